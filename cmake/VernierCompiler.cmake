@@ -1,0 +1,39 @@
+# Language level, warnings, sanitizers: the only place where compiler flags are set.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+find_program(VERNIER_CCACHE ccache)
+if(VERNIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Paths are made relative, so that every build folder and checkout of the same depth shares the cache.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${VERNIER_CCACHE})
+endif()
+find_program(VERNIER_MOLD mold)
+if(VERNIER_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+option(VERNIER_WERROR "Treat warnings as errors" OFF)
+add_library(vernier_warnings INTERFACE)
+target_compile_options(vernier_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(vernier_warnings INTERFACE -Wthread-safety)
+endif()
+if(VERNIER_WERROR)
+  target_compile_options(vernier_warnings INTERFACE -Werror)
+endif()
+
+if(VERNIER_SANITIZE)
+  add_compile_options(-fsanitize=${VERNIER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${VERNIER_SANITIZE})
+endif()

@@ -1,0 +1,1 @@
+# What `cmake --install` gives: headers, static libraries, find_package(vernier), pkg-config, programs.

@@ -1,0 +1,39 @@
+# vernier_library(NAME SOURCES … [PUBLIC_HEADERS …] [DEPS …] [PRIVATE_DEPS …])
+#   One static library for each folder: target vernier_NAME, alias vernier::NAME. Exported with the package unless it
+#   belongs to the service half (NO_EXPORT).
+function(vernier_library name)
+  cmake_parse_arguments(arg "NO_EXPORT" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  add_library(vernier_${name} STATIC ${arg_SOURCES})
+  add_library(vernier::${name} ALIAS vernier_${name})
+  set_target_properties(vernier_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(vernier_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(vernier_${name} PUBLIC cxx_std_20)
+  target_link_libraries(vernier_${name}
+    PUBLIC ${arg_DEPS}
+    PRIVATE ${arg_PRIVATE_DEPS} $<BUILD_INTERFACE:vernier_warnings>)
+  if(NOT arg_NO_EXPORT)
+    install(TARGETS vernier_${name} EXPORT vernierTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endfunction()
+
+# vernier_test(NAME SOURCES … [DEPS …] [LABELS …] [TIMEOUT seconds] [ENVIRONMENT …])
+#   One GoogleTest program, each of its tests known to ctest. LABELS default to unit.
+function(vernier_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT arg_LABELS)
+    set(arg_LABELS unit)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main vernier_warnings)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  include(GoogleTest)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+endfunction()

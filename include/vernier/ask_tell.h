@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vernier/core/study.h"
+#include "vernier/optimizer.h"
+
+namespace vernier {
+
+// An optimiser with a memory, for programs that run their own trials: ask for points, tell what they were worth.
+//
+// No I/O, no threads, no clock. Deterministic: equal seeds and equal calls give equal points. Not thread-safe.
+class AskTell {
+ public:
+  struct Asked {
+    TrialNumber trial;
+    Suggestion suggestion;
+  };
+
+  // InvalidArgument: as NewOptimizer (registry.h).
+  static absl::StatusOr<AskTell> Create(Problem problem, const Choice& algorithm, std::uint64_t seed);
+  AskTell(AskTell&&) noexcept;
+  AskTell& operator=(AskTell&&) noexcept;
+  ~AskTell();
+
+  // `count` new points, fewer only if the space has no more.  OutOfRange: it has none left.
+  absl::StatusOr<std::vector<Asked>> Ask(std::size_t count = 1);
+  // The values of the objectives, in the order of the problem.
+  // NotFound: never asked.  FailedPrecondition: told already.  InvalidArgument: not one value per objective.
+  absl::Status Tell(TrialNumber trial, std::vector<double> values);
+  // The trial failed and has no values.
+  absl::Status TellFailed(TrialNumber trial);
+  // A point that was tried elsewhere.  InvalidArgument: outside the space.
+  absl::Status Add(Point point, std::vector<double> values);
+
+  // The best point told so far, by the first objective.
+  std::optional<Observation> Best() const;
+
+ private:
+  struct Rep;
+  explicit AskTell(std::unique_ptr<Rep> rep);
+  std::unique_ptr<Rep> rep_;
+};
+
+}  // namespace vernier

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "vernier/core/ids.h"
+#include "vernier/core/study.h"
+#include "vernier/core/trial.h"
+
+namespace vernier {
+
+// The facts that a study's log is made of. What each means for the state of the study is in src/study/study_state.h.
+
+struct StudyCreated {
+  StudySpec spec;
+  friend bool operator==(const StudyCreated&, const StudyCreated&) = default;
+};
+
+struct StudyStateChanged {
+  StudyState from;
+  StudyState to;
+  std::string reason;
+  friend bool operator==(const StudyStateChanged&, const StudyStateChanged&) = default;
+};
+
+// Parts of the definition that may change while the study runs.
+struct StudyAmended {
+  Budget budget;
+  std::int32_t parallel = 1;
+  friend bool operator==(const StudyAmended&, const StudyAmended&) = default;
+};
+
+// The algorithm or stopping rule now in use differs from the one that made the last decision.
+struct AlgorithmChanged {
+  std::string name;
+  std::string from_version;
+  std::string to_version;
+  friend bool operator==(const AlgorithmChanged&, const AlgorithmChanged&) = default;
+};
+
+struct TrialCreated {
+  TrialNumber trial;
+  Point point;
+  SuggestionRecord suggestion;
+  std::string optimizer_state;  // After this suggestion; only the last of a batch carries it.
+  friend bool operator==(const TrialCreated&, const TrialCreated&) = default;
+};
+
+struct TrialStateChanged {
+  TrialNumber trial;
+  TrialState from;
+  TrialState to;
+  FailureClass failure = FailureClass::kNone;
+  std::string message;
+  std::map<std::string, double> final_metrics;  // With to == kCompleted.
+  friend bool operator==(const TrialStateChanged&, const TrialStateChanged&) = default;
+};
+
+struct MeasurementReported {
+  TrialNumber trial;
+  Measurement measurement;
+  friend bool operator==(const MeasurementReported&, const MeasurementReported&) = default;
+};
+
+// A verdict; the change to STOPPING follows it in the same commit.
+struct StopDecided {
+  TrialNumber trial;
+  StopRecord stop;
+  friend bool operator==(const StopDecided&, const StopDecided&) = default;
+};
+
+struct LeaseGranted {
+  TrialNumber trial;
+  Lease lease;
+  friend bool operator==(const LeaseGranted&, const LeaseGranted&) = default;
+};
+struct LeaseRenewed {
+  TrialNumber trial;
+  absl::Time expires;
+  friend bool operator==(const LeaseRenewed&, const LeaseRenewed&) = default;
+};
+struct LeaseExpired {
+  TrialNumber trial;
+  std::int64_t token = 0;
+  friend bool operator==(const LeaseExpired&, const LeaseExpired&) = default;
+};
+
+// Durable before anything of the attempt is started.
+struct AttemptPlaced {
+  TrialNumber trial;
+  AttemptNumber attempt;
+  Placement placement;
+  std::string directory;
+  friend bool operator==(const AttemptPlaced&, const AttemptPlaced&) = default;
+};
+
+struct AttemptStateChanged {
+  TrialNumber trial;
+  AttemptNumber attempt;
+  AttemptState to;
+  FailureClass failure = FailureClass::kNone;
+  std::string message;
+  std::vector<ReplicaResult> replicas;
+  friend bool operator==(const AttemptStateChanged&, const AttemptStateChanged&) = default;
+};
+
+using EventPayload = std::variant<StudyCreated,
+                                  StudyStateChanged,
+                                  StudyAmended,
+                                  AlgorithmChanged,
+                                  TrialCreated,
+                                  TrialStateChanged,
+                                  MeasurementReported,
+                                  StopDecided,
+                                  LeaseGranted,
+                                  LeaseRenewed,
+                                  LeaseExpired,
+                                  AttemptPlaced,
+                                  AttemptStateChanged>;
+
+// "trial_created": the kind as stored and as shown.
+std::string_view EventKind(const EventPayload& payload);
+// The trial that the event is about; 0 if it is about the study.
+TrialNumber EventTrial(const EventPayload& payload);
+
+struct Event {
+  EventSeq seq;            // Within its study.
+  absl::Time time;         // When it was decided or observed. Never goes back within a study.
+  std::string actor;       // "engine", "cli", a client's name.
+  std::string request_id;  // Of the call that caused it; may be empty.
+  EventPayload payload;
+  friend bool operator==(const Event&, const Event&) = default;
+};
+
+}  // namespace vernier

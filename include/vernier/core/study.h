@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "vernier/core/ids.h"
+#include "vernier/core/space.h"
+#include "vernier/core/training_job.h"
+
+namespace vernier {
+
+enum class Goal { kMaximize, kMinimize };
+
+struct Objective {
+  std::string metric;
+  Goal goal = Goal::kMaximize;
+  friend bool operator==(const Objective&, const Objective&) = default;
+};
+
+// True if `a` is better than `b`. NaN is worse than everything.
+bool IsBetter(Goal goal, double a, double b);
+
+// Something chosen by name, with options of its own: an algorithm, a stopping rule.
+struct Choice {
+  std::string name;
+  std::map<std::string, ParameterValue> options;
+  friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+// What may be spent. Unset: no bound.
+struct Budget {
+  std::optional<std::int64_t> trials;         // Created by the study or added by hand. Attempts do not count.
+  std::optional<std::int64_t> failed_trials;  // This many failed trials fail the study.
+  std::optional<absl::Duration> time;         // From the study's creation, not counting pauses.
+  friend bool operator==(const Budget&, const Budget&) = default;
+};
+
+// Where a metric is read from, if not from reports and the hypertune file.
+struct MetricSource {
+  std::string regex;  // RE2; group 1 is the value. Applied to each line of the primary's output.
+  friend bool operator==(const MetricSource&, const MetricSource&) = default;
+};
+
+enum class LeaseExpiry { kOfferAgain, kFail };
+
+// For trials that clients drive.
+struct LeasePolicy {
+  absl::Duration ttl = absl::Seconds(60);
+  LeaseExpiry on_expiry = LeaseExpiry::kOfferAgain;
+  friend bool operator==(const LeasePolicy&, const LeasePolicy&) = default;
+};
+
+// What a study is, as its user wrote it, with every default filled in.
+struct StudySpec {
+  std::string name;  // ^[A-Za-z][A-Za-z0-9_-]{0,127}$
+  std::vector<Objective> objectives;
+  Space space;
+  std::vector<std::string> outcome_constraints;
+  Choice algorithm = {.name = "gp", .options = {}};
+  Choice stopping = {.name = "none", .options = {}};
+  std::int32_t parallel = 1;  // Trials being tried at once.
+  Budget budget;
+  std::uint64_t seed = 0;
+  std::map<std::string, MetricSource> metrics;
+  LeasePolicy lease;
+  std::optional<TrainingJob> job;  // Unset: clients run the trials.
+  friend bool operator==(const StudySpec&, const StudySpec&) = default;
+};
+
+// InvalidArgument: a FieldError, paths as in the study file. Says nothing of whether the algorithm exists: its registry
+// does (algorithms/registry.h).
+absl::Status Validate(const StudySpec& spec);
+
+enum class StudyState { kActive, kPaused, kStopping, kCompleted, kCancelled, kFailed };
+std::string_view StudyStateName(StudyState state);
+bool IsFinished(StudyState state);
+
+// A study as it is now, but its trials.
+struct Study {
+  StudyId id;
+  StudySpec spec;
+  StudyState state = StudyState::kActive;
+  std::string reason;  // Why it is in that state: "budget of 20 trials spent".
+  absl::Time created;
+  absl::Time updated;
+  EventSeq last_event;
+  std::int64_t spec_version = 1;  // Grows with each amendment.
+  std::int64_t trials = 0;        // Created.
+  std::int64_t completed = 0;
+  std::int64_t failed = 0;        // Failed and infeasible.
+  std::int64_t open = 0;          // Neither finished nor waiting to be offered again.
+  std::optional<TrialNumber> best;  // Of completed trials, by the first objective; ties go to the earlier.
+  friend bool operator==(const Study&, const Study&) = default;
+};
+
+}  // namespace vernier

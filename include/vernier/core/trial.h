@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "vernier/core/ids.h"
+#include "vernier/core/space.h"
+
+namespace vernier {
+
+enum class TrialState {
+  kRequested,   // Proposed; nobody works on it.
+  kQueued,      // Waits for capacity.
+  kPreparing,   // Its gang is placed and being started.
+  kRunning,     // Its gang runs, or a client holds its lease.
+  kPaused,      // Set aside by a rule that may promote it later.
+  kStopping,    // Told to stop; its gang is coming down.
+  kCompleted,   // Ended with a value of the objective.
+  kFailed,      // Ended without; see failure.
+  kInfeasible,  // The point cannot be evaluated.
+  kCancelled,   // Ended because the study or a user said so.
+};
+// "COMPLETED", as on the wire.
+std::string_view TrialStateName(TrialState state);
+// Completed, failed, infeasible or cancelled: never changes again.
+bool IsFinished(TrialState state);
+
+enum class FailureClass {
+  kNone,
+  kUserError,
+  kOutOfMemory,
+  kPreempted,
+  kNodeLost,
+  kTimeout,
+  kNoMetric,
+  kInfeasible,
+  kInternal,
+  kLost,  // The client that held the lease went away.
+};
+std::string_view FailureClassName(FailureClass failure);
+
+// Metric values at one step of a trial. Values may be NaN or infinite: what a program reports is kept as it is.
+struct Measurement {
+  std::int64_t step = 0;
+  absl::Duration elapsed;                 // Since the trial started to run.
+  absl::Time time;                        // When the program reported it.
+  std::map<std::string, double> metrics;  // By name; never empty.
+  // Where it was read, for telling it from what was read already: "hypertune", "log", "client".
+  std::string source;
+  friend bool operator==(const Measurement&, const Measurement&) = default;
+};
+
+// Why a point was proposed. Recorded with the trial, enough to compute it again.
+struct SuggestionRecord {
+  std::string algorithm;    // Registry name: "gp".
+  std::string version;      // Changes when the output of equal inputs does.
+  std::string options;      // Canonical JSON of the options used.
+  std::string fingerprint;  // Instruction set, compiler and libraries that computed it.
+  EventSeq as_of;           // The log up to here was its input.
+  EventSeq state_from;      // The event whose optimiser state it started from; 0: empty state.
+  std::uint64_t stream = 0;  // Key of the random stream: Rng(seed).Fork(stream).
+  std::int32_t batch_size = 1;
+  std::int32_t batch_index = 0;
+  std::vector<TrialNumber> pending;  // Handed out and not finished, at as_of.
+
+  // What the algorithm says of it: "model", "initial design", "default point", "grid cell", "user".
+  std::string origin;
+  std::optional<double> acquisition;          // Value of the acquisition function.
+  std::optional<double> predicted_mean;       // Of the objective, in its own units.
+  std::optional<double> predicted_deviation;  // Standard deviation of the prediction.
+  std::map<std::string, double> importance;   // Per parameter, sums to 1; empty if the algorithm has no opinion.
+  std::string note;                           // One sentence, where there is something to say.
+  friend bool operator==(const SuggestionRecord&, const SuggestionRecord&) = default;
+};
+
+// The right of an outside client to report on a trial.
+struct Lease {
+  std::string holder;       // The client's name for itself.
+  std::int64_t token = 0;   // Fences: a call with an older token is refused. Grows with each grant.
+  absl::Time expires;
+  friend bool operator==(const Lease&, const Lease&) = default;
+};
+
+enum class AttemptState { kPlaced, kStarting, kRunning, kSucceeded, kFailed, kStopped, kLost };
+std::string_view AttemptStateName(AttemptState state);
+bool IsEnded(AttemptState state);
+
+// Where one replica of an attempt runs.
+struct ReplicaPlacement {
+  std::string role;  // "chief", "master", "worker", "ps", "evaluator".
+  std::int32_t index = 0;
+  std::string host;  // Address its peers reach it by.
+  std::int32_t port = 0;
+  std::vector<std::string> gpus;  // Device ids it may use, as CUDA_VISIBLE_DEVICES takes them.
+  friend bool operator==(const ReplicaPlacement&, const ReplicaPlacement&) = default;
+};
+using Placement = std::vector<ReplicaPlacement>;
+
+struct ReplicaResult {
+  std::string role;
+  std::int32_t index = 0;
+  std::optional<std::int32_t> exit_code;  // Or
+  std::optional<std::int32_t> signal;     // neither, while it runs or when it was lost.
+  friend bool operator==(const ReplicaResult&, const ReplicaResult&) = default;
+};
+
+// One launch of a trial's whole job.
+struct Attempt {
+  AttemptNumber number;
+  AttemptState state = AttemptState::kPlaced;
+  Placement placement;
+  std::string directory;  // Holds its replicas' logs and records.
+  absl::Time placed;
+  std::optional<absl::Time> started;
+  std::optional<absl::Time> ended;
+  FailureClass failure = FailureClass::kNone;
+  std::string message;
+  std::vector<ReplicaResult> replicas;
+  friend bool operator==(const Attempt&, const Attempt&) = default;
+};
+
+// Why an early stopping rule stopped a trial. Recorded, enough to compute it again.
+struct StopRecord {
+  std::string rule;     // Registry name: "median".
+  std::string version;
+  std::string options;  // Canonical JSON.
+  EventSeq as_of;
+  std::map<std::string, double> numbers;  // What was compared: "best", "median", "step", "curves".
+  std::string explanation;                // One sentence with the numbers.
+  friend bool operator==(const StopRecord&, const StopRecord&) = default;
+};
+
+// One point of the space being tried, and all that became of it but its curve.
+struct Trial {
+  TrialNumber number;
+  TrialState state = TrialState::kRequested;
+  Point point;
+  SuggestionRecord suggestion;
+  absl::Time created;
+  std::optional<absl::Time> started;  // First came to RUNNING.
+  std::optional<absl::Time> ended;
+  std::optional<Measurement> last;    // Merged by metric: the last value of each, at the last step seen.
+  std::map<std::string, double> final_metrics;  // When completed: what the trial counts for.
+  std::int64_t measurements = 0;      // How many were reported.
+  FailureClass failure = FailureClass::kNone;
+  std::string message;                // Why it ended as it did, one sentence.
+  std::optional<StopRecord> stop;     // Set once a rule or a user told it to stop.
+  std::optional<Lease> lease;         // While a client works on it.
+  std::vector<Attempt> attempts;
+  friend bool operator==(const Trial&, const Trial&) = default;
+};
+
+}  // namespace vernier

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "vernier/core/clock.h"
+#include "vernier/core/study.h"
+#include "vernier/core/trial.h"
+#include "vernier/launcher.h"
+#include "vernier/studies.h"
+
+namespace vernier {
+
+// Reads what the primary of an attempt reports. One per attempt; not thread-safe.
+class MetricReader {
+ public:
+  virtual ~MetricReader() = default;
+  // What was reported since the last call, oldest first. The first call starts from the beginning, so that nothing is
+  // missed after a restart; the study skips what it has.
+  virtual absl::StatusOr<std::vector<Measurement>> Read() = 0;
+  // The last lines of output that held no metric, for a message to the user.
+  virtual std::vector<std::string> UnmatchedLines() const = 0;
+};
+
+struct EngineOptions {
+  // A name for it in events.
+  std::string actor = "engine";
+  // How metrics of an attempt are read: see src/metrics. Called once per attempt.
+  std::function<absl::StatusOr<std::unique_ptr<MetricReader>>(const StudySpec& spec,
+                                                              const Trial& trial,
+                                                              const GangProgram& gang)>
+      metrics;
+  // What job.working_directory falls back to.
+  std::string working_directory = ".";
+};
+
+// Keeps every study that has a training job moving: asks for trials, places and starts their gangs, reads their metrics,
+// stops what is not promising, records how they ended, asks again.
+//
+// Threads: none of its own. Step does what there is to do and returns; call it in a loop of your own, from one thread.
+class Engine {
+ public:
+  // None is owned; all must outlive the engine.
+  static std::unique_ptr<Engine> Create(Studies& studies,
+                                        Launcher& launcher,
+                                        const Clock& clock,
+                                        EngineOptions options);
+  virtual ~Engine() = default;
+
+  // Moves every study as far as it goes without waiting. The first call adopts what an earlier engine left running.
+  // Returns how long the caller may wait before the next step; zero if there is more to do now.
+  // An error is about the store or the launcher as a whole; what goes wrong with one trial ends that trial.
+  virtual absl::StatusOr<absl::Duration> Step() = 0;
+};
+
+}  // namespace vernier

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vernier/core/ids.h"
+#include "vernier/core/rng.h"
+#include "vernier/core/space.h"
+#include "vernier/core/study.h"
+
+namespace vernier {
+
+enum class Outcome {
+  kCompleted,     // `values` are what the point is worth.
+  kStoppedEarly,  // `values` are the last that were seen before a rule stopped it.
+  kFailed,        // No values; the next try of the same point might succeed.
+  kInfeasible,    // No values; the point cannot be evaluated.
+};
+
+// A finished trial, as an optimiser sees it.
+struct Observation {
+  TrialNumber trial;
+  Point point;
+  Outcome outcome = Outcome::kCompleted;
+  std::vector<double> values;  // One per objective, in the user's units and sign. May hold NaN or infinities.
+};
+
+// A trial that was handed out and has not finished.
+struct PendingPoint {
+  TrialNumber trial;
+  Point point;
+};
+
+// What is to be optimised.
+struct Problem {
+  Space space;
+  std::vector<Objective> objectives;
+};
+
+// A proposed point and what the algorithm thought of it.
+struct Suggestion {
+  Point point;
+  std::string origin;  // "model", "initial design", "default point", "random", "sequence", "grid cell".
+  std::optional<double> acquisition;
+  std::optional<double> predicted_mean;       // First objective, user's units and sign.
+  std::optional<double> predicted_deviation;
+  std::map<std::string, double> importance;
+  std::string note;
+};
+
+struct Suggestions {
+  std::vector<Suggestion> points;  // Best first.
+  std::string state;               // For the next call. Text, small.
+};
+
+// Proposes points of one problem from what is known so far.
+//
+// Pure: equal arguments give equal results, bit for bit, whatever ran before and however many threads there are.
+// Thread safety: const calls may run concurrently. Durability: none; the study records the returned state.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  // Registry name, and a version that changes whenever the output of equal arguments does.
+  virtual std::string_view name() const = 0;
+  virtual std::string_view version() const = 0;
+  // The options in force, defaults filled in, as JSON with sorted keys.
+  virtual std::string options() const = 0;
+
+  // Returns 1 to `count` points of the space, legal and satisfying its constraints, each with its why, kept away from
+  // `pending`. In a finite space no point of `finished` or `pending` is returned again. `finished` is in the order in
+  // which the trials ended. `state` is what an earlier call returned, or empty; it may speed up and steady the answer,
+  // never decide its validity: a state that cannot be read counts as empty. `stream` is the only source of chance.
+  // REQUIRES: count >= 1.
+  // OutOfRange: the space is exhausted.  InvalidArgument: a trial lies outside the space.  Cancelled: `stop` fired.
+  virtual absl::StatusOr<Suggestions> Suggest(std::span<const Observation> finished,
+                                              std::span<const PendingPoint> pending,
+                                              std::string_view state,
+                                              Rng stream,
+                                              std::size_t count,
+                                              std::stop_token stop) const = 0;
+
+ protected:
+  Optimizer() = default;
+};
+
+}  // namespace vernier

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "vernier/core/event.h"
+#include "vernier/core/ids.h"
+#include "vernier/core/study.h"
+#include "vernier/core/trial.h"
+
+namespace vernier {
+
+// What one change of a study writes: its events, and the rows that they change. All of it or nothing.
+struct Commit {
+  StudyId study;
+  EventSeq expected;          // The study's last event before this commit.
+  std::vector<Event> events;  // seq = expected + 1, expected + 2, …; at least one.
+  Study header;               // As it is after the events; header.last_event is the last seq.
+  std::vector<Trial> trials;  // Those that the events created or changed, as they are afterwards.
+};
+
+// A commit on its way. Destroying it without waiting does not take the commit back.
+class PendingCommit {
+ public:
+  virtual ~PendingCommit() = default;
+  // Blocks until the commit is durable or refused. May be called from any thread, more than once.
+  // Aborted: the study's last event was not `expected`, or an earlier pending commit of the study failed.
+  // NotFound: the study was deleted.  ResourceExhausted: the disk is full.  Unavailable: the store could not be written.
+  virtual absl::Status Wait() = 0;
+};
+
+// Durable record of studies, trials and events.
+//
+// Thread-safe. Durability: a commit whose Wait returned OK survives the death of the process and of the host (the
+// in-memory implementation survives neither). Returned values are snapshots and never change.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+
+  // Creates the study with its first event (a StudyCreated) and returns it with its new id, durable.
+  // AlreadyExists: another study has the name. Ids are never reused, even after deletion.
+  virtual absl::StatusOr<Study> CreateStudy(const Event& created) = 0;
+
+  // Puts the commit in line. Never blocks on the disk; commits of one study are applied in the order of these calls.
+  // Commits in line at the same time may share one transaction and one sync.
+  virtual std::unique_ptr<PendingCommit> Begin(Commit commit) = 0;
+
+  // Removes the study, its trials and events, durably.  NotFound.
+  virtual absl::Status DeleteStudy(StudyId id) = 0;
+
+  // NotFound.
+  virtual absl::StatusOr<Study> GetStudy(StudyId id) const = 0;
+  virtual absl::StatusOr<Study> GetStudyByName(std::string_view name) const = 0;
+  // In the order of ids, after `after`, at most `limit`.
+  virtual absl::StatusOr<std::vector<Study>> ListStudies(StudyId after, std::size_t limit) const = 0;
+
+  // NotFound: no such study or trial.
+  virtual absl::StatusOr<Trial> GetTrial(TrialId id) const = 0;
+  // In the order of numbers, after `after`, at most `limit`.  NotFound: no such study.
+  virtual absl::StatusOr<std::vector<Trial>> ListTrials(StudyId study,
+                                                        TrialNumber after,
+                                                        std::size_t limit) const = 0;
+
+  // The log after `after`, oldest first, at most `limit` events. Only durable events are returned.  NotFound.
+  virtual absl::StatusOr<std::vector<Event>> ReadEvents(StudyId study,
+                                                        EventSeq after,
+                                                        std::size_t limit) const = 0;
+  // The measurements of one trial, oldest first.  NotFound: no such study.
+  virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const = 0;
+};
+
+std::unique_ptr<Storage> NewMemoryStorage();
+
+struct SqliteOptions {
+  std::string path;
+  // How long to wait for another process that is writing.
+  absl::Duration busy_timeout = absl::Seconds(5);
+};
+// Opens or creates the file and brings its schema up to date. The folder must exist.
+// FailedPrecondition: written by a newer version.  DataLoss: not a Vernier store, or damaged.  Unavailable: cannot be opened.
+absl::StatusOr<std::unique_ptr<Storage>> OpenSqliteStorage(const SqliteOptions& options);
+
+}  // namespace vernier

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "vernier/core/clock.h"
+#include "vernier/core/event.h"
+#include "vernier/core/study.h"
+#include "vernier/core/trial.h"
+#include "vernier/storage.h"
+
+namespace vernier {
+
+// Who makes a change, and which call it is. Repeating a call with the same non-empty request_id returns the first
+// answer and changes nothing; reusing the id for a different call is InvalidArgument (kRequestReused).
+struct Caller {
+  std::string actor;
+  std::string request_id;
+};
+
+// A client's proof that the trial is its own to report on. For trials that the engine runs: none.
+struct LeaseToken {
+  std::string holder;
+  std::int64_t token = 0;
+};
+
+struct ReplayReport {
+  struct Line {
+    EventSeq event;
+    TrialNumber trial;
+    enum class Result { kVerified, kDiverged, kUnverifiable } result;
+    std::string detail;  // What differs, or why it cannot be verified.
+  };
+  std::int64_t suggestions = 0;
+  std::int64_t stops = 0;
+  std::int64_t verified = 0;
+  std::vector<Line> problems;  // Diverged and unverifiable ones.
+  bool diverged() const;
+};
+
+// The rules of studies and trials over a Storage: the state machines of ARCHITECTURE.md, budgets, leases, suggestions,
+// early stopping, replay. Every change is one commit of events.
+//
+// Thread-safe; starts no thread. Durability: a call that returned OK is durable. All changes of a store must go through
+// one Studies object at a time. Suggestions are computed outside every lock, one at a time for each study.
+// Errors of every call: NotFound (kStudyNotFound, kTrialNotFound); FailedPrecondition (kIllegalTransition,
+// kTrialFinished, kStudyNotActive); Unavailable or ResourceExhausted: the store could not be written, nothing changed.
+class Studies {
+ public:
+  // Neither is owned. `storage` and `clock` must outlive the result.
+  static std::unique_ptr<Studies> Create(Storage& storage, const Clock& clock);
+  virtual ~Studies() = default;
+
+  // --- studies ---
+  // InvalidArgument: a FieldError, nothing is stored.  AlreadyExists (kStudyExists).
+  virtual absl::StatusOr<Study> CreateStudy(const StudySpec& spec, const Caller& caller) = 0;
+  virtual absl::StatusOr<Study> GetStudy(StudyId id) const = 0;
+  virtual absl::StatusOr<Study> FindStudy(std::string_view name) const = 0;
+  virtual absl::StatusOr<std::vector<Study>> ListStudies() const = 0;
+  virtual absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) = 0;
+  virtual absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) = 0;
+  // To STOPPING; waiting trials are cancelled, running ones told to stop; when the last has ended, CANCELLED.
+  virtual absl::StatusOr<Study> Stop(StudyId id, std::string_view reason, const Caller& caller) = 0;
+  // InvalidArgument: a bound below what is spent already.
+  virtual absl::StatusOr<Study> Amend(StudyId id, const StudyAmended& change, const Caller& caller) = 0;
+  // FailedPrecondition while trials of it run, unless `force`.
+  virtual absl::Status Delete(StudyId id, bool force) = 0;
+
+  // --- trials ---
+  virtual absl::StatusOr<Trial> GetTrial(TrialId id) const = 0;
+  virtual absl::StatusOr<std::vector<Trial>> ListTrials(StudyId id) const = 0;
+  virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId id) const = 0;
+
+  // Creates up to `count` trials in REQUESTED, each with its recorded why. Fewer if budget or space allow no more.
+  // ResourceExhausted (kBudgetSpent): the trial budget is spent; (kParallelLimit): `parallel` trials are open.
+  // OutOfRange (kSpaceExhausted): every point was proposed. DeadlineExceeded or Cancelled: `stop` fired, nothing changed.
+  virtual absl::StatusOr<std::vector<Trial>> Ask(StudyId id,
+                                                 std::size_t count,
+                                                 const Caller& caller,
+                                                 std::stop_token stop) = 0;
+  // As Ask, for a client: first what it holds already (RUNNING under its name), then trials offered again, then new ones;
+  // all are RUNNING and leased to `holder` on return.  FailedPrecondition: the study runs its own job.
+  virtual absl::StatusOr<std::vector<Trial>> Suggest(StudyId id,
+                                                     std::size_t count,
+                                                     std::string_view holder,
+                                                     const Caller& caller,
+                                                     std::stop_token stop) = 0;
+  // A point of the user's own, as a trial in REQUESTED that is served before new suggestions; with `final_metrics`, a
+  // completed one that was tried elsewhere.  InvalidArgument: a FieldError.
+  virtual absl::StatusOr<Trial> AddTrial(StudyId id,
+                                         const Point& point,
+                                         const std::optional<std::map<std::string, double>>& final_metrics,
+                                         const Caller& caller) = 0;
+
+  // Aborted (kLeaseLost): the lease was lost or the token is older than the trial's.
+  virtual absl::StatusOr<Trial> Heartbeat(TrialId id, const LeaseToken& lease) = 0;
+
+  struct Reported {
+    Trial trial;
+    bool stop = false;  // The trial should end now; trial.stop says why.
+  };
+  // Adds measurements and judges the curve. Measurements equal to one reported before are skipped.
+  // `lease`: of the client that runs the trial; unset for the engine.
+  virtual absl::StatusOr<Reported> Report(TrialId id,
+                                          const std::vector<Measurement>& measurements,
+                                          const std::optional<LeaseToken>& lease,
+                                          const Caller& caller) = 0;
+  // Ends the trial with `final_metrics`, or, where that is empty, with the last measurement of each metric. Without a
+  // value of the objective the trial is FAILED with class NO_METRIC.
+  virtual absl::StatusOr<Trial> Complete(TrialId id,
+                                         const std::map<std::string, double>& final_metrics,
+                                         const std::optional<LeaseToken>& lease,
+                                         const Caller& caller) = 0;
+  virtual absl::StatusOr<Trial> Fail(TrialId id,
+                                     FailureClass failure,
+                                     std::string_view message,
+                                     const std::optional<LeaseToken>& lease,
+                                     const Caller& caller) = 0;
+  virtual absl::StatusOr<Trial> MarkInfeasible(TrialId id,
+                                               std::string_view message,
+                                               const std::optional<LeaseToken>& lease,
+                                               const Caller& caller) = 0;
+  // A user's wish: a waiting trial is cancelled at once, a running one goes to STOPPING.
+  virtual absl::StatusOr<Trial> StopTrial(TrialId id, std::string_view reason, const Caller& caller) = 0;
+
+  // --- for the engine ---
+  // Moves a trial along DESIGN's table; `failure`, `message` with FAILED and CANCELLED.
+  virtual absl::StatusOr<Trial> Move(TrialId id, TrialState to, FailureClass failure, std::string_view message) = 0;
+  // Records a new attempt in PLACED and moves the trial to PREPARING, durably, before anything is started.
+  virtual absl::StatusOr<Trial> PlaceAttempt(TrialId id, const Placement& placement, std::string_view directory) = 0;
+  // Records a state of the trial's last attempt. Repeating the same state is OK and records nothing.
+  virtual absl::StatusOr<Trial> MoveAttempt(AttemptId id,
+                                            AttemptState to,
+                                            FailureClass failure,
+                                            std::string_view message,
+                                            const std::vector<ReplicaResult>& replicas) = 0;
+  // What time and counts decide: expired leases, spent time budgets, studies that are done or have failed too often.
+  // Call it now and then; every change it makes is an event. Returns the studies that are not finished.
+  virtual absl::StatusOr<std::vector<Study>> Tick() = 0;
+
+  // --- the log ---
+  // Durable events after `after`, oldest first, at most `limit`.
+  virtual absl::StatusOr<std::vector<Event>> ReadEvents(StudyId id, EventSeq after, std::size_t limit) const = 0;
+  // Blocks until the study has a durable event after `after`, `deadline` passes or `stop` fires. True if it has one.
+  virtual bool WaitForEvents(StudyId id, EventSeq after, absl::Duration timeout, std::stop_token stop) const = 0;
+  // Recomputes every suggestion and every stop verdict from the log and compares.
+  virtual absl::StatusOr<ReplayReport> Replay(StudyId id) const = 0;
+};
+
+}  // namespace vernier

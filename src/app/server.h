@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "grpcpp/channel.h"
+
+// The composition root: the only code that picks concrete classes.
+namespace vernier::app {
+
+struct ServerOptions {
+  // SQLite file, created if missing; ":memory:" keeps nothing.
+  std::string store;
+  // gRPC addresses: "127.0.0.1:7117", "unix:/run/vernier.sock", port 0 for any free one. May be empty (in process only).
+  // Anything but loopback and unix sockets is refused unless allow_remote is set.
+  std::vector<std::string> listen;
+  bool allow_remote = false;
+  // Run the training jobs of studies. Needs to own the store.
+  bool run_engine = true;
+  // Where attempts keep logs and records. Empty: "<store>.runs".
+  std::string runs_directory;
+  // Capacity of this host for training jobs. Unset: what the host has.
+  std::optional<double> cpus;
+  std::optional<std::int64_t> memory_bytes;
+  std::vector<std::string> gpus;  // "T4:0", "T4:1" or bare ids; declared devices.
+  bool detect_gpus = true;
+  // The program that looks after one replica. Empty: vernier-supervisor beside this program, or on PATH.
+  std::string supervisor;
+};
+
+// Who has the store open for writing: one process at a time. Kept beside the store in "<store>.owner", locked by flock.
+struct StoreOwner {
+  std::int64_t process_id = 0;
+  std::string address;  // A gRPC target that reaches it; empty: none.
+};
+// The live owner of the store, if there is one.
+std::optional<StoreOwner> FindStoreOwner(const std::string& store);
+
+// A running server: storage, studies, engine, gRPC services. Owns its threads. Stops when destroyed.
+class Server {
+ public:
+  // InvalidArgument: an option.  Unavailable (kStoreBusy): another process owns the store; the message names it.
+  // Other errors: as OpenSqliteStorage.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
+  virtual ~Server() = default;
+
+  // The addresses listened on, with real port numbers, in the order of the options.
+  virtual std::vector<std::string> addresses() const = 0;
+  // A channel to this server that goes through no socket.
+  virtual std::shared_ptr<grpc::Channel> InProcessChannel() = 0;
+  // Stops taking calls, ends streams, stops the engine loop; running replicas go on. Idempotent.
+  virtual void Shutdown() = 0;
+};
+
+}  // namespace vernier::app

@@ -1,0 +1,54 @@
+#include "src/app/paths.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include "src/core/status.h"
+
+namespace vernier::app {
+namespace {
+
+constexpr std::string_view kInMemory = ":memory:";
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+std::filesystem::path StateHome() {
+  // The base directory specification tells programs to ignore a relative value.
+  const std::filesystem::path state = Environment("XDG_STATE_HOME");
+  if (state.is_absolute()) return state;
+  const std::string home = Environment("HOME");
+  return std::filesystem::path(home.empty() ? "/" : home) / ".local" / "state";
+}
+
+absl::Status CreateFolder(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return absl::OkStatus();
+  VERNIER_RETURN_IF_ERROR(CreateFolder(folder.parent_path()));
+  if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return absl::OkStatus();
+  return Unavailable("folder '{}' cannot be created: {}", folder.string(), std::strerror(errno));
+}
+
+}  // namespace
+
+std::string DefaultStorePath() {
+  std::string store = Environment("VERNIER_STORE");
+  if (!store.empty()) return store;
+  return (StateHome() / "vernier" / "vernier.db").string();
+}
+
+absl::Status CreateStoreFolder(const std::string& store) {
+  if (store == kInMemory) return absl::OkStatus();
+  return CreateFolder(std::filesystem::path(store).parent_path());
+}
+
+std::string DefaultRunsDirectory(const std::string& store) { return store + ".runs"; }
+
+}  // namespace vernier::app

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+
+// Where Vernier keeps its files, for the daemon and the command line alike.
+namespace vernier::app {
+
+// $VERNIER_STORE, or vernier/vernier.db under $XDG_STATE_HOME, or under ~/.local/state. Nothing is created.
+std::string DefaultStorePath();
+
+// Creates the folder that holds `store`, with its parents, mode 0700 for those it creates. ":memory:" needs none.
+// Unavailable: it cannot be created.
+absl::Status CreateStoreFolder(const std::string& store);
+
+// Where the attempts of a store keep logs and records, unless said otherwise: "<store>.runs".
+std::string DefaultRunsDirectory(const std::string& store);
+
+}  // namespace vernier::app

@@ -1,0 +1,268 @@
+#include "src/engine/trial_run.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/core/status.h"
+#include "src/jobs/layout.h"
+
+namespace vernier::engine {
+namespace {
+
+// Somebody else moved or removed the trial between our look and our change. The next step looks again.
+bool WasOvertaken(const absl::Status& status) {
+  return absl::IsFailedPrecondition(status) || absl::IsNotFound(status);
+}
+absl::Status UnlessOvertaken(absl::Status status) {
+  return WasOvertaken(status) ? absl::OkStatus() : status;
+}
+
+bool HasObjective(const Study& study, const Trial& trial) {
+  return trial.last.has_value() &&
+         trial.last->metrics.contains(study.spec.objectives.front().metric);
+}
+
+std::string NoMetricMessage(const Study& study, const MetricReader* reader) {
+  std::string message = fmt::format("ended without reporting its objective '{}'",
+                                    study.spec.objectives.front().metric);
+  const std::vector<std::string> lines =
+      reader == nullptr ? std::vector<std::string>{} : reader->UnmatchedLines();
+  if (lines.empty()) return message + "; it printed nothing";
+  return fmt::format("{}; its last lines were: {}", message, fmt::join(lines, " | "));
+}
+
+GangStatus Recorded(const Attempt& attempt) {
+  return {.state = attempt.state,
+          .failure = attempt.failure,
+          .message = attempt.message,
+          .replicas = attempt.replicas};
+}
+
+}  // namespace
+
+TrialRun::TrialRun(const Context& context, TrialId id) : context_(context), id_(id) {}
+
+Caller TrialRun::caller() const { return {.actor = context_.options.actor, .request_id = ""}; }
+
+absl::Status TrialRun::Step(const Study& study, bool may_start) {
+  if (done_) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(const Trial trial, context_.studies.GetTrial(id_));
+  if (attempt_.has_value()) return Follow(study, trial);
+  if (IsFinished(trial.state)) return GiveBack();
+  const bool start = may_start && study.state == StudyState::kActive;
+  switch (trial.state) {
+    case TrialState::kRequested:
+      return start ? Queue(study) : absl::OkStatus();
+    case TrialState::kQueued:
+      return start ? Place(study, trial) : absl::OkStatus();
+    default:
+      return Adopt(study, trial);
+  }
+}
+
+absl::Status TrialRun::Queue(const Study& study) {
+  const absl::StatusOr<Trial> queued =
+      context_.studies.Move(id_, TrialState::kQueued, FailureClass::kNone, "");
+  return queued.ok() ? Place(study, *queued) : UnlessOvertaken(queued.status());
+}
+
+absl::Status TrialRun::Place(const Study& study, const Trial& trial) {
+  const AttemptId id{id_, AttemptNumber(static_cast<std::int64_t>(trial.attempts.size()) + 1)};
+  const GangRequest request = jobs::MakeGangRequest(id, study.spec);
+  const absl::StatusOr<PlacedGang> placed = context_.launcher.Place(request);
+  if (absl::IsResourceExhausted(placed.status())) {
+    waiting_for_ = std::string(placed.status().message());
+    return absl::OkStatus();
+  }
+  if (!placed.ok()) {
+    return GiveUp(FailureClass::kInternal, std::string(placed.status().message()));
+  }
+  waiting_for_.clear();
+  const absl::StatusOr<Trial> recorded =
+      context_.studies.PlaceAttempt(id_, placed->placement, placed->directory);
+  if (!recorded.ok()) {
+    VERNIER_RETURN_IF_ERROR(context_.launcher.Release(id));
+    return UnlessOvertaken(recorded.status());
+  }
+  attempt_ = id;
+  return Launch(study, *recorded);
+}
+
+absl::StatusOr<GangProgram> TrialRun::Program(const Study& study, const Trial& trial) const {
+  const Attempt& attempt = trial.attempts.back();
+  return jobs::MakeGangProgram(AttemptId{id_, attempt.number},
+                               study.spec,
+                               trial,
+                               {.placement = attempt.placement, .directory = attempt.directory},
+                               context_.options.working_directory);
+}
+
+absl::Status TrialRun::OpenReader(const Study& study,
+                                  const Trial& trial,
+                                  const GangProgram& gang) {
+  if (!context_.options.metrics) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(reader_, context_.options.metrics(study.spec, trial, gang));
+  return absl::OkStatus();
+}
+
+absl::Status TrialRun::Launch(const Study& study, const Trial& trial) {
+  const absl::StatusOr<GangProgram> gang = Program(study, trial);
+  if (!gang.ok()) return GiveUp(FailureClass::kUserError, std::string(gang.status().message()));
+  if (const absl::Status opened = OpenReader(study, trial, *gang); !opened.ok()) {
+    return GiveUp(FailureClass::kUserError, std::string(opened.message()));
+  }
+  VERNIER_RETURN_IF_ERROR(RecordAttempt({}, AttemptState::kStarting));
+  if (const absl::Status started = context_.launcher.Start(*gang); !started.ok()) {
+    return GiveUp(FailureClass::kInternal, std::string(started.message()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TrialRun::Adopt(const Study& study, const Trial& trial) {
+  if (trial.attempts.empty()) return FinishStopped(study, trial);  // Stopped while it waited.
+  const Attempt& attempt = trial.attempts.back();
+  const AttemptId id{id_, attempt.number};
+  const absl::StatusOr<GangProgram> gang = Program(study, trial);
+  if (!gang.ok()) return GiveUp(FailureClass::kUserError, std::string(gang.status().message()));
+  VERNIER_RETURN_IF_ERROR(OpenReader(study, trial, *gang));
+  if (IsEnded(attempt.state)) return Finish(study, trial, Recorded(attempt));
+
+  const absl::StatusOr<GangStatus> status =
+      context_.launcher.Adopt(jobs::MakeGangRequest(id, study.spec), gang->placed);
+  if (!status.ok() && !absl::IsNotFound(status.status())) return status.status();
+  attempt_ = id;
+  if (status.ok() && status->state == AttemptState::kStarting) {
+    return context_.launcher.Start(*gang);  // Of which only a part may have been started.
+  }
+  if (status.ok()) return Follow(study, trial);
+  if (attempt.state == AttemptState::kRunning) {
+    return Finish(study,
+                  trial,
+                  {.state = AttemptState::kLost, .message = "the records of the attempt are gone"});
+  }
+  if (trial.state == TrialState::kStopping) {
+    return Finish(study, trial, {.state = AttemptState::kStopped});
+  }
+  return Launch(study, trial);
+}
+
+absl::Status TrialRun::Follow(const Study& study, Trial trial) {
+  VERNIER_ASSIGN_OR_RETURN(const GangStatus status, context_.launcher.Check(*attempt_));
+  if (IsFinished(trial.state)) return TakeDown(status);  // Somebody ended the trial, not its job.
+  if (trial.state != TrialState::kStopping && status.state != AttemptState::kStarting) {
+    absl::StatusOr<Trial> now = MarkRunning(trial, status);
+    if (now.ok()) now = ReadMetrics(*std::move(now));
+    if (!now.ok()) return UnlessOvertaken(now.status());
+    trial = *std::move(now);
+  }
+  if (IsEnded(status.state)) return Finish(study, trial, status);
+  if (trial.state == TrialState::kStopping && !stop_sent_) {
+    VERNIER_RETURN_IF_ERROR(context_.launcher.Stop(*attempt_));
+    stop_sent_ = true;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Trial> TrialRun::MarkRunning(const Trial& trial, const GangStatus& status) {
+  if (trial.state != TrialState::kPreparing) return trial;
+  VERNIER_RETURN_IF_ERROR(RecordAttempt(status, AttemptState::kRunning));
+  return context_.studies.Move(id_, TrialState::kRunning, FailureClass::kNone, "");
+}
+
+absl::StatusOr<Trial> TrialRun::ReadMetrics(Trial trial) {
+  if (reader_ == nullptr) return trial;
+  VERNIER_ASSIGN_OR_RETURN(std::vector<Measurement> measurements, reader_->Read());
+  if (measurements.empty()) return trial;
+  for (Measurement& measurement : measurements) {
+    measurement.elapsed = measurement.time - trial.started.value_or(measurement.time);
+  }
+  VERNIER_ASSIGN_OR_RETURN(Studies::Reported reported,
+                           context_.studies.Report(id_, measurements, std::nullopt, caller()));
+  return std::move(reported.trial);
+}
+
+absl::Status TrialRun::TakeDown(const GangStatus& status) {
+  if (IsEnded(status.state)) {
+    VERNIER_RETURN_IF_ERROR(RecordAttempt(status, status.state));
+    return GiveBack();
+  }
+  if (stop_sent_) return absl::OkStatus();
+  stop_sent_ = true;
+  return context_.launcher.Stop(*attempt_);
+}
+
+absl::Status TrialRun::Abandon() {
+  if (done_) return absl::OkStatus();
+  if (!attempt_.has_value()) return GiveBack();
+  VERNIER_ASSIGN_OR_RETURN(const GangStatus status, context_.launcher.Check(*attempt_));
+  return TakeDown(status);
+}
+
+absl::Status TrialRun::Finish(const Study& study, const Trial& trial, const GangStatus& status) {
+  VERNIER_RETURN_IF_ERROR(RecordAttempt(status, status.state));
+  if (trial.state == TrialState::kStopping) {
+    VERNIER_RETURN_IF_ERROR(FinishStopped(study, trial));
+  } else if (status.state == AttemptState::kSucceeded) {
+    VERNIER_RETURN_IF_ERROR(FinishSucceeded(study, trial));
+  } else {
+    const FailureClass failure =
+        status.state == AttemptState::kLost ? FailureClass::kNodeLost : status.failure;
+    VERNIER_RETURN_IF_ERROR(UnlessOvertaken(
+        context_.studies.Fail(id_, failure, status.message, std::nullopt, caller()).status()));
+  }
+  return GiveBack();
+}
+
+// A trial that a rule or a user stopped keeps its last measurement; one that its study stopped, or that has none, is
+// cancelled.
+absl::Status TrialRun::FinishStopped(const Study& study, const Trial& trial) {
+  const bool keeps = trial.stop.has_value() && study.state != StudyState::kStopping;
+  if (keeps && HasObjective(study, trial)) {
+    return UnlessOvertaken(
+        context_.studies.Complete(id_, {}, std::nullopt, caller()).status());
+  }
+  const std::string message = trial.message.empty() ? "stopped" : trial.message;
+  return UnlessOvertaken(
+      context_.studies.Move(id_, TrialState::kCancelled, FailureClass::kNone, message).status());
+}
+
+absl::Status TrialRun::FinishSucceeded(const Study& study, const Trial& trial) {
+  if (HasObjective(study, trial)) {
+    return UnlessOvertaken(
+        context_.studies.Complete(id_, {}, std::nullopt, caller()).status());
+  }
+  return UnlessOvertaken(context_.studies
+                             .Fail(id_,
+                                   FailureClass::kNoMetric,
+                                   NoMetricMessage(study, reader_.get()),
+                                   std::nullopt,
+                                   caller())
+                             .status());
+}
+
+absl::Status TrialRun::RecordAttempt(const GangStatus& status, AttemptState state) {
+  VERNIER_ASSIGN_OR_RETURN(const Trial trial, context_.studies.GetTrial(id_));
+  if (trial.attempts.empty()) return absl::OkStatus();
+  const AttemptId id{id_, trial.attempts.back().number};
+  return UnlessOvertaken(
+      context_.studies.MoveAttempt(id, state, status.failure, status.message, status.replicas)
+          .status());
+}
+
+// What went wrong has nothing to do with the study as a whole: the trial fails, and what runs of it is taken down by
+// the next steps.
+absl::Status TrialRun::GiveUp(FailureClass failure, std::string_view message) {
+  return UnlessOvertaken(
+      context_.studies.Fail(id_, failure, message, std::nullopt, caller()).status());
+}
+
+absl::Status TrialRun::GiveBack() {
+  done_ = true;
+  if (!attempt_.has_value()) return absl::OkStatus();
+  return context_.launcher.Release(*attempt_);
+}
+
+}  // namespace vernier::engine

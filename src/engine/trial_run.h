@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "vernier/core/clock.h"
+#include "vernier/core/study.h"
+#include "vernier/core/trial.h"
+#include "vernier/engine.h"
+#include "vernier/launcher.h"
+#include "vernier/studies.h"
+
+namespace vernier::engine {
+
+// What every trial of an engine works with. None is owned.
+struct Context {
+  Studies& studies;
+  Launcher& launcher;
+  const Clock& clock;
+  const EngineOptions& options;
+};
+
+// The life of one trial's job, from REQUESTED to its end: place, start, read metrics, stop, record how it ended.
+//
+// Holds nothing that is not in the log or with the launcher: a run made anew from the recorded trial goes on where an
+// earlier process left off.
+class TrialRun {
+ public:
+  TrialRun(const Context& context, TrialId id);
+
+  // Moves as far as possible without waiting; a trial whose job was not placed yet stays where it is unless `may_start`.
+  // An error is about the store or the launcher as a whole.
+  absl::Status Step(const Study& study, bool may_start);
+  // The study was deleted: takes down what runs.
+  absl::Status Abandon();
+
+  // The trial has ended and its room was given back.
+  bool done() const { return done_; }
+  // Something runs, or is on its way up or down.
+  bool active() const { return attempt_.has_value() && !done_; }
+  // Why the gang is not placed yet; empty if it is.
+  const std::string& waiting_for() const { return waiting_for_; }
+
+ private:
+  absl::Status Queue(const Study& study);
+  absl::Status Place(const Study& study, const Trial& trial);
+  absl::Status Launch(const Study& study, const Trial& trial);
+  absl::Status Adopt(const Study& study, const Trial& trial);
+  absl::Status Follow(const Study& study, Trial trial);
+  absl::Status TakeDown(const GangStatus& status);
+  absl::StatusOr<Trial> MarkRunning(const Trial& trial, const GangStatus& status);
+  absl::StatusOr<Trial> ReadMetrics(Trial trial);
+  absl::Status Finish(const Study& study, const Trial& trial, const GangStatus& status);
+  absl::Status FinishStopped(const Study& study, const Trial& trial);
+  absl::Status FinishSucceeded(const Study& study, const Trial& trial);
+  absl::Status RecordAttempt(const GangStatus& status, AttemptState state);
+  absl::Status GiveUp(FailureClass failure, std::string_view message);
+  absl::Status GiveBack();
+  absl::StatusOr<GangProgram> Program(const Study& study, const Trial& trial) const;
+  absl::Status OpenReader(const Study& study, const Trial& trial, const GangProgram& gang);
+  Caller caller() const;
+
+  const Context context_;
+  const TrialId id_;
+  bool done_ = false;
+  bool stop_sent_ = false;
+  std::string waiting_for_;
+  std::optional<AttemptId> attempt_;      // Placed or adopted by this process.
+  std::unique_ptr<MetricReader> reader_;  // Of that attempt.
+};
+
+}  // namespace vernier::engine

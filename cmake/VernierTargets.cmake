@@ -15,7 +15,9 @@ function(vernier_library name)
     PUBLIC ${arg_DEPS}
     PRIVATE ${arg_PRIVATE_DEPS} $<BUILD_INTERFACE:vernier_warnings>)
   if(NOT arg_NO_EXPORT)
-    install(TARGETS vernier_${name} EXPORT vernierTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS vernier_${name} EXPORT vernierTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      COMPONENT library)
+    set_property(GLOBAL APPEND PROPERTY VERNIER_EXPORTED ${name})  # Leaves first, as they are defined.
   endif()
 endfunction()
 

@@ -70,13 +70,11 @@ class StudyRun {
     return absl::OkStatus();
   }
 
-  void Add(TrialNumber number) {
-    trials_.try_emplace(number, context_, TrialId{id_, number});
-  }
+  void Add(TrialNumber number) { trials_.try_emplace(number, context_, TrialId{id_, number}); }
 
   absl::Status Ask(const Study& study) {
-    const auto room = static_cast<std::int64_t>(study.spec.parallel) -
-                      static_cast<std::int64_t>(trials_.size());
+    const auto room =
+        static_cast<std::int64_t>(study.spec.parallel) - static_cast<std::int64_t>(trials_.size());
     if (study.state != StudyState::kActive || room <= 0) return absl::OkStatus();
     const Caller caller{.actor = context_.options.actor, .request_id = ""};
     const absl::StatusOr<std::vector<Trial>> asked =

@@ -100,9 +100,7 @@ absl::StatusOr<GangProgram> TrialRun::Program(const Study& study, const Trial& t
                                context_.options.working_directory);
 }
 
-absl::Status TrialRun::OpenReader(const Study& study,
-                                  const Trial& trial,
-                                  const GangProgram& gang) {
+absl::Status TrialRun::OpenReader(const Study& study, const Trial& trial, const GangProgram& gang) {
   if (!context_.options.metrics) return absl::OkStatus();
   VERNIER_ASSIGN_OR_RETURN(reader_, context_.options.metrics(study.spec, trial, gang));
   return absl::OkStatus();
@@ -221,8 +219,7 @@ absl::Status TrialRun::Finish(const Study& study, const Trial& trial, const Gang
 absl::Status TrialRun::FinishStopped(const Study& study, const Trial& trial) {
   const bool keeps = trial.stop.has_value() && study.state != StudyState::kStopping;
   if (keeps && HasObjective(study, trial)) {
-    return UnlessOvertaken(
-        context_.studies.Complete(id_, {}, std::nullopt, caller()).status());
+    return UnlessOvertaken(context_.studies.Complete(id_, {}, std::nullopt, caller()).status());
   }
   const std::string message = trial.message.empty() ? "stopped" : trial.message;
   return UnlessOvertaken(
@@ -231,8 +228,7 @@ absl::Status TrialRun::FinishStopped(const Study& study, const Trial& trial) {
 
 absl::Status TrialRun::FinishSucceeded(const Study& study, const Trial& trial) {
   if (HasObjective(study, trial)) {
-    return UnlessOvertaken(
-        context_.studies.Complete(id_, {}, std::nullopt, caller()).status());
+    return UnlessOvertaken(context_.studies.Complete(id_, {}, std::nullopt, caller()).status());
   }
   return UnlessOvertaken(context_.studies
                              .Fail(id_,

@@ -1,0 +1,309 @@
+#include "vernier/engine.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/core/status.h"
+#include "tests/engine/fake_cluster.h"
+#include "tests/support/status_matchers.h"
+#include "vernier/storage.h"
+#include "vernier/studies.h"
+
+namespace vernier::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+StudySpec AnySpec(std::int64_t trials, std::int32_t parallel) {
+  StudySpec spec;
+  spec.name = "study";
+  spec.objectives = {{"accuracy", Goal::kMaximize}};
+  spec.space = *Space::Create({{.name = "x",
+                                .domain = FloatDomain{0, 1, Scale::kLinear, {}, {}},
+                                .when = {},
+                                .default_value = {}}});
+  spec.algorithm = {.name = "random", .options = {}};
+  spec.parallel = parallel;
+  spec.budget.trials = trials;
+  spec.job = TrainingJob{};
+  spec.job->command = {"train"};
+  spec.job->replicas[Role::kWorker] = ReplicaSpec{};
+  return spec;
+}
+
+// Refuses every write from the nth on: what a process that dies there leaves behind.
+class CrashingStorage final : public Storage {
+ public:
+  CrashingStorage(Storage& inner, int writes) : inner_(inner), writes_left_(writes) {}
+  bool crashed() const { return writes_left_ < 0; }
+
+  absl::StatusOr<Study> CreateStudy(const Event& created) override {
+    return inner_.CreateStudy(created);
+  }
+  std::unique_ptr<PendingCommit> Begin(Commit commit) override {
+    if (--writes_left_ >= 0) return inner_.Begin(std::move(commit));
+    writes_left_ = -1;
+    return std::make_unique<Refused>();
+  }
+  absl::Status DeleteStudy(StudyId id) override { return inner_.DeleteStudy(id); }
+  absl::StatusOr<Study> GetStudy(StudyId id) const override { return inner_.GetStudy(id); }
+  absl::StatusOr<Study> GetStudyByName(std::string_view name) const override {
+    return inner_.GetStudyByName(name);
+  }
+  absl::StatusOr<std::vector<Study>> ListStudies(StudyId after, std::size_t limit) const override {
+    return inner_.ListStudies(after, limit);
+  }
+  absl::StatusOr<Trial> GetTrial(TrialId id) const override { return inner_.GetTrial(id); }
+  absl::StatusOr<std::vector<Trial>> ListTrials(StudyId study,
+                                                TrialNumber after,
+                                                std::size_t limit) const override {
+    return inner_.ListTrials(study, after, limit);
+  }
+  absl::StatusOr<std::vector<Event>> ReadEvents(StudyId study,
+                                                EventSeq after,
+                                                std::size_t limit) const override {
+    return inner_.ReadEvents(study, after, limit);
+  }
+  absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const override {
+    return inner_.ListMeasurements(trial);
+  }
+
+ private:
+  struct Refused final : PendingCommit {
+    absl::Status Wait() override { return Unavailable("the process died here"); }
+  };
+  Storage& inner_;
+  int writes_left_;
+};
+
+// One process: studies, launcher and engine over a store and a world that outlive it.
+struct Process {
+  Process(Storage& storage, FakeWorld& world, const Clock& clock)
+      : studies(Studies::Create(storage, clock)), launcher(world) {
+    EngineOptions options;
+    options.metrics = [&world](const StudySpec& spec, const Trial&, const GangProgram& gang)
+        -> absl::StatusOr<std::unique_ptr<MetricReader>> {
+      return NewFakeReader(world, gang.id, spec.objectives.front().metric);
+    };
+    engine = Engine::Create(*studies, launcher, clock, options);
+  }
+
+  std::unique_ptr<Studies> studies;
+  FakeLauncher launcher;
+  std::unique_ptr<Engine> engine;
+};
+
+class EngineTest : public ::testing::Test {
+ protected:
+  Study Create(const StudySpec& spec) {
+    auto study = process_->studies->CreateStudy(spec, {.actor = "test", .request_id = ""});
+    EXPECT_TRUE(study.ok()) << study.status();
+    return *study;
+  }
+  // Steps the engine and the world until the study has ended; gives up after many turns.
+  Study RunToEnd(StudyId id) {
+    for (int turn = 0; turn < 2000; ++turn) {
+      const auto stepped = process_->engine->Step();
+      EXPECT_TRUE(stepped.ok()) << stepped.status();
+      const Study study = *process_->studies->GetStudy(id);
+      if (IsFinished(study.state) || !stepped.ok()) return study;
+      Turn();
+    }
+    ADD_FAILURE() << "the study did not end";
+    return *process_->studies->GetStudy(id);
+  }
+  void StepAndTurn(int times) {
+    for (int i = 0; i < times; ++i) {
+      ASSERT_THAT(process_->engine->Step(), IsOk());
+      Turn();
+    }
+  }
+  void Turn() {
+    world_.Turn();
+    clock_.Advance(absl::Seconds(1));
+  }
+  std::vector<Trial> Trials(StudyId id) { return *process_->studies->ListTrials(id); }
+  void Restart() { process_.emplace(*storage_, world_, clock_); }
+
+  ManualClock clock_{absl::FromUnixSeconds(1'700'000'000)};
+  FakeWorld world_{/*slots=*/8};
+  std::unique_ptr<Storage> storage_ = NewMemoryStorage();
+  std::optional<Process> process_ =
+      std::optional<Process>(std::in_place, *storage_, world_, clock_);
+};
+
+TEST_F(EngineTest, RunsAStudyToItsBudgetWithSoManyTrialsAtOnce) {
+  const Study study = Create(AnySpec(/*trials=*/7, /*parallel=*/3));
+  const Study ended = RunToEnd(study.id);
+  EXPECT_EQ(ended.state, StudyState::kCompleted);
+  EXPECT_EQ(ended.completed, 7);
+  EXPECT_EQ(world_.jobs.size(), 7u);
+  EXPECT_EQ(world_.most_used(), 6);  // Three gangs of two.
+}
+
+TEST_F(EngineTest, TakesTheLastReportedValueAsTheTrialsResult) {
+  world_.script = [](const GangProgram&) { return Script{.values = {0.9, 0.3}, .message = ""}; };
+  const Study study = Create(AnySpec(1, 1));
+  RunToEnd(study.id);
+  EXPECT_EQ(Trials(study.id)[0].final_metrics.at("accuracy"), 0.3);
+}
+
+TEST_F(EngineTest, FailsATrialWithoutObjectiveAndSaysWhatItPrinted) {
+  world_.script = [](const GangProgram&) { return Script{.values = {}, .message = ""}; };
+  const Study study = Create(AnySpec(1, 1));
+  RunToEnd(study.id);
+  const Trial trial = Trials(study.id)[0];
+  EXPECT_EQ(trial.state, TrialState::kFailed);
+  EXPECT_EQ(trial.failure, FailureClass::kNoMetric);
+  EXPECT_THAT(trial.message, AllOf(HasSubstr("'accuracy'"), HasSubstr("hello | goodbye")));
+}
+
+TEST_F(EngineTest, RecordsHowAJobFailed) {
+  world_.script = [](const GangProgram&) {
+    return Script{.values = {0.1},
+                  .end = AttemptState::kFailed,
+                  .failure = FailureClass::kUserError,
+                  .message = "the replica chief 0 exited with a non-zero status of 3"};
+  };
+  const Study study = Create(AnySpec(1, 1));
+  RunToEnd(study.id);
+  const Trial trial = Trials(study.id)[0];
+  EXPECT_EQ(trial.state, TrialState::kFailed);
+  EXPECT_EQ(trial.failure, FailureClass::kUserError);
+  EXPECT_THAT(trial.message, HasSubstr("status of 3"));
+  EXPECT_EQ(trial.attempts.back().state, AttemptState::kFailed);
+}
+
+TEST_F(EngineTest, StopsAnUnpromisingTrialAndGivesItsRoomToTheNext) {
+  world_.script = [](const GangProgram& gang) {
+    const bool good = gang.id.trial.number.value() <= 5;
+    return Script{.values = std::vector<double>(20, good ? 0.9 : 0.1), .message = ""};
+  };
+  StudySpec spec = AnySpec(8, 1);
+  spec.stopping = {.name = "median", .options = {}};
+  const Study study = Create(spec);
+  const Study ended = RunToEnd(study.id);
+  EXPECT_EQ(ended.state, StudyState::kCompleted);
+  for (const Trial& trial : Trials(study.id)) {
+    EXPECT_EQ(trial.state, TrialState::kCompleted) << trial.number.value();
+    EXPECT_EQ(trial.stop.has_value(), trial.number.value() > 5) << trial.number.value();
+    EXPECT_EQ(trial.attempts.back().state,
+              trial.number.value() > 5 ? AttemptState::kStopped : AttemptState::kSucceeded);
+    EXPECT_LE(trial.measurements, trial.number.value() > 5 ? 10 : 20);
+  }
+}
+
+TEST_F(EngineTest, WaitsForRoomAndSaysNothingOfFailure) {
+  const Study study = Create(AnySpec(/*trials=*/10, /*parallel=*/10));  // Room for four gangs.
+  StepAndTurn(1);
+  int queued = 0;
+  for (const Trial& trial : Trials(study.id)) queued += trial.state == TrialState::kQueued ? 1 : 0;
+  EXPECT_EQ(queued, 6);
+  EXPECT_EQ(RunToEnd(study.id).completed, 10);
+  EXPECT_EQ(world_.most_used(), 8);
+}
+
+TEST_F(EngineTest, APausedStudyStartsNothingAndLetsRunningTrialsEnd) {
+  const Study study = Create(AnySpec(6, 2));
+  StepAndTurn(2);
+  ASSERT_THAT(process_->studies->Pause(study.id, {.actor = "test", .request_id = ""}), IsOk());
+  StepAndTurn(20);
+  EXPECT_EQ(Trials(study.id).size(), 2u);
+  EXPECT_EQ(process_->studies->GetStudy(study.id)->completed, 2);
+  ASSERT_THAT(process_->studies->Resume(study.id, {.actor = "test", .request_id = ""}), IsOk());
+  EXPECT_EQ(RunToEnd(study.id).completed, 6);
+}
+
+TEST_F(EngineTest, AStoppedStudyTakesItsGangsDown) {
+  world_.script = [](const GangProgram&) {
+    return Script{.values = std::vector<double>(1000, 0.5), .message = ""};
+  };
+  const Study study = Create(AnySpec(6, 2));
+  StepAndTurn(5);
+  ASSERT_THAT(process_->studies->Stop(study.id, "enough", {.actor = "test", .request_id = ""}),
+              IsOk());
+  EXPECT_EQ(RunToEnd(study.id).state, StudyState::kCancelled);
+  for (const auto& [id, job] : world_.jobs) EXPECT_EQ(job.state, AttemptState::kStopped);
+  for (const Trial& trial : Trials(study.id)) EXPECT_EQ(trial.state, TrialState::kCancelled);
+}
+
+TEST_F(EngineTest, ADeletedStudyTakesItsGangsDown) {
+  world_.script = [](const GangProgram&) {
+    return Script{.values = std::vector<double>(1000, 0.5), .message = ""};
+  };
+  const Study study = Create(AnySpec(6, 2));
+  StepAndTurn(5);
+  ASSERT_THAT(process_->studies->Delete(study.id, /*force=*/true), IsOk());
+  StepAndTurn(5);
+  ASSERT_EQ(world_.jobs.size(), 2u);
+  for (const auto& [id, job] : world_.jobs) EXPECT_EQ(job.state, AttemptState::kStopped);
+}
+
+TEST_F(EngineTest, StopsOneTrialWhenAUserSaysSo) {
+  world_.script = [](const GangProgram&) {
+    return Script{.values = std::vector<double>(30, 0.5), .message = ""};
+  };
+  const Study study = Create(AnySpec(2, 1));
+  StepAndTurn(5);
+  const TrialId first{study.id, TrialNumber(1)};
+  ASSERT_THAT(process_->studies->StopTrial(first, "boring", {.actor = "test", .request_id = ""}),
+              IsOk());
+  EXPECT_EQ(RunToEnd(study.id).state, StudyState::kCompleted);
+  EXPECT_EQ(world_.jobs.at({first, AttemptNumber(1)}).state, AttemptState::kStopped);
+  EXPECT_EQ(Trials(study.id)[0].state, TrialState::kCompleted);  // It keeps its last measurement.
+}
+
+TEST_F(EngineTest, ARestartedEngineAdoptsWhatRuns) {
+  world_.script = [](const GangProgram&) {
+    return Script{.values = {0.1, 0.2, 0.3, 0.4}, .message = ""};
+  };
+  const Study study = Create(AnySpec(5, 2));
+  for (int turn = 0; turn < 60; ++turn) {
+    StepAndTurn(1);
+    Restart();
+  }
+  const Study ended = RunToEnd(study.id);
+  EXPECT_EQ(ended.completed, 5);
+  for (const auto& [id, job] : world_.jobs) EXPECT_EQ(job.starts, 1);
+  for (const Trial& trial : Trials(study.id)) {
+    EXPECT_EQ(trial.attempts.size(), 1u);
+    EXPECT_EQ(trial.measurements, 4);  // Read again after each restart, counted once.
+  }
+}
+
+// Dies at the nth write, for every n: nothing is started twice, nothing is lost, the budget is exact.
+TEST_F(EngineTest, SurvivesACrashAtEveryWrite) {
+  int crash_at = 0;
+  for (bool crashed = true; crashed; ++crash_at) {
+    ASSERT_LT(crash_at, 500);
+    world_.jobs.clear();
+    storage_ = NewMemoryStorage();
+    Restart();
+    const Study study = Create(AnySpec(4, 2));
+    CrashingStorage dying(*storage_, crash_at);
+    process_.emplace(dying, world_, clock_);
+    while (!dying.crashed() && process_->engine->Step().ok() &&
+           !IsFinished(process_->studies->GetStudy(study.id)->state)) {
+      Turn();
+    }
+    crashed = dying.crashed();
+    Restart();
+    const Study ended = RunToEnd(study.id);
+    ASSERT_EQ(ended.state, StudyState::kCompleted) << "crash at write " << crash_at;
+    ASSERT_EQ(ended.completed, 4) << "crash at write " << crash_at;
+    ASSERT_EQ(world_.jobs.size(), 4u) << "crash at write " << crash_at;
+    for (const auto& [id, job] : world_.jobs) ASSERT_EQ(job.starts, 1);
+    ASSERT_OK_AND_ASSIGN(const ReplayReport report, process_->studies->Replay(study.id));
+    ASSERT_FALSE(report.diverged()) << "crash at write " << crash_at;
+  }
+  EXPECT_GT(crash_at, 20);
+}
+
+}  // namespace
+}  // namespace vernier::testing

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "vernier/engine.h"
+#include "vernier/launcher.h"
+
+namespace vernier::testing {
+
+// What a fake job does: reports these values of the objective, one per turn, then ends like this.
+struct Script {
+  std::vector<double> values = {0.5};
+  AttemptState end = AttemptState::kSucceeded;
+  FailureClass failure = FailureClass::kNone;
+  std::string message;
+};
+
+// The machines and the programs on them: what is still there when the process that launched it has died.
+//
+// Time is turns: in each, every running job reports its next value or ends, and every job told to stop is down.
+class FakeWorld {
+ public:
+  explicit FakeWorld(int slots) : slots_(slots) {}
+
+  // The script of an attempt; by default one value, then success.
+  std::function<Script(const GangProgram&)> script = [](const GangProgram&) { return Script{}; };
+
+  void Turn();
+
+  struct Job {
+    GangProgram program;
+    Script script;
+    AttemptState state = AttemptState::kStarting;
+    std::size_t reported = 0;
+    bool stop = false;
+    int starts = 0;
+  };
+  std::map<AttemptId, Job> jobs;
+
+  // The most slots that were in use at once.
+  int most_used() const { return most_used_; }
+
+ private:
+  friend class FakeLauncher;
+  const int slots_;
+  int most_used_ = 0;
+};
+
+// A launcher of one process over a world that outlives it.
+class FakeLauncher final : public Launcher {
+ public:
+  explicit FakeLauncher(FakeWorld& world) : world_(world) {}
+
+  absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override;
+  absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override;
+  absl::Status Start(const GangProgram& gang) override;
+  absl::StatusOr<GangStatus> Adopt(const GangRequest& gang, const PlacedGang& placed) override;
+  absl::StatusOr<GangStatus> Check(const AttemptId& id) override;
+  absl::Status Stop(const AttemptId& id) override;
+  absl::Status Release(const AttemptId& id) override;
+
+ private:
+  int used() const;
+  FakeWorld& world_;
+  std::map<AttemptId, int> room_;  // Slots reserved by this process.
+};
+
+// Reads what a job of the world has reported, from its beginning.
+std::unique_ptr<MetricReader> NewFakeReader(const FakeWorld& world,
+                                            AttemptId id,
+                                            std::string metric);
+
+}  // namespace vernier::testing

@@ -42,6 +42,7 @@ struct ReplicaProgram {
   std::map<std::string, std::string> env;  // Added to the launcher's own environment.
   std::string directory;                   // Working directory.
   std::string metric_file;                 // CLOUD_ML_HP_METRIC_FILE of this replica.
+  std::string log_file;                    // Where its captured output goes: src/base/output_line.h.
 };
 
 struct GangProgram {
@@ -80,7 +81,7 @@ class Launcher {
   virtual absl::Status Start(const GangProgram& gang) = 0;
 
   // Takes back an attempt that an earlier process placed: reserves its room again and finds out what became of it.
-  // NotFound: nothing of it was ever started; Start may be called.
+  // NotFound: nothing of it was ever started; its room is reserved all the same, and Start may be called.
   virtual absl::StatusOr<GangStatus> Adopt(const GangRequest& gang, const PlacedGang& placed) = 0;
 
   // The attempt as it is now.  NotFound: neither placed nor adopted here.
@@ -90,7 +91,8 @@ class Launcher {
   // state is then STOPPED. OK if it has ended already.
   virtual absl::Status Stop(const AttemptId& id) = 0;
 
-  // Gives the room of an ended attempt back. Its records stay in its directory.
+  // Gives the room of an ended attempt back, or of one that was not started and now never will be. Its records stay in
+  // its directory.  FailedPrecondition: it runs; Stop it first.
   virtual absl::Status Release(const AttemptId& id) = 0;
 };
 

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vernier/core/study.h"
+#include "vernier/core/trial.h"
+#include "vernier/launcher.h"
+
+// From a training job and a point to programs ready to start. Pure: no files, no processes, no clock.
+namespace vernier::jobs {
+
+// The replicas of the study's job, primary first, then workers, parameter servers and evaluators, each by index.
+// REQUIRES: spec.job.
+GangRequest MakeGangRequest(const AttemptId& id, const StudySpec& spec);
+
+// What each replica of the attempt is given: command line, environment, files.
+//
+// Command line: the command (the role's own, or the job's), the job's arguments, the role's, `--job-dir DIR/TRIAL` if
+// the job has a directory, then `--name=value` for each active parameter that no placeholder of the replica names.
+// Placeholders: `{name}` in command, arguments and environment is the parameter's value; an argument or variable that
+// names an inactive parameter is left out; `{{name}}` is the text {name}; every other brace, and `${name}`, stands for
+// itself.
+// Environment: the job's, the role's over it, and over both what docs/guides/training_jobs.md lists (TF_CONFIG, RANK,
+// CLOUD_ML_TRIAL_ID, …). Relative directories are those below `working_directory`.
+//
+// InvalidArgument: a FieldError for a placeholder that is no parameter, or for a job without a command.
+// REQUIRES: spec.job; the placement is one of MakeGangRequest's, in its order.
+absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
+                                            const StudySpec& spec,
+                                            const Trial& trial,
+                                            const PlacedGang& placed,
+                                            std::string_view working_directory);
+
+// What MakeGangProgram would refuse whatever the trial, before there is one. OK if the study has no job.
+absl::Status ValidateJob(const StudySpec& spec);
+
+// The folder of one replica below its attempt's: "DIRECTORY/worker-1".
+std::string ReplicaDirectory(std::string_view attempt_directory,
+                             std::string_view role,
+                             std::int32_t index);
+
+}  // namespace vernier::jobs

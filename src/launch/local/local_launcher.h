@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "vernier/core/clock.h"
+#include "vernier/launcher.h"
+
+namespace vernier::launch {
+
+struct LocalLauncherOptions {
+  // Attempts live in <runs_directory>/<study>/trial-<n>/attempt-<k>. Created if missing.
+  std::string runs_directory;
+  // The program that looks after one replica. Empty: vernier-supervisor beside this program, or on PATH.
+  std::string supervisor;
+  // Capacity of this host for training jobs. Unset: what the host has, cgroup limits included.
+  std::optional<double> cpus;
+  std::optional<std::int64_t> memory_bytes;
+  // Declared devices: "T4:0", or a bare id "0" of no particular type. They come instead of detected ones.
+  std::vector<std::string> gpus;
+  // Ask nvidia-smi, once, if no device is declared.
+  bool detect_gpus = true;
+  // A worker or parameter server that failed brings its gang down; the primary gets this long to notice and to end by
+  // itself, since its own end says more, and since peers of a primary that is about to succeed may trip over its leaving.
+  absl::Duration failed_replica_patience = absl::Seconds(10);
+};
+
+// Runs gangs as processes of this host, each replica under a supervisor of its own that outlives this process and this
+// object. Everything it must know again after a restart is in files of the attempt's directory.
+//
+// Not thread-safe. Starts no thread, installs no signal handler. Start forks; nothing else does.
+// InvalidArgument: an option.  NotFound: no supervisor program.  Unavailable: the runs directory cannot be written.
+absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions options,
+                                                           const Clock& clock);
+
+}  // namespace vernier::launch

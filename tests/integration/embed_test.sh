@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Installs the library to a folder of its own, builds the embedding examples against it, runs them.
+#   usage: embed_test.sh SOURCE_DIR BUILD_DIR
+set -euo pipefail
+source=$1
+build=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+cmake --install "$build" --prefix "$folder/prefix" --component library >/dev/null
+for example in embed_ask_tell embed_scheduler; do
+  cmake -S "$source/examples/$example" -B "$folder/$example" -G Ninja -DCMAKE_PREFIX_PATH="$folder/prefix" >/dev/null
+  cmake --build "$folder/$example" >/dev/null
+  "$folder/$example/$example"
+done
+
+# The same through pkg-config, for builds that know no CMake.
+export PKG_CONFIG_PATH=$folder/prefix/lib/x86_64-linux-gnu/pkgconfig:$folder/prefix/lib/pkgconfig
+g++ -O1 $(pkg-config --cflags vernier) "$source/examples/embed_ask_tell/main.cc" -o "$folder/by_pkg_config" $(pkg-config --libs vernier)
+"$folder/by_pkg_config"

@@ -23,7 +23,8 @@ absl::StatusOr<double> NumberFromJson(const nlohmann::ordered_json& number);
 nlohmann::ordered_json PayloadToJson(const EventPayload& payload);
 // DataLoss: not a payload of that kind.  Unknown keys are ignored, missing ones take their defaults, so that an older
 // program reads what a newer one added.
-absl::StatusOr<EventPayload> PayloadFromJson(std::string_view kind, const nlohmann::ordered_json& payload);
+absl::StatusOr<EventPayload> PayloadFromJson(std::string_view kind,
+                                             const nlohmann::ordered_json& payload);
 
 // Whole rows, for storage's projection.
 nlohmann::ordered_json TrialToJson(const Trial& trial);

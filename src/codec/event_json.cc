@@ -1,0 +1,136 @@
+#include "src/codec/event_json.h"
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "src/codec/form.h"
+#include "src/codec/trial_form.h"
+#include "src/core/status.h"
+
+namespace vernier::codec {
+
+void Describe(auto& visit, Is<StudyCreated> auto& event) { visit("spec", event.spec); }
+
+void Describe(auto& visit, Is<StudyStateChanged> auto& event) {
+  visit("from", event.from);
+  visit("to", event.to);
+  visit("reason", event.reason);
+}
+
+void Describe(auto& visit, Is<Budget> auto& budget) {
+  visit("trials", budget.trials);
+  visit("failed", budget.failed_trials);
+  visit("time_ns", budget.time);
+}
+template <>
+struct Form<Budget> : DescribedForm<Budget> {};
+
+void Describe(auto& visit, Is<StudyAmended> auto& event) {
+  visit("budget", event.budget);
+  visit("parallel", event.parallel);
+}
+
+void Describe(auto& visit, Is<AlgorithmChanged> auto& event) {
+  visit("name", event.name);
+  visit("from_version", event.from_version);
+  visit("to_version", event.to_version);
+}
+
+void Describe(auto& visit, Is<TrialCreated> auto& event) {
+  visit("trial", event.trial);
+  visit("point", event.point);
+  visit("suggestion", event.suggestion);
+  visit("optimizer_state", event.optimizer_state);
+}
+
+void Describe(auto& visit, Is<TrialStateChanged> auto& event) {
+  visit("trial", event.trial);
+  visit("from", event.from);
+  visit("to", event.to);
+  visit("failure", event.failure);
+  visit("message", event.message);
+  visit("final_metrics", event.final_metrics);
+}
+
+void Describe(auto& visit, Is<MeasurementReported> auto& event) {
+  visit("trial", event.trial);
+  visit("measurement", event.measurement);
+}
+
+void Describe(auto& visit, Is<StopDecided> auto& event) {
+  visit("trial", event.trial);
+  visit("stop", event.stop);
+}
+
+void Describe(auto& visit, Is<LeaseGranted> auto& event) {
+  visit("trial", event.trial);
+  visit("lease", event.lease);
+}
+
+void Describe(auto& visit, Is<LeaseRenewed> auto& event) {
+  visit("trial", event.trial);
+  visit("expires", event.expires);
+}
+
+void Describe(auto& visit, Is<LeaseExpired> auto& event) {
+  visit("trial", event.trial);
+  visit("token", event.token);
+}
+
+void Describe(auto& visit, Is<AttemptPlaced> auto& event) {
+  visit("trial", event.trial);
+  visit("attempt", event.attempt);
+  visit("placement", event.placement);
+  visit("directory", event.directory);
+}
+
+void Describe(auto& visit, Is<AttemptStateChanged> auto& event) {
+  visit("trial", event.trial);
+  visit("attempt", event.attempt);
+  visit("to", event.to);
+  visit("failure", event.failure);
+  visit("message", event.message);
+  visit("replicas", event.replicas);
+}
+
+namespace {
+
+using PayloadReader = absl::StatusOr<EventPayload> (*)(const Json&);
+
+template <typename T>
+absl::StatusOr<EventPayload> ReadPayload(const Json& json) {
+  T payload{};
+  VERNIER_RETURN_IF_ERROR(DescribedForm<T>::Read(json, payload));
+  return EventPayload(std::move(payload));
+}
+
+template <typename... T>
+std::map<std::string, PayloadReader, std::less<>> ReadersOf(
+    std::type_identity<std::variant<T...>>) {
+  return {{std::string(EventKind(EventPayload(T{}))), &ReadPayload<T>}...};
+}
+
+const std::map<std::string, PayloadReader, std::less<>>& PayloadReaders() {
+  static const auto* const readers = new std::map<std::string, PayloadReader, std::less<>>(
+      ReadersOf(std::type_identity<EventPayload>{}));
+  return *readers;
+}
+
+}  // namespace
+
+nlohmann::ordered_json PayloadToJson(const EventPayload& payload) {
+  return std::visit(
+      []<typename T>(const T& alternative) { return DescribedForm<T>::Write(alternative); },
+      payload);
+}
+
+absl::StatusOr<EventPayload> PayloadFromJson(std::string_view kind,
+                                             const nlohmann::ordered_json& payload) {
+  const auto reader = PayloadReaders().find(kind);
+  if (reader == PayloadReaders().end()) return DataLoss("unknown kind of event '{}'", kind);
+  absl::StatusOr<EventPayload> read = reader->second(payload);
+  return read.ok() ? std::move(read) : Within(kind, read.status());
+}
+
+}  // namespace vernier::codec

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "src/codec/mapping.h"
+#include "vernier/core/training_job.h"
+
+namespace vernier::codec {
+
+// The `job` of a study file.
+absl::StatusOr<TrainingJob> ReadJob(const Json& json,
+                                    const std::string& path,
+                                    UnknownKeys unknown_keys);
+Json JobToJson(const TrainingJob& job);
+
+}  // namespace vernier::codec

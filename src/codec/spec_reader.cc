@@ -1,0 +1,181 @@
+#include "src/codec/spec_reader.h"
+
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/codec/job_reader.h"
+#include "src/codec/mapping.h"
+#include "src/codec/space_reader.h"
+#include "src/codec/study_file.h"
+
+namespace vernier::codec {
+namespace {
+
+absl::StatusOr<Objective> ReadObjective(const Json& json,
+                                        const std::string& path,
+                                        UnknownKeys unknown_keys) {
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Mapping::Open(json, path, {"maximize", "minimize"}, unknown_keys));
+  const bool maximize = mapping.Find("maximize") != nullptr;
+  if (maximize == (mapping.Find("minimize") != nullptr)) {
+    return FieldError(path, "needs one of maximize: METRIC and minimize: METRIC");
+  }
+  Objective objective{.metric = "", .goal = maximize ? Goal::kMaximize : Goal::kMinimize};
+  VERNIER_RETURN_IF_ERROR(
+      mapping.Read(maximize ? "maximize" : "minimize", objective.metric, &ReadText));
+  return objective;
+}
+
+// One objective, or a list of them.
+absl::Status ReadObjectives(const Mapping& file, std::vector<Objective>& objectives) {
+  VERNIER_ASSIGN_OR_RETURN(const Json* json, file.Require("objective"));
+  const std::string path = file.PathOf("objective");
+  if (!json->is_array()) {
+    VERNIER_ASSIGN_OR_RETURN(objectives.emplace_back(),
+                             ReadObjective(*json, path, file.unknown_keys()));
+    return absl::OkStatus();
+  }
+  for (std::size_t i = 0; i < json->size(); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(
+        objectives.emplace_back(),
+        ReadObjective((*json)[i], fmt::format("{}[{}]", path, i), file.unknown_keys()));
+  }
+  return absl::OkStatus();
+}
+
+// A name, or a mapping with the name under `name_key` and options beside it.
+absl::Status ReadChoice(const Mapping& file,
+                        std::string_view key,
+                        const std::string& name_key,
+                        Choice& choice) {
+  const Json* const json = file.Find(key);
+  if (json == nullptr) return absl::OkStatus();
+  const std::string path = file.PathOf(key);
+  if (json->is_string()) {
+    choice = {.name = json->get<std::string>(), .options = {}};
+    return absl::OkStatus();
+  }
+  if (!json->is_object()) {
+    return MustBe(path, fmt::format("a name or a mapping with {}", name_key), *json);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Mapping::Open(*json, path, {}, UnknownKeys::kIgnore));
+  VERNIER_ASSIGN_OR_RETURN(const Json* name, mapping.Require(name_key));
+  choice.options.clear();
+  VERNIER_ASSIGN_OR_RETURN(choice.name, ReadText(*name, mapping.PathOf(name_key)));
+  for (const auto& [option, value] : json->items()) {
+    if (option == name_key) continue;
+    VERNIER_ASSIGN_OR_RETURN(choice.options[option], ReadScalar(value, mapping.PathOf(option)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadBudget(const Mapping& file, Budget& budget) {
+  const Json* const json = file.Find("budget");
+  if (json == nullptr) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Mapping::Open(*json,
+                                         file.PathOf("budget"),
+                                         {"trials", "failed", "time", "gpu_hours"},
+                                         file.unknown_keys()));
+  if (mapping.Find("gpu_hours") != nullptr) {
+    return FieldError(mapping.PathOf("gpu_hours"),
+                      "is not supported yet; bound the study by trials or time");
+  }
+  if (mapping.Find("trials") != nullptr) {
+    VERNIER_RETURN_IF_ERROR(mapping.Read("trials", budget.trials.emplace(), &ReadInt64));
+  }
+  if (mapping.Find("failed") != nullptr) {
+    VERNIER_RETURN_IF_ERROR(mapping.Read("failed", budget.failed_trials.emplace(), &ReadInt64));
+  }
+  if (mapping.Find("time") != nullptr) {
+    VERNIER_RETURN_IF_ERROR(mapping.Read("time", budget.time.emplace(), &ReadDuration));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadMetrics(const Mapping& file, std::map<std::string, MetricSource>& metrics) {
+  const Json* const json = file.Find("metrics");
+  if (json == nullptr) return absl::OkStatus();
+  const std::string path = file.PathOf("metrics");
+  if (!json->is_object()) return MustBe(path, "a mapping of names to {regex: …}", *json);
+  for (const auto& [name, source] : json->items()) {
+    VERNIER_ASSIGN_OR_RETURN(
+        const Mapping mapping,
+        Mapping::Open(source, path + "." + name, {"regex"}, file.unknown_keys()));
+    VERNIER_ASSIGN_OR_RETURN(const Json* regex, mapping.Require("regex"));
+    VERNIER_ASSIGN_OR_RETURN(metrics[name].regex, ReadText(*regex, mapping.PathOf("regex")));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LeaseExpiry> ReadExpiry(const Json& json, const std::string& path) {
+  if (json == "offer") return LeaseExpiry::kOfferAgain;
+  if (json == "fail") return LeaseExpiry::kFail;
+  return MustBe(path, "offer or fail", json);
+}
+
+absl::Status ReadLease(const Mapping& file, LeasePolicy& lease) {
+  const Json* const json = file.Find("lease");
+  if (json == nullptr) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Mapping::Open(*json, file.PathOf("lease"), {"ttl", "on_expiry"}, file.unknown_keys()));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("ttl", lease.ttl, &ReadDuration));
+  return mapping.Read("on_expiry", lease.on_expiry, &ReadExpiry);
+}
+
+absl::Status ReadSpace(const Mapping& file, Space& space) {
+  VERNIER_ASSIGN_OR_RETURN(const Json* json, file.Require("parameters"));
+  VERNIER_ASSIGN_OR_RETURN(std::vector<Parameter> parameters,
+                           ReadParameters(*json, file.PathOf("parameters"), file.unknown_keys()));
+  std::vector<std::string> constraints;
+  VERNIER_RETURN_IF_ERROR(file.Read("constraints", constraints, &ReadTexts));
+  VERNIER_ASSIGN_OR_RETURN(space, Space::Create(std::move(parameters), std::move(constraints)));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Mapping> OpenFile(const Json& document, UnknownKeys unknown_keys) {
+  return Mapping::Open(document,
+                       "",
+                       {"study",
+                        "objective",
+                        "parameters",
+                        "constraints",
+                        "outcome_constraints",
+                        "algorithm",
+                        "stopping",
+                        "parallel",
+                        "budget",
+                        "seed",
+                        "metrics",
+                        "lease",
+                        "job"},
+                       unknown_keys);
+}
+
+}  // namespace
+
+absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_keys) {
+  StudySpec spec;
+  VERNIER_ASSIGN_OR_RETURN(const Mapping file, OpenFile(document, unknown_keys));
+  VERNIER_RETURN_IF_ERROR(file.Require("study").status());
+  VERNIER_RETURN_IF_ERROR(file.Read("study", spec.name, &ReadText));
+  VERNIER_RETURN_IF_ERROR(ReadObjectives(file, spec.objectives));
+  VERNIER_RETURN_IF_ERROR(ReadSpace(file, spec.space));
+  VERNIER_RETURN_IF_ERROR(file.Read("outcome_constraints", spec.outcome_constraints, &ReadTexts));
+  VERNIER_RETURN_IF_ERROR(ReadChoice(file, "algorithm", "name", spec.algorithm));
+  VERNIER_RETURN_IF_ERROR(ReadChoice(file, "stopping", "rule", spec.stopping));
+  VERNIER_RETURN_IF_ERROR(file.Read("parallel", spec.parallel, &ReadInt32));
+  VERNIER_RETURN_IF_ERROR(ReadBudget(file, spec.budget));
+  VERNIER_RETURN_IF_ERROR(file.Read("seed", spec.seed, &ReadUint64));
+  VERNIER_RETURN_IF_ERROR(ReadMetrics(file, spec.metrics));
+  VERNIER_RETURN_IF_ERROR(ReadLease(file, spec.lease));
+  if (const Json* const job = file.Find("job")) {
+    VERNIER_ASSIGN_OR_RETURN(spec.job, ReadJob(*job, file.PathOf("job"), unknown_keys));
+  }
+  VERNIER_RETURN_IF_ERROR(Validate(spec));
+  return spec;
+}
+
+}  // namespace vernier::codec

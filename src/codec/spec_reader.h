@@ -1,0 +1,16 @@
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+#include "vernier/core/study.h"
+
+namespace vernier::codec {
+
+// What a user wrote is refused where it holds unknown keys; what a newer program stored is not.
+enum class UnknownKeys { kRefuse, kIgnore };
+
+// The definition in `document`, validated.  InvalidArgument: a FieldError.
+absl::StatusOr<StudySpec> ReadSpec(const nlohmann::ordered_json& document,
+                                   UnknownKeys unknown_keys);
+
+}  // namespace vernier::codec

@@ -1,0 +1,69 @@
+#include "src/codec/event_json.h"
+#include "src/codec/job_reader.h"
+#include "src/codec/space_reader.h"
+#include "src/codec/study_file.h"
+
+namespace vernier::codec {
+namespace {
+
+Json ObjectiveToJson(const Objective& objective) {
+  const char* const key = objective.goal == Goal::kMaximize ? "maximize" : "minimize";
+  return Json::object({{key, objective.metric}});
+}
+
+Json ObjectivesToJson(const std::vector<Objective>& objectives) {
+  if (objectives.size() == 1) return ObjectiveToJson(objectives.front());
+  Json list = Json::array();
+  for (const Objective& objective : objectives) list.push_back(ObjectiveToJson(objective));
+  return list;
+}
+
+Json ChoiceToJson(const Choice& choice, const char* name_key) {
+  if (choice.options.empty()) return choice.name;
+  Json json = Json::object({{name_key, choice.name}});
+  for (const auto& [option, value] : choice.options) json[option] = ValueToJson(value);
+  return json;
+}
+
+Json BudgetToJson(const Budget& budget) {
+  Json json = Json::object();
+  if (budget.trials) json["trials"] = *budget.trials;
+  if (budget.failed_trials) json["failed"] = *budget.failed_trials;
+  if (budget.time) json["time"] = codec::FormatDuration(*budget.time);
+  return json;
+}
+
+Json MetricsToJson(const std::map<std::string, MetricSource>& metrics) {
+  Json json = Json::object();
+  for (const auto& [name, source] : metrics) json[name] = Json::object({{"regex", source.regex}});
+  return json;
+}
+
+Json LeaseToJson(const LeasePolicy& lease) {
+  const char* const on_expiry = lease.on_expiry == LeaseExpiry::kFail ? "fail" : "offer";
+  return {{"ttl", codec::FormatDuration(lease.ttl)}, {"on_expiry", on_expiry}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json StudySpecToJson(const StudySpec& spec) {
+  Json json = Json::object();
+  json["study"] = spec.name;
+  json["objective"] = ObjectivesToJson(spec.objectives);
+  json["parameters"] = ParametersToJson(spec.space.parameters());
+  if (!spec.space.constraints().empty()) json["constraints"] = spec.space.constraints();
+  if (!spec.outcome_constraints.empty()) json["outcome_constraints"] = spec.outcome_constraints;
+  json["algorithm"] = ChoiceToJson(spec.algorithm, "name");
+  json["stopping"] = ChoiceToJson(spec.stopping, "rule");
+  json["parallel"] = spec.parallel;
+  if (spec.budget != Budget{}) json["budget"] = BudgetToJson(spec.budget);
+  json["seed"] = spec.seed;
+  if (!spec.metrics.empty()) json["metrics"] = MetricsToJson(spec.metrics);
+  json["lease"] = LeaseToJson(spec.lease);
+  if (spec.job) json["job"] = JobToJson(*spec.job);
+  return json;
+}
+
+std::string StudySpecToYaml(const StudySpec& spec) { return JsonToYaml(StudySpecToJson(spec)); }
+
+}  // namespace vernier::codec

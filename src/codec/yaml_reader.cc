@@ -1,0 +1,180 @@
+#include "src/codec/yaml_reader.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "fmt/format.h"
+#include "vernier/core/error.h"
+#include "yaml-cpp/yaml.h"
+
+namespace vernier::codec {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Far beyond any study file; keeps aliases of aliases from filling the memory.
+constexpr int kMaxNodes = 100'000;
+constexpr int kMaxDepth = 32;
+constexpr std::string_view kCoreTags = "tag:yaml.org,2002:";
+
+bool OnlyOf(std::string_view text, std::string_view characters) {
+  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+}
+
+template <typename T>
+std::optional<Json> ParseInteger(std::string_view digits, int base) {
+  T value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [rest, error] = std::from_chars(digits.data(), end, value, base);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return Json(value);
+}
+
+// [-+]?[0-9]+ | 0o[0-7]+ | 0x[0-9a-fA-F]+; nullopt too where it fits in no 64 bits.
+std::optional<Json> ResolveInteger(std::string_view text) {
+  if (text.starts_with("0o")) return ParseInteger<std::uint64_t>(text.substr(2), 8);
+  if (text.starts_with("0x")) return ParseInteger<std::uint64_t>(text.substr(2), 16);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const bool negative = text.starts_with('-');
+  if (!OnlyOf(text.substr(negative ? 1 : 0), "0123456789")) return std::nullopt;
+  return negative ? ParseInteger<std::int64_t>(text, 10) : ParseInteger<std::uint64_t>(text, 10);
+}
+
+// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? | [-+]?\.inf | \.nan
+std::optional<Json> ResolveFloat(std::string_view text) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (text == ".nan" || text == ".NaN" || text == ".NAN") return Json(std::nan(""));
+  const bool negative = text.starts_with('-');
+  std::string_view magnitude = text;
+  if (negative || text.starts_with('+')) magnitude.remove_prefix(1);
+  if (magnitude == ".inf" || magnitude == ".Inf" || magnitude == ".INF") {
+    return Json(negative ? -kInfinity : kInfinity);
+  }
+  const bool starts_right =
+      OnlyOf(magnitude.substr(0, 1), "0123456789") ||
+      (magnitude.starts_with('.') &&
+       OnlyOf(magnitude.substr(std::min<std::size_t>(1, magnitude.size()), 1), "0123456789"));
+  double value = 0;
+  // SimpleAtod takes more than the schema does ("infinity", hexadecimal, blanks): the alphabet rules that out.
+  if (!starts_right || !OnlyOf(magnitude, "0123456789.eE+-")) return std::nullopt;
+  if (!absl::SimpleAtod(std::string(text), &value)) return std::nullopt;
+  return Json(value);
+}
+
+absl::Status ErrorAt(const YAML::Mark& mark, std::string_view message) {
+  if (mark.is_null()) return FieldError("study file", message);
+  return FieldError(fmt::format("line {}", mark.line + 1), message);
+}
+
+class Converter {
+ public:
+  absl::StatusOr<Json> Convert(const YAML::Node& node, int depth) {
+    if (++nodes_ > kMaxNodes) {
+      return ErrorAt(node.Mark(), fmt::format("more than {} values", kMaxNodes));
+    }
+    if (depth > kMaxDepth) {
+      return ErrorAt(node.Mark(), fmt::format("nested deeper than {} levels", kMaxDepth));
+    }
+    switch (node.Type()) {
+      case YAML::NodeType::Scalar:
+        return ConvertScalar(node);
+      case YAML::NodeType::Sequence:
+        return ConvertSequence(node, depth);
+      case YAML::NodeType::Map:
+        return ConvertMap(node, depth);
+      case YAML::NodeType::Null:
+      case YAML::NodeType::Undefined:
+        break;
+    }
+    return Json(nullptr);
+  }
+
+ private:
+  // yaml-cpp's tags: "?" plain, "!" quoted, else as written.
+  absl::StatusOr<Json> ConvertScalar(const YAML::Node& node) {
+    const std::string& tag = node.Tag();
+    if (tag.empty() || tag == "?") return ResolvePlainScalar(node.Scalar());
+    if (tag == "!" || tag == std::string(kCoreTags) + "str") return Json(node.Scalar());
+    if (tag.starts_with(kCoreTags)) return ConvertTagged(node, tag.substr(kCoreTags.size()));
+    return ErrorAt(node.Mark(), fmt::format("unknown tag '{}'", tag));
+  }
+
+  absl::StatusOr<Json> ConvertTagged(const YAML::Node& node, std::string_view type) {
+    Json value = ResolvePlainScalar(node.Scalar());
+    if (type == "float" && value.is_number()) return Json(value.get<double>());
+    const bool matches = (type == "int" && value.is_number_integer()) ||
+                         (type == "bool" && value.is_boolean()) ||
+                         (type == "null" && value.is_null());
+    if (matches) return value;
+    return ErrorAt(node.Mark(), fmt::format("'{}' is no !!{}", node.Scalar(), type));
+  }
+
+  absl::StatusOr<Json> ConvertSequence(const YAML::Node& node, int depth) {
+    Json list = Json::array();
+    for (const YAML::Node& element : node) {
+      VERNIER_ASSIGN_OR_RETURN(Json value, Convert(element, depth + 1));
+      list.push_back(std::move(value));
+    }
+    return list;
+  }
+
+  absl::StatusOr<Json> ConvertMap(const YAML::Node& node, int depth) {
+    Json object = Json::object();
+    for (const auto& entry : node) {
+      if (!entry.first.IsScalar()) return ErrorAt(entry.first.Mark(), "a key must be text");
+      const std::string& key = entry.first.Scalar();
+      if (object.contains(key)) {
+        return ErrorAt(entry.first.Mark(), fmt::format("key '{}' is there twice", key));
+      }
+      VERNIER_ASSIGN_OR_RETURN(object[key], Convert(entry.second, depth + 1));
+    }
+    return object;
+  }
+
+  int nodes_ = 0;
+};
+
+// yaml-cpp throws; nothing of that leaves this function.
+absl::StatusOr<std::vector<YAML::Node>> LoadDocuments(std::string_view text) {
+  try {
+    return YAML::LoadAll(std::string(text));
+  } catch (const YAML::Exception& error) {
+    return ErrorAt(error.mark, error.msg);
+  } catch (const std::exception& error) {
+    return FieldError("study file", error.what());
+  }
+}
+
+}  // namespace
+
+Json ResolvePlainScalar(std::string_view text) {
+  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") {
+    return nullptr;
+  }
+  if (text == "true" || text == "True" || text == "TRUE") return true;
+  if (text == "false" || text == "False" || text == "FALSE") return false;
+  if (std::optional<Json> integer = ResolveInteger(text)) return *std::move(integer);
+  if (std::optional<Json> number = ResolveFloat(text)) return *std::move(number);
+  return text;
+}
+
+absl::StatusOr<Json> ReadYaml(std::string_view text) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<YAML::Node> documents, LoadDocuments(text));
+  if (documents.empty() || (documents.size() == 1 && documents.front().IsNull())) {
+    return FieldError("study file", "is empty");
+  }
+  if (documents.size() > 1) {
+    return FieldError("study file",
+                      fmt::format("holds {} documents; one is needed", documents.size()));
+  }
+  return Converter().Convert(documents.front(), 0);
+}
+
+}  // namespace vernier::codec

@@ -1,1 +1,130 @@
-// Written next.
+#include "vernier/ask_tell.h"
+
+#include <algorithm>
+#include <span>
+#include <stop_token>
+#include <utility>
+
+#include "src/core/check.h"
+#include "src/core/status.h"
+#include "vernier/core/rng.h"
+#include "vernier/registry.h"
+
+namespace vernier {
+
+struct AskTell::Rep {
+  Problem problem;
+  std::unique_ptr<Optimizer> optimizer;
+  Rng rng;
+  std::string state;
+  std::int64_t last_trial = 0;
+  std::vector<Observation> finished;  // In the order in which they were told.
+  std::vector<PendingPoint> pending;  // In the order in which they were asked.
+
+  // One call of the optimiser, with the stream of the first trial that it makes, as a study does it.
+  absl::Status AskBatch(std::size_t count, std::vector<Asked>& asked);
+  // Takes the trial from the pending ones.
+  absl::StatusOr<Point> TakePending(TrialNumber trial);
+  absl::Status CheckValues(const std::vector<double>& values) const;
+};
+
+absl::Status AskTell::Rep::AskBatch(std::size_t count, std::vector<Asked>& asked) {
+  const Rng stream = rng.Fork(static_cast<std::uint64_t>(last_trial + 1));
+  VERNIER_ASSIGN_OR_RETURN(
+      Suggestions suggestions,
+      optimizer->Suggest(finished, pending, state, stream, count, std::stop_token()));
+  VERNIER_CHECK(!suggestions.points.empty(), "an optimiser returned neither a point nor an error");
+  state = std::move(suggestions.state);
+  for (Suggestion& suggestion : suggestions.points) {
+    const TrialNumber trial(++last_trial);
+    pending.push_back({trial, suggestion.point});
+    asked.push_back({trial, std::move(suggestion)});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Point> AskTell::Rep::TakePending(TrialNumber trial) {
+  const auto is_trial = [trial](const auto& known) { return known.trial == trial; };
+  const auto found = std::find_if(pending.begin(), pending.end(), is_trial);
+  if (found == pending.end()) {
+    if (std::any_of(finished.begin(), finished.end(), is_trial)) {
+      return WithReason(FailedPrecondition("trial {} was told already", trial.value()),
+                        Reason::kTrialFinished);
+    }
+    return WithReason(NotFound("trial {} was never asked for", trial.value()),
+                      Reason::kTrialNotFound);
+  }
+  Point point = std::move(found->point);
+  pending.erase(found);
+  return point;
+}
+
+absl::Status AskTell::Rep::CheckValues(const std::vector<double>& values) const {
+  if (values.size() == problem.objectives.size()) return absl::OkStatus();
+  return InvalidArgument("values: needs one for each of {} objectives, got {}",
+                         problem.objectives.size(),
+                         values.size());
+}
+
+AskTell::AskTell(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
+AskTell::AskTell(AskTell&&) noexcept = default;
+AskTell& AskTell::operator=(AskTell&&) noexcept = default;
+AskTell::~AskTell() = default;
+
+absl::StatusOr<AskTell> AskTell::Create(Problem problem,
+                                        const Choice& algorithm,
+                                        std::uint64_t seed) {
+  if (problem.objectives.empty()) return FieldError("objective", "needs at least one metric");
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer, NewOptimizer(algorithm, problem));
+  return AskTell(std::unique_ptr<Rep>(new Rep{.problem = std::move(problem),
+                                              .optimizer = std::move(optimizer),
+                                              .rng = Rng(seed),
+                                              .state = {},
+                                              .last_trial = 0,
+                                              .finished = {},
+                                              .pending = {}}));
+}
+
+absl::StatusOr<std::vector<AskTell::Asked>> AskTell::Ask(std::size_t count) {
+  std::vector<Asked> asked;
+  while (asked.size() < count) {
+    const absl::Status status = rep_->AskBatch(count - asked.size(), asked);
+    if (status.ok()) continue;
+    if (!asked.empty()) break;  // They are handed out already; the next call meets the error first.
+    return status;
+  }
+  return asked;
+}
+
+absl::Status AskTell::Tell(TrialNumber trial, std::vector<double> values) {
+  VERNIER_RETURN_IF_ERROR(rep_->CheckValues(values));
+  VERNIER_ASSIGN_OR_RETURN(Point point, rep_->TakePending(trial));
+  rep_->finished.push_back({trial, std::move(point), Outcome::kCompleted, std::move(values)});
+  return absl::OkStatus();
+}
+
+absl::Status AskTell::TellFailed(TrialNumber trial) {
+  VERNIER_ASSIGN_OR_RETURN(Point point, rep_->TakePending(trial));
+  rep_->finished.push_back({trial, std::move(point), Outcome::kFailed, {}});
+  return absl::OkStatus();
+}
+
+absl::Status AskTell::Add(Point point, std::vector<double> values) {
+  VERNIER_RETURN_IF_ERROR(rep_->problem.space.Check(point));
+  VERNIER_RETURN_IF_ERROR(rep_->CheckValues(values));
+  const TrialNumber trial(++rep_->last_trial);
+  rep_->finished.push_back({trial, std::move(point), Outcome::kCompleted, std::move(values)});
+  return absl::OkStatus();
+}
+
+std::optional<Observation> AskTell::Best() const {
+  const Goal goal = rep_->problem.objectives.front().goal;
+  const Observation* best = nullptr;
+  for (const Observation& trial : rep_->finished) {
+    if (trial.outcome != Outcome::kCompleted || trial.values[0] != trial.values[0]) continue;
+    if (best == nullptr || IsBetter(goal, trial.values[0], best->values[0])) best = &trial;
+  }
+  return best == nullptr ? std::nullopt : std::optional<Observation>(*best);
+}
+
+}  // namespace vernier

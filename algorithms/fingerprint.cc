@@ -1,1 +1,64 @@
-// Written next.
+#include <gnu/libc-version.h>
+
+#include <string>
+
+#include "Eigen/Core"
+#include "fmt/format.h"
+#include "vernier/registry.h"
+
+namespace vernier {
+namespace {
+
+// Wider vectors change the order in which Eigen sums.
+std::string InstructionSet() {
+#if defined(__x86_64__)
+  std::string set = "x86-64";
+#elif defined(__aarch64__)
+  std::string set = "aarch64";
+#else
+  std::string set = "other";
+#endif
+#if defined(__AVX2__)
+  set += "+avx2";
+#endif
+#if defined(__FMA__)
+  set += "+fma";
+#endif
+#if defined(__AVX512F__)
+  set += "+avx512f";
+#endif
+  return set;
+}
+
+std::string Compiler() {
+#if defined(__clang__)
+  return fmt::format("clang-{}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#elif defined(__GNUC__)
+  return fmt::format("gcc-{}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#else
+  return "other";
+#endif
+}
+
+// The C library chooses exp, log and pow by what the processor can do; with fused multiply-add their last bit differs.
+std::string MathLibrary() {
+  std::string library = fmt::format("glibc-{}", gnu_get_libc_version());
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("fma")) library += "+fma";
+#endif
+  return library;
+}
+
+}  // namespace
+
+std::string NumericsFingerprint() {
+  return fmt::format("{} {} eigen-{}.{}.{} {}",
+                     InstructionSet(),
+                     Compiler(),
+                     EIGEN_WORLD_VERSION,
+                     EIGEN_MAJOR_VERSION,
+                     EIGEN_MINOR_VERSION,
+                     MathLibrary());
+}
+
+}  // namespace vernier

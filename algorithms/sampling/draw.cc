@@ -1,1 +1,170 @@
-// Written next.
+#include "algorithms/sampling/draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "algorithms/sampling/enumeration.h"
+#include "src/core/status.h"
+#include "vernier/core/unit_cube.h"
+
+namespace vernier::sampling {
+namespace {
+
+// Enough that rejection alone serves until all but one point in fifty are taken or infeasible.
+constexpr int kUniformTries = 256;
+// Tries near edges and known points, once uniform ones have failed.
+constexpr int kPulledTries = 16384;
+// Spaces up to this size are enumerated to choose among the points left.
+constexpr std::int64_t kEnumerable = std::int64_t{1} << 16;
+// How many known points the pulled draws start from.
+constexpr std::size_t kAnchors = 8;
+constexpr std::int64_t kStopCheckInterval = 256;
+
+bool HasContinuousValue(const Space& space, const Point& point) {
+  return std::any_of(
+      space.parameters().begin(), space.parameters().end(), [&point](const Parameter& p) {
+        return std::holds_alternative<FloatDomain>(p.domain) && !ValueCount(p) &&
+               point.contains(p.name);
+      });
+}
+
+// One draw, from the cheap way to the thorough. Each step returns nullopt where it finds nothing.
+class Drawer {
+ public:
+  Drawer(const Space& space, const TakenPoints& taken, Rng& rng, const std::stop_token& stop)
+      : space_(space), taken_(taken), rng_(rng), stop_(stop), size_(space.Cardinality()) {}
+
+  absl::StatusOr<Point> Draw() {
+    if (AllTaken()) return Exhausted(space_);
+    std::optional<Point> point = DrawUniformly();
+    if (!point && size_ && *size_ <= kEnumerable) {
+      point = ChooseAmongLeft();
+    } else if (!point) {
+      point = DrawPulled();
+      if (!point && size_) point = SearchFromEndToEnd();
+    }
+    if (point) return *std::move(point);
+    if (stop_.stop_requested()) return Cancelled("the search for a point was cancelled");
+    return Exhausted(space_);
+  }
+
+ private:
+  bool AllTaken() const {
+    if (!size_ || !space_.constraints().empty()) return false;
+    const auto taken_at_most = static_cast<std::int64_t>(taken_.size_bound());
+    return taken_at_most >= *size_ && static_cast<std::int64_t>(taken_.size()) >= *size_;
+  }
+
+  std::vector<double> UniformCoordinates() {
+    std::vector<double> u(space_.parameters().size());
+    for (double& coordinate : u) coordinate = rng_.Uniform();
+    return u;
+  }
+
+  std::optional<Point> DrawUniformly() {
+    for (int i = 0; i < kUniformTries && !stop_.stop_requested(); ++i) {
+      Point point = DecodePoint(space_, UniformCoordinates());
+      if (IsFresh(space_, taken_, point)) return point;
+    }
+    return std::nullopt;
+  }
+
+  // Chooses uniformly in one pass, keeping the k-th point that is left with probability 1/k.
+  std::optional<Point> ChooseAmongLeft() {
+    const Enumeration all = Enumeration::OfAllValues(space_);
+    std::optional<Point> chosen;
+    std::uint64_t left = 0;
+    for (std::int64_t i = 0; i < all.count(); ++i) {
+      if (i % kStopCheckInterval == 0 && stop_.stop_requested()) return std::nullopt;
+      Point point = all.At(i);
+      if (!IsFresh(space_, taken_, point)) continue;
+      if (rng_.UniformInt(++left) == 0) chosen = std::move(point);
+    }
+    return chosen;
+  }
+
+  // Where constraints leave little of the cube, what they leave mostly touches its edges (a bound on a sum or a
+  // product) or lies around a point that is known to satisfy them.
+  std::optional<Point> DrawPulled() {
+    std::vector<std::vector<std::optional<double>>> anchors;
+    for (const Point& point : taken_.Recent(kAnchors))
+      anchors.push_back(EncodePoint(space_, point));
+    for (int i = 0; i < kPulledTries && !stop_.stop_requested(); ++i) {
+      const bool to_anchor = !anchors.empty() && i % 2 == 0;
+      const std::vector<double> u =
+          to_anchor ? PullTo(anchors[rng_.UniformInt(anchors.size())]) : PullToEdges();
+      Point point = DecodePoint(space_, u);
+      if (IsFresh(space_, taken_, point)) return point;
+    }
+    return std::nullopt;
+  }
+
+  // A point on the way from the anchor to a uniform one; how far, is log-uniform from 2^-20 to 1.
+  std::vector<double> PullTo(const std::vector<std::optional<double>>& anchor) {
+    const double reach = std::exp2(-20.0 * rng_.Uniform());
+    std::vector<double> u = UniformCoordinates();
+    for (std::size_t i = 0; i < u.size(); ++i) {
+      if (anchor[i]) u[i] = *anchor[i] + reach * (u[i] - *anchor[i]);
+    }
+    return u;
+  }
+
+  // Each coordinate as it is, or near its lower or upper end; how near, is log-uniform too.
+  std::vector<double> PullToEdges() {
+    const double reach = std::exp2(-20.0 * rng_.Uniform());
+    std::vector<double> u = UniformCoordinates();
+    for (double& coordinate : u) {
+      const std::uint64_t side = rng_.UniformInt(3);
+      if (side == 0) coordinate *= reach;
+      if (side == 1) coordinate = 1.0 - reach * coordinate;
+    }
+    return u;
+  }
+
+  std::optional<Point> SearchFromEndToEnd() {
+    const Enumeration all = Enumeration::OfAllValues(space_);
+    const auto count = static_cast<std::uint64_t>(all.count());
+    const std::uint64_t start = rng_.UniformInt(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (i % kStopCheckInterval == 0 && stop_.stop_requested()) return std::nullopt;
+      Point point = all.At(static_cast<std::int64_t>((start + i) % count));
+      if (IsFresh(space_, taken_, point)) return point;
+    }
+    return std::nullopt;
+  }
+
+  const Space& space_;
+  const TakenPoints& taken_;
+  Rng& rng_;
+  const std::stop_token& stop_;
+  const std::optional<std::int64_t> size_;
+};
+
+}  // namespace
+
+absl::StatusOr<Point> DrawUntaken(const Space& space,
+                                  const TakenPoints& taken,
+                                  Rng& rng,
+                                  const std::stop_token& stop) {
+  return Drawer(space, taken, rng, stop).Draw();
+}
+
+bool IsFresh(const Space& space, const TakenPoints& taken, const Point& point) {
+  return space.Satisfies(point) && (HasContinuousValue(space, point) || !taken.Contains(point));
+}
+
+absl::Status Exhausted(const Space& space) {
+  const std::optional<std::int64_t> size = space.Cardinality();
+  absl::Status status =
+      !size ? OutOfRange("no further point of the space that satisfies its constraints was found")
+      : space.constraints().empty()
+          ? OutOfRange("all {} points of the space were proposed", *size)
+          : OutOfRange("all points of the space that satisfy its constraints were proposed");
+  return WithReason(std::move(status), Reason::kSpaceExhausted);
+}
+
+}  // namespace vernier::sampling

@@ -1,1 +1,216 @@
-// Written next.
+#include "algorithms/sampling/enumeration.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "src/core/check.h"
+#include "vernier/core/unit_cube.h"
+
+namespace vernier::sampling {
+namespace {
+
+constexpr std::int64_t kMax = Enumeration::kMaxCount;
+
+std::int64_t SaturatingAdd(std::int64_t a, std::int64_t b) { return a > kMax - b ? kMax : a + b; }
+std::int64_t SaturatingMultiply(std::int64_t a, std::int64_t b) {
+  return a > kMax / b ? kMax : a * b;
+}
+
+// The parameters whose conditions name `parent`, in the user's order.
+std::vector<int> Children(const Space& space, int parent) {
+  const std::vector<Parameter>& parameters = space.parameters();
+  std::vector<int> children;
+  for (int i = 0; i < static_cast<int>(parameters.size()); ++i) {
+    const auto names_parent = [&](const Condition& c) {
+      return c.parent == parameters[parent].name;
+    };
+    if (std::any_of(parameters[i].when.begin(), parameters[i].when.end(), names_parent)) {
+      children.push_back(i);
+    }
+  }
+  return children;
+}
+
+// The order of the wheels: the user's, with each parameter right after the last of its parents.
+class WheelOrder {
+ public:
+  explicit WheelOrder(const Space& space) : space_(space), placed_(space.parameters().size()) {
+    for (int i = 0; i < static_cast<int>(placed_.size()); ++i) Place(i);
+  }
+  std::vector<int> order() && { return std::move(order_); }
+
+ private:
+  void Place(int i) {
+    if (placed_[i] || !ParentsPlaced(i)) return;
+    placed_[i] = true;
+    order_.push_back(i);
+    for (const int child : Children(space_, i)) Place(child);
+  }
+  bool ParentsPlaced(int i) const {
+    const std::vector<Condition>& when = space_.parameters()[i].when;
+    return std::all_of(when.begin(), when.end(), [this](const Condition& c) {
+      return placed_[*space_.Find(c.parent)];
+    });
+  }
+
+  const Space& space_;
+  std::vector<bool> placed_;
+  std::vector<int> order_;
+};
+
+// Neighbouring values of a parameter that rule out the same children.
+struct Run {
+  std::int64_t first = 0;
+  std::int64_t length = 0;
+  std::vector<int> rules_out;
+};
+
+// Splits an axis where a condition on the parameter begins or ceases to hold.
+std::vector<Run> SplitIntoRuns(const Space& space, int parent, const Axis& axis) {
+  const std::string& name = space.parameters()[parent].name;
+  const std::vector<int> children = Children(space, parent);
+  std::vector<std::pair<int, std::set<std::int64_t>>>
+      opened_by;  // Child, values that its condition admits.
+  std::set<std::int64_t> cuts = {0, axis.count};
+  for (const int child : children) {
+    for (const Condition& condition : space.parameters()[child].when) {
+      if (condition.parent != name) continue;
+      std::set<std::int64_t>& admitted =
+          opened_by.emplace_back(child, std::set<std::int64_t>{}).second;
+      for (const ParameterValue& value : condition.values) {
+        if (const std::optional<std::int64_t> i = axis.find(value)) {
+          admitted.insert(*i);
+          cuts.insert({*i, *i + 1});
+        }
+      }
+    }
+  }
+  std::vector<Run> runs;
+  for (auto cut = cuts.begin(); *cut != axis.count; ++cut) {
+    Run& run =
+        runs.emplace_back(Run{.first = *cut, .length = *std::next(cut) - *cut, .rules_out = {}});
+    for (const auto& [child, admitted] : opened_by) {
+      if (!admitted.contains(run.first)) run.rules_out.push_back(child);
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+Axis AllValues(const Parameter& parameter) {
+  const std::optional<std::int64_t> count = ValueCount(parameter);
+  VERNIER_CHECK(count.has_value(), "an axis of all values needs a finite domain");
+  return Axis{.count = *count,
+              .value_at = [parameter](std::int64_t i) { return ValueAt(parameter, i); },
+              .find = [parameter](const ParameterValue& value) -> std::optional<std::int64_t> {
+                return IndexOf(parameter, value);
+              }};
+}
+
+Axis ListedValues(std::vector<ParameterValue> values) {
+  const auto list = std::make_shared<const std::vector<ParameterValue>>(std::move(values));
+  return Axis{.count = static_cast<std::int64_t>(list->size()),
+              .value_at = [list](std::int64_t i) { return (*list)[i]; },
+              .find = [list](const ParameterValue& value) -> std::optional<std::int64_t> {
+                const auto found = std::find(list->begin(), list->end(), value);
+                if (found == list->end()) return std::nullopt;
+                return found - list->begin();
+              }};
+}
+
+// A decision diagram: a node for each parameter and each set of later parameters that the choices before it have ruled
+// out. Equal situations share a node, so that its size follows the conditions and not the number of points.
+struct Enumeration::Diagram {
+  struct Branch {
+    std::int64_t first = 0;  // Values first … first + length - 1 of the parameter
+    std::int64_t length = 0;
+    int next = 0;           // lead to this node,
+    std::int64_t each = 0;  // and each to so many points.
+  };
+  struct Node {
+    int parameter = 0;
+    std::vector<Branch> branches;
+    std::int64_t count = 1;  // Points that this node completes.
+  };
+  static constexpr int kEnd = 0;  // The node behind the last parameter.
+
+  Diagram(const Space& space, std::vector<Axis> all_axes)
+      : axes(std::move(all_axes)), order(WheelOrder(space).order()), nodes(1) {
+    for (const Parameter& parameter : space.parameters()) names.push_back(parameter.name);
+    for (int i = 0; i < static_cast<int>(names.size()); ++i) {
+      runs.push_back(SplitIntoRuns(space, i, axes[i]));
+      children.push_back(Children(space, i));
+    }
+    root = Build(0, {});
+    memo.clear();
+  }
+
+  // The node for order[position …], where the parameters in `out` can no longer become active.
+  int Build(std::size_t position, std::set<int> out) {
+    while (position < order.size() && out.contains(order[position])) {
+      const int inactive = order[position++];
+      out.erase(inactive);
+      out.insert(children[inactive].begin(), children[inactive].end());
+    }
+    if (position == order.size()) return kEnd;
+    const auto key = std::make_pair(position, out);
+    if (const auto found = memo.find(key); found != memo.end()) return found->second;
+
+    Node node{.parameter = order[position], .branches = {}, .count = 0};
+    for (const Run& run : runs[node.parameter]) {
+      std::set<int> ruled_out = out;
+      ruled_out.insert(run.rules_out.begin(), run.rules_out.end());
+      const int next = Build(position + 1, std::move(ruled_out));
+      node.branches.push_back({run.first, run.length, next, nodes[next].count});
+      node.count = SaturatingAdd(node.count, SaturatingMultiply(run.length, nodes[next].count));
+    }
+    nodes.push_back(std::move(node));
+    return memo[key] = static_cast<int>(nodes.size()) - 1;
+  }
+
+  std::vector<Axis> axes;
+  std::vector<int> order;
+  std::vector<std::string> names;
+  std::vector<std::vector<Run>> runs;
+  std::vector<std::vector<int>> children;
+  std::vector<Node> nodes;
+  std::map<std::pair<std::size_t, std::set<int>>, int> memo;
+  int root = kEnd;
+};
+
+Enumeration::Enumeration(const Space& space, std::vector<Axis> axes)
+    : diagram_(std::make_shared<const Diagram>(space, std::move(axes))) {}
+
+Enumeration Enumeration::OfAllValues(const Space& space) {
+  std::vector<Axis> axes;
+  for (const Parameter& parameter : space.parameters()) axes.push_back(AllValues(parameter));
+  return Enumeration(space, std::move(axes));
+}
+
+std::int64_t Enumeration::count() const { return diagram_->nodes[diagram_->root].count; }
+
+Point Enumeration::At(std::int64_t index) const {
+  Point point;
+  int at = diagram_->root;
+  while (at != Diagram::kEnd) {
+    const Diagram::Node& node = diagram_->nodes[at];
+    for (const Diagram::Branch& branch : node.branches) {
+      const std::int64_t value = index / branch.each;
+      if (value < branch.length) {
+        point.emplace(diagram_->names[node.parameter],
+                      diagram_->axes[node.parameter].value_at(branch.first + value));
+        index -= value * branch.each;
+        at = branch.next;
+        break;
+      }
+      index -= branch.length * branch.each;
+    }
+  }
+  return point;
+}
+
+}  // namespace vernier::sampling

@@ -7,8 +7,8 @@
 namespace vernier::sampling {
 namespace {
 
-// A scan compares points, which nearly always differ in their first value; the index formats every key. Measured at
-// 1,000 trials of five parameters, building the index costs as much as some twenty scans.
+// A scan compares points, which mostly differ in their first value; an index formats the key of every trial, so that it
+// pays only for who asks often.
 constexpr int kScansBeforeIndex = 8;
 
 absl::Status CheckTrial(const Space& space, TrialNumber trial, const Point& point) {

@@ -1,0 +1,147 @@
+#include "algorithms/early_stopping/median_rule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "algorithms/options.h"
+#include "fmt/format.h"
+#include "vernier/core/error.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::int64_t kMaxCount = 1'000'000;
+
+struct MedianOptions {
+  std::int64_t min_trials = 5;
+  std::int64_t min_steps = 1;
+  std::int64_t interval = 1;
+};
+
+std::optional<double> BestValue(std::span<const CurvePoint> points, Goal goal) {
+  std::optional<double> best;
+  for (const CurvePoint& point : points) {
+    if (std::isnan(point.value)) continue;
+    if (!best || IsBetter(goal, point.value, *best)) best = point.value;
+  }
+  return best;
+}
+
+// The mean of the values up to `step`. Each value is divided before it is added, so that no sum overflows.
+std::optional<double> RunningAverage(const Curve& curve, std::int64_t step) {
+  double count = 0;
+  for (const CurvePoint& point : curve.points) {
+    if (point.step <= step && !std::isnan(point.value)) ++count;
+  }
+  double mean = 0;
+  for (const CurvePoint& point : curve.points) {
+    if (point.step <= step && !std::isnan(point.value)) mean += point.value / count;
+  }
+  if (count == 0 || std::isnan(mean))
+    return std::nullopt;  // Infinities of both signs have no mean.
+  return mean;
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  if (values.size() % 2 == 1) return values[middle];
+  return values[middle - 1] / 2 + values[middle] / 2;
+}
+
+class MedianRule final : public EarlyStopper {
+ public:
+  MedianRule(Goal goal, MedianOptions options, std::string json)
+      : goal_(goal), options_(options), json_(std::move(json)) {}
+
+  std::string_view name() const override { return "median"; }
+  std::string_view version() const override { return "1"; }
+  std::string options() const override { return json_; }
+
+  Verdict Judge(const Curve& running, std::span<const Curve> others) const override {
+    const std::span<const CurvePoint> judged = Judged(running);
+    if (judged.empty()) return TooFewReports(running.points.size());
+    const std::int64_t step = judged.back().step;
+    const std::vector<double> averages = Averages(others, step);
+    if (std::ssize(averages) < options_.min_trials) return TooFewTrials(step, averages.size());
+    return Compare(step, BestValue(judged, goal_), Median(averages), averages.size());
+  }
+
+ private:
+  // The curve up to the last report at which a judgement is due.
+  std::span<const CurvePoint> Judged(const Curve& running) const {
+    const std::int64_t reports = std::ssize(running.points);
+    if (reports < options_.min_steps) return {};
+    const std::int64_t since = (reports - options_.min_steps) % options_.interval;
+    return std::span(running.points).first(static_cast<std::size_t>(reports - since));
+  }
+
+  static std::vector<double> Averages(std::span<const Curve> others, std::int64_t step) {
+    std::vector<double> averages;
+    for (const Curve& curve : others) {
+      if (!curve.finished) continue;
+      if (const auto average = RunningAverage(curve, step)) averages.push_back(*average);
+    }
+    return averages;
+  }
+
+  Verdict TooFewReports(std::size_t reports) const {
+    return {.stop = false,
+            .numbers = {},
+            .explanation = fmt::format(
+                "{} values reported, the trial is judged from {} on", reports, options_.min_steps)};
+  }
+
+  Verdict TooFewTrials(std::int64_t step, std::size_t curves) const {
+    return {
+        .stop = false,
+        .numbers = {{"step", static_cast<double>(step)}, {"curves", static_cast<double>(curves)}},
+        .explanation =
+            fmt::format("{} finished trials have a value up to step {}, the rule needs {}",
+                        curves,
+                        step,
+                        options_.min_trials)};
+  }
+
+  Verdict Compare(std::int64_t step,
+                  std::optional<double> best,
+                  double median,
+                  std::size_t curves) const {
+    Verdict verdict;
+    verdict.numbers = {{"step", static_cast<double>(step)},
+                       {"curves", static_cast<double>(curves)},
+                       {"median", median}};
+    if (best) verdict.numbers["best"] = *best;
+    verdict.stop = !best || IsBetter(goal_, median, *best);
+    verdict.explanation = fmt::format(
+        "{} up to step {} is {} {:.6g}, the median of the running averages of {} finished trials",
+        best ? fmt::format("best value {:.6g}", *best) : "no value but NaN",
+        step,
+        verdict.stop ? "worse than" : "no worse than",
+        median,
+        curves);
+    return verdict;
+  }
+
+  const Goal goal_;
+  const MedianOptions options_;
+  const std::string json_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EarlyStopper>> NewMedianRule(Goal goal, const Choice& choice) {
+  OptionReader reader("stopping", choice);
+  MedianOptions options;
+  options.min_trials = reader.Int("min_trials", options.min_trials, 1, kMaxCount);
+  options.min_steps = reader.Int("min_steps", options.min_steps, 1, kMaxCount);
+  options.interval = reader.Int("interval", options.interval, 1, kMaxCount);
+  VERNIER_RETURN_IF_ERROR(reader.Finish());
+  return std::make_unique<MedianRule>(goal, options, reader.Json());
+}
+
+}  // namespace vernier

@@ -1,0 +1,100 @@
+#include "algorithms/quasi_random/quasi_random_optimizer.h"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "algorithms/numerics/sobol.h"
+#include "algorithms/options.h"
+#include "algorithms/sampling/draw.h"
+#include "algorithms/sampling/sequence_state.h"
+#include "algorithms/sampling/taken_points.h"
+#include "fmt/format.h"
+#include "vernier/core/error.h"
+#include "vernier/core/unit_cube.h"
+
+namespace vernier {
+namespace {
+
+// Points of the sequence that are looked at for one suggestion, before a random one is drawn instead.
+constexpr int kMaxSkips = 1024;
+// Where the sequence ends for us, long before its 2^52 points do.
+constexpr std::uint64_t kLastIndex = std::uint64_t{1} << 48;
+
+class QuasiRandomOptimizer final : public Optimizer {
+ public:
+  QuasiRandomOptimizer(Space space, std::optional<std::int64_t> seed, std::string options)
+      : space_(std::move(space)), seed_(seed), options_(std::move(options)) {}
+
+  std::string_view name() const override { return "quasi-random"; }
+  std::string_view version() const override { return "1"; }
+  std::string options() const override { return options_; }
+
+  absl::StatusOr<Suggestions> Suggest(std::span<const Observation> finished,
+                                      std::span<const PendingPoint> pending,
+                                      std::string_view state,
+                                      Rng stream,
+                                      std::size_t count,
+                                      std::stop_token stop) const override {
+    sampling::SequenceState place = Start(state, stream);
+    sampling::TakenPoints taken(space_, finished, pending);
+    Suggestions suggestions;
+    while (suggestions.points.size() < count) {
+      absl::StatusOr<Suggestion> next = Next(taken, place, stream, stop);
+      if (!next.ok()) {
+        if (absl::IsOutOfRange(next.status()) && !suggestions.points.empty()) break;
+        return std::move(next).status();
+      }
+      taken.Insert(next->point);
+      suggestions.points.push_back(*std::move(next));
+    }
+    suggestions.state = sampling::FormatState(place);
+    return suggestions;
+  }
+
+ private:
+  sampling::SequenceState Start(std::string_view state, Rng& stream) const {
+    if (const auto place = sampling::ParseState(state, kLastIndex)) return *place;
+    return {.next = 0, .seed = seed_ ? static_cast<std::uint64_t>(*seed_) : stream.NextU64()};
+  }
+
+  // The next fresh point of the sequence, or a random one if the sequence keeps meeting none.
+  absl::StatusOr<Suggestion> Next(const sampling::TakenPoints& taken,
+                                  sampling::SequenceState& place,
+                                  Rng& stream,
+                                  const std::stop_token& stop) const {
+    std::vector<double> u(space_.parameters().size());
+    for (int skipped = 0; skipped < kMaxSkips && !stop.stop_requested(); ++skipped) {
+      const std::uint64_t index = place.next++;
+      numerics::ScrambledSobolPoint(index, place.seed, u);
+      Point point = DecodePoint(space_, u);
+      if (sampling::IsFresh(space_, taken, point)) {
+        return Suggestion{.point = std::move(point),
+                          .origin = "sequence",
+                          .note = fmt::format("point {} of the sequence", index)};
+      }
+    }
+    VERNIER_ASSIGN_OR_RETURN(Point point, sampling::DrawUntaken(space_, taken, stream, stop));
+    return Suggestion{.point = std::move(point),
+                      .origin = "random",
+                      .note = "the sequence met only points that are taken or break a constraint"};
+  }
+
+  const Space space_;
+  const std::optional<std::int64_t> seed_;
+  const std::string options_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Optimizer>> NewQuasiRandomOptimizer(const Problem& problem,
+                                                                   const Choice& choice) {
+  OptionReader options("algorithm", choice);
+  const auto seed = options.OptionalInt("seed", 0, std::numeric_limits<std::int64_t>::max());
+  VERNIER_RETURN_IF_ERROR(options.Finish());
+  return std::make_unique<QuasiRandomOptimizer>(problem.space, seed, options.Json());
+}
+
+}  // namespace vernier

@@ -1,0 +1,91 @@
+#include "src/wire/attempt_proto.h"
+
+#include <string>
+
+#include "fmt/format.h"
+#include "src/wire/enum_proto.h"
+#include "src/wire/time_proto.h"
+#include "src/wire/value_proto.h"
+#include "vernier/core/error.h"
+
+namespace vernier::wire {
+namespace {
+
+// The message of the replica with this role and index, added if there is none.
+v1::Replica* FindReplica(const std::string& role, std::int32_t index, v1::Attempt* attempt) {
+  for (auto& replica : *attempt->mutable_replicas()) {
+    if (replica.role() == role && replica.index() == index) return &replica;
+  }
+  auto* replica = attempt->add_replicas();
+  replica->set_role(role);
+  replica->set_index(index);
+  return replica;
+}
+
+void EncodeReplicas(const Attempt& attempt, v1::Attempt* out) {
+  for (const auto& placed : attempt.placement) {
+    auto* replica = FindReplica(placed.role, placed.index, out);
+    replica->set_host(placed.host);
+    replica->set_port(placed.port);
+    for (const auto& gpu : placed.gpus) replica->add_gpus(gpu);
+  }
+  for (const auto& result : attempt.replicas) {
+    auto* replica = FindReplica(result.role, result.index, out);
+    replica->set_reported(true);
+    if (result.exit_code.has_value()) replica->set_exit_code(*result.exit_code);
+    if (result.signal.has_value()) replica->set_signal(*result.signal);
+  }
+}
+
+void DecodeReplica(const v1::Replica& proto, Attempt* attempt) {
+  if (!proto.host().empty() || proto.port() != 0 || !proto.gpus().empty()) {
+    attempt->placement.push_back({.role = proto.role(),
+                                  .index = proto.index(),
+                                  .host = proto.host(),
+                                  .port = proto.port(),
+                                  .gpus = {proto.gpus().begin(), proto.gpus().end()}});
+  }
+  if (!proto.reported()) return;
+  ReplicaResult result{.role = proto.role(), .index = proto.index(), .exit_code = {}, .signal = {}};
+  if (proto.has_exit_code()) result.exit_code = proto.exit_code();
+  if (proto.has_signal()) result.signal = proto.signal();
+  attempt->replicas.push_back(result);
+}
+
+}  // namespace
+
+void EncodeAttempt(const Attempt& attempt, v1::Attempt* out) {
+  out->set_number(attempt.number.value());
+  out->set_state(Encode(attempt.state));
+  out->set_directory(attempt.directory);
+  EncodeTime(attempt.placed, out->mutable_place_time());
+  if (attempt.started.has_value()) EncodeTime(*attempt.started, out->mutable_start_time());
+  if (attempt.ended.has_value()) EncodeTime(*attempt.ended, out->mutable_end_time());
+  out->set_failure(Encode(attempt.failure));
+  out->set_message(ValidUtf8(attempt.message));
+  EncodeReplicas(attempt, out);
+}
+
+absl::StatusOr<Attempt> DecodeAttempt(const v1::Attempt& proto) {
+  Attempt attempt;
+  attempt.number = AttemptNumber(proto.number());
+  const auto state = Decode(proto.state());
+  const auto failure = Decode(proto.failure());
+  if (!state.has_value() || !failure.has_value()) {
+    return FieldError(fmt::format("attempts.{}", proto.number()),
+                      fmt::format("unknown state {} or failure class {}",
+                                  static_cast<int>(proto.state()),
+                                  static_cast<int>(proto.failure())));
+  }
+  attempt.state = *state;
+  attempt.failure = *failure;
+  attempt.directory = proto.directory();
+  attempt.placed = DecodeTime(proto.place_time());
+  if (proto.has_start_time()) attempt.started = DecodeTime(proto.start_time());
+  if (proto.has_end_time()) attempt.ended = DecodeTime(proto.end_time());
+  attempt.message = proto.message();
+  for (const auto& replica : proto.replicas()) DecodeReplica(replica, &attempt);
+  return attempt;
+}
+
+}  // namespace vernier::wire

@@ -1,0 +1,140 @@
+#include "src/wire/columns.h"
+
+#include <cstdint>
+#include <map>
+
+namespace vernier::wire {
+namespace {
+
+Cell Number(std::int64_t value) { return static_cast<double>(value); }
+Cell Text(std::string_view value) { return std::string(value); }
+Cell MaybeTime(const std::optional<absl::Time>& time) {
+  return time.has_value() ? Cell(*time) : Cell();
+}
+
+struct ValueCell {
+  Cell operator()(bool value) const { return value; }
+  Cell operator()(std::int64_t value) const { return Number(value); }
+  Cell operator()(double value) const { return value; }
+  Cell operator()(const std::string& value) const { return value; }
+};
+
+Cell ParameterCell(const Trial& trial, std::string_view name) {
+  const auto value = trial.point.find(std::string(name));
+  return value == trial.point.end() ? Cell() : std::visit(ValueCell{}, value->second);
+}
+
+Cell Find(const std::map<std::string, double>& metrics, std::string_view name) {
+  const auto value = metrics.find(std::string(name));
+  return value == metrics.end() ? Cell() : Cell(value->second);
+}
+
+// What a finished trial counts for; of one that runs, what it reported last.
+Cell MetricCell(const Trial& trial, std::string_view name) {
+  const Cell counted = Find(trial.final_metrics, name);
+  if (!std::holds_alternative<std::monostate>(counted) || !trial.last.has_value()) return counted;
+  return Find(trial.last->metrics, name);
+}
+
+constexpr Column<Study> kStudyColumns[] = {
+    {"name", ColumnType::kText, [](const Study& s, std::string_view) { return Text(s.spec.name); }},
+    {"state",
+     ColumnType::kStudyState,
+     [](const Study& s, std::string_view) { return Text(StudyStateName(s.state)); }},
+    {"reason", ColumnType::kText, [](const Study& s, std::string_view) { return Text(s.reason); }},
+    {"algorithm",
+     ColumnType::kText,
+     [](const Study& s, std::string_view) { return Text(s.spec.algorithm.name); }},
+    {"create_time",
+     ColumnType::kTime,
+     [](const Study& s, std::string_view) { return Cell(s.created); }},
+    {"update_time",
+     ColumnType::kTime,
+     [](const Study& s, std::string_view) { return Cell(s.updated); }},
+    {"trial_count",
+     ColumnType::kNumber,
+     [](const Study& s, std::string_view) { return Number(s.trials); }},
+    {"completed_count",
+     ColumnType::kNumber,
+     [](const Study& s, std::string_view) { return Number(s.completed); }},
+    {"failed_count",
+     ColumnType::kNumber,
+     [](const Study& s, std::string_view) { return Number(s.failed); }},
+    {"open_count",
+     ColumnType::kNumber,
+     [](const Study& s, std::string_view) { return Number(s.open); }},
+};
+
+constexpr Column<Trial> kTrialColumns[] = {
+    {"number",
+     ColumnType::kNumber,
+     [](const Trial& t, std::string_view) { return Number(t.number.value()); }},
+    {"state",
+     ColumnType::kTrialState,
+     [](const Trial& t, std::string_view) { return Text(TrialStateName(t.state)); }},
+    {"failure",
+     ColumnType::kText,
+     [](const Trial& t, std::string_view) {
+       return t.failure == FailureClass::kNone ? Cell() : Text(FailureClassName(t.failure));
+     }},
+    {"message",
+     ColumnType::kText,
+     [](const Trial& t, std::string_view) { return Text(t.message); }},
+    {"create_time",
+     ColumnType::kTime,
+     [](const Trial& t, std::string_view) { return Cell(t.created); }},
+    {"start_time",
+     ColumnType::kTime,
+     [](const Trial& t, std::string_view) { return MaybeTime(t.started); }},
+    {"end_time",
+     ColumnType::kTime,
+     [](const Trial& t, std::string_view) { return MaybeTime(t.ended); }},
+    {"measurement_count",
+     ColumnType::kNumber,
+     [](const Trial& t, std::string_view) { return Number(t.measurements); }},
+    {"lease.holder",
+     ColumnType::kText,
+     [](const Trial& t, std::string_view) {
+       return t.lease.has_value() ? Text(t.lease->holder) : Cell();
+     }},
+    {"metrics.", ColumnType::kNumber, &MetricCell},
+    {"parameters.", ColumnType::kAny, &ParameterCell},
+};
+
+template <typename Row>
+std::optional<ColumnType> TypeOf(std::span<const Column<Row>> columns, std::string_view path) {
+  const auto* column = FindColumn(columns, path);
+  return column == nullptr ? std::nullopt : std::optional(column->type);
+}
+
+template <typename Row>
+std::string Known(std::span<const Column<Row>> columns) {
+  std::string names;
+  for (const auto& column : columns) {
+    if (!names.empty()) names += ", ";
+    names += column.name;
+    if (column.name.ends_with('.')) names += "NAME";
+  }
+  return names;
+}
+
+}  // namespace
+
+std::span<const Column<Study>> StudyColumns() { return kStudyColumns; }
+std::span<const Column<Trial>> TrialColumns() { return kTrialColumns; }
+
+const ColumnSet& StudyColumnSet() {
+  static constexpr ColumnSet kSet = {
+      .type_of = [](std::string_view path) { return TypeOf(StudyColumns(), path); },
+      .known = [] { return Known(StudyColumns()); }};
+  return kSet;
+}
+
+const ColumnSet& TrialColumnSet() {
+  static constexpr ColumnSet kSet = {
+      .type_of = [](std::string_view path) { return TypeOf(TrialColumns(), path); },
+      .known = [] { return Known(TrialColumns()); }};
+  return kSet;
+}
+
+}  // namespace vernier::wire

@@ -1,0 +1,92 @@
+#include "src/wire/filter.h"
+
+#include <utility>
+#include <variant>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "src/wire/filter_parser.h"
+#include "vernier/core/error.h"
+
+namespace vernier::wire {
+namespace {
+
+template <typename T>
+bool Holds(Comparator comparator, const T& cell, const T& value) {
+  switch (comparator) {
+    case Comparator::kEqual:
+    case Comparator::kHas:
+      return cell == value;
+    case Comparator::kNotEqual:
+      return cell != value;
+    case Comparator::kLess:
+      return cell < value;
+    case Comparator::kLessEqual:
+      return cell <= value;
+    case Comparator::kGreater:
+      return cell > value;
+    case Comparator::kGreaterEqual:
+      return cell >= value;
+  }
+  return false;
+}
+
+// Compares a cell with the value written in the filter, read as what the cell is.
+struct CellComparison {
+  const FilterNode& node;
+
+  bool operator()(std::monostate) const { return false; }
+  bool operator()(bool cell) const {
+    return Holds(node.comparator, std::string(cell ? "true" : "false"), node.text);
+  }
+  bool operator()(double cell) const {
+    // A value of another kind than the cell's is different from it, and nothing else.
+    if (!node.number.has_value()) return node.comparator == Comparator::kNotEqual;
+    return Holds(node.comparator, cell, *node.number);
+  }
+  bool operator()(absl::Time cell) const {
+    return node.time.has_value() && Holds(node.comparator, cell, *node.time);
+  }
+  bool operator()(const std::string& cell) const {
+    if (node.comparator != Comparator::kHas) return Holds(node.comparator, cell, node.text);
+    return absl::StrContains(absl::AsciiStrToLower(cell), absl::AsciiStrToLower(node.text));
+  }
+};
+
+bool Compare(const FilterNode& node, const Cell& cell) {
+  if (node.comparator == Comparator::kHas && node.text == "*") {
+    return !std::holds_alternative<std::monostate>(cell);
+  }
+  return std::visit(CellComparison{node}, cell);
+}
+
+bool Evaluate(const FilterNode& node, const Filter::Reader& read) {
+  switch (node.kind) {
+    case FilterNode::Kind::kAll:
+      for (const auto& child : node.children) {
+        if (!Evaluate(child, read)) return false;
+      }
+      return true;
+    case FilterNode::Kind::kAny:
+      for (const auto& child : node.children) {
+        if (Evaluate(child, read)) return true;
+      }
+      return false;
+    case FilterNode::Kind::kNot:
+      return !Evaluate(node.children.front(), read);
+    case FilterNode::Kind::kCompare:
+      return Compare(node, read(node.column));
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<Filter> Filter::Parse(std::string_view text, const ColumnSet& columns) {
+  VERNIER_ASSIGN_OR_RETURN(FilterNode root, ParseFilter(text, columns));
+  return Filter(std::move(root));
+}
+
+bool Filter::Matches(const Reader& read) const { return Evaluate(root_, read); }
+
+}  // namespace vernier::wire

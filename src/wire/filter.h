@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/wire/columns.h"
+
+// Filters in the language of AIP-160, of which this is the part that lists need:
+//
+//   state = COMPLETED AND metrics.accuracy > 0.9
+//   parameters.optimizer = "adam" OR NOT create_time >= "2026-11-21T00:00:00Z"
+//   message : "out of memory"        text contains
+//   metrics.loss : *                 has a value
+//
+// Terms beside each other are joined by AND; as in AIP-160, OR binds tighter than AND. Text is compared as it is but for
+// `:`, which ignores case. A comparison of a row that has no value there does not hold.
+namespace vernier::wire {
+
+enum class Comparator { kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kHas };
+
+struct FilterNode {
+  enum class Kind { kAll, kAny, kNot, kCompare } kind = Kind::kAll;
+  std::vector<FilterNode> children;  // Of kAll, kAny and, one, kNot. kAll of nothing holds.
+  // Of kCompare:
+  std::string column;
+  Comparator comparator = Comparator::kEqual;
+  std::string text;                // As written. For kHas, "*" asks for any value.
+  std::optional<double> number;    // The text as a number, if it is one.
+  std::optional<absl::Time> time;  // The text as a time, for columns of times.
+};
+
+class Filter {
+ public:
+  using Reader = std::function<Cell(std::string_view column)>;
+
+  // Empty text: everything matches.
+  // InvalidArgument: a FieldError at "filter" that names the column or the place.
+  static absl::StatusOr<Filter> Parse(std::string_view text, const ColumnSet& columns);
+
+  // `read` gives the row's cells, of columns that Parse knew.
+  bool Matches(const Reader& read) const;
+
+ private:
+  explicit Filter(FilterNode root) : root_(std::move(root)) {}
+  FilterNode root_;
+};
+
+}  // namespace vernier::wire

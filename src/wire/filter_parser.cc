@@ -1,0 +1,257 @@
+#include "src/wire/filter_parser.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "fmt/format.h"
+#include "vernier/core/error.h"
+
+namespace vernier::wire {
+namespace {
+
+constexpr std::size_t kMaxLength = 4096;
+constexpr int kMaxDepth = 32;
+
+struct Token {
+  enum class Kind { kEnd, kWord, kQuoted, kSign } kind = Kind::kEnd;
+  std::string text;
+  std::size_t at = 0;  // Character of the filter, from 1.
+};
+
+absl::Status Error(std::string_view message) { return FieldError("filter", message); }
+
+bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool EndsWord(char c) {
+  return IsSpace(c) || std::string_view("()=!<>:,\"'").find(c) != std::string_view::npos;
+}
+bool IsWord(const Token& token, std::string_view text) {
+  return token.kind == Token::Kind::kWord && token.text == text;
+}
+bool IsSign(const Token& token, std::string_view text) {
+  return token.kind == Token::Kind::kSign && token.text == text;
+}
+
+// A quoted text: from the quote at `at` to the same quote, `\` taking the next character as it is.
+absl::StatusOr<Token> ReadQuoted(std::string_view text, std::size_t* at) {
+  Token token{.kind = Token::Kind::kQuoted, .text = {}, .at = *at + 1};
+  const char quote = text[(*at)++];
+  for (; *at < text.size(); ++*at) {
+    if (text[*at] == quote) {
+      ++*at;
+      return token;
+    }
+    if (text[*at] == '\\' && *at + 1 < text.size()) ++*at;
+    token.text += text[*at];
+  }
+  return Error(fmt::format("the quote at character {} is not closed", token.at));
+}
+
+Token ReadSign(std::string_view text, std::size_t* at) {
+  Token token{.kind = Token::Kind::kSign, .text = std::string(1, text[*at]), .at = *at + 1};
+  const bool may_grow = token.text == "<" || token.text == ">" || token.text == "!";
+  ++*at;
+  if (may_grow && *at < text.size() && text[*at] == '=') token.text += text[(*at)++];
+  return token;
+}
+
+Token ReadWord(std::string_view text, std::size_t* at) {
+  Token token{.kind = Token::Kind::kWord, .text = {}, .at = *at + 1};
+  while (*at < text.size() && !EndsWord(text[*at])) token.text += text[(*at)++];
+  return token;
+}
+
+absl::StatusOr<std::vector<Token>> Split(std::string_view text) {
+  std::vector<Token> tokens;
+  std::size_t at = 0;
+  while (true) {
+    while (at < text.size() && IsSpace(text[at])) ++at;
+    if (at >= text.size()) break;
+    if (text[at] == '"' || text[at] == '\'') {
+      VERNIER_ASSIGN_OR_RETURN(Token token, ReadQuoted(text, &at));
+      tokens.push_back(std::move(token));
+    } else {
+      tokens.push_back(EndsWord(text[at]) ? ReadSign(text, &at) : ReadWord(text, &at));
+    }
+  }
+  tokens.push_back({.kind = Token::Kind::kEnd, .text = {}, .at = text.size() + 1});
+  return tokens;
+}
+
+std::optional<Comparator> ComparatorOf(const Token& token) {
+  if (token.kind != Token::Kind::kSign) return std::nullopt;
+  if (token.text == "=") return Comparator::kEqual;
+  if (token.text == "!=") return Comparator::kNotEqual;
+  if (token.text == "<") return Comparator::kLess;
+  if (token.text == "<=") return Comparator::kLessEqual;
+  if (token.text == ">") return Comparator::kGreater;
+  if (token.text == ">=") return Comparator::kGreaterEqual;
+  if (token.text == ":") return Comparator::kHas;
+  return std::nullopt;
+}
+
+template <typename State, typename Name>
+bool IsState(std::string_view text, State last, Name name) {
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    if (name(static_cast<State>(i)) == text) return true;
+  }
+  return false;
+}
+
+// Checks that the value can be compared with what the column holds.
+absl::Status CheckValue(ColumnType type, const FilterNode& node) {
+  const auto mismatch = [&](std::string_view wanted) {
+    return Error(fmt::format("'{}' needs {}, got '{}'", node.column, wanted, node.text));
+  };
+  if (node.comparator == Comparator::kHas && node.text == "*") return absl::OkStatus();
+  switch (type) {
+    case ColumnType::kNumber:
+      return node.number.has_value() ? absl::OkStatus() : mismatch("a number");
+    case ColumnType::kTime:
+      return node.time.has_value() ? absl::OkStatus()
+                                   : mismatch("a quoted time such as \"2026-11-21T04:30:00Z\"");
+    case ColumnType::kStudyState:
+      return IsState(node.text, StudyState::kFailed, &StudyStateName) ? absl::OkStatus()
+                                                                      : mismatch("a study's state");
+    case ColumnType::kTrialState:
+      return IsState(node.text, TrialState::kCancelled, &TrialStateName)
+                 ? absl::OkStatus()
+                 : mismatch("a trial's state");
+    case ColumnType::kText:
+    case ColumnType::kAny:
+      return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+// Recursive descent over
+//   all = any {["AND"] any}   any = term {"OR" term}   term = ["NOT" | "-"] (comparison | "(" all ")")
+class Parser {
+ public:
+  Parser(std::vector<Token> tokens, const ColumnSet& columns)
+      : tokens_(std::move(tokens)), columns_(columns) {}
+
+  absl::StatusOr<FilterNode> Parse() {
+    if (Peek().kind == Token::Kind::kEnd) return FilterNode{};
+    VERNIER_ASSIGN_OR_RETURN(FilterNode root, ParseAll(0));
+    if (Peek().kind != Token::Kind::kEnd) return Unexpected("the end");
+    return root;
+  }
+
+ private:
+  const Token& Peek() const { return tokens_[next_]; }
+  Token Take() { return tokens_[next_++]; }
+
+  absl::Status Unexpected(std::string_view wanted) const {
+    const std::string got =
+        Peek().kind == Token::Kind::kEnd ? "the end" : fmt::format("'{}'", Peek().text);
+    return Error(fmt::format("expected {} at character {}, got {}", wanted, Peek().at, got));
+  }
+
+  bool AtTerm() const { return Peek().kind == Token::Kind::kWord || IsSign(Peek(), "("); }
+
+  absl::StatusOr<FilterNode> ParseAll(int depth) {
+    FilterNode all{.kind = FilterNode::Kind::kAll};
+    do {
+      if (IsWord(Peek(), "AND")) Take();
+      VERNIER_ASSIGN_OR_RETURN(FilterNode child, ParseAny(depth));
+      all.children.push_back(std::move(child));
+    } while (AtTerm());
+    return all.children.size() == 1 ? std::move(all.children.front()) : std::move(all);
+  }
+
+  absl::StatusOr<FilterNode> ParseAny(int depth) {
+    FilterNode any{.kind = FilterNode::Kind::kAny};
+    while (true) {
+      VERNIER_ASSIGN_OR_RETURN(FilterNode child, ParseTerm(depth));
+      any.children.push_back(std::move(child));
+      if (!IsWord(Peek(), "OR")) break;
+      Take();
+    }
+    return any.children.size() == 1 ? std::move(any.children.front()) : std::move(any);
+  }
+
+  absl::StatusOr<FilterNode> ParseTerm(int depth) {
+    if (depth > kMaxDepth) return Error(fmt::format("is nested deeper than {}", kMaxDepth));
+    if (TakeNot()) {
+      VERNIER_ASSIGN_OR_RETURN(FilterNode child, ParseTerm(depth + 1));
+      FilterNode negated{.kind = FilterNode::Kind::kNot};
+      negated.children.push_back(std::move(child));
+      return negated;
+    }
+    if (!IsSign(Peek(), "(")) return ParseComparison();
+    Take();
+    VERNIER_ASSIGN_OR_RETURN(FilterNode inner, ParseAll(depth + 1));
+    if (!IsSign(Peek(), ")")) return Unexpected("')'");
+    Take();
+    return inner;
+  }
+
+  // "NOT term", or "-term".
+  bool TakeNot() {
+    if (IsWord(Peek(), "NOT")) {
+      Take();
+      return true;
+    }
+    Token& token = tokens_[next_];
+    if (token.kind != Token::Kind::kWord || !token.text.starts_with('-')) return false;
+    token.text.erase(0, 1);
+    ++token.at;
+    if (token.text.empty()) Take();
+    return true;
+  }
+
+  absl::StatusOr<FilterNode> ParseComparison() {
+    if (Peek().kind != Token::Kind::kWord || IsWord(Peek(), "AND") || IsWord(Peek(), "OR")) {
+      return Unexpected("a column");
+    }
+    FilterNode node{.kind = FilterNode::Kind::kCompare};
+    node.column = Take().text;
+    const auto type = columns_.type_of(node.column);
+    if (!type.has_value()) {
+      return Error(fmt::format("unknown column '{}', known are {}", node.column, columns_.known()));
+    }
+    const auto comparator = ComparatorOf(Peek());
+    if (!comparator.has_value()) {
+      return Unexpected(fmt::format("a comparison after '{}'", node.column));
+    }
+    Take();
+    node.comparator = *comparator;
+    VERNIER_RETURN_IF_ERROR(ParseValue(*type, &node));
+    return node;
+  }
+
+  absl::Status ParseValue(ColumnType type, FilterNode* node) {
+    if (Peek().kind != Token::Kind::kWord && Peek().kind != Token::Kind::kQuoted) {
+      return Unexpected("a value");
+    }
+    node->text = Take().text;
+    double number = 0;
+    if (absl::SimpleAtod(node->text, &number)) node->number = number;
+    absl::Time time;
+    if (type == ColumnType::kTime &&
+        absl::ParseTime(absl::RFC3339_full, node->text, &time, nullptr)) {
+      node->time = time;
+    }
+    return CheckValue(type, *node);
+  }
+
+  std::vector<Token> tokens_;
+  const ColumnSet& columns_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<FilterNode> ParseFilter(std::string_view text, const ColumnSet& columns) {
+  if (text.size() > kMaxLength) {
+    return Error(
+        fmt::format("is {} characters long, at most {} are read", text.size(), kMaxLength));
+  }
+  VERNIER_ASSIGN_OR_RETURN(std::vector<Token> tokens, Split(text));
+  return Parser(std::move(tokens), columns).Parse();
+}
+
+}  // namespace vernier::wire

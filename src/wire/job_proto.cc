@@ -1,0 +1,95 @@
+#include "src/wire/job_proto.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fmt/format.h"
+#include "src/wire/time_proto.h"
+#include "vernier/core/error.h"
+
+namespace vernier::wire {
+namespace {
+
+std::optional<Role> RoleOf(std::string_view name) {
+  if (name == "chief" || name == "master") return Role::kPrimary;
+  if (name == "worker") return Role::kWorker;
+  if (name == "ps") return Role::kParameterServer;
+  if (name == "evaluator") return Role::kEvaluator;
+  return std::nullopt;
+}
+
+void EncodeReplica(const ReplicaSpec& replica, v1::ReplicaSpec* out) {
+  out->set_count(replica.count);
+  for (const auto& part : replica.command) out->add_command(part);
+  for (const auto& arg : replica.args) out->add_args(arg);
+  for (const auto& [name, value] : replica.env) (*out->mutable_env())[name] = value;
+  out->set_directory(replica.directory);
+  out->set_cpus(replica.resources.cpus);
+  out->set_memory_bytes(replica.resources.memory_bytes);
+  out->set_gpus(replica.resources.gpus);
+  out->set_gpu_type(replica.resources.gpu_type);
+}
+
+ReplicaSpec DecodeReplica(const v1::ReplicaSpec& replica) {
+  ReplicaSpec decoded;
+  if (replica.has_count()) decoded.count = replica.count();
+  decoded.command.assign(replica.command().begin(), replica.command().end());
+  decoded.args.assign(replica.args().begin(), replica.args().end());
+  decoded.env.insert(replica.env().begin(), replica.env().end());
+  decoded.directory = replica.directory();
+  if (replica.has_cpus()) decoded.resources.cpus = replica.cpus();
+  decoded.resources.memory_bytes = replica.memory_bytes();
+  decoded.resources.gpus = replica.gpus();
+  decoded.resources.gpu_type = replica.gpu_type();
+  return decoded;
+}
+
+absl::Status DecodeReplicas(const v1::TrainingJob& job, TrainingJob* out) {
+  if (job.replicas().empty()) return absl::OkStatus();
+  out->replicas.clear();
+  for (const auto& [name, replica] :
+       std::map<std::string, v1::ReplicaSpec>(job.replicas().begin(), job.replicas().end())) {
+    const auto role = RoleOf(name);
+    if (!role.has_value()) {
+      return FieldError(fmt::format("job.replicas.{}", name),
+                        "unknown role, known are chief, master, worker, ps, evaluator");
+    }
+    if (!out->replicas.emplace(*role, DecodeReplica(replica)).second) {
+      return FieldError("job.replicas", "chief and master name the same role, give one of them");
+    }
+    if (*role == Role::kPrimary) out->primary_name = name;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
+  for (const auto& part : job.command) out->add_command(part);
+  for (const auto& arg : job.args) out->add_args(arg);
+  for (const auto& [name, value] : job.env) (*out->mutable_env())[name] = value;
+  out->set_working_directory(job.working_directory);
+  for (const auto& [role, replica] : job.replicas) {
+    EncodeReplica(replica, &(*out->mutable_replicas())[RoleName(role, job)]);
+  }
+  out->set_job_directory(job.job_directory);
+  if (job.time_limit.has_value()) EncodeDuration(*job.time_limit, out->mutable_time_limit());
+  EncodeDuration(job.grace, out->mutable_grace());
+}
+
+absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
+  TrainingJob decoded;
+  decoded.command.assign(job.command().begin(), job.command().end());
+  decoded.args.assign(job.args().begin(), job.args().end());
+  decoded.env.insert(job.env().begin(), job.env().end());
+  decoded.working_directory = job.working_directory();
+  VERNIER_RETURN_IF_ERROR(DecodeReplicas(job, &decoded));
+  decoded.job_directory = job.job_directory();
+  if (job.has_time_limit()) decoded.time_limit = DecodeDuration(job.time_limit());
+  if (job.has_grace()) decoded.grace = DecodeDuration(job.grace());
+  return decoded;
+}
+
+}  // namespace vernier::wire

@@ -1,0 +1,70 @@
+#include "src/wire/names.h"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+#include "fmt/format.h"
+#include "vernier/core/error.h"
+
+namespace vernier::wire {
+namespace {
+
+constexpr std::string_view kStudies = "studies/";
+constexpr std::string_view kTrials = "/trials/";
+constexpr std::size_t kMaxStudyLength = 128;
+
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+bool IsStudyName(std::string_view name) {
+  if (name.empty() || name.size() > kMaxStudyLength || !IsLetter(name.front())) return false;
+  for (const char c : name) {
+    if (!IsLetter(c) && !IsDigit(c) && c != '_' && c != '-') return false;
+  }
+  return true;
+}
+
+// The canonical form only, so that a trial has one name: no sign, no leading zero.
+std::optional<TrialNumber> ParseNumber(std::string_view text) {
+  if (text.empty() || !IsDigit(text.front()) || text.front() == '0') return std::nullopt;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return TrialNumber(number);
+}
+
+// As much of a bad value as a message can bear.
+std::string Shown(std::string_view text) {
+  constexpr std::size_t kShown = 160;
+  return std::string(text.substr(0, kShown)) + (text.size() > kShown ? "…" : "");
+}
+
+}  // namespace
+
+std::string StudyResource(std::string_view study) { return fmt::format("{}{}", kStudies, study); }
+
+std::string TrialResource(std::string_view study, TrialNumber number) {
+  return fmt::format("{}{}{}{}", kStudies, study, kTrials, number.value());
+}
+
+absl::StatusOr<std::string> ParseStudyName(std::string_view field, std::string_view name) {
+  const bool prefixed = name.substr(0, kStudies.size()) == kStudies;
+  if (prefixed && IsStudyName(name.substr(kStudies.size()))) {
+    return std::string(name.substr(kStudies.size()));
+  }
+  return FieldError(field, fmt::format("must be studies/STUDY, got '{}'", Shown(name)));
+}
+
+absl::StatusOr<TrialName> ParseTrialName(std::string_view field, std::string_view name) {
+  const std::size_t trials = name.find(kTrials);
+  if (trials != std::string_view::npos) {
+    const auto study = ParseStudyName(field, name.substr(0, trials));
+    const auto number = ParseNumber(name.substr(trials + kTrials.size()));
+    if (study.ok() && number.has_value()) return TrialName{.study = *study, .number = *number};
+  }
+  return FieldError(field,
+                    fmt::format("must be studies/STUDY/trials/NUMBER, got '{}'", Shown(name)));
+}
+
+}  // namespace vernier::wire

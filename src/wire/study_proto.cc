@@ -1,0 +1,208 @@
+#include "src/wire/study_proto.h"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "src/wire/enum_proto.h"
+#include "src/wire/job_proto.h"
+#include "src/wire/names.h"
+#include "src/wire/space_proto.h"
+#include "src/wire/time_proto.h"
+#include "src/wire/value_proto.h"
+#include "vernier/core/error.h"
+
+namespace vernier::wire {
+namespace {
+
+void EncodeChoice(const Choice& choice, v1::Choice* out) {
+  out->set_name(choice.name);
+  EncodePoint(choice.options, out->mutable_options());
+}
+
+// `fallback` is the name that an unset choice has.
+absl::StatusOr<Choice> DecodeChoice(std::string_view path,
+                                    const v1::Choice& choice,
+                                    std::string_view fallback) {
+  VERNIER_ASSIGN_OR_RETURN(auto options, DecodePoint(path, choice.options()));
+  return Choice{.name = choice.name().empty() ? std::string(fallback) : choice.name(),
+                .options = std::move(options)};
+}
+
+void EncodeBudget(const Budget& budget, v1::Budget* out) {
+  if (budget.trials.has_value()) out->set_trials(*budget.trials);
+  if (budget.failed_trials.has_value()) out->set_failed_trials(*budget.failed_trials);
+  if (budget.time.has_value()) EncodeDuration(*budget.time, out->mutable_time());
+}
+
+Budget DecodeBudget(const v1::Budget& budget) {
+  Budget decoded;
+  if (budget.has_trials()) decoded.trials = budget.trials();
+  if (budget.has_failed_trials()) decoded.failed_trials = budget.failed_trials();
+  if (budget.has_time()) decoded.time = DecodeDuration(budget.time());
+  return decoded;
+}
+
+absl::Status DecodeObjectives(const v1::StudySpec& proto, StudySpec* spec) {
+  for (const auto& objective : proto.objectives()) {
+    const auto goal = Decode(objective.goal());
+    if (!goal.has_value()) {
+      return FieldError(
+          fmt::format("objective[{}].goal", spec->objectives.size()),
+          fmt::format("must be MAXIMIZE or MINIMIZE, got {}", v1::Goal_Name(objective.goal())));
+    }
+    spec->objectives.push_back({.metric = objective.metric(), .goal = *goal});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DecodeLease(const v1::LeasePolicy& proto, LeasePolicy* lease) {
+  if (proto.has_ttl()) lease->ttl = DecodeDuration(proto.ttl());
+  if (proto.on_expiry() == v1::LeasePolicy::EXPIRY_UNSPECIFIED) return absl::OkStatus();
+  const auto expiry = Decode(proto.on_expiry());
+  if (!expiry.has_value()) {
+    return FieldError(
+        "lease.on_expiry",
+        fmt::format("must be OFFER or FAIL, got {}", static_cast<int>(proto.on_expiry())));
+  }
+  lease->on_expiry = *expiry;
+  return absl::OkStatus();
+}
+
+void SetOrClear(bool set, auto value, auto& field) {
+  if (set) {
+    field = value;
+  } else {
+    field.reset();
+  }
+}
+
+// One path of an update mask.
+absl::Status Amend(std::string_view path, const v1::StudySpec& update, StudyAmended* amended) {
+  const v1::Budget& budget = update.budget();
+  if (path == "spec.parallel") {
+    amended->parallel = update.parallel();
+  } else if (path == "spec.budget") {
+    amended->budget = DecodeBudget(budget);
+  } else if (path == "spec.budget.trials") {
+    SetOrClear(budget.has_trials(), budget.trials(), amended->budget.trials);
+  } else if (path == "spec.budget.failed_trials") {
+    SetOrClear(budget.has_failed_trials(), budget.failed_trials(), amended->budget.failed_trials);
+  } else if (path == "spec.budget.time") {
+    SetOrClear(budget.has_time(), DecodeDuration(budget.time()), amended->budget.time);
+  } else {
+    return FieldError("update_mask",
+                      fmt::format("'{}' cannot change, what can is spec.parallel, spec.budget, "
+                                  "spec.budget.trials, spec.budget.failed_trials, spec.budget.time",
+                                  path));
+  }
+  return absl::OkStatus();
+}
+
+// The paths of the fields that the update sets, where it comes without a mask.
+std::vector<std::string> ImpliedPaths(const v1::StudySpec& update) {
+  std::vector<std::string> paths;
+  if (update.parallel() != 0) paths.emplace_back("spec.parallel");
+  if (update.budget().has_trials()) paths.emplace_back("spec.budget.trials");
+  if (update.budget().has_failed_trials()) paths.emplace_back("spec.budget.failed_trials");
+  if (update.budget().has_time()) paths.emplace_back("spec.budget.time");
+  return paths;
+}
+
+}  // namespace
+
+void EncodeSpec(const StudySpec& spec, v1::StudySpec* out) {
+  for (const auto& objective : spec.objectives) {
+    auto* proto = out->add_objectives();
+    proto->set_metric(objective.metric);
+    proto->set_goal(Encode(objective.goal));
+  }
+  EncodeSpace(spec.space, out);
+  for (const auto& constraint : spec.outcome_constraints) out->add_outcome_constraints(constraint);
+  EncodeChoice(spec.algorithm, out->mutable_algorithm());
+  EncodeChoice(spec.stopping, out->mutable_stopping());
+  out->set_parallel(spec.parallel);
+  EncodeBudget(spec.budget, out->mutable_budget());
+  out->set_seed(spec.seed);
+  for (const auto& [name, source] : spec.metrics) {
+    (*out->mutable_metrics())[name].set_regex(source.regex);
+  }
+  EncodeDuration(spec.lease.ttl, out->mutable_lease()->mutable_ttl());
+  out->mutable_lease()->set_on_expiry(Encode(spec.lease.on_expiry));
+  if (spec.job.has_value()) EncodeJob(*spec.job, out->mutable_job());
+}
+
+absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& proto) {
+  StudySpec spec;
+  spec.name = std::move(name);
+  VERNIER_RETURN_IF_ERROR(DecodeObjectives(proto, &spec));
+  VERNIER_ASSIGN_OR_RETURN(spec.space, DecodeSpace(proto));
+  spec.outcome_constraints.assign(proto.outcome_constraints().begin(),
+                                  proto.outcome_constraints().end());
+  VERNIER_ASSIGN_OR_RETURN(spec.algorithm,
+                           DecodeChoice("algorithm", proto.algorithm(), spec.algorithm.name));
+  VERNIER_ASSIGN_OR_RETURN(spec.stopping,
+                           DecodeChoice("stopping", proto.stopping(), spec.stopping.name));
+  if (proto.parallel() != 0) spec.parallel = proto.parallel();
+  spec.budget = DecodeBudget(proto.budget());
+  spec.seed = proto.seed();
+  for (const auto& [metric, source] : proto.metrics()) spec.metrics[metric].regex = source.regex();
+  VERNIER_RETURN_IF_ERROR(DecodeLease(proto.lease(), &spec.lease));
+  if (proto.has_job()) {
+    VERNIER_ASSIGN_OR_RETURN(spec.job, DecodeJob(proto.job()));
+  }
+  return spec;
+}
+
+void EncodeStudy(const Study& study, v1::Study* out) {
+  out->set_name(StudyResource(study.spec.name));
+  EncodeSpec(study.spec, out->mutable_spec());
+  out->set_state(Encode(study.state));
+  out->set_reason(ValidUtf8(study.reason));
+  EncodeTime(study.created, out->mutable_create_time());
+  EncodeTime(study.updated, out->mutable_update_time());
+  out->set_last_event(study.last_event.value());
+  out->set_spec_version(study.spec_version);
+  out->set_trial_count(study.trials);
+  out->set_completed_count(study.completed);
+  out->set_failed_count(study.failed);
+  out->set_open_count(study.open);
+  if (study.best.has_value()) out->set_best_trial(study.best->value());
+}
+
+absl::StatusOr<Study> DecodeStudy(const v1::Study& proto) {
+  Study study;
+  VERNIER_ASSIGN_OR_RETURN(std::string name, ParseStudyName("name", proto.name()));
+  VERNIER_ASSIGN_OR_RETURN(study.spec, DecodeSpec(std::move(name), proto.spec()));
+  const auto state = Decode(proto.state());
+  if (!state.has_value()) {
+    return FieldError("state", fmt::format("unknown state {}", static_cast<int>(proto.state())));
+  }
+  study.state = *state;
+  study.reason = proto.reason();
+  study.created = DecodeTime(proto.create_time());
+  study.updated = DecodeTime(proto.update_time());
+  study.last_event = EventSeq(proto.last_event());
+  study.spec_version = proto.spec_version();
+  study.trials = proto.trial_count();
+  study.completed = proto.completed_count();
+  study.failed = proto.failed_count();
+  study.open = proto.open_count();
+  if (proto.best_trial() != 0) study.best = TrialNumber(proto.best_trial());
+  return study;
+}
+
+absl::StatusOr<StudyAmended> DecodeAmendment(const StudySpec& current,
+                                             const v1::Study& update,
+                                             const google::protobuf::FieldMask& mask) {
+  StudyAmended amended{.budget = current.budget, .parallel = current.parallel};
+  const std::vector<std::string> paths =
+      mask.paths().empty() ? ImpliedPaths(update.spec())
+                           : std::vector<std::string>(mask.paths().begin(), mask.paths().end());
+  if (paths.empty()) return FieldError("update_mask", "names no field and the study sets none");
+  for (const auto& path : paths) VERNIER_RETURN_IF_ERROR(Amend(path, update.spec(), &amended));
+  return amended;
+}
+
+}  // namespace vernier::wire

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "google/protobuf/field_mask.pb.h"
+#include "vernier/core/event.h"
+#include "vernier/core/study.h"
+#include "vernier/v1/study.pb.h"
+#include "vernier/v1/training_job.pb.h"
+
+// Studies and their definitions.
+namespace vernier::wire {
+
+void EncodeSpec(const StudySpec& spec, v1::StudySpec* out);
+// The definition of the study `name`, defaults filled in. DecodeSpec(EncodeSpec(spec)) == spec.
+// InvalidArgument: a FieldError with the path that the study file would have. What the message can say and the study
+// forbids is caught by Validate(StudySpec); the space is checked here, since none exists unchecked.
+absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& spec);
+
+void EncodeStudy(const Study& study, v1::Study* out);
+// The id is 0: the wire knows studies by name.
+absl::StatusOr<Study> DecodeStudy(const v1::Study& study);
+
+// What `current` comes to when the fields of `update` that `mask` names replace its own. An empty mask names the fields
+// that are set.  InvalidArgument: a FieldError at "update_mask": a path that cannot change.
+absl::StatusOr<StudyAmended> DecodeAmendment(const StudySpec& current,
+                                             const v1::Study& update,
+                                             const google::protobuf::FieldMask& mask);
+
+}  // namespace vernier::wire

@@ -1,0 +1,148 @@
+#include "src/jobs/environment.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "nlohmann/json.hpp"
+
+namespace vernier::jobs {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kWorker = "worker";
+constexpr std::string_view kParameterServer = "ps";
+constexpr std::string_view kEvaluator = "evaluator";
+
+// Text that programs printed or users wrote may be no UTF-8; it must not make the whole document impossible.
+std::string Dump(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string Address(const ReplicaPlacement& replica) {
+  return fmt::format("{}:{}", replica.host, replica.port);
+}
+
+// What the service's own field names call a role.
+std::string_view FieldPrefix(Role role) {
+  switch (role) {
+    case Role::kPrimary:
+      return "master";
+    case Role::kWorker:
+      return "worker";
+    case Role::kParameterServer:
+      return "parameter_server";
+    case Role::kEvaluator:
+      return "evaluator";
+  }
+  return "";
+}
+
+void AddRole(Role role, const ReplicaSpec& replica, json& document) {
+  const std::string prefix(FieldPrefix(role));
+  if (role != Role::kPrimary) document[prefix + "_count"] = std::to_string(replica.count);
+  if (replica.resources.gpus == 0) return;
+  json& accelerator = document[prefix + "_config"]["accelerator_config"];
+  accelerator["count"] = std::to_string(replica.resources.gpus);
+  if (!replica.resources.gpu_type.empty()) accelerator["type"] = replica.resources.gpu_type;
+}
+
+json JobDocument(const TrainingJob& job) {
+  json document = {{"scale_tier", "CUSTOM"}, {"command", job.command}, {"args", job.args}};
+  if (!job.job_directory.empty()) document["job_dir"] = job.job_directory;
+  for (const auto& [role, replica] : job.replicas) {
+    if (replica.count > 0) AddRole(role, replica, document);
+  }
+  return document;
+}
+
+json ParameterDocument(const Point& point) {
+  json document = json::object();
+  for (const auto& [name, value] : point) {
+    std::visit([&, &key = name](const auto& held) { document[key] = held; }, value);
+  }
+  return document;
+}
+
+// The nodes of a data-parallel job: the primary, which is rank 0, and the workers.
+bool IsNode(const ReplicaPlacement& replica) {
+  return replica.role != kParameterServer && replica.role != kEvaluator;
+}
+
+void AddPyTorch(const Placement& placement,
+                std::size_t i,
+                std::map<std::string, std::string>& variables) {
+  const ReplicaPlacement& primary = placement.front();
+  variables["MASTER_ADDR"] = primary.host;
+  variables["MASTER_PORT"] = std::to_string(primary.port);
+  variables["WORLD_SIZE"] = std::to_string(std::ranges::count_if(placement, IsNode));
+  if (i == 0) {
+    variables["RANK"] = "0";
+  } else if (placement[i].role == kWorker) {
+    variables["RANK"] = std::to_string(placement[i].index + 1);
+  }
+}
+
+}  // namespace
+
+std::string JobJson(const TrainingJob& job) { return Dump(JobDocument(job)); }
+
+std::string TfConfig(const StudySpec& spec,
+                     TrialNumber trial,
+                     const Placement& placement,
+                     std::size_t i) {
+  json cluster = json::object();
+  for (const ReplicaPlacement& replica : placement) {
+    if (replica.role != kEvaluator) cluster[replica.role].push_back(Address(replica));
+  }
+  return Dump({{"cluster", std::move(cluster)},
+               {"environment", "cloud"},
+               {"job", JobDocument(*spec.job)},
+               {"task",
+                {{"type", placement[i].role},
+                 {"index", placement[i].index},
+                 {"trial", std::to_string(trial.value())},
+                 {"cloud", "vernier"}}}});
+}
+
+std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
+                                                    const StudySpec& spec,
+                                                    const Point& point,
+                                                    const Placement& placement,
+                                                    std::size_t i,
+                                                    const std::string& metric_file) {
+  const std::string trial = std::to_string(id.trial.number.value());
+  std::map<std::string, std::string> variables = {
+      {"TF_CONFIG", TfConfig(spec, id.trial.number, placement, i)},
+      {"CLOUD_ML_JOB", JobJson(*spec.job)},
+      {"CLOUD_ML_JOB_ID", spec.name},
+      {"CLOUD_ML_TRIAL_ID", trial},
+      {"CLOUD_ML_HP_METRIC_TAG", spec.objectives.front().metric},
+      {"CLOUD_ML_HP_METRIC_FILE", metric_file},
+      {"VERNIER_STUDY", spec.name},
+      {"VERNIER_TRIAL", trial},
+      {"VERNIER_ATTEMPT", std::to_string(id.number.value())},
+      {"VERNIER_PARAMETERS", Dump(ParameterDocument(point))},
+      // Empty for a replica without devices, so that it never takes another's.
+      {"CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(placement[i].gpus, ","))},
+  };
+  AddPyTorch(placement, i, variables);
+  return variables;
+}
+
+std::map<std::string, std::string> DefaultVariables(const Placement& placement) {
+  // Lines must reach the log when they are printed, not when a buffer is full.
+  std::map<std::string, std::string> variables = {{"PYTHONUNBUFFERED", "1"}};
+  const bool loopback = std::ranges::all_of(
+      placement, [](const ReplicaPlacement& replica) { return replica.host == "127.0.0.1"; });
+  // Gloo otherwise takes the interface that the host's name resolves to, which may be none.
+  if (loopback) variables["GLOO_SOCKET_IFNAME"] = "lo";
+  return variables;
+}
+
+}  // namespace vernier::jobs

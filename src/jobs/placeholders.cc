@@ -1,0 +1,116 @@
+#include "src/jobs/placeholders.h"
+
+#include <cctype>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "src/core/nearest.h"
+#include "src/core/status.h"
+
+namespace vernier::jobs {
+namespace {
+
+// A text cut into what is literal and what is the name of a placeholder, in order.
+struct Piece {
+  bool is_placeholder = false;
+  std::string_view text;
+};
+
+bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool IsNamePart(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+}
+
+// The length of "{name}" at the start of the text; 0 if it does not start so.
+std::size_t PlaceholderLength(std::string_view text) {
+  if (text.size() < 3 || text[0] != '{' || !IsNameStart(text[1])) return 0;
+  std::size_t end = 2;
+  while (end < text.size() && IsNamePart(text[end])) ++end;
+  return end < text.size() && text[end] == '}' ? end + 1 : 0;
+}
+
+// The length of "{{name}}" at the start of the text; 0 if it does not start so.
+std::size_t EscapeLength(std::string_view text) {
+  if (text.empty() || text[0] != '{') return 0;
+  const std::size_t inner = PlaceholderLength(text.substr(1));
+  if (inner == 0 || text.substr(1 + inner, 1) != "}") return 0;
+  return inner + 2;
+}
+
+std::vector<Piece> Cut(std::string_view text) {
+  std::vector<Piece> pieces;
+  std::size_t literal = 0;  // Where the literal text before `at` starts.
+  const auto flush = [&](std::size_t end) {
+    if (end > literal) pieces.push_back({false, text.substr(literal, end - literal)});
+  };
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::string_view rest = text.substr(at);
+    if (const std::size_t escape = EscapeLength(rest); escape > 0) {
+      flush(at);
+      pieces.push_back({false, rest.substr(1, escape - 2)});
+      literal = at += escape;
+    } else if (const std::size_t length = PlaceholderLength(rest); length == 0) {
+      ++at;
+    } else if (at > 0 && text[at - 1] == '$') {  // ${name} is the shell's.
+      at += length;
+    } else {
+      flush(at);
+      pieces.push_back({true, rest.substr(1, length - 2)});
+      literal = at += length;
+    }
+  }
+  flush(text.size());
+  return pieces;
+}
+
+absl::Status Unknown(std::string_view name, const Space& space, std::string_view path) {
+  std::vector<std::string> known;
+  for (const Parameter& parameter : space.parameters()) known.push_back(parameter.name);
+  return FieldError(
+      path,
+      fmt::format("'{{{0}}}' names no parameter (as text it is written '{{{{{0}}}}}'){1}",
+                  name,
+                  NearestHint(name, known)));
+}
+
+}  // namespace
+
+std::set<std::string> PlaceholderNames(std::string_view text) {
+  std::set<std::string> names;
+  for (const Piece& piece : Cut(text)) {
+    if (piece.is_placeholder) names.emplace(piece.text);
+  }
+  return names;
+}
+
+absl::StatusOr<std::optional<std::string>> Substitute(std::string_view text,
+                                                      const Space& space,
+                                                      const Point& point,
+                                                      std::string_view path) {
+  std::string result;
+  bool inactive = false;
+  for (const Piece& piece : Cut(text)) {
+    if (!piece.is_placeholder) {
+      result += piece.text;
+      continue;
+    }
+    if (!space.Find(piece.text).has_value()) return Unknown(piece.text, space, path);
+    const auto value = point.find(std::string(piece.text));
+    if (value == point.end()) {
+      inactive = true;
+    } else {
+      result += FormatValue(value->second);
+    }
+  }
+  if (inactive) return std::optional<std::string>();
+  return std::optional<std::string>(std::move(result));
+}
+
+absl::Status CheckPlaceholders(std::string_view text, const Space& space, std::string_view path) {
+  return Substitute(text, space, Point(), path).status();
+}
+
+}  // namespace vernier::jobs

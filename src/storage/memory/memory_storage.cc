@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "src/storage/commit_rules.h"
+#include "vernier/core/error.h"
+#include "vernier/storage.h"
+
+namespace vernier {
+namespace {
+
+// What became of a commit. It is decided before Begin returns; what is left is to tell.
+struct Decision {
+  absl::Status status;
+  std::atomic<bool> told = false;
+};
+
+class DecidedCommit final : public PendingCommit {
+ public:
+  explicit DecidedCommit(std::shared_ptr<Decision> decision) : decision_(std::move(decision)) {}
+
+  absl::Status Wait() override {
+    decision_->told = true;
+    return decision_->status;
+  }
+
+ private:
+  std::shared_ptr<Decision>
+      decision_;  // The storage is the other owner, until the study's next commit.
+};
+
+struct Record {
+  Study study;
+  std::vector<Event> events;  // Event n at index n - 1.
+  std::map<TrialNumber, Trial> trials;
+  std::map<TrialNumber, std::vector<Measurement>> measurements;
+  std::shared_ptr<Decision> last_commit;
+};
+
+class MemoryStorage final : public Storage {
+ public:
+  absl::StatusOr<Study> CreateStudy(const Event& created) override {
+    VERNIER_ASSIGN_OR_RETURN(Study study, storage::NewStudy(created));
+    const absl::MutexLock lock(&mu_);
+    if (ids_.contains(study.spec.name)) return storage::StudyExists(study.spec.name);
+    study.id = StudyId(++last_id_);
+    ids_[study.spec.name] = study.id;
+    Record& record = records_[study.id];
+    record.study = study;
+    record.events.push_back(created);
+    record.events.back().seq = EventSeq(1);
+    return study;
+  }
+
+  std::unique_ptr<PendingCommit> Begin(Commit commit) override {
+    auto decision = std::make_shared<Decision>();
+    const absl::MutexLock lock(&mu_);
+    decision->status = Decide(commit);
+    const auto record = records_.find(commit.study);
+    if (record != records_.end()) record->second.last_commit = decision;
+    if (decision->status.ok()) Apply(std::move(commit), record->second);
+    return std::make_unique<DecidedCommit>(std::move(decision));
+  }
+
+  absl::Status DeleteStudy(StudyId id) override {
+    const absl::MutexLock lock(&mu_);
+    const auto record = records_.find(id);
+    if (record == records_.end()) return storage::StudyNotFound(id);
+    ids_.erase(record->second.study.spec.name);
+    records_.erase(record);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Study> GetStudy(StudyId id) const override {
+    const absl::MutexLock lock(&mu_);
+    VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(id));
+    return record->study;
+  }
+
+  absl::StatusOr<Study> GetStudyByName(std::string_view name) const override {
+    const absl::MutexLock lock(&mu_);
+    const auto id = ids_.find(name);
+    if (id == ids_.end()) return storage::StudyNotFound(name);
+    return records_.at(id->second).study;
+  }
+
+  absl::StatusOr<std::vector<Study>> ListStudies(StudyId after, std::size_t limit) const override {
+    const absl::MutexLock lock(&mu_);
+    std::vector<Study> studies;
+    for (auto it = records_.upper_bound(after); it != records_.end(); ++it) {
+      if (studies.size() >= limit) break;
+      studies.push_back(it->second.study);
+    }
+    return studies;
+  }
+
+  absl::StatusOr<Trial> GetTrial(TrialId id) const override {
+    const absl::MutexLock lock(&mu_);
+    VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(id.study));
+    const auto trial = record->trials.find(id.number);
+    if (trial == record->trials.end()) return storage::TrialNotFound(id);
+    return trial->second;
+  }
+
+  absl::StatusOr<std::vector<Trial>> ListTrials(StudyId study,
+                                                TrialNumber after,
+                                                std::size_t limit) const override {
+    const absl::MutexLock lock(&mu_);
+    VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(study));
+    std::vector<Trial> trials;
+    for (auto it = record->trials.upper_bound(after); it != record->trials.end(); ++it) {
+      if (trials.size() >= limit) break;
+      trials.push_back(it->second);
+    }
+    return trials;
+  }
+
+  absl::StatusOr<std::vector<Event>> ReadEvents(StudyId study,
+                                                EventSeq after,
+                                                std::size_t limit) const override {
+    const absl::MutexLock lock(&mu_);
+    VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(study));
+    const auto size = record->events.size();
+    const auto first =
+        std::min(static_cast<std::size_t>(std::max<std::int64_t>(after.value(), 0)), size);
+    const auto begin = record->events.begin() + static_cast<std::ptrdiff_t>(first);
+    return std::vector<Event>(begin,
+                              begin + static_cast<std::ptrdiff_t>(std::min(limit, size - first)));
+  }
+
+  absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const override {
+    const absl::MutexLock lock(&mu_);
+    VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(trial.study));
+    const auto measurements = record->measurements.find(trial.number);
+    if (measurements == record->measurements.end()) return std::vector<Measurement>{};
+    return measurements->second;
+  }
+
+ private:
+  absl::StatusOr<const Record*> Find(StudyId id) const ABSL_SHARED_LOCKS_REQUIRED(mu_) {
+    const auto record = records_.find(id);
+    if (record == records_.end()) return storage::StudyNotFound(id);
+    return &record->second;
+  }
+
+  absl::Status Decide(const Commit& commit) const ABSL_SHARED_LOCKS_REQUIRED(mu_) {
+    VERNIER_RETURN_IF_ERROR(storage::CheckCommit(commit));
+    VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(commit.study));
+    const Decision* const earlier = record->last_commit.get();
+    if (earlier != nullptr && !earlier->told && !earlier->status.ok()) {
+      return storage::EarlierCommitFailed(commit.study);
+    }
+    return storage::CheckExpected(commit, record->study.last_event);
+  }
+
+  static void Apply(Commit commit, Record& record) {
+    for (Event& event : commit.events) {
+      if (const auto* const reported = std::get_if<MeasurementReported>(&event.payload)) {
+        record.measurements[reported->trial].push_back(reported->measurement);
+      }
+      record.events.push_back(std::move(event));
+    }
+    for (Trial& trial : commit.trials) record.trials[trial.number] = std::move(trial);
+    record.study = std::move(commit.header);
+  }
+
+  mutable absl::Mutex mu_;
+  std::map<StudyId, Record> records_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, StudyId, std::less<>> ids_ ABSL_GUARDED_BY(mu_);  // By name.
+  std::int64_t last_id_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> NewMemoryStorage() { return std::make_unique<MemoryStorage>(); }
+
+}  // namespace vernier

@@ -1,0 +1,170 @@
+#include "src/storage/sqlite/connection.h"
+
+#include <sqlite3.h>
+
+#include <cerrno>
+
+#include "src/core/status.h"
+#include "vernier/core/error.h"
+
+namespace vernier::sqlite {
+namespace {
+
+absl::StatusCode CodeOf(int extended, int system_error) {
+  switch (extended & 0xFF) {
+    case SQLITE_FULL:
+    case SQLITE_NOMEM:
+      return absl::StatusCode::kResourceExhausted;
+    case SQLITE_IOERR:
+      return system_error == ENOSPC || system_error == EDQUOT ? absl::StatusCode::kResourceExhausted
+                                                              : absl::StatusCode::kUnavailable;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_PROTOCOL:
+      return absl::StatusCode::kUnavailable;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return absl::StatusCode::kDataLoss;
+    default:
+      return absl::StatusCode::kInternal;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const std::string& path,
+                                                             absl::Duration busy_timeout,
+                                                             const std::string& vfs) {
+  std::unique_ptr<Connection> connection(new Connection(path));
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  const int code =
+      sqlite3_open_v2(path.c_str(), &connection->db_, flags, vfs.empty() ? nullptr : vfs.c_str());
+  if (connection->db_ == nullptr) return ResourceExhausted("store '{}': out of memory", path);
+  if (code != SQLITE_OK) return connection->Error(code);
+  sqlite3_extended_result_codes(connection->db_, 1);
+  sqlite3_busy_timeout(connection->db_, static_cast<int>(absl::ToInt64Milliseconds(busy_timeout)));
+  return connection;
+}
+
+Connection::~Connection() {
+  for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
+  sqlite3_close(db_);
+}
+
+absl::Status Connection::Execute(const std::string& sql) {
+  const int code = sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr);
+  return code == SQLITE_OK ? absl::OkStatus() : Error(code);
+}
+
+bool Connection::in_transaction() const { return sqlite3_get_autocommit(db_) == 0; }
+
+std::int64_t Connection::last_insert_id() const { return sqlite3_last_insert_rowid(db_); }
+
+std::int64_t Connection::changed_rows() const { return sqlite3_changes64(db_); }
+
+absl::Status Connection::Error(int code) const {
+  const int system_error = sqlite3_system_errno(db_);
+  return absl::Status(
+      CodeOf(code, system_error),
+      fmt::format("store '{}': {} (SQLite code {})", path_, sqlite3_errmsg(db_), code));
+}
+
+sqlite3_stmt* Connection::Prepared(std::string_view sql) {
+  const auto found = statements_.find(sql);
+  if (found != statements_.end()) return found->second;
+  sqlite3_stmt* statement = nullptr;
+  sqlite3_prepare_v3(db_,
+                     sql.data(),
+                     static_cast<int>(sql.size()),
+                     SQLITE_PREPARE_PERSISTENT,
+                     &statement,
+                     nullptr);
+  if (statement != nullptr) statements_.emplace(sql, statement);
+  return statement;
+}
+
+Statement::~Statement() {
+  if (statement_ == nullptr) return;
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
+absl::StatusOr<bool> Statement::Step() {
+  if (statement_ == nullptr) {
+    const int code = sqlite3_extended_errcode(connection_.db_);
+    const absl::Status error = connection_.Error(code);
+    // Our statements are right, so that one that cannot be prepared speaks of tables that are not.
+    return (code & 0xFF) == SQLITE_ERROR ? DataLoss("{}", std::string(error.message())) : error;
+  }
+  if (error_ != SQLITE_OK) return connection_.Error(error_);
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return connection_.Error(code);
+}
+
+absl::Status Statement::Run() {
+  bool more = true;
+  while (more) {
+    VERNIER_ASSIGN_OR_RETURN(more, Step());
+  }
+  return absl::OkStatus();
+}
+
+std::int64_t Statement::Integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+
+std::string_view Statement::Text(int column) const {
+  const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  const int size = sqlite3_column_bytes(statement_, column);
+  return text == nullptr ? std::string_view()
+                         : std::string_view(text, static_cast<std::size_t>(size));
+}
+
+std::optional<std::int64_t> Statement::OptionalInteger(int column) const {
+  if (sqlite3_column_type(statement_, column) == SQLITE_NULL) return std::nullopt;
+  return Integer(column);
+}
+
+void Statement::Bind(std::int64_t value) { Note(sqlite3_bind_int64(statement_, ++bound_, value)); }
+
+void Statement::Bind(std::string_view value) {
+  // A null pointer would bind NULL; an empty view may hold one.
+  const char* const text = value.data() == nullptr ? "" : value.data();
+  Note(sqlite3_bind_text64(statement_, ++bound_, text, value.size(), SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void Statement::Bind(const std::optional<std::int64_t>& value) {
+  if (value) return Bind(*value);
+  Note(sqlite3_bind_null(statement_, ++bound_));
+}
+
+void Statement::Bind(const std::optional<std::string>& value) {
+  if (value) return Bind(std::string_view(*value));
+  Note(sqlite3_bind_null(statement_, ++bound_));
+}
+
+void Statement::Note(int code) {
+  if (error_ == SQLITE_OK && statement_ != nullptr) error_ = code;
+}
+
+absl::StatusOr<Transaction> Transaction::Begin(Connection& connection, Kind kind) {
+  VERNIER_RETURN_IF_ERROR(
+      Statement(connection, kind == Kind::kWrite ? "BEGIN IMMEDIATE" : "BEGIN").Run());
+  return Transaction(connection);
+}
+
+absl::Status Transaction::Commit() { return Statement(*connection_, "COMMIT").Run(); }
+
+Transaction::~Transaction() {
+  // Nothing to report: what a failed rollback leaves is rolled back by whoever opens the file next.
+  if (connection_ != nullptr && connection_->in_transaction()) {
+    Statement(*connection_, "ROLLBACK").Run().IgnoreError();
+  }
+}
+
+}  // namespace vernier::sqlite

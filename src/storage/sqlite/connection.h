@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace vernier::sqlite {
+
+// One connection to a database file, and the statements prepared on it. Not thread-safe; may move between threads.
+class Connection {
+ public:
+  // Opens or creates the file. `vfs`: an SQLite VFS by name; empty: the default.
+  // Unavailable: it cannot be opened.
+  static absl::StatusOr<std::unique_ptr<Connection>> Open(const std::string& path,
+                                                          absl::Duration busy_timeout,
+                                                          const std::string& vfs);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Runs statements that return nothing of interest.
+  absl::Status Execute(const std::string& sql);
+  // Whether a transaction is open: an error may have rolled it back.
+  bool in_transaction() const;
+  std::int64_t last_insert_id() const;
+  std::int64_t changed_rows() const;
+
+  // The last error of this connection as a status that names the file.
+  // ResourceExhausted: disk or memory is full.  Unavailable: busy, unreadable, unwritable.  DataLoss: damaged, or not
+  // a database.  Internal: the rest.
+  absl::Status Error(int code) const;
+
+ private:
+  friend class Statement;
+  explicit Connection(std::string path) : path_(std::move(path)) {}
+  // The statement for `sql`, prepared once. Null if it cannot be.
+  sqlite3_stmt* Prepared(std::string_view sql);
+
+  std::string path_;
+  sqlite3* db_ = nullptr;                                         // Owned.
+  std::map<std::string, sqlite3_stmt*, std::less<>> statements_;  // Owned; by their text.
+};
+
+// One run of a prepared statement: binds in the constructor, resets in the destructor.
+//
+//   Statement select(connection, "SELECT name FROM studies WHERE id = ?", id);
+//   VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
+//   if (found) Use(select.Text(0));
+class Statement {
+ public:
+  template <typename... Values>
+  Statement(Connection& connection, std::string_view sql, const Values&... values)
+      : connection_(connection), statement_(connection.Prepared(sql)) {
+    (Bind(values), ...);
+  }
+  ~Statement();
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  // Moves to the next row. False: there is none.
+  absl::StatusOr<bool> Step();
+  // Runs to the end.
+  absl::Status Run();
+
+  // Columns of the current row, from 0.
+  std::int64_t Integer(int column) const;
+  std::string_view Text(int column) const;  // Valid until the next Step.
+  std::optional<std::int64_t> OptionalInteger(int column) const;
+
+ private:
+  void Bind(std::int64_t value);
+  void Bind(std::string_view value);  // Must live as long as the statement runs.
+  void Bind(const std::string& value) { Bind(std::string_view(value)); }
+  void Bind(const std::optional<std::int64_t>& value);
+  void Bind(const std::optional<std::string>& value);
+  void Note(int code);
+
+  Connection& connection_;
+  sqlite3_stmt* statement_;  // The connection's; null if it could not be prepared.
+  int bound_ = 0;
+  int error_ = 0;  // The first error while binding.
+};
+
+// BEGIN IMMEDIATE (or, for reading, BEGIN) … COMMIT. Rolls back when destroyed before Commit returned OK.
+class Transaction {
+ public:
+  enum class Kind { kRead, kWrite };
+  static absl::StatusOr<Transaction> Begin(Connection& connection, Kind kind);
+  Transaction(Transaction&& other) noexcept
+      : connection_(std::exchange(other.connection_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+  absl::Status Commit();
+
+ private:
+  explicit Transaction(Connection& connection) : connection_(&connection) {}
+  Connection* connection_;  // Not owned; null once moved from.
+};
+
+}  // namespace vernier::sqlite

@@ -1,0 +1,135 @@
+#include "src/storage/sqlite/group_writer.h"
+
+#include <utility>
+
+#include "src/storage/commit_rules.h"
+#include "vernier/core/error.h"
+
+namespace vernier::sqlite {
+namespace {
+
+// Errors of the file, after which nothing of the transaction can be trusted. Refusals are not among them.
+bool IsFatal(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status) ||
+         absl::IsDataLoss(status);
+}
+
+// A part of a transaction that can be undone by itself.
+class Savepoint {
+ public:
+  explicit Savepoint(Connection& connection) : connection_(connection) {}
+  absl::Status Begin() { return Statement(connection_, "SAVEPOINT one_write").Run(); }
+  absl::Status Keep() { return Statement(connection_, "RELEASE one_write").Run(); }
+  absl::Status Undo() {
+    VERNIER_RETURN_IF_ERROR(Statement(connection_, "ROLLBACK TO one_write").Run());
+    return Keep();
+  }
+
+ private:
+  Connection& connection_;
+};
+
+}  // namespace
+
+// `write` and `before` are the leader's, and so is `status` until the ticket is decided; the rest is guarded by the
+// writer's mutex.
+class GroupWriter::Ticket {
+ public:
+  explicit Ticket(std::unique_ptr<Write> change) : write(std::move(change)) {}
+
+  std::unique_ptr<Write> write;
+  std::shared_ptr<Ticket> before;  // Of the same study, not told when this came in line.
+  absl::Status status;
+  bool decided = false;
+  bool told = false;
+};
+
+GroupWriter::GroupWriter(std::unique_ptr<Connection> connection)
+    : connection_(std::move(connection)) {}
+
+GroupWriter::~GroupWriter() {
+  const absl::MutexLock lock(&mu_);
+  while (!line_.empty()) Lead();
+}
+
+std::shared_ptr<GroupWriter::Ticket> GroupWriter::Enqueue(std::unique_ptr<Write> write) {
+  const StudyId study = write->study();
+  auto ticket = std::make_shared<Ticket>(std::move(write));
+  const absl::MutexLock lock(&mu_);
+  if (study != StudyId()) {
+    std::shared_ptr<Ticket>& last = last_[study];
+    ticket->before = std::exchange(last, ticket);
+    if (ticket->before != nullptr && ticket->before->told) ticket->before = nullptr;
+  }
+  line_.push_back(ticket);
+  return ticket;
+}
+
+absl::Status GroupWriter::Wait(Ticket& ticket) {
+  const absl::MutexLock lock(&mu_);
+  while (!ticket.decided) {
+    if (leading_) {
+      decided_.Wait(&mu_);
+    } else {
+      Lead();
+    }
+  }
+  ticket.told = true;
+  const auto last = last_.find(ticket.write->study());
+  if (last != last_.end() && last->second.get() == &ticket) last_.erase(last);
+  return ticket.status;
+}
+
+GroupWriter::Statistics GroupWriter::statistics() const {
+  const absl::MutexLock lock(&mu_);
+  return statistics_;
+}
+
+void GroupWriter::Lead() {
+  leading_ = true;
+  const Batch batch = std::exchange(line_, {});
+  mu_.Unlock();
+  WriteBatch(batch);
+  mu_.Lock();
+  for (const std::shared_ptr<Ticket>& ticket : batch) {
+    ticket->decided = true;
+    ticket->before = nullptr;
+  }
+  statistics_.writes += static_cast<std::int64_t>(batch.size());
+  statistics_.transactions += 1;
+  leading_ = false;
+  decided_.SignalAll();
+}
+
+void GroupWriter::WriteBatch(const Batch& batch) {
+  const absl::Status written = WriteInTransaction(batch);
+  if (written.ok()) return;
+  for (const std::shared_ptr<Ticket>& ticket : batch) {
+    if (ticket->status.ok()) ticket->status = written;
+  }
+}
+
+absl::Status GroupWriter::WriteInTransaction(const Batch& batch) {
+  VERNIER_ASSIGN_OR_RETURN(Transaction transaction,
+                           Transaction::Begin(*connection_, Transaction::Kind::kWrite));
+  for (const std::shared_ptr<Ticket>& ticket : batch) {
+    VERNIER_RETURN_IF_ERROR(WriteOne(*ticket));
+  }
+  return transaction.Commit();
+}
+
+absl::Status GroupWriter::WriteOne(Ticket& ticket) {
+  if (ticket.before != nullptr && !ticket.before->status.ok()) {
+    ticket.status = storage::EarlierCommitFailed(ticket.write->study());
+    return absl::OkStatus();
+  }
+  Savepoint savepoint(*connection_);
+  VERNIER_RETURN_IF_ERROR(savepoint.Begin());
+  absl::Status applied = ticket.write->Apply(*connection_);
+  if (applied.ok()) return savepoint.Keep();
+  if (IsFatal(applied) || !connection_->in_transaction()) return applied;
+  ticket.status = std::move(applied);
+  return savepoint.Undo();
+}
+
+}  // namespace vernier::sqlite

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "src/storage/sqlite/connection.h"
+#include "vernier/core/ids.h"
+
+namespace vernier::sqlite {
+
+// One change of the store, all of it or nothing.
+class Write {
+ public:
+  virtual ~Write() = default;
+  // Makes the change, inside a savepoint of somebody else's transaction.
+  virtual absl::Status Apply(Connection& connection) = 0;
+  // The study that it changes; 0 if that is a new one.
+  virtual StudyId study() const = 0;
+};
+
+// Makes changes durable, many with one sync, without a thread of its own: of the callers that wait, one becomes the
+// leader, takes all that is in line, writes it in one transaction and tells the others.
+//
+// Thread-safe. Changes are applied in the order of Enqueue. What is still in line is written on destruction.
+class GroupWriter {
+ public:
+  struct Statistics {
+    std::int64_t writes = 0;        // Taken from the line.
+    std::int64_t transactions = 0;  // In which they were written, or tried.
+  };
+
+  // A change in line, and then what became of it.
+  class Ticket;
+
+  explicit GroupWriter(std::unique_ptr<Connection> connection);
+  ~GroupWriter();
+
+  // Never blocks on the disk.
+  std::shared_ptr<Ticket> Enqueue(std::unique_ptr<Write> write) ABSL_LOCKS_EXCLUDED(mu_);
+  // Blocks until the change is durable or refused. May be called again.
+  absl::Status Wait(Ticket& ticket) ABSL_LOCKS_EXCLUDED(mu_);
+  Statistics statistics() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  using Batch = std::vector<std::shared_ptr<Ticket>>;
+
+  // Writes what is in line. The lock is given up meanwhile.
+  void Lead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Only the leader is in these. Decides every ticket of the batch.
+  void WriteBatch(const Batch& batch);
+  // An error is the whole batch's; what is refused by itself is noted in its ticket.
+  absl::Status WriteInTransaction(const Batch& batch);
+  absl::Status WriteOne(Ticket& ticket);
+
+  mutable absl::Mutex mu_;
+  absl::CondVar decided_;  // A batch was.
+  Batch line_ ABSL_GUARDED_BY(mu_);
+  bool leading_ ABSL_GUARDED_BY(mu_) = false;
+  std::map<StudyId, std::shared_ptr<Ticket>> last_
+      ABSL_GUARDED_BY(mu_);  // Of each study, if not told.
+  Statistics statistics_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<Connection> connection_;  // The leader's.
+};
+
+}  // namespace vernier::sqlite

@@ -1,0 +1,301 @@
+#include "src/storage/sqlite/rows.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "src/codec/event_json.h"
+#include "src/codec/json_text.h"
+#include "src/codec/study_file.h"
+#include "src/core/status.h"
+#include "src/storage/commit_rules.h"
+#include "vernier/core/error.h"
+
+namespace vernier::sqlite {
+namespace {
+
+std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E9SZ", time, absl::UTCTimeZone());
+}
+
+absl::StatusOr<absl::Time> ParseTimeText(std::string_view text) {
+  absl::Time time;
+  std::string error;
+  if (absl::ParseTime(absl::RFC3339_full, std::string(text), &time, &error)) return time;
+  return DataLoss("'{}' is not a time", text);
+}
+
+absl::StatusOr<StudyState> ParseStudyState(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(StudyState::kFailed); ++i) {
+    if (StudyStateName(static_cast<StudyState>(i)) == name) return static_cast<StudyState>(i);
+  }
+  return DataLoss("'{}' is not a state of a study", name);
+}
+
+// A stored definition that is no longer legal is the store's fault, not its reader's.
+absl::StatusOr<StudySpec> ParseSpec(std::string_view text) {
+  VERNIER_ASSIGN_OR_RETURN(const auto json, codec::ReadStoredJson(text));
+  VERNIER_ASSIGN_OR_RETURN(
+      const EventPayload payload,
+      codec::PayloadFromJson("study_created", nlohmann::ordered_json::object({{"spec", json}})));
+  return std::get<StudyCreated>(payload).spec;
+}
+
+std::string SpecText(const StudySpec& spec) { return codec::ToText(codec::StudySpecToJson(spec)); }
+
+std::optional<std::int64_t> BestOf(const Study& study) {
+  return study.best ? std::optional(study.best->value()) : std::nullopt;
+}
+
+std::int64_t ToSqlLimit(std::size_t limit) {
+  constexpr auto kMax = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
+  return static_cast<std::int64_t>(std::min(limit, kMax));
+}
+
+absl::StatusOr<Study> ReadStudy(const Statement& row) {
+  Study study;
+  study.id = StudyId(row.Integer(0));
+  VERNIER_ASSIGN_OR_RETURN(study.state, ParseStudyState(row.Text(1)));
+  study.reason = row.Text(2);
+  VERNIER_ASSIGN_OR_RETURN(study.created, ParseTimeText(row.Text(3)));
+  VERNIER_ASSIGN_OR_RETURN(study.updated, ParseTimeText(row.Text(4)));
+  study.last_event = EventSeq(row.Integer(5));
+  study.trials = row.Integer(6);
+  study.completed = row.Integer(7);
+  study.failed = row.Integer(8);
+  study.open = row.Integer(9);
+  if (const auto best = row.OptionalInteger(10)) study.best = TrialNumber(*best);
+  study.spec_version = row.Integer(11);
+  VERNIER_ASSIGN_OR_RETURN(study.spec, ParseSpec(row.Text(12)));
+  return study;
+}
+
+absl::StatusOr<Trial> ReadTrial(const Statement& row) {
+  VERNIER_ASSIGN_OR_RETURN(const auto json, codec::ReadStoredJson(row.Text(0)));
+  return codec::TrialFromJson(json);
+}
+
+absl::StatusOr<Event> ReadEvent(const Statement& row) {
+  Event event;
+  event.seq = EventSeq(row.Integer(0));
+  VERNIER_ASSIGN_OR_RETURN(event.time, ParseTimeText(row.Text(1)));
+  event.actor = row.Text(2);
+  event.request_id = row.Text(3);
+  VERNIER_ASSIGN_OR_RETURN(const auto json, codec::ReadStoredJson(row.Text(5)));
+  VERNIER_ASSIGN_OR_RETURN(event.payload, codec::PayloadFromJson(row.Text(4), json));
+  return event;
+}
+
+absl::StatusOr<Measurement> ReadMeasurement(const Statement& row) {
+  VERNIER_ASSIGN_OR_RETURN(const auto json, codec::ReadStoredJson(row.Text(0)));
+  VERNIER_ASSIGN_OR_RETURN(EventPayload payload,
+                           codec::PayloadFromJson("measurement_reported", json));
+  return std::get<MeasurementReported>(std::move(payload)).measurement;
+}
+
+template <typename T>
+absl::StatusOr<std::vector<T>> ReadAll(Statement& select,
+                                       absl::StatusOr<T> (*read)(const Statement&)) {
+  std::vector<T> values;
+  while (true) {
+    VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
+    if (!found) return values;
+    VERNIER_ASSIGN_OR_RETURN(T value, read(select));
+    values.push_back(std::move(value));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study) {
+  Statement same_name(connection, "SELECT 1 FROM studies WHERE name = ?", study.spec.name);
+  VERNIER_ASSIGN_OR_RETURN(const bool exists, same_name.Step());
+  if (exists) return storage::StudyExists(study.spec.name);
+  const std::string created = TimeText(study.created);
+  const std::string updated = TimeText(study.updated);
+  const std::string spec = SpecText(study.spec);
+  Statement insert(connection,
+                   "INSERT INTO studies (name, state, reason, created_at, updated_at, last_event, "
+                   "trials, completed, failed, open, best_trial, spec_version, spec) "
+                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                   study.spec.name,
+                   StudyStateName(study.state),
+                   study.reason,
+                   created,
+                   updated,
+                   study.last_event.value(),
+                   study.trials,
+                   study.completed,
+                   study.failed,
+                   study.open,
+                   BestOf(study),
+                   study.spec_version,
+                   spec);
+  VERNIER_RETURN_IF_ERROR(insert.Run());
+  return StudyId(connection.last_insert_id());
+}
+
+absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_spec) {
+  const std::string updated = TimeText(study.updated);
+  Statement update(connection,
+                   "UPDATE studies SET state = ?, reason = ?, updated_at = ?, last_event = ?, "
+                   "trials = ?, completed = ?, failed = ?, open = ?, best_trial = ?, "
+                   "spec_version = ? WHERE id = ?",
+                   StudyStateName(study.state),
+                   study.reason,
+                   updated,
+                   study.last_event.value(),
+                   study.trials,
+                   study.completed,
+                   study.failed,
+                   study.open,
+                   BestOf(study),
+                   study.spec_version,
+                   study.id.value());
+  VERNIER_RETURN_IF_ERROR(update.Run());
+  if (!with_spec) return absl::OkStatus();
+  const std::string spec = SpecText(study.spec);
+  return Statement(connection, "UPDATE studies SET spec = ? WHERE id = ?", spec, study.id.value())
+      .Run();
+}
+
+absl::Status DeleteStudy(Connection& connection, StudyId id) {
+  VERNIER_RETURN_IF_ERROR(
+      Statement(connection, "DELETE FROM studies WHERE id = ?", id.value()).Run());
+  return connection.changed_rows() > 0 ? absl::OkStatus() : storage::StudyNotFound(id);
+}
+
+absl::StatusOr<Study> SelectStudy(Connection& connection, StudyId id) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<Study> studies,
+                           SelectStudies(connection, StudyId(id.value() - 1), 1));
+  if (studies.empty() || studies.front().id != id) return storage::StudyNotFound(id);
+  return std::move(studies.front());
+}
+
+absl::StatusOr<Study> SelectStudyByName(Connection& connection, std::string_view name) {
+  Statement select(connection, "SELECT id FROM studies WHERE name = ?", name);
+  VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
+  if (!found) return storage::StudyNotFound(name);
+  return SelectStudy(connection, StudyId(select.Integer(0)));
+}
+
+absl::StatusOr<std::vector<Study>> SelectStudies(Connection& connection,
+                                                 StudyId after,
+                                                 std::size_t limit) {
+  Statement select(connection,
+                   "SELECT id, state, reason, created_at, updated_at, last_event, trials, "
+                   "completed, failed, open, best_trial, spec_version, spec FROM studies "
+                   "WHERE id > ? ORDER BY id LIMIT ?",
+                   after.value(),
+                   ToSqlLimit(limit));
+  return ReadAll<Study>(select, &ReadStudy);
+}
+
+absl::StatusOr<StudyVersion> SelectStudyVersion(Connection& connection, StudyId id) {
+  Statement select(
+      connection, "SELECT last_event, spec_version FROM studies WHERE id = ?", id.value());
+  VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
+  if (!found) return storage::StudyNotFound(id);
+  return StudyVersion{EventSeq(select.Integer(0)), select.Integer(1)};
+}
+
+TrialRow::TrialRow(const Trial& trial)
+    : number(trial.number.value()),
+      state(TrialStateName(trial.state)),
+      created_at(TimeText(trial.created)),
+      message(trial.message),
+      row(codec::ToText(codec::TrialToJson(trial))) {
+  if (trial.ended) ended_at = TimeText(*trial.ended);
+  if (trial.failure != FailureClass::kNone) failure = FailureClassName(trial.failure);
+}
+
+absl::Status UpsertTrial(Connection& connection, StudyId study, const TrialRow& trial) {
+  return Statement(connection,
+                   "INSERT INTO trials (study, number, state, created_at, ended_at, failure, "
+                   "message, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (study, number) DO "
+                   "UPDATE SET state = excluded.state, ended_at = excluded.ended_at, failure = "
+                   "excluded.failure, message = excluded.message, row = excluded.row",
+                   study.value(),
+                   trial.number,
+                   trial.state,
+                   trial.created_at,
+                   trial.ended_at,
+                   trial.failure,
+                   trial.message,
+                   trial.row)
+      .Run();
+}
+
+absl::StatusOr<Trial> SelectTrial(Connection& connection, TrialId id) {
+  Statement select(connection,
+                   "SELECT row FROM trials WHERE study = ? AND number = ?",
+                   id.study.value(),
+                   id.number.value());
+  VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
+  if (found) return ReadTrial(select);
+  VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, id.study).status());
+  return storage::TrialNotFound(id);
+}
+
+absl::StatusOr<std::vector<Trial>> SelectTrials(Connection& connection,
+                                                StudyId study,
+                                                TrialNumber after,
+                                                std::size_t limit) {
+  VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, study).status());
+  Statement select(connection,
+                   "SELECT row FROM trials WHERE study = ? AND number > ? ORDER BY number LIMIT ?",
+                   study.value(),
+                   after.value(),
+                   ToSqlLimit(limit));
+  return ReadAll<Trial>(select, &ReadTrial);
+}
+
+EventRow::EventRow(const Event& event)
+    : seq(event.seq.value()),
+      time(TimeText(event.time)),
+      actor(event.actor),
+      request_id(event.request_id),
+      kind(EventKind(event.payload)),
+      trial(EventTrial(event.payload).value()),
+      payload(codec::ToText(codec::PayloadToJson(event.payload))) {}
+
+absl::Status InsertEvent(Connection& connection, StudyId study, const EventRow& event) {
+  return Statement(connection,
+                   "INSERT INTO events (study, seq, time, actor, request_id, kind, trial, payload) "
+                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                   study.value(),
+                   event.seq,
+                   event.time,
+                   event.actor,
+                   event.request_id,
+                   event.kind,
+                   event.trial,
+                   event.payload)
+      .Run();
+}
+
+absl::StatusOr<std::vector<Event>> SelectEvents(Connection& connection,
+                                                StudyId study,
+                                                EventSeq after,
+                                                std::size_t limit) {
+  VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, study).status());
+  Statement select(connection,
+                   "SELECT seq, time, actor, request_id, kind, payload FROM events WHERE study = ? "
+                   "AND seq > ? ORDER BY seq LIMIT ?",
+                   study.value(),
+                   after.value(),
+                   ToSqlLimit(limit));
+  return ReadAll<Event>(select, &ReadEvent);
+}
+
+absl::StatusOr<std::vector<Measurement>> SelectMeasurements(Connection& connection, TrialId trial) {
+  VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, trial.study).status());
+  Statement select(connection,
+                   "SELECT payload FROM events WHERE study = ? AND trial = ? AND kind = "
+                   "'measurement_reported' ORDER BY seq",
+                   trial.study.value(),
+                   trial.number.value());
+  return ReadAll<Measurement>(select, &ReadMeasurement);
+}
+
+}  // namespace vernier::sqlite

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "src/storage/sqlite/connection.h"
+#include "vernier/storage.h"
+
+// The tables, row by row. Each call belongs to a transaction of its caller.
+namespace vernier::sqlite {
+
+// --- studies ---
+// Returns the new id.  AlreadyExists: the name is taken.
+absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study);
+// All but the spec, and that too if `with_spec`.
+absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_spec);
+// NotFound.
+absl::Status DeleteStudy(Connection& connection, StudyId id);
+absl::StatusOr<Study> SelectStudy(Connection& connection, StudyId id);
+absl::StatusOr<Study> SelectStudyByName(Connection& connection, std::string_view name);
+absl::StatusOr<std::vector<Study>> SelectStudies(Connection& connection,
+                                                 StudyId after,
+                                                 std::size_t limit);
+struct StudyVersion {
+  EventSeq last_event;
+  std::int64_t spec_version = 0;
+};
+absl::StatusOr<StudyVersion> SelectStudyVersion(Connection& connection, StudyId id);
+
+// --- trials ---
+// A trial as its row, encoded ahead of the transaction.
+struct TrialRow {
+  explicit TrialRow(const Trial& trial);
+  std::int64_t number;
+  std::string state;
+  std::string created_at;
+  std::optional<std::string> ended_at;
+  std::optional<std::string> failure;
+  std::string message;
+  std::string row;
+};
+absl::Status UpsertTrial(Connection& connection, StudyId study, const TrialRow& trial);
+absl::StatusOr<Trial> SelectTrial(Connection& connection, TrialId id);
+absl::StatusOr<std::vector<Trial>> SelectTrials(Connection& connection,
+                                                StudyId study,
+                                                TrialNumber after,
+                                                std::size_t limit);
+
+// --- events ---
+// An event as its row, encoded ahead of the transaction.
+struct EventRow {
+  explicit EventRow(const Event& event);
+  std::int64_t seq;
+  std::string time;
+  std::string actor;
+  std::string request_id;
+  std::string kind;
+  std::int64_t trial;
+  std::string payload;
+};
+absl::Status InsertEvent(Connection& connection, StudyId study, const EventRow& event);
+absl::StatusOr<std::vector<Event>> SelectEvents(Connection& connection,
+                                                StudyId study,
+                                                EventSeq after,
+                                                std::size_t limit);
+absl::StatusOr<std::vector<Measurement>> SelectMeasurements(Connection& connection, TrialId trial);
+
+}  // namespace vernier::sqlite

@@ -1,0 +1,126 @@
+#include "src/storage/sqlite/sqlite_storage.h"
+
+#include <utility>
+
+#include "src/core/status.h"
+#include "src/storage/commit_rules.h"
+#include "src/storage/sqlite/readers.h"
+#include "src/storage/sqlite/rows.h"
+#include "src/storage/sqlite/schema.h"
+#include "src/storage/sqlite/writes.h"
+#include "vernier/core/error.h"
+
+namespace vernier {
+namespace sqlite {
+namespace {
+
+class CommitInLine final : public PendingCommit {
+ public:
+  CommitInLine(GroupWriter& writer, std::shared_ptr<GroupWriter::Ticket> ticket)
+      : writer_(writer), ticket_(std::move(ticket)) {}
+  absl::Status Wait() override { return writer_.Wait(*ticket_); }
+
+ private:
+  GroupWriter& writer_;
+  std::shared_ptr<GroupWriter::Ticket> ticket_;  // The line is the other owner.
+};
+
+class Store final : public SqliteStorage {
+ public:
+  Store(std::unique_ptr<Connection> connection, const SqliteOptions& options, const Tuning& tuning)
+      : writer_(std::move(connection)), readers_(options.path, options.busy_timeout, tuning.vfs) {}
+
+  absl::StatusOr<Study> CreateStudy(const Event& created) override {
+    VERNIER_ASSIGN_OR_RETURN(Study study, storage::NewStudy(created));
+    auto write = std::make_unique<CreateWrite>(std::move(study), created);
+    const CreateWrite& outcome = *write;  // The ticket keeps it.
+    const auto ticket = writer_.Enqueue(std::move(write));
+    VERNIER_RETURN_IF_ERROR(writer_.Wait(*ticket));
+    return outcome.created();
+  }
+
+  std::unique_ptr<PendingCommit> Begin(Commit commit) override {
+    auto write = std::make_unique<CommitWrite>(std::move(commit));
+    return std::make_unique<CommitInLine>(writer_, writer_.Enqueue(std::move(write)));
+  }
+
+  absl::Status DeleteStudy(StudyId id) override {
+    return writer_.Wait(*writer_.Enqueue(std::make_unique<DeleteWrite>(id)));
+  }
+
+  absl::StatusOr<Study> GetStudy(StudyId id) const override {
+    return readers_.Run([&](Connection& c) { return SelectStudy(c, id); });
+  }
+  absl::StatusOr<Study> GetStudyByName(std::string_view name) const override {
+    return readers_.Run([&](Connection& c) { return SelectStudyByName(c, name); });
+  }
+  absl::StatusOr<std::vector<Study>> ListStudies(StudyId after, std::size_t limit) const override {
+    return readers_.Run([&](Connection& c) { return SelectStudies(c, after, limit); });
+  }
+  absl::StatusOr<Trial> GetTrial(TrialId id) const override {
+    return readers_.Run([&](Connection& c) { return SelectTrial(c, id); });
+  }
+  absl::StatusOr<std::vector<Trial>> ListTrials(StudyId study,
+                                                TrialNumber after,
+                                                std::size_t limit) const override {
+    return readers_.Run([&](Connection& c) { return SelectTrials(c, study, after, limit); });
+  }
+  absl::StatusOr<std::vector<Event>> ReadEvents(StudyId study,
+                                                EventSeq after,
+                                                std::size_t limit) const override {
+    return readers_.Run([&](Connection& c) { return SelectEvents(c, study, after, limit); });
+  }
+  absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const override {
+    return readers_.Run([&](Connection& c) { return SelectMeasurements(c, trial); });
+  }
+
+  GroupWriter::Statistics statistics() const override { return writer_.statistics(); }
+
+ private:
+  // Closed last, so that the log is folded into the file when the store is closed.
+  GroupWriter writer_;
+  mutable Readers readers_;
+};
+
+// The log beside the file, so that readers never wait; a sync for each commit, unless a test says otherwise.
+absl::Status Configure(Connection& connection, const Tuning& tuning) {
+  constexpr const char* kCommon =
+      "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = "
+      "16777216;";
+  VERNIER_RETURN_IF_ERROR(connection.Execute(kCommon));
+  VERNIER_RETURN_IF_ERROR(connection.Execute(tuning.synchronous ? "PRAGMA synchronous = FULL"
+                                                                : "PRAGMA synchronous = OFF"));
+  Statement journal(connection, "PRAGMA journal_mode = WAL");
+  VERNIER_ASSIGN_OR_RETURN(const bool answered, journal.Step());
+  if (answered && journal.Text(0) == "wal") return absl::OkStatus();
+  return Unavailable("the file system cannot hold a write-ahead log");
+}
+
+absl::StatusOr<std::unique_ptr<SqliteStorage>> OpenStore(const SqliteOptions& options,
+                                                         const Tuning& tuning) {
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
+                           Connection::Open(options.path, options.busy_timeout, tuning.vfs));
+  VERNIER_RETURN_IF_ERROR(CheckOurs(*connection));
+  VERNIER_RETURN_IF_ERROR(Configure(*connection, tuning));
+  VERNIER_RETURN_IF_ERROR(Migrate(*connection));
+  return std::make_unique<Store>(std::move(connection), options, tuning);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SqliteStorage>> Open(const SqliteOptions& options,
+                                                    const Tuning& tuning) {
+  absl::StatusOr<std::unique_ptr<SqliteStorage>> store = OpenStore(options, tuning);
+  if (store.ok()) return store;
+  const std::string message(store.status().message());
+  if (message.starts_with("store '")) return store;
+  return absl::Status(store.status().code(), fmt::format("store '{}': {}", options.path, message));
+}
+
+}  // namespace sqlite
+
+absl::StatusOr<std::unique_ptr<Storage>> OpenSqliteStorage(const SqliteOptions& options) {
+  return sqlite::Open(options, sqlite::Tuning());
+}
+
+}  // namespace vernier

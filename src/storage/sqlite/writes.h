@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "src/storage/sqlite/group_writer.h"
+#include "src/storage/sqlite/rows.h"
+#include "vernier/storage.h"
+
+// The three things that are ever written.
+namespace vernier::sqlite {
+
+class CreateWrite final : public Write {
+ public:
+  // The study's id is set when it is applied.
+  CreateWrite(Study study, const Event& created);
+  absl::Status Apply(Connection& connection) override;
+  StudyId study() const override { return study_.id; }
+  const Study& created() const { return study_; }
+
+ private:
+  Study study_;
+  EventRow event_;
+};
+
+class CommitWrite final : public Write {
+ public:
+  // Encodes the rows, so that nothing of that happens while others wait.
+  explicit CommitWrite(Commit commit);
+  absl::Status Apply(Connection& connection) override;
+  StudyId study() const override { return commit_.study; }
+
+ private:
+  Commit commit_;
+  absl::Status legal_;  // Whether the commit makes sense in itself.
+  std::vector<EventRow> events_;
+  std::vector<TrialRow> trials_;
+};
+
+class DeleteWrite final : public Write {
+ public:
+  explicit DeleteWrite(StudyId id) : id_(id) {}
+  absl::Status Apply(Connection& connection) override { return DeleteStudy(connection, id_); }
+  StudyId study() const override { return id_; }
+
+ private:
+  StudyId id_;
+};
+
+}  // namespace vernier::sqlite

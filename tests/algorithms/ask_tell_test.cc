@@ -1,0 +1,130 @@
+#include "vernier/ask_tell.h"
+
+#include <limits>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/algorithms/spaces.h"
+#include "tests/support/status_matchers.h"
+#include "vernier/registry.h"
+
+namespace vernier {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using ::vernier::testing::Float;
+using ::vernier::testing::Int;
+using ::vernier::testing::IsOk;
+using ::vernier::testing::MakeProblem;
+using ::vernier::testing::MakeSpace;
+using ::vernier::testing::StatusIs;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Problem SmallProblem(Goal goal = Goal::kMaximize) {
+  return MakeProblem(MakeSpace({Int("n", 1, 6)}), goal);
+}
+AskTell Make(const Problem& problem,
+             const std::string& algorithm = "random",
+             std::uint64_t seed = 1) {
+  return AskTell::Create(problem, {.name = algorithm}, seed).value();
+}
+
+TEST(AskTell, NumbersTrialsFromOneAndNeverAsksAPointTwice) {
+  AskTell study = Make(SmallProblem());
+  std::set<Point> points;
+  for (std::int64_t trial = 1; trial <= 6; ++trial) {
+    ASSERT_OK_AND_ASSIGN(const std::vector<AskTell::Asked> asked, study.Ask());
+    ASSERT_THAT(asked, SizeIs(1));
+    EXPECT_EQ(asked[0].trial, TrialNumber(trial));
+    EXPECT_TRUE(points.insert(asked[0].suggestion.point).second);
+    if (trial % 2 == 0) {
+      EXPECT_THAT(study.Tell(asked[0].trial, {1.0}), IsOk());
+    }
+  }
+  EXPECT_THAT(study.Ask(), StatusIs(absl::StatusCode::kOutOfRange));
+}
+
+TEST(AskTell, ReturnsFewerOnlyIfTheSpaceHasNoMore) {
+  AskTell study = Make(SmallProblem(), "grid");
+  EXPECT_THAT(study.Ask(4).value(), SizeIs(4));
+  EXPECT_THAT(study.Ask(4).value(), SizeIs(2));
+}
+
+TEST(AskTell, IsDeterministicInItsSeedAndCalls) {
+  const Problem problem = MakeProblem(MakeSpace({Float("x", 0, 1)}));
+  for (const char* algorithm : {"random", "quasi-random"}) {
+    AskTell one = Make(problem, algorithm, 5);
+    AskTell same = Make(problem, algorithm, 5);
+    AskTell other = Make(problem, algorithm, 6);
+    const Point point = one.Ask().value()[0].suggestion.point;
+    EXPECT_EQ(same.Ask().value()[0].suggestion.point, point);
+    EXPECT_NE(other.Ask().value()[0].suggestion.point, point);
+  }
+}
+
+TEST(AskTell, GivesEachBatchTheStreamOfItsFirstTrial) {
+  const Problem problem = MakeProblem(MakeSpace({Float("x", 0, 1)}));
+  const auto optimizer = NewOptimizer({.name = "random"}, problem).value();
+  const auto expected = [&](std::uint64_t trial, std::size_t count) {
+    return optimizer->Suggest({}, {}, "", Rng(8).Fork(trial), count, {})
+        .value()
+        .points.back()
+        .point;
+  };
+  AskTell study = Make(problem, "random", 8);
+  EXPECT_EQ(study.Ask(3).value()[2].suggestion.point, expected(1, 3));
+  EXPECT_EQ(study.Ask(1).value()[0].suggestion.point, expected(4, 1));
+}
+
+TEST(AskTell, RefusesToBeToldTwiceOrOfStrangers) {
+  AskTell study = Make(SmallProblem());
+  const TrialNumber trial = study.Ask().value()[0].trial;
+  EXPECT_THAT(study.Tell(trial, {1.0, 2.0}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "values: needs one for each of 1 objectives, got 2"));
+  EXPECT_THAT(study.Tell(trial, {1.0}), IsOk());
+  EXPECT_THAT(study.Tell(trial, {1.0}), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(study.TellFailed(trial), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(study.Tell(TrialNumber(9), {1.0}),
+              StatusIs(absl::StatusCode::kNotFound, "trial 9 was never asked for"));
+}
+
+TEST(AskTell, KnowsTheBestByItsGoalAndPassesOverNanAndFailures) {
+  for (const Goal goal : {Goal::kMaximize, Goal::kMinimize}) {
+    AskTell study = Make(SmallProblem(goal));
+    EXPECT_EQ(study.Best(), std::nullopt);
+    const std::vector<AskTell::Asked> asked = study.Ask(5).value();
+    EXPECT_THAT(study.TellFailed(asked[0].trial), IsOk());
+    EXPECT_THAT(study.Tell(asked[1].trial, {kNan}), IsOk());
+    EXPECT_EQ(study.Best(), std::nullopt);
+    EXPECT_THAT(study.Tell(asked[2].trial, {3.0}), IsOk());
+    EXPECT_THAT(study.Tell(asked[3].trial, {goal == Goal::kMaximize ? 4.0 : 2.0}), IsOk());
+    EXPECT_THAT(study.Tell(asked[4].trial, {3.5}), IsOk());
+    ASSERT_TRUE(study.Best().has_value());
+    EXPECT_EQ(study.Best()->trial, asked[3].trial);
+  }
+}
+
+TEST(AskTell, TakesPointsThatWereTriedElsewhere) {
+  AskTell study = Make(SmallProblem());
+  EXPECT_THAT(study.Add({{"n", std::int64_t{3}}}, {7.0}), IsOk());
+  EXPECT_EQ(study.Best()->point, (Point{{"n", std::int64_t{3}}}));
+  EXPECT_THAT(study.Ask(9).value(), SizeIs(5));
+  EXPECT_THAT(study.Add({{"n", std::int64_t{30}}}, {7.0}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(study.Add({{"n", std::int64_t{1}}}, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(AskTell, RefusesWhatItsAlgorithmRefuses) {
+  EXPECT_THAT(AskTell::Create(SmallProblem(), {.name = "rando"}, 1),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'random'")));
+  EXPECT_THAT(AskTell::Create({.space = Space(), .objectives = {}}, {.name = "random"}, 1),
+              StatusIs(absl::StatusCode::kInvalidArgument, "objective: needs at least one metric"));
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,315 @@
+#include "src/client/channel_client.h"
+
+#include <utility>
+
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+#include "grpcpp/support/channel_arguments.h"
+#include "src/client/decode.h"
+#include "src/client/retry.h"
+#include "src/client/stream.h"
+#include "src/wire/enum_proto.h"
+#include "src/wire/names.h"
+#include "src/wire/study_proto.h"
+#include "src/wire/trial_proto.h"
+#include "src/wire/value_proto.h"
+#include "vernier/v1/study_service.grpc.pb.h"
+
+namespace vernier::client {
+namespace {
+
+using Stub = v1::StudyService::Stub;
+template <typename Request, typename Response>
+using Method = grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Response*);
+
+// The lease that the trial was handed out with goes with every report on it.
+template <typename Request>
+Request AboutLeased(std::string_view study, const Trial& leased) {
+  Request request;
+  request.set_name(wire::TrialResource(study, leased.number));
+  if (leased.lease.has_value()) {
+    request.set_client_id(leased.lease->holder);
+    request.set_lease_token(leased.lease->token);
+  }
+  return request;
+}
+
+template <typename Request>
+Request AboutStudy(std::string_view study) {
+  Request request;
+  request.set_name(wire::StudyResource(study));
+  return request;
+}
+
+class ChannelClient final : public Client {
+ public:
+  ChannelClient(std::shared_ptr<grpc::Channel> channel, ClientOptions options)
+      : options_(std::move(options)),
+        stub_(v1::StudyService::NewStub(std::move(channel))),
+        retry_(options_) {}
+
+  absl::StatusOr<Study> CreateStudy(const StudySpec& spec) override {
+    return OneStudy(&Stub::CreateStudy, Creation(spec));
+  }
+
+  absl::Status ValidateStudy(const StudySpec& spec) override {
+    v1::CreateStudyRequest request = Creation(spec);
+    request.set_validate_only(true);
+    return Call<v1::CreateStudyRequest, v1::Study>(&Stub::CreateStudy, request).status();
+  }
+
+  absl::StatusOr<Study> GetStudy(std::string_view study) override {
+    return OneStudy(&Stub::GetStudy, AboutStudy<v1::GetStudyRequest>(study));
+  }
+
+  absl::StatusOr<std::vector<Study>> ListStudies(const ListQuery& query) override {
+    return ListAll<Study, v1::ListStudiesResponse>(
+        v1::ListStudiesRequest(),
+        query,
+        &Stub::ListStudies,
+        [](const auto& page) -> const auto& { return page.studies(); },
+        wire::DecodeStudy);
+  }
+
+  absl::StatusOr<Study> AmendStudy(std::string_view study, const Amendment& change) override {
+    auto request = WithId(AboutStudy<v1::UpdateStudyRequest>(study));
+    EncodeAmendment(change, &request);
+    return OneStudy(&Stub::UpdateStudy, request);
+  }
+
+  absl::Status DeleteStudy(std::string_view study, bool force) override {
+    auto request = AboutStudy<v1::DeleteStudyRequest>(study);
+    request.set_force(force);
+    return Call<v1::DeleteStudyRequest, google::protobuf::Empty>(&Stub::DeleteStudy, request)
+        .status();
+  }
+
+  absl::StatusOr<Study> PauseStudy(std::string_view study) override {
+    return OneStudy(&Stub::PauseStudy, WithId(AboutStudy<v1::PauseStudyRequest>(study)));
+  }
+
+  absl::StatusOr<Study> ResumeStudy(std::string_view study) override {
+    return OneStudy(&Stub::ResumeStudy, WithId(AboutStudy<v1::ResumeStudyRequest>(study)));
+  }
+
+  absl::StatusOr<Study> StopStudy(std::string_view study, std::string_view reason) override {
+    auto request = WithId(AboutStudy<v1::StopStudyRequest>(study));
+    request.set_reason(wire::ValidUtf8(reason));
+    return OneStudy(&Stub::StopStudy, request);
+  }
+
+  absl::StatusOr<Trial> GetTrial(std::string_view study, TrialNumber trial) override {
+    v1::GetTrialRequest request;
+    request.set_name(wire::TrialResource(study, trial));
+    return OneTrial(&Stub::GetTrial, request);
+  }
+
+  absl::StatusOr<std::vector<Trial>> ListTrials(std::string_view study,
+                                                const ListQuery& query) override {
+    v1::ListTrialsRequest request;
+    request.set_parent(wire::StudyResource(study));
+    return ListAll<Trial, v1::ListTrialsResponse>(
+        request,
+        query,
+        &Stub::ListTrials,
+        [](const auto& page) -> const auto& { return page.trials(); },
+        wire::DecodeTrial);
+  }
+
+  absl::StatusOr<std::vector<Measurement>> ListMeasurements(std::string_view study,
+                                                            TrialNumber trial) override {
+    v1::ListMeasurementsRequest request;
+    request.set_parent(wire::TrialResource(study, trial));
+    VERNIER_ASSIGN_OR_RETURN(const auto response, Call(&Stub::ListMeasurements, request));
+    std::vector<Measurement> measurements;
+    for (const auto& proto : response.measurements()) {
+      measurements.push_back(wire::DecodeMeasurement(proto));
+    }
+    return measurements;
+  }
+
+  absl::StatusOr<Trial> AddTrial(
+      std::string_view study,
+      const Point& point,
+      const std::optional<std::map<std::string, double>>& final_metrics) override {
+    v1::CreateTrialRequest request;
+    request.set_parent(wire::StudyResource(study));
+    wire::EncodePoint(point, request.mutable_trial()->mutable_parameters());
+    if (final_metrics.has_value()) {
+      wire::EncodeMetrics(*final_metrics, request.mutable_trial()->mutable_final_metrics());
+    }
+    return OneTrial(&Stub::CreateTrial, WithId(std::move(request)));
+  }
+
+  absl::StatusOr<Trial> StopTrial(std::string_view study,
+                                  TrialNumber trial,
+                                  std::string_view reason) override {
+    v1::StopTrialRequest request;
+    request.set_name(wire::TrialResource(study, trial));
+    request.set_reason(wire::ValidUtf8(reason));
+    return OneTrial(&Stub::StopTrial, WithId(std::move(request)));
+  }
+
+  absl::StatusOr<std::vector<Trial>> SuggestTrials(std::string_view study,
+                                                   std::int32_t count) override {
+    v1::SuggestTrialsRequest request;
+    request.set_parent(wire::StudyResource(study));
+    request.set_count(count);
+    request.set_client_id(options_.name);
+    VERNIER_ASSIGN_OR_RETURN(const auto response,
+                             Call(&Stub::SuggestTrials, WithId(std::move(request))));
+    return DecodeAll<Trial>(response.trials(), wire::DecodeTrial);
+  }
+
+  absl::StatusOr<Trial> Heartbeat(std::string_view study, const Trial& leased) override {
+    return OneTrial(&Stub::HeartbeatTrial, AboutLeased<v1::HeartbeatTrialRequest>(study, leased));
+  }
+
+  absl::StatusOr<Reported> Report(std::string_view study,
+                                  const Trial& leased,
+                                  const std::vector<Measurement>& measurements) override {
+    auto request = WithId(AboutLeased<v1::ReportMeasurementRequest>(study, leased));
+    for (const auto& measurement : measurements) {
+      EncodeReport(measurement, request.add_measurements());
+    }
+    VERNIER_ASSIGN_OR_RETURN(const auto response, Call(&Stub::ReportMeasurement, request));
+    VERNIER_ASSIGN_OR_RETURN(Trial trial, wire::DecodeTrial(response.trial()));
+    return Reported{.trial = std::move(trial), .should_stop = response.should_stop()};
+  }
+
+  absl::StatusOr<Trial> Complete(std::string_view study,
+                                 const Trial& leased,
+                                 const std::map<std::string, double>& final_metrics) override {
+    auto request = WithId(AboutLeased<v1::CompleteTrialRequest>(study, leased));
+    wire::EncodeMetrics(final_metrics, request.mutable_final_metrics());
+    return OneTrial(&Stub::CompleteTrial, request);
+  }
+
+  absl::StatusOr<Trial> Fail(std::string_view study,
+                             const Trial& leased,
+                             FailureClass failure,
+                             std::string_view message) override {
+    auto request = WithId(AboutLeased<v1::FailTrialRequest>(study, leased));
+    request.set_failure(wire::Encode(failure));
+    request.set_message(wire::ValidUtf8(message));
+    return OneTrial(&Stub::FailTrial, request);
+  }
+
+  absl::StatusOr<Trial> MarkInfeasible(std::string_view study,
+                                       const Trial& leased,
+                                       std::string_view message) override {
+    auto request = WithId(AboutLeased<v1::MarkTrialInfeasibleRequest>(study, leased));
+    request.set_message(wire::ValidUtf8(message));
+    return OneTrial(&Stub::MarkTrialInfeasible, request);
+  }
+
+  absl::Status WatchStudy(std::string_view study,
+                          EventSeq after,
+                          bool follow,
+                          const std::function<bool(const Event&)>& sink,
+                          std::stop_token stop) override {
+    return StreamEvents(*stub_, retry_, study, after, follow, sink, std::move(stop));
+  }
+
+  absl::Status StreamTrialLogs(std::string_view study,
+                               TrialNumber trial,
+                               const TrialLogQuery& query,
+                               const std::function<bool(const TrialLogLine&)>& sink,
+                               std::stop_token stop) override {
+    return StreamLogs(
+        *stub_, retry_, wire::TrialResource(study, trial), query, sink, std::move(stop));
+  }
+
+  absl::StatusOr<ReplaySummary> ReplayStudy(std::string_view study) override {
+    VERNIER_ASSIGN_OR_RETURN(const auto response,
+                             Call(&Stub::ReplayStudy, AboutStudy<v1::ReplayStudyRequest>(study)));
+    return DecodeReplay(response);
+  }
+
+  absl::StatusOr<ServerStatus> GetServerStatus() override {
+    VERNIER_ASSIGN_OR_RETURN(const auto response,
+                             Call(&Stub::GetServerInfo, v1::GetServerInfoRequest()));
+    return DecodeServerInfo(response);
+  }
+
+ private:
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> Call(Method<Request, Response> method, const Request& request) {
+    return retry_.Run<Response>([&](grpc::ClientContext* context, Response* response) {
+      return ((*stub_).*method)(context, request, response);
+    });
+  }
+
+  template <typename Request>
+  static Request WithId(Request request) {
+    request.set_request_id(NewRequestId());
+    return request;
+  }
+
+  template <typename Request>
+  absl::StatusOr<Study> OneStudy(Method<Request, v1::Study> method, const Request& request) {
+    VERNIER_ASSIGN_OR_RETURN(const v1::Study study, Call(method, request));
+    return wire::DecodeStudy(study);
+  }
+
+  template <typename Request>
+  absl::StatusOr<Trial> OneTrial(Method<Request, v1::Trial> method, const Request& request) {
+    VERNIER_ASSIGN_OR_RETURN(const v1::Trial trial, Call(method, request));
+    return wire::DecodeTrial(trial);
+  }
+
+  // All pages of a list, or as many as the query's limit needs.
+  template <typename Row, typename Response, typename Request, typename Rows, typename Decode>
+  absl::StatusOr<std::vector<Row>> ListAll(Request request,
+                                           const ListQuery& query,
+                                           Method<Request, Response> method,
+                                           Rows rows,
+                                           Decode decode) {
+    std::vector<Row> all;
+    request.set_filter(query.filter);
+    request.set_order_by(query.order_by);
+    do {
+      request.set_page_size(PageSize(query.limit, all.size()));
+      VERNIER_ASSIGN_OR_RETURN(const Response page, Call(method, request));
+      VERNIER_RETURN_IF_ERROR(AppendDecoded(rows(page), decode, &all));
+      request.set_page_token(page.next_page_token());
+    } while (!request.page_token().empty() && !IsFull(query.limit, all.size()));
+    return all;
+  }
+
+  static v1::CreateStudyRequest Creation(const StudySpec& spec) {
+    v1::CreateStudyRequest request;
+    request.set_study_id(spec.name);
+    wire::EncodeSpec(spec, request.mutable_study()->mutable_spec());
+    return WithId(std::move(request));
+  }
+
+  const ClientOptions options_;
+  const std::unique_ptr<Stub> stub_;
+  const Retry retry_;
+};
+
+}  // namespace
+
+std::unique_ptr<Client> NewChannelClient(std::shared_ptr<grpc::Channel> channel,
+                                         ClientOptions options) {
+  return std::make_unique<ChannelClient>(std::move(channel), std::move(options));
+}
+
+}  // namespace vernier::client
+
+namespace vernier {
+
+std::unique_ptr<Client> Client::Connect(const std::string& address, ClientOptions options) {
+  grpc::ChannelArguments arguments;
+  // A server that restarts is back within a second: look for it more often than gRPC would by itself.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  arguments.SetMaxReceiveMessageSize(-1);
+  return client::NewChannelClient(
+      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments),
+      std::move(options));
+}
+
+}  // namespace vernier

@@ -1,0 +1,115 @@
+#include "src/client/decode.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "src/wire/time_proto.h"
+#include "src/wire/trial_proto.h"
+
+namespace vernier::client {
+namespace {
+
+constexpr std::int64_t kPage = 1000;
+
+ReplaySummary::Result DecodeResult(v1::ReplayStudyResponse::Result result) {
+  switch (result) {
+    case v1::ReplayStudyResponse::VERIFIED:
+      return ReplaySummary::Result::kVerified;
+    case v1::ReplayStudyResponse::DIVERGED:
+      return ReplaySummary::Result::kDiverged;
+    default:
+      return ReplaySummary::Result::kUnverifiable;
+  }
+}
+
+// One bound of the budget: its path goes into the mask; its value, if it has one, is for `set` to put into the update.
+template <typename Value, typename Set>
+void AddBound(const std::optional<std::optional<Value>>& bound,
+              std::string_view path,
+              v1::UpdateStudyRequest* request,
+              Set set) {
+  if (!bound.has_value()) return;
+  request->mutable_update_mask()->add_paths(std::string(path));
+  if (bound->has_value()) set(**bound, request->mutable_study()->mutable_spec()->mutable_budget());
+}
+
+}  // namespace
+
+ReplaySummary DecodeReplay(const v1::ReplayStudyResponse& response) {
+  ReplaySummary summary{.suggestions = response.suggestions(),
+                        .stops = response.stops(),
+                        .verified = response.verified(),
+                        .problems = {}};
+  for (const auto& problem : response.problems()) {
+    summary.problems.push_back({.event = EventSeq(problem.event()),
+                                .trial = TrialNumber(problem.trial()),
+                                .result = DecodeResult(problem.result()),
+                                .detail = problem.detail()});
+  }
+  return summary;
+}
+
+ServerStatus DecodeServerInfo(const v1::ServerInfo& info) {
+  return {.version = info.version(),
+          .store = info.store(),
+          .process_id = info.process_id(),
+          .started = wire::DecodeTime(info.start_time()),
+          .studies = info.studies(),
+          .running_trials = info.running_trials(),
+          .resident_bytes = info.resident_bytes()};
+}
+
+TrialLogLine DecodeLogLine(const v1::LogLine& line) {
+  return {.time = wire::DecodeTime(line.time()),
+          .attempt = AttemptNumber(line.attempt()),
+          .role = line.role(),
+          .index = line.index(),
+          .is_stderr = line.is_stderr(),
+          .text = line.text()};
+}
+
+v1::StreamTrialLogsRequest EncodeLogQuery(std::string_view trial, const TrialLogQuery& query) {
+  v1::StreamTrialLogsRequest request;
+  request.set_name(std::string(trial));
+  request.set_follow(query.follow);
+  request.set_attempt(query.attempt.value());
+  request.set_role(query.role);
+  if (query.index.has_value()) request.set_index(*query.index);
+  request.set_tail(query.tail);
+  return request;
+}
+
+void EncodeAmendment(const Client::Amendment& change, v1::UpdateStudyRequest* request) {
+  AddBound(change.trials, "spec.budget.trials", request, [](auto value, auto* budget) {
+    budget->set_trials(value);
+  });
+  AddBound(
+      change.failed_trials, "spec.budget.failed_trials", request, [](auto value, auto* budget) {
+        budget->set_failed_trials(value);
+      });
+  AddBound(change.time, "spec.budget.time", request, [](auto value, auto* budget) {
+    wire::EncodeDuration(value, budget->mutable_time());
+  });
+  if (change.parallel.has_value()) {
+    request->mutable_update_mask()->add_paths("spec.parallel");
+    request->mutable_study()->mutable_spec()->set_parallel(*change.parallel);
+  }
+}
+
+void EncodeReport(const Measurement& measurement, v1::Measurement* out) {
+  wire::EncodeMeasurement(measurement, out);
+  if (measurement.elapsed == absl::ZeroDuration()) out->clear_elapsed();
+  if (measurement.time == absl::UnixEpoch()) out->clear_time();
+}
+
+std::int32_t PageSize(std::int64_t limit, std::size_t have) {
+  const std::int64_t wanted = limit <= 0 ? kPage : limit - static_cast<std::int64_t>(have);
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 1, kPage));
+}
+
+bool IsFull(std::int64_t limit, std::size_t have) {
+  return limit > 0 && static_cast<std::int64_t>(have) >= limit;
+}
+
+}  // namespace vernier::client

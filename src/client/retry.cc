@@ -1,0 +1,59 @@
+#include "src/client/retry.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/synchronization/notification.h"
+#include "fmt/format.h"
+#include "grpc/support/time.h"
+#include "src/core/check.h"
+#include "vernier/core/rng.h"
+
+namespace vernier::client {
+namespace {
+
+std::uint64_t RandomBits() {
+  std::uint64_t bits = 0;
+  VERNIER_CHECK(getrandom(&bits, sizeof(bits), 0) == sizeof(bits), "the kernel has no random bits");
+  return bits;
+}
+
+gpr_timespec ToGrpcTime(absl::Time time) {
+  if (time == absl::InfiniteFuture()) return gpr_inf_future(GPR_CLOCK_REALTIME);
+  const timespec spec = absl::ToTimespec(time);
+  return {.tv_sec = spec.tv_sec,
+          .tv_nsec = static_cast<std::int32_t>(spec.tv_nsec),
+          .clock_type = GPR_CLOCK_REALTIME};
+}
+
+// Metadata takes printable ASCII only.
+bool IsPrintable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+}  // namespace
+
+std::string NewRequestId() { return fmt::format("{:016x}{:016x}", RandomBits(), RandomBits()); }
+
+Retry::Retry(const ClientOptions& options) : options_(options), clock_(NewRealClock()) {}
+
+void Retry::Prepare(absl::Time deadline, grpc::ClientContext* context) const {
+  context->set_deadline(ToGrpcTime(deadline));
+  if (IsPrintable(options_.name)) context->AddMetadata("x-vernier-actor", options_.name);
+}
+
+bool Retry::Wait(int attempt, absl::Time deadline, std::stop_token stop) const {
+  if (attempt >= options_.attempts) return false;
+  constexpr int kMaxDoublings = 6;
+  const absl::Duration longest = options_.backoff * (1 << std::min(attempt - 1, kMaxDoublings));
+  // Between a half and all of it, so that clients that lost a server together do not come back together.
+  const absl::Duration pause = longest * (0.5 + 0.5 * Rng(RandomBits()).Uniform());
+  if (clock_->Now() + pause >= deadline) return false;
+  absl::Notification stopped;
+  const std::stop_callback wake(stop, [&] { stopped.Notify(); });
+  return !stopped.WaitForNotificationWithTimeout(pause);
+}
+
+}  // namespace vernier::client

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "grpcpp/client_context.h"
+#include "grpcpp/support/status.h"
+#include "src/wire/status_proto.h"
+#include "vernier/client.h"
+#include "vernier/core/clock.h"
+
+namespace vernier::client {
+
+// 128 random bits as text: no two calls share one.
+std::string NewRequestId();
+
+// Makes calls that survive a server that is away for a moment: each is tried again while it is UNAVAILABLE, with waits
+// that grow, until the client's time for it is over. Thread-safe.
+class Retry {
+ public:
+  explicit Retry(const ClientOptions& options);
+
+  // What `call` answers. It is called with a context that has the deadline and the actor, and must make the same request
+  // each time.
+  template <typename Response, typename Call>
+  absl::StatusOr<Response> Run(Call call) const {
+    const absl::Time deadline = clock_->Now() + options_.timeout;
+    for (int attempt = 1;; ++attempt) {
+      grpc::ClientContext context;
+      Prepare(deadline, &context);
+      Response response;
+      const grpc::Status status = call(&context, &response);
+      if (status.ok()) return response;
+      const bool again = status.error_code() == grpc::StatusCode::UNAVAILABLE;
+      if (!again || !Wait(attempt, deadline, {})) return wire::DecodeStatus(status);
+    }
+  }
+
+  // The actor goes with every call; infinite: no deadline.
+  void Prepare(absl::Time deadline, grpc::ClientContext* context) const;
+  // Waits before the next attempt.  False: there is to be none, or `stop` fired.
+  bool Wait(int attempt, absl::Time deadline, std::stop_token stop) const;
+
+ private:
+  const ClientOptions options_;
+  const std::unique_ptr<Clock> clock_;
+};
+
+}  // namespace vernier::client

@@ -1,0 +1,48 @@
+#include "src/study/curve_book.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "src/core/check.h"
+
+namespace vernier::study {
+namespace {
+
+std::size_t IndexOf(TrialNumber trial) { return static_cast<std::size_t>(trial.value() - 1); }
+
+}  // namespace
+
+void CurveBook::AddTrial(TrialNumber trial) {
+  VERNIER_CHECK(IndexOf(trial) == curves_.size(), "curves are opened in the order of trials");
+  curves_.push_back(Curve{.trial = trial, .finished = false, .points = {}});
+}
+
+void CurveBook::AddPoint(TrialNumber trial, std::int64_t step, double value) {
+  std::vector<CurvePoint>& points = curves_[IndexOf(trial)].points;
+  const auto at = std::lower_bound(
+      points.begin(), points.end(), step, [](const CurvePoint& point, std::int64_t s) {
+        return point.step < s;
+      });
+  if (at != points.end() && at->step == step) {
+    at->value = value;
+  } else {
+    points.insert(at, CurvePoint{.step = step, .value = value});
+  }
+}
+
+void CurveBook::MarkFinished(TrialNumber trial) { curves_[IndexOf(trial)].finished = true; }
+
+Verdict CurveBook::Judge(const EarlyStopper& rule, TrialNumber trial) {
+  const auto place = curves_.begin() + static_cast<std::ptrdiff_t>(IndexOf(trial));
+  Curve running = std::move(*place);
+  std::move(place + 1, curves_.end(), place);
+  Verdict verdict = rule.Judge(running, std::span(curves_).first(curves_.size() - 1));
+  std::move_backward(place, curves_.end() - 1, curves_.end());
+  *place = std::move(running);
+  return verdict;
+}
+
+const Curve& CurveBook::Get(TrialNumber trial) const { return curves_[IndexOf(trial)]; }
+
+}  // namespace vernier::study

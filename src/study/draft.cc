@@ -1,0 +1,38 @@
+#include "src/study/draft.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace vernier::study {
+
+Draft::Draft(StudyFold& fold, const Caller& caller, absl::Time now)
+    : fold_(fold),
+      caller_(caller),
+      now_(std::max(now, fold.header().updated)),
+      before_(fold.header().last_event) {}
+
+void Draft::Add(EventPayload payload) {
+  if (!status_.ok()) return;
+  Event event{.seq = EventSeq(fold_.header().last_event.value() + 1),
+              .time = now_,
+              .actor = caller_.actor,
+              .request_id = is_consequence_ ? std::string() : caller_.request_id,
+              .payload = std::move(payload)};
+  status_ = fold_.Apply(event);
+  const TrialNumber trial = EventTrial(event.payload);
+  if (trial.value() != 0) touched_.insert(trial);
+  events_.push_back(std::move(event));
+}
+
+Commit Draft::Build() && {
+  Commit commit{.study = study().id,
+                .expected = before_,
+                .events = std::move(events_),
+                .header = study(),
+                .trials = {}};
+  commit.trials.reserve(touched_.size());
+  for (const TrialNumber number : touched_) commit.trials.push_back(trial(number));
+  return commit;
+}
+
+}  // namespace vernier::study

@@ -1,0 +1,223 @@
+#include "src/study/live_study.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/core/status.h"
+#include "vernier/registry.h"
+
+namespace vernier::study {
+namespace {
+
+constexpr std::size_t kPage = 1000;
+constexpr int kReadAttempts = 3;
+
+absl::StatusOr<std::unique_ptr<StudyFold>> FoldLog(const Storage& storage, StudyId id) {
+  std::unique_ptr<StudyFold> fold;
+  EventSeq after;
+  while (true) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events, storage.ReadEvents(id, after, kPage));
+    for (const Event& event : events) {
+      if (fold != nullptr) {
+        VERNIER_RETURN_IF_ERROR(fold->Apply(event));
+      } else {
+        VERNIER_ASSIGN_OR_RETURN(StudyFold started, StudyFold::Start(id, event));
+        fold = std::make_unique<StudyFold>(std::move(started));
+      }
+      after = event.seq;
+    }
+    if (events.size() < kPage) break;
+  }
+  if (fold == nullptr) return DataLoss("study {} has no events", id.value());
+  return fold;
+}
+
+std::unique_ptr<Transient> MakeTransient(const StudySpec& spec) {
+  auto transient = std::make_unique<Transient>();
+  const Problem problem{.space = spec.space, .objectives = spec.objectives};
+  transient->optimizer = NewOptimizer(spec.algorithm, problem);
+  transient->stopper = NewEarlyStopper(spec.stopping, spec.objectives.front().goal);
+  return transient;
+}
+
+}  // namespace
+
+LiveStudy::LiveStudy(Storage& storage, const Clock& clock, StudyId id)
+    : storage_(storage), clock_(clock), id_(id) {}
+
+absl::Status LiveStudy::Gone() const {
+  return WithReason(NotFound("there is no study {}", id_.value()), Reason::kStudyNotFound);
+}
+
+// Callers need not know that the store counts events: to them it was busy.
+absl::Status LiveStudy::Refusal(const absl::Status& status) const {
+  if (absl::IsNotFound(status)) return Gone();
+  if (!absl::IsAborted(status)) return status;
+  return WithReason(
+      Unavailable("study {}: an earlier change could not be stored; try again", id_.value()),
+      Reason::kStoreBusy);
+}
+
+absl::Status LiveStudy::Load() {
+  while (!barred_ && fold_ == nullptr) {
+    if (loading_) {
+      mu_.Await(absl::Condition(
+          +[](bool* loading) { return !*loading; }, &loading_));
+      continue;
+    }
+    loading_ = true;
+    const std::shared_ptr<PendingCommit> last = last_commit_;
+    mu_.Unlock();
+    if (last != nullptr) last->Wait().IgnoreError();  // What is still in line must not land later.
+    absl::StatusOr<std::unique_ptr<StudyFold>> fold = FoldLog(storage_, id_);
+    std::unique_ptr<Transient> transient =
+        fold.ok() ? MakeTransient((*fold)->header().spec) : nullptr;
+    mu_.Lock();
+    loading_ = false;
+    if (!fold.ok()) return Refusal(fold.status());
+    fold_ = *std::move(fold);
+    transient_ = std::move(transient);
+    durable_ = std::max(durable_, fold_->header().last_event);
+    last_commit_.reset();
+  }
+  return barred_ ? Gone() : absl::OkStatus();
+}
+
+LiveStudy::Ticket LiveStudy::LastTicket() const {
+  if (fold_->header().last_event <= durable_) return Ticket{};
+  return Ticket{
+      .commit = last_commit_, .last = fold_->header().last_event, .generation = generation_};
+}
+
+void LiveStudy::Discard() {
+  fold_.reset();
+  transient_.reset();
+  ++generation_;
+}
+
+absl::Status LiveStudy::Read(Look look) {
+  absl::Status stored;
+  // If a change that was shown is refused after all, look again at what is left: that is no fault of the reader.
+  for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
+    Ticket ticket;
+    absl::Status seen;
+    {
+      absl::MutexLock lock(&mu_);
+      VERNIER_RETURN_IF_ERROR(Load());
+      seen = look(*fold_, *transient_);
+      ticket = LastTicket();
+    }
+    stored = Finish(ticket);
+    if (stored.ok()) return seen;
+  }
+  return stored;
+}
+
+absl::StatusOr<LiveStudy::Ticket> LiveStudy::Begin(const Caller& caller, Decide decide) {
+  const absl::Time now = clock_.Now();
+  absl::MutexLock lock(&mu_);
+  VERNIER_RETURN_IF_ERROR(Load());
+  Draft draft(*fold_, caller, now);
+  absl::Status decided = decide(draft, *transient_);
+  if (decided.ok()) decided = draft.status();
+  if (!decided.ok()) {
+    if (!draft.empty()) Discard();
+    return absl::IsDataLoss(decided) ? Internal("{}", std::string(decided.message())) : decided;
+  }
+  if (draft.empty()) return LastTicket();
+  last_commit_ = storage_.Begin(std::move(draft).Build());
+  return LastTicket();
+}
+
+absl::Status LiveStudy::Finish(const Ticket& ticket) {
+  if (ticket.commit == nullptr) return absl::OkStatus();
+  const absl::Status stored = ticket.commit->Wait();
+  absl::MutexLock lock(&mu_);
+  if (stored.ok()) {
+    durable_ = std::max(durable_, ticket.last);
+    return absl::OkStatus();
+  }
+  if (ticket.generation == generation_) Discard();
+  return Refusal(stored);
+}
+
+absl::Status LiveStudy::Change(const Caller& caller, Decide decide) {
+  VERNIER_ASSIGN_OR_RETURN(const Ticket ticket, Begin(caller, decide));
+  return Finish(ticket);
+}
+
+absl::Status LiveStudy::AcquireSlot(std::stop_token stop) {
+  struct Wish {
+    const bool* taken;
+    const std::stop_token* stop;
+  } wish{&slot_taken_, &stop};
+  // Taking and leaving the lock makes the mutex look at its conditions again.
+  const std::stop_callback wake(stop, [this] { absl::MutexLock lock(&mu_); });
+  absl::MutexLock lock(&mu_);
+  mu_.Await(absl::Condition(
+      +[](Wish* w) { return !*w->taken || w->stop->stop_requested(); }, &wish));
+  if (stop.stop_requested()) return Cancelled("the call was given up while it waited its turn");
+  slot_taken_ = true;
+  return absl::OkStatus();
+}
+
+void LiveStudy::ReleaseSlot() {
+  absl::MutexLock lock(&mu_);
+  slot_taken_ = false;
+}
+
+bool LiveStudy::WaitForEvents(EventSeq after, absl::Duration timeout, std::stop_token stop) {
+  struct Wish {
+    LiveStudy* study;
+    EventSeq after;
+    const std::stop_token* stop;
+    bool Holds() const ABSL_NO_THREAD_SAFETY_ANALYSIS {  // Called by the mutex, which is held.
+      return study->durable_ > after || study->barred_ || stop->stop_requested();
+    }
+  } wish{this, after, &stop};
+  const std::stop_callback wake(stop, [this] { absl::MutexLock lock(&mu_); });
+  absl::MutexLock lock(&mu_);
+  if (!Load().ok()) return false;
+  mu_.AwaitWithTimeout(absl::Condition(
+                           +[](Wish* w) { return w->Holds(); }, &wish),
+                       timeout);
+  return durable_ > after;
+}
+
+absl::Status LiveStudy::Bar(Look look) {
+  absl::MutexLock lock(&mu_);
+  VERNIER_RETURN_IF_ERROR(Load());
+  VERNIER_RETURN_IF_ERROR(look(*fold_, *transient_));
+  barred_ = true;
+  return absl::OkStatus();
+}
+
+void LiveStudy::Revive() {
+  absl::MutexLock lock(&mu_);
+  barred_ = false;
+}
+
+absl::StatusOr<Slot> Slot::Acquire(LiveStudy& study, std::stop_token stop) {
+  VERNIER_RETURN_IF_ERROR(study.AcquireSlot(std::move(stop)));
+  return Slot(study);
+}
+
+Slot::Slot(Slot&& other) noexcept : study_(std::exchange(other.study_, nullptr)) {}
+
+Slot& Slot::operator=(Slot&& other) noexcept {
+  if (this != &other) {
+    Release();
+    study_ = std::exchange(other.study_, nullptr);
+  }
+  return *this;
+}
+
+Slot::~Slot() { Release(); }
+
+void Slot::Release() {
+  if (study_ != nullptr) std::exchange(study_, nullptr)->ReleaseSlot();
+}
+
+}  // namespace vernier::study

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "src/study/draft.h"
+#include "src/study/study_state.h"
+#include "vernier/core/clock.h"
+#include "vernier/early_stopper.h"
+#include "vernier/optimizer.h"
+#include "vernier/storage.h"
+
+namespace vernier::study {
+
+// What a study holds in memory besides the fold of its log. Lost with the process, and missed by nobody: what it decides
+// is recorded as events.
+struct Transient {
+  // Of leases renewed since their last event; later than what is stored.
+  std::map<TrialNumber, absl::Time> lease_expires;
+  // The algorithm found no point that was not proposed before.
+  bool exhausted = false;
+  // What the study computes with. A status where the registry refuses: the study was made by another version.
+  absl::StatusOr<std::shared_ptr<const Optimizer>>
+      optimizer;  // Shared with suggestions being computed.
+  absl::StatusOr<std::shared_ptr<const EarlyStopper>> stopper;
+};
+
+// One study in memory: its fold, the order of its changes, and what of it is durable.
+//
+// Loaded from storage on first use. A change is decided and put in line under the lock, and made durable outside of it,
+// so that changes of many callers share a sync. If the store refuses one, the fold is thrown away and folded again from
+// storage: every change behind the refused one is refused too, and none is half-made.
+// Thread-safe. No storage call but Begin, which never blocks, happens under the lock.
+class LiveStudy {
+ public:
+  LiveStudy(Storage& storage, const Clock& clock, StudyId id);
+
+  using Look = absl::FunctionRef<absl::Status(const StudyFold&, const Transient&)>;
+  using Decide = absl::FunctionRef<absl::Status(Draft&, Transient&)>;
+
+  // Shows the study as of some moment during the call, and returns once all that was shown is durable.
+  absl::Status Read(Look look);
+
+  // Runs `decide` and stores what it added. What `decide` copied out is true, and durable, once this returns OK. An error
+  // of `decide` is returned as it is; it must then have added nothing.
+  // Unavailable (kStoreBusy), ResourceExhausted: the store refused it, or one before it.  NotFound: deleted.
+  absl::Status Change(const Caller& caller, Decide decide);
+
+  // A change that is in line.
+  struct Ticket {
+    std::shared_ptr<PendingCommit>
+        commit;  // Shared with readers that wait for it; null: nothing to wait for.
+    EventSeq last;
+    std::uint64_t generation = 0;
+  };
+  // Change in two halves, for those who let something go between them.
+  absl::StatusOr<Ticket> Begin(const Caller& caller, Decide decide);
+  absl::Status Finish(const Ticket& ticket);
+
+  // The right to create trials: of one caller at a time, so that the number of the next trial stays reserved while its
+  // point is computed.  Cancelled: `stop` fired.
+  absl::Status AcquireSlot(std::stop_token stop);
+  void ReleaseSlot();
+
+  // True if there is a durable event after `after`.
+  bool WaitForEvents(EventSeq after, absl::Duration timeout, std::stop_token stop);
+
+  // Bars further changes, `decide` permitting; Revive takes it back.
+  absl::Status Bar(Look look);
+  void Revive();
+
+ private:
+  absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Ticket LastTicket() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Discard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Gone() const;
+  absl::Status Refusal(const absl::Status& status) const;
+
+  Storage& storage_;
+  const Clock& clock_;
+  const StudyId id_;
+
+  absl::Mutex mu_;
+  std::unique_ptr<StudyFold> fold_ ABSL_GUARDED_BY(mu_);  // Null until loaded.
+  std::unique_ptr<Transient> transient_ ABSL_GUARDED_BY(mu_);
+  std::shared_ptr<PendingCommit> last_commit_ ABSL_GUARDED_BY(mu_);  // Shared with those who wait.
+  EventSeq durable_ ABSL_GUARDED_BY(mu_);
+  std::uint64_t generation_ ABSL_GUARDED_BY(mu_) = 0;  // Of the fold.
+  bool loading_ ABSL_GUARDED_BY(mu_) = false;
+  bool slot_taken_ ABSL_GUARDED_BY(mu_) = false;
+  bool barred_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+// Holds the slot of a study until it is destroyed or released.
+class Slot {
+ public:
+  static absl::StatusOr<Slot> Acquire(LiveStudy& study, std::stop_token stop);
+  Slot(Slot&& other) noexcept;
+  Slot& operator=(Slot&& other) noexcept;
+  ~Slot();
+  void Release();
+
+ private:
+  explicit Slot(LiveStudy& study) : study_(&study) {}
+  LiveStudy* study_;
+};
+
+}  // namespace vernier::study

@@ -1,0 +1,365 @@
+#include "src/study/replay.h"
+
+#include <algorithm>
+#include <bit>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "src/core/status.h"
+#include "src/study/state_machine.h"
+#include "src/study/study_state.h"
+#include "vernier/core/rng.h"
+#include "vernier/registry.h"
+
+namespace vernier {
+
+bool ReplayReport::diverged() const {
+  return std::any_of(problems.begin(), problems.end(), [](const Line& line) {
+    return line.result == Line::Result::kDiverged;
+  });
+}
+
+namespace study {
+namespace {
+
+using Result = ReplayReport::Line::Result;
+
+bool SameBits(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+bool SameBits(const ParameterValue& a, const ParameterValue& b) {
+  const auto* x = std::get_if<double>(&a);
+  const auto* y = std::get_if<double>(&b);
+  return x != nullptr && y != nullptr ? SameBits(*x, *y) : a == b;
+}
+
+bool SameBits(const std::optional<double>& a, const std::optional<double>& b) {
+  return a.has_value() == b.has_value() && (!a.has_value() || SameBits(*a, *b));
+}
+
+template <typename Value>
+bool SameBits(const std::map<std::string, Value>& a, const std::map<std::string, Value>& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
+           return x.first == y.first && SameBits(x.second, y.second);
+         });
+}
+
+// Empty if they agree.
+std::string Difference(const TrialCreated& recorded, const Suggestion& computed) {
+  if (!SameBits(recorded.point, computed.point)) {
+    return fmt::format(
+        "recorded {}, computed {}", FormatPoint(recorded.point), FormatPoint(computed.point));
+  }
+  const SuggestionRecord& why = recorded.suggestion;
+  if (!SameBits(why.acquisition, computed.acquisition) ||
+      !SameBits(why.predicted_mean, computed.predicted_mean) ||
+      !SameBits(why.predicted_deviation, computed.predicted_deviation)) {
+    return "same point, but another acquisition or prediction";
+  }
+  return "";
+}
+
+}  // namespace
+
+class Replayer::Rep {
+ public:
+  explicit Rep(StudyId id) : id_(id) {}
+
+  absl::Status Add(const Event& event);
+  absl::StatusOr<ReplayReport> Finish();
+
+ private:
+  // A batch whose events are being read, and what it started from.
+  struct Batch {
+    std::vector<std::pair<EventSeq, TrialCreated>> trials;
+    std::string state;
+    EventSeq state_from;
+    std::vector<TrialNumber> pending;  // As the fold has it, at as_of.
+    std::size_t finished = 0;
+  };
+  // A verdict that is due: the rule says stop, the log must say so next.
+  struct Due {
+    EventSeq measurement;
+    TrialNumber trial;
+    Verdict verdict;
+  };
+
+  absl::Status Start(const Event& event);
+  void Note(EventSeq event, TrialNumber trial, Result result, std::string detail);
+  void Count(std::size_t verified) { report_.verified += static_cast<std::int64_t>(verified); }
+
+  bool Continues(const TrialCreated& created) const;
+  void OpenBatch(const TrialCreated& created);
+  std::vector<TrialNumber> PendingAt(EventSeq as_of) const;
+  void CloseBatch();
+  std::string WhyUnverifiable(const SuggestionRecord& record) const;
+  std::string WhyInconsistent(const Batch& batch) const;
+  absl::StatusOr<Suggestions> Recompute(const Batch& batch) const;
+  void Compare(const Batch& batch, const Suggestions& computed);
+
+  void CheckDue(const Event& event);
+  void CheckStop(const Event& event, const StopDecided& decided);
+  bool IsJudged(const MeasurementReported& report) const;
+  void JudgeMeasurement(const Event& event, const MeasurementReported& report);
+
+  const StudyId id_;
+  std::optional<StudyFold> fold_;
+  absl::StatusOr<std::unique_ptr<Optimizer>> optimizer_;
+  absl::StatusOr<std::unique_ptr<EarlyStopper>> stopper_;
+  std::vector<std::size_t> finished_at_;                   // By event.
+  std::vector<std::pair<EventSeq, TrialNumber>> endings_;  // In the order of the log.
+  std::optional<Batch> batch_;
+  std::optional<Due> due_;
+  ReplayReport report_;
+};
+
+absl::Status Replayer::Rep::Start(const Event& event) {
+  VERNIER_ASSIGN_OR_RETURN(fold_, StudyFold::Start(id_, event));
+  const StudySpec& spec = fold_->header().spec;
+  optimizer_ = NewOptimizer(spec.algorithm, {.space = spec.space, .objectives = spec.objectives});
+  stopper_ = NewEarlyStopper(spec.stopping, spec.objectives.front().goal);
+  finished_at_ = {0, 0};  // Before the first event, and after it.
+  return absl::OkStatus();
+}
+
+void Replayer::Rep::Note(EventSeq event, TrialNumber trial, Result result, std::string detail) {
+  report_.problems.push_back(
+      {.event = event, .trial = trial, .result = result, .detail = std::move(detail)});
+}
+
+absl::Status Replayer::Rep::Add(const Event& event) {
+  if (!fold_.has_value()) return Start(event);
+  CheckDue(event);
+  const auto* created = std::get_if<TrialCreated>(&event.payload);
+  const bool suggested = created != nullptr && !created->suggestion.algorithm.empty();
+  if (batch_.has_value() && !(suggested && Continues(*created))) CloseBatch();
+  if (suggested) {
+    if (!batch_.has_value()) OpenBatch(*created);
+    batch_->trials.emplace_back(event.seq, *created);
+    ++report_.suggestions;
+  }
+  if (const auto* decided = std::get_if<StopDecided>(&event.payload)) CheckStop(event, *decided);
+  const auto* measured = std::get_if<MeasurementReported>(&event.payload);
+  const bool judged = measured != nullptr && IsJudged(*measured);
+  VERNIER_RETURN_IF_ERROR(fold_->Apply(event));
+  if (judged) JudgeMeasurement(event, *measured);
+  if (const auto* moved = std::get_if<TrialStateChanged>(&event.payload)) {
+    if (IsFinished(moved->to)) endings_.emplace_back(event.seq, moved->trial);
+  }
+  finished_at_.push_back(fold_->finished().size());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ReplayReport> Replayer::Rep::Finish() {
+  if (!fold_.has_value()) return DataLoss("study {} has no events", id_.value());
+  if (batch_.has_value()) CloseBatch();
+  if (due_.has_value()) {
+    Note(due_->measurement, due_->trial, Result::kDiverged, "must have stopped the trial");
+  }
+  return std::move(report_);
+}
+
+// --- suggestions ---
+
+bool Replayer::Rep::Continues(const TrialCreated& created) const {
+  const SuggestionRecord& first = batch_->trials.front().second.suggestion;
+  return created.suggestion.batch_index > 0 && created.suggestion.stream == first.stream;
+}
+
+void Replayer::Rep::OpenBatch(const TrialCreated& created) {
+  const std::int64_t as_of = std::clamp(
+      created.suggestion.as_of.value(), std::int64_t{0}, fold_->header().last_event.value());
+  batch_.emplace();
+  batch_->state = fold_->optimizer_state();
+  batch_->state_from = fold_->optimizer_state_from();
+  batch_->pending = PendingAt(EventSeq(as_of));
+  batch_->finished = finished_at_[static_cast<std::size_t>(as_of)];
+}
+
+// Trials that ended after `as_of` were pending then.
+std::vector<TrialNumber> Replayer::Rep::PendingAt(EventSeq as_of) const {
+  std::vector<TrialNumber> pending;
+  for (const TrialNumber trial : fold_->unfinished()) {
+    if (fold_->Find(trial)->created_by <= as_of) pending.push_back(trial);
+  }
+  for (auto at = endings_.rbegin(); at != endings_.rend() && at->first > as_of; ++at) {
+    if (fold_->Find(at->second)->created_by <= as_of) pending.push_back(at->second);
+  }
+  std::sort(pending.begin(), pending.end());
+  return pending;
+}
+
+std::string Replayer::Rep::WhyUnverifiable(const SuggestionRecord& record) const {
+  if (!optimizer_.ok()) return std::string(optimizer_.status().message());
+  const Optimizer& now = **optimizer_;
+  if (record.algorithm != now.name()) {
+    return fmt::format("made by algorithm '{}', the study has '{}'", record.algorithm, now.name());
+  }
+  if (record.version != now.version()) {
+    return fmt::format("made by version {}, this is {}", record.version, now.version());
+  }
+  if (record.options != now.options()) {
+    return fmt::format("made with options {}, these are {}", record.options, now.options());
+  }
+  if (record.fingerprint != NumericsFingerprint()) {
+    return fmt::format("computed by {}, this is {}", record.fingerprint, NumericsFingerprint());
+  }
+  return "";
+}
+
+// What the record says of its inputs must be what the log says.
+std::string Replayer::Rep::WhyInconsistent(const Batch& batch) const {
+  const auto& [seq, first] = batch.trials.front();
+  const SuggestionRecord& record = first.suggestion;
+  if (record.as_of >= seq || record.as_of.value() < 1) {
+    return fmt::format("recorded as of event {}, which was not there", record.as_of.value());
+  }
+  if (record.stream != static_cast<std::uint64_t>(first.trial.value())) {
+    return fmt::format(
+        "recorded random stream {}, its trial is {}", record.stream, first.trial.value());
+  }
+  if (record.state_from != batch.state_from) {
+    return fmt::format("recorded the state of event {}, the log has that of event {}",
+                       record.state_from.value(),
+                       batch.state_from.value());
+  }
+  if (record.pending != batch.pending) {
+    return fmt::format("recorded {} pending trials, the log has {} or others",
+                       record.pending.size(),
+                       batch.pending.size());
+  }
+  return "";
+}
+
+absl::StatusOr<Suggestions> Replayer::Rep::Recompute(const Batch& batch) const {
+  const SuggestionRecord& record = batch.trials.front().second.suggestion;
+  std::vector<PendingPoint> pending;
+  for (const TrialNumber trial : batch.pending) {
+    pending.push_back({.trial = trial, .point = fold_->Find(trial)->trial.point});
+  }
+  const auto finished = fold_->finished().Snapshot().Prefix(batch.finished);
+  return (*optimizer_)
+      ->Suggest(finished.items(),
+                pending,
+                batch.state,
+                Rng(fold_->header().spec.seed).Fork(record.stream),
+                static_cast<std::size_t>(std::max(1, record.batch_size)),
+                std::stop_token());
+}
+
+void Replayer::Rep::CloseBatch() {
+  const Batch batch = *std::exchange(batch_, std::nullopt);
+  const auto all = [&](Result result, const std::string& detail) {
+    for (const auto& [seq, created] : batch.trials) Note(seq, created.trial, result, detail);
+  };
+  if (const std::string why = WhyUnverifiable(batch.trials.front().second.suggestion);
+      !why.empty()) {
+    return all(Result::kUnverifiable, why);
+  }
+  if (const std::string why = WhyInconsistent(batch); !why.empty()) {
+    return all(Result::kDiverged, why);
+  }
+  const absl::StatusOr<Suggestions> computed = Recompute(batch);
+  if (!computed.ok()) {
+    return all(Result::kDiverged, std::string(computed.status().message()));
+  }
+  Compare(batch, *computed);
+}
+
+void Replayer::Rep::Compare(const Batch& batch, const Suggestions& computed) {
+  for (std::size_t i = 0; i < batch.trials.size(); ++i) {
+    const auto& [seq, created] = batch.trials[i];
+    const bool last = i + 1 == batch.trials.size();
+    std::string difference = i < computed.points.size() ? Difference(created, computed.points[i])
+                                                        : std::string("computed no such point");
+    if (difference.empty() && last && computed.points.size() > batch.trials.size()) {
+      difference = fmt::format(
+          "recorded a batch of {}, computed {}", batch.trials.size(), computed.points.size());
+    }
+    if (difference.empty() && last && created.optimizer_state != computed.state) {
+      difference = "same point, but another state of the optimiser";
+    }
+    if (difference.empty()) {
+      Count(1);
+    } else {
+      Note(seq, created.trial, Result::kDiverged, std::move(difference));
+    }
+  }
+}
+
+// --- stop verdicts ---
+
+bool Replayer::Rep::IsJudged(const MeasurementReported& report) const {
+  if (!stopper_.ok() || *stopper_ == nullptr) return false;
+  const TrialRow* row = fold_->Find(report.trial);
+  const std::string& objective = fold_->header().spec.objectives.front().metric;
+  return row != nullptr && row->trial.state == TrialState::kRunning &&
+         report.measurement.metrics.contains(objective);
+}
+
+// A rule in another version may have let pass what this one would have stopped.
+void Replayer::Rep::JudgeMeasurement(const Event& event, const MeasurementReported& report) {
+  const EarlyStopper& rule = **stopper_;
+  const std::string* version = fold_->VersionInUse(rule.name());
+  if (version == nullptr || *version != rule.version()) return;
+  Verdict verdict = fold_->curves().Judge(rule, report.trial);
+  if (!verdict.stop) return;
+  due_ = Due{.measurement = event.seq, .trial = report.trial, .verdict = std::move(verdict)};
+}
+
+void Replayer::Rep::CheckDue(const Event& event) {
+  if (!due_.has_value()) return;
+  const auto* decided = std::get_if<StopDecided>(&event.payload);
+  if (decided != nullptr && decided->trial == due_->trial &&
+      decided->stop.as_of == due_->measurement) {
+    return;  // CheckStop compares.
+  }
+  Note(due_->measurement,
+       due_->trial,
+       Result::kDiverged,
+       fmt::format("must have stopped the trial: {}", due_->verdict.explanation));
+  due_.reset();
+}
+
+void Replayer::Rep::CheckStop(const Event& event, const StopDecided& decided) {
+  if (decided.stop.version.empty()) return;  // A user's wish or the study's end, no rule's verdict.
+  ++report_.stops;
+  const std::optional<Due> due = std::exchange(due_, std::nullopt);
+  const StopRecord& stop = decided.stop;
+  if (!stopper_.ok() || *stopper_ == nullptr || stop.rule != (*stopper_)->name() ||
+      stop.version != (*stopper_)->version() || stop.options != (*stopper_)->options()) {
+    return Note(
+        event.seq,
+        decided.trial,
+        Result::kUnverifiable,
+        fmt::format(
+            "made by rule '{}' version {} with options {}", stop.rule, stop.version, stop.options));
+  }
+  if (!due.has_value()) {
+    return Note(event.seq, decided.trial, Result::kDiverged, "the rule lets the trial go on");
+  }
+  if (!SameBits(due->verdict.numbers, stop.numbers)) {
+    return Note(
+        event.seq,
+        decided.trial,
+        Result::kDiverged,
+        fmt::format("recorded: {}; computed: {}", stop.explanation, due->verdict.explanation));
+  }
+  Count(1);
+}
+
+Replayer::Replayer(StudyId id) : rep_(std::make_unique<Rep>(id)) {}
+Replayer::Replayer(Replayer&&) noexcept = default;
+Replayer& Replayer::operator=(Replayer&&) noexcept = default;
+Replayer::~Replayer() = default;
+
+absl::Status Replayer::Add(const Event& event) { return rep_->Add(event); }
+absl::StatusOr<ReplayReport> Replayer::Finish() && { return rep_->Finish(); }
+
+}  // namespace study
+}  // namespace vernier

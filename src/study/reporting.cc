@@ -1,0 +1,243 @@
+#include <utility>
+
+#include "fmt/ranges.h"
+#include "src/core/status.h"
+#include "src/study/studies_impl.h"
+
+namespace vernier::study {
+namespace {
+
+constexpr std::string_view kClientSource = "client";
+
+absl::Status CheckMeasurements(const std::vector<Measurement>& measurements) {
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    if (!measurements[i].metrics.empty()) continue;
+    return FieldError(fmt::format("measurements[{}].metrics", i), "must hold at least one metric");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckReportable(const Trial& trial) {
+  switch (trial.state) {
+    case TrialState::kPreparing:
+    case TrialState::kRunning:
+    case TrialState::kPaused:
+    case TrialState::kStopping:
+      return absl::OkStatus();
+    default:
+      return WithReason(
+          FailedPrecondition("{} is {}: it takes no measurements",
+                             TrialTitle(trial.number),
+                             TrialStateName(trial.state)),
+          IsFinished(trial.state) ? Reason::kTrialFinished : Reason::kIllegalTransition);
+  }
+}
+
+// Fills in what the reporter left out.
+Measurement Completed(Measurement measurement, const Trial& trial, absl::Time now) {
+  if (measurement.source.empty()) measurement.source = kClientSource;
+  if (measurement.time == absl::UnixEpoch()) {
+    measurement.time = now;
+    if (measurement.elapsed == absl::ZeroDuration()) {
+      measurement.elapsed = now - trial.started.value_or(now);
+    }
+  }
+  return measurement;
+}
+
+// A rule that is used for the first time, or in another version than before, is named in the log before it judges.
+void NameRule(Draft& draft, const EarlyStopper& rule) {
+  const std::string* known = draft.fold().VersionInUse(rule.name());
+  if (known != nullptr && *known == rule.version()) return;
+  draft.Add(AlgorithmChanged{.name = std::string(rule.name()),
+                             .from_version = known == nullptr ? "" : *known,
+                             .to_version = std::string(rule.version())});
+}
+
+void Judge(Draft& draft, const EarlyStopper& rule, TrialNumber trial) {
+  const Verdict verdict = draft.mutable_fold().curves().Judge(rule, trial);
+  if (!verdict.stop) return;
+  StopRecord stop{.rule = std::string(rule.name()),
+                  .version = std::string(rule.version()),
+                  .options = rule.options(),
+                  .as_of = draft.study().last_event,
+                  .numbers = verdict.numbers,
+                  .explanation = verdict.explanation};
+  draft.Add(StopDecided{.trial = trial, .stop = std::move(stop)});
+  AddMove(draft, trial, TrialState::kStopping, verdict.explanation);
+}
+
+// One event each, and the verdict right behind the measurement that it was made on.
+void AddMeasurement(Draft& draft,
+                    const Transient& transient,
+                    TrialNumber trial,
+                    Measurement measurement) {
+  const EarlyStopper* rule = transient.stopper.ok() ? transient.stopper->get() : nullptr;
+  const bool judged = rule != nullptr && draft.trial(trial).state == TrialState::kRunning &&
+                      measurement.metrics.contains(draft.study().spec.objectives.front().metric);
+  if (judged) NameRule(draft, *rule);
+  draft.Add(MeasurementReported{.trial = trial, .measurement = std::move(measurement)});
+  if (judged) Judge(draft, *rule, trial);
+}
+
+// A repeated report must bring what the first one brought, as far as that is still known.
+absl::Status CheckSameReport(const TrialRow& row,
+                             const std::vector<Measurement>& measurements,
+                             const Caller& caller) {
+  if (IsFinished(row.trial.state)) return absl::OkStatus();
+  for (const Measurement& measurement : measurements) {
+    if (measurement.time == absl::UnixEpoch()) continue;  // The time was ours to fill in.
+    const Measurement whole = Completed(measurement, row.trial, measurement.time);
+    if (!row.seen.contains(MeasurementKey(whole))) return RequestReused(caller);
+  }
+  return absl::OkStatus();
+}
+
+std::string NoMetricMessage(const Study& study, const std::map<std::string, double>& metrics) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : metrics) names.push_back(name);
+  std::vector<std::string> missing;
+  for (const Objective& objective : study.spec.objectives) {
+    if (!metrics.contains(objective.metric)) missing.push_back("'" + objective.metric + "'");
+  }
+  return fmt::format("ended without a value of its objective {}; it reported {}",
+                     fmt::join(missing, ", "),
+                     names.empty() ? "no metric" : fmt::format("{}", fmt::join(names, ", ")));
+}
+
+bool HasObjectives(const Study& study, const std::map<std::string, double>& metrics) {
+  for (const Objective& objective : study.spec.objectives) {
+    if (!metrics.contains(objective.metric)) return false;
+  }
+  return true;
+}
+
+// A repeated end must be the same end.
+absl::StatusOr<bool> IsRepeated(const Draft& draft,
+                                TrialNumber trial,
+                                const std::map<std::string, double>& final_metrics,
+                                std::initializer_list<TrialState> ends) {
+  VERNIER_ASSIGN_OR_RETURN(const RequestRecord* record,
+                           FindRequest(draft.fold(), draft.caller(), Verb::kFinish, trial));
+  if (record == nullptr) return false;
+  const Trial& now = draft.trial(trial);
+  const bool same_end = std::find(ends.begin(), ends.end(), now.state) != ends.end();
+  const bool same_metrics = final_metrics.empty() || now.state != TrialState::kCompleted ||
+                            now.final_metrics == final_metrics;
+  if (!same_end || !same_metrics) return RequestReused(draft.caller());
+  return true;
+}
+
+// The state in which a trial ends that was told to stop and has nothing to show for it.
+TrialState EndOf(const Trial& trial, TrialState wanted) {
+  return trial.state == TrialState::kStopping ? TrialState::kCancelled : wanted;
+}
+
+absl::Status CheckEnd(const Draft& draft,
+                      TrialNumber trial,
+                      TrialState to,
+                      const std::optional<LeaseToken>& lease) {
+  const TrialRow& row = draft.row(trial);
+  const std::string title = TrialTitle(trial);
+  const Driver driver = DriverOf(draft.study());
+  if (IsFinished(row.trial.state)) return CheckMove(title, driver, row.trial.state, to);
+  VERNIER_RETURN_IF_ERROR(CheckLease(row, lease));
+  const bool revived = row.last_lease.has_value() && row.trial.state == TrialState::kRequested;
+  const TrialState from = revived ? TrialState::kRunning : row.trial.state;
+  return CheckMove(title, driver, from, EndOf(row.trial, to));
+}
+
+}  // namespace
+
+absl::StatusOr<Studies::Reported> StudiesImpl::Report(TrialId id,
+                                                      const std::vector<Measurement>& measurements,
+                                                      const std::optional<LeaseToken>& lease,
+                                                      const Caller& caller) {
+  VERNIER_RETURN_IF_ERROR(CheckMeasurements(measurements));
+  VERNIER_ASSIGN_OR_RETURN(
+      Trial trial, ChangeTrial(id, caller, [&](Draft& draft, Transient& transient) -> absl::Status {
+        const TrialRow& row = draft.row(id.number);
+        VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                                 FindRequest(draft.fold(), caller, Verb::kReport, id.number));
+        if (repeated != nullptr) return CheckSameReport(row, measurements, caller);
+        if (!IsFinished(row.trial.state)) VERNIER_RETURN_IF_ERROR(CheckLease(row, lease));
+        const bool late = row.last_lease.has_value() && row.waiting;
+        if (!late) VERNIER_RETURN_IF_ERROR(CheckReportable(row.trial));
+        ReviveLease(draft, id.number);
+        for (const Measurement& measurement : measurements) {
+          Measurement whole = Completed(measurement, row.trial, draft.now());
+          if (row.seen.contains(MeasurementKey(whole))) continue;
+          AddMeasurement(draft, transient, id.number, std::move(whole));
+        }
+        return absl::OkStatus();
+      }));
+  const bool stop = trial.state == TrialState::kStopping || IsFinished(trial.state);
+  return Reported{.trial = std::move(trial), .stop = stop};
+}
+
+absl::StatusOr<Trial> StudiesImpl::Complete(TrialId id,
+                                            const std::map<std::string, double>& final_metrics,
+                                            const std::optional<LeaseToken>& lease,
+                                            const Caller& caller) {
+  return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(
+        const bool repeated,
+        IsRepeated(draft,
+                   id.number,
+                   final_metrics,
+                   {TrialState::kCompleted, TrialState::kFailed, TrialState::kCancelled}));
+    if (repeated) return absl::OkStatus();
+    VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, TrialState::kCompleted, lease));
+    ReviveLease(draft, id.number);
+    const Trial& trial = draft.trial(id.number);
+    std::map<std::string, double> metrics = final_metrics;
+    if (metrics.empty() && trial.last.has_value()) metrics = trial.last->metrics;
+    if (HasObjectives(draft.study(), metrics)) {
+      AddMove(draft, id.number, TrialState::kCompleted, "", FailureClass::kNone, metrics);
+      return absl::OkStatus();
+    }
+    AddMove(draft,
+            id.number,
+            EndOf(trial, TrialState::kFailed),
+            NoMetricMessage(draft.study(), metrics),
+            FailureClass::kNoMetric);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<Trial> StudiesImpl::Fail(TrialId id,
+                                        FailureClass failure,
+                                        std::string_view message,
+                                        const std::optional<LeaseToken>& lease,
+                                        const Caller& caller) {
+  return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(
+        const bool repeated,
+        IsRepeated(draft, id.number, {}, {TrialState::kFailed, TrialState::kCancelled}));
+    if (repeated) return absl::OkStatus();
+    VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, TrialState::kFailed, lease));
+    ReviveLease(draft, id.number);
+    const TrialState end = EndOf(draft.trial(id.number), TrialState::kFailed);
+    AddMove(draft, id.number, end, message, failure);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<Trial> StudiesImpl::MarkInfeasible(TrialId id,
+                                                  std::string_view message,
+                                                  const std::optional<LeaseToken>& lease,
+                                                  const Caller& caller) {
+  return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(
+        const bool repeated,
+        IsRepeated(draft, id.number, {}, {TrialState::kInfeasible, TrialState::kCancelled}));
+    if (repeated) return absl::OkStatus();
+    VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, TrialState::kInfeasible, lease));
+    ReviveLease(draft, id.number);
+    const TrialState end = EndOf(draft.trial(id.number), TrialState::kInfeasible);
+    AddMove(draft, id.number, end, message, FailureClass::kInfeasible);
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace vernier::study

@@ -1,0 +1,89 @@
+#include "src/study/request_book.h"
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include "fmt/format.h"
+
+namespace vernier::study {
+namespace {
+
+constexpr std::string_view kUserRule = "user";
+
+struct VerbOf {
+  Verb operator()(const StudyCreated&) const { return Verb::kCreateStudy; }
+  Verb operator()(const StudyStateChanged& change) const {
+    if (change.to == StudyState::kPaused) return Verb::kPause;
+    return change.to == StudyState::kActive ? Verb::kResume : Verb::kStopStudy;
+  }
+  Verb operator()(const StudyAmended&) const { return Verb::kAmend; }
+  Verb operator()(const TrialCreated& created) const {
+    return created.suggestion.algorithm.empty() ? Verb::kAddTrial : Verb::kAsk;
+  }
+  Verb operator()(const TrialStateChanged& change) const {
+    if (change.to == TrialState::kCancelled && change.from == TrialState::kRequested) {
+      return Verb::kStopTrial;
+    }
+    return IsFinished(change.to) ? Verb::kFinish : Verb::kNone;
+  }
+  Verb operator()(const MeasurementReported&) const { return Verb::kReport; }
+  Verb operator()(const StopDecided& stop) const {
+    return stop.stop.rule == kUserRule ? Verb::kStopTrial : Verb::kNone;
+  }
+  Verb operator()(const LeaseGranted&) const { return Verb::kSuggest; }
+  Verb operator()(const LeaseRenewed&) const { return Verb::kSuggest; }
+  template <typename Other>
+  Verb operator()(const Other&) const {
+    return Verb::kNone;
+  }
+};
+
+// The first event that tells says what the call was, but that suggesting creates trials before it leases them, and that
+// a client thought lost has its lease renewed before it reports.
+bool Refines(Verb known, Verb seen) {
+  if (known == Verb::kNone) return true;
+  if (known == Verb::kAsk) return seen == Verb::kSuggest;
+  return known == Verb::kSuggest && (seen == Verb::kReport || seen == Verb::kFinish);
+}
+
+std::string Number(const std::optional<std::int64_t>& bound) {
+  return bound.has_value() ? fmt::format("{}", *bound) : "-";
+}
+
+}  // namespace
+
+void RequestBook::Note(const Event& event) {
+  if (event.request_id.empty()) return;
+  RequestRecord& record = records_[event.request_id];
+  const Verb seen = std::visit(VerbOf{}, event.payload);
+  if (seen != Verb::kNone && Refines(record.verb, seen)) record.verb = seen;
+  if (const auto* amended = std::get_if<StudyAmended>(&event.payload)) {
+    record.detail = DetailOf(*amended);
+  }
+  if (const auto* granted = std::get_if<LeaseGranted>(&event.payload)) {
+    record.detail = granted->lease.holder;
+  }
+  const TrialNumber trial = EventTrial(event.payload);
+  if (trial.value() == 0) return;
+  if (std::find(record.trials.begin(), record.trials.end(), trial) == record.trials.end()) {
+    record.trials.push_back(trial);
+  }
+}
+
+const RequestRecord* RequestBook::Find(std::string_view request_id) const {
+  if (request_id.empty()) return nullptr;
+  const auto at = records_.find(std::string(request_id));
+  return at == records_.end() ? nullptr : &at->second;
+}
+
+std::string RequestBook::DetailOf(const StudyAmended& change) {
+  return fmt::format(
+      "{} {} {} {}",
+      change.parallel,
+      Number(change.budget.trials),
+      Number(change.budget.failed_trials),
+      change.budget.time.has_value() ? absl::FormatDuration(*change.budget.time) : "-");
+}
+
+}  // namespace vernier::study

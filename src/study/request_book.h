@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "vernier/core/event.h"
+
+namespace vernier::study {
+
+// Which call a request_id was used for, as far as its events tell.
+enum class Verb {
+  kNone,
+  kCreateStudy,
+  kPause,
+  kResume,
+  kStopStudy,
+  kAmend,
+  kAsk,
+  kSuggest,
+  kAddTrial,
+  kReport,
+  kFinish,  // Complete, fail, infeasible.
+  kStopTrial,
+};
+
+struct RequestRecord {
+  Verb verb = Verb::kNone;
+  std::vector<TrialNumber>
+      trials;          // Those it created, leased or changed, in the order of the events.
+  std::string detail;  // What else tells it from another call of the same verb: see DetailOf.
+};
+
+// What the request ids of a study's log were used for. Rebuilt from events alone, so that a repeated call is known
+// even after a restart. Not thread-safe.
+class RequestBook {
+ public:
+  void Note(const Event& event);
+  const RequestRecord* Find(std::string_view request_id) const;
+
+  static std::string DetailOf(const StudyAmended& change);
+
+ private:
+  absl::flat_hash_map<std::string, RequestRecord> records_;
+};
+
+}  // namespace vernier::study

@@ -1,0 +1,191 @@
+#include "src/study/rules.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "src/codec/study_file.h"
+#include "src/core/status.h"
+
+namespace vernier::study {
+namespace {
+
+void AddStudyMove(Draft& draft, StudyState to, std::string_view reason) {
+  draft.Add(
+      StudyStateChanged{.from = draft.study().state, .to = to, .reason = std::string(reason)});
+}
+
+std::string TimeReason(const Study& study) {
+  return fmt::format("time budget of {} spent", codec::FormatDuration(*study.spec.budget.time));
+}
+
+std::string TrialsReason(const Study& study) {
+  return fmt::format("budget of {} trials spent", *study.spec.budget.trials);
+}
+
+std::string FailuresReason(const Study& study) {
+  return fmt::format(
+      "{} trials failed, the bound is {}", study.failed, *study.spec.budget.failed_trials);
+}
+
+void FinishIfDown(Draft& draft) {
+  const Study& study = draft.study();
+  if (study.state != StudyState::kStopping || !draft.fold().unfinished().empty()) return;
+  const std::string reason = study.reason;
+  AddStudyMove(draft, draft.fold().ending(), reason);
+}
+
+void SettleActive(Draft& draft, const Transient& transient) {
+  const Study& study = draft.study();
+  if (!draft.fold().unfinished().empty()) return;
+  if (TrialRoom(study) == 0) {
+    AddStudyMove(draft, StudyState::kCompleted, TrialsReason(study));
+  } else if (transient.exhausted) {
+    AddStudyMove(draft, StudyState::kCompleted, "every point of the space was proposed");
+  }
+}
+
+}  // namespace
+
+Driver DriverOf(const Study& study) {
+  return study.spec.job.has_value() ? Driver::kEngine : Driver::kClient;
+}
+
+std::string StudyTitle(const Study& study) { return fmt::format("study '{}'", study.spec.name); }
+std::string TrialTitle(TrialNumber trial) { return fmt::format("trial {}", trial.value()); }
+
+absl::Status CheckTrial(const StudyFold& fold, TrialNumber trial) {
+  if (fold.Find(trial) != nullptr) return absl::OkStatus();
+  return WithReason(NotFound("{} has no trial {}", StudyTitle(fold.header()), trial.value()),
+                    Reason::kTrialNotFound);
+}
+
+absl::Status CheckActive(const Study& study) {
+  if (study.state == StudyState::kActive) return absl::OkStatus();
+  const std::string why = study.reason.empty() ? "" : fmt::format(" ({})", study.reason);
+  return WithReason(FailedPrecondition("{} is {}{}: it takes no new trials",
+                                       StudyTitle(study),
+                                       StudyStateName(study.state),
+                                       why),
+                    Reason::kStudyNotActive);
+}
+
+std::int64_t TrialRoom(const Study& study) {
+  const std::optional<std::int64_t>& bound = study.spec.budget.trials;
+  if (!bound.has_value()) return std::int64_t{1} << 62;
+  return std::max<std::int64_t>(0, *bound - study.trials);
+}
+
+std::int64_t ParallelRoom(const Study& study) {
+  return std::max<std::int64_t>(0, study.spec.parallel - study.open);
+}
+
+absl::Status CheckBudget(const StudyFold& fold, absl::Time now) {
+  const Study& study = fold.header();
+  std::string reason;
+  if (fold.TimeSpent(now)) reason = TimeReason(study);
+  if (TrialRoom(study) == 0) reason = TrialsReason(study);
+  if (reason.empty()) return absl::OkStatus();
+  return WithReason(ResourceExhausted("{}: {}", StudyTitle(study), reason), Reason::kBudgetSpent);
+}
+
+absl::Status CheckParallel(const Study& study) {
+  if (ParallelRoom(study) > 0) return absl::OkStatus();
+  return WithReason(ResourceExhausted("{}: {} trials are open, the bound is {}",
+                                      StudyTitle(study),
+                                      study.open,
+                                      study.spec.parallel),
+                    Reason::kParallelLimit);
+}
+
+absl::Status RequestReused(const Caller& caller) {
+  return WithReason(InvalidArgument("request_id '{}' was used for another call", caller.request_id),
+                    Reason::kRequestReused);
+}
+
+absl::StatusOr<const RequestRecord*> FindRequest(const StudyFold& fold,
+                                                 const Caller& caller,
+                                                 Verb verb,
+                                                 std::optional<TrialNumber> trial,
+                                                 std::string_view detail) {
+  const RequestRecord* record = fold.requests().Find(caller.request_id);
+  if (record == nullptr) return record;
+  const bool same_trial =
+      !trial.has_value() || (!record->trials.empty() && record->trials.front() == *trial);
+  if (record->verb != verb || !same_trial || (!detail.empty() && record->detail != detail)) {
+    return RequestReused(caller);
+  }
+  return record;
+}
+
+void AddMove(Draft& draft,
+             TrialNumber trial,
+             TrialState to,
+             std::string_view message,
+             FailureClass failure,
+             std::map<std::string, double> final_metrics) {
+  draft.Add(TrialStateChanged{.trial = trial,
+                              .from = draft.trial(trial).state,
+                              .to = to,
+                              .failure = failure,
+                              .message = std::string(message),
+                              .final_metrics = std::move(final_metrics)});
+}
+
+void AddStop(Draft& draft, TrialNumber trial, std::string_view rule, std::string_view explanation) {
+  StopRecord stop{.rule = std::string(rule),
+                  .version = "",
+                  .options = "{}",
+                  .as_of = draft.study().last_event,
+                  .numbers = {},
+                  .explanation = std::string(explanation)};
+  draft.Add(StopDecided{.trial = trial, .stop = std::move(stop)});
+  AddMove(draft, trial, TrialState::kStopping, explanation);
+}
+
+void AddWithdrawal(Draft& draft,
+                   TrialNumber trial,
+                   std::string_view rule,
+                   std::string_view explanation) {
+  switch (draft.trial(trial).state) {
+    case TrialState::kRequested:
+      AddMove(draft, trial, TrialState::kCancelled, explanation);
+      return;
+    case TrialState::kQueued:  // Nothing of it runs, so there is nothing to wait for.
+      AddStop(draft, trial, rule, explanation);
+      AddMove(draft, trial, TrialState::kCancelled, explanation);
+      return;
+    case TrialState::kStopping:
+      return;
+    default:
+      AddStop(draft, trial, rule, explanation);
+  }
+}
+
+void AddStudyStop(Draft& draft, std::string_view reason) {
+  AddStudyMove(draft, StudyState::kStopping, reason);
+  const std::vector<TrialNumber> trials(draft.fold().unfinished().begin(),
+                                        draft.fold().unfinished().end());
+  for (const TrialNumber trial : trials) AddWithdrawal(draft, trial, kStudyStop, reason);
+  FinishIfDown(draft);
+}
+
+void Settle(Draft& draft, const Transient& transient) {
+  draft.BeginConsequences();
+  const Study& study = draft.study();
+  const bool is_active = study.state == StudyState::kActive;
+  if (!is_active && study.state != StudyState::kPaused) return FinishIfDown(draft);
+  const bool failed = draft.fold().FailuresSpent();
+  if (!failed && !draft.fold().TimeSpent(draft.now())) {
+    if (is_active) SettleActive(draft, transient);
+    return;
+  }
+  const std::string reason = failed ? FailuresReason(study) : TimeReason(study);
+  if (is_active && draft.fold().unfinished().empty()) {
+    AddStudyMove(draft, failed ? StudyState::kFailed : StudyState::kCompleted, reason);
+  } else {
+    AddStudyStop(draft, reason);
+  }
+}
+
+}  // namespace vernier::study

@@ -1,0 +1,294 @@
+#include "vernier/studies.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "src/codec/study_file.h"
+#include "src/core/status.h"
+#include "src/study/replay.h"
+#include "src/study/studies_impl.h"
+#include "vernier/registry.h"
+
+namespace vernier {
+
+std::unique_ptr<Studies> Studies::Create(Storage& storage, const Clock& clock) {
+  return std::make_unique<study::StudiesImpl>(storage, clock);
+}
+
+namespace study {
+namespace {
+
+constexpr std::size_t kPage = 500;
+
+absl::Status NoStudy(absl::Status status, std::string_view what) {
+  if (!absl::IsNotFound(status)) return status;
+  return WithReason(NotFound("there is no study {}", what), Reason::kStudyNotFound);
+}
+
+absl::Status CheckSpec(const StudySpec& spec) {
+  VERNIER_RETURN_IF_ERROR(Validate(spec));
+  const Problem problem{.space = spec.space, .objectives = spec.objectives};
+  VERNIER_RETURN_IF_ERROR(NewOptimizer(spec.algorithm, problem).status());
+  return NewEarlyStopper(spec.stopping, spec.objectives.front().goal).status();
+}
+
+absl::Status CheckBound(std::string_view path,
+                        const std::optional<std::int64_t>& bound,
+                        std::int64_t spent) {
+  if (!bound.has_value() || *bound >= spent) return absl::OkStatus();
+  return FieldError(
+      path, fmt::format("must be at least {}, which is spent already, got {}", spent, *bound));
+}
+
+absl::Status CheckAmendment(const StudyFold& fold, const StudyAmended& change, absl::Time now) {
+  const Study& study = fold.header();
+  if (study.state != StudyState::kActive && study.state != StudyState::kPaused) {
+    return WithReason(
+        FailedPrecondition(
+            "{} is {}: it cannot be amended", StudyTitle(study), StudyStateName(study.state)),
+        Reason::kStudyNotActive);
+  }
+  StudySpec amended = study.spec;
+  amended.budget = change.budget;
+  amended.parallel = change.parallel;
+  VERNIER_RETURN_IF_ERROR(Validate(amended));
+  VERNIER_RETURN_IF_ERROR(CheckBound("budget.trials", change.budget.trials, study.trials));
+  VERNIER_RETURN_IF_ERROR(CheckBound("budget.failed", change.budget.failed_trials, study.failed));
+  const absl::Duration spent = absl::Trunc(fold.ActiveTime(now), absl::Seconds(1));
+  if (!change.budget.time.has_value() || *change.budget.time >= spent) return absl::OkStatus();
+  return FieldError("budget.time",
+                    fmt::format("must be at least {}, which is spent already, got {}",
+                                codec::FormatDuration(spent),
+                                codec::FormatDuration(*change.budget.time)));
+}
+
+}  // namespace
+
+absl::StatusOr<StudiesImpl::Live> StudiesImpl::Find(StudyId id) const {
+  {
+    absl::MutexLock lock(&mu_);
+    const auto at = live_.find(id);
+    if (at != live_.end()) return at->second;
+  }
+  const absl::Status stored = storage_.GetStudy(id).status();
+  if (!stored.ok()) return NoStudy(stored, fmt::format("{}", id.value()));
+  absl::MutexLock lock(&mu_);
+  Live& live = live_[id];
+  if (live == nullptr) live = std::make_shared<LiveStudy>(storage_, clock_, id);
+  return live;
+}
+
+absl::StatusOr<Study> StudiesImpl::ChangeStudy(StudyId id,
+                                               const Caller& caller,
+                                               LiveStudy::Decide decide) {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  Study answer;
+  VERNIER_RETURN_IF_ERROR(live->Change(caller, [&](Draft& draft, Transient& transient) {
+    VERNIER_RETURN_IF_ERROR(decide(draft, transient));
+    Settle(draft, transient);
+    answer = draft.study();
+    return absl::OkStatus();
+  }));
+  return answer;
+}
+
+absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Caller& caller) {
+  VERNIER_RETURN_IF_ERROR(CheckSpec(spec));
+  {
+    absl::MutexLock lock(&creating_mu_);
+    creating_mu_.Await(absl::Condition(
+        +[](bool* busy) { return !*busy; }, &creating_));
+    creating_ = true;
+  }
+  const auto create = [&]() -> absl::StatusOr<Study> {
+    VERNIER_ASSIGN_OR_RETURN(std::optional<Study> before, FindCreated(spec, caller));
+    if (before.has_value()) return *std::move(before);
+    const Event created{.seq = EventSeq(1),
+                        .time = clock_.Now(),
+                        .actor = caller.actor,
+                        .request_id = caller.request_id,
+                        .payload = StudyCreated{.spec = spec}};
+    absl::StatusOr<Study> study = storage_.CreateStudy(created);
+    if (absl::IsAlreadyExists(study.status())) {
+      return WithReason(AlreadyExists("there is already a study '{}'", spec.name),
+                        Reason::kStudyExists);
+    }
+    if (study.ok() && creations_.has_value() && !caller.request_id.empty()) {
+      creations_->emplace(caller.request_id, study->id);
+    }
+    return study;
+  };
+  absl::StatusOr<Study> study = create();
+  {
+    absl::MutexLock lock(&creating_mu_);
+    creating_ = false;
+  }
+  absl::MutexLock lock(&mu_);
+  if (study.ok() && unfinished_.has_value() && !IsFinished(study->state)) {
+    unfinished_->insert(study->id);
+  }
+  return study;
+}
+
+absl::StatusOr<std::optional<Study>> StudiesImpl::FindCreated(const StudySpec& spec,
+                                                              const Caller& caller) {
+  if (caller.request_id.empty()) return std::nullopt;
+  VERNIER_RETURN_IF_ERROR(LoadCreations());
+  const auto at = creations_->find(caller.request_id);
+  if (at == creations_->end()) return std::nullopt;
+  const absl::StatusOr<std::vector<Event>> events = storage_.ReadEvents(at->second, EventSeq(0), 1);
+  if (absl::IsNotFound(events.status())) {  // Deleted since: the request may be made anew.
+    creations_->erase(at);
+    return std::nullopt;
+  }
+  VERNIER_RETURN_IF_ERROR(events.status());
+  const auto* created = std::get_if<StudyCreated>(&events->front().payload);
+  if (created == nullptr || !(created->spec == spec)) return RequestReused(caller);
+  VERNIER_ASSIGN_OR_RETURN(Study study, GetStudy(at->second));
+  return study;
+}
+
+absl::Status StudiesImpl::LoadCreations() {
+  if (creations_.has_value()) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<Study> studies, ListStudies());
+  absl::flat_hash_map<std::string, StudyId> creations;
+  for (const Study& study : studies) {
+    const absl::StatusOr<std::vector<Event>> events = storage_.ReadEvents(study.id, EventSeq(0), 1);
+    if (absl::IsNotFound(events.status())) continue;
+    VERNIER_RETURN_IF_ERROR(events.status());
+    const std::string& request_id = events->front().request_id;
+    if (!request_id.empty()) creations.emplace(request_id, study.id);
+  }
+  creations_ = std::move(creations);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Study> StudiesImpl::GetStudy(StudyId id) const {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  Study answer;
+  VERNIER_RETURN_IF_ERROR(live->Read([&](const StudyFold& fold, const Transient&) {
+    answer = fold.header();
+    return absl::OkStatus();
+  }));
+  return answer;
+}
+
+absl::StatusOr<Study> StudiesImpl::FindStudy(std::string_view name) const {
+  const absl::StatusOr<Study> stored = storage_.GetStudyByName(name);
+  if (!stored.ok()) return NoStudy(stored.status(), fmt::format("'{}'", name));
+  return GetStudy(stored->id);
+}
+
+absl::StatusOr<std::vector<Study>> StudiesImpl::ListStudies() const {
+  std::vector<Study> all;
+  while (true) {
+    const StudyId after = all.empty() ? StudyId(0) : all.back().id;
+    VERNIER_ASSIGN_OR_RETURN(std::vector<Study> page, storage_.ListStudies(after, kPage));
+    const bool last = page.size() < kPage;
+    std::move(page.begin(), page.end(), std::back_inserter(all));
+    if (last) return all;
+  }
+}
+
+absl::StatusOr<Study> StudiesImpl::Pause(StudyId id, const Caller& caller) {
+  return ChangeStudy(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                             FindRequest(draft.fold(), caller, Verb::kPause));
+    if (repeated != nullptr) return absl::OkStatus();
+    const Study& study = draft.study();
+    VERNIER_RETURN_IF_ERROR(CheckMove(StudyTitle(study), study.state, StudyState::kPaused));
+    draft.Add(StudyStateChanged{study.state, StudyState::kPaused, "paused by " + caller.actor});
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<Study> StudiesImpl::Resume(StudyId id, const Caller& caller) {
+  return ChangeStudy(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                             FindRequest(draft.fold(), caller, Verb::kResume));
+    if (repeated != nullptr) return absl::OkStatus();
+    const Study& study = draft.study();
+    VERNIER_RETURN_IF_ERROR(CheckMove(StudyTitle(study), study.state, StudyState::kActive));
+    draft.Add(StudyStateChanged{study.state, StudyState::kActive, ""});
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<Study> StudiesImpl::Stop(StudyId id, std::string_view reason, const Caller& caller) {
+  const std::string why = reason.empty() ? "stopped by " + caller.actor : std::string(reason);
+  return ChangeStudy(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                             FindRequest(draft.fold(), caller, Verb::kStopStudy));
+    if (repeated != nullptr) return absl::OkStatus();
+    const Study& study = draft.study();
+    VERNIER_RETURN_IF_ERROR(CheckMove(StudyTitle(study), study.state, StudyState::kStopping));
+    AddStudyStop(draft, why);
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
+                                         const StudyAmended& change,
+                                         const Caller& caller) {
+  return ChangeStudy(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(
+        const RequestRecord* repeated,
+        FindRequest(
+            draft.fold(), caller, Verb::kAmend, std::nullopt, RequestBook::DetailOf(change)));
+    if (repeated != nullptr) return absl::OkStatus();
+    VERNIER_RETURN_IF_ERROR(CheckAmendment(draft.fold(), change, draft.now()));
+    draft.Add(change);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status StudiesImpl::Delete(StudyId id, bool force) {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  VERNIER_RETURN_IF_ERROR(live->Bar([&](const StudyFold& fold, const Transient&) -> absl::Status {
+    const Study& study = fold.header();
+    if (force || study.open == 0) return absl::OkStatus();
+    return FailedPrecondition("{} has {} open trials: stop it first, or delete it with force",
+                              StudyTitle(study),
+                              study.open);
+  }));
+  const absl::Status deleted = storage_.DeleteStudy(id);
+  if (!deleted.ok() && !absl::IsNotFound(deleted)) {
+    live->Revive();
+    return deleted;
+  }
+  absl::MutexLock lock(&mu_);
+  live_.erase(id);
+  if (unfinished_.has_value()) unfinished_->erase(id);
+  return NoStudy(deleted, fmt::format("{}", id.value()));
+}
+
+absl::StatusOr<std::vector<Event>> StudiesImpl::ReadEvents(StudyId id,
+                                                           EventSeq after,
+                                                           std::size_t limit) const {
+  absl::StatusOr<std::vector<Event>> events = storage_.ReadEvents(id, after, limit);
+  if (!events.ok()) return NoStudy(events.status(), fmt::format("{}", id.value()));
+  return events;
+}
+
+bool StudiesImpl::WaitForEvents(StudyId id,
+                                EventSeq after,
+                                absl::Duration timeout,
+                                std::stop_token stop) const {
+  const absl::StatusOr<Live> live = Find(id);
+  return live.ok() && (*live)->WaitForEvents(after, timeout, std::move(stop));
+}
+
+absl::StatusOr<ReplayReport> StudiesImpl::Replay(StudyId id) const {
+  Replayer replayer(id);
+  EventSeq after;
+  while (true) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events, ReadEvents(id, after, kPage));
+    for (const Event& event : events) VERNIER_RETURN_IF_ERROR(replayer.Add(event));
+    if (events.size() < kPage) return std::move(replayer).Finish();
+    after = events.back().seq;
+  }
+}
+
+}  // namespace study
+}  // namespace vernier

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "src/study/live_study.h"
+#include "src/study/rules.h"
+#include "vernier/studies.h"
+
+namespace vernier::study {
+
+// Studies over live studies. Split by concern: studies.cc, trials.cc, suggestions.cc, leases.cc, reporting.cc,
+// engine_moves.cc; replay.cc stands alone.
+//
+// Lock order: a LiveStudy's lock and mu_ are never held together.
+class StudiesImpl final : public Studies {
+ public:
+  StudiesImpl(Storage& storage, const Clock& clock) : storage_(storage), clock_(clock) {}
+
+  // studies.cc
+  absl::StatusOr<Study> CreateStudy(const StudySpec& spec, const Caller& caller) override;
+  absl::StatusOr<Study> GetStudy(StudyId id) const override;
+  absl::StatusOr<Study> FindStudy(std::string_view name) const override;
+  absl::StatusOr<std::vector<Study>> ListStudies() const override;
+  absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) override;
+  absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) override;
+  absl::StatusOr<Study> Stop(StudyId id, std::string_view reason, const Caller& caller) override;
+  absl::StatusOr<Study> Amend(StudyId id,
+                              const StudyAmended& change,
+                              const Caller& caller) override;
+  absl::Status Delete(StudyId id, bool force) override;
+
+  // trials.cc
+  absl::StatusOr<Trial> GetTrial(TrialId id) const override;
+  absl::StatusOr<std::vector<Trial>> ListTrials(StudyId id) const override;
+  absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId id) const override;
+  absl::StatusOr<Trial> AddTrial(StudyId id,
+                                 const Point& point,
+                                 const std::optional<std::map<std::string, double>>& final_metrics,
+                                 const Caller& caller) override;
+  absl::StatusOr<Trial> StopTrial(TrialId id,
+                                  std::string_view reason,
+                                  const Caller& caller) override;
+
+  // suggestions.cc
+  absl::StatusOr<std::vector<Trial>> Ask(StudyId id,
+                                         std::size_t count,
+                                         const Caller& caller,
+                                         std::stop_token stop) override;
+  absl::StatusOr<std::vector<Trial>> Suggest(StudyId id,
+                                             std::size_t count,
+                                             std::string_view holder,
+                                             const Caller& caller,
+                                             std::stop_token stop) override;
+
+  // leases.cc
+  absl::StatusOr<Trial> Heartbeat(TrialId id, const LeaseToken& lease) override;
+  absl::StatusOr<std::vector<Study>> Tick() override;
+
+  // reporting.cc
+  absl::StatusOr<Reported> Report(TrialId id,
+                                  const std::vector<Measurement>& measurements,
+                                  const std::optional<LeaseToken>& lease,
+                                  const Caller& caller) override;
+  absl::StatusOr<Trial> Complete(TrialId id,
+                                 const std::map<std::string, double>& final_metrics,
+                                 const std::optional<LeaseToken>& lease,
+                                 const Caller& caller) override;
+  absl::StatusOr<Trial> Fail(TrialId id,
+                             FailureClass failure,
+                             std::string_view message,
+                             const std::optional<LeaseToken>& lease,
+                             const Caller& caller) override;
+  absl::StatusOr<Trial> MarkInfeasible(TrialId id,
+                                       std::string_view message,
+                                       const std::optional<LeaseToken>& lease,
+                                       const Caller& caller) override;
+
+  // engine_moves.cc
+  absl::StatusOr<Trial> Move(TrialId id,
+                             TrialState to,
+                             FailureClass failure,
+                             std::string_view message) override;
+  absl::StatusOr<Trial> PlaceAttempt(TrialId id,
+                                     const Placement& placement,
+                                     std::string_view directory) override;
+  absl::StatusOr<Trial> MoveAttempt(AttemptId id,
+                                    AttemptState to,
+                                    FailureClass failure,
+                                    std::string_view message,
+                                    const std::vector<ReplicaResult>& replicas) override;
+
+  // studies.cc
+  absl::StatusOr<std::vector<Event>> ReadEvents(StudyId id,
+                                                EventSeq after,
+                                                std::size_t limit) const override;
+  bool WaitForEvents(StudyId id,
+                     EventSeq after,
+                     absl::Duration timeout,
+                     std::stop_token stop) const override;
+  absl::StatusOr<ReplayReport> Replay(StudyId id) const override;
+
+ private:
+  // Shared with calls in flight, so that a study may be deleted under them.
+  using Live = std::shared_ptr<LiveStudy>;
+
+  // NotFound (kStudyNotFound).
+  absl::StatusOr<Live> Find(StudyId id) const;
+  absl::StatusOr<Study> ChangeStudy(StudyId id, const Caller& caller, LiveStudy::Decide decide);
+  absl::StatusOr<Trial> ChangeTrial(TrialId id, const Caller& caller, LiveStudy::Decide decide);
+
+  absl::StatusOr<std::optional<Study>> FindCreated(const StudySpec& spec, const Caller& caller);
+  absl::Status LoadCreations();
+  absl::Status LoadUnfinished();
+
+  Storage& storage_;
+  const Clock& clock_;
+
+  mutable absl::Mutex mu_;
+  mutable absl::flat_hash_map<StudyId, Live> live_ ABSL_GUARDED_BY(mu_);
+  // Studies that Tick has to look at; unset until the first.
+  std::optional<std::set<StudyId>> unfinished_ ABSL_GUARDED_BY(mu_);
+
+  // One creation at a time, so that a request repeated at once is seen.
+  absl::Mutex creating_mu_;
+  bool creating_ ABSL_GUARDED_BY(creating_mu_) = false;
+  // Which study a request created; unset until the first that has an id. Touched by the one who creates.
+  std::optional<absl::flat_hash_map<std::string, StudyId>> creations_;
+};
+
+// A trial as people and programs are to see it: with the lease as it stands in memory.
+Trial Shown(const Trial& trial, const Transient& transient);
+
+// leases.cc. Aborted (kLeaseLost): the caller may not report on the trial.
+absl::Status CheckLease(const TrialRow& row, const std::optional<LeaseToken>& lease);
+// Takes back a trial whose lease expired, for the holder that turned out to be alive. No event where it did not expire.
+void ReviveLease(Draft& draft, TrialNumber trial);
+// Extends the lease by its ttl. The log hears of it if `record`, or once the expiry that it knows comes near: at most
+// two events for each ttl.  REQUIRES: the trial is leased.
+void RenewLease(Draft& draft, Transient& transient, TrialNumber trial, bool record);
+
+}  // namespace vernier::study

@@ -1,0 +1,134 @@
+#include "src/study/study_state.h"
+
+#include <bit>
+#include <utility>
+#include <variant>
+
+#include "src/core/status.h"
+#include "src/study/fold_error.h"
+#include "src/study/state_machine.h"
+
+namespace vernier::study {
+std::string MeasurementKey(const Measurement& measurement) {
+  std::string key = fmt::format(
+      "{}|{}|{}", measurement.step, absl::ToUnixNanos(measurement.time), measurement.source);
+  for (const auto& [name, value] : measurement.metrics) {
+    key += fmt::format("|{}={:x}", name, std::bit_cast<std::uint64_t>(value));
+  }
+  return key;
+}
+
+StudyFold::StudyFold(Study header)
+    : header_(std::move(header)), finite_(header_.spec.space.Cardinality().has_value()) {}
+
+absl::StatusOr<StudyFold> StudyFold::Start(StudyId id, const Event& created) {
+  const auto* payload = std::get_if<StudyCreated>(&created.payload);
+  if (payload == nullptr || created.seq != EventSeq(1)) {
+    return Damaged(created, "the log must begin with the creation of the study");
+  }
+  Study header;
+  header.id = id;
+  header.spec = payload->spec;
+  header.created = created.time;
+  header.updated = created.time;
+  header.last_event = created.seq;
+  StudyFold fold(std::move(header));
+  fold.requests_.Note(created);
+  return fold;
+}
+
+absl::Status StudyFold::Apply(const Event& event) {
+  if (event.seq.value() != header_.last_event.value() + 1) {
+    return Damaged(event, "must be event {}", header_.last_event.value() + 1);
+  }
+  if (event.time < header_.updated) {
+    return Damaged(event,
+                   "its time {} is before that of the event before it, {}",
+                   absl::FormatTime(event.time, absl::UTCTimeZone()),
+                   absl::FormatTime(header_.updated, absl::UTCTimeZone()));
+  }
+  VERNIER_RETURN_IF_ERROR(
+      std::visit([&](const auto& payload) { return On(event, payload); }, event.payload));
+  requests_.Note(event);
+  header_.last_event = event.seq;
+  header_.updated = event.time;
+  return absl::OkStatus();
+}
+
+const TrialRow* StudyFold::Find(TrialNumber trial) const {
+  const std::int64_t number = trial.value();
+  if (number < 1 || number > static_cast<std::int64_t>(rows_.size())) return nullptr;
+  return &rows_[static_cast<std::size_t>(number - 1)];
+}
+
+const std::string* StudyFold::VersionInUse(std::string_view name) const {
+  const auto at = versions_.find(name);
+  return at == versions_.end() ? nullptr : &at->second;
+}
+
+std::optional<TrialNumber> StudyFold::FindPoint(const Point& point) const {
+  if (!finite_) return std::nullopt;
+  const auto at = points_.find(header_.spec.space.Key(point));
+  if (at == points_.end()) return std::nullopt;
+  return at->second;
+}
+
+absl::Duration StudyFold::ActiveTime(absl::Time now) const {
+  return paused_since_.value_or(now) - header_.created - paused_;
+}
+
+bool StudyFold::TimeSpent(absl::Time now) const {
+  const std::optional<absl::Duration>& bound = header_.spec.budget.time;
+  return bound.has_value() && ActiveTime(now) >= *bound;
+}
+
+bool StudyFold::FailuresSpent() const {
+  const std::optional<std::int64_t>& bound = header_.spec.budget.failed_trials;
+  return bound.has_value() && header_.failed >= *bound;
+}
+
+absl::StatusOr<TrialRow*> StudyFold::Row(const Event& event, TrialNumber trial) {
+  if (Find(trial) == nullptr) return Damaged(event, "there is no trial {}", trial.value());
+  return &rows_[static_cast<std::size_t>(trial.value() - 1)];
+}
+
+absl::Status StudyFold::On(const Event& event, const StudyCreated&) {
+  return Damaged(event, "the study was created before");
+}
+
+absl::Status StudyFold::On(const Event& event, const StudyStateChanged& change) {
+  if (change.from != header_.state || !IsLegal(change.from, change.to)) {
+    return Damaged(event,
+                   "the study is {}: it cannot go from {} to {}",
+                   StudyStateName(header_.state),
+                   StudyStateName(change.from),
+                   StudyStateName(change.to));
+  }
+  if (paused_since_.has_value()) {
+    paused_ += event.time - *paused_since_;
+    paused_since_.reset();
+  }
+  if (change.to == StudyState::kPaused) paused_since_ = event.time;
+  if (change.to == StudyState::kStopping) {
+    ending_ = FailuresSpent()         ? StudyState::kFailed
+              : TimeSpent(event.time) ? StudyState::kCompleted
+                                      : StudyState::kCancelled;
+  }
+  header_.state = change.to;
+  header_.reason = change.reason;
+  return absl::OkStatus();
+}
+
+absl::Status StudyFold::On(const Event&, const StudyAmended& change) {
+  header_.spec.budget = change.budget;
+  header_.spec.parallel = change.parallel;
+  ++header_.spec_version;
+  return absl::OkStatus();
+}
+
+absl::Status StudyFold::On(const Event&, const AlgorithmChanged& change) {
+  versions_[change.name] = change.to_version;
+  return absl::OkStatus();
+}
+
+}  // namespace vernier::study

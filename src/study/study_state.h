@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "src/study/curve_book.h"
+#include "src/study/request_book.h"
+#include "src/study/shared_log.h"
+#include "vernier/core/event.h"
+#include "vernier/core/study.h"
+#include "vernier/core/trial.h"
+#include "vernier/optimizer.h"
+
+namespace vernier::study {
+
+// A trial, and what the rules must know of it besides.
+struct TrialRow {
+  Trial trial;
+  EventSeq created_by;
+  // REQUESTED and up for whoever asks next: added by hand, or offered again after its lease expired.
+  bool waiting = false;
+  // The last lease granted, kept after it expired: its holder may still be at work.
+  std::optional<Lease> last_lease;
+  // Measurements reported so far, by MeasurementKey; emptied when the trial ends.
+  absl::flat_hash_set<std::string> seen;
+};
+
+// Equal for equal (step, time, metrics, source), bit for bit.
+std::string MeasurementKey(const Measurement& measurement);
+
+// All that a study's log says, folded into one value: what the events mean.
+//
+// Pure: it reads no clock and draws no chance; points are taken as recorded. Equal logs give equal folds. Copying is not
+// possible; a snapshot for an optimiser shares the observations. Not thread-safe.
+class StudyFold {
+ public:
+  // DataLoss: `created` is not the first event of a log.
+  static absl::StatusOr<StudyFold> Start(StudyId id, const Event& created);
+  StudyFold(StudyFold&&) = default;
+  StudyFold& operator=(StudyFold&&) = default;
+
+  // DataLoss: the event cannot follow the ones before it (a gap, time going back, a move from another state, an unknown
+  // trial); the fold is then not to be used any more.
+  absl::Status Apply(const Event& event);
+
+  const Study& header() const { return header_; }
+  const std::vector<TrialRow>& rows() const { return rows_; }
+  // Null: no such trial.
+  const TrialRow* Find(TrialNumber trial) const;
+  // Observations of trials that ended with something to learn from, in the order in which they ended.
+  const SharedLog<Observation>& finished() const { return finished_; }
+  // Trials that have not ended, in the order of their numbers.
+  const std::set<TrialNumber>& unfinished() const { return unfinished_; }
+  // Trials under a lease that did not expire.
+  const std::set<TrialNumber>& leased() const { return leased_; }
+  CurveBook& curves() { return curves_; }
+  const RequestBook& requests() const { return requests_; }
+
+  // What the optimiser left behind, and the event that carries it; empty and 0 before the first suggestion.
+  const std::string& optimizer_state() const { return optimizer_state_; }
+  EventSeq optimizer_state_from() const { return optimizer_state_from_; }
+  // The version of an algorithm or rule that the log last speaks of; null if of none.
+  const std::string* VersionInUse(std::string_view name) const;
+  // In a finite space: a trial that has the point and was not cancelled.
+  std::optional<TrialNumber> FindPoint(const Point& point) const;
+
+  // Time that the time budget has counted at `now`.
+  absl::Duration ActiveTime(absl::Time now) const;
+  bool TimeSpent(absl::Time now) const;
+  bool FailuresSpent() const;
+  // While STOPPING: the state in which the study ends.
+  StudyState ending() const { return ending_; }
+
+ private:
+  explicit StudyFold(Study header);
+
+  absl::Status On(const Event& event, const StudyCreated& created);
+  absl::Status On(const Event& event, const StudyStateChanged& change);
+  absl::Status On(const Event& event, const StudyAmended& change);
+  absl::Status On(const Event& event, const AlgorithmChanged& change);
+  absl::Status On(const Event& event, const TrialCreated& created);
+  absl::Status On(const Event& event, const TrialStateChanged& change);
+  absl::Status On(const Event& event, const MeasurementReported& report);
+  absl::Status On(const Event& event, const StopDecided& decided);
+  absl::Status On(const Event& event, const LeaseGranted& granted);
+  absl::Status On(const Event& event, const LeaseRenewed& renewed);
+  absl::Status On(const Event& event, const LeaseExpired& expired);
+  absl::Status On(const Event& event, const AttemptPlaced& placed);
+  absl::Status On(const Event& event, const AttemptStateChanged& change);
+
+  absl::StatusOr<TrialRow*> Row(const Event& event, TrialNumber trial);
+  void SetState(TrialRow& row, TrialState to, bool waiting);
+  void Finish(TrialRow& row, const TrialStateChanged& change, absl::Time at);
+  void Observe(const TrialRow& row);
+  void ConsiderBest(const Trial& trial);
+
+  Study header_;
+  std::vector<TrialRow> rows_;  // Trial n at n - 1.
+  CurveBook curves_;
+  SharedLog<Observation> finished_;
+  std::set<TrialNumber> unfinished_;
+  std::set<TrialNumber> leased_;
+  RequestBook requests_;
+  std::string optimizer_state_;
+  EventSeq optimizer_state_from_;
+  std::map<std::string, std::string, std::less<>> versions_;
+  bool finite_ = false;
+  absl::flat_hash_map<std::string, TrialNumber> points_;  // By Space::Key, in finite spaces.
+  absl::Duration paused_;
+  std::optional<absl::Time> paused_since_;
+  StudyState ending_ = StudyState::kCancelled;
+};
+
+}  // namespace vernier::study

@@ -1,0 +1,116 @@
+#include "src/study/suggestion_batch.h"
+
+#include <utility>
+
+#include "src/core/status.h"
+#include "vernier/core/rng.h"
+#include "vernier/registry.h"
+
+namespace vernier::study {
+namespace {
+
+SuggestionRecord Record(const BatchInputs& inputs, std::int32_t index, Suggestion suggestion) {
+  SuggestionRecord record;
+  record.algorithm = inputs.optimizer->name();
+  record.version = inputs.optimizer->version();
+  record.options = inputs.optimizer->options();
+  record.fingerprint = NumericsFingerprint();
+  record.as_of = inputs.as_of;
+  record.state_from = inputs.state_from;
+  record.stream = static_cast<std::uint64_t>(inputs.first.value());
+  record.batch_size = static_cast<std::int32_t>(inputs.count);
+  record.batch_index = index;
+  record.pending.reserve(inputs.pending.size());
+  for (const PendingPoint& pending : inputs.pending) record.pending.push_back(pending.trial);
+  record.origin = std::move(suggestion.origin);
+  record.acquisition = suggestion.acquisition;
+  record.predicted_mean = suggestion.predicted_mean;
+  record.predicted_deviation = suggestion.predicted_deviation;
+  record.importance = std::move(suggestion.importance);
+  record.note = std::move(suggestion.note);
+  return record;
+}
+
+// A study that goes on under a newer version of its algorithm says so.
+void NameVersion(Draft& draft, const Optimizer& optimizer) {
+  const std::string* known = draft.fold().VersionInUse(optimizer.name());
+  if (known == nullptr || *known == optimizer.version()) return;
+  draft.Add(AlgorithmChanged{.name = std::string(optimizer.name()),
+                             .from_version = *known,
+                             .to_version = std::string(optimizer.version())});
+}
+
+}  // namespace
+
+BatchInputs TakeInputs(const StudyFold& fold, const Transient& transient, std::size_t count) {
+  BatchInputs inputs;
+  inputs.optimizer = *transient.optimizer;
+  inputs.finished = fold.finished().Snapshot();
+  inputs.pending.reserve(fold.unfinished().size());
+  for (const TrialNumber trial : fold.unfinished()) {
+    inputs.pending.push_back({.trial = trial, .point = fold.Find(trial)->trial.point});
+  }
+  inputs.state = fold.optimizer_state();
+  inputs.state_from = fold.optimizer_state_from();
+  inputs.as_of = fold.header().last_event;
+  inputs.first = TrialNumber(static_cast<std::int64_t>(fold.rows().size()) + 1);
+  inputs.seed = fold.header().spec.seed;
+  inputs.count = count;
+  return inputs;
+}
+
+absl::StatusOr<Suggestions> Compute(const BatchInputs& inputs, std::stop_token stop) {
+  const Rng stream = Rng(inputs.seed).Fork(static_cast<std::uint64_t>(inputs.first.value()));
+  return inputs.optimizer->Suggest(
+      inputs.finished.items(), inputs.pending, inputs.state, stream, inputs.count, std::move(stop));
+}
+
+bool IsStillTrue(const StudyFold& fold, const BatchInputs& inputs) {
+  const auto next = static_cast<std::int64_t>(fold.rows().size()) + 1;
+  return next == inputs.first.value() && fold.optimizer_state_from() == inputs.state_from;
+}
+
+absl::Status CheckPoints(const StudyFold& fold,
+                         const BatchInputs& inputs,
+                         const Suggestions& suggestions) {
+  const std::string_view name = inputs.optimizer->name();
+  if (suggestions.points.empty() || suggestions.points.size() > inputs.count) {
+    return Internal("algorithm '{}' proposed {} points, asked for {}",
+                    name,
+                    suggestions.points.size(),
+                    inputs.count);
+  }
+  for (const Suggestion& suggestion : suggestions.points) {
+    const absl::Status legal = fold.header().spec.space.Check(suggestion.point);
+    if (!legal.ok()) {
+      return Internal("algorithm '{}' left the space: {}", name, std::string(legal.message()));
+    }
+    if (const auto earlier = fold.FindPoint(suggestion.point); earlier.has_value()) {
+      return Internal(
+          "algorithm '{}' proposed the point of trial {} again", name, earlier->value());
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<TrialNumber> AddBatch(Draft& draft,
+                                  const BatchInputs& inputs,
+                                  Suggestions suggestions) {
+  NameVersion(draft, *inputs.optimizer);
+  std::vector<TrialNumber> trials;
+  const std::size_t count = suggestions.points.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const TrialNumber number(inputs.first.value() + static_cast<std::int64_t>(i));
+    Suggestion& suggestion = suggestions.points[i];
+    Point point = suggestion.point;
+    draft.Add(TrialCreated{
+        .trial = number,
+        .point = std::move(point),
+        .suggestion = Record(inputs, static_cast<std::int32_t>(i), std::move(suggestion)),
+        .optimizer_state = i + 1 == count ? std::move(suggestions.state) : std::string()});
+    trials.push_back(number);
+  }
+  return trials;
+}
+
+}  // namespace vernier::study

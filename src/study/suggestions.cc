@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <utility>
+
+#include "src/core/status.h"
+#include "src/study/studies_impl.h"
+#include "src/study/suggestion_batch.h"
+
+namespace vernier::study {
+namespace {
+
+// One call that hands out trials, from its first look to its answer.
+class HandOut {
+ public:
+  // `holder`: of the leases; none for the engine, whose trials stay in REQUESTED.
+  HandOut(const Caller& caller, std::size_t count, std::optional<std::string> holder)
+      : caller_(caller), count_(static_cast<std::int64_t>(count)), holder_(std::move(holder)) {}
+
+  // Answers if it can. Else takes the inputs of the batch that it needs, and adds nothing.
+  absl::Status Decide(Draft& draft, Transient& transient);
+  // Computes the batch.  OutOfRange is kept for the next Decide.
+  absl::Status Compute(std::stop_token stop);
+
+  bool answered() const { return answered_; }
+  // What to answer once the change is durable.
+  absl::StatusOr<std::vector<Trial>> Answer() &&;
+
+ private:
+  struct Claims {
+    std::vector<TrialNumber> held;     // Running under the caller's name.
+    std::vector<TrialNumber> offered;  // Up for whoever asks.
+    std::int64_t size() const { return static_cast<std::int64_t>(held.size() + offered.size()); }
+  };
+
+  absl::StatusOr<bool> AnswerRepeated(const Draft& draft, const Transient& transient);
+  Claims FindClaims(const StudyFold& fold) const;
+  // How many new trials the call may have besides its claims.
+  std::int64_t Need(const StudyFold& fold, const Claims& claims, absl::Time now) const;
+  absl::Status WhyNone(const StudyFold& fold, absl::Time now) const;
+  absl::Status Take(Draft& draft, Transient& transient, const Claims& claims);
+  void Grant(Draft& draft, TrialNumber trial);
+
+  const Caller& caller_;
+  const std::int64_t count_;
+  const std::optional<std::string> holder_;
+  std::optional<BatchInputs> inputs_;
+  std::optional<Suggestions> batch_;  // Computed from inputs_.
+  bool exhausted_ = false;
+  bool answered_ = false;
+  std::vector<Trial> answer_;
+  absl::Status refusal_;
+};
+
+absl::StatusOr<bool> HandOut::AnswerRepeated(const Draft& draft, const Transient& transient) {
+  const Verb verb = holder_.has_value() ? Verb::kSuggest : Verb::kAsk;
+  VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated, FindRequest(draft.fold(), caller_, verb));
+  if (repeated == nullptr) return false;
+  if (holder_.has_value() && !repeated->detail.empty() && repeated->detail != *holder_) {
+    return RequestReused(caller_);
+  }
+  for (const TrialNumber trial : repeated->trials) {
+    answer_.push_back(Shown(draft.trial(trial), transient));
+  }
+  answered_ = true;
+  return true;
+}
+
+HandOut::Claims HandOut::FindClaims(const StudyFold& fold) const {
+  Claims claims;
+  if (!holder_.has_value()) return claims;
+  for (const TrialNumber trial : fold.leased()) {
+    const Trial& row = fold.Find(trial)->trial;
+    if (claims.size() == count_) return claims;
+    if (row.state != TrialState::kRunning || row.lease->holder != *holder_) continue;
+    claims.held.push_back(trial);
+  }
+  if (fold.header().state != StudyState::kActive) return claims;
+  const std::int64_t room = ParallelRoom(fold.header());
+  for (const TrialNumber trial : fold.unfinished()) {
+    const bool full = static_cast<std::int64_t>(claims.offered.size()) == room;
+    if (full || claims.size() == count_) break;
+    if (fold.Find(trial)->waiting) claims.offered.push_back(trial);
+  }
+  return claims;
+}
+
+std::int64_t HandOut::Need(const StudyFold& fold, const Claims& claims, absl::Time now) const {
+  const Study& study = fold.header();
+  if (study.state != StudyState::kActive || fold.TimeSpent(now)) return 0;
+  const std::int64_t room = ParallelRoom(study) - static_cast<std::int64_t>(claims.offered.size());
+  return std::min({count_ - claims.size(), TrialRoom(study), room});
+}
+
+absl::Status HandOut::WhyNone(const StudyFold& fold, absl::Time now) const {
+  VERNIER_RETURN_IF_ERROR(CheckActive(fold.header()));
+  VERNIER_RETURN_IF_ERROR(CheckBudget(fold, now));
+  return CheckParallel(fold.header());
+}
+
+absl::Status HandOut::Decide(Draft& draft, Transient& transient) {
+  const StudyFold& fold = draft.fold();
+  if (holder_.has_value() && fold.header().spec.job.has_value()) {
+    return FailedPrecondition("{} runs its own job: its trials are not for clients",
+                              StudyTitle(fold.header()));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const bool repeated, AnswerRepeated(draft, transient));
+  if (repeated) return absl::OkStatus();
+  const Claims claims = FindClaims(fold);
+  const std::int64_t need = Need(fold, claims, draft.now());
+  if (need == 0 && claims.size() == 0) return WhyNone(fold, draft.now());
+  const bool fits = batch_.has_value() && IsStillTrue(fold, *inputs_) &&
+                    static_cast<std::int64_t>(inputs_->count) <= need;
+  if (!fits) batch_.reset();
+  if (need == 0 || fits || exhausted_) return Take(draft, transient, claims);
+  VERNIER_RETURN_IF_ERROR(transient.optimizer.status());
+  inputs_ = TakeInputs(fold, transient, static_cast<std::size_t>(need));
+  return absl::OkStatus();
+}
+
+absl::Status HandOut::Take(Draft& draft, Transient& transient, const Claims& claims) {
+  std::vector<TrialNumber> fresh;
+  if (batch_.has_value()) {
+    VERNIER_RETURN_IF_ERROR(CheckPoints(draft.fold(), *inputs_, *batch_));
+    fresh = AddBatch(draft, *inputs_, *std::move(batch_));
+  }
+  for (const TrialNumber trial : claims.held) {
+    RenewLease(draft, transient, trial, /*record=*/!caller_.request_id.empty());
+  }
+  for (const TrialNumber trial : claims.offered) Grant(draft, trial);
+  if (holder_.has_value()) {
+    for (const TrialNumber trial : fresh) Grant(draft, trial);
+  }
+  transient.exhausted = transient.exhausted || exhausted_;
+  Settle(draft, transient);
+  std::vector<TrialNumber> all = claims.held;
+  all.insert(all.end(), claims.offered.begin(), claims.offered.end());
+  all.insert(all.end(), fresh.begin(), fresh.end());
+  for (const TrialNumber trial : all) answer_.push_back(Shown(draft.trial(trial), transient));
+  if (all.empty()) {
+    refusal_ = WithReason(
+        OutOfRange("{}: every point of the space was proposed", StudyTitle(draft.study())),
+        Reason::kSpaceExhausted);
+  }
+  answered_ = true;
+  return absl::OkStatus();
+}
+
+void HandOut::Grant(Draft& draft, TrialNumber trial) {
+  const TrialRow& row = draft.row(trial);
+  const std::int64_t before = row.last_lease.has_value() ? row.last_lease->token : 0;
+  draft.Add(LeaseGranted{.trial = trial,
+                         .lease = {.holder = *holder_,
+                                   .token = before + 1,
+                                   .expires = draft.now() + draft.study().spec.lease.ttl}});
+  AddMove(draft, trial, TrialState::kRunning);
+}
+
+absl::Status HandOut::Compute(std::stop_token stop) {
+  absl::StatusOr<Suggestions> computed = study::Compute(*inputs_, std::move(stop));
+  exhausted_ = absl::IsOutOfRange(computed.status());
+  if (exhausted_) return absl::OkStatus();
+  VERNIER_RETURN_IF_ERROR(computed.status());
+  batch_ = *std::move(computed);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Trial>> HandOut::Answer() && {
+  if (!refusal_.ok()) return refusal_;
+  return std::move(answer_);
+}
+
+// The loop of invariant 1: look, compute outside every lock, record if what was looked at still holds, else again.
+absl::StatusOr<std::vector<Trial>> Serve(LiveStudy& live,
+                                         HandOut& hand_out,
+                                         const Caller& caller,
+                                         std::stop_token stop) {
+  const auto decide = [&](Draft& draft, Transient& transient) {
+    return hand_out.Decide(draft, transient);
+  };
+  VERNIER_ASSIGN_OR_RETURN(LiveStudy::Ticket ticket, live.Begin(caller, decide));
+  if (!hand_out.answered()) {
+    VERNIER_ASSIGN_OR_RETURN(const Slot slot, Slot::Acquire(live, stop));
+    VERNIER_ASSIGN_OR_RETURN(ticket, live.Begin(caller, decide));
+    while (!hand_out.answered()) {
+      if (stop.stop_requested()) return Cancelled("the call was given up while it was computed");
+      VERNIER_RETURN_IF_ERROR(hand_out.Compute(stop));
+      VERNIER_ASSIGN_OR_RETURN(ticket, live.Begin(caller, decide));
+    }
+  }  // The slot is free again before the wait, so that the next batch may share the sync.
+  VERNIER_RETURN_IF_ERROR(live.Finish(ticket));
+  return std::move(hand_out).Answer();
+}
+
+absl::Status CheckCount(std::size_t count) {
+  if (count >= 1) return absl::OkStatus();
+  return FieldError("count", "must be at least 1, got 0");
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Trial>> StudiesImpl::Ask(StudyId id,
+                                                    std::size_t count,
+                                                    const Caller& caller,
+                                                    std::stop_token stop) {
+  VERNIER_RETURN_IF_ERROR(CheckCount(count));
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  HandOut hand_out(caller, count, std::nullopt);
+  return Serve(*live, hand_out, caller, std::move(stop));
+}
+
+absl::StatusOr<std::vector<Trial>> StudiesImpl::Suggest(StudyId id,
+                                                        std::size_t count,
+                                                        std::string_view holder,
+                                                        const Caller& caller,
+                                                        std::stop_token stop) {
+  VERNIER_RETURN_IF_ERROR(CheckCount(count));
+  if (holder.empty()) return FieldError("client_id", "must not be empty");
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  HandOut hand_out(caller, count, std::string(holder));
+  return Serve(*live, hand_out, caller, std::move(stop));
+}
+
+}  // namespace vernier::study

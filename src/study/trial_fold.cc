@@ -1,0 +1,224 @@
+// What the events of trials mean: the second half of StudyFold.
+
+#include <limits>
+#include <utility>
+
+#include "src/study/fold_error.h"
+#include "src/study/state_machine.h"
+#include "src/study/study_state.h"
+
+namespace vernier::study {
+namespace {
+
+// What the parallel bound counts.
+bool IsOpen(const TrialRow& row) { return !IsFinished(row.trial.state) && !row.waiting; }
+
+Attempt* FindAttempt(Trial& trial, AttemptNumber number) {
+  const std::int64_t index = number.value() - 1;
+  if (index < 0 || index >= static_cast<std::int64_t>(trial.attempts.size())) return nullptr;
+  return &trial.attempts[static_cast<std::size_t>(index)];
+}
+
+// A trial that was tried elsewhere is recorded as if a client had tried it, whoever drives the study.
+bool IsLegalForSomebody(TrialState from, TrialState to) {
+  return IsLegal(Driver::kEngine, from, to) || IsLegal(Driver::kClient, from, to);
+}
+
+}  // namespace
+
+absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
+  const std::int64_t next = static_cast<std::int64_t>(rows_.size()) + 1;
+  if (created.trial.value() != next) return Damaged(event, "must create trial {}", next);
+  TrialRow row;
+  row.trial.number = created.trial;
+  row.trial.point = created.point;
+  row.trial.suggestion = created.suggestion;
+  row.trial.created = event.time;
+  row.created_by = event.seq;
+  row.waiting = created.suggestion.algorithm.empty();
+  ++header_.trials;
+  if (IsOpen(row)) ++header_.open;
+  rows_.push_back(std::move(row));
+  curves_.AddTrial(created.trial);
+  unfinished_.insert(created.trial);
+  if (finite_) points_.try_emplace(header_.spec.space.Key(created.point), created.trial);
+  if (created.suggestion.algorithm.empty()) return absl::OkStatus();
+  versions_[created.suggestion.algorithm] = created.suggestion.version;
+  // Only the last of a batch carries a state; nobody looks between the events of one commit.
+  optimizer_state_ = created.optimizer_state;
+  optimizer_state_from_ = event.seq;
+  return absl::OkStatus();
+}
+
+absl::Status StudyFold::On(const Event& event, const TrialStateChanged& change) {
+  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, change.trial));
+  if (change.from != row->trial.state || !IsLegalForSomebody(change.from, change.to)) {
+    return Damaged(event,
+                   "trial {} is {}: it cannot go from {} to {}",
+                   change.trial.value(),
+                   TrialStateName(row->trial.state),
+                   TrialStateName(change.from),
+                   TrialStateName(change.to));
+  }
+  // Back in REQUESTED is only what is offered again.
+  SetState(*row, change.to, /*waiting=*/change.to == TrialState::kRequested);
+  if (change.to == TrialState::kRunning && !row->trial.started.has_value()) {
+    row->trial.started = event.time;
+  }
+  if (!change.message.empty()) row->trial.message = change.message;
+  if (IsFinished(change.to)) Finish(*row, change, event.time);
+  return absl::OkStatus();
+}
+
+void StudyFold::SetState(TrialRow& row, TrialState to, bool waiting) {
+  header_.open -= IsOpen(row) ? 1 : 0;
+  row.trial.state = to;
+  row.waiting = waiting;
+  header_.open += IsOpen(row) ? 1 : 0;
+}
+
+void StudyFold::Finish(TrialRow& row, const TrialStateChanged& change, absl::Time at) {
+  Trial& trial = row.trial;
+  trial.ended = at;
+  trial.failure = change.failure;
+  trial.final_metrics = change.final_metrics;
+  trial.lease.reset();
+  row.seen = {};
+  unfinished_.erase(trial.number);
+  leased_.erase(trial.number);
+  switch (change.to) {
+    case TrialState::kCompleted:
+      ++header_.completed;
+      curves_.MarkFinished(trial.number);
+      ConsiderBest(trial);
+      break;
+    case TrialState::kCancelled:
+      // Nothing was learnt of the point: it may be proposed again.
+      if (FindPoint(trial.point) == trial.number) {
+        points_.erase(header_.spec.space.Key(trial.point));
+      }
+      return;
+    default:
+      ++header_.failed;
+  }
+  Observe(row);
+}
+
+void StudyFold::Observe(const TrialRow& row) {
+  Observation observation{.trial = row.trial.number, .point = row.trial.point, .values = {}};
+  switch (row.trial.state) {
+    case TrialState::kCompleted:
+      observation.outcome =
+          row.trial.stop.has_value() ? Outcome::kStoppedEarly : Outcome::kCompleted;
+      for (const Objective& objective : header_.spec.objectives) {
+        const auto value = row.trial.final_metrics.find(objective.metric);
+        observation.values.push_back(value == row.trial.final_metrics.end()
+                                         ? std::numeric_limits<double>::quiet_NaN()
+                                         : value->second);
+      }
+      break;
+    case TrialState::kInfeasible:
+      observation.outcome = Outcome::kInfeasible;
+      break;
+    default:
+      observation.outcome = Outcome::kFailed;
+  }
+  finished_.Append(std::move(observation));
+}
+
+void StudyFold::ConsiderBest(const Trial& trial) {
+  const Objective& objective = header_.spec.objectives.front();
+  const auto value = trial.final_metrics.find(objective.metric);
+  if (value == trial.final_metrics.end() || value->second != value->second) return;
+  if (header_.best.has_value()) {
+    const double best = Find(*header_.best)->trial.final_metrics.at(objective.metric);
+    const bool is_tie_of_earlier = value->second == best && trial.number < *header_.best;
+    if (!IsBetter(objective.goal, value->second, best) && !is_tie_of_earlier) return;
+  }
+  header_.best = trial.number;
+}
+
+absl::Status StudyFold::On(const Event& event, const MeasurementReported& report) {
+  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, report.trial));
+  const Measurement& measurement = report.measurement;
+  Trial& trial = row->trial;
+  ++trial.measurements;
+  row->seen.insert(MeasurementKey(measurement));
+  if (!trial.last.has_value()) trial.last.emplace();
+  std::map<std::string, double> metrics = std::move(trial.last->metrics);
+  for (const auto& [name, value] : measurement.metrics) metrics[name] = value;
+  trial.last = measurement;
+  trial.last->metrics = std::move(metrics);
+  const auto objective = measurement.metrics.find(header_.spec.objectives.front().metric);
+  if (objective != measurement.metrics.end()) {
+    curves_.AddPoint(report.trial, measurement.step, objective->second);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StudyFold::On(const Event& event, const StopDecided& decided) {
+  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, decided.trial));
+  row->trial.stop = decided.stop;
+  if (!decided.stop.version.empty()) versions_[decided.stop.rule] = decided.stop.version;
+  return absl::OkStatus();
+}
+
+absl::Status StudyFold::On(const Event& event, const LeaseGranted& granted) {
+  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, granted.trial));
+  row->trial.lease = granted.lease;
+  row->last_lease = granted.lease;
+  leased_.insert(granted.trial);
+  return absl::OkStatus();
+}
+
+absl::Status StudyFold::On(const Event& event, const LeaseRenewed& renewed) {
+  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, renewed.trial));
+  if (!row->last_lease.has_value()) {
+    return Damaged(event, "trial {} was never leased", renewed.trial.value());
+  }
+  row->last_lease->expires = renewed.expires;
+  row->trial.lease = row->last_lease;  // One that had expired is alive again.
+  leased_.insert(renewed.trial);
+  return absl::OkStatus();
+}
+
+absl::Status StudyFold::On(const Event& event, const LeaseExpired& expired) {
+  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, expired.trial));
+  row->trial.lease.reset();
+  leased_.erase(expired.trial);
+  return absl::OkStatus();
+}
+
+absl::Status StudyFold::On(const Event& event, const AttemptPlaced& placed) {
+  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, placed.trial));
+  const std::int64_t next = static_cast<std::int64_t>(row->trial.attempts.size()) + 1;
+  if (placed.attempt.value() != next) return Damaged(event, "must place attempt {}", next);
+  Attempt attempt;
+  attempt.number = placed.attempt;
+  attempt.placement = placed.placement;
+  attempt.directory = placed.directory;
+  attempt.placed = event.time;
+  row->trial.attempts.push_back(std::move(attempt));
+  return absl::OkStatus();
+}
+
+absl::Status StudyFold::On(const Event& event, const AttemptStateChanged& change) {
+  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, change.trial));
+  Attempt* attempt = FindAttempt(row->trial, change.attempt);
+  if (attempt == nullptr || !IsLegal(attempt->state, change.to)) {
+    return Damaged(event,
+                   "attempt {} of trial {} cannot become {}",
+                   change.attempt.value(),
+                   change.trial.value(),
+                   AttemptStateName(change.to));
+  }
+  attempt->state = change.to;
+  if (change.to == AttemptState::kRunning) attempt->started = event.time;
+  if (IsEnded(change.to)) attempt->ended = event.time;
+  attempt->failure = change.failure;
+  attempt->message = change.message;
+  if (!change.replicas.empty()) attempt->replicas = change.replicas;
+  return absl::OkStatus();
+}
+
+}  // namespace vernier::study

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <utility>
+
+#include "src/core/status.h"
+#include "src/study/studies_impl.h"
+
+namespace vernier::study {
+namespace {
+
+constexpr std::string_view kUserOrigin = "user";
+
+absl::Status CheckAddition(const StudyFold& fold,
+                           const Point& point,
+                           const std::optional<std::map<std::string, double>>& final_metrics,
+                           absl::Time now) {
+  const Study& study = fold.header();
+  VERNIER_RETURN_IF_ERROR(CheckActive(study));
+  VERNIER_RETURN_IF_ERROR(study.spec.space.Check(point));
+  if (final_metrics.has_value()) {
+    for (const Objective& objective : study.spec.objectives) {
+      if (final_metrics->contains(objective.metric)) continue;
+      return FieldError("final_metrics",
+                        fmt::format("must hold the objective '{}'", objective.metric));
+    }
+  }
+  return CheckBudget(fold, now);
+}
+
+SuggestionRecord UserSuggestion(const Study& study) {
+  SuggestionRecord record;
+  record.as_of = study.last_event;
+  record.origin = kUserOrigin;
+  return record;
+}
+
+}  // namespace
+
+Trial Shown(const Trial& trial, const Transient& transient) {
+  Trial shown = trial;
+  const auto expires = transient.lease_expires.find(trial.number);
+  if (shown.lease.has_value() && expires != transient.lease_expires.end()) {
+    shown.lease->expires = std::max(shown.lease->expires, expires->second);
+  }
+  return shown;
+}
+
+absl::StatusOr<Trial> StudiesImpl::ChangeTrial(TrialId id,
+                                               const Caller& caller,
+                                               LiveStudy::Decide decide) {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
+  Trial answer;
+  VERNIER_RETURN_IF_ERROR(
+      live->Change(caller, [&](Draft& draft, Transient& transient) -> absl::Status {
+        VERNIER_RETURN_IF_ERROR(CheckTrial(draft.fold(), id.number));
+        VERNIER_RETURN_IF_ERROR(decide(draft, transient));
+        if (!draft.empty()) Settle(draft, transient);
+        answer = Shown(draft.trial(id.number), transient);
+        return absl::OkStatus();
+      }));
+  return answer;
+}
+
+absl::StatusOr<Trial> StudiesImpl::GetTrial(TrialId id) const {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
+  Trial answer;
+  VERNIER_RETURN_IF_ERROR(
+      live->Read([&](const StudyFold& fold, const Transient& transient) -> absl::Status {
+        VERNIER_RETURN_IF_ERROR(CheckTrial(fold, id.number));
+        answer = Shown(fold.Find(id.number)->trial, transient);
+        return absl::OkStatus();
+      }));
+  return answer;
+}
+
+absl::StatusOr<std::vector<Trial>> StudiesImpl::ListTrials(StudyId id) const {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  std::vector<Trial> trials;
+  VERNIER_RETURN_IF_ERROR(live->Read([&](const StudyFold& fold, const Transient& transient) {
+    trials.clear();
+    trials.reserve(fold.rows().size());
+    for (const TrialRow& row : fold.rows()) trials.push_back(Shown(row.trial, transient));
+    return absl::OkStatus();
+  }));
+  return trials;
+}
+
+absl::StatusOr<std::vector<Measurement>> StudiesImpl::ListMeasurements(TrialId id) const {
+  VERNIER_RETURN_IF_ERROR(GetTrial(id).status());
+  return storage_.ListMeasurements(id);
+}
+
+absl::StatusOr<Trial> StudiesImpl::AddTrial(
+    StudyId id,
+    const Point& point,
+    const std::optional<std::map<std::string, double>>& final_metrics,
+    const Caller& caller) {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  // The next number may be reserved for a suggestion that is being computed.
+  VERNIER_ASSIGN_OR_RETURN(Slot slot, Slot::Acquire(*live, std::stop_token()));
+  Trial answer;
+  const auto add = [&](Draft& draft, Transient& transient) -> absl::Status {
+    const StudyFold& fold = draft.fold();
+    VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                             FindRequest(fold, caller, Verb::kAddTrial));
+    if (repeated != nullptr) {
+      answer = Shown(draft.trial(repeated->trials.front()), transient);
+      return answer.point == point ? absl::OkStatus() : RequestReused(caller);
+    }
+    VERNIER_RETURN_IF_ERROR(CheckAddition(fold, point, final_metrics, draft.now()));
+    const TrialNumber number(static_cast<std::int64_t>(fold.rows().size()) + 1);
+    draft.Add(TrialCreated{.trial = number,
+                           .point = point,
+                           .suggestion = UserSuggestion(draft.study()),
+                           .optimizer_state = ""});
+    if (final_metrics.has_value()) {
+      AddMove(draft, number, TrialState::kRunning);
+      AddMove(draft,
+              number,
+              TrialState::kCompleted,
+              "tried elsewhere",
+              FailureClass::kNone,
+              *final_metrics);
+    }
+    Settle(draft, transient);
+    answer = draft.trial(number);
+    return absl::OkStatus();
+  };
+  VERNIER_ASSIGN_OR_RETURN(const LiveStudy::Ticket ticket, live->Begin(caller, add));
+  slot.Release();
+  VERNIER_RETURN_IF_ERROR(live->Finish(ticket));
+  return answer;
+}
+
+absl::StatusOr<Trial> StudiesImpl::StopTrial(TrialId id,
+                                             std::string_view reason,
+                                             const Caller& caller) {
+  const std::string why = reason.empty() ? "stopped by " + caller.actor : std::string(reason);
+  return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                             FindRequest(draft.fold(), caller, Verb::kStopTrial, id.number));
+    if (repeated != nullptr) return absl::OkStatus();
+    const TrialState state = draft.trial(id.number).state;
+    if (state != TrialState::kRequested) {
+      VERNIER_RETURN_IF_ERROR(
+          CheckMove(TrialTitle(id.number), DriverOf(draft.study()), state, TrialState::kStopping));
+    }
+    AddWithdrawal(draft, id.number, kUserStop, why);
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace vernier::study

@@ -1,7 +1,7 @@
 #include "algorithms/grid/grid_axis.h"
 
 #include <optional>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,37 +18,29 @@ std::optional<std::int64_t> Points(const Parameter& parameter) {
   return std::nullopt;
 }
 
-// The ends exactly as the user wrote them: an exponential of a logarithm can miss them by a rounding.
-ParameterValue ContinuousValue(const Parameter& parameter, std::int64_t i, std::int64_t points) {
+bool IsContinuous(const Parameter& parameter) {
+  return std::holds_alternative<FloatDomain>(parameter.domain) && !ValueCount(parameter);
+}
+
+// The lowest and the highest value. Those of a continuous float exactly as the user wrote them: the exponential of a
+// logarithm can miss them by a rounding.
+std::pair<ParameterValue, ParameterValue> Ends(const Parameter& parameter) {
+  if (!IsContinuous(parameter)) return {FromUnit(parameter, 0), FromUnit(parameter, 1)};
   const FloatDomain& domain = std::get<FloatDomain>(parameter.domain);
-  if (points == 1) return FromUnit(parameter, 0.5);
-  if (i == 0) return domain.lower;
-  if (i == points - 1) return domain.upper;
-  return FromUnit(parameter, static_cast<double>(i) / static_cast<double>(points - 1));
+  return {domain.lower, domain.upper};
 }
 
-// Of a parameter with `count` values, more than one.
-ParameterValue FiniteValue(const Parameter& parameter,
-                           std::int64_t i,
-                           std::int64_t points,
-                           std::int64_t count) {
-  if (points == 1) return FromUnit(parameter, 0.5);
-  if (i == 0) return ValueAt(parameter, 0);
-  if (i == points - 1) return ValueAt(parameter, count - 1);
-  const double lowest = ToUnit(parameter, ValueAt(parameter, 0));
-  const double highest = ToUnit(parameter, ValueAt(parameter, count - 1));
-  const double share = static_cast<double>(i) / static_cast<double>(points - 1);
-  return FromUnit(parameter, lowest + share * (highest - lowest));
-}
-
-sampling::Axis SpreadValues(const Parameter& parameter,
-                            std::int64_t points,
-                            std::optional<std::int64_t> count) {
-  std::vector<ParameterValue> values;
-  for (std::int64_t i = 0; i < points; ++i) {
+sampling::Axis SpreadValues(const Parameter& parameter, std::int64_t points) {
+  if (points == 1) return sampling::ListedValues({FromUnit(parameter, 0.5)});
+  const auto [lowest, highest] = Ends(parameter);
+  const double from = ToUnit(parameter, lowest);
+  const double to = ToUnit(parameter, highest);
+  std::vector<ParameterValue> values = {lowest};
+  for (std::int64_t i = 1; i < points; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(points - 1);
     ParameterValue value =
-        count ? FiniteValue(parameter, i, points, *count) : ContinuousValue(parameter, i, points);
-    if (values.empty() || values.back() != value) values.push_back(std::move(value));
+        i == points - 1 ? highest : FromUnit(parameter, from + share * (to - from));
+    if (values.back() != value) values.push_back(std::move(value));
   }
   return sampling::ListedValues(std::move(values));
 }
@@ -59,15 +51,19 @@ absl::StatusOr<sampling::Axis> GridAxis(const Parameter& parameter) {
   const std::optional<std::int64_t> points = Points(parameter);
   const std::optional<std::int64_t> count = ValueCount(parameter);
   if (count && (!points || *points >= *count)) return sampling::AllValues(parameter);
-  const std::string_view kind =
-      std::holds_alternative<FloatDomain>(parameter.domain) ? "float" : "int";
-  const std::string path = fmt::format("parameters.{}.{}", parameter.name, kind);
-  if (!points) return FieldError(path, "a grid needs 'points' or a 'step' for a float");
+  const bool is_float = std::holds_alternative<FloatDomain>(parameter.domain);
+  const std::string path =
+      fmt::format("parameters.{}.{}", parameter.name, is_float ? "float" : "int");
+  if (!points) {
+    return FieldError(path,
+                      is_float ? "a grid needs 'points' or a 'step' for a float"
+                               : "a grid needs 'points' for an integer with 2^62 values or more");
+  }
   if (*points > kMaxListedPoints) {
     return FieldError(
         path, fmt::format("a grid takes at most {} points, got {}", kMaxListedPoints, *points));
   }
-  return SpreadValues(parameter, *points, count);
+  return SpreadValues(parameter, *points);
 }
 
 }  // namespace vernier::grid

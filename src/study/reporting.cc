@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "fmt/ranges.h"
@@ -154,23 +155,23 @@ absl::StatusOr<Studies::Reported> StudiesImpl::Report(TrialId id,
                                                       const std::optional<LeaseToken>& lease,
                                                       const Caller& caller) {
   VERNIER_RETURN_IF_ERROR(CheckMeasurements(measurements));
-  VERNIER_ASSIGN_OR_RETURN(
-      Trial trial, ChangeTrial(id, caller, [&](Draft& draft, Transient& transient) -> absl::Status {
-        const TrialRow& row = draft.row(id.number);
-        VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
-                                 FindRequest(draft.fold(), caller, Verb::kReport, id.number));
-        if (repeated != nullptr) return CheckSameReport(row, measurements, caller);
-        if (!IsFinished(row.trial.state)) VERNIER_RETURN_IF_ERROR(CheckLease(row, lease));
-        const bool late = row.last_lease.has_value() && row.waiting;
-        if (!late) VERNIER_RETURN_IF_ERROR(CheckReportable(row.trial));
-        ReviveLease(draft, id.number);
-        for (const Measurement& measurement : measurements) {
-          Measurement whole = Completed(measurement, row.trial, draft.now());
-          if (row.seen.contains(MeasurementKey(whole))) continue;
-          AddMeasurement(draft, transient, id.number, std::move(whole));
-        }
-        return absl::OkStatus();
-      }));
+  const auto report = [&](Draft& draft, Transient& transient) -> absl::Status {
+    const TrialRow& row = draft.row(id.number);
+    VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                             FindRequest(draft.fold(), caller, Verb::kReport, id.number));
+    if (repeated != nullptr) return CheckSameReport(row, measurements, caller);
+    if (!IsFinished(row.trial.state)) VERNIER_RETURN_IF_ERROR(CheckLease(row, lease));
+    const bool late = row.last_lease.has_value() && row.waiting;
+    if (!late) VERNIER_RETURN_IF_ERROR(CheckReportable(row.trial));
+    ReviveLease(draft, id.number);
+    for (const Measurement& measurement : measurements) {
+      Measurement whole = Completed(measurement, row.trial, draft.now());
+      if (row.seen.contains(MeasurementKey(whole))) continue;
+      AddMeasurement(draft, transient, id.number, std::move(whole));
+    }
+    return absl::OkStatus();
+  };
+  VERNIER_ASSIGN_OR_RETURN(Trial trial, ChangeTrial(id, caller, report));
   const bool stop = trial.state == TrialState::kStopping || IsFinished(trial.state);
   return Reported{.trial = std::move(trial), .stop = stop};
 }

@@ -84,12 +84,13 @@ absl::StatusOr<Study> StudiesImpl::ChangeStudy(StudyId id,
                                                LiveStudy::Decide decide) {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   Study answer;
-  VERNIER_RETURN_IF_ERROR(live->Change(caller, [&](Draft& draft, Transient& transient) {
+  const auto change = [&](Draft& draft, Transient& transient) -> absl::Status {
     VERNIER_RETURN_IF_ERROR(decide(draft, transient));
     Settle(draft, transient);
     answer = draft.study();
     return absl::OkStatus();
-  }));
+  };
+  VERNIER_RETURN_IF_ERROR(live->Change(caller, change));
   return answer;
 }
 
@@ -167,10 +168,11 @@ absl::Status StudiesImpl::LoadCreations() {
 absl::StatusOr<Study> StudiesImpl::GetStudy(StudyId id) const {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   Study answer;
-  VERNIER_RETURN_IF_ERROR(live->Read([&](const StudyFold& fold, const Transient&) {
+  const auto look = [&](const StudyFold& fold, const Transient&) {
     answer = fold.header();
     return absl::OkStatus();
-  }));
+  };
+  VERNIER_RETURN_IF_ERROR(live->Read(look));
   return answer;
 }
 
@@ -245,13 +247,14 @@ absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
 
 absl::Status StudiesImpl::Delete(StudyId id, bool force) {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
-  VERNIER_RETURN_IF_ERROR(live->Bar([&](const StudyFold& fold, const Transient&) -> absl::Status {
+  const auto is_idle = [&](const StudyFold& fold, const Transient&) -> absl::Status {
     const Study& study = fold.header();
     if (force || study.open == 0) return absl::OkStatus();
     return FailedPrecondition("{} has {} open trials: stop it first, or delete it with force",
                               StudyTitle(study),
                               study.open);
-  }));
+  };
+  VERNIER_RETURN_IF_ERROR(live->Bar(is_idle));
   const absl::Status deleted = storage_.DeleteStudy(id);
   if (!deleted.ok() && !absl::IsNotFound(deleted)) {
     live->Revive();

@@ -49,38 +49,39 @@ absl::StatusOr<Trial> StudiesImpl::ChangeTrial(TrialId id,
                                                LiveStudy::Decide decide) {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
   Trial answer;
-  VERNIER_RETURN_IF_ERROR(
-      live->Change(caller, [&](Draft& draft, Transient& transient) -> absl::Status {
-        VERNIER_RETURN_IF_ERROR(CheckTrial(draft.fold(), id.number));
-        VERNIER_RETURN_IF_ERROR(decide(draft, transient));
-        if (!draft.empty()) Settle(draft, transient);
-        answer = Shown(draft.trial(id.number), transient);
-        return absl::OkStatus();
-      }));
+  const auto change = [&](Draft& draft, Transient& transient) -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(CheckTrial(draft.fold(), id.number));
+    VERNIER_RETURN_IF_ERROR(decide(draft, transient));
+    if (!draft.empty()) Settle(draft, transient);
+    answer = Shown(draft.trial(id.number), transient);
+    return absl::OkStatus();
+  };
+  VERNIER_RETURN_IF_ERROR(live->Change(caller, change));
   return answer;
 }
 
 absl::StatusOr<Trial> StudiesImpl::GetTrial(TrialId id) const {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
   Trial answer;
-  VERNIER_RETURN_IF_ERROR(
-      live->Read([&](const StudyFold& fold, const Transient& transient) -> absl::Status {
-        VERNIER_RETURN_IF_ERROR(CheckTrial(fold, id.number));
-        answer = Shown(fold.Find(id.number)->trial, transient);
-        return absl::OkStatus();
-      }));
+  const auto look = [&](const StudyFold& fold, const Transient& transient) -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(CheckTrial(fold, id.number));
+    answer = Shown(fold.Find(id.number)->trial, transient);
+    return absl::OkStatus();
+  };
+  VERNIER_RETURN_IF_ERROR(live->Read(look));
   return answer;
 }
 
 absl::StatusOr<std::vector<Trial>> StudiesImpl::ListTrials(StudyId id) const {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   std::vector<Trial> trials;
-  VERNIER_RETURN_IF_ERROR(live->Read([&](const StudyFold& fold, const Transient& transient) {
+  const auto look = [&](const StudyFold& fold, const Transient& transient) {
     trials.clear();
     trials.reserve(fold.rows().size());
     for (const TrialRow& row : fold.rows()) trials.push_back(Shown(row.trial, transient));
     return absl::OkStatus();
-  }));
+  };
+  VERNIER_RETURN_IF_ERROR(live->Read(look));
   return trials;
 }
 

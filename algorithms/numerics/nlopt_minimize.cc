@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "algorithms/numerics/minimize.h"
+#include "nlopt.h"
+
+namespace vernier::numerics {
+namespace {
+
+// What NLopt sees instead of «not here»: worse than anything real, yet finite, since its line searches interpolate.
+constexpr double kForbidden = 1e30;
+
+nlopt_algorithm Native(NloptAlgorithm algorithm) {
+  switch (algorithm) {
+    case NloptAlgorithm::kSlsqp:
+      return NLOPT_LD_SLSQP;
+    case NloptAlgorithm::kLbfgs:
+      return NLOPT_LD_LBFGS;
+    case NloptAlgorithm::kMma:
+      return NLOPT_LD_MMA;
+  }
+  return NLOPT_LD_SLSQP;
+}
+
+// Keeps the best point seen: some of NLopt's algorithms return their last one when the count of evaluations runs out.
+struct Recorder {
+  SmoothFunction f;
+  Minimum best;
+  std::vector<double> unread_gradient;  // For calls that do not ask for one.
+
+  double Evaluate(unsigned n, const double* x, double* gradient) {
+    const std::span<double> out(gradient != nullptr ? gradient : unread_gradient.data(), n);
+    const double value = f({x, n}, out);
+    ++best.evaluations;
+    if (!std::isfinite(value)) {
+      std::fill(out.begin(), out.end(), 0.0);
+      return kForbidden;
+    }
+    if (value < best.value) {
+      best.value = value;
+      best.x.assign(x, x + n);
+    }
+    return value;
+  }
+};
+
+double Trampoline(unsigned n, const double* x, double* gradient, void* recorder) {
+  return static_cast<Recorder*>(recorder)->Evaluate(n, x, gradient);
+}
+
+struct Destroy {
+  void operator()(nlopt_opt search) const { nlopt_destroy(search); }
+};
+
+}  // namespace
+
+// By the C interface, which reports by return codes and throws nothing.
+Minimum MinimizeNlopt(NloptAlgorithm algorithm,
+                      SmoothFunction f,
+                      std::span<const double> start,
+                      const Box& box,
+                      const StopRule& rule) {
+  std::vector<double> x(start.begin(), start.end());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::clamp(x[i], box.lower[i], box.upper[i]);
+  Recorder recorder{.f = f,
+                    .best = {.x = x, .value = std::numeric_limits<double>::infinity()},
+                    .unread_gradient = std::vector<double>(x.size())};
+  const std::unique_ptr<std::remove_pointer_t<nlopt_opt>, Destroy> search(
+      nlopt_create(Native(algorithm), static_cast<unsigned>(x.size())));
+  if (search == nullptr || x.empty()) {
+    recorder.Evaluate(static_cast<unsigned>(x.size()), x.data(), nullptr);
+    return recorder.best;
+  }
+  nlopt_set_min_objective(search.get(), Trampoline, &recorder);
+  nlopt_set_lower_bounds(search.get(), box.lower.data());
+  nlopt_set_upper_bounds(search.get(), box.upper.data());
+  nlopt_set_ftol_rel(search.get(), rule.value_tolerance);
+  nlopt_set_maxeval(search.get(), rule.max_evaluations);
+  double value = 0;
+  // Every code that it can end with leaves the best point in the recorder: even a failure is no more than an early end.
+  nlopt_optimize(search.get(), x.data(), &value);
+  return recorder.best;
+}
+
+}  // namespace vernier::numerics

@@ -88,7 +88,8 @@ class Space {
   // InvalidArgument: a FieldError that names the parameter and the bound it breaks, paths as in the study file
   // ("parameters.lr.float[1]", "parameters.momentum.when", "constraints[0]"). Checked: names, bounds, scales, steps,
   // values, conditions (known parents, legal values, no cycle), defaults inside their domain, constraints that parse,
-  // name only numeric or boolean parameters, and admit at least one point (found by a bounded search).
+  // name numeric or boolean parameters (categorical ones beside a quoted value), and admit at least one point (found by a
+  // bounded search). Numbers of conditions and defaults are given the kind that their parameter holds.
   static absl::StatusOr<Space> Create(std::vector<Parameter> parameters,
                                       std::vector<std::string> constraints = {});
 
@@ -104,13 +105,16 @@ class Space {
   // OK if the point holds a legal value for each active parameter, nothing else, and satisfies the constraints.
   // InvalidArgument: a FieldError naming parameter, value and bound.
   absl::Status Check(const Point& point) const;
+  // The point with each number in the kind that its parameter holds, where that is the same number: 1 for a float becomes
+  // 1.0, 16.0 for an integer becomes 16. What does not fit, and unknown names, stay as they are for Check to refuse.
+  Point InKind(const Point& point) const;
   // Whether the constraints hold. A constraint over an inactive parameter holds.
   bool Satisfies(const Point& point) const;
   // Whether parameter `index` is active, given the values of its ancestors in `point`.
   bool IsActive(int index, const Point& point) const;
 
-  // The number of points: nullopt if infinite (a float without a step) or beyond 2^62. Conditions are taken into
-  // account, constraints are not, so that this is an upper bound.
+  // The number of points: nullopt if infinite (a float without a step), beyond 2^62, or hidden behind conditions too
+  // entangled to count. Conditions are taken into account, constraints are not, so that this is an upper bound.
   std::optional<std::int64_t> Cardinality() const;
   // Equal for equal points, different for different ones. Short text, stable over versions.
   std::string Key(const Point& point) const;

@@ -12,12 +12,12 @@ namespace vernier {
 // Points of a space seen as points of the unit cube: one coordinate per parameter, in the order of parameters().
 //
 // Continuous floats map by their scale. Parameters with finitely many values (integers, steps, lists, booleans) own
-// cells of equal width on their scale; the coordinate of a value is the middle of its cell. Integers and steps on a
-// linear scale: u = (x - lower + step/2) / (upper - lower + step); on a log scale the padding is made before the
-// logarithm. Lists, categories and booleans (false, true) own cells by their index; an algorithm to which the distance
-// between listed numbers matters takes it from the values.
+// cells that are equally wide before the scale is applied; the coordinate of a value is its place on the scale, the
+// middle of its cell on a linear one. Integers and steps: u = (x - lower + step/2) / (upper - lower + step); on a log
+// scale the padding is made before the logarithm and never reaches 0. Lists, categories and booleans (false, true) own
+// cells by their index; an algorithm to which the distance between listed numbers matters takes it from the values.
 
-// The number of values of a parameter on its own; nullopt if infinite.
+// The number of values of a parameter on its own; nullopt if infinite or beyond 2^62.
 std::optional<std::int64_t> ValueCount(const Parameter& parameter);
 // The i-th value, in ascending or listed order.  REQUIRES: 0 <= i < ValueCount.
 ParameterValue ValueAt(const Parameter& parameter, std::int64_t i);
@@ -26,9 +26,9 @@ std::int64_t IndexOf(const Parameter& parameter, const ParameterValue& value);
 
 // The coordinate of a legal value, in [0, 1].
 double ToUnit(const Parameter& parameter, const ParameterValue& value);
-// The legal value whose cell holds u (clamped to [0, 1]). FromUnit(ToUnit(v)) == v for finite domains; for continuous
-// floats the value is inside the bounds and within rounding of v. Uniform u gives every value of a finite domain its
-// share: equal for lists, categories and linear integers.
+// The legal value whose cell holds u (clamped to [0, 1]). FromUnit(ToUnit(v)) == v for finite domains of up to 2^40
+// values; for continuous floats the value is inside the bounds and within rounding of v. Uniform u gives every value of
+// a finite domain its share: equal for lists, categories and linear integers.
 ParameterValue FromUnit(const Parameter& parameter, double u);
 
 // The point at `u`, parents first; coordinates of inactive parameters are ignored.  REQUIRES: u.size() == parameters.

@@ -1,0 +1,214 @@
+#include "src/core/domain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fmt/format.h"
+
+namespace vernier {
+namespace {
+
+template <typename... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+template <typename... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
+
+constexpr double kTwoTo53 = 9007199254740992.0;
+// A step that misses the upper bound by less than this part of itself reaches it.
+constexpr double kStepSlack = 1e-9;
+
+// How many digits follow the point in the shortest decimal form; more than 15 for what has no short one.
+int Decimals(double x) {
+  constexpr int kMany = 16;
+  std::string text = fmt::format("{}", x);
+  int exponent = 0;
+  if (const std::size_t e = text.find('e'); e != std::string::npos) {
+    exponent = std::stoi(text.substr(e + 1));
+    text.resize(e);
+  }
+  const std::size_t point = text.find('.');
+  const int written = point == std::string::npos ? 0 : static_cast<int>(text.size() - point - 1);
+  return std::clamp(written - exponent, 0, kMany);
+}
+
+// The double nearest to x rounded to that many decimals. Exact: the quotient of two exact numbers.
+double RoundTo(double x, int decimals) {
+  const double power = std::pow(10.0, decimals);
+  const double scaled = std::nearbyint(x * power);
+  return decimals <= 15 && std::abs(scaled) < kTwoTo53 ? scaled / power : x;
+}
+
+std::uint64_t LastOf(const FloatDomain& domain) {
+  const double steps = (domain.upper - domain.lower) / *domain.step;
+  return static_cast<std::uint64_t>(std::floor(steps * (1 + 1e-15) + kStepSlack));
+}
+
+std::uint64_t LastOf(const IntDomain& domain) {
+  const auto width =
+      static_cast<std::uint64_t>(domain.upper) - static_cast<std::uint64_t>(domain.lower);
+  return width / static_cast<std::uint64_t>(domain.step.value_or(1));
+}
+
+std::string NotOneOf(const std::vector<std::string>& texts, const ParameterValue& value) {
+  return fmt::format(
+      "must be one of {}, got {}", fmt::join(texts.begin(), texts.end(), ", "), FormatValue(value));
+}
+
+std::string KindName(const ParameterValue& value) {
+  static constexpr std::string_view kNames[] = {"a boolean", "an integer", "a number", "text"};
+  return fmt::format("{} ({})", kNames[value.index()], FormatValue(value));
+}
+
+std::string WhyIllegalFloat(const FloatDomain& domain, const ParameterValue& value) {
+  const auto* const x = std::get_if<double>(&value);
+  if (x == nullptr) return fmt::format("must be a number, got {}", KindName(value));
+  if (!std::isfinite(*x)) return fmt::format("must be finite, got {}", *x);
+  if (*x < domain.lower) return fmt::format("must be at least {}, got {}", domain.lower, *x);
+  if (*x > domain.upper) return fmt::format("must be at most {}, got {}", domain.upper, *x);
+  if (!domain.step.has_value() || FindIndex(domain, value).has_value()) return "";
+  const double nearest = std::nearbyint((*x - domain.lower) / *domain.step);
+  const auto last = static_cast<double>(LastOf(domain));
+  return fmt::format("must be {} plus a multiple of {}, got {}; the nearest is {}",
+                     domain.lower,
+                     *domain.step,
+                     *x,
+                     GridFloat(domain, static_cast<std::int64_t>(std::min(nearest, last))));
+}
+
+std::string WhyIllegalInt(const IntDomain& domain, const ParameterValue& value) {
+  const auto* const x = std::get_if<std::int64_t>(&value);
+  if (x == nullptr) return fmt::format("must be an integer, got {}", KindName(value));
+  if (*x < domain.lower) return fmt::format("must be at least {}, got {}", domain.lower, *x);
+  if (*x > domain.upper) return fmt::format("must be at most {}, got {}", domain.upper, *x);
+  const std::uint64_t above =
+      static_cast<std::uint64_t>(*x) - static_cast<std::uint64_t>(domain.lower);
+  const std::int64_t step = domain.step.value_or(1);
+  if (above % static_cast<std::uint64_t>(step) == 0) return "";
+  return fmt::format("must be {} plus a multiple of {}, got {}", domain.lower, step, *x);
+}
+
+std::string WhyNotListed(const Domain& domain, const ParameterValue& value) {
+  if (FindIndex(domain, value).has_value()) return "";
+  std::vector<std::string> texts;
+  if (const auto* const discrete = std::get_if<DiscreteDomain>(&domain)) {
+    for (const double x : discrete->values) texts.push_back(FormatValue(x));
+  } else if (const auto* const categorical = std::get_if<CategoricalDomain>(&domain)) {
+    for (const ParameterValue& x : categorical->values) texts.push_back(FormatValue(x));
+  } else {
+    return fmt::format("must be true or false, got {}", KindName(value));
+  }
+  return NotOneOf(texts, value);
+}
+
+template <typename T>
+std::optional<std::int64_t> PlaceIn(const std::vector<T>& values, const T& value) {
+  const auto found = std::find(values.begin(), values.end(), value);
+  if (found == values.end()) return std::nullopt;
+  return found - values.begin();
+}
+
+std::optional<std::int64_t> FindInFloat(const FloatDomain& domain, const ParameterValue& value) {
+  const auto* const x = std::get_if<double>(&value);
+  if (x == nullptr || !(*x >= domain.lower && *x <= domain.upper)) return std::nullopt;
+  const std::optional<Grid> grid = GridOf(domain);
+  if (!grid.has_value()) return std::nullopt;
+  const double nearest = std::nearbyint((*x - grid->lower) / grid->step);
+  const auto i = static_cast<std::int64_t>(std::min(nearest, static_cast<double>(grid->last)));
+  if (GridFloat(domain, i) != *x) return std::nullopt;
+  return i;
+}
+
+std::optional<std::int64_t> FindInInt(const IntDomain& domain, const ParameterValue& value) {
+  if (!WhyIllegalInt(domain, value).empty()) return std::nullopt;
+  const std::uint64_t above = static_cast<std::uint64_t>(std::get<std::int64_t>(value)) -
+                              static_cast<std::uint64_t>(domain.lower);
+  return static_cast<std::int64_t>(above / static_cast<std::uint64_t>(domain.step.value_or(1)));
+}
+
+}  // namespace
+
+std::optional<Grid> GridOf(const Domain& domain) {
+  if (const auto* const x = std::get_if<IntDomain>(&domain)) {
+    return Grid{.lower = static_cast<double>(x->lower),
+                .step = static_cast<double>(x->step.value_or(1)),
+                .scale = x->scale,
+                .last = LastOf(*x)};
+  }
+  if (const auto* const x = std::get_if<FloatDomain>(&domain)) {
+    if (x->lower == x->upper) return Grid{.lower = x->lower, .step = 1, .scale = x->scale};
+    if (!x->step.has_value()) return std::nullopt;
+    return Grid{.lower = x->lower, .step = *x->step, .scale = x->scale, .last = LastOf(*x)};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> ListSize(const Domain& domain) {
+  return std::visit(
+      Overloaded{
+          [](const DiscreteDomain& x) { return std::optional<std::int64_t>(x.values.size()); },
+          [](const CategoricalDomain& x) { return std::optional<std::int64_t>(x.values.size()); },
+          [](const BoolDomain&) { return std::optional<std::int64_t>(2); },
+          [](const auto&) { return std::optional<std::int64_t>(); },
+      },
+      domain);
+}
+
+double GridFloat(const FloatDomain& domain, std::int64_t i) {
+  if (!domain.step.has_value()) return domain.lower;
+  const double raw = domain.lower + static_cast<double>(i) * *domain.step;
+  const double nice = RoundTo(raw, std::max(Decimals(domain.lower), Decimals(*domain.step)));
+  return std::clamp(nice, domain.lower, domain.upper);
+}
+
+std::optional<std::int64_t> FindIndex(const Domain& domain, const ParameterValue& value) {
+  return std::visit(Overloaded{
+                        [&](const FloatDomain& x) { return FindInFloat(x, value); },
+                        [&](const IntDomain& x) { return FindInInt(x, value); },
+                        [&](const DiscreteDomain& x) {
+                          const auto* const number = std::get_if<double>(&value);
+                          return number == nullptr ? std::nullopt : PlaceIn(x.values, *number);
+                        },
+                        [&](const CategoricalDomain& x) { return PlaceIn(x.values, value); },
+                        [&](const BoolDomain&) {
+                          const auto* const flag = std::get_if<bool>(&value);
+                          return flag == nullptr ? std::nullopt
+                                                 : std::optional<std::int64_t>(*flag ? 1 : 0);
+                        },
+                    },
+                    domain);
+}
+
+std::string WhyIllegal(const Domain& domain, const ParameterValue& value) {
+  if (const auto* const x = std::get_if<FloatDomain>(&domain)) return WhyIllegalFloat(*x, value);
+  if (const auto* const x = std::get_if<IntDomain>(&domain)) return WhyIllegalInt(*x, value);
+  return WhyNotListed(domain, value);
+}
+
+ParameterValue InKindOf(const Domain& domain, const ParameterValue& value) {
+  const auto* const integer = std::get_if<std::int64_t>(&value);
+  const auto* const number = std::get_if<double>(&value);
+  // Beyond 2^53 a double and an integer are not surely the same number.
+  const bool exact_integer =
+      integer != nullptr && std::abs(static_cast<double>(*integer)) <= kTwoTo53;
+  const bool exact_number =
+      number != nullptr && std::abs(*number) <= kTwoTo53 && *number == std::nearbyint(*number);
+  if (std::holds_alternative<CategoricalDomain>(domain)) {
+    if (FindIndex(domain, value).has_value()) return value;
+    ParameterValue other = value;
+    if (exact_integer) other = static_cast<double>(*integer);
+    if (exact_number) other = static_cast<std::int64_t>(*number);
+    return FindIndex(domain, other).has_value() ? other : value;
+  }
+  if (std::holds_alternative<IntDomain>(domain) && exact_number) {
+    return static_cast<std::int64_t>(*number);
+  }
+  const bool holds_number =
+      std::holds_alternative<FloatDomain>(domain) || std::holds_alternative<DiscreteDomain>(domain);
+  if (holds_number && exact_integer) return static_cast<double>(*integer);
+  return value;
+}
+
+}  // namespace vernier

@@ -1,0 +1,139 @@
+#include "src/core/expression.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "src/core/expression_parser.h"
+
+namespace vernier {
+namespace {
+
+using Op = Expression::Op;
+
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
+
+double AsNumber(const ParameterValue& value) {
+  return std::visit(
+      [](const auto& held) -> double {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::string>) {
+          return kNoValue;
+        } else {
+          return static_cast<double>(held);
+        }
+      },
+      value);
+}
+
+bool IsText(const ParameterValue& value, const std::string& text) {
+  const auto* const held = std::get_if<std::string>(&value);
+  return held != nullptr ? *held == text : FormatValue(value) == text;
+}
+
+double Unary(Op op, double a) {
+  switch (op) {
+    case Op::kNegate:
+      return -a;
+    case Op::kNot:
+      return 1 - a;
+    case Op::kAbs:
+      return std::abs(a);
+    case Op::kLog:
+      return a > 0 ? std::log(a) : kNoValue;
+    case Op::kExp:
+      return std::exp(a);
+    case Op::kSqrt:
+      return std::sqrt(a);
+    case Op::kFloor:
+      return std::floor(a);
+    default:
+      return std::ceil(a);
+  }
+}
+
+// Kleene's logic: a side that has no value matters only if the other does not decide.
+double And(double a, double b) {
+  if (a == 0 || b == 0) return 0;
+  return std::isnan(a) || std::isnan(b) ? kNoValue : 1;
+}
+
+double Arithmetic(Op op, double a, double b) {
+  switch (op) {
+    case Op::kAdd:
+      return a + b;
+    case Op::kSubtract:
+      return a - b;
+    case Op::kMultiply:
+      return a * b;
+    case Op::kDivide:
+      return b == 0 ? kNoValue : a / b;
+    case Op::kRemainder:
+      return std::fmod(a, b);
+    case Op::kPower:
+      return a == 0 && b < 0 ? kNoValue : std::pow(a, b);
+    case Op::kMin:
+      return a < b ? a : b;
+    default:
+      return a > b ? a : b;
+  }
+}
+
+bool Compare(Op op, double a, double b) {
+  switch (op) {
+    case Op::kLess:
+      return a < b;
+    case Op::kLessOrEqual:
+      return a <= b;
+    case Op::kGreater:
+      return a > b;
+    case Op::kGreaterOrEqual:
+      return a >= b;
+    case Op::kEqual:
+      return a == b;
+    default:
+      return a != b;
+  }
+}
+
+double Binary(Op op, double a, double b) {
+  if (op == Op::kAnd) return And(a, b);
+  if (op == Op::kOr) return 1 - And(1 - a, 1 - b);
+  if (std::isnan(a) || std::isnan(b)) return kNoValue;
+  return op < Op::kLess ? Arithmetic(op, a, b) : (Compare(op, a, b) ? 1 : 0);
+}
+
+}  // namespace
+
+absl::StatusOr<Expression> Expression::Parse(std::string_view text,
+                                             std::span<const ExpressionName> known,
+                                             bool open_names) {
+  return ExpressionParser(text, known, open_names).Parse();
+}
+
+bool Expression::Holds(std::span<const ParameterValue* const> values) const {
+  std::array<double, kMaxExpressionStack> stack;
+  std::size_t size = 0;
+  const auto value = [values](int slot) -> const ParameterValue& {
+    return *values[static_cast<std::size_t>(slot)];
+  };
+  for (const Instruction& step : program_) {
+    if (step.op == Op::kPushNumber) {
+      stack[size++] = step.number;
+    } else if (step.op == Op::kPushSlot) {
+      stack[size++] = AsNumber(value(step.slot));
+    } else if (step.op == Op::kTextIsConstant) {
+      stack[size++] = IsText(value(step.slot), step.text) ? 1 : 0;
+    } else if (step.op == Op::kTextsAreEqual) {
+      stack[size++] = IsText(value(step.slot), FormatValue(value(step.other_slot))) ? 1 : 0;
+    } else if (step.op < Op::kAdd) {
+      stack[size - 1] = Unary(step.op, stack[size - 1]);
+    } else {
+      --size;
+      stack[size - 1] = Binary(step.op, stack[size - 1], stack[size]);
+    }
+  }
+  return stack[0] == 1;
+}
+
+}  // namespace vernier

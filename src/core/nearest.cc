@@ -1,0 +1,66 @@
+#include "src/core/nearest.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <vector>
+
+#include "fmt/format.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::size_t kListed = 12;
+// Names longer than this are not compared: the cost is quadratic and nobody types them.
+constexpr std::size_t kCompared = 128;
+
+bool SameLetter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`; case is free.
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(last.begin(), last.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = SameLetter(a[i - 1], b[j - 1]);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+      const bool swapped =
+          i > 1 && j > 1 && SameLetter(a[i - 1], b[j - 2]) && SameLetter(a[i - 2], b[j - 1]);
+      if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+    std::swap(before_last, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string NearestHint(std::string_view given, std::span<const std::string> known) {
+  if (known.empty()) return "";
+  const std::string* nearest = nullptr;
+  // A third of the letters may be wrong, and one in any case.
+  std::size_t best = std::max<std::size_t>(1, given.size() / 3) + 1;
+  for (const std::string& name : known) {
+    if (given.size() > kCompared || name.size() > kCompared) continue;
+    const std::size_t distance = EditDistance(given, name);
+    // Every letter replaced is another word, not a slip.
+    if (distance < best && distance < std::max(given.size(), name.size())) {
+      best = distance;
+      nearest = &name;
+    }
+  }
+  if (nearest != nullptr) return fmt::format("; did you mean '{}'?", *nearest);
+  std::string list;
+  for (std::size_t i = 0; i < std::min(known.size(), kListed); ++i) {
+    list += fmt::format("{}{}", i == 0 ? "" : ", ", known[i]);
+  }
+  return fmt::format("; known: {}{}", list, known.size() > kListed ? ", …" : "");
+}
+
+}  // namespace vernier

@@ -1,0 +1,169 @@
+#include "src/core/point_count.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+
+#include "vernier/core/unit_cube.h"
+
+namespace vernier {
+namespace {
+
+using Count = std::optional<std::int64_t>;
+
+constexpr std::int64_t kMaxCount = std::int64_t{1} << 62;
+constexpr int kMaxSteps = 200000;
+
+Count Multiply(Count a, Count b) {
+  std::int64_t product = 0;
+  if (!a.has_value() || !b.has_value() || __builtin_mul_overflow(*a, *b, &product)) return {};
+  return product <= kMaxCount ? Count(product) : Count();
+}
+
+Count Add(Count a, Count b) {
+  if (!a.has_value() || !b.has_value() || *a + *b > kMaxCount) return {};
+  return *a + *b;
+}
+
+// A parameter's dependence on another: it needs one of these values of it.
+struct Link {
+  std::size_t parent;
+  std::set<std::int64_t> values;  // Places among the parent's.
+};
+
+// Counts by cases. Parameters that no condition joins are independent: their counts multiply. Where conditions join
+// several, the first has a known set of values; those that decide every condition alike make one case, and in each case
+// what is left falls apart again.
+class Counter {
+ public:
+  // Positions 0, 1, … are those of the order with parents first.
+  Counter(const std::vector<Parameter>& parameters, std::span<const int> order) {
+    std::map<std::string_view, std::size_t> position;
+    for (const int index : order) {
+      const Parameter& parameter = parameters[static_cast<std::size_t>(index)];
+      std::vector<Link> links;
+      for (const Condition& when : parameter.when) {
+        const std::size_t parent = position.at(when.parent);
+        Link link{.parent = parent, .values = {}};
+        for (const ParameterValue& value : when.values) {
+          link.values.insert(IndexOf(*parameters_[parent], value));
+        }
+        links.push_back(std::move(link));
+      }
+      position.emplace(parameter.name, parameters_.size());
+      parameters_.push_back(&parameter);
+      links_.push_back(std::move(links));
+    }
+  }
+
+  Count CountAll() {
+    std::vector<std::size_t> all(parameters_.size());
+    std::iota(all.begin(), all.end(), 0);
+    return CountOpen(all);
+  }
+
+ private:
+  using Positions = std::vector<std::size_t>;  // Ascending.
+
+  // `open`: parameters whose value is not chosen and which nothing chosen so far makes inactive.
+  Count CountOpen(const Positions& open) {
+    if (++steps_ > kMaxSteps) return {};
+    Count product = 1;
+    for (const Positions& part : Parts(open)) {
+      product = Multiply(product, CountPart(part));
+      if (!product.has_value()) return {};
+    }
+    return product;
+  }
+
+  // The parts that no condition joins.
+  std::vector<Positions> Parts(const Positions& open) const {
+    std::map<std::size_t, std::size_t> root;
+    for (const std::size_t p : open) root[p] = p;
+    const auto find = [&root](std::size_t p) {
+      while (root[p] != p) p = root[p] = root[root[p]];
+      return p;
+    };
+    for (const std::size_t p : open) {
+      for (const Link& link : links_[p]) {
+        if (root.contains(link.parent)) root[find(p)] = find(link.parent);
+      }
+    }
+    std::map<std::size_t, Positions> parts;
+    for (const std::size_t p : open) parts[find(p)].push_back(p);
+    std::vector<Positions> result;
+    for (auto& [unused, part] : parts) result.push_back(std::move(part));
+    return result;
+  }
+
+  Count CountPart(const Positions& part) {
+    const std::size_t first = part.front();
+    const Count values = ValueCount(*parameters_[first]);
+    if (part.size() == 1 || !values.has_value()) return values;
+    Count sum = 0;
+    for (const auto& [failed, weight] : Cases(first, *values, part)) {
+      sum = Add(sum, Multiply(weight, CountOpen(Remaining(part, failed))));
+      if (!sum.has_value()) return {};
+    }
+    return sum;
+  }
+
+  // How many values of `first` make just these parameters of the part inactive.
+  std::map<Positions, std::int64_t> Cases(std::size_t first,
+                                          std::int64_t values,
+                                          const Positions& part) const {
+    std::set<std::int64_t> named;
+    for (const std::size_t p : part) {
+      for (const Link& link : links_[p]) {
+        if (link.parent == first) named.insert(link.values.begin(), link.values.end());
+      }
+    }
+    std::map<Positions, std::int64_t> cases;
+    constexpr std::int64_t kNoValue = -1;
+    for (const std::int64_t value : named) ++cases[FailedAt(first, value, part)];
+    const auto unnamed = values - static_cast<std::int64_t>(named.size());
+    if (unnamed > 0) cases[FailedAt(first, kNoValue, part)] += unnamed;
+    return cases;
+  }
+
+  Positions FailedAt(std::size_t first, std::int64_t value, const Positions& part) const {
+    Positions failed;
+    for (const std::size_t p : part) {
+      const bool fails = std::any_of(links_[p].begin(), links_[p].end(), [&](const Link& link) {
+        return link.parent == first && !link.values.contains(value);
+      });
+      if (fails) failed.push_back(p);
+    }
+    return failed;
+  }
+
+  // The part without its first, without `failed` and without what depends on them.
+  Positions Remaining(const Positions& part, const Positions& failed) const {
+    std::set<std::size_t> inactive(failed.begin(), failed.end());
+    Positions rest;
+    for (const std::size_t p : part) {
+      if (p == part.front()) continue;
+      const bool orphan = std::any_of(links_[p].begin(), links_[p].end(), [&](const Link& link) {
+        return inactive.contains(link.parent);
+      });
+      if (orphan) inactive.insert(p);
+      if (!inactive.contains(p)) rest.push_back(p);
+    }
+    return rest;
+  }
+
+  std::vector<const Parameter*> parameters_;
+  std::vector<std::vector<Link>> links_;
+  int steps_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> CountPoints(const std::vector<Parameter>& parameters,
+                                        std::span<const int> parents_first) {
+  return Counter(parameters, parents_first).CountAll();
+}
+
+}  // namespace vernier

@@ -1,0 +1,190 @@
+#include "vernier/core/space.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/core/constraint.h"
+#include "src/core/domain.h"
+#include "src/core/feasibility.h"
+#include "src/core/nearest.h"
+#include "src/core/point_count.h"
+#include "src/core/space_validation.h"
+
+namespace vernier {
+namespace {
+
+absl::StatusOr<std::vector<Constraint>> ParseAll(const std::vector<std::string>& texts,
+                                                 const std::vector<Parameter>& parameters) {
+  std::vector<Constraint> constraints;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    absl::StatusOr<Constraint> constraint = Constraint::Parse(texts[i], parameters);
+    if (!constraint.ok()) {
+      return FieldError(fmt::format("constraints[{}]", i),
+                        std::string(constraint.status().message()));
+    }
+    constraints.push_back(*std::move(constraint));
+  }
+  return constraints;
+}
+
+// Text that cannot be mistaken for another text or its surroundings.
+std::string Quote(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::string KeyOf(const ParameterValue& value) {
+  if (const auto* const text = std::get_if<std::string>(&value)) return Quote(*text);
+  const auto* const number = std::get_if<double>(&value);
+  // -0 equals 0.
+  if (number != nullptr && *number == 0) return "0";
+  return FormatValue(value);
+}
+
+std::string WhyInactive(const Parameter& parameter) {
+  std::string needs;
+  for (const Condition& when : parameter.when) {
+    std::vector<std::string> values;
+    for (const ParameterValue& value : when.values) values.push_back(FormatValue(value));
+    needs += fmt::format(
+        "{}{} = {}", needs.empty() ? "" : " and ", when.parent, fmt::join(values, " or "));
+  }
+  return fmt::format("is active only with {}", needs);
+}
+
+std::string PointPath(std::string_view name) { return fmt::format("point.{}", name); }
+
+}  // namespace
+
+struct Space::Rep {
+  std::vector<Parameter> parameters;
+  std::vector<int> parents_first;
+  std::vector<std::string> constraint_texts;
+  std::vector<Constraint> constraints;
+  std::map<std::string, int, std::less<>> index;
+  std::optional<std::int64_t> cardinality;
+};
+
+Space::Space() {
+  auto rep = std::make_shared<Rep>();
+  rep->cardinality = 1;
+  rep_ = std::move(rep);
+}
+
+Space::Space(std::shared_ptr<const Rep> rep) : rep_(std::move(rep)) {}
+
+absl::StatusOr<Space> Space::Create(std::vector<Parameter> parameters,
+                                    std::vector<std::string> constraints) {
+  VERNIER_RETURN_IF_ERROR(CheckAndNormalize(parameters));
+  auto rep = std::make_shared<Rep>();
+  VERNIER_ASSIGN_OR_RETURN(rep->parents_first, OrderParentsFirst(parameters));
+  VERNIER_ASSIGN_OR_RETURN(rep->constraints, ParseAll(constraints, parameters));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    rep->index.emplace(parameters[i].name, static_cast<int>(i));
+  }
+  rep->cardinality = CountPoints(parameters, rep->parents_first);
+  rep->parameters = std::move(parameters);
+  rep->constraint_texts = std::move(constraints);
+  const std::span<const Constraint> parsed = rep->constraints;
+  Space space(std::move(rep));
+  VERNIER_RETURN_IF_ERROR(CheckFeasible(space, parsed));
+  return space;
+}
+
+const std::vector<Parameter>& Space::parameters() const { return rep_->parameters; }
+std::span<const int> Space::parents_first() const { return rep_->parents_first; }
+const std::vector<std::string>& Space::constraints() const { return rep_->constraint_texts; }
+std::optional<std::int64_t> Space::Cardinality() const { return rep_->cardinality; }
+
+std::optional<int> Space::Find(std::string_view name) const {
+  const auto found = rep_->index.find(name);
+  if (found == rep_->index.end()) return std::nullopt;
+  return found->second;
+}
+
+bool Space::IsActive(int index, const Point& point) const {
+  const Parameter& parameter = rep_->parameters[static_cast<std::size_t>(index)];
+  return std::all_of(parameter.when.begin(), parameter.when.end(), [&point](const Condition& when) {
+    const auto parent = point.find(when.parent);
+    return parent != point.end() &&
+           std::find(when.values.begin(), when.values.end(), parent->second) != when.values.end();
+  });
+}
+
+bool Space::Satisfies(const Point& point) const {
+  return std::all_of(rep_->constraints.begin(),
+                     rep_->constraints.end(),
+                     [&point](const Constraint& constraint) { return constraint.Holds(point); });
+}
+
+absl::Status Space::Check(const Point& point) const {
+  for (const auto& [name, value] : point) {
+    if (Find(name).has_value()) continue;
+    std::vector<std::string> names;
+    for (const Parameter& parameter : rep_->parameters) names.push_back(parameter.name);
+    return FieldError(PointPath(name), "no such parameter" + NearestHint(name, names));
+  }
+  for (const int index : rep_->parents_first) {
+    const Parameter& parameter = rep_->parameters[static_cast<std::size_t>(index)];
+    const auto found = point.find(parameter.name);
+    const bool given = found != point.end();
+    const bool active = IsActive(index, point);
+    if (given && !active) return FieldError(PointPath(parameter.name), WhyInactive(parameter));
+    if (!given && !active) continue;
+    if (!given) return FieldError(PointPath(parameter.name), "must have a value");
+    const std::string why = WhyIllegal(parameter.domain, found->second);
+    if (!why.empty()) return FieldError(PointPath(parameter.name), why);
+  }
+  for (std::size_t i = 0; i < rep_->constraints.size(); ++i) {
+    if (rep_->constraints[i].Holds(point)) continue;
+    return FieldError(
+        fmt::format("constraints[{}]", i),
+        fmt::format("'{}' does not hold at {}", rep_->constraints[i].text(), FormatPoint(point)));
+  }
+  return absl::OkStatus();
+}
+
+Point Space::InKind(const Point& point) const {
+  Point result = point;
+  for (auto& [name, value] : result) {
+    const std::optional<int> index = Find(name);
+    if (!index.has_value()) continue;
+    value = InKindOf(rep_->parameters[static_cast<std::size_t>(*index)].domain, value);
+  }
+  return result;
+}
+
+std::string Space::Key(const Point& point) const {
+  std::string key;
+  for (const Parameter& parameter : rep_->parameters) {
+    const auto found = point.find(parameter.name);
+    if (found == point.end()) continue;
+    key += fmt::format("{}{}={}", key.empty() ? "" : " ", parameter.name, KeyOf(found->second));
+  }
+  return key;
+}
+
+std::optional<Point> Space::DefaultPoint() const {
+  Point point;
+  for (const int index : rep_->parents_first) {
+    const Parameter& parameter = rep_->parameters[static_cast<std::size_t>(index)];
+    if (!IsActive(index, point)) continue;
+    if (!parameter.default_value.has_value()) return std::nullopt;
+    point.emplace(parameter.name, *parameter.default_value);
+  }
+  if (!Satisfies(point)) return std::nullopt;
+  return point;
+}
+
+bool operator==(const Space& a, const Space& b) {
+  return a.rep_ == b.rep_ ||
+         (a.parameters() == b.parameters() && a.constraints() == b.constraints());
+}
+
+}  // namespace vernier

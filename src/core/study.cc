@@ -1,0 +1,125 @@
+#include "vernier/core/study.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "fmt/format.h"
+#include "src/core/expression.h"
+#include "src/core/training_job_validation.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::size_t kMaxName = 128;
+constexpr std::int32_t kMaxParallel = 10000;
+
+// In the order of StudyState.
+constexpr std::array<std::string_view, 6> kStudyStates = {
+    "ACTIVE", "PAUSED", "STOPPING", "COMPLETED", "CANCELLED", "FAILED"};
+
+bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+bool IsNamePart(char c) { return IsLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; }
+
+absl::Status CheckName(const std::string& name) {
+  const bool sound = !name.empty() && name.size() <= kMaxName && IsLetter(name.front()) &&
+                     std::all_of(name.begin(), name.end(), IsNamePart);
+  if (sound) return absl::OkStatus();
+  return FieldError("study",
+                    fmt::format("must match ^[A-Za-z][A-Za-z0-9_-]{{0,127}}$, got '{}'", name));
+}
+
+absl::Status CheckObjectives(const std::vector<Objective>& objectives) {
+  if (objectives.empty()) return FieldError("objective", "must name a metric");
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < objectives.size(); ++i) {
+    const std::string path = objectives.size() == 1 ? "objective" : fmt::format("objective[{}]", i);
+    const std::string& metric = objectives[i].metric;
+    if (metric.empty()) return FieldError(path, "must name a metric");
+    if (metric.size() > kMaxName) {
+      return FieldError(path,
+                        fmt::format("the metric's name must have at most {} characters, got {}",
+                                    kMaxName,
+                                    metric.size()));
+    }
+    if (!seen.insert(metric).second) {
+      return FieldError(path, fmt::format("metric '{}' is an objective twice", metric));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMetrics(const StudySpec& spec) {
+  if (spec.metrics.contains("")) return FieldError("metrics", "a metric's name must not be empty");
+  std::vector<ExpressionName> known;
+  for (const Objective& objective : spec.objectives) known.push_back({.name = objective.metric});
+  for (const auto& [name, unused] : spec.metrics) known.push_back({.name = name});
+  for (std::size_t i = 0; i < spec.outcome_constraints.size(); ++i) {
+    const auto parsed = Expression::Parse(spec.outcome_constraints[i], known, /*open_names=*/true);
+    if (parsed.ok()) continue;
+    return FieldError(fmt::format("outcome_constraints[{}]", i),
+                      std::string(parsed.status().message()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCount(std::string_view path, std::optional<std::int64_t> count) {
+  if (!count.has_value() || *count >= 1) return absl::OkStatus();
+  return FieldError(path, fmt::format("must be at least 1, got {}", *count));
+}
+
+absl::Status CheckBudget(const Budget& budget) {
+  VERNIER_RETURN_IF_ERROR(CheckCount("budget.trials", budget.trials));
+  VERNIER_RETURN_IF_ERROR(CheckCount("budget.failed", budget.failed_trials));
+  if (budget.time.has_value()) {
+    VERNIER_RETURN_IF_ERROR(CheckPositive("budget.time", *budget.time));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckChoice(std::string_view path, const Choice& choice) {
+  if (choice.name.empty()) return FieldError(path, "must have a name");
+  for (const auto& [name, value] : choice.options) {
+    if (name.empty()) return FieldError(path, "an option's name must not be empty");
+    const auto* const number = std::get_if<double>(&value);
+    if (number == nullptr || std::isfinite(*number)) continue;
+    return FieldError(fmt::format("{}.{}", path, name),
+                      fmt::format("must be finite, got {}", *number));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsBetter(Goal goal, double a, double b) {
+  if (std::isnan(a)) return false;
+  if (std::isnan(b)) return true;
+  return goal == Goal::kMaximize ? a > b : a < b;
+}
+
+absl::Status Validate(const StudySpec& spec) {
+  VERNIER_RETURN_IF_ERROR(CheckName(spec.name));
+  VERNIER_RETURN_IF_ERROR(CheckObjectives(spec.objectives));
+  VERNIER_RETURN_IF_ERROR(CheckMetrics(spec));
+  VERNIER_RETURN_IF_ERROR(CheckChoice("algorithm", spec.algorithm));
+  VERNIER_RETURN_IF_ERROR(CheckChoice("stopping", spec.stopping));
+  if (spec.parallel < 1 || spec.parallel > kMaxParallel) {
+    return FieldError("parallel",
+                      fmt::format("must be from 1 to {}, got {}", kMaxParallel, spec.parallel));
+  }
+  VERNIER_RETURN_IF_ERROR(CheckBudget(spec.budget));
+  VERNIER_RETURN_IF_ERROR(CheckPositive("lease.ttl", spec.lease.ttl));
+  return spec.job.has_value() ? CheckTrainingJob(*spec.job) : absl::OkStatus();
+}
+
+std::string_view StudyStateName(StudyState state) {
+  return kStudyStates.at(static_cast<std::size_t>(state));
+}
+
+bool IsFinished(StudyState state) {
+  return state == StudyState::kCompleted || state == StudyState::kCancelled ||
+         state == StudyState::kFailed;
+}
+
+}  // namespace vernier

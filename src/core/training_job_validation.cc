@@ -1,0 +1,122 @@
+#include "src/core/training_job_validation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fmt/format.h"
+#include "vernier/core/error.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::int32_t kMaxReplicas = 10000;
+
+bool IsNameStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
+bool IsNamePart(char c) { return IsNameStart(c) || (c >= '0' && c <= '9'); }
+
+absl::Status CheckEnvironment(std::string_view path,
+                              const std::map<std::string, std::string>& environment) {
+  for (const auto& [name, value] : environment) {
+    if (name.empty() || !IsNameStart(name.front()) ||
+        !std::all_of(name.begin(), name.end(), IsNamePart)) {
+      return FieldError(fmt::format("{}.env", path),
+                        fmt::format("a variable's name must match ^[A-Za-z_][A-Za-z0-9_]*$, got "
+                                    "'{}'",
+                                    name));
+    }
+    if (value.find('\0') != std::string::npos) {
+      return FieldError(fmt::format("{}.env.{}", path, name), "must not hold a zero byte");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Words of a command line, which the system passes with a zero byte at their end.
+absl::Status CheckWords(std::string_view path, const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].find('\0') == std::string::npos) continue;
+    return FieldError(fmt::format("{}[{}]", path, i), "must not hold a zero byte");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCommand(std::string_view path, const std::vector<std::string>& command) {
+  if (!command.empty() && command.front().empty()) {
+    return FieldError(fmt::format("{}[0]", path), "must name a program");
+  }
+  return CheckWords(path, command);
+}
+
+absl::Status CheckResources(std::string_view path, const Resources& resources) {
+  if (!(resources.cpus > 0) || !std::isfinite(resources.cpus)) {
+    return FieldError(fmt::format("{}.cpus", path),
+                      fmt::format("must be above 0, got {}", resources.cpus));
+  }
+  if (resources.memory_bytes < 0) {
+    return FieldError(fmt::format("{}.memory", path),
+                      fmt::format("must not be negative, got {}", resources.memory_bytes));
+  }
+  if (resources.gpus < 0) {
+    return FieldError(fmt::format("{}.gpus", path),
+                      fmt::format("must not be negative, got {}", resources.gpus));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckReplica(std::string_view path,
+                          const ReplicaSpec& replica,
+                          const TrainingJob& job) {
+  if (replica.count < 0 || replica.count > kMaxReplicas) {
+    return FieldError(fmt::format("{}.count", path),
+                      fmt::format("must be from 0 to {}, got {}", kMaxReplicas, replica.count));
+  }
+  if (replica.count > 0 && replica.command.empty() && job.command.empty()) {
+    return FieldError("job.command", fmt::format("must not be empty; {} has none either", path));
+  }
+  VERNIER_RETURN_IF_ERROR(CheckCommand(fmt::format("{}.command", path), replica.command));
+  VERNIER_RETURN_IF_ERROR(CheckWords(fmt::format("{}.args", path), replica.args));
+  VERNIER_RETURN_IF_ERROR(CheckEnvironment(path, replica.env));
+  return CheckResources(path, replica.resources);
+}
+
+absl::Status CheckPrimary(const TrainingJob& job) {
+  if (job.primary_name != "chief" && job.primary_name != "master") {
+    return FieldError("job.primary_name",
+                      fmt::format("must be 'chief' or 'master', got '{}'", job.primary_name));
+  }
+  const auto primary = job.replicas.find(Role::kPrimary);
+  const std::int32_t count = primary == job.replicas.end() ? 0 : primary->second.count;
+  if (count == 1) return absl::OkStatus();
+  return FieldError(fmt::format("job.replicas.{}.count", job.primary_name),
+                    fmt::format("must be 1, got {}", count));
+}
+
+}  // namespace
+
+absl::Status CheckTrainingJob(const TrainingJob& job) {
+  VERNIER_RETURN_IF_ERROR(CheckPrimary(job));
+  for (const auto& [role, replica] : job.replicas) {
+    const std::string path = fmt::format("job.replicas.{}", RoleName(role, job));
+    VERNIER_RETURN_IF_ERROR(CheckReplica(path, replica, job));
+  }
+  VERNIER_RETURN_IF_ERROR(CheckCommand("job.command", job.command));
+  VERNIER_RETURN_IF_ERROR(CheckWords("job.args", job.args));
+  VERNIER_RETURN_IF_ERROR(CheckEnvironment("job", job.env));
+  if (job.time_limit.has_value()) {
+    VERNIER_RETURN_IF_ERROR(CheckPositive("job.limits.time", *job.time_limit));
+  }
+  if (job.grace < absl::ZeroDuration() || job.grace == absl::InfiniteDuration()) {
+    return FieldError("job.grace",
+                      fmt::format("must be from 0s up, got {}", absl::FormatDuration(job.grace)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPositive(std::string_view path, absl::Duration duration) {
+  if (duration > absl::ZeroDuration() && duration < absl::InfiniteDuration()) {
+    return absl::OkStatus();
+  }
+  return FieldError(path, fmt::format("must be above 0s, got {}", absl::FormatDuration(duration)));
+}
+
+}  // namespace vernier

@@ -1,0 +1,177 @@
+#include "vernier/core/unit_cube.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/core/check.h"
+#include "src/core/domain.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 62;
+
+// An interval on its scale, mapped to [0, 1] and back.
+struct Axis {
+  double low;
+  double high;
+  Scale scale;
+
+  double ToUnit(double x) const {
+    if (low == high) return 0.5;
+    switch (scale) {
+      case Scale::kLinear:
+        return (x - low) / (high - low);
+      case Scale::kLog:
+        return Logarithmic(x);
+      case Scale::kReverseLog:
+        return 1 - Logarithmic(low + (high - x));
+    }
+    return 0.5;
+  }
+
+  double FromUnit(double u) const {
+    switch (scale) {
+      case Scale::kLinear:
+        return low + u * (high - low);
+      case Scale::kLog:
+        return Exponential(u);
+      case Scale::kReverseLog:
+        return low + (high - Exponential(1 - u));
+    }
+    return low;
+  }
+
+ private:
+  double Logarithmic(double x) const {
+    return (std::log(x) - std::log(low)) / (std::log(high) - std::log(low));
+  }
+  double Exponential(double u) const {
+    return std::exp(std::log(low) + u * (std::log(high) - std::log(low)));
+  }
+};
+
+// The grid's values with half a step around them, but never down to 0 on a logarithmic scale.
+Axis PaddedAxis(const Grid& grid) {
+  const double high = grid.lower + static_cast<double>(grid.last) * grid.step;
+  double padding = grid.step / 2;
+  if (grid.scale != Scale::kLinear) padding = std::min(padding, grid.lower / 2);
+  return {.low = grid.lower - padding, .high = high + padding, .scale = grid.scale};
+}
+
+double CellMiddle(std::uint64_t i, double count) { return (static_cast<double>(i) + 0.5) / count; }
+
+std::uint64_t CellAt(double u, std::uint64_t last) {
+  const double cell = std::floor(u * (static_cast<double>(last) + 1));
+  return cell >= static_cast<double>(last) ? last : static_cast<std::uint64_t>(cell);
+}
+
+double GridToUnit(const Grid& grid, std::uint64_t i) {
+  if (grid.scale == Scale::kLinear) return CellMiddle(i, static_cast<double>(grid.last) + 1);
+  const double u = PaddedAxis(grid).ToUnit(grid.lower + static_cast<double>(i) * grid.step);
+  return std::clamp(u, 0.0, 1.0);
+}
+
+std::uint64_t GridFromUnit(const Grid& grid, double u) {
+  if (grid.scale == Scale::kLinear) return CellAt(u, grid.last);
+  const double cell = std::floor((PaddedAxis(grid).FromUnit(u) - grid.lower) / grid.step + 0.5);
+  if (!(cell > 0)) return 0;
+  return cell >= static_cast<double>(grid.last) ? grid.last : static_cast<std::uint64_t>(cell);
+}
+
+ParameterValue GridValue(const Domain& domain, std::uint64_t i) {
+  if (const auto* const x = std::get_if<IntDomain>(&domain)) {
+    const auto step = static_cast<std::uint64_t>(x->step.value_or(1));
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(x->lower) + i * step);
+  }
+  return GridFloat(std::get<FloatDomain>(domain), static_cast<std::int64_t>(i));
+}
+
+ParameterValue ListValue(const Domain& domain, std::size_t i) {
+  if (const auto* const x = std::get_if<DiscreteDomain>(&domain)) return x->values[i];
+  if (const auto* const x = std::get_if<CategoricalDomain>(&domain)) return x->values[i];
+  return i == 1;
+}
+
+Axis ContinuousAxis(const FloatDomain& domain) {
+  return {.low = domain.lower, .high = domain.upper, .scale = domain.scale};
+}
+
+// Works for ranges beyond ValueCount too.
+std::uint64_t GridIndex(const Parameter& parameter, const ParameterValue& value) {
+  const std::optional<std::int64_t> i = FindIndex(parameter.domain, value);
+  VERNIER_CHECK(i.has_value(), "the value is not legal for its parameter");
+  return static_cast<std::uint64_t>(*i);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> ValueCount(const Parameter& parameter) {
+  if (const auto size = ListSize(parameter.domain)) return size;
+  const std::optional<Grid> grid = GridOf(parameter.domain);
+  if (!grid.has_value() || grid->last >= kMaxCount) return std::nullopt;
+  return static_cast<std::int64_t>(grid->last) + 1;
+}
+
+ParameterValue ValueAt(const Parameter& parameter, std::int64_t i) {
+  if (const auto size = ListSize(parameter.domain)) {
+    VERNIER_CHECK(i >= 0 && i < *size, "no such value");
+    return ListValue(parameter.domain, static_cast<std::size_t>(i));
+  }
+  const std::optional<Grid> grid = GridOf(parameter.domain);
+  VERNIER_CHECK(grid.has_value(), "a continuous float has no i-th value");
+  VERNIER_CHECK(i >= 0 && static_cast<std::uint64_t>(i) <= grid->last, "no such value");
+  return GridValue(parameter.domain, static_cast<std::uint64_t>(i));
+}
+
+std::int64_t IndexOf(const Parameter& parameter, const ParameterValue& value) {
+  return static_cast<std::int64_t>(GridIndex(parameter, value));
+}
+
+double ToUnit(const Parameter& parameter, const ParameterValue& value) {
+  if (const auto size = ListSize(parameter.domain)) {
+    return CellMiddle(GridIndex(parameter, value), static_cast<double>(*size));
+  }
+  if (const std::optional<Grid> grid = GridOf(parameter.domain)) {
+    return GridToUnit(*grid, GridIndex(parameter, value));
+  }
+  const Axis axis = ContinuousAxis(std::get<FloatDomain>(parameter.domain));
+  return std::clamp(axis.ToUnit(std::get<double>(value)), 0.0, 1.0);
+}
+
+ParameterValue FromUnit(const Parameter& parameter, double u) {
+  u = u > 0 ? std::min(u, 1.0) : 0.0;  // NaN counts as 0.
+  if (const auto size = ListSize(parameter.domain)) {
+    return ListValue(parameter.domain, CellAt(u, static_cast<std::uint64_t>(*size) - 1));
+  }
+  if (const std::optional<Grid> grid = GridOf(parameter.domain)) {
+    return GridValue(parameter.domain, GridFromUnit(*grid, u));
+  }
+  const auto& domain = std::get<FloatDomain>(parameter.domain);
+  return std::clamp(ContinuousAxis(domain).FromUnit(u), domain.lower, domain.upper);
+}
+
+Point DecodePoint(const Space& space, std::span<const double> u) {
+  const std::vector<Parameter>& parameters = space.parameters();
+  VERNIER_CHECK(u.size() == parameters.size(), "one coordinate per parameter");
+  Point point;
+  for (const int index : space.parents_first()) {
+    if (!space.IsActive(index, point)) continue;
+    const auto i = static_cast<std::size_t>(index);
+    point.emplace(parameters[i].name, FromUnit(parameters[i], u[i]));
+  }
+  return point;
+}
+
+std::vector<std::optional<double>> EncodePoint(const Space& space, const Point& point) {
+  std::vector<std::optional<double>> u;
+  u.reserve(space.parameters().size());
+  for (const Parameter& parameter : space.parameters()) {
+    const auto found = point.find(parameter.name);
+    u.push_back(found == point.end() ? std::nullopt
+                                     : std::optional(ToUnit(parameter, found->second)));
+  }
+  return u;
+}
+
+}  // namespace vernier

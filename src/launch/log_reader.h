@@ -42,9 +42,12 @@ class LogReader {
   absl::StatusOr<std::vector<LogLine>> Read(std::int64_t max_bytes = 1 << 20);
 
  private:
+  std::string PathOf(const std::string& folder) const;
+
   std::string directory_;
   LogFilter filter_;
-  std::map<std::string, std::int64_t> offsets_;  // By the name of the replica's folder: how much was read.
+  std::map<std::string, std::int64_t>
+      offsets_;  // By the name of the replica's folder: how much was read.
 };
 
 }  // namespace vernier::launch

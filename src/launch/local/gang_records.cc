@@ -1,0 +1,108 @@
+#include "src/launch/local/gang_records.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "nlohmann/json.hpp"
+#include "src/core/status.h"
+#include "src/launch/replica_files.h"
+#include "vernier/core/error.h"
+
+namespace vernier::launch {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kGangFile[] = "/gang.json";
+constexpr char kVerdictFile[] = "/verdict.json";
+
+constexpr std::array kVerdictStates = {
+    AttemptState::kSucceeded, AttemptState::kFailed, AttemptState::kStopped, AttemptState::kLost};
+constexpr std::array kFailures = {FailureClass::kNone,
+                                  FailureClass::kUserError,
+                                  FailureClass::kOutOfMemory,
+                                  FailureClass::kPreempted,
+                                  FailureClass::kNodeLost,
+                                  FailureClass::kTimeout,
+                                  FailureClass::kInternal};
+
+// The value of that name; `otherwise` for a name that a later version may have written.
+template <typename Values, typename Name, typename Value>
+Value ByName(const Values& values, Name name_of, std::string_view name, Value otherwise) {
+  for (const Value value : values) {
+    if (name_of(value) == name) return value;
+  }
+  return otherwise;
+}
+
+absl::Status Write(const std::string& path, const json& document) {
+  const std::string text = document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  if (ReplaceFile(path, text, /*durable=*/false)) return absl::OkStatus();
+  return Unavailable("cannot write '{}': {}", path, std::strerror(errno));
+}
+
+absl::StatusOr<std::optional<json>> Read(const std::string& path) {
+  const std::optional<std::string> text = ReadWholeFile(path);
+  if (!text.has_value()) {
+    if (errno == ENOENT) return std::optional<json>();
+    return Unavailable("cannot read '{}': {}", path, std::strerror(errno));
+  }
+  json document = json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object()) return Unavailable("'{}' is damaged", path);
+  return std::optional<json>(std::move(document));
+}
+
+std::int64_t Integer(const json& document, const char* key) {
+  const auto value = document.find(key);
+  return value != document.end() && value->is_number_integer() ? value->get<std::int64_t>() : 0;
+}
+
+std::string Text(const json& document, const char* key) {
+  const auto value = document.find(key);
+  return value != document.end() && value->is_string() ? value->get<std::string>() : "";
+}
+
+}  // namespace
+
+absl::Status WriteGangRecord(const std::string& directory, const GangRecord& record) {
+  json document = {{"grace_ms", absl::ToInt64Milliseconds(record.grace)}};
+  if (record.time_limit.has_value()) {
+    document["time_limit_ms"] = absl::ToInt64Milliseconds(*record.time_limit);
+  }
+  return Write(directory + kGangFile, document);
+}
+
+absl::StatusOr<std::optional<GangRecord>> ReadGangRecord(const std::string& directory) {
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<json> document, Read(directory + kGangFile));
+  if (!document.has_value()) return std::optional<GangRecord>();
+  GangRecord record{.grace = absl::Milliseconds(Integer(*document, "grace_ms"))};
+  if (document->contains("time_limit_ms")) {
+    record.time_limit = absl::Milliseconds(Integer(*document, "time_limit_ms"));
+  }
+  return std::optional<GangRecord>(record);
+}
+
+absl::Status WriteVerdict(const std::string& directory, const Verdict& verdict) {
+  return Write(directory + kVerdictFile,
+               {{"state", AttemptStateName(verdict.state)},
+                {"failure", FailureClassName(verdict.failure)},
+                {"message", verdict.message},
+                {"time_us", absl::ToUnixMicros(verdict.time)}});
+}
+
+absl::StatusOr<std::optional<Verdict>> ReadVerdict(const std::string& directory) {
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<json> document, Read(directory + kVerdictFile));
+  if (!document.has_value()) return std::optional<Verdict>();
+  return std::optional<Verdict>(Verdict{
+      .state =
+          ByName(kVerdictStates, AttemptStateName, Text(*document, "state"), AttemptState::kFailed),
+      .failure =
+          ByName(kFailures, FailureClassName, Text(*document, "failure"), FailureClass::kInternal),
+      .message = Text(*document, "message"),
+      .time = absl::FromUnixMicros(Integer(*document, "time_us"))});
+}
+
+}  // namespace vernier::launch

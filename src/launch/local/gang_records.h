@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "src/launch/local/gang_rules.h"
+
+// What a launcher must know of a gang after a restart and no supervisor knows, in the attempt's folder:
+//
+//   gang.json      time limit and grace; written before anything is started
+//   verdict.json   how the gang ends; written once, before it is carried out
+namespace vernier::launch {
+
+struct GangRecord {
+  std::optional<absl::Duration> time_limit;
+  absl::Duration grace;
+  friend bool operator==(const GangRecord&, const GangRecord&) = default;
+};
+
+// Unavailable: the file cannot be written or read, the message says why. Of Read: nothing if there is no such file.
+absl::Status WriteGangRecord(const std::string& directory, const GangRecord& record);
+absl::StatusOr<std::optional<GangRecord>> ReadGangRecord(const std::string& directory);
+
+absl::Status WriteVerdict(const std::string& directory, const Verdict& verdict);
+absl::StatusOr<std::optional<Verdict>> ReadVerdict(const std::string& directory);
+
+}  // namespace vernier::launch

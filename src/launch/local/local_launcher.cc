@@ -1,0 +1,387 @@
+#include "src/launch/local/local_launcher.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/core/status.h"
+#include "src/jobs/layout.h"
+#include "src/launch/local/capacity_book.h"
+#include "src/launch/local/gang_records.h"
+#include "src/launch/local/gang_rules.h"
+#include "src/launch/local/host_inventory.h"
+#include "src/launch/local/port_book.h"
+#include "src/launch/local/replica_records.h"
+#include "src/launch/replica_files.h"
+#include "vernier/core/error.h"
+
+namespace vernier::launch {
+namespace {
+
+namespace fs = std::filesystem;
+using Phase = Observation::Phase;
+
+constexpr char kHost[] = "127.0.0.1";
+// How often a replica that is to end is told so: its supervisor may not have said yet who it is.
+constexpr absl::Duration kTellInterval = absl::Seconds(1);
+// How long after the grace period a supervisor is given up that should have killed its replica.
+constexpr absl::Duration kOverdue = absl::Seconds(15);
+
+// One attempt that holds room here.
+struct Gang {
+  std::vector<ReplicaRequest> request;
+  PlacedGang placed;
+  GangTraits traits;
+  absl::Duration grace;
+  bool started = false;  // Start was called, here or by an earlier process.
+  std::optional<Verdict> verdict;
+  std::vector<Observation> replicas;            // As last seen.
+  std::vector<std::optional<absl::Time>> told;  // When a replica was last dealt with by CarryOut.
+};
+
+absl::Status MakeFolder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return Unavailable("cannot create folder '{}': {}", path, error.message());
+  return absl::OkStatus();
+}
+
+std::string Name(const AttemptId& id) {
+  return fmt::format("attempt {} of trial {}", id.number.value(), id.trial.number.value());
+}
+
+class LocalLauncher final : public Launcher {
+ public:
+  LocalLauncher(LocalLauncherOptions options, HostCapacity capacity, const Clock& clock)
+      : options_(std::move(options)), clock_(clock), book_(std::move(capacity)) {}
+
+  absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
+    return book_.CheckFits(replicas);
+  }
+
+  absl::StatusOr<PlacedGang> Place(const GangRequest& request) override {
+    if (request.replicas.empty()) return InvalidArgument("a gang needs at least one replica");
+    if (gangs_.contains(request.id)) return FailedPrecondition("{} is placed", Name(request.id));
+    VERNIER_ASSIGN_OR_RETURN(const GpuAssignment gpus, book_.Reserve(request.id, request.replicas));
+    absl::StatusOr<PlacedGang> placed = PlaceReserved(request, gpus);
+    if (!placed.ok()) {
+      book_.Release(request.id);
+      return placed.status();
+    }
+    gangs_.emplace(request.id, NewGang(request, *placed));
+    return placed;
+  }
+
+  absl::Status Start(const GangProgram& program) override {
+    VERNIER_ASSIGN_OR_RETURN(Gang * gang, Find(program.id));
+    if (program.replicas.size() != gang->request.size()) {
+      return InvalidArgument("{} has {} replicas placed, {} to start",
+                             Name(program.id),
+                             gang->request.size(),
+                             program.replicas.size());
+    }
+    if (gang->verdict.has_value()) return absl::OkStatus();
+    VERNIER_RETURN_IF_ERROR(MakeFolders(*gang));
+    gang->grace = program.grace;
+    gang->traits.time_limit = program.time_limit;
+    VERNIER_RETURN_IF_ERROR(WriteGangRecord(
+        gang->placed.directory, {.time_limit = program.time_limit, .grace = program.grace}));
+    gang->started = true;
+    for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Unbind(replica.port);
+    for (std::size_t i = 0; i < program.replicas.size(); ++i) {
+      VERNIER_RETURN_IF_ERROR(StartReplica(program.replicas[i], program.grace, FolderOf(*gang, i)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<GangStatus> Adopt(const GangRequest& request, const PlacedGang& placed) override {
+    if (!gangs_.contains(request.id)) {
+      if (request.replicas.empty() || request.replicas.size() != placed.placement.size()) {
+        return InvalidArgument("{} asks for {} replicas, {} were placed",
+                               Name(request.id),
+                               request.replicas.size(),
+                               placed.placement.size());
+      }
+      Gang gang = NewGang(request, placed);
+      VERNIER_RETURN_IF_ERROR(Recall(gang));
+      book_.Take(request.id, request.replicas, placed.placement);
+      AdoptPorts(gang);
+      gangs_.emplace(request.id, std::move(gang));
+    }
+    VERNIER_ASSIGN_OR_RETURN(const Gang* gang, Find(request.id));
+    if (!gang->verdict.has_value() && NothingStarted(*gang)) {
+      return NotFound("nothing of {} was started", Name(request.id));
+    }
+    return Check(request.id);
+  }
+
+  absl::StatusOr<GangStatus> Check(const AttemptId& id) override {
+    VERNIER_ASSIGN_OR_RETURN(Gang * gang, Find(id));
+    if (!gang->started && !gang->verdict.has_value()) {
+      GangStatus status = Describe(gang->traits, gang->replicas, std::nullopt);
+      status.state = AttemptState::kPlaced;
+      return status;
+    }
+    VERNIER_RETURN_IF_ERROR(Follow(*gang));
+    return Describe(gang->traits, gang->replicas, gang->verdict);
+  }
+
+  absl::Status Stop(const AttemptId& id) override {
+    VERNIER_ASSIGN_OR_RETURN(Gang * gang, Find(id));
+    if (gang->started) VERNIER_RETURN_IF_ERROR(Follow(*gang));  // It may have ended by itself.
+    if (gang->verdict.has_value()) return absl::OkStatus();
+    VERNIER_RETURN_IF_ERROR(MakeFolders(*gang));
+    VERNIER_RETURN_IF_ERROR(
+        Resolve(*gang, {.state = AttemptState::kStopped, .time = clock_.Now()}));
+    return Follow(*gang);
+  }
+
+  absl::Status Release(const AttemptId& id) override {
+    VERNIER_ASSIGN_OR_RETURN(Gang * gang, Find(id));
+    if (gang->started) VERNIER_RETURN_IF_ERROR(FenceUnlessLive(id, *gang));
+    book_.Release(id);
+    for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Free(replica.port);
+    if (!gang->started) rmdir(gang->placed.directory.c_str());  // Only if it is empty.
+    gangs_.erase(id);
+    return absl::OkStatus();
+  }
+
+ private:
+  static std::string FolderOf(const Gang& gang, std::size_t i) {
+    const ReplicaPlacement& replica = gang.placed.placement[i];
+    return jobs::ReplicaDirectory(gang.placed.directory, replica.role, replica.index);
+  }
+
+  static absl::Status MakeFolders(const Gang& gang) {
+    for (std::size_t i = 0; i < gang.request.size(); ++i) {
+      VERNIER_RETURN_IF_ERROR(MakeFolder(FolderOf(gang, i)));
+    }
+    return absl::OkStatus();
+  }
+
+  static bool NothingStarted(const Gang& gang) {
+    for (std::size_t i = 0; i < gang.request.size(); ++i) {
+      if (Observe(FolderOf(gang, i)).phase != Phase::kNotStarted) return false;
+    }
+    return true;
+  }
+
+  Gang NewGang(const GangRequest& request, const PlacedGang& placed) const {
+    Gang gang{
+        .request = request.replicas,
+        .placed = placed,
+        .traits = {.replicas = {}, .time_limit = {}, .patience = options_.failed_replica_patience},
+        .replicas = std::vector<Observation>(request.replicas.size()),
+        .told = std::vector<std::optional<absl::Time>>(request.replicas.size())};
+    for (const ReplicaPlacement& replica : placed.placement) {
+      gang.traits.replicas.push_back({replica.role, replica.index});
+    }
+    return gang;
+  }
+
+  absl::StatusOr<Gang*> Find(const AttemptId& id) {
+    const auto gang = gangs_.find(id);
+    if (gang == gangs_.end()) return NotFound("{} is neither placed nor adopted here", Name(id));
+    return &gang->second;
+  }
+
+  absl::StatusOr<PlacedGang> PlaceReserved(const GangRequest& request, const GpuAssignment& gpus) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::int32_t> ports,
+                             ports_.Reserve(request.replicas.size()));
+    PlacedGang placed;
+    for (std::size_t i = 0; i < request.replicas.size(); ++i) {
+      placed.placement.push_back({.role = request.replicas[i].role,
+                                  .index = request.replicas[i].index,
+                                  .host = kHost,
+                                  .port = ports[i],
+                                  .gpus = gpus[i]});
+    }
+    absl::StatusOr<std::string> directory = NewDirectory(request);
+    if (!directory.ok()) {
+      for (const std::int32_t port : ports) ports_.Free(port);
+      return directory.status();
+    }
+    placed.directory = *std::move(directory);
+    return placed;
+  }
+
+  // A folder that holds nothing yet. A study may have the name of one that was deleted, whose records stay.
+  absl::StatusOr<std::string> NewDirectory(const GangRequest& request) const {
+    const std::string wanted = fmt::format("{}/{}/trial-{}/attempt-{}",
+                                           options_.runs_directory,
+                                           request.study,
+                                           request.id.trial.number.value(),
+                                           request.id.number.value());
+    std::string directory = wanted;
+    for (int copy = 2;; ++copy) {
+      VERNIER_RETURN_IF_ERROR(MakeFolder(directory));
+      std::error_code error;
+      if (fs::is_empty(directory, error)) return directory;
+      if (error) return Unavailable("cannot read folder '{}': {}", directory, error.message());
+      directory = fmt::format("{}~{}", wanted, copy);
+    }
+  }
+
+  // What the files of an earlier process tell of the gang.
+  static absl::Status Recall(Gang& gang) {
+    VERNIER_ASSIGN_OR_RETURN(const std::optional<GangRecord> record,
+                             ReadGangRecord(gang.placed.directory));
+    if (record.has_value()) {
+      gang.started = true;
+      gang.grace = record->grace;
+      gang.traits.time_limit = record->time_limit;
+    }
+    VERNIER_ASSIGN_OR_RETURN(gang.verdict, ReadVerdict(gang.placed.directory));
+    return absl::OkStatus();
+  }
+
+  // Ports of replicas that were not started are kept for them; of the others only the number is.
+  void AdoptPorts(const Gang& gang) {
+    const bool waits = NothingStarted(gang);
+    for (const ReplicaPlacement& replica : gang.placed.placement) {
+      ports_.Adopt(replica.port);
+      if (!waits) ports_.Unbind(replica.port);
+    }
+  }
+
+  absl::Status StartReplica(const ReplicaProgram& program,
+                            absl::Duration grace,
+                            const std::string& folder) const {
+    if (Observe(folder).phase != Phase::kNotStarted) return absl::OkStatus();
+    std::error_code error;
+    const fs::path directory = fs::absolute(program.directory, error);
+    if (error) return Unavailable("directory '{}': {}", program.directory, error.message());
+    const SupervisedProgram supervised{.argv = program.argv,
+                                       .env = {program.env.begin(), program.env.end()},
+                                       .directory = directory.string(),
+                                       .grace_ms = absl::ToInt64Milliseconds(grace)};
+    if (!ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(supervised), /*durable=*/false)) {
+      return Unavailable("cannot write to '{}': {}", folder, std::strerror(errno));
+    }
+    return SpawnSupervisor(options_.supervisor, folder);
+  }
+
+  // Looks at every replica, judges, and carries the verdict out.
+  absl::Status Follow(Gang& gang) {
+    for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
+      if (!IsDown(gang.replicas[i])) gang.replicas[i] = Observe(FolderOf(gang, i));
+    }
+    if (!gang.verdict.has_value()) {
+      const std::optional<Verdict> verdict = Decide(gang.traits, gang.replicas, clock_.Now());
+      if (!verdict.has_value()) return absl::OkStatus();
+      VERNIER_RETURN_IF_ERROR(Resolve(gang, *verdict));
+    }
+    CarryOut(gang);
+    return absl::OkStatus();
+  }
+
+  static absl::Status Resolve(Gang& gang, const Verdict& verdict) {
+    VERNIER_RETURN_IF_ERROR(WriteVerdict(gang.placed.directory, verdict));
+    gang.verdict = verdict;
+    return absl::OkStatus();
+  }
+
+  void CarryOut(Gang& gang) const {
+    const absl::Time now = clock_.Now();
+    for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
+      const std::string folder = FolderOf(gang, i);
+      switch (gang.replicas[i].phase) {
+        case Phase::kNotStarted:
+          if (Fence(folder)) gang.replicas[i].phase = Phase::kGone;
+          break;
+        case Phase::kStarting:
+        case Phase::kRunning:
+          if (gang.told[i].has_value() && now - *gang.told[i] < kTellInterval) break;
+          gang.told[i] = now;
+          TerminateReplica(folder);
+          if (now - gang.verdict->time > gang.grace + kOverdue) KillReplica(folder);
+          break;
+        case Phase::kGone:
+          if (!gang.told[i].has_value()) KillReplica(folder);  // What outlived its supervisor.
+          gang.told[i] = now;
+          break;
+        case Phase::kEnded:
+          break;
+      }
+    }
+  }
+
+  absl::Status FenceUnlessLive(const AttemptId& id, Gang& gang) {
+    for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
+      const std::string folder = FolderOf(gang, i);
+      const Observation replica = Observe(folder);
+      const bool over = IsDown(replica) || (replica.phase == Phase::kNotStarted && Fence(folder));
+      if (!over) return FailedPrecondition("{} still runs", Name(id));
+    }
+    return absl::OkStatus();
+  }
+
+  const LocalLauncherOptions options_;
+  const Clock& clock_;
+  CapacityBook book_;
+  PortBook ports_;
+  std::map<AttemptId, Gang> gangs_;
+};
+
+bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
+
+// Beside this program, or on PATH.
+absl::StatusOr<std::string> FindSupervisor() {
+  constexpr std::string_view kName = "vernier-supervisor";
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const std::string beside = (self.parent_path() / kName).string();
+  if (!error && IsProgram(beside)) return beside;
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    const std::string candidate = fmt::format("{}/{}", folder, kName);
+    if (!folder.empty() && IsProgram(candidate)) return candidate;
+  }
+  return NotFound("{} is neither beside this program nor on PATH", kName);
+}
+
+absl::StatusOr<HostCapacity> Capacity(const LocalLauncherOptions& options) {
+  HostCapacity capacity = DetectHost();
+  capacity.cpus = options.cpus.value_or(capacity.cpus);
+  capacity.memory_bytes = options.memory_bytes.value_or(capacity.memory_bytes);
+  if (!(capacity.cpus > 0)) return InvalidArgument("cpus: must be above 0, got {}", capacity.cpus);
+  if (capacity.memory_bytes < 0) {
+    return InvalidArgument("memory_bytes: must be 0 or more, got {}", capacity.memory_bytes);
+  }
+  VERNIER_ASSIGN_OR_RETURN(capacity.gpus, ParseDeclaredGpus(options.gpus));
+  if (options.gpus.empty() && options.detect_gpus) capacity.gpus = DetectGpus();
+  return capacity;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions options,
+                                                           const Clock& clock) {
+  if (options.runs_directory.empty()) return InvalidArgument("runs_directory: must not be empty");
+  VERNIER_ASSIGN_OR_RETURN(HostCapacity capacity, Capacity(options));
+  if (options.supervisor.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(options.supervisor, FindSupervisor());
+  } else if (!IsProgram(options.supervisor)) {
+    return NotFound("supervisor '{}' is no program", options.supervisor);
+  }
+  std::error_code error;
+  options.runs_directory = fs::absolute(options.runs_directory, error).string();
+  VERNIER_RETURN_IF_ERROR(MakeFolder(options.runs_directory));
+  return std::unique_ptr<Launcher>(
+      std::make_unique<LocalLauncher>(std::move(options), std::move(capacity), clock));
+}
+
+}  // namespace vernier::launch

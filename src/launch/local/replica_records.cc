@@ -1,0 +1,215 @@
+#include "src/launch/local/replica_records.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "nlohmann/json.hpp"
+#include "src/core/status.h"
+#include "src/launch/replica_files.h"
+
+namespace vernier::launch {
+namespace {
+
+using nlohmann::json;
+using Phase = Observation::Phase;
+
+constexpr char kErrorFile[] = "supervisor.err";
+
+std::string PathOf(const std::string& directory, const char* file) {
+  return directory + "/" + file;
+}
+
+bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+// Whether a process holds the lock. Only looks: taking it, for however short, would turn a supervisor away that is just
+// about to.
+bool IsLocked(const std::string& directory) {
+  const int fd = open(PathOf(directory, kLockFile).c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  const bool locked = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+  close(fd);
+  return locked;
+}
+
+absl::Time TimeAt(const json& document, const char* key) {
+  absl::Time time = absl::UnixEpoch();
+  const auto text = document.find(key);
+  if (text != document.end() && text->is_string()) {
+    absl::ParseTime(absl::RFC3339_full, text->get<std::string>(), &time, nullptr);
+  }
+  return time;
+}
+
+std::optional<std::int32_t> NumberAt(const json& document, const char* key) {
+  const auto number = document.find(key);
+  if (number == document.end() || !number->is_number_integer()) return std::nullopt;
+  return number->get<std::int32_t>();
+}
+
+// The object in a file; nothing if there is no such file. One that is no object counts as an empty one: whoever wrote it
+// was there.
+std::optional<json> ReadObject(const std::string& path) {
+  const std::optional<std::string> text = ReadWholeFile(path);
+  if (!text.has_value()) return std::nullopt;
+  json document = json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  return document.is_object() ? std::move(document) : json::object();
+}
+
+std::optional<Observation> ReadEnd(const std::string& directory) {
+  const std::optional<json> record = ReadObject(PathOf(directory, kExitFile));
+  if (!record.has_value()) return std::nullopt;
+  Observation end{
+      .phase = Phase::kEnded,
+      .exit = {.exit_code = NumberAt(*record, "exit_code"), .signal = NumberAt(*record, "signal")},
+      .started = TimeAt(*record, "started"),
+      .ended = TimeAt(*record, "ended")};
+  const auto memory = record->find("out_of_memory");
+  end.exit.out_of_memory = memory != record->end() && *memory == json(true);
+  const auto error = record->find("error");
+  if (error != record->end() && error->is_string()) end.exit.error = error->get<std::string>();
+  if (!end.exit.exit_code.has_value() && !end.exit.signal.has_value() && end.exit.error.empty()) {
+    end.exit.error = "the record of its end is damaged";
+  }
+  return end;
+}
+
+// A process that cannot be mistaken for a later one with the same id.
+struct Identity {
+  pid_t pid = 0;
+  std::uint64_t start_time = 0;
+};
+
+// The supervisor that took the replica on, whether or not it still lives.
+std::optional<Identity> ReadIdentity(const std::string& directory) {
+  const std::string text = ReadWholeFile(PathOf(directory, kLockFile)).value_or("");
+  Identity identity;
+  const char* const end = text.data() + text.size();
+  const auto pid = std::from_chars(text.data(), end, identity.pid);
+  if (pid.ec != std::errc() || pid.ptr == end) return std::nullopt;
+  const auto start = std::from_chars(pid.ptr + 1, end, identity.start_time);
+  if (start.ec != std::errc() || start.ptr == end) return std::nullopt;  // Half-written.
+  return identity;
+}
+
+// Sends the signal only to that very process: the descriptor pins it while we make sure.
+void SignalProcess(const Identity& process, int signal) {
+  const int fd = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));
+  if (fd < 0) return;
+  if (ProcessStartTime(process.pid) == process.start_time) {
+    syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0);
+  }
+  close(fd);
+}
+
+// Every process of the session, as far as it is no younger session that got the same id.
+void KillSession(const Identity& leader) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename().string();
+    Identity process;
+    if (std::from_chars(name.data(), name.data() + name.size(), process.pid).ec != std::errc()) {
+      continue;
+    }
+    process.start_time = ProcessStartTime(process.pid).value_or(0);
+    if (getsid(process.pid) == leader.pid && process.start_time >= leader.start_time) {
+      SignalProcess(process, SIGKILL);
+    }
+  }
+}
+
+class SpawnSettings {
+ public:
+  explicit SpawnSettings(const std::string& error_file) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(
+        &actions_, STDERR_FILENO, error_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID);
+  }
+  ~SpawnSettings() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+  const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  const posix_spawnattr_t* attributes() const { return &attributes_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace
+
+Observation Observe(const std::string& directory) {
+  if (std::optional<Observation> end = ReadEnd(directory)) return *std::move(end);
+  if (!Exists(PathOf(directory, kStartedFile))) return {.phase = Phase::kNotStarted};
+  if (!IsLocked(directory)) {
+    // It may have written its record between our two looks.
+    return ReadEnd(directory).value_or(Observation{.phase = Phase::kGone});
+  }
+  const std::optional<json> running = ReadObject(PathOf(directory, kRunningFile));
+  if (!running.has_value()) return {.phase = Phase::kStarting};
+  return {.phase = Phase::kRunning, .started = TimeAt(*running, "started")};
+}
+
+bool Fence(const std::string& directory) {
+  return CreateMarker(PathOf(directory, kStartedFile)) || errno != EEXIST;
+}
+
+absl::Status SpawnSupervisor(const std::string& supervisor, const std::string& directory) {
+  const std::string error_file = PathOf(directory, kErrorFile);
+  const SpawnSettings settings(error_file);
+  std::string program = supervisor;
+  std::string argument = directory;
+  char* const argv[] = {program.data(), argument.data(), nullptr};
+  pid_t pid = 0;
+  const int error =
+      posix_spawn(&pid, program.c_str(), settings.actions(), settings.attributes(), argv, environ);
+  if (error != 0) return Unavailable("supervisor '{}': {}", supervisor, std::strerror(error));
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0) {
+    if (errno == EINTR) continue;
+    return absl::OkStatus();  // The process around us reaps for itself; Observe tells the rest.
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    unlink(error_file.c_str());
+    return absl::OkStatus();
+  }
+  std::string said = ReadWholeFile(error_file).value_or("");
+  if (said.ends_with('\n')) said.pop_back();
+  return Unavailable("supervisor '{}' gave up: {}", supervisor, said.empty() ? "no reason" : said);
+}
+
+void TerminateReplica(const std::string& directory) {
+  if (const std::optional<Identity> supervisor = ReadIdentity(directory)) {
+    SignalProcess(*supervisor, SIGTERM);
+  }
+}
+
+void KillReplica(const std::string& directory) {
+  const std::optional<Identity> supervisor = ReadIdentity(directory);
+  if (!supervisor.has_value()) return;
+  SignalProcess(*supervisor, SIGKILL);
+  KillSession(*supervisor);
+}
+
+}  // namespace vernier::launch

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "src/launch/local/gang_rules.h"
+
+// One replica as its files and its supervisor's lock tell (src/launch/replica_files.h).
+namespace vernier::launch {
+
+// What became of the replica in the folder. A folder that does not exist was not started.
+Observation Observe(const std::string& directory);
+
+// Sees to it that the replica is never started from now on. False: it was started before.
+bool Fence(const std::string& directory);
+
+// Runs the supervisor for the folder and waits until it is decided who looks after the replica: a few milliseconds.
+// Unavailable: it cannot be run, or cannot use the folder; the message says why.
+absl::Status SpawnSupervisor(const std::string& supervisor, const std::string& directory);
+
+// Tells the replica's supervisor, if there is one, to bring it down: TERM, grace, KILL.
+void TerminateReplica(const std::string& directory);
+
+// Kills the replica's supervisor, should there be one, and every process of the session it led.
+void KillReplica(const std::string& directory);
+
+}  // namespace vernier::launch

@@ -1,0 +1,165 @@
+#include "src/launch/replica_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+
+namespace vernier::launch {
+namespace {
+
+constexpr std::string_view kForm = "vernier-program-1";
+
+// Closes its descriptor, and keeps errno as it was.
+class File {
+ public:
+  explicit File(int fd) : fd_(fd) {}
+  ~File() {
+    const int saved = errno;
+    if (fd_ >= 0) close(fd_);
+    errno = saved;
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  bool ok() const { return fd_ >= 0; }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+void AddField(std::string& bytes, std::string_view field) {
+  bytes.append(field);
+  bytes.push_back('\0');
+}
+
+// Takes fields off the front of the bytes. Once one is missing, every later one is too.
+class Fields {
+ public:
+  explicit Fields(std::string_view bytes) : rest_(bytes) {}
+
+  std::string Text() {
+    const std::size_t end = rest_.find('\0');
+    if (end == std::string_view::npos) {
+      ok_ = false;
+      return "";
+    }
+    const std::string_view field = rest_.substr(0, end);
+    rest_.remove_prefix(end + 1);
+    return std::string(field);
+  }
+  std::int64_t Number() {
+    const std::string text = Text();
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < 0) ok_ = false;
+    return number;
+  }
+  bool ok() const { return ok_; }
+  bool done() const { return ok_ && rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+bool WriteAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+std::string FolderOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+}  // namespace
+
+std::string EncodeProgram(const SupervisedProgram& program) {
+  std::string bytes;
+  AddField(bytes, kForm);
+  AddField(bytes, program.directory);
+  AddField(bytes, std::to_string(program.grace_ms));
+  AddField(bytes, std::to_string(program.argv.size()));
+  for (const std::string& argument : program.argv) AddField(bytes, argument);
+  AddField(bytes, std::to_string(program.env.size()));
+  for (const auto& [name, value] : program.env) {
+    AddField(bytes, name);
+    AddField(bytes, value);
+  }
+  return bytes;
+}
+
+std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes) {
+  Fields fields(bytes);
+  if (fields.Text() != kForm) return std::nullopt;
+  SupervisedProgram program;
+  program.directory = fields.Text();
+  program.grace_ms = fields.Number();
+  for (std::int64_t left = fields.Number(); left > 0 && fields.ok(); --left) {
+    program.argv.push_back(fields.Text());
+  }
+  for (std::int64_t left = fields.Number(); left > 0 && fields.ok(); --left) {
+    std::string name = fields.Text();
+    program.env.emplace_back(std::move(name), fields.Text());
+  }
+  if (!fields.done() || program.argv.empty()) return std::nullopt;
+  return program;
+}
+
+std::optional<std::string> ReadWholeFile(const std::string& path) {
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.ok()) return std::nullopt;
+  std::string contents;
+  char buffer[16384];
+  for (;;) {
+    const ssize_t got = read(file.fd(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) return contents;
+    contents.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+bool ReplaceFile(const std::string& path, std::string_view contents, bool durable) {
+  const std::string temporary = path + ".new";
+  {
+    const File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (!file.ok() || !WriteAll(file.fd(), contents)) return false;
+    if (durable && fsync(file.fd()) != 0) return false;
+  }
+  if (rename(temporary.c_str(), path.c_str()) != 0) return false;
+  return !durable || SyncFolder(FolderOf(path));
+}
+
+bool SyncFolder(const std::string& path) {
+  const File file(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return file.ok() && fsync(file.fd()) == 0;
+}
+
+bool CreateMarker(const std::string& path) {
+  const File file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return file.ok();
+}
+
+std::optional<std::uint64_t> ProcessStartTime(int pid) {
+  const std::optional<std::string> stat = ReadWholeFile("/proc/" + std::to_string(pid) + "/stat");
+  if (!stat.has_value()) return std::nullopt;
+  // The second field is the program's name in parentheses, which may hold anything; the start time is the 22nd.
+  std::size_t at = stat->rfind(')');
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat->find(' ', at + 1);
+  if (at == std::string::npos) return std::nullopt;
+  std::uint64_t ticks = 0;
+  const char* const end = stat->data() + stat->size();
+  if (std::from_chars(stat->data() + at + 1, end, ticks).ec != std::errc()) return std::nullopt;
+  return ticks;
+}
+
+}  // namespace vernier::launch

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// The files by which a launcher and the supervisor of one replica understand each other, in the replica's folder.
+// Nothing but std and POSIX, because the supervisor is to stay small: one runs beside every replica.
+//
+//   program          what to run; written by the launcher before the supervisor starts
+//   supervisor.lock  locked (F_OFD_SETLK) as long as a supervisor lives; holds "PID START\n", START as /proc tells it
+//   started          created with O_EXCL by whoever decides: by a supervisor, which then runs the program, once and for
+//                    all; or by a launcher, so that no supervisor ever will
+//   running.json     the program runs: its process id, when it started
+//   output.log       what it printed: src/base/output_line.h
+//   exit.json        how it ended; written last, when nothing of it is left
+namespace vernier::launch {
+
+inline constexpr char kProgramFile[] = "program";
+inline constexpr char kLockFile[] = "supervisor.lock";
+inline constexpr char kStartedFile[] = "started";
+inline constexpr char kRunningFile[] = "running.json";
+inline constexpr char kOutputFile[] = "output.log";
+inline constexpr char kExitFile[] = "exit.json";
+
+// What one supervisor runs.
+struct SupervisedProgram {
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> env;  // Added to the supervisor's own.
+  std::string directory;
+  std::int64_t grace_ms = 0;  // Between TERM and KILL.
+  friend bool operator==(const SupervisedProgram&, const SupervisedProgram&) = default;
+};
+
+// Fields that end with a NUL byte, so that any text is safe; the first names the form.
+std::string EncodeProgram(const SupervisedProgram& program);
+std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes);
+
+// The whole file; nothing if it cannot be read (errno says why).
+std::optional<std::string> ReadWholeFile(const std::string& path);
+
+// Replaces the file by write-then-rename, so that a reader sees the old or the new one. `durable`: survives power loss.
+// False: errno says why, and the old one stands.
+bool ReplaceFile(const std::string& path, std::string_view contents, bool durable);
+
+// Makes what was created in the folder survive power loss.
+bool SyncFolder(const std::string& path);
+
+// Creates the file, which must not exist. False with errno EEXIST if it does.
+bool CreateMarker(const std::string& path);
+
+// The start time of a process in clock ticks since boot, as /proc tells it: with its id, its identity. Nothing if there
+// is no such process.
+std::optional<std::uint64_t> ProcessStartTime(int pid);
+
+}  // namespace vernier::launch

@@ -1,0 +1,148 @@
+#include "src/launch/supervisor/child.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+namespace vernier::launch {
+namespace {
+
+// What the child tells before it gives up.
+enum class Step : int { kDirectory, kExec };
+struct Failure {
+  Step step;
+  int error;
+};
+
+struct Pipes {
+  int out[2] = {-1, -1};
+  int err[2] = {-1, -1};
+  int failure[2] = {-1, -1};
+};
+
+bool OpenPipes(Pipes& pipes) {
+  return pipe2(pipes.out, O_CLOEXEC) == 0 && pipe2(pipes.err, O_CLOEXEC) == 0 &&
+         pipe2(pipes.failure, O_CLOEXEC) == 0;
+}
+
+[[noreturn]] void GiveUp(int fd, Step step) {
+  const Failure failure{step, errno};
+  const ssize_t written = write(fd, &failure, sizeof failure);
+  _exit(written == sizeof failure ? 127 : 126);
+}
+
+void ResetSignals() {
+  for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void RunChild(const SupervisedProgram& program, const Pipes& pipes, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(126);  // It died before it could take us along.
+  setpgid(0, 0);
+  const int nothing = open("/dev/null", O_RDONLY);
+  dup2(nothing, STDIN_FILENO);
+  dup2(pipes.out[1], STDOUT_FILENO);
+  dup2(pipes.err[1], STDERR_FILENO);
+  if (nothing > STDERR_FILENO) close(nothing);
+  if (chdir(program.directory.c_str()) != 0) GiveUp(pipes.failure[1], Step::kDirectory);
+  for (const auto& [name, value] : program.env) setenv(name.c_str(), value.c_str(), 1);
+  std::vector<char*> argv;
+  for (const std::string& argument : program.argv) {
+    argv.push_back(const_cast<char*>(argument.c_str()));  // execvp does not write to it.
+  }
+  argv.push_back(nullptr);
+  ResetSignals();
+  execvp(argv[0], argv.data());
+  GiveUp(pipes.failure[1], Step::kExec);
+}
+
+// Waits until the child has become the program, or has said why not.
+std::optional<Failure> ReadFailure(int fd) {
+  Failure failure{};
+  ssize_t got = 0;
+  do {
+    got = read(fd, &failure, sizeof failure);
+  } while (got < 0 && errno == EINTR);
+  if (got == sizeof failure) return failure;
+  return std::nullopt;
+}
+
+std::string Describe(const Failure& failure, const SupervisedProgram& program) {
+  const std::string reason = std::strerror(failure.error);
+  if (failure.step == Step::kDirectory) {
+    return "cannot enter directory '" + program.directory + "': " + reason;
+  }
+  return "cannot run '" + program.argv[0] + "': " + reason;
+}
+
+// The parent of a process; 0 if it is gone.
+pid_t ParentOf(pid_t pid) {
+  const std::optional<std::string> stat = ReadWholeFile("/proc/" + std::to_string(pid) + "/stat");
+  if (!stat.has_value()) return 0;
+  const std::size_t name_end = stat->rfind(')');  // ") S 123 …"
+  if (name_end == std::string::npos || name_end + 4 > stat->size()) return 0;
+  pid_t parent = 0;
+  std::from_chars(stat->data() + name_end + 4, stat->data() + stat->size(), parent);
+  return parent;
+}
+
+}  // namespace
+
+Child StartChild(const SupervisedProgram& program) {
+  Pipes pipes;
+  Child child;
+  if (!OpenPipes(pipes)) {
+    child.error = std::string("cannot make pipes: ") + std::strerror(errno);
+    return child;
+  }
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid == 0) RunChild(program, pipes, parent);
+  if (pid < 0) child.error = std::string("cannot fork: ") + std::strerror(errno);
+  close(pipes.out[1]);
+  close(pipes.err[1]);
+  close(pipes.failure[1]);
+  if (pid > 0) {
+    setpgid(pid, pid);  // Both sides do, so that it holds whoever comes first.
+    if (const std::optional<Failure> failure = ReadFailure(pipes.failure[0])) {
+      child.error = Describe(*failure, program);
+      waitpid(pid, nullptr, 0);
+    } else {
+      child.pid = pid;
+    }
+  }
+  close(pipes.failure[0]);
+  child.stdout_fd = pipes.out[0];
+  child.stderr_fd = pipes.err[0];
+  fcntl(child.stdout_fd, F_SETFL, O_NONBLOCK);
+  fcntl(child.stderr_fd, F_SETFL, O_NONBLOCK);
+  return child;
+}
+
+void SignalChildren(int signal) {
+  DIR* const processes = opendir("/proc");
+  if (processes == nullptr) return;
+  const pid_t self = getpid();
+  while (const dirent* const entry = readdir(processes)) {
+    const std::string_view name = entry->d_name;
+    pid_t pid = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
+    if (ParentOf(pid) == self) kill(pid, signal);  // Our own child: its id cannot be reused yet.
+  }
+  closedir(processes);
+}
+
+}  // namespace vernier::launch

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "src/launch/replica_files.h"
+
+namespace vernier::launch {
+
+// The program, just started as the leader of a process group of its own.
+struct Child {
+  pid_t pid = -1;
+  int stdout_fd = -1;  // Read ends, non-blocking.
+  int stderr_fd = -1;
+  std::string error;  // Why there is no child; empty if there is one.
+};
+
+// Starts the program, its output into pipes. It gets SIGKILL when the calling process dies.
+Child StartChild(const SupervisedProgram& program);
+
+// Sends the signal to every direct child of this process, which as a subreaper inherits whatever its descendants leave.
+void SignalChildren(int signal);
+
+}  // namespace vernier::launch

@@ -1,0 +1,94 @@
+// vernier-supervisor DIRECTORY: looks after one replica, whose files are in DIRECTORY (src/launch/replica_files.h).
+//
+// Returns as soon as it is decided who looks after the replica; goes on in the background if that is this process. Exit
+// status: 0, somebody does, or did, or never shall; 2, usage; 3, the directory cannot be used, the reason is on stderr.
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "src/launch/replica_files.h"
+#include "src/launch/supervisor/supervise.h"
+
+namespace vernier::launch {
+namespace {
+
+constexpr int kOk = 0;
+constexpr int kUsage = 2;
+constexpr int kUnusable = 3;
+
+int Unusable(const char* what) {
+  std::fprintf(stderr, "vernier-supervisor: %s: %s\n", what, std::strerror(errno));
+  return kUnusable;
+}
+
+void BlockSignals() {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE}) sigaddset(&blocked, signal);
+  sigprocmask(SIG_SETMASK, &blocked, nullptr);
+  std::signal(
+      SIGCHLD,
+      SIG_DFL);  // Whoever started us may have it ignored, and then nobody could be waited for.
+}
+
+// The lock belongs to the open file, which the background process inherits: it is held without a gap until the last
+// process that has the file open is gone, however it ends.
+bool Lock(int fd) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return fcntl(fd, F_OFD_SETLK, &whole) == 0;
+}
+
+void LeaveTheLauncher(int lock) {
+  setsid();
+  const int nothing = open("/dev/null", O_RDWR);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, fd);
+  // Of what was inherited only the lock stays, and not for the program.
+  const int kept = dup2(lock, STDERR_FILENO + 1);
+  fcntl(kept, F_SETFD, FD_CLOEXEC);
+  close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+void WriteIdentity(int lock) {
+  const int self = getpid();
+  const std::string identity =
+      std::to_string(self) + " " + std::to_string(ProcessStartTime(self).value_or(0)) + "\n";
+  if (pwrite(lock, identity.data(), identity.size(), 0) < 0) return;  // It only helps to stop us.
+}
+
+int Main(const char* directory) {
+  BlockSignals();
+  if (chdir(directory) != 0) return Unusable(directory);
+  const int lock = open(kLockFile, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock < 0) return Unusable(kLockFile);
+  if (!Lock(lock)) return errno == EAGAIN || errno == EACCES ? kOk : Unusable(kLockFile);
+  if (!CreateMarker(kStartedFile)) return errno == EEXIST ? kOk : Unusable(kStartedFile);
+  const pid_t background = fork();
+  if (background < 0) return Unusable("fork");
+  if (background > 0) return kOk;
+  LeaveTheLauncher(lock);
+  WriteIdentity(STDERR_FILENO + 1);
+  SyncFolder(".");  // The marker: after a power failure too the program must not run again.
+  Supervise();
+  return kOk;
+}
+
+}  // namespace
+}  // namespace vernier::launch
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: vernier-supervisor DIRECTORY\n");
+    return vernier::launch::kUsage;
+  }
+  return vernier::launch::Main(argv[1]);
+}

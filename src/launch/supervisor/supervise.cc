@@ -1,0 +1,271 @@
+#include "src/launch/supervisor/supervise.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/launch/replica_files.h"
+#include "src/launch/supervisor/child.h"
+#include "src/launch/supervisor/output_capture.h"
+#include "src/launch/supervisor/system_time.h"
+
+namespace vernier::launch {
+namespace {
+
+// How long a pipe may stay open after the last process of ours is gone: somebody else holds its other end.
+constexpr std::int64_t kDrainMs = 500;
+// How often to try again to write the record of the end, where the disk is full.
+constexpr int kRetryMs = 1000;
+// How often to look again for processes to kill.
+constexpr std::int64_t kKillIntervalMs = 100;
+
+// How many processes of this host were killed for want of memory since it booted.
+std::int64_t OutOfMemoryKills() {
+  const std::string stat = ReadWholeFile("/proc/vmstat").value_or("");
+  constexpr std::string_view kKey = "\noom_kill ";
+  const std::size_t at = stat.find(kKey);
+  std::int64_t kills = 0;
+  if (at != std::string::npos) {
+    std::from_chars(stat.data() + at + kKey.size(), stat.data() + stat.size(), kills);
+  }
+  return kills;
+}
+
+std::string JsonText(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (byte < 0x20 || byte >= 0x7f) {
+      quoted += '?';
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+struct Ending {
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  bool out_of_memory = false;
+  std::string error;
+  std::string started;
+  std::string ended;
+};
+
+std::string ToJson(const Ending& ending) {
+  const auto number = [](const std::optional<int>& value) {
+    return value.has_value() ? std::to_string(*value) : std::string("null");
+  };
+  return "{\"exit_code\":" + number(ending.exit_code) + ",\"signal\":" + number(ending.signal) +
+         ",\"out_of_memory\":" + (ending.out_of_memory ? "true" : "false") +
+         ",\"error\":" + JsonText(ending.error) + ",\"started\":" + JsonText(ending.started) +
+         ",\"ended\":" + JsonText(ending.ended) + "}\n";
+}
+
+// A full disk must not lose how a replica ended. Where the folder itself is gone, nobody asks any more.
+void RecordEnding(const Ending& ending) {
+  while (!ReplaceFile(kExitFile, ToJson(ending), /*durable=*/true) && errno != ENOENT) {
+    poll(nullptr, 0, kRetryMs);
+  }
+}
+
+// One pipe from the program, and the lines that come out of it.
+struct Stream {
+  int fd;
+  LineCutter cutter;
+};
+
+class Supervisor {
+ public:
+  Supervisor(const SupervisedProgram& program, const Child& child)
+      : grace_ms_(program.grace_ms),
+        child_(child),
+        out_{child.stdout_fd, LineCutter('O')},
+        err_{child.stderr_fd, LineCutter('E')},
+        log_(open(kOutputFile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)),
+        signals_(OpenSignals()) {}
+  ~Supervisor() {
+    close(log_);
+    close(signals_);
+  }
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  // Until nothing of the program is left. Returns how its main process ended.
+  Ending Run() {
+    Reap();  // What ended before the signals were listened to.
+    while (!Done()) {
+      Wait();
+      Drain(out_);
+      Drain(err_);
+      HandleSignals();
+      Escalate();
+    }
+    Finish(out_);
+    Finish(err_);
+    return ending_;
+  }
+
+ private:
+  static int OpenSignals() {
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGTERM);
+    sigaddset(&wanted, SIGINT);
+    sigaddset(&wanted, SIGCHLD);
+    return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+
+  bool Done() const {
+    if (!empty_at_.has_value()) return false;
+    return (out_.fd < 0 && err_.fd < 0) || MonotonicMs() >= *empty_at_ + kDrainMs;
+  }
+
+  // Milliseconds until something must be done without being woken; -1: nothing.
+  int Timeout() const {
+    std::optional<std::int64_t> at = kill_at_;
+    if (empty_at_.has_value()) at = *empty_at_ + kDrainMs;
+    if (!at.has_value()) return -1;
+    return static_cast<int>(std::clamp<std::int64_t>(*at - MonotonicMs(), 0, 60'000));
+  }
+
+  void Wait() {
+    pollfd fds[] = {{signals_, POLLIN, 0}, {out_.fd, POLLIN, 0}, {err_.fd, POLLIN, 0}};
+    poll(fds, 3, Timeout());
+  }
+
+  // Takes what is there, but not for ever: a program that prints without end must not keep us from its signals.
+  void Drain(Stream& stream) {
+    char buffer[65536];
+    for (int round = 0; stream.fd >= 0 && round < 16; ++round) {
+      const ssize_t got = read(stream.fd, buffer, sizeof buffer);
+      if (got < 0) {
+        if (errno == EAGAIN || errno == EINTR) return;
+        Finish(stream);
+      } else if (got == 0) {
+        Finish(stream);
+      } else {
+        std::string lines;
+        stream.cutter.Feed({buffer, static_cast<std::size_t>(got)}, TimeStamp(), lines);
+        Write(lines);
+      }
+    }
+  }
+
+  void Finish(Stream& stream) {
+    if (stream.fd < 0) return;
+    close(stream.fd);
+    stream.fd = -1;
+    std::string lines;
+    stream.cutter.Finish(TimeStamp(), lines);
+    Write(lines);
+  }
+
+  // Where the disk is full the rest is dropped: the program goes on.
+  void Write(std::string_view lines) const {
+    while (!lines.empty()) {
+      const ssize_t written = write(log_, lines.data(), lines.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return;
+      lines.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  void HandleSignals() {
+    signalfd_siginfo info{};
+    while (read(signals_, &info, sizeof info) == sizeof info) {
+      if (info.ssi_signo == SIGCHLD) continue;  // Several may have become one; Reap looks at all.
+      BeginStop();
+    }
+    Reap();
+  }
+
+  void Reap() {
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+      if (pid == child_.pid) RecordEnd(status);
+    }
+    if (pid < 0 && errno == ECHILD && !empty_at_.has_value()) empty_at_ = MonotonicMs();
+  }
+
+  void RecordEnd(int status) {
+    ending_.ended = TimeStamp();
+    if (WIFEXITED(status)) ending_.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) ending_.signal = WTERMSIG(status);
+    ending_.out_of_memory =
+        ending_.signal == SIGKILL && !kill_at_.has_value() && OutOfMemoryKills() > kills_before_;
+    BeginStop();  // Of what it left behind.
+  }
+
+  void BeginStop() {
+    if (kill_at_.has_value()) return;
+    kill(-child_.pid, SIGTERM);
+    kill(-child_.pid, SIGCONT);
+    kill_at_ = MonotonicMs() + grace_ms_;
+  }
+
+  // Once the grace period is over, again and again: what we kill may leave children to us, to be killed in their turn.
+  void Escalate() {
+    if (empty_at_.has_value() || !kill_at_.has_value() || MonotonicMs() < *kill_at_) return;
+    kill(-child_.pid, SIGKILL);
+    SignalChildren(SIGKILL);
+    kill_at_ = MonotonicMs() + kKillIntervalMs;
+  }
+
+  const std::int64_t grace_ms_;
+  const Child child_;
+  Stream out_;
+  Stream err_;
+  const int log_;
+  const int signals_;
+  const std::int64_t kills_before_ = OutOfMemoryKills();
+  Ending ending_;
+  std::optional<std::int64_t> kill_at_;   // Set once a stop has begun.
+  std::optional<std::int64_t> empty_at_;  // Since when no process is left.
+};
+
+}  // namespace
+
+void Supervise() {
+  Ending ending;
+  const std::optional<std::string> bytes = ReadWholeFile(kProgramFile);
+  const std::optional<SupervisedProgram> program =
+      bytes.has_value() ? DecodeProgram(*bytes) : std::nullopt;
+  if (!program.has_value()) {
+    ending.error = "the file '" + std::string(kProgramFile) + "' cannot be read";
+    RecordEnding(ending);
+    return;
+  }
+  const std::string started = TimeStamp();
+  const Child child = StartChild(*program);
+  if (child.pid < 0) {
+    ending.error = child.error;
+  } else {
+    ReplaceFile(
+        kRunningFile,
+        "{\"process\":" + std::to_string(child.pid) + ",\"started\":" + JsonText(started) + "}\n",
+        /*durable=*/false);
+    ending = Supervisor(*program, child).Run();
+  }
+  ending.started = started;
+  if (ending.ended.empty()) ending.ended = TimeStamp();
+  RecordEnding(ending);
+}
+
+}  // namespace vernier::launch

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace vernier::launch {
+
+// Runs the program that the file `program` of the current directory describes, to its end and that of every process it
+// leaves, and writes the files that src/launch/replica_files.h lists. Returns when exit.json is written.
+//
+// On SIGTERM the program's process group gets SIGTERM, and after the grace period every descendant SIGKILL. When the
+// program ends by itself, what it leaves is treated the same way.
+// REQUIRES: SIGTERM, SIGINT and SIGCHLD are blocked; the calling process is a subreaper with no children.
+void Supervise();
+
+}  // namespace vernier::launch

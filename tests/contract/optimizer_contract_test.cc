@@ -84,7 +84,7 @@ class OptimizerContract : public ::testing::TestWithParam<Case> {
     for (const Suggestion& suggestion : suggestions->points) {
       EXPECT_THAT(space().Check(suggestion.point), IsOk()) << FormatPoint(suggestion.point);
       EXPECT_THAT(suggestion.origin, Not(IsEmpty()));
-      if (suggestion.predicted_deviation) EXPECT_GE(*suggestion.predicted_deviation, 0);
+      EXPECT_GE(suggestion.predicted_deviation.value_or(0), 0);
     }
   }
 

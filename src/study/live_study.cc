@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "src/core/status.h"
-#include "vernier/registry.h"
 
 namespace vernier::study {
 namespace {
@@ -34,18 +33,21 @@ absl::StatusOr<std::unique_ptr<StudyFold>> FoldLog(const Storage& storage, Study
   return fold;
 }
 
-std::unique_ptr<Transient> MakeTransient(const StudySpec& spec) {
+std::unique_ptr<Transient> MakeTransient(const AlgorithmSource& algorithms, const StudySpec& spec) {
   auto transient = std::make_unique<Transient>();
   const Problem problem{.space = spec.space, .objectives = spec.objectives};
-  transient->optimizer = NewOptimizer(spec.algorithm, problem);
-  transient->stopper = NewEarlyStopper(spec.stopping, spec.objectives.front().goal);
+  transient->optimizer = algorithms.optimizer(spec.algorithm, problem);
+  transient->stopper = algorithms.stopper(spec.stopping, spec.objectives.front().goal);
   return transient;
 }
 
 }  // namespace
 
-LiveStudy::LiveStudy(Storage& storage, const Clock& clock, StudyId id)
-    : storage_(storage), clock_(clock), id_(id) {}
+LiveStudy::LiveStudy(Storage& storage,
+                     const Clock& clock,
+                     const AlgorithmSource& algorithms,
+                     StudyId id)
+    : storage_(storage), clock_(clock), algorithms_(algorithms), id_(id) {}
 
 absl::Status LiveStudy::Gone() const {
   return WithReason(NotFound("there is no study {}", id_.value()), Reason::kStudyNotFound);
@@ -73,7 +75,7 @@ absl::Status LiveStudy::Load() {
     if (last != nullptr) last->Wait().IgnoreError();  // What is still in line must not land later.
     absl::StatusOr<std::unique_ptr<StudyFold>> fold = FoldLog(storage_, id_);
     std::unique_ptr<Transient> transient =
-        fold.ok() ? MakeTransient((*fold)->header().spec) : nullptr;
+        fold.ok() ? MakeTransient(algorithms_, (*fold)->header().spec) : nullptr;
     mu_.Lock();
     loading_ = false;
     if (!fold.ok()) return Refusal(fold.status());

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "src/study/algorithm_source.h"
 #include "src/study/draft.h"
 #include "src/study/study_state.h"
 #include "vernier/core/clock.h"
@@ -42,7 +43,8 @@ struct Transient {
 // Thread-safe. No storage call but Begin, which never blocks, happens under the lock.
 class LiveStudy {
  public:
-  LiveStudy(Storage& storage, const Clock& clock, StudyId id);
+  // Nothing is owned; all must outlive it.
+  LiveStudy(Storage& storage, const Clock& clock, const AlgorithmSource& algorithms, StudyId id);
 
   using Look = absl::FunctionRef<absl::Status(const StudyFold&, const Transient&)>;
   using Decide = absl::FunctionRef<absl::Status(Draft&, Transient&)>;
@@ -87,6 +89,7 @@ class LiveStudy {
 
   Storage& storage_;
   const Clock& clock_;
+  const AlgorithmSource& algorithms_;
   const StudyId id_;
 
   absl::Mutex mu_;

@@ -1,15 +1,13 @@
 #include "src/study/replay.h"
 
 #include <algorithm>
-#include <bit>
-#include <deque>
 #include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "src/core/status.h"
-#include "src/study/state_machine.h"
+#include "src/study/same_bits.h"
 #include "src/study/study_state.h"
 #include "vernier/core/rng.h"
 #include "vernier/registry.h"
@@ -26,28 +24,6 @@ namespace study {
 namespace {
 
 using Result = ReplayReport::Line::Result;
-
-bool SameBits(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
-
-bool SameBits(const ParameterValue& a, const ParameterValue& b) {
-  const auto* x = std::get_if<double>(&a);
-  const auto* y = std::get_if<double>(&b);
-  return x != nullptr && y != nullptr ? SameBits(*x, *y) : a == b;
-}
-
-bool SameBits(const std::optional<double>& a, const std::optional<double>& b) {
-  return a.has_value() == b.has_value() && (!a.has_value() || SameBits(*a, *b));
-}
-
-template <typename Value>
-bool SameBits(const std::map<std::string, Value>& a, const std::map<std::string, Value>& b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
-           return x.first == y.first && SameBits(x.second, y.second);
-         });
-}
 
 // Empty if they agree.
 std::string Difference(const TrialCreated& recorded, const Suggestion& computed) {
@@ -68,7 +44,7 @@ std::string Difference(const TrialCreated& recorded, const Suggestion& computed)
 
 class Replayer::Rep {
  public:
-  explicit Rep(StudyId id) : id_(id) {}
+  Rep(StudyId id, AlgorithmSource algorithms) : id_(id), algorithms_(std::move(algorithms)) {}
 
   absl::Status Add(const Event& event);
   absl::StatusOr<ReplayReport> Finish();
@@ -108,6 +84,7 @@ class Replayer::Rep {
   void JudgeMeasurement(const Event& event, const MeasurementReported& report);
 
   const StudyId id_;
+  const AlgorithmSource algorithms_;
   std::optional<StudyFold> fold_;
   absl::StatusOr<std::unique_ptr<Optimizer>> optimizer_;
   absl::StatusOr<std::unique_ptr<EarlyStopper>> stopper_;
@@ -121,8 +98,9 @@ class Replayer::Rep {
 absl::Status Replayer::Rep::Start(const Event& event) {
   VERNIER_ASSIGN_OR_RETURN(fold_, StudyFold::Start(id_, event));
   const StudySpec& spec = fold_->header().spec;
-  optimizer_ = NewOptimizer(spec.algorithm, {.space = spec.space, .objectives = spec.objectives});
-  stopper_ = NewEarlyStopper(spec.stopping, spec.objectives.front().goal);
+  optimizer_ =
+      algorithms_.optimizer(spec.algorithm, {.space = spec.space, .objectives = spec.objectives});
+  stopper_ = algorithms_.stopper(spec.stopping, spec.objectives.front().goal);
   finished_at_ = {0, 0};  // Before the first event, and after it.
   return absl::OkStatus();
 }
@@ -353,7 +331,8 @@ void Replayer::Rep::CheckStop(const Event& event, const StopDecided& decided) {
   Count(1);
 }
 
-Replayer::Replayer(StudyId id) : rep_(std::make_unique<Rep>(id)) {}
+Replayer::Replayer(StudyId id, AlgorithmSource algorithms)
+    : rep_(std::make_unique<Rep>(id, std::move(algorithms))) {}
 Replayer::Replayer(Replayer&&) noexcept = default;
 Replayer& Replayer::operator=(Replayer&&) noexcept = default;
 Replayer::~Replayer() = default;

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "src/study/algorithm_source.h"
 #include "vernier/core/event.h"
 #include "vernier/studies.h"
 
@@ -15,7 +16,7 @@ namespace vernier::study {
 // Pure and not thread-safe. It verifies a batch of suggestions once the batch is complete: Finish does the last.
 class Replayer {
  public:
-  explicit Replayer(StudyId id);
+  explicit Replayer(StudyId id, AlgorithmSource algorithms = {});
   Replayer(Replayer&&) noexcept;
   Replayer& operator=(Replayer&&) noexcept;
   ~Replayer();

@@ -8,7 +8,6 @@
 #include "src/core/status.h"
 #include "src/study/replay.h"
 #include "src/study/studies_impl.h"
-#include "vernier/registry.h"
 
 namespace vernier {
 
@@ -24,13 +23,6 @@ constexpr std::size_t kPage = 500;
 absl::Status NoStudy(absl::Status status, std::string_view what) {
   if (!absl::IsNotFound(status)) return status;
   return WithReason(NotFound("there is no study {}", what), Reason::kStudyNotFound);
-}
-
-absl::Status CheckSpec(const StudySpec& spec) {
-  VERNIER_RETURN_IF_ERROR(Validate(spec));
-  const Problem problem{.space = spec.space, .objectives = spec.objectives};
-  VERNIER_RETURN_IF_ERROR(NewOptimizer(spec.algorithm, problem).status());
-  return NewEarlyStopper(spec.stopping, spec.objectives.front().goal).status();
 }
 
 absl::Status CheckBound(std::string_view path,
@@ -75,7 +67,7 @@ absl::StatusOr<StudiesImpl::Live> StudiesImpl::Find(StudyId id) const {
   if (!stored.ok()) return NoStudy(stored, fmt::format("{}", id.value()));
   absl::MutexLock lock(&mu_);
   Live& live = live_[id];
-  if (live == nullptr) live = std::make_shared<LiveStudy>(storage_, clock_, id);
+  if (live == nullptr) live = std::make_shared<LiveStudy>(storage_, clock_, algorithms_, id);
   return live;
 }
 
@@ -92,6 +84,13 @@ absl::StatusOr<Study> StudiesImpl::ChangeStudy(StudyId id,
   };
   VERNIER_RETURN_IF_ERROR(live->Change(caller, change));
   return answer;
+}
+
+absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
+  VERNIER_RETURN_IF_ERROR(Validate(spec));
+  const Problem problem{.space = spec.space, .objectives = spec.objectives};
+  VERNIER_RETURN_IF_ERROR(algorithms_.optimizer(spec.algorithm, problem).status());
+  return algorithms_.stopper(spec.stopping, spec.objectives.front().goal).status();
 }
 
 absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Caller& caller) {
@@ -283,7 +282,7 @@ bool StudiesImpl::WaitForEvents(StudyId id,
 }
 
 absl::StatusOr<ReplayReport> StudiesImpl::Replay(StudyId id) const {
-  Replayer replayer(id);
+  Replayer replayer(id, algorithms_);
   EventSeq after;
   while (true) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events, ReadEvents(id, after, kPage));

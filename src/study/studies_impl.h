@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -24,7 +25,8 @@ namespace vernier::study {
 // Lock order: a LiveStudy's lock and mu_ are never held together.
 class StudiesImpl final : public Studies {
  public:
-  StudiesImpl(Storage& storage, const Clock& clock) : storage_(storage), clock_(clock) {}
+  StudiesImpl(Storage& storage, const Clock& clock, AlgorithmSource algorithms = {})
+      : storage_(storage), clock_(clock), algorithms_(std::move(algorithms)) {}
 
   // studies.cc
   absl::StatusOr<Study> CreateStudy(const StudySpec& spec, const Caller& caller) override;
@@ -118,12 +120,14 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Study> ChangeStudy(StudyId id, const Caller& caller, LiveStudy::Decide decide);
   absl::StatusOr<Trial> ChangeTrial(TrialId id, const Caller& caller, LiveStudy::Decide decide);
 
+  absl::Status CheckSpec(const StudySpec& spec) const;
   absl::StatusOr<std::optional<Study>> FindCreated(const StudySpec& spec, const Caller& caller);
   absl::Status LoadCreations();
   absl::Status LoadUnfinished();
 
   Storage& storage_;
   const Clock& clock_;
+  const AlgorithmSource algorithms_;
 
   mutable absl::Mutex mu_;
   mutable absl::flat_hash_map<StudyId, Live> live_ ABSL_GUARDED_BY(mu_);

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "vernier/registry.h"
+
+namespace vernier::study {
+
+// Where studies get their algorithms from: the registry, or what a test has instead.
+struct AlgorithmSource {
+  std::function<absl::StatusOr<std::unique_ptr<Optimizer>>(const Choice&, const Problem&)>
+      optimizer = NewOptimizer;
+  std::function<absl::StatusOr<std::unique_ptr<EarlyStopper>>(const Choice&, Goal)> stopper =
+      NewEarlyStopper;
+};
+
+}  // namespace vernier::study

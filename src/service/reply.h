@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "grpcpp/server_context.h"
+#include "src/service/status_map.h"
+#include "src/service/study_service.h"
+#include "vernier/studies.h"
+
+// What every call of the service shares.
+namespace vernier::service {
+
+// Who makes the call; see StudyServiceImpl.
+Caller CallerOf(const grpc::ServerContext& context,
+                const std::string& client_id,
+                const std::string& request_id);
+
+template <typename Work>
+grpc::Status StudyServiceImpl::Reply(grpc::ServerContext* context,
+                                     std::string_view method,
+                                     std::string_view request_id,
+                                     Work work) {
+  if (context->IsCancelled()) return grpc::Status::CANCELLED;
+  const absl::Status status = work();
+  if (status.ok()) return grpc::Status::OK;
+  return ToWireStatus(status, method, CallId(request_id));
+}
+
+template <typename Work>
+grpc::Status StudyServiceImpl::ReplyLong(grpc::ServerContext* context,
+                                         std::string_view method,
+                                         std::string_view request_id,
+                                         Work work) {
+  return Reply(context, method, request_id, [&]() -> absl::Status {
+    const CallWatch::Watched call(parts_.calls, [context] { return context->IsCancelled(); });
+    return work(call.token());
+  });
+}
+
+}  // namespace vernier::service

@@ -1,0 +1,191 @@
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "src/service/dry_run.h"
+#include "src/service/paging.h"
+#include "src/service/reply.h"
+#include "src/service/resident_memory.h"
+#include "src/service/study_service.h"
+#include "src/wire/names.h"
+#include "src/wire/query.h"
+#include "src/wire/study_proto.h"
+#include "src/wire/time_proto.h"
+
+namespace vernier::service {
+namespace {
+
+v1::ReplayStudyResponse::Result Encode(ReplayReport::Line::Result result) {
+  switch (result) {
+    case ReplayReport::Line::Result::kVerified:
+      return v1::ReplayStudyResponse::VERIFIED;
+    case ReplayReport::Line::Result::kDiverged:
+      return v1::ReplayStudyResponse::DIVERGED;
+    case ReplayReport::Line::Result::kUnverifiable:
+      return v1::ReplayStudyResponse::UNVERIFIABLE;
+  }
+  return v1::ReplayStudyResponse::RESULT_UNSPECIFIED;
+}
+
+void EncodeReplay(const ReplayReport& report, v1::ReplayStudyResponse* out) {
+  out->set_suggestions(report.suggestions);
+  out->set_stops(report.stops);
+  out->set_verified(report.verified);
+  for (const auto& problem : report.problems) {
+    auto* line = out->add_problems();
+    line->set_event(problem.event.value());
+    line->set_trial(problem.trial.value());
+    line->set_result(Encode(problem.result));
+    line->set_detail(problem.detail);
+  }
+}
+
+}  // namespace
+
+grpc::Status StudyServiceImpl::CreateStudy(grpc::ServerContext* context,
+                                           const v1::CreateStudyRequest* request,
+                                           v1::Study* response) {
+  return Reply(context, "CreateStudy", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const StudySpec spec,
+                             wire::DecodeSpec(request->study_id(), request->study().spec()));
+    const Caller caller = CallerOf(*context, {}, request->request_id());
+    VERNIER_ASSIGN_OR_RETURN(const Study study,
+                             request->validate_only()
+                                 ? DryRunCreate(parts_.studies, parts_.clock, spec, caller)
+                                 : parts_.studies.CreateStudy(spec, caller));
+    wire::EncodeStudy(study, response);
+    if (!request->validate_only()) parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::GetStudy(grpc::ServerContext* context,
+                                        const v1::GetStudyRequest* request,
+                                        v1::Study* response) {
+  return Reply(context, "GetStudy", {}, [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const std::string name, wire::ParseStudyName("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.FindStudy(name));
+    wire::EncodeStudy(study, response);
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::ListStudies(grpc::ServerContext* context,
+                                           const v1::ListStudiesRequest* request,
+                                           v1::ListStudiesResponse* response) {
+  return Reply(context, "ListStudies", {}, [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(auto studies, parts_.studies.ListStudies());
+    VERNIER_ASSIGN_OR_RETURN(
+        studies, wire::SelectStudies(std::move(studies), request->filter(), request->order_by()));
+    VERNIER_ASSIGN_OR_RETURN(auto page,
+                             TakePage(std::move(studies), *request, {}, [](const Study& study) {
+                               return study.id.value();
+                             }));
+    for (const Study& study : page.rows) wire::EncodeStudy(study, response->add_studies());
+    response->set_next_page_token(std::move(page.next_page_token));
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::UpdateStudy(grpc::ServerContext* context,
+                                           const v1::UpdateStudyRequest* request,
+                                           v1::Study* response) {
+  return Reply(context, "UpdateStudy", request->request_id(), [&]() -> absl::Status {
+    const std::string& name = request->name().empty() ? request->study().name() : request->name();
+    VERNIER_ASSIGN_OR_RETURN(const std::string parsed, wire::ParseStudyName("name", name));
+    VERNIER_ASSIGN_OR_RETURN(const Study current, parts_.studies.FindStudy(parsed));
+    VERNIER_ASSIGN_OR_RETURN(
+        const StudyAmended change,
+        wire::DecodeAmendment(current.spec, request->study(), request->update_mask()));
+    VERNIER_ASSIGN_OR_RETURN(
+        const Study study,
+        parts_.studies.Amend(current.id, change, CallerOf(*context, {}, request->request_id())));
+    wire::EncodeStudy(study, response);
+    parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::DeleteStudy(grpc::ServerContext* context,
+                                           const v1::DeleteStudyRequest* request,
+                                           google::protobuf::Empty*) {
+  return Reply(context, "DeleteStudy", {}, [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
+    VERNIER_RETURN_IF_ERROR(parts_.studies.Delete(id, request->force()));
+    parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::PauseStudy(grpc::ServerContext* context,
+                                          const v1::PauseStudyRequest* request,
+                                          v1::Study* response) {
+  return Reply(context, "PauseStudy", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(
+        const Study study, parts_.studies.Pause(id, CallerOf(*context, {}, request->request_id())));
+    wire::EncodeStudy(study, response);
+    parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::ResumeStudy(grpc::ServerContext* context,
+                                           const v1::ResumeStudyRequest* request,
+                                           v1::Study* response) {
+  return Reply(context, "ResumeStudy", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(
+        const Study study,
+        parts_.studies.Resume(id, CallerOf(*context, {}, request->request_id())));
+    wire::EncodeStudy(study, response);
+    parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::StopStudy(grpc::ServerContext* context,
+                                         const v1::StopStudyRequest* request,
+                                         v1::Study* response) {
+  return Reply(context, "StopStudy", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(
+        const Study study,
+        parts_.studies.Stop(id, request->reason(), CallerOf(*context, {}, request->request_id())));
+    wire::EncodeStudy(study, response);
+    parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::ReplayStudy(grpc::ServerContext* context,
+                                           const v1::ReplayStudyRequest* request,
+                                           v1::ReplayStudyResponse* response) {
+  return Reply(context, "ReplayStudy", {}, [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(const ReplayReport report, parts_.studies.Replay(id));
+    EncodeReplay(report, response);
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::GetServerInfo(grpc::ServerContext* context,
+                                             const v1::GetServerInfoRequest*,
+                                             v1::ServerInfo* response) {
+  return Reply(context, "GetServerInfo", {}, [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const auto studies, parts_.studies.ListStudies());
+    std::int64_t running = 0;
+    for (const Study& study : studies) running += study.open;
+    response->set_version(parts_.version);
+    response->set_store(parts_.store);
+    response->set_process_id(getpid());
+    wire::EncodeTime(started_, response->mutable_start_time());
+    response->set_studies(static_cast<std::int64_t>(studies.size()));
+    response->set_running_trials(running);
+    response->set_resident_bytes(ResidentBytes());
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace vernier::service

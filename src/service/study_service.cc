@@ -1,0 +1,48 @@
+#include "src/service/study_service.h"
+
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/core/status.h"
+#include "src/service/reply.h"
+#include "src/wire/names.h"
+
+namespace vernier::service {
+
+StudyServiceImpl::StudyServiceImpl(ServiceParts parts)
+    : parts_(std::move(parts)), started_(parts_.clock.Now()) {}
+
+absl::StatusOr<StudyId> StudyServiceImpl::FindStudy(std::string_view field,
+                                                    const std::string& name) const {
+  VERNIER_ASSIGN_OR_RETURN(const std::string study, wire::ParseStudyName(field, name));
+  VERNIER_ASSIGN_OR_RETURN(const Study found, parts_.studies.FindStudy(study));
+  return found.id;
+}
+
+absl::StatusOr<StudyServiceImpl::Named> StudyServiceImpl::FindTrial(std::string_view field,
+                                                                    const std::string& name) const {
+  VERNIER_ASSIGN_OR_RETURN(wire::TrialName parsed, wire::ParseTrialName(field, name));
+  VERNIER_ASSIGN_OR_RETURN(const Study found, parts_.studies.FindStudy(parsed.study));
+  return Named{.study = std::move(parsed.study), .id = {found.id, parsed.number}};
+}
+
+std::string StudyServiceImpl::CallId(std::string_view request_id) {
+  if (!request_id.empty()) return std::string(request_id);
+  return fmt::format("{:x}-{}", absl::ToUnixSeconds(started_), ++calls_);
+}
+
+absl::Status StudyServiceImpl::Stopped() const {
+  return parts_.calls.is_shut_down() ? Unavailable("the server is shutting down")
+                                     : Cancelled("nobody waits for the answer");
+}
+
+Caller CallerOf(const grpc::ServerContext& context,
+                const std::string& client_id,
+                const std::string& request_id) {
+  if (!client_id.empty()) return {.actor = client_id, .request_id = request_id};
+  const auto actor = context.client_metadata().find("x-vernier-actor");
+  if (actor == context.client_metadata().end()) return {.actor = "grpc", .request_id = request_id};
+  return {.actor = {actor->second.data(), actor->second.size()}, .request_id = request_id};
+}
+
+}  // namespace vernier::service

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "grpcpp/server_context.h"
+#include "src/service/call_watch.h"
+#include "src/service/log_source.h"
+#include "vernier/core/clock.h"
+#include "vernier/studies.h"
+#include "vernier/v1/study_service.grpc.pb.h"
+
+namespace vernier::service {
+
+// What the service stands on. Nothing is owned; all must outlive it.
+struct ServiceParts {
+  Studies& studies;
+  LogSource& logs;
+  const Clock& clock;
+  CallWatch& calls;
+  // A study was made or changed by a user: whoever keeps studies moving should look. Called from any thread.
+  std::function<void()> changed;
+  // For GetServerInfo.
+  std::string version;
+  std::string store;
+};
+
+// vernier.v1.StudyService: decode, call Studies, encode. Thread-safe.
+//
+// The actor of a change is the request's client_id, or else the call's metadata "x-vernier-actor", or else "grpc".
+class StudyServiceImpl final : public v1::StudyService::Service {
+ public:
+  explicit StudyServiceImpl(ServiceParts parts);
+
+  // --- study_calls.cc ---
+  grpc::Status CreateStudy(grpc::ServerContext* context,
+                           const v1::CreateStudyRequest* request,
+                           v1::Study* response) override;
+  grpc::Status GetStudy(grpc::ServerContext* context,
+                        const v1::GetStudyRequest* request,
+                        v1::Study* response) override;
+  grpc::Status ListStudies(grpc::ServerContext* context,
+                           const v1::ListStudiesRequest* request,
+                           v1::ListStudiesResponse* response) override;
+  grpc::Status UpdateStudy(grpc::ServerContext* context,
+                           const v1::UpdateStudyRequest* request,
+                           v1::Study* response) override;
+  grpc::Status DeleteStudy(grpc::ServerContext* context,
+                           const v1::DeleteStudyRequest* request,
+                           google::protobuf::Empty* response) override;
+  grpc::Status PauseStudy(grpc::ServerContext* context,
+                          const v1::PauseStudyRequest* request,
+                          v1::Study* response) override;
+  grpc::Status ResumeStudy(grpc::ServerContext* context,
+                           const v1::ResumeStudyRequest* request,
+                           v1::Study* response) override;
+  grpc::Status StopStudy(grpc::ServerContext* context,
+                         const v1::StopStudyRequest* request,
+                         v1::Study* response) override;
+  grpc::Status ReplayStudy(grpc::ServerContext* context,
+                           const v1::ReplayStudyRequest* request,
+                           v1::ReplayStudyResponse* response) override;
+  grpc::Status GetServerInfo(grpc::ServerContext* context,
+                             const v1::GetServerInfoRequest* request,
+                             v1::ServerInfo* response) override;
+
+  // --- trial_calls.cc ---
+  grpc::Status GetTrial(grpc::ServerContext* context,
+                        const v1::GetTrialRequest* request,
+                        v1::Trial* response) override;
+  grpc::Status ListTrials(grpc::ServerContext* context,
+                          const v1::ListTrialsRequest* request,
+                          v1::ListTrialsResponse* response) override;
+  grpc::Status ListMeasurements(grpc::ServerContext* context,
+                                const v1::ListMeasurementsRequest* request,
+                                v1::ListMeasurementsResponse* response) override;
+  grpc::Status CreateTrial(grpc::ServerContext* context,
+                           const v1::CreateTrialRequest* request,
+                           v1::Trial* response) override;
+  grpc::Status SuggestTrials(grpc::ServerContext* context,
+                             const v1::SuggestTrialsRequest* request,
+                             v1::SuggestTrialsResponse* response) override;
+  grpc::Status HeartbeatTrial(grpc::ServerContext* context,
+                              const v1::HeartbeatTrialRequest* request,
+                              v1::Trial* response) override;
+  grpc::Status ReportMeasurement(grpc::ServerContext* context,
+                                 const v1::ReportMeasurementRequest* request,
+                                 v1::ReportMeasurementResponse* response) override;
+  grpc::Status CompleteTrial(grpc::ServerContext* context,
+                             const v1::CompleteTrialRequest* request,
+                             v1::Trial* response) override;
+  grpc::Status FailTrial(grpc::ServerContext* context,
+                         const v1::FailTrialRequest* request,
+                         v1::Trial* response) override;
+  grpc::Status MarkTrialInfeasible(grpc::ServerContext* context,
+                                   const v1::MarkTrialInfeasibleRequest* request,
+                                   v1::Trial* response) override;
+  grpc::Status StopTrial(grpc::ServerContext* context,
+                         const v1::StopTrialRequest* request,
+                         v1::Trial* response) override;
+
+  // --- stream_calls.cc ---
+  grpc::Status WatchStudy(grpc::ServerContext* context,
+                          const v1::WatchStudyRequest* request,
+                          grpc::ServerWriter<v1::StudyEvent>* writer) override;
+  grpc::Status StreamTrialLogs(grpc::ServerContext* context,
+                               const v1::StreamTrialLogsRequest* request,
+                               grpc::ServerWriter<v1::LogLine>* writer) override;
+
+ private:
+  // A trial of a study, as a request names it.
+  struct Named {
+    std::string study;
+    TrialId id;
+  };
+  absl::StatusOr<StudyId> FindStudy(std::string_view field, const std::string& name) const;
+  absl::StatusOr<Named> FindTrial(std::string_view field, const std::string& name) const;
+  // The request's own id, or one made up for the log.
+  std::string CallId(std::string_view request_id);
+
+  // Runs `work` unless nobody waits for its answer any more, and turns what it returns into what the client sees.
+  template <typename Work>
+  grpc::Status Reply(grpc::ServerContext* context,
+                     std::string_view method,
+                     std::string_view request_id,
+                     Work work);
+  // As Reply, for work that takes its time: it gets a token that fires when the client goes away, the deadline passes or
+  // the server shuts down.
+  template <typename Work>
+  grpc::Status ReplyLong(grpc::ServerContext* context,
+                         std::string_view method,
+                         std::string_view request_id,
+                         Work work);
+
+  absl::Status SendEvents(const v1::WatchStudyRequest& request,
+                          grpc::ServerWriter<v1::StudyEvent>& writer,
+                          std::stop_token stop) const;
+  absl::Status Stopped() const;
+
+  const ServiceParts parts_;
+  const absl::Time started_;
+  std::atomic<std::int64_t> calls_ = 0;
+};
+
+}  // namespace vernier::service

@@ -1,0 +1,246 @@
+#include <optional>
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/service/paging.h"
+#include "src/service/reply.h"
+#include "src/service/study_service.h"
+#include "src/wire/enum_proto.h"
+#include "src/wire/names.h"
+#include "src/wire/query.h"
+#include "src/wire/trial_proto.h"
+#include "src/wire/value_proto.h"
+
+namespace vernier::service {
+namespace {
+
+// The lease that a request proves. None: the caller is the trial's own program, started by the engine.
+template <typename Request>
+std::optional<LeaseToken> LeaseOf(const Request& request) {
+  if (request.client_id().empty() && request.lease_token() == 0) return std::nullopt;
+  return LeaseToken{.holder = request.client_id(), .token = request.lease_token()};
+}
+
+absl::StatusOr<std::size_t> DecodeCount(std::int32_t count) {
+  constexpr std::int32_t kMaxCount = 1000;
+  if (count < 0 || count > kMaxCount) {
+    return FieldError("count", fmt::format("must be between 1 and {}, got {}", kMaxCount, count));
+  }
+  return count == 0 ? 1 : static_cast<std::size_t>(count);
+}
+
+absl::StatusOr<FailureClass> DecodeFailure(v1::FailureClass failure) {
+  if (failure == v1::FAILURE_CLASS_UNSPECIFIED) return FailureClass::kUserError;
+  const auto decoded = wire::Decode(failure);
+  if (decoded.has_value()) return *decoded;
+  return FieldError("failure", fmt::format("unknown class {}", static_cast<int>(failure)));
+}
+
+absl::StatusOr<std::vector<Measurement>> DecodeMeasurements(
+    const google::protobuf::RepeatedPtrField<v1::Measurement>& protos) {
+  if (protos.empty()) return FieldError("measurements", "must not be empty");
+  std::vector<Measurement> measurements;
+  for (const auto& proto : protos) {
+    Measurement measurement = wire::DecodeMeasurement(proto);
+    if (measurement.metrics.empty()) {
+      return FieldError(fmt::format("measurements[{}].metrics", measurements.size()),
+                        "must not be empty");
+    }
+    measurement.source = "client";
+    measurements.push_back(std::move(measurement));
+  }
+  return measurements;
+}
+
+}  // namespace
+
+grpc::Status StudyServiceImpl::GetTrial(grpc::ServerContext* context,
+                                        const v1::GetTrialRequest* request,
+                                        v1::Trial* response) {
+  return Reply(context, "GetTrial", {}, [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(const Trial trial, parts_.studies.GetTrial(named.id));
+    wire::EncodeTrial(named.study, trial, response);
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::ListTrials(grpc::ServerContext* context,
+                                          const v1::ListTrialsRequest* request,
+                                          v1::ListTrialsResponse* response) {
+  return Reply(context, "ListTrials", {}, [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const std::string study,
+                             wire::ParseStudyName("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(auto trials, parts_.studies.ListTrials(id));
+    VERNIER_ASSIGN_OR_RETURN(
+        trials, wire::SelectTrials(std::move(trials), request->filter(), request->order_by()));
+    VERNIER_ASSIGN_OR_RETURN(
+        auto page, TakePage(std::move(trials), *request, request->parent(), [](const Trial& trial) {
+          return trial.number.value();
+        }));
+    for (const Trial& trial : page.rows) wire::EncodeTrial(study, trial, response->add_trials());
+    response->set_next_page_token(std::move(page.next_page_token));
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::ListMeasurements(grpc::ServerContext* context,
+                                                const v1::ListMeasurementsRequest* request,
+                                                v1::ListMeasurementsResponse* response) {
+  return Reply(context, "ListMeasurements", {}, [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(const auto measurements, parts_.studies.ListMeasurements(named.id));
+    for (const Measurement& measurement : measurements) {
+      wire::EncodeMeasurement(measurement, response->add_measurements());
+    }
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::CreateTrial(grpc::ServerContext* context,
+                                           const v1::CreateTrialRequest* request,
+                                           v1::Trial* response) {
+  return Reply(context, "CreateTrial", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const std::string name,
+                             wire::ParseStudyName("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.FindStudy(name));
+    VERNIER_ASSIGN_OR_RETURN(Point point,
+                             wire::DecodePoint("parameters", request->trial().parameters()));
+    std::optional<std::map<std::string, double>> metrics;
+    if (!request->trial().final_metrics().empty()) {
+      metrics = wire::DecodeMetrics(request->trial().final_metrics());
+    }
+    VERNIER_ASSIGN_OR_RETURN(
+        const Trial trial,
+        parts_.studies.AddTrial(study.id,
+                                wire::FitPoint(study.spec.space, std::move(point)),
+                                metrics,
+                                CallerOf(*context, {}, request->request_id())));
+    wire::EncodeTrial(name, trial, response);
+    parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::SuggestTrials(grpc::ServerContext* context,
+                                             const v1::SuggestTrialsRequest* request,
+                                             v1::SuggestTrialsResponse* response) {
+  const auto work = [&](std::stop_token stop) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const std::string study,
+                             wire::ParseStudyName("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(const std::size_t count, DecodeCount(request->count()));
+    if (request->client_id().empty()) return FieldError("client_id", "must not be empty");
+    VERNIER_ASSIGN_OR_RETURN(
+        const auto trials,
+        parts_.studies.Suggest(id,
+                               count,
+                               request->client_id(),
+                               CallerOf(*context, request->client_id(), request->request_id()),
+                               stop));
+    for (const Trial& trial : trials) wire::EncodeTrial(study, trial, response->add_trials());
+    return absl::OkStatus();
+  };
+  return ReplyLong(context, "SuggestTrials", request->request_id(), work);
+}
+
+grpc::Status StudyServiceImpl::HeartbeatTrial(grpc::ServerContext* context,
+                                              const v1::HeartbeatTrialRequest* request,
+                                              v1::Trial* response) {
+  return Reply(context, "HeartbeatTrial", {}, [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+    if (request->client_id().empty()) return FieldError("client_id", "must not be empty");
+    VERNIER_ASSIGN_OR_RETURN(
+        const Trial trial,
+        parts_.studies.Heartbeat(
+            named.id, {.holder = request->client_id(), .token = request->lease_token()}));
+    wire::EncodeTrial(named.study, trial, response);
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::ReportMeasurement(grpc::ServerContext* context,
+                                                 const v1::ReportMeasurementRequest* request,
+                                                 v1::ReportMeasurementResponse* response) {
+  return Reply(context, "ReportMeasurement", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(const auto measurements, DecodeMeasurements(request->measurements()));
+    VERNIER_ASSIGN_OR_RETURN(
+        const Studies::Reported reported,
+        parts_.studies.Report(named.id,
+                              measurements,
+                              LeaseOf(*request),
+                              CallerOf(*context, request->client_id(), request->request_id())));
+    wire::EncodeTrial(named.study, reported.trial, response->mutable_trial());
+    response->set_should_stop(reported.stop);
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::CompleteTrial(grpc::ServerContext* context,
+                                             const v1::CompleteTrialRequest* request,
+                                             v1::Trial* response) {
+  return Reply(context, "CompleteTrial", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(
+        const Trial trial,
+        parts_.studies.Complete(named.id,
+                                wire::DecodeMetrics(request->final_metrics()),
+                                LeaseOf(*request),
+                                CallerOf(*context, request->client_id(), request->request_id())));
+    wire::EncodeTrial(named.study, trial, response);
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::FailTrial(grpc::ServerContext* context,
+                                         const v1::FailTrialRequest* request,
+                                         v1::Trial* response) {
+  return Reply(context, "FailTrial", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(const FailureClass failure, DecodeFailure(request->failure()));
+    VERNIER_ASSIGN_OR_RETURN(
+        const Trial trial,
+        parts_.studies.Fail(named.id,
+                            failure,
+                            request->message(),
+                            LeaseOf(*request),
+                            CallerOf(*context, request->client_id(), request->request_id())));
+    wire::EncodeTrial(named.study, trial, response);
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::MarkTrialInfeasible(grpc::ServerContext* context,
+                                                   const v1::MarkTrialInfeasibleRequest* request,
+                                                   v1::Trial* response) {
+  return Reply(context, "MarkTrialInfeasible", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(const Trial trial,
+                             parts_.studies.MarkInfeasible(
+                                 named.id,
+                                 request->message(),
+                                 LeaseOf(*request),
+                                 CallerOf(*context, request->client_id(), request->request_id())));
+    wire::EncodeTrial(named.study, trial, response);
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status StudyServiceImpl::StopTrial(grpc::ServerContext* context,
+                                         const v1::StopTrialRequest* request,
+                                         v1::Trial* response) {
+  return Reply(context, "StopTrial", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(
+        const Trial trial,
+        parts_.studies.StopTrial(
+            named.id, request->reason(), CallerOf(*context, {}, request->request_id())));
+    wire::EncodeTrial(named.study, trial, response);
+    parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace vernier::service

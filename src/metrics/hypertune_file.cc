@@ -1,0 +1,96 @@
+#include "src/metrics/hypertune_file.h"
+
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "nlohmann/json.hpp"
+#include "src/core/status.h"
+#include "src/metrics/input.h"
+
+namespace vernier::metrics {
+namespace {
+
+using nlohmann::json;
+
+// What the package calls a metric whose name is empty.
+constexpr std::string_view kUnnamed = "training/hptuning/metric";
+
+bool IsReserved(std::string_view key) {
+  return key == "checkpoint_path" || key == "global_step" || key == "timestamp" || key == "trial";
+}
+
+// Numbers come as text ("nan" among them), or as numbers from writers other than the package.
+std::optional<double> NumberOf(const json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return ParseNumber(value.get_ref<const std::string&>());
+  return std::nullopt;
+}
+
+std::int64_t StepOf(const json& line) {
+  const auto step = line.find("global_step");
+  const double number = step == line.end() ? 0 : NumberOf(*step).value_or(0);
+  constexpr double kMost = 9e18;
+  return std::abs(number) < kMost ? static_cast<std::int64_t>(number) : 0;
+}
+
+std::optional<absl::Time> TimeOf(const json& line) {
+  const auto stamp = line.find("timestamp");
+  if (stamp == line.end() || !stamp->is_number()) return std::nullopt;
+  const double seconds = stamp->get<double>();
+  if (!std::isfinite(seconds)) return std::nullopt;
+  return absl::UnixEpoch() + absl::Microseconds(std::llround(seconds * 1e6));
+}
+
+std::optional<Measurement> ParseLine(std::string_view text, std::string_view objective) {
+  const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!line.is_object()) return std::nullopt;
+  const std::optional<absl::Time> time = TimeOf(line);
+  if (!time.has_value()) return std::nullopt;
+  Measurement measurement{.step = StepOf(line), .time = *time, .source = "hypertune"};
+  for (const auto& [key, value] : line.items()) {
+    const std::optional<double> number = IsReserved(key) ? std::nullopt : NumberOf(value);
+    if (!number.has_value()) continue;
+    measurement.metrics[key == kUnnamed ? std::string(objective) : key] = *number;
+  }
+  if (measurement.metrics.empty()) return std::nullopt;
+  return measurement;
+}
+
+std::string Names(const Measurement& measurement) {
+  std::string names;
+  for (const auto& [name, value] : measurement.metrics) names += name + '\n';
+  return names;
+}
+
+}  // namespace
+
+std::vector<Measurement> ParseHypertune(std::string_view contents, std::string_view objective) {
+  std::vector<Measurement> measurements;
+  for (std::size_t newline = 0; (newline = contents.find('\n')) != std::string_view::npos;) {
+    if (auto measurement = ParseLine(contents.substr(0, newline), objective)) {
+      measurements.push_back(*std::move(measurement));
+    }
+    contents.remove_prefix(newline + 1);
+  }
+  return measurements;
+}
+
+HypertuneReader::HypertuneReader(std::string path, std::string objective)
+    : path_(std::move(path)), objective_(std::move(objective)) {}
+
+absl::StatusOr<std::vector<Measurement>> HypertuneReader::Read() {
+  std::vector<Measurement> fresh;
+  // Neither size nor time of change tell that nothing changed: reports of one length can follow within a tick.
+  VERNIER_ASSIGN_OR_RETURN(std::string contents, ReadFile(path_));
+  if (contents == last_contents_) return fresh;
+  for (Measurement& measurement : ParseHypertune(contents, objective_)) {
+    if (seen_.emplace(measurement.time, measurement.step, Names(measurement)).second) {
+      fresh.push_back(std::move(measurement));
+    }
+  }
+  last_contents_ = std::move(contents);
+  return fresh;
+}
+
+}  // namespace vernier::metrics

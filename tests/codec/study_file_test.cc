@@ -1,0 +1,236 @@
+#include "src/codec/study_file.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "src/codec/event_json.h"
+#include "src/codec/json_text.h"
+#include "tests/codec/random_event.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::codec {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::vernier::testing::IsOk;
+using ::vernier::testing::StatusIs;
+
+constexpr char kEverything[] = R"(
+study: digits
+objective: {maximize: accuracy}
+parameters:
+  lr:        {float: [1e-5, 0.1], scale: log, default: 1e-3}
+  width:     {int: [16, 256], scale: log}
+  dropout:   {float: [0, 0.5], step: 0.1}
+  batch:     {discrete: [16, 32, 64]}
+  optimizer: {categorical: [sgd, adam]}
+  momentum:  {float: [0.5, 0.99], points: 4, when: {optimizer: [sgd]}}
+  warmup:    {int: [0, 100], when: {batch: 32}}
+  augment:   {bool: {}, default: true}
+constraints: ["width * batch <= 8192"]
+outcome_constraints: ["latency_ms <= 20"]
+algorithm: {name: gp, num_restarts: 4, kernel: matern, verbose: off, tolerance: 1e-6}
+stopping: {rule: median, min_trials: 3}
+parallel: 2
+budget: {trials: 20, failed: 5, time: 2h}
+seed: 7
+metrics: {accuracy: {regex: 'val_acc=([0-9.eE+-]+)'}}
+lease: {ttl: 90s, on_expiry: fail}
+job:
+  command: [python3, train.py, --epochs, "5"]
+  args: ["--fast"]
+  env: {MODE: "on"}
+  replicas:
+    chief: 1
+    worker: {count: 2, gpus: 1, cpus: 2, memory: 4GiB, env: {OMP_NUM_THREADS: "1"}}
+  dir: runs/digits
+  working_dir: /srv
+  limits: {time: 30m, grace: 5s}
+)";
+
+StudySpec Parse(std::string_view text) {
+  absl::StatusOr<StudySpec> spec = ParseStudyFile(text);
+  EXPECT_THAT(spec, IsOk());
+  return spec.ok() ? *std::move(spec) : StudySpec();
+}
+
+const Parameter& ParameterNamed(const StudySpec& spec, std::string_view name) {
+  return spec.space.parameters().at(static_cast<std::size_t>(spec.space.Find(name).value()));
+}
+
+TEST(StudyFile, ReadsTheSpace) {
+  const StudySpec spec = Parse(kEverything);
+  std::vector<std::string> names;
+  for (const Parameter& parameter : spec.space.parameters()) names.push_back(parameter.name);
+  EXPECT_THAT(
+      names,
+      ElementsAre("lr", "width", "dropout", "batch", "optimizer", "momentum", "warmup", "augment"));
+  EXPECT_EQ(ParameterNamed(spec, "lr").domain, Domain(FloatDomain{1e-5, 0.1, Scale::kLog}));
+  EXPECT_EQ(ParameterNamed(spec, "lr").default_value, ParameterValue(1e-3));
+  EXPECT_EQ(ParameterNamed(spec, "width").domain, Domain(IntDomain{16, 256, Scale::kLog}));
+  EXPECT_EQ(ParameterNamed(spec, "dropout").domain,
+            Domain(FloatDomain{.lower = 0, .upper = 0.5, .step = 0.1}));
+  EXPECT_EQ(ParameterNamed(spec, "batch").domain, Domain(DiscreteDomain{{16, 32, 64}}));
+  EXPECT_EQ(ParameterNamed(spec, "optimizer").domain,
+            Domain(CategoricalDomain{{std::string("sgd"), std::string("adam")}}));
+  EXPECT_THAT(ParameterNamed(spec, "momentum").when,
+              ElementsAre(Condition{"optimizer", {std::string("sgd")}}));
+  EXPECT_EQ(ParameterNamed(spec, "augment").default_value, ParameterValue(true));
+  EXPECT_THAT(spec.space.constraints(), ElementsAre("width * batch <= 8192"));
+}
+
+TEST(StudyFile, AConditionOnAListOfNumbersHoldsDoubles) {
+  const StudySpec spec = Parse(kEverything);
+  EXPECT_THAT(ParameterNamed(spec, "warmup").when, ElementsAre(Condition{"batch", {32.0}}));
+}
+
+TEST(StudyFile, ReadsTheRest) {
+  const StudySpec spec = Parse(kEverything);
+  EXPECT_EQ(spec.name, "digits");
+  EXPECT_THAT(spec.objectives, ElementsAre(Objective{"accuracy", Goal::kMaximize}));
+  EXPECT_THAT(spec.outcome_constraints, ElementsAre("latency_ms <= 20"));
+  EXPECT_EQ(spec.algorithm.name, "gp");
+  EXPECT_EQ(spec.algorithm.options.at("num_restarts"), ParameterValue(std::int64_t{4}));
+  EXPECT_EQ(spec.algorithm.options.at("verbose"), ParameterValue(std::string("off")));
+  EXPECT_EQ(spec.algorithm.options.at("tolerance"), ParameterValue(1e-6));
+  EXPECT_EQ(spec.stopping.name, "median");
+  EXPECT_EQ(spec.parallel, 2);
+  EXPECT_EQ(spec.budget, (Budget{.trials = 20, .failed_trials = 5, .time = absl::Hours(2)}));
+  EXPECT_EQ(spec.seed, 7u);
+  EXPECT_EQ(spec.metrics.at("accuracy").regex, "val_acc=([0-9.eE+-]+)");
+  EXPECT_EQ(spec.lease, (LeasePolicy{absl::Seconds(90), LeaseExpiry::kFail}));
+}
+
+TEST(StudyFile, ReadsTheJob) {
+  const StudySpec spec = Parse(kEverything);
+  ASSERT_TRUE(spec.job.has_value());
+  const TrainingJob& job = *spec.job;
+  EXPECT_THAT(job.command, ElementsAre("python3", "train.py", "--epochs", "5"));
+  EXPECT_THAT(job.args, ElementsAre("--fast"));
+  EXPECT_EQ(job.env.at("MODE"), "on");
+  EXPECT_EQ(job.job_directory, "runs/digits");
+  EXPECT_EQ(job.working_directory, "/srv");
+  EXPECT_EQ(job.time_limit, absl::Minutes(30));
+  EXPECT_EQ(job.grace, absl::Seconds(5));
+  EXPECT_EQ(job.replicas.at(Role::kPrimary), ReplicaSpec{});
+  const ReplicaSpec& worker = job.replicas.at(Role::kWorker);
+  EXPECT_EQ(worker.count, 2);
+  EXPECT_EQ(worker.resources,
+            (Resources{.cpus = 2, .memory_bytes = std::int64_t{4} << 30, .gpus = 1}));
+  EXPECT_EQ(worker.env.at("OMP_NUM_THREADS"), "1");
+}
+
+TEST(StudyFile, ThreeLinesOfJobAreEnough) {
+  const StudySpec spec = Parse(
+      "study: tiny\nobjective: {minimize: loss}\nparameters: {x: {float: [0, 1]}}\n"
+      "job: {command: \"python3 'my train.py' --quiet\"}\n");
+  ASSERT_TRUE(spec.job.has_value());
+  EXPECT_THAT(spec.job->command, ElementsAre("python3", "my train.py", "--quiet"));
+  EXPECT_EQ(spec.job->replicas.at(Role::kPrimary).count, 1);
+  EXPECT_EQ(spec.algorithm.name, "gp");
+  EXPECT_EQ(spec.stopping.name, "none");
+  EXPECT_EQ(spec.parallel, 1);
+  EXPECT_EQ(spec.budget, Budget{});
+}
+
+TEST(StudyFile, APrimaryMayBeCalledMaster) {
+  const StudySpec spec = Parse(
+      "study: tf1\nobjective: {minimize: loss}\nparameters: {x: {float: [0, 1]}}\n"
+      "job: {command: [train], replicas: {master: 1, ps: 2}}\n");
+  ASSERT_TRUE(spec.job.has_value());
+  EXPECT_EQ(spec.job->primary_name, "master");
+  EXPECT_EQ(spec.job->replicas.at(Role::kParameterServer).count, 2);
+  EXPECT_TRUE(StudySpecToJson(spec)["job"]["replicas"].contains("master"));
+}
+
+TEST(StudyFile, EmptySectionsCountAsAbsent) {
+  const StudySpec spec =
+      Parse("study: s\nobjective: {minimize: y}\nparameters: {x: {bool: }}\nbudget:\njob:\n");
+  EXPECT_FALSE(spec.job.has_value());
+  EXPECT_EQ(spec.budget, Budget{});
+}
+
+TEST(StudyFile, JsonIsReadAsJson) {
+  const StudySpec spec = Parse(
+      R"( {"study": "s", "objective": {"minimize": "y\u00e9"}, "parameters": {"x": {"int": [1, 9]}}})");
+  EXPECT_EQ(spec.objectives.front().metric, "y\xC3\xA9");
+}
+
+TEST(StudyFile, FlowYamlMayStartWithABrace) {
+  const StudySpec spec =
+      Parse("{study: s, objective: {minimize: y}, parameters: {x: {int: [1, 9]}}}");
+  EXPECT_EQ(spec.name, "s");
+}
+
+TEST(StudyFile, JsonAndYamlFormsReadBackEqual) {
+  const StudySpec spec = Parse(kEverything);
+  ASSERT_OK_AND_ASSIGN(const StudySpec from_json, StudySpecFromJson(StudySpecToJson(spec)));
+  EXPECT_EQ(from_json, spec);
+  ASSERT_OK_AND_ASSIGN(const auto stored, ReadStoredJson(ToText(StudySpecToJson(spec))));
+  ASSERT_OK_AND_ASSIGN(const StudySpec from_text, StudySpecFromJson(stored));
+  EXPECT_EQ(from_text, spec);
+  ASSERT_OK_AND_ASSIGN(const StudySpec from_yaml, ParseStudyFile(StudySpecToYaml(spec)));
+  EXPECT_EQ(from_yaml, spec) << StudySpecToYaml(spec);
+}
+
+TEST(StudyFile, MadeUpStudiesReadBackEqual) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Rng rng(seed);
+    const StudySpec spec = vernier::testing::RandomSpec(rng, "made-up");
+    ASSERT_OK_AND_ASSIGN(const StudySpec read, ParseStudyFile(StudySpecToYaml(spec)));
+    EXPECT_EQ(read, spec) << StudySpecToYaml(spec);
+  }
+}
+
+TEST(StudyFile, JsonFillsInEveryDefault) {
+  const StudySpec spec =
+      Parse("study: s\nobjective: {minimize: y}\nparameters: {x: {float: [0, 1]}}\n");
+  EXPECT_EQ(ToText(StudySpecToJson(spec)),
+            R"({"study":"s","objective":{"minimize":"y"},)"
+            R"("parameters":{"x":{"float":[0.0,1.0],"scale":"linear"}},)"
+            R"("algorithm":"gp","stopping":"none","parallel":1,"seed":0,)"
+            R"("lease":{"ttl":"1m","on_expiry":"offer"}})");
+}
+
+TEST(StudyFile, AStoredStudyMayHaveKeysOfANewerProgram) {
+  const StudySpec spec = Parse(kEverything);
+  nlohmann::ordered_json json = StudySpecToJson(spec);
+  json["colour"] = "blue";
+  json["job"]["replicas"]["worker"]["tpu"] = 8;
+  json["parameters"]["lr"]["prior"] = "beta";
+  EXPECT_THAT(StudySpecFromJson(json), StatusIs(absl::StatusCode::kInvalidArgument));
+  ASSERT_OK_AND_ASSIGN(
+      const EventPayload read,
+      PayloadFromJson("study_created", nlohmann::ordered_json::object({{"spec", json}})));
+  EXPECT_EQ(std::get<StudyCreated>(read).spec, spec);
+}
+
+TEST(StudyFile, MemoryIsReadInItsUnits) {
+  const std::vector<std::pair<std::string, std::int64_t>> cases = {
+      {"4GiB", std::int64_t{4} << 30},
+      {"1.5GiB", -1},
+      {"512 MiB", std::int64_t{512} << 20},
+      {"2GB", 2'000'000'000},
+      {"1024", 1024},
+      {"7B", 7},
+      {"3TiB", std::int64_t{3} << 40},
+      {"\"9\"", -1},
+      {"9e9GiB", -1},
+      {"99999999TiB", -1},
+      {"4 gib", -1},
+  };
+  for (const auto& [text, bytes] : cases) {
+    const absl::StatusOr<StudySpec> spec = ParseStudyFile(
+        "study: s\nobjective: {minimize: y}\nparameters: {x: {int: [0, 1]}}\n"
+        "job: {command: [t], replicas: {chief: {memory: " +
+        text + "}}}\n");
+    EXPECT_EQ(spec.ok() ? spec->job->replicas.at(Role::kPrimary).resources.memory_bytes : -1, bytes)
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace vernier::codec

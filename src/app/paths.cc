@@ -1,13 +1,16 @@
 #include "src/app/paths.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
+#include "fmt/format.h"
 #include "src/core/status.h"
 
 namespace vernier::app {
@@ -49,6 +52,12 @@ absl::Status CreateStoreFolder(const std::string& store) {
   return CreateFolder(std::filesystem::path(store).parent_path());
 }
 
-std::string DefaultRunsDirectory(const std::string& store) { return store + ".runs"; }
+std::string DefaultRunsDirectory(const std::string& store) {
+  if (store != kInMemory) return store + ".runs";
+  std::error_code error;
+  const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
+  const std::string name = fmt::format("vernier-{}.runs", getpid());
+  return ((error ? std::filesystem::path("/tmp") : temporary) / name).string();
+}
 
 }  // namespace vernier::app

@@ -14,7 +14,8 @@ std::string DefaultStorePath();
 // Unavailable: it cannot be created.
 absl::Status CreateStoreFolder(const std::string& store);
 
-// Where the attempts of a store keep logs and records, unless said otherwise: "<store>.runs".
+// Where the attempts of a store keep logs and records, unless said otherwise: "<store>.runs"; of ":memory:", a
+// folder of this process under the system's temporary one.
 std::string DefaultRunsDirectory(const std::string& store);
 
 }  // namespace vernier::app

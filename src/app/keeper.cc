@@ -1,0 +1,97 @@
+#include "src/app/keeper.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "src/app/paths.h"
+#include "src/base/log.h"
+#include "src/launch/local/local_launcher.h"
+#include "src/metrics/metric_reader.h"
+#include "vernier/core/error.h"
+
+namespace vernier::app {
+namespace {
+
+// The longest that a lease may stay after its time.
+constexpr absl::Duration kLongestPause = absl::Seconds(1);
+
+// Absolute, since programs run elsewhere find their files by it.
+std::string RunsDirectory(const ServerOptions& options) {
+  const std::string directory =
+      options.runs_directory.empty() ? DefaultRunsDirectory(options.store) : options.runs_directory;
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(directory, error);
+  return error ? directory : absolute.string();
+}
+
+EngineOptions MakeEngineOptions() {
+  EngineOptions options;
+  options.metrics = [](const StudySpec& spec, const Trial&, const GangProgram& gang) {
+    return metrics::NewMetricReader(spec, gang);
+  };
+  std::error_code error;
+  const auto current = std::filesystem::current_path(error);
+  if (!error) options.working_directory = current.string();
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Keeper>> Keeper::Start(Studies& studies,
+                                                      const Clock& clock,
+                                                      const ServerOptions& options) {
+  std::unique_ptr<Keeper> keeper(new Keeper(studies));
+  if (options.run_engine) VERNIER_RETURN_IF_ERROR(keeper->StartEngine(clock, options));
+  absl::MutexLock lock(&keeper->mu_);
+  keeper->loop_ =
+      std::make_unique<base::BackgroundLoop>([self = keeper.get()] { return self->Step(); });
+  return keeper;
+}
+
+absl::Status Keeper::StartEngine(const Clock& clock, const ServerOptions& options) {
+  VERNIER_ASSIGN_OR_RETURN(launcher_,
+                           launch::NewLocalLauncher({.runs_directory = RunsDirectory(options),
+                                                     .supervisor = options.supervisor,
+                                                     .cpus = options.cpus,
+                                                     .memory_bytes = options.memory_bytes,
+                                                     .gpus = options.gpus,
+                                                     .detect_gpus = options.detect_gpus},
+                                                    clock));
+  engine_ = Engine::Create(studies_, *launcher_, clock, MakeEngineOptions());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<absl::Duration> Keeper::Move() {
+  if (engine_ != nullptr) return engine_->Step();
+  VERNIER_RETURN_IF_ERROR(studies_.Tick().status());
+  return kLongestPause;
+}
+
+absl::Duration Keeper::Step() {
+  const auto pause = Move();
+  const std::string trouble = pause.ok() ? std::string() : pause.status().ToString();
+  if (!trouble.empty() && trouble != trouble_) {
+    base::Log(base::LogLevel::kError, "studies do not move", {{"error", trouble}});
+  }
+  trouble_ = trouble;
+  return pause.ok() ? std::min(*pause, kLongestPause) : kLongestPause;
+}
+
+void Keeper::Wake() {
+  absl::MutexLock lock(&mu_);
+  if (loop_ != nullptr) loop_->Wake();
+}
+
+void Keeper::Stop() {
+  std::unique_ptr<base::BackgroundLoop> loop;
+  {
+    absl::MutexLock lock(&mu_);
+    loop = std::move(loop_);
+  }
+  // Waits for the step under way; not under the lock, since a call may wake the loop meanwhile.
+  loop.reset();
+}
+
+}  // namespace vernier::app

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "src/app/server.h"
+#include "src/base/background_thread.h"
+#include "vernier/core/clock.h"
+#include "vernier/engine.h"
+#include "vernier/launcher.h"
+#include "vernier/studies.h"
+
+namespace vernier::app {
+
+// Keeps studies moving from a thread of its own: steps the engine, or, where the server runs none, does what time decides
+// (leases, time budgets). Wake may be called from any thread.
+class Keeper {
+ public:
+  // Errors: as NewLocalLauncher.
+  static absl::StatusOr<std::unique_ptr<Keeper>> Start(Studies& studies,
+                                                       const Clock& clock,
+                                                       const ServerOptions& options);
+
+  // Something changed: look at once.
+  void Wake();
+  // Ends the loop after the step under way. Idempotent.
+  void Stop();
+
+ private:
+  explicit Keeper(Studies& studies) : studies_(studies) {}
+  absl::Status StartEngine(const Clock& clock, const ServerOptions& options);
+  absl::Duration Step();
+  absl::StatusOr<absl::Duration> Move();
+
+  Studies& studies_;
+  std::unique_ptr<Launcher> launcher_;
+  std::unique_ptr<Engine> engine_;  // Null: the server runs none.
+  std::string trouble_;             // What the last step said, so that it is logged once.
+  absl::Mutex mu_;
+  std::unique_ptr<base::BackgroundLoop> loop_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace vernier::app

@@ -1,0 +1,82 @@
+#include "src/app/listen_address.h"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "fmt/format.h"
+#include "vernier/core/error.h"
+
+namespace vernier::app {
+namespace {
+
+struct HostPort {
+  std::string_view host;  // Without brackets.
+  int port = 0;
+};
+
+bool IsUnix(std::string_view address) {
+  return address.starts_with("unix:") || address.starts_with("unix-abstract:");
+}
+
+std::optional<HostPort> Split(std::string_view address) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return std::nullopt;
+  HostPort split{.host = address.substr(0, colon)};
+  const std::string_view port = address.substr(colon + 1);
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), split.port);
+  const bool is_number = error == std::errc() && end == port.data() + port.size();
+  if (!is_number || split.port < 0 || split.port > 65535) return std::nullopt;
+  const bool bracketed = split.host.starts_with('[') && split.host.ends_with(']');
+  if (bracketed) split.host = split.host.substr(1, split.host.size() - 2);
+  // An address of version 6 needs its brackets, or its end would be taken for the port.
+  if (split.host.empty() || (!bracketed && split.host.find(':') != std::string_view::npos)) {
+    return std::nullopt;
+  }
+  return split;
+}
+
+bool IsLoopbackV4(std::string_view host) {
+  return host.starts_with("127.") &&
+         host.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+}  // namespace
+
+bool IsLocal(const std::string& address) {
+  if (IsUnix(address)) return true;
+  const auto split = Split(address);
+  return split.has_value() &&
+         (split->host == "localhost" || split->host == "::1" || IsLoopbackV4(split->host));
+}
+
+absl::Status CheckListenAddress(const std::string& address, bool allow_remote) {
+  if (IsUnix(address)) {
+    return address.find(':') + 1 < address.size()
+               ? absl::OkStatus()
+               : FieldError("listen", fmt::format("'{}' names no socket", address));
+  }
+  if (!Split(address).has_value()) {
+    return FieldError("listen", fmt::format("must be HOST:PORT or unix:PATH, got '{}'", address));
+  }
+  if (allow_remote || IsLocal(address)) return absl::OkStatus();
+  return FieldError("listen",
+                    fmt::format("'{}' can be reached from other hosts, whose calls are neither "
+                                "encrypted nor checked; allow remote access if that is meant",
+                                address));
+}
+
+std::string WithPort(const std::string& address, int port) {
+  if (IsUnix(address)) return address;
+  return fmt::format("{}:{}", address.substr(0, address.rfind(':')), port);
+}
+
+std::string ReachableAt(const std::string& address) {
+  const auto split = Split(address);
+  if (IsUnix(address) || !split.has_value()) return address;
+  if (split->host == "0.0.0.0") return fmt::format("127.0.0.1:{}", split->port);
+  if (split->host == "::") return fmt::format("[::1]:{}", split->port);
+  return address;
+}
+
+}  // namespace vernier::app

@@ -145,7 +145,7 @@ TEST(MedianRule, StopsATrialThatReportsNothingButNan) {
 TEST(MedianRule, SurvivesInfinitiesAndHugeValues) {
   EXPECT_TRUE(Stops(Goal::kMinimize, {kInf}, {{1}, {2}, {3}}));
   EXPECT_FALSE(Stops(Goal::kMinimize, {1}, {{kInf}, {kInf}, {3}}));
-  EXPECT_FALSE(Stops(Goal::kMaximize, {1}, {{kInf, -kInf}}));  // That curve has no mean.
+  EXPECT_FALSE(Stops(Goal::kMaximize, {1, 1}, {{kInf, -kInf}}));  // That curve has no mean.
   EXPECT_TRUE(Stops(Goal::kMaximize, {-1e308, -1e308}, {{1e308, 1e308, 1e308}, {1e308, 1e308}}));
 }
 

@@ -1,0 +1,304 @@
+#include "src/jobs/layout.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/jobs/environment.h"
+#include "tests/support/status_matchers.h"
+#include "vernier/core/error.h"
+
+namespace vernier::jobs {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Eq;
+using ::testing::HasSubstr;
+using testing::IsOk;
+using ::testing::Not;
+using testing::StatusIs;
+
+const AttemptId kAttempt{{StudyId(9), TrialNumber(3)}, AttemptNumber(2)};
+
+Space AnySpace() {
+  return Space::Create(
+             {{.name = "lr", .domain = FloatDomain{.lower = 1e-5, .upper = 0.1}},
+              {.name = "width", .domain = IntDomain{.lower = 1, .upper = 256}},
+              {.name = "batch", .domain = DiscreteDomain{{0.5, 16, 32}}},
+              {.name = "kind", .domain = CategoricalDomain{{std::string("a b"), std::string("c")}}},
+              {.name = "deep", .domain = BoolDomain{}},
+              {.name = "momentum",
+               .domain = FloatDomain{},
+               .when = {{.parent = "kind", .values = {std::string("c")}}}}})
+      .value();
+}
+
+StudySpec AnyStudy() {
+  StudySpec spec{.name = "digits", .objectives = {{.metric = "accuracy"}}, .space = AnySpace()};
+  spec.job = TrainingJob{.command = {"python3", "train.py"}};
+  return spec;
+}
+
+Trial AnyTrial() {
+  return {.number = TrialNumber(3),
+          .point = {{"lr", 1e-5},
+                    {"width", std::int64_t{64}},
+                    {"batch", 16.0},
+                    {"kind", std::string("a b")},
+                    {"deep", true}}};
+}
+
+PlacedGang PlaceOf(const StudySpec& spec) {
+  PlacedGang placed{.directory = "/runs/digits/trial-3/attempt-2"};
+  std::int32_t port = 7000;
+  for (const ReplicaRequest& replica : MakeGangRequest(kAttempt, spec).replicas) {
+    placed.placement.push_back(
+        {.role = replica.role, .index = replica.index, .host = "127.0.0.1", .port = port++});
+  }
+  return placed;
+}
+
+absl::StatusOr<GangProgram> Program(const StudySpec& spec) {
+  return MakeGangProgram(kAttempt, spec, AnyTrial(), PlaceOf(spec), "/home/u");
+}
+
+StudySpec FiveRoles() {
+  StudySpec spec = AnyStudy();
+  spec.job->args = {"--steps", "9"};
+  spec.job->job_directory = "runs/out";
+  spec.job->replicas[Role::kWorker] = {.count = 2, .resources = {.gpus = 1, .gpu_type = "T4"}};
+  spec.job->replicas[Role::kParameterServer] = {.count = 1};
+  spec.job->replicas[Role::kEvaluator] = {.count = 1};
+  return spec;
+}
+
+TEST(GangRequest, ListsThePrimaryFirstAndEveryRoleByIndex) {
+  std::vector<std::string> names;
+  for (const ReplicaRequest& replica : MakeGangRequest(kAttempt, FiveRoles()).replicas) {
+    names.push_back(replica.role + " " + std::to_string(replica.index));
+  }
+  EXPECT_THAT(names, ElementsAre("chief 0", "worker 0", "worker 1", "ps 0", "evaluator 0"));
+}
+
+struct TfCase {
+  std::string name;
+  std::size_t replica;
+  std::string task;
+};
+class TfConfigTest : public ::testing::TestWithParam<TfCase> {};
+
+TEST_P(TfConfigTest, IsWhatTheServiceGives) {
+  const StudySpec spec = FiveRoles();
+  const std::string golden =
+      R"({"cluster":{"chief":["127.0.0.1:7000"],"ps":["127.0.0.1:7003"],)"
+      R"("worker":["127.0.0.1:7001","127.0.0.1:7002"]},"environment":"cloud",)"
+      R"("job":{"args":["--steps","9"],"command":["python3","train.py"],"evaluator_count":"1",)"
+      R"("job_dir":"runs/out","parameter_server_count":"1","scale_tier":"CUSTOM",)"
+      R"("worker_config":{"accelerator_config":{"count":"1","type":"T4"}},"worker_count":"2"},)"
+      R"("task":)" +
+      GetParam().task + "}";
+  EXPECT_EQ(TfConfig(spec, TrialNumber(3), PlaceOf(spec).placement, GetParam().replica), golden);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Roles,
+    TfConfigTest,
+    ::testing::Values(
+        TfCase{"Chief", 0, R"({"cloud":"vernier","index":0,"trial":"3","type":"chief"})"},
+        TfCase{"FirstWorker", 1, R"({"cloud":"vernier","index":0,"trial":"3","type":"worker"})"},
+        TfCase{"SecondWorker", 2, R"({"cloud":"vernier","index":1,"trial":"3","type":"worker"})"},
+        TfCase{"ParameterServer", 3, R"({"cloud":"vernier","index":0,"trial":"3","type":"ps"})"},
+        TfCase{"Evaluator", 4, R"({"cloud":"vernier","index":0,"trial":"3","type":"evaluator"})"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(TfConfig, OfASingleReplicaHoldsOnlyItself) {
+  StudySpec spec = AnyStudy();
+  spec.job->primary_name = "master";
+  EXPECT_EQ(TfConfig(spec, TrialNumber(1), PlaceOf(spec).placement, 0),
+            R"({"cluster":{"master":["127.0.0.1:7000"]},"environment":"cloud",)"
+            R"("job":{"args":[],"command":["python3","train.py"],"scale_tier":"CUSTOM"},)"
+            R"("task":{"cloud":"vernier","index":0,"trial":"1","type":"master"}})");
+}
+
+TEST(Environment, GivesPyTorchRanksToPrimaryAndWorkersOnly) {
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(FiveRoles()));
+  const std::vector<std::string> ranks = {"0", "1", "2", "none", "none"};
+  for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
+    const auto& env = gang.replicas[i].env;
+    EXPECT_EQ(env.contains("RANK") ? env.at("RANK") : "none", ranks[i]);
+    EXPECT_EQ(env.at("WORLD_SIZE"), "3");
+    EXPECT_EQ(env.at("MASTER_ADDR"), "127.0.0.1");
+    EXPECT_EQ(env.at("MASTER_PORT"), "7000");
+    EXPECT_EQ(env.at("GLOO_SOCKET_IFNAME"), "lo");
+  }
+}
+
+TEST(Environment, TellsTrialStudyAndMetricFile) {
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(FiveRoles()));
+  const auto& env = gang.replicas[2].env;
+  EXPECT_EQ(env.at("CLOUD_ML_TRIAL_ID"), "3");
+  EXPECT_EQ(env.at("CLOUD_ML_JOB_ID"), "digits");
+  EXPECT_EQ(env.at("CLOUD_ML_HP_METRIC_TAG"), "accuracy");
+  EXPECT_EQ(env.at("CLOUD_ML_HP_METRIC_FILE"),
+            "/runs/digits/trial-3/attempt-2/worker-1/hypertune.metrics");
+  EXPECT_EQ(gang.replicas[2].log_file, "/runs/digits/trial-3/attempt-2/worker-1/output.log");
+  EXPECT_EQ(env.at("VERNIER_STUDY"), "digits");
+  EXPECT_EQ(env.at("VERNIER_TRIAL"), "3");
+  EXPECT_EQ(env.at("VERNIER_ATTEMPT"), "2");
+  EXPECT_EQ(env.at("VERNIER_PARAMETERS"),
+            R"({"batch":16.0,"deep":true,"kind":"a b","lr":1e-05,"width":64})");
+  EXPECT_THAT(env.at("CLOUD_ML_JOB"), HasSubstr(R"("worker_count":"2")"));
+}
+
+TEST(Environment, ShowsEachReplicaItsOwnDevicesAndOthersNone) {
+  const StudySpec spec = FiveRoles();
+  PlacedGang placed = PlaceOf(spec);
+  placed.placement[1].gpus = {"2", "5"};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang,
+                       MakeGangProgram(kAttempt, spec, AnyTrial(), placed, "/home/u"));
+  EXPECT_EQ(gang.replicas[0].env.at("CUDA_VISIBLE_DEVICES"), "");
+  EXPECT_EQ(gang.replicas[1].env.at("CUDA_VISIBLE_DEVICES"), "2,5");
+}
+
+TEST(Environment, OfTheRoleOverridesTheJobsAndNeitherOverridesTheService) {
+  StudySpec spec = FiveRoles();
+  spec.job->env = {{"A", "job"}, {"B", "job"}, {"RANK", "7"}, {"PYTHONUNBUFFERED", "0"}};
+  spec.job->replicas[Role::kWorker].env = {{"B", "worker"}};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  const auto& env = gang.replicas[1].env;
+  EXPECT_EQ(env.at("A"), "job");
+  EXPECT_EQ(env.at("B"), "worker");
+  EXPECT_EQ(env.at("RANK"), "1");
+  EXPECT_EQ(env.at("PYTHONUNBUFFERED"), "0");
+  EXPECT_EQ(gang.replicas[0].env.at("B"), "job");
+}
+
+TEST(CommandLine, IsCommandArgumentsJobDirThenParametersInTheUsersOrder) {
+  StudySpec spec = FiveRoles();
+  spec.job->replicas[Role::kWorker].args = {"--quiet"};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  EXPECT_THAT(gang.replicas[0].argv,
+              ElementsAre("python3",
+                          "train.py",
+                          "--steps",
+                          "9",
+                          "--job-dir",
+                          "runs/out/3",
+                          "--lr=1e-05",
+                          "--width=64",
+                          "--batch=16",
+                          "--kind=a b",
+                          "--deep=true"));
+  EXPECT_EQ(gang.replicas[1].argv[4], "--quiet");
+}
+
+TEST(CommandLine, OfARoleReplacesTheJobs) {
+  StudySpec spec = FiveRoles();
+  spec.job->replicas[Role::kEvaluator].command = {"python3", "evaluate.py"};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  EXPECT_EQ(gang.replicas[0].argv[1], "train.py");
+  EXPECT_EQ(gang.replicas[4].argv[1], "evaluate.py");
+}
+
+TEST(CommandLine, PutsAParameterWhereItsPlaceholderIs) {
+  StudySpec spec = AnyStudy();
+  spec.job->command = {"train", "--rate", "{lr}", "{width}x{batch}"};
+  spec.job->env = {{"KIND", "<{kind}>"}};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  EXPECT_THAT(gang.replicas[0].argv,
+              ElementsAre("train", "--rate", "1e-05", "64x16", "--deep=true"));
+  EXPECT_EQ(gang.replicas[0].env.at("KIND"), "<a b>");
+}
+
+TEST(CommandLine, LeavesOutWhatNamesAnInactiveParameter) {
+  StudySpec spec = AnyStudy();
+  spec.job->command = {"train", "--momentum={momentum}"};
+  spec.job->env = {{"MOMENTUM", "{momentum}"}};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  EXPECT_THAT(gang.replicas[0].argv, Not(Contains(HasSubstr("momentum"))));
+  EXPECT_FALSE(gang.replicas[0].env.contains("MOMENTUM"));
+}
+
+struct TextCase {
+  std::string name;
+  std::string text;
+  std::string result;
+};
+class PlaceholderTextTest : public ::testing::TestWithParam<TextCase> {};
+
+TEST_P(PlaceholderTextTest, BecomesText) {
+  StudySpec spec = AnyStudy();
+  spec.job->command = {"train", GetParam().text};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  EXPECT_EQ(gang.replicas[0].argv[1], GetParam().result);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts,
+    PlaceholderTextTest,
+    ::testing::Values(TextCase{"Escaped", "{{lr}}", "{lr}"},
+                      TextCase{"ShellVariable", "echo ${HOME} $1", "echo ${HOME} $1"},
+                      TextCase{"Json", R"({"a":{"b":1}})", R"({"a":{"b":1}})"},
+                      TextCase{"InsideJson", R"({"a":{lr}})", R"({"a":1e-05})"},
+                      TextCase{"ShellBlock", "f() { echo; }", "f() { echo; }"},
+                      TextCase{"LoneBraces", "}{ {} {", "}{ {} {"},
+                      TextCase{"Twice", "{width}{width}", "6464"},
+                      TextCase{"HalfEscaped", "{{width}", "{64"}),
+    [](const auto& test) { return test.param.name; });
+
+struct RefusedCase {
+  std::string name;
+  void (*change)(TrainingJob& job);
+  std::string error;
+};
+class RefusedJobTest : public ::testing::TestWithParam<RefusedCase> {};
+
+TEST_P(RefusedJobTest, NamesTheFieldBeforeThereIsATrial) {
+  StudySpec spec = FiveRoles();
+  GetParam().change(*spec.job);
+  EXPECT_THAT(ValidateJob(spec),
+              StatusIs(absl::StatusCode::kInvalidArgument, Eq(GetParam().error)));
+  EXPECT_EQ(Program(spec).status(), ValidateJob(spec));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Jobs,
+    RefusedJobTest,
+    ::testing::Values(
+        RefusedCase{"UnknownPlaceholder",
+                    [](TrainingJob& job) { job.command.emplace_back("--x={widht}"); },
+                    "job.command[2]: '{widht}' names no parameter (as text it is written "
+                    "'{{widht}}'); did you mean 'width'?"},
+        RefusedCase{
+            "UnknownInRoleEnvironment",
+            [](TrainingJob& job) { job.replicas[Role::kWorker].env["X"] = "{depth_of_tree}"; },
+            "job.replicas.worker.env.X: '{depth_of_tree}' names no parameter (as text it "
+            "is written '{{depth_of_tree}}'); known: lr, width, batch, kind, deep, "
+            "momentum"},
+        RefusedCase{"NoCommand",
+                    [](TrainingJob& job) { job.command.clear(); },
+                    "job.command: must not be empty: replica 'chief' has none of its own"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(WorkingDirectory, IsBelowTheStudysUnlessAbsolute) {
+  StudySpec spec = FiveRoles();
+  spec.job->working_directory = "project";
+  spec.job->replicas[Role::kWorker].directory = "part";
+  spec.job->replicas[Role::kEvaluator].directory = "/elsewhere";
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  EXPECT_EQ(gang.replicas[0].directory, "/home/u/project");
+  EXPECT_EQ(gang.replicas[1].directory, "/home/u/project/part");
+  EXPECT_EQ(gang.replicas[4].directory, "/elsewhere");
+}
+
+TEST(ValidateJob, AcceptsAStudyWithoutAJob) {
+  StudySpec spec = AnyStudy();
+  spec.job.reset();
+  EXPECT_THAT(ValidateJob(spec), IsOk());
+}
+
+}  // namespace
+}  // namespace vernier::jobs

@@ -1,0 +1,130 @@
+#include "tests/study/study_fixture.h"
+
+namespace vernier::study {
+namespace {
+
+using testing::IsOk;
+using testing::StatusIs;
+using ::testing::HasSubstr;
+
+using BudgetsTest = StudyFixture;
+
+TEST_F(BudgetsTest, SpentTrialsEndTheStudyWithTheLastOfThem) {
+  StudySpec spec = ClientSpec();
+  spec.budget.trials = 2;
+  const Study study = Create(spec);
+  const auto trials = studies_->Suggest(study.id, 5, "w1", As("w1"), {});
+  ASSERT_THAT(trials, IsOk());
+  ASSERT_EQ(trials->size(), 2);
+  const auto refused = studies_->Suggest(study.id, 1, "w2", As("w2"), {});
+  EXPECT_THAT(refused,
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       "study 'digits': budget of 2 trials spent"));
+  EXPECT_EQ(GetReason(refused.status()), Reason::kBudgetSpent);
+  EXPECT_EQ(GetReason(
+                studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")).status()),
+            Reason::kBudgetSpent);
+  ASSERT_THAT(Complete(study.id, (*trials)[0], 0.5), IsOk());
+  EXPECT_EQ(Get(study.id).state, StudyState::kActive);
+  const int commits = storage_.commits();
+  ASSERT_THAT(Complete(study.id, (*trials)[1], 0.5), IsOk());
+  EXPECT_EQ(storage_.commits(), commits + 1);  // The end is part of the same commit.
+  EXPECT_EQ(Get(study.id).state, StudyState::kCompleted);
+  EXPECT_EQ(Get(study.id).reason, "budget of 2 trials spent");
+}
+
+TEST_F(BudgetsTest, ParallelTrialsAreBounded) {
+  StudySpec spec = ClientSpec();
+  spec.parallel = 2;
+  const Study study = Create(spec);
+  const auto trials = studies_->Suggest(study.id, 5, "w1", As("w1"), {});
+  ASSERT_EQ(trials->size(), 2);
+  const auto refused = studies_->Suggest(study.id, 1, "w2", As("w2"), {});
+  EXPECT_THAT(refused,
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       "study 'digits': 2 trials are open, the bound is 2"));
+  EXPECT_EQ(GetReason(refused.status()), Reason::kParallelLimit);
+  ASSERT_THAT(Complete(study.id, (*trials)[0], 0.5), IsOk());
+  EXPECT_EQ(SuggestOne(study.id, "w2").number, TrialNumber(3));
+}
+
+TEST_F(BudgetsTest, TrialsByHandWaitUntilTheParallelBoundAllowsThem) {
+  StudySpec spec = ClientSpec();
+  spec.parallel = 1;
+  const Study study = Create(spec);
+  const Trial running = SuggestOne(study.id, "w1");
+  const Trial added = studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("a")).value();
+  EXPECT_EQ(GetReason(studies_->Suggest(study.id, 1, "w2", As("w2"), {}).status()),
+            Reason::kParallelLimit);
+  ASSERT_THAT(Complete(study.id, running, 0.5), IsOk());
+  EXPECT_EQ(SuggestOne(study.id, "w2").number, added.number);
+}
+
+TEST_F(BudgetsTest, TooManyFailuresStopTheStudyAndThenFailIt) {
+  StudySpec spec = ClientSpec();
+  spec.budget.failed_trials = 2;
+  const Study study = Create(spec);
+  const Trial one = SuggestOne(study.id, "w1");
+  const Trial two = SuggestOne(study.id, "w2");
+  const Trial three = SuggestOne(study.id, "w3");
+  const auto fail = [&](const Trial& trial) {
+    return studies_->Fail({study.id, trial.number},
+                          FailureClass::kUserError,
+                          "broke",
+                          TokenOf(trial),
+                          As(trial.lease->holder));
+  };
+  ASSERT_THAT(fail(one), IsOk());
+  EXPECT_EQ(Get(study.id).state, StudyState::kActive);
+  ASSERT_THAT(fail(two), IsOk());
+  EXPECT_EQ(Get(study.id).state, StudyState::kStopping);
+  EXPECT_EQ(Get(study.id, three.number).state, TrialState::kStopping);
+  ASSERT_THAT(Complete(study.id, three, 0.5), IsOk());
+  EXPECT_EQ(Get(study.id).state, StudyState::kFailed);
+  EXPECT_EQ(Get(study.id).reason, "2 trials failed, the bound is 2");
+}
+
+TEST_F(BudgetsTest, TimeCountsFromTheCreationAndNotWhilePaused) {
+  StudySpec spec = ClientSpec();
+  spec.budget.time = absl::Hours(2);
+  spec.lease.ttl = absl::Hours(100);
+  const Study study = Create(spec);
+  const Trial running = SuggestOne(study.id);
+  clock_.Advance(absl::Hours(1));
+  ASSERT_THAT(studies_->Pause(study.id, As("ann")), IsOk());
+  clock_.Advance(absl::Hours(10));
+  ASSERT_THAT(studies_->Tick(), IsOk());
+  ASSERT_THAT(studies_->Resume(study.id, As("ann")), IsOk());
+  clock_.Advance(absl::Minutes(59));
+  ASSERT_THAT(studies_->Tick(), IsOk());
+  EXPECT_EQ(Get(study.id).state, StudyState::kActive);
+  clock_.Advance(absl::Minutes(1));
+  EXPECT_EQ(GetReason(studies_->Suggest(study.id, 1, "w2", As("w2"), {}).status()),
+            Reason::kBudgetSpent);
+  ASSERT_THAT(studies_->Tick(), IsOk());
+  EXPECT_EQ(Get(study.id).state, StudyState::kStopping);
+  EXPECT_EQ(Get(study.id, running.number).state, TrialState::kStopping);
+  ASSERT_THAT(Complete(study.id, running, 0.5), IsOk());
+  EXPECT_EQ(Get(study.id).state, StudyState::kCompleted);
+  EXPECT_EQ(Get(study.id).reason, "time budget of 2h spent");
+}
+
+TEST_F(BudgetsTest, AnIdleStudyOutOfTimeIsCompletedByTheTick) {
+  StudySpec spec = ClientSpec();
+  spec.budget.time = absl::Hours(2);
+  const Study study = Create(spec);
+  clock_.Advance(absl::Hours(2));
+  EXPECT_TRUE(studies_->Tick()->empty());
+  EXPECT_EQ(Get(study.id).state, StudyState::kCompleted);
+}
+
+TEST_F(BudgetsTest, AClockThatGoesBackDoesNotTurnTheLogBack) {
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  clock_.Advance(-absl::Hours(5));
+  ASSERT_THAT(Complete(study.id, trial, 0.5), IsOk());
+  EXPECT_EQ(Get(study.id, trial.number).ended, study.created);
+}
+
+}  // namespace
+}  // namespace vernier::study

@@ -1,0 +1,131 @@
+#include "tests/study/study_fixture.h"
+
+namespace vernier::study {
+namespace {
+
+using testing::IsOk;
+using testing::StatusIs;
+using ::testing::HasSubstr;
+
+class EngineMovesTest : public StudyFixture {
+ protected:
+  absl::StatusOr<Trial> Move(TrialNumber trial, TrialState to) {
+    return studies_->Move({study_.id, trial}, to, FailureClass::kNone, "");
+  }
+  absl::StatusOr<Trial> Place(TrialNumber trial) {
+    return studies_->PlaceAttempt({study_.id, trial}, {{.role = "chief"}}, "/runs/a");
+  }
+  absl::StatusOr<Trial> MoveAttempt(TrialNumber trial, std::int64_t attempt, AttemptState to) {
+    return studies_->MoveAttempt(
+        {{study_.id, trial}, AttemptNumber(attempt)}, to, FailureClass::kNone, "", {});
+  }
+  TrialNumber AskOne() {
+    return studies_->Ask(study_.id, 1, As("engine"), {}).value().front().number;
+  }
+  TrialNumber RunOne() {
+    const TrialNumber trial = AskOne();
+    EXPECT_THAT(Move(trial, TrialState::kQueued), IsOk());
+    EXPECT_THAT(Place(trial), IsOk());
+    EXPECT_THAT(MoveAttempt(trial, 1, AttemptState::kRunning), IsOk());
+    EXPECT_THAT(Move(trial, TrialState::kRunning), IsOk());
+    return trial;
+  }
+  absl::StatusOr<Trial> Finish(TrialNumber trial) {
+    return studies_->Complete(
+        {study_.id, trial}, {{"accuracy", 0.5}}, std::nullopt, As("engine"));
+  }
+
+  Study study_ = Create(JobSpec());
+};
+
+TEST_F(EngineMovesTest, ALaunchedTrialGoesThroughItsStates) {
+  const TrialNumber trial = RunOne();
+  const Trial running = Get(study_.id, trial);
+  EXPECT_EQ(running.state, TrialState::kRunning);
+  EXPECT_EQ(running.attempts.front().directory, "/runs/a");
+  EXPECT_EQ(running.started, clock_.Now());
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kSucceeded), IsOk());
+  ASSERT_THAT(Finish(trial), IsOk());
+  EXPECT_EQ(Get(study_.id).completed, 1);
+  EXPECT_EQ(Get(study_.id).open, 0);
+}
+
+TEST_F(EngineMovesTest, IllegalMovesNameBothStates) {
+  const TrialNumber trial = AskOne();
+  EXPECT_THAT(Move(trial, TrialState::kRunning),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "trial 1 is REQUESTED: it cannot become RUNNING"));
+  EXPECT_THAT(Place(trial), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(Finish(trial), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(EngineMovesTest, ARetryIsANewAttemptOfTheSameTrial) {
+  const TrialNumber trial = RunOne();
+  ASSERT_THAT(Move(trial, TrialState::kQueued), IsOk());
+  EXPECT_THAT(Place(trial), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("RUNNING")));
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kLost), IsOk());
+  ASSERT_THAT(Place(trial), IsOk());
+  EXPECT_EQ(Get(study_.id, trial).attempts.size(), 2);
+  EXPECT_EQ(Get(study_.id).trials, 1);
+}
+
+TEST_F(EngineMovesTest, ALateResultOfTheLiveAttemptIsAcceptedOneOfAFencedAttemptIsNot) {
+  const TrialNumber trial = RunOne();
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kLost), IsOk());
+  EXPECT_THAT(MoveAttempt(trial, 1, AttemptState::kSucceeded), IsOk());
+  ASSERT_THAT(Move(trial, TrialState::kQueued), IsOk());
+  ASSERT_THAT(Place(trial), IsOk());
+  const auto fenced = MoveAttempt(trial, 1, AttemptState::kFailed);
+  EXPECT_THAT(fenced, StatusIs(absl::StatusCode::kAborted, HasSubstr("attempt 2")));
+  EXPECT_EQ(GetReason(fenced.status()), Reason::kLeaseLost);
+  EXPECT_THAT(MoveAttempt(trial, 3, AttemptState::kFailed), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(EngineMovesTest, RepeatingAnAttemptsStateRecordsNothing) {
+  const TrialNumber trial = RunOne();
+  const EventSeq before = Get(study_.id).last_event;
+  EXPECT_THAT(MoveAttempt(trial, 1, AttemptState::kRunning), IsOk());
+  EXPECT_EQ(Get(study_.id).last_event, before);
+}
+
+TEST_F(EngineMovesTest, AQueuedTrialOfAStoppedStudyIsCancelledAtOnce) {
+  const TrialNumber queued = AskOne();
+  ASSERT_THAT(Move(queued, TrialState::kQueued), IsOk());
+  const TrialNumber running = RunOne();
+  ASSERT_THAT(studies_->Stop(study_.id, "enough", As("ann")), IsOk());
+  EXPECT_EQ(Get(study_.id, queued).state, TrialState::kCancelled);
+  EXPECT_EQ(Get(study_.id, running).state, TrialState::kStopping);
+  ASSERT_THAT(Move(running, TrialState::kCancelled), IsOk());
+  EXPECT_EQ(Get(study_.id).state, StudyState::kCancelled);
+}
+
+TEST_F(EngineMovesTest, AWaitingTrialIsTakenUpOnlyWithinTheParallelBound) {
+  ASSERT_THAT(studies_->Amend(study_.id, {.budget = {}, .parallel = 1}, As("ann")), IsOk());
+  const TrialNumber running = RunOne();
+  const TrialNumber added =
+      studies_->AddTrial(study_.id, {{"x", 0.5}}, std::nullopt, As("ann"))->number;
+  EXPECT_EQ(GetReason(Move(added, TrialState::kQueued).status()), Reason::kParallelLimit);
+  ASSERT_THAT(Finish(running), IsOk());
+  EXPECT_THAT(Move(added, TrialState::kQueued), IsOk());
+}
+
+TEST_F(EngineMovesTest, MovingToCompletedNeedsTheObjective) {
+  const TrialNumber trial = RunOne();
+  const auto failed = Move(trial, TrialState::kCompleted);
+  ASSERT_THAT(failed, IsOk());
+  EXPECT_EQ(failed->state, TrialState::kFailed);
+  EXPECT_EQ(failed->failure, FailureClass::kNoMetric);
+}
+
+TEST_F(EngineMovesTest, OnceEndedATrialNeverChanges) {
+  const TrialNumber trial = RunOne();
+  ASSERT_THAT(Finish(trial), IsOk());
+  EXPECT_EQ(GetReason(Move(trial, TrialState::kQueued).status()), Reason::kTrialFinished);
+  EXPECT_EQ(GetReason(Finish(trial).status()), Reason::kTrialFinished);
+  EXPECT_EQ(GetReason(studies_->Report({study_.id, trial}, {Measured(1, 0.5)}, std::nullopt, As("e"))
+                          .status()),
+            Reason::kTrialFinished);
+}
+
+}  // namespace
+}  // namespace vernier::study

@@ -1,0 +1,233 @@
+#include "tests/study/study_fixture.h"
+
+namespace vernier::study {
+namespace {
+
+using testing::IsOk;
+using testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Stops a trial whose curve falls below a line.
+class FloorRule final : public EarlyStopper {
+ public:
+  explicit FloorRule(std::string version) : version_(std::move(version)) {}
+  std::string_view name() const override { return "floor"; }
+  std::string_view version() const override { return version_; }
+  std::string options() const override { return "{}"; }
+  Verdict Judge(const Curve& running, std::span<const Curve>) const override {
+    const double value = running.points.back().value;
+    return {.stop = value < 0.1, .numbers = {{"value", value}}, .explanation = "below the floor"};
+  }
+
+ private:
+  const std::string version_;
+};
+
+class ReportingTest : public StudyFixture {
+ protected:
+  void UseFloorRule(std::string version = "1") {
+    algorithms_.stopper = [version](const Choice&, Goal) {
+      return std::make_unique<FloorRule>(version);
+    };
+    Restart();
+  }
+};
+
+TEST_F(ReportingTest, EqualMeasurementsAreStoredOnce) {
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  ASSERT_THAT(Report(study.id, trial, 1, 0.5), IsOk());
+  ASSERT_THAT(Report(study.id, trial, 1, 0.5), IsOk());
+  ASSERT_THAT(Report(study.id, trial, 1, 0.6), IsOk());
+  Restart();
+  ASSERT_THAT(Report(study.id, trial, 1, 0.5), IsOk());
+  EXPECT_EQ(Get(study.id, trial.number).measurements, 2);
+  EXPECT_EQ(studies_->ListMeasurements({study.id, trial.number})->size(), 2);
+}
+
+TEST_F(ReportingTest, NotANumberIsKeptAndKnownAgain) {
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  ASSERT_THAT(Report(study.id, trial, 1, nan), IsOk());
+  ASSERT_THAT(Report(study.id, trial, 1, nan), IsOk());
+  EXPECT_EQ(Get(study.id, trial.number).measurements, 1);
+}
+
+TEST_F(ReportingTest, FillsInTheTimeOfAMeasurementThatHasNone) {
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  clock_.Advance(absl::Seconds(5));
+  const Measurement bare{.step = 1, .time = absl::UnixEpoch(), .metrics = {{"loss", 3}}};
+  ASSERT_THAT(studies_->Report({study.id, trial.number}, {bare}, TokenOf(trial), As("w1")), IsOk());
+  const Measurement stored = *Get(study.id, trial.number).last;
+  EXPECT_EQ(stored.time, clock_.Now());
+  EXPECT_EQ(stored.elapsed, absl::Seconds(5));
+  EXPECT_EQ(stored.source, "client");
+}
+
+TEST_F(ReportingTest, TheLastValueOfEachMetricIsMerged) {
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  Measurement loss = Measured(1, 0.5);
+  loss.metrics = {{"loss", 3}};
+  const std::vector<Measurement> all = {Measured(1, 0.5), loss, Measured(2, 0.75)};
+  ASSERT_THAT(studies_->Report({study.id, trial.number}, all, TokenOf(trial), As("w1")), IsOk());
+  const auto completed =
+      studies_->Complete({study.id, trial.number}, {}, TokenOf(trial), As("w1"));
+  ASSERT_THAT(completed, IsOk());
+  EXPECT_EQ(completed->final_metrics,
+            (std::map<std::string, double>{{"accuracy", 0.75}, {"loss", 3}}));
+}
+
+TEST_F(ReportingTest, RefusesMeasurementsWithoutMetrics) {
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  Measurement empty = Measured(1, 0);
+  empty.metrics.clear();
+  EXPECT_THAT(studies_->Report(
+                  {study.id, trial.number}, {Measured(1, 0.5), empty}, TokenOf(trial), As("w1")),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "measurements[1].metrics: must hold at least one metric"));
+  EXPECT_EQ(Get(study.id, trial.number).measurements, 0);
+}
+
+TEST_F(ReportingTest, TheVerdictFollowsItsMeasurementInTheSameCommit) {
+  UseFloorRule();
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  ASSERT_THAT(Report(study.id, trial, 1, 0.5), IsOk());
+  const EventSeq before = Get(study.id).last_event;
+  const int commits = storage_.commits();
+  const std::vector<Measurement> more = {Measured(2, 0.05), Measured(3, 0.04)};
+  const auto reported =
+      studies_->Report({study.id, trial.number}, more, TokenOf(trial), As("w1"));
+  ASSERT_THAT(reported, IsOk());
+  EXPECT_TRUE(reported->stop);
+  EXPECT_EQ(storage_.commits(), commits + 1);
+  EXPECT_THAT(Kinds(study.id, before),
+              ElementsAre("measurement_reported",
+                          "stop_decided",
+                          "trial_state_changed",
+                          "measurement_reported"));
+  EXPECT_EQ(reported->trial.stop->as_of.value(), before.value() + 1);
+  EXPECT_EQ(reported->trial.stop->rule, "floor");
+  EXPECT_EQ(reported->trial.stop->numbers.at("value"), 0.05);
+  const auto completed =
+      studies_->Complete({study.id, trial.number}, {}, TokenOf(trial), As("w1"));
+  ASSERT_THAT(completed, IsOk());
+  EXPECT_EQ(completed->state, TrialState::kCompleted);
+  EXPECT_EQ(completed->final_metrics.at("accuracy"), 0.04);
+}
+
+TEST_F(ReportingTest, ARuleIsNamedBeforeItsFirstJudgementAndWhenItChanges) {
+  UseFloorRule("1");
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  const EventSeq before = Get(study.id).last_event;
+  ASSERT_THAT(Report(study.id, trial, 1, 0.5), IsOk());
+  ASSERT_THAT(Report(study.id, trial, 2, 0.5), IsOk());
+  UseFloorRule("2");
+  ASSERT_THAT(Report(study.id, trial, 3, 0.5), IsOk());
+  EXPECT_THAT(Kinds(study.id, before),
+              ElementsAre("algorithm_changed",
+                          "measurement_reported",
+                          "measurement_reported",
+                          "algorithm_changed",
+                          "measurement_reported"));
+}
+
+TEST_F(ReportingTest, ATrialWithoutItsObjectiveFailsAndSaysWhatItReported) {
+  const Study study = Create(ClientSpec());
+  const Trial silent = SuggestOne(study.id, "w1");
+  const Trial wrong = SuggestOne(study.id, "w2");
+  const auto none =
+      studies_->Complete({study.id, silent.number}, {}, TokenOf(silent), As("w1"));
+  ASSERT_THAT(none, IsOk());
+  EXPECT_EQ(none->state, TrialState::kFailed);
+  EXPECT_EQ(none->failure, FailureClass::kNoMetric);
+  EXPECT_EQ(none->message,
+            "ended without a value of its objective 'accuracy'; it reported no metric");
+  const auto other = studies_->Complete(
+      {study.id, wrong.number}, {{"acc", 1}, {"loss", 2}}, TokenOf(wrong), As("w2"));
+  EXPECT_EQ(other->message,
+            "ended without a value of its objective 'accuracy'; it reported acc, loss");
+  EXPECT_EQ(Get(study.id).failed, 2);
+}
+
+TEST_F(ReportingTest, EndsAreIdempotentByRequestIdAndFinalWithout) {
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  const TrialId id{study.id, trial.number};
+  const auto complete = [&](double value, std::string request) {
+    return studies_->Complete(id, {{"accuracy", value}}, TokenOf(trial), As("w1", request));
+  };
+  const auto first = complete(0.5, "r1");
+  ASSERT_THAT(first, IsOk());
+  EXPECT_EQ(complete(0.5, "r1").value(), *first);
+  EXPECT_EQ(GetReason(complete(0.6, "r1").status()), Reason::kRequestReused);
+  EXPECT_EQ(GetReason(complete(0.5, "r2").status()), Reason::kTrialFinished);
+  EXPECT_EQ(GetReason(studies_->Fail(id, FailureClass::kUserError, "", TokenOf(trial), As("w1", "r1"))
+                          .status()),
+            Reason::kRequestReused);
+}
+
+TEST_F(ReportingTest, FailAndInfeasibleAreIdempotentByRequestId) {
+  const Study study = Create(ClientSpec());
+  const Trial one = SuggestOne(study.id, "w1");
+  const Trial two = SuggestOne(study.id, "w2");
+  for (int i = 0; i < 2; ++i) {
+    const auto failed = studies_->Fail({study.id, one.number},
+                                       FailureClass::kUserError,
+                                       "it broke",
+                                       TokenOf(one),
+                                       As("w1", "r1"));
+    ASSERT_THAT(failed, IsOk());
+    EXPECT_EQ(failed->message, "it broke");
+    const auto infeasible = studies_->MarkInfeasible(
+        {study.id, two.number}, "no such layer", TokenOf(two), As("w2", "r2"));
+    ASSERT_THAT(infeasible, IsOk());
+    EXPECT_EQ(infeasible->state, TrialState::kInfeasible);
+  }
+  EXPECT_EQ(Get(study.id).failed, 2);
+}
+
+TEST_F(ReportingTest, ReportsAreIdempotentByRequestId) {
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  const TrialId id{study.id, trial.number};
+  const auto report = [&](std::int64_t step) {
+    return studies_->Report(id, {Measured(step, 0.5)}, TokenOf(trial), As("w1", "r1"));
+  };
+  ASSERT_THAT(report(1), IsOk());
+  ASSERT_THAT(report(1), IsOk());
+  EXPECT_EQ(GetReason(report(2).status()), Reason::kRequestReused);
+  EXPECT_EQ(Get(study.id, trial.number).measurements, 1);
+}
+
+TEST_F(ReportingTest, StopTrialCancelsAWaitingOneAndTellsARunningOne) {
+  const Study study = Create(ClientSpec());
+  const Trial running = SuggestOne(study.id);
+  const Trial waiting =
+      studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")).value();
+  const auto cancelled =
+      studies_->StopTrial({study.id, waiting.number}, "typo", As("ann", "r1"));
+  ASSERT_THAT(cancelled, IsOk());
+  EXPECT_EQ(cancelled->state, TrialState::kCancelled);
+  EXPECT_EQ(cancelled->message, "typo");
+  EXPECT_THAT(studies_->StopTrial({study.id, waiting.number}, "typo", As("ann", "r1")), IsOk());
+  const auto told = studies_->StopTrial({study.id, running.number}, "", As("ann", "r2"));
+  ASSERT_THAT(told, IsOk());
+  EXPECT_EQ(told->state, TrialState::kStopping);
+  EXPECT_EQ(told->stop->rule, "user");
+  EXPECT_THAT(studies_->StopTrial({study.id, running.number}, "", As("ann", "r2")), IsOk());
+  const auto failed = studies_->Fail(
+      {study.id, running.number}, FailureClass::kUserError, "", TokenOf(running), As("w1"));
+  ASSERT_THAT(failed, IsOk());
+  EXPECT_EQ(failed->state, TrialState::kCancelled);  // It was told to: that is no failure.
+  EXPECT_EQ(Get(study.id).failed, 0);
+}
+
+}  // namespace
+}  // namespace vernier::study

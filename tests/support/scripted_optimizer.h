@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vernier/optimizer.h"
+
+namespace vernier::testing {
+
+// What one call of an optimiser was given.
+struct AskedFor {
+  std::vector<Observation> finished;
+  std::vector<PendingPoint> pending;
+  std::string state;
+  std::size_t count = 0;
+};
+
+// An optimiser that does what a test says. The script may block, to hold a computation open while the test goes on.
+class ScriptedOptimizer final : public Optimizer {
+ public:
+  using Script = std::function<absl::StatusOr<Suggestions>(const AskedFor&, Rng, std::stop_token)>;
+  ScriptedOptimizer(std::string version, Script script)
+      : version_(std::move(version)), script_(std::move(script)) {}
+
+  std::string_view name() const override { return "scripted"; }
+  std::string_view version() const override { return version_; }
+  std::string options() const override { return "{}"; }
+  absl::StatusOr<Suggestions> Suggest(std::span<const Observation> finished,
+                                      std::span<const PendingPoint> pending,
+                                      std::string_view state,
+                                      Rng stream,
+                                      std::size_t count,
+                                      std::stop_token stop) const override {
+    const AskedFor asked{.finished = {finished.begin(), finished.end()},
+                         .pending = {pending.begin(), pending.end()},
+                         .state = std::string(state),
+                         .count = count};
+    return script_(asked, stream, std::move(stop));
+  }
+
+ private:
+  const std::string version_;
+  const Script script_;
+};
+
+}  // namespace vernier::testing

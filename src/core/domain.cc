@@ -190,11 +190,11 @@ std::string WhyIllegal(const Domain& domain, const ParameterValue& value) {
 ParameterValue InKindOf(const Domain& domain, const ParameterValue& value) {
   const auto* const integer = std::get_if<std::int64_t>(&value);
   const auto* const number = std::get_if<double>(&value);
-  // Beyond 2^53 a double and an integer are not surely the same number.
+  // From 2^53 on a double and an integer are not surely the same number.
   const bool exact_integer =
-      integer != nullptr && std::abs(static_cast<double>(*integer)) <= kTwoTo53;
+      integer != nullptr && std::abs(static_cast<double>(*integer)) < kTwoTo53;
   const bool exact_number =
-      number != nullptr && std::abs(*number) <= kTwoTo53 && *number == std::nearbyint(*number);
+      number != nullptr && std::abs(*number) < kTwoTo53 && *number == std::nearbyint(*number);
   if (std::holds_alternative<CategoricalDomain>(domain)) {
     if (FindIndex(domain, value).has_value()) return value;
     ParameterValue other = value;

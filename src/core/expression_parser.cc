@@ -192,7 +192,8 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Power() {
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Primary() {
   const Token token = token_;
   if (At("(")) return Parenthesis();
-  if (token.kind == Token::Kind::kName && !At("and") && !At("or")) return Name();
+  const bool is_operator = At("and") || At("or") || At("not");
+  if (token.kind == Token::Kind::kName && !is_operator) return Name();
   if (token.kind == Token::Kind::kNumber) {
     VERNIER_RETURN_IF_ERROR(Advance());
     VERNIER_RETURN_IF_ERROR(Emit({.op = Op::kPushNumber, .number = token.number}, 1));

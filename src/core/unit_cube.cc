@@ -31,6 +31,9 @@ struct Axis {
   }
 
   double FromUnit(double u) const {
+    // The ends exactly: rounding on a logarithmic scale would miss them.
+    if (u <= 0) return low;
+    if (u >= 1) return high;
     switch (scale) {
       case Scale::kLinear:
         return low + u * (high - low);

@@ -46,7 +46,8 @@ void Log(LogLevel level, std::string_view message, std::initializer_list<LogFiel
   if (!Logger().should_log(ToSpdlog(level))) return;
   std::string line(message);
   for (const LogField& field : fields) {
-    line += fmt::format(NeedsQuotes(field.value) ? " {}={:?}" : " {}={}", field.name, field.value);
+    line += NeedsQuotes(field.value) ? fmt::format(" {}={:?}", field.name, field.value)
+                                     : fmt::format(" {}={}", field.name, field.value);
   }
   Logger().log(ToSpdlog(level), "{}", line);
 }

@@ -16,8 +16,7 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 // A named value of a log line, formatted when it is made.
 struct LogField {
   template <typename T>
-  LogField(std::string_view field_name,
-           const T& field_value)  // NOLINT(google-explicit-constructor)
+  LogField(std::string_view field_name, const T& field_value)
       : name(field_name), value(fmt::format("{}", field_value)) {}
   std::string_view name;
   std::string value;

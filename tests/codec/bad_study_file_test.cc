@@ -21,6 +21,8 @@ struct BadCase {
   std::string error;  // Part of its message.
 };
 
+void PrintTo(const BadCase& c, std::ostream* out) { *out << c.name; }
+
 constexpr char kStudy[] = "study: s\n";
 constexpr char kObjective[] = "objective: {minimize: loss}\n";
 constexpr char kParameters[] = "parameters: {x: {float: [0, 1]}, kind: {categorical: [a, b]}}\n";
@@ -81,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
          .path = "line 3",
          .error = "end"},
         {.name = "Indentation", .file = "study: s\n  seed: 1\n", .path = "line 2", .error = "map"},
-        {.name = "UnknownAlias", .file = "study: *nobody\n", .path = "line 1", .error = "alias"},
+        {.name = "UnknownAlias", .file = "study: *nobody\n", .path = "line 1", .error = "anchor"},
         {.name = "DuplicateKey",
          .file = "study: s\nseed: 1\nseed: 2\n",
          .path = "line 3",
@@ -124,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
          .path = "line 1",
          .error = "more than 100000 values"},
     }),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& tested) { return tested.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Sections,
@@ -247,7 +249,7 @@ INSTANTIATE_TEST_SUITE_P(
          .path = "outcome_constraints[0]",
          .error = "must be text"},
     }),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& tested) { return tested.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Parameters,
@@ -291,8 +293,8 @@ INSTANTIATE_TEST_SUITE_P(
          .error = "must be a whole number, got 9223372036854775808"},
         {.name = "UpperBelowLower",
          .with = "parameters: {x: {float: [1, 0]}}",
-         .path = "parameters.x.float",
-         .error = "1"},
+         .path = "parameters.x.float[1]",
+         .error = "must not be below the lower bound 1, got 0"},
         {.name = "LogFromZero",
          .with = "parameters: {x: {float: [0, 1], scale: log}}",
          .path = "parameters.x.float[0]",
@@ -347,14 +349,14 @@ INSTANTIATE_TEST_SUITE_P(
          .error = "must be a mapping of a parameter to its values"},
         {.name = "WhenUnknownParent",
          .with = "parameters: {x: {float: [0, 1], when: {y: [1]}}}",
-         .path = "parameters.x.when",
-         .error = "y"},
+         .path = "parameters.x.when.y",
+         .error = "no such parameter"},
         {.name = "WhenValueIsAMapping",
          .with = "parameters: {k: {int: [0, 3]}, x: {float: [0, 1], when: {k: [{a: 1}]}}}",
          .path = "parameters.x.when.k[0]",
          .error = "must be a number, text, true or false"},
     }),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& tested) { return tested.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Job,
@@ -419,7 +421,7 @@ INSTANTIATE_TEST_SUITE_P(
          .path = "job.limits.tme",
          .error = "did you mean 'time'?"},
     }),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace vernier::codec

@@ -55,7 +55,7 @@ TEST_P(PayloadRoundTrip, KeysOfANewerProgramAreIgnored) {
 INSTANTIATE_TEST_SUITE_P(Kinds,
                          PayloadRoundTrip,
                          ::testing::Range<std::size_t>(0, std::variant_size_v<EventPayload>),
-                         [](const auto& info) { return "Kind" + std::to_string(info.param); });
+                         [](const auto& tested) { return "Kind" + std::to_string(tested.param); });
 
 TEST(EventJson, ReadsATrialWithAllItsFieldsBack) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -223,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(
          .payload = R"({"spec": {"study": "a"}})",
          .error = "study_created.spec.objective: is missing"},
     }),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace vernier::codec

@@ -1,0 +1,371 @@
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/storage/sqlite/sqlite_storage.h"
+#include "tests/storage/fault_vfs.h"
+#include "tests/storage/storage_testing.h"
+#include "tests/support/status_matchers.h"
+#include "vernier/core/error.h"
+#include "vernier/storage.h"
+
+// What every implementation of Storage does. No test names one.
+namespace vernier {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::vernier::testing::CreatedEvent;
+using ::vernier::testing::IsOk;
+using ::vernier::testing::MeasurementCommit;
+using ::vernier::testing::StatusIs;
+using ::vernier::testing::TempFolder;
+using ::vernier::testing::TrialCommit;
+
+constexpr std::size_t kAll = 1'000'000;
+
+// A backend, with whatever it lives on.
+struct World {
+  virtual ~World() = default;
+  virtual Storage& storage() = 0;
+};
+
+struct MemoryWorld final : World {
+  Storage& storage() override { return *storage_; }
+  std::unique_ptr<Storage> storage_ = NewMemoryStorage();
+};
+
+struct SqliteWorld final : World {
+  explicit SqliteWorld(const std::string& vfs) {
+    absl::StatusOr<std::unique_ptr<sqlite::SqliteStorage>> opened =
+        sqlite::Open({.path = folder_.PathOf("store")}, {.vfs = vfs, .synchronous = true});
+    EXPECT_THAT(opened, IsOk());
+    storage_ = *std::move(opened);
+  }
+  Storage& storage() override { return *storage_; }
+  TempFolder folder_;
+  std::unique_ptr<Storage> storage_;
+};
+
+struct FaultWorld final : World {
+  Storage& storage() override { return world_.storage(); }
+  vernier::testing::FaultVfs vfs_;
+  SqliteWorld world_{vfs_.name()};
+};
+
+struct Backend {
+  std::string name;
+  std::function<std::unique_ptr<World>()> make;
+};
+
+std::vector<Backend> AllBackends() {
+  return {{"Memory", [] { return std::make_unique<MemoryWorld>(); }},
+          {"Sqlite", [] { return std::make_unique<SqliteWorld>(""); }},
+          {"SqliteUnderFaultLayer", [] { return std::make_unique<FaultWorld>(); }}};
+}
+
+class StorageContract : public ::testing::TestWithParam<Backend> {
+ protected:
+  Storage& storage() { return world_->storage(); }
+
+  Study Create(const std::string& name) {
+    absl::StatusOr<Study> study = storage().CreateStudy(CreatedEvent(name));
+    EXPECT_THAT(study, IsOk());
+    return study.ok() ? *study : Study();
+  }
+  // Commits and returns the study as it is afterwards.
+  Study Apply(const Commit& commit) {
+    EXPECT_THAT(storage().Begin(commit)->Wait(), IsOk());
+    return commit.header;
+  }
+
+ private:
+  std::unique_ptr<World> world_ = GetParam().make();
+};
+
+TEST_P(StorageContract, ReturnsACreatedStudyAsItIsStored) {
+  const Event created = CreatedEvent("digits");
+  ASSERT_OK_AND_ASSIGN(const Study study, storage().CreateStudy(created));
+  EXPECT_EQ(study.id, StudyId(1));
+  EXPECT_EQ(study.spec, std::get<StudyCreated>(created.payload).spec);
+  EXPECT_EQ(study.state, StudyState::kActive);
+  EXPECT_EQ(study.created, created.time);
+  EXPECT_EQ(study.last_event, EventSeq(1));
+  ASSERT_OK_AND_ASSIGN(const Study read, storage().GetStudy(study.id));
+  EXPECT_EQ(read, study);
+  ASSERT_OK_AND_ASSIGN(const Study named, storage().GetStudyByName("digits"));
+  EXPECT_EQ(named, study);
+  ASSERT_OK_AND_ASSIGN(const auto events, storage().ReadEvents(study.id, EventSeq(0), kAll));
+  EXPECT_THAT(events, ElementsAre(created));
+}
+
+TEST_P(StorageContract, NamesAreUnique) {
+  Create("a");
+  const absl::Status status = storage().CreateStudy(CreatedEvent("a")).status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kAlreadyExists, HasSubstr("'a'")));
+  EXPECT_EQ(GetReason(status), Reason::kStudyExists);
+  ASSERT_OK_AND_ASSIGN(const auto studies, storage().ListStudies(StudyId(0), kAll));
+  EXPECT_THAT(studies, SizeIs(1));
+}
+
+TEST_P(StorageContract, AStudyStartsWithItsCreation) {
+  Event event = CreatedEvent("a");
+  event.payload = LeaseExpired{.trial = TrialNumber(1)};
+  EXPECT_THAT(storage().CreateStudy(event), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_P(StorageContract, IdsAreNeverReusedAfterDelete) {
+  const Study first = Create("a");
+  ASSERT_THAT(storage().DeleteStudy(first.id), IsOk());
+  EXPECT_NE(Create("b").id, first.id);
+}
+
+TEST_P(StorageContract, ADeletedStudyIsGoneWithAllThatBelongsToIt) {
+  const Study study = Apply(TrialCommit(Create("a")));
+  const Study other = Apply(TrialCommit(Create("b")));
+  ASSERT_THAT(storage().DeleteStudy(study.id), IsOk());
+  EXPECT_THAT(storage().GetStudy(study.id), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().GetStudyByName("a"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().GetTrial({study.id, TrialNumber(1)}),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().ListTrials(study.id, TrialNumber(0), kAll),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().ReadEvents(study.id, EventSeq(0), kAll),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().ListMeasurements({study.id, TrialNumber(1)}),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().DeleteStudy(study.id), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().Begin(TrialCommit(study))->Wait(), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().GetTrial({other.id, TrialNumber(1)}), IsOk());
+  EXPECT_THAT(Create("a").id, ::testing::Gt(other.id));
+}
+
+TEST_P(StorageContract, WhatIsNotThereIsNotFound) {
+  const Study study = Create("a");
+  const absl::Status no_study = storage().GetStudy(StudyId(99)).status();
+  EXPECT_THAT(no_study, StatusIs(absl::StatusCode::kNotFound, HasSubstr("99")));
+  EXPECT_EQ(GetReason(no_study), Reason::kStudyNotFound);
+  EXPECT_THAT(storage().GetStudyByName("z"),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("'z'")));
+  const absl::Status no_trial = storage().GetTrial({study.id, TrialNumber(5)}).status();
+  EXPECT_THAT(no_trial, StatusIs(absl::StatusCode::kNotFound, HasSubstr("5")));
+  EXPECT_EQ(GetReason(no_trial), Reason::kTrialNotFound);
+  EXPECT_EQ(GetReason(storage().GetTrial({StudyId(99), TrialNumber(1)}).status()),
+            Reason::kStudyNotFound);
+  ASSERT_OK_AND_ASSIGN(const auto none, storage().ListMeasurements({study.id, TrialNumber(5)}));
+  EXPECT_THAT(none, IsEmpty());
+}
+
+TEST_P(StorageContract, ACommitStoresItsEventsItsRowsAndTheHeader) {
+  Commit commit = TrialCommit(Create("a"));
+  commit.header.state = StudyState::kPaused;
+  commit.header.reason = "paused by hand";
+  commit.header.best = TrialNumber(1);
+  commit.header.completed = 4;
+  commit.header.failed = 3;
+  commit.header.open = 2;
+  Apply(commit);
+  ASSERT_OK_AND_ASSIGN(const Study study, storage().GetStudy(commit.study));
+  EXPECT_EQ(study, commit.header);
+  ASSERT_OK_AND_ASSIGN(const Trial trial, storage().GetTrial({commit.study, TrialNumber(1)}));
+  EXPECT_EQ(trial, commit.trials.front());
+  ASSERT_OK_AND_ASSIGN(const auto events, storage().ReadEvents(commit.study, EventSeq(1), kAll));
+  EXPECT_EQ(events, commit.events);
+}
+
+TEST_P(StorageContract, AnAmendmentChangesTheDefinition) {
+  Study study = Create("a");
+  Commit commit = TrialCommit(study);
+  commit.header.spec.parallel = 7;
+  commit.header.spec.budget.trials = 40;
+  commit.header.spec_version = 2;
+  Apply(commit);
+  ASSERT_OK_AND_ASSIGN(study, storage().GetStudy(study.id));
+  EXPECT_EQ(study, commit.header);
+}
+
+TEST_P(StorageContract, ATrialIsReplacedByItsNewRow) {
+  const Study study = Apply(TrialCommit(Create("a")));
+  ASSERT_OK_AND_ASSIGN(Trial trial, storage().GetTrial({study.id, TrialNumber(1)}));
+  trial.state = TrialState::kFailed;
+  trial.failure = FailureClass::kTimeout;
+  trial.message = "ran for 30m";
+  trial.ended = study.updated;
+  const Commit commit = MeasurementCommit(study, trial, 1);
+  Apply(commit);
+  ASSERT_OK_AND_ASSIGN(const auto trials, storage().ListTrials(study.id, TrialNumber(0), kAll));
+  EXPECT_EQ(trials, commit.trials);
+}
+
+TEST_P(StorageContract, ACommitForAnotherEventIsAborted) {
+  const Study study = Create("a");
+  const Commit commit = TrialCommit(study);
+  Apply(commit);
+  EXPECT_THAT(storage().Begin(commit)->Wait(),
+              StatusIs(absl::StatusCode::kAborted, HasSubstr("2")));
+  ASSERT_OK_AND_ASSIGN(const auto events, storage().ReadEvents(study.id, EventSeq(0), kAll));
+  EXPECT_THAT(events, SizeIs(2));
+}
+
+TEST_P(StorageContract, CommitsOfOneStudyAreAppliedInLine) {
+  Study study = Create("a");
+  std::vector<std::unique_ptr<PendingCommit>> line;
+  for (int i = 0; i < 10; ++i) {
+    const Commit commit = TrialCommit(study);
+    study = commit.header;
+    line.push_back(storage().Begin(commit));
+  }
+  // The last one first: all before it are durable then.
+  EXPECT_THAT(line.back()->Wait(), IsOk());
+  ASSERT_OK_AND_ASSIGN(const Study read, storage().GetStudy(study.id));
+  EXPECT_EQ(read, study);
+  for (const auto& commit : line) EXPECT_THAT(commit->Wait(), IsOk());
+}
+
+TEST_P(StorageContract, CommitsBehindAFailedOneAreAborted) {
+  const Study study = Create("a");
+  Commit wrong = TrialCommit(study);
+  wrong.expected = EventSeq(7);
+  wrong.events.front().seq = EventSeq(8);
+  wrong.header.last_event = EventSeq(8);
+  const auto failed = storage().Begin(wrong);
+  // Right by the store's last event, but made without knowing that the one before failed.
+  const auto behind = storage().Begin(TrialCommit(study));
+  EXPECT_THAT(behind->Wait(), StatusIs(absl::StatusCode::kAborted, HasSubstr("before")));
+  EXPECT_THAT(failed->Wait(), StatusIs(absl::StatusCode::kAborted));
+  // Whoever was told may go on.
+  EXPECT_THAT(storage().Begin(TrialCommit(study))->Wait(), IsOk());
+}
+
+TEST_P(StorageContract, AFailedCommitStopsNoOtherStudy) {
+  const Study a = Create("a");
+  const Study b = Create("b");
+  Commit wrong = TrialCommit(a);
+  wrong.study = StudyId(99);
+  wrong.header.id = StudyId(99);
+  const auto failed = storage().Begin(wrong);
+  const auto fine = storage().Begin(TrialCommit(b));
+  EXPECT_THAT(fine->Wait(), IsOk());
+  EXPECT_THAT(failed->Wait(), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_P(StorageContract, WaitMayBeCalledAgain) {
+  const auto commit = storage().Begin(TrialCommit(Create("a")));
+  EXPECT_THAT(commit->Wait(), IsOk());
+  EXPECT_THAT(commit->Wait(), IsOk());
+}
+
+TEST_P(StorageContract, ACommitNobodyWaitsForIsMadeBeforeTheNext) {
+  Study study = Create("a");
+  const Commit first = TrialCommit(study);
+  storage().Begin(first);
+  EXPECT_THAT(storage().Begin(TrialCommit(first.header))->Wait(), IsOk());
+  ASSERT_OK_AND_ASSIGN(const auto trials, storage().ListTrials(study.id, TrialNumber(0), kAll));
+  EXPECT_THAT(trials, SizeIs(2));
+}
+
+TEST_P(StorageContract, CommitsThatMakeNoSenseAreRefused) {
+  const Study study = Create("a");
+  Commit empty = TrialCommit(study);
+  empty.events.clear();
+  Commit gap = TrialCommit(study);
+  gap.events.front().seq = EventSeq(3);
+  Commit header = TrialCommit(study);
+  header.header.last_event = EventSeq(9);
+  Commit other = TrialCommit(study);
+  other.header.id = StudyId(9);
+  for (const Commit& commit : {empty, gap, header, other}) {
+    EXPECT_THAT(storage().Begin(commit)->Wait(), StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+  ASSERT_OK_AND_ASSIGN(const Study read, storage().GetStudy(study.id));
+  EXPECT_EQ(read, study);
+}
+
+TEST_P(StorageContract, ListsComeInPages) {
+  Study study = Create("a");
+  for (int i = 0; i < 5; ++i) study = Apply(TrialCommit(study));
+  Create("b");
+  ASSERT_OK_AND_ASSIGN(const auto studies, storage().ListStudies(StudyId(1), 5));
+  ASSERT_THAT(studies, SizeIs(1));
+  EXPECT_EQ(studies[0].spec.name, "b");
+  ASSERT_OK_AND_ASSIGN(const auto first_study, storage().ListStudies(StudyId(0), 1));
+  EXPECT_THAT(first_study, SizeIs(1));
+  ASSERT_OK_AND_ASSIGN(const auto trials, storage().ListTrials(study.id, TrialNumber(2), 2));
+  ASSERT_THAT(trials, SizeIs(2));
+  EXPECT_EQ(trials[0].number, TrialNumber(3));
+  ASSERT_OK_AND_ASSIGN(const auto events, storage().ReadEvents(study.id, EventSeq(4), 1));
+  ASSERT_THAT(events, SizeIs(1));
+  EXPECT_EQ(events[0].seq, EventSeq(5));
+  ASSERT_OK_AND_ASSIGN(const auto none, storage().ReadEvents(study.id, EventSeq(6), kAll));
+  EXPECT_THAT(none, IsEmpty());
+  ASSERT_OK_AND_ASSIGN(const auto all, storage().ListTrials(study.id, TrialNumber(0), SIZE_MAX));
+  EXPECT_THAT(all, SizeIs(5));
+}
+
+TEST_P(StorageContract, MeasurementsAreListedByTrialInTheirOrder) {
+  Study study = Apply(TrialCommit(Create("a")));
+  study = Apply(TrialCommit(study));
+  ASSERT_OK_AND_ASSIGN(const auto trials, storage().ListTrials(study.id, TrialNumber(0), kAll));
+  std::vector<Measurement> reported;
+  for (const std::int64_t step : {5, 3, 9}) {
+    const Commit commit = MeasurementCommit(study, trials[1], step);
+    reported.push_back(std::get<MeasurementReported>(commit.events.front().payload).measurement);
+    study = Apply(commit);
+    study = Apply(MeasurementCommit(study, trials[0], step + 100));
+  }
+  ASSERT_OK_AND_ASSIGN(const auto listed, storage().ListMeasurements({study.id, TrialNumber(2)}));
+  EXPECT_EQ(listed, reported);
+}
+
+TEST_P(StorageContract, ThreadsMayReadAndWriteAtOnce) {
+  constexpr int kThreads = 4;
+  constexpr int kCommits = 20;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([this, t] {
+      Study study = Create("s" + std::to_string(t));
+      for (int i = 0; i < kCommits; ++i) {
+        const Commit commit = TrialCommit(study);
+        study = commit.header;
+        EXPECT_THAT(storage().Begin(commit)->Wait(), IsOk());
+        // What was acknowledged is seen at once.
+        EXPECT_EQ(storage().GetStudy(study.id).value(), study);
+        EXPECT_THAT(storage().ListStudies(StudyId(0), kAll), IsOk());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int t = 1; t <= kThreads; ++t) {
+    EXPECT_THAT(vernier::testing::CheckConsistent(storage(), StudyId(t)), IsOk());
+  }
+}
+
+TEST_P(StorageContract, OfTwoCommitsForOneEventOneIsMade) {
+  const Study study = Create("a");
+  const Commit commit = TrialCommit(study);
+  std::vector<std::thread> threads;
+  std::atomic<int> made = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      const absl::Status status = storage().Begin(commit)->Wait();
+      if (status.ok()) ++made;
+      EXPECT_TRUE(status.ok() || absl::IsAborted(status)) << status;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(made, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends,
+                         StorageContract,
+                         ::testing::ValuesIn(AllBackends()),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace vernier

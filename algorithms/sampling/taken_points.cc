@@ -12,7 +12,7 @@ namespace {
 constexpr int kScansBeforeIndex = 8;
 
 absl::Status CheckTrial(const Space& space, TrialNumber trial, const Point& point) {
-  const absl::Status status = space.Check(point);
+  absl::Status status = space.Check(point);
   if (status.ok()) return status;
   return InvalidArgument(
       "trial {} lies outside the space: {}", trial.value(), std::string(status.message()));

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -49,6 +51,21 @@ absl::Status WriteAll(int fd, const std::string& path, std::string_view content)
   return absl::OkStatus();
 }
 
+absl::Status Fill(int fd, const std::string& path, std::string_view content) {
+  VERNIER_RETURN_IF_ERROR(WriteAll(fd, path, content));
+  return ::fsync(fd) == 0 ? absl::OkStatus() : FromErrno("cannot sync", path, errno);
+}
+
+// A rename is durable when its folder is.
+absl::Status SyncFolderOf(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0) return FromErrno("cannot open folder", folder, errno);
+  if (::fsync(directory.get()) != 0) return FromErrno("cannot sync folder", folder, errno);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -66,16 +83,18 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 absl::Status WriteFileAtomically(const std::string& path, std::string_view content) {
-  const std::string beside = path + ".new";
-  {
-    const Descriptor file(
-        ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (file.get() < 0) return FromErrno("cannot create", beside, errno);
-    VERNIER_RETURN_IF_ERROR(WriteAll(file.get(), beside, content));
-    if (::fsync(file.get()) != 0) return FromErrno("cannot sync", beside, errno);
+  std::string beside = path + ".XXXXXX";
+  const Descriptor file(::mkostemp(beside.data(), O_CLOEXEC));
+  if (file.get() < 0) return FromErrno("cannot create a file beside", path, errno);
+  absl::Status status = Fill(file.get(), beside, content);
+  if (status.ok() && ::rename(beside.c_str(), path.c_str()) != 0) {
+    status = FromErrno("cannot replace", path, errno);
   }
-  if (::rename(beside.c_str(), path.c_str()) != 0) return FromErrno("cannot write", path, errno);
-  return absl::OkStatus();
+  if (!status.ok()) {
+    ::unlink(beside.c_str());
+    return status;
+  }
+  return SyncFolderOf(path);
 }
 
 absl::Status MakeDirectories(const std::string& path) {
@@ -116,9 +135,9 @@ absl::Status FileLock::Write(std::string_view content) const {
 }
 
 bool IsLocked(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return false;
-  return ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
+  return ::flock(file.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
 }  // namespace vernier::base

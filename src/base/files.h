@@ -12,9 +12,12 @@ namespace vernier::base {
 
 // NotFound: there is none.  Unavailable: it cannot be read.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
-// Writes beside the file, syncs, renames: readers see the old content or the new. ResourceExhausted: the disk is full.
+// Writes beside the file, syncs, renames, syncs the folder: readers, and whoever comes after a power loss, see the old
+// content or the new. Concurrent writers do not mix; one of them wins. The file is readable by the owner only.
+// NotFound: no such folder.  ResourceExhausted: the disk is full.  Unavailable: it cannot be written. Nothing changes then.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view content);
-// With its parents, readable by the owner only.
+// With its parents; a new folder is open to the owner only. OK if it is there.  Unavailable: a file is in the way, or it is
+// not allowed.
 absl::Status MakeDirectories(const std::string& path);
 
 // An exclusive lock on a file, held by this process until it is destroyed or the process dies, however it dies.
@@ -34,7 +37,8 @@ class FileLock {
   int descriptor_ = -1;
 };
 
-// Whether some process holds a FileLock on it. False if there is no such file.
+// Whether some process holds a FileLock on it. False if there is no such file. Looking takes a shared lock for an instant,
+// in which TryAcquire finds the file held.
 bool IsLocked(const std::string& path);
 
 }  // namespace vernier::base

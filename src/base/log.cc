@@ -25,15 +25,16 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
   return spdlog::level::info;
 }
 
+// Never destroyed: threads may log while the program ends.
 spdlog::logger& Logger() {
-  static const auto logger = [] {
-    auto made = std::make_shared<spdlog::logger>("vernier",
-                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  static spdlog::logger& logger = *[] {
+    auto* const made =
+        new spdlog::logger("vernier", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%d %H:%M:%S.%e %l %v");
     made->flush_on(spdlog::level::debug);
     return made;
   }();
-  return *logger;
+  return logger;
 }
 
 bool NeedsQuotes(std::string_view value) {

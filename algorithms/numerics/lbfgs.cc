@@ -94,8 +94,8 @@ class Descent {
   VectorXd FreeVariables() const {
     VectorXd free = VectorXd::Ones(x_.size());
     for (Eigen::Index i = 0; i < x_.size(); ++i) {
-      const bool held = (x_[i] <= lower_[i] && gradient_[i] > 0) ||
-                        (x_[i] >= upper_[i] && gradient_[i] < 0);
+      const bool held =
+          (x_[i] <= lower_[i] && gradient_[i] > 0) || (x_[i] >= upper_[i] && gradient_[i] < 0);
       if (held) free[i] = 0.0;
     }
     return free;
@@ -110,7 +110,8 @@ class Descent {
       direction = -gradient_.cwiseProduct(free);
     }
     // Without curvature the scale is unknown: go a short way first.
-    double length = history_.empty() ? std::min(1.0, 0.3 / direction.lpNorm<Eigen::Infinity>()) : 1.0;
+    double length =
+        history_.empty() ? std::min(1.0, 0.3 / direction.lpNorm<Eigen::Infinity>()) : 1.0;
     VectorXd trial_gradient(x_.size());
     for (int i = 0; i < kMaxHalvings && evaluations_ < rule_.max_evaluations; ++i) {
       VectorXd trial = Project(x_ + length * direction);

@@ -19,8 +19,8 @@ LogCdf LogNormalCdf(double z);
 // ln h(z) for h(z) = phi(z) + z Phi(z), the expected improvement of a standard normal variable over -z, with what its
 // derivatives are made of.
 struct LogImprovement {
-  double value;         // ln h
-  double cdf_ratio;     // Phi / h: d ln h / dz
+  double value;          // ln h
+  double cdf_ratio;      // Phi / h: d ln h / dz
   double density_ratio;  // phi / h = 1 - z Phi / h, without its cancellation
 };
 LogImprovement LogExpectedImprovement(double z);

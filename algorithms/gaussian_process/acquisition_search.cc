@@ -1,0 +1,235 @@
+#include "algorithms/gaussian_process/acquisition_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "algorithms/gaussian_process/candidates.h"
+#include "algorithms/numerics/minimize.h"
+
+namespace vernier::gp {
+namespace {
+
+// A finite space of no more points than this is scored as a whole.
+constexpr int kMaxEnumerated = 1024;
+// How sharply the choice of starts prefers high values, in standard deviations of the values.
+constexpr double kStartSharpness = 2.0;
+constexpr double kLeastGain = 1e-9;
+constexpr int kMaxRounds = 3;
+constexpr int kBlock = 64;
+
+bool Better(const Scored& a, const Scored& b) { return a.value > b.value; }
+
+// The continuous coordinates that are active at a configuration, and the scale in which a unit step means the same
+// change of the model everywhere: u / l.
+struct FreeCoordinates {
+  std::vector<std::size_t> parameters;
+  std::vector<double> scales;
+};
+
+FreeCoordinates FreeAt(const CoordinateSpace& space,
+                       const FeatureMap& features,
+                       const Hyperparameters& hyperparameters,
+                       const std::vector<char>& active) {
+  FreeCoordinates free;
+  for (std::size_t group = 0; group < features.parameter_of_group().size(); ++group) {
+    const int k = features.parameter_of_group()[group];
+    if (space.kind(k) != Kind::kContinuous || !active[static_cast<std::size_t>(k)]) continue;
+    free.parameters.push_back(static_cast<std::size_t>(k));
+    free.scales.push_back(std::exp(hyperparameters.log_length_scales[group]));
+  }
+  return free;
+}
+
+}  // namespace
+
+SearchEffort SearchEffort::For(int points) {
+  // Scoring costs n^2 for each candidate, a local evaluation 2 n^2.
+  constexpr double kScoringWork = 1.5e7;
+  constexpr double kLocalWork = 4e6;
+  const double n2 = std::max(1.0, static_cast<double>(points) * points);
+  SearchEffort effort;
+  effort.scored = std::clamp(static_cast<int>(kScoringWork / n2), 32, 512);
+  const int evaluations = std::clamp(static_cast<int>(kLocalWork / n2), 24, 160);
+  effort.starts = evaluations >= 120 ? 4 : evaluations >= 60 ? 3 : 2;
+  effort.local_evaluations = evaluations / effort.starts;
+  effort.sweeps = points <= 300 ? 4 : 2;
+  return effort;
+}
+
+AcquisitionSearch::AcquisitionSearch(const CoordinateSpace& space,
+                                     const FeatureMap& features,
+                                     const Acquisition& acquisition,
+                                     const std::function<bool(const Coordinates&)>& admits,
+                                     const SearchEffort& effort)
+    : space_(space),
+      features_(features),
+      acquisition_(acquisition),
+      admits_(admits),
+      effort_(effort) {}
+
+std::vector<Scored> AcquisitionSearch::Run(const std::vector<Coordinates>& centres,
+                                           Rng& rng,
+                                           const std::stop_token& stop) const {
+  std::vector<Scored> scored = Score(Candidates(centres, rng));
+  std::vector<Scored> starts = ChooseStarts(scored, rng);
+  for (Scored& start : starts) {
+    if (stop.stop_requested()) return {};
+    Improve(start);
+  }
+  scored.insert(
+      scored.end(), std::make_move_iterator(starts.begin()), std::make_move_iterator(starts.end()));
+  std::stable_sort(scored.begin(), scored.end(), Better);
+  return scored;
+}
+
+std::vector<Coordinates> AcquisitionSearch::Candidates(const std::vector<Coordinates>& centres,
+                                                       Rng& rng) const {
+  std::vector<Coordinates> candidates = AllCandidates(space_, kMaxEnumerated);
+  if (candidates.empty()) {
+    const int nearby = centres.empty() ? 0 : effort_.candidates / 3;
+    candidates = SpreadCandidates(space_, effort_.candidates - nearby, rng);
+    if (nearby > 0) {
+      std::vector<Coordinates> near = NearbyCandidates(space_, centres, nearby, rng);
+      candidates.insert(candidates.end(), near.begin(), near.end());
+    }
+  }
+  std::erase_if(candidates, [this](const Coordinates& u) { return !admits_(u); });
+  return candidates;
+}
+
+// Where scoring all is too dear, half of those scored are the most promising by their means, half come from everywhere.
+std::vector<Scored> AcquisitionSearch::Score(std::vector<Coordinates> candidates) const {
+  Eigen::MatrixXd rows = features_.Matrix(candidates);
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto limit = static_cast<std::size_t>(effort_.scored);
+  if (order.size() > limit) {
+    const std::vector<double> optimistic = acquisition_.OptimisticValues(rows);
+    const auto half = static_cast<std::ptrdiff_t>(limit / 2);
+    std::partial_sort(order.begin(), order.begin() + half, order.end(), [&](auto a, auto b) {
+      return optimistic[a] != optimistic[b] ? optimistic[a] > optimistic[b] : a < b;
+    });
+    std::sort(order.begin() + half, order.end());
+    order.resize(limit);
+  }
+  std::vector<Scored> scored;
+  scored.reserve(order.size());
+  for (std::size_t first = 0; first < order.size(); first += kBlock) {
+    const std::size_t size = std::min<std::size_t>(kBlock, order.size() - first);
+    Eigen::MatrixXd block(static_cast<Eigen::Index>(size), rows.cols());
+    for (std::size_t i = 0; i < size; ++i) {
+      block.row(static_cast<Eigen::Index>(i)) =
+          rows.row(static_cast<Eigen::Index>(order[first + i]));
+    }
+    const std::vector<double> values = acquisition_.Values(block);
+    for (std::size_t i = 0; i < size; ++i) {
+      scored.push_back({std::move(candidates[order[first + i]]), values[i]});
+    }
+  }
+  return scored;
+}
+
+// The best one, and others drawn without replacement with weights exp(sharpness x standardised value), by adding Gumbel
+// noise to the exponents and taking the largest.
+std::vector<Scored> AcquisitionSearch::ChooseStarts(const std::vector<Scored>& scored,
+                                                    Rng& rng) const {
+  if (scored.empty()) return {};
+  double mean = 0;
+  double squares = 0;
+  for (const Scored& s : scored) mean += s.value / static_cast<double>(scored.size());
+  for (const Scored& s : scored) squares += std::pow(s.value - mean, 2);
+  const double deviation = std::sqrt(squares / static_cast<double>(scored.size()));
+  std::vector<double> keys(scored.size());
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < scored.size(); ++i) {
+    const double exponent =
+        deviation > 0 ? kStartSharpness * (scored[i].value - mean) / deviation : 0;
+    keys[i] = exponent - std::log(-std::log(std::max(rng.Uniform(), 1e-300)));
+    if (scored[i].value > scored[best].value) best = i;
+  }
+  keys[best] = std::numeric_limits<double>::infinity();
+  std::vector<std::size_t> order(scored.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::size_t count = std::min(order.size(), static_cast<std::size_t>(effort_.starts));
+  std::partial_sort(order.begin(),
+                    order.begin() + static_cast<std::ptrdiff_t>(count),
+                    order.end(),
+                    [&keys](std::size_t a, std::size_t b) {
+                      return keys[a] != keys[b] ? keys[a] > keys[b] : a < b;
+                    });
+  std::vector<Scored> starts;
+  for (std::size_t i = 0; i < count; ++i) starts.push_back(scored[order[i]]);
+  return starts;
+}
+
+void AcquisitionSearch::Improve(Scored& at) const {
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const bool moved = ImproveContinuous(at);
+    if (!ImproveFinite(at) || !moved) break;
+  }
+}
+
+bool AcquisitionSearch::ImproveContinuous(Scored& at) const {
+  std::vector<char> active;
+  space_.Activity(at.u, active);
+  const FreeCoordinates free =
+      FreeAt(space_, features_, acquisition_.objective().hyperparameters(), active);
+  const std::size_t size = free.parameters.size();
+  if (size == 0) return true;
+  Coordinates u = at.u;
+  numerics::Box box{.lower = std::vector<double>(size, 0.0), .upper = std::vector<double>(size)};
+  std::vector<double> start(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    box.upper[i] = 1.0 / free.scales[i];
+    start[i] = u[free.parameters[i]] / free.scales[i];
+  }
+  const auto move_to = [&](std::span<const double> x) {
+    for (std::size_t i = 0; i < size; ++i) {
+      u[free.parameters[i]] = std::clamp(x[i] * free.scales[i], 0.0, 1.0);
+    }
+  };
+  Eigen::RowVectorXd row(features_.columns());
+  Eigen::RowVectorXd by_feature;
+  Coordinates by_coordinate(u.size());
+  const auto negative = [&](std::span<const double> x, std::span<double> gradient) {
+    move_to(x);
+    if (!admits_(u)) return std::numeric_limits<double>::infinity();
+    features_.Write(u, active, row);
+    const double value = acquisition_.ValueAndGradient(row, by_feature);
+    features_.PullBack(u, active, by_feature, by_coordinate);
+    for (std::size_t i = 0; i < size; ++i) {
+      gradient[i] = -by_coordinate[free.parameters[i]] * free.scales[i];
+    }
+    return -value;
+  };
+  const numerics::Minimum found =
+      numerics::MinimizeLbfgs(negative, start, box, {.max_evaluations = effort_.local_evaluations});
+  if (!(-found.value > at.value + kLeastGain)) return false;
+  move_to(found.x);
+  at = {std::move(u), -found.value};
+  return true;
+}
+
+// Steepest ascent over the points one parameter away.
+bool AcquisitionSearch::ImproveFinite(Scored& at) const {
+  bool moved = false;
+  for (int sweep = 0; sweep < effort_.sweeps; ++sweep) {
+    std::vector<Coordinates> neighbours = Neighbours(space_, at.u);
+    std::erase_if(neighbours, [this](const Coordinates& u) { return !admits_(u); });
+    if (neighbours.empty()) return moved;
+    const std::vector<double> values = acquisition_.Values(features_.Matrix(neighbours));
+    const auto best =
+        static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+    if (!(values[best] > at.value + kLeastGain)) return moved;
+    at = {std::move(neighbours[best]), values[best]};
+    moved = true;
+  }
+  return moved;
+}
+
+}  // namespace vernier::gp

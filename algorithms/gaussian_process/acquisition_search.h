@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <vector>
+
+#include "algorithms/gaussian_process/acquisition.h"
+#include "algorithms/gaussian_process/coordinates.h"
+#include "algorithms/gaussian_process/features.h"
+#include "vernier/core/rng.h"
+
+namespace vernier::gp {
+
+// What one search may cost, as counts.
+struct SearchEffort {
+  int candidates = 512;  // Looked at by their mean, a third of them near the best points known.
+  int scored = 512;      // Of these, so many get their full value.
+  int starts = 4;        // Of these, so many are improved by local search.
+  int local_evaluations = 40;  // Of value and gradient, for each start.
+  int sweeps = 4;              // Of finite parameters, for each start.
+
+  // For a model of `points` points: the work stays bounded as they grow.
+  static SearchEffort For(int points);
+};
+
+// A configuration and what the acquisition makes of it.
+struct Scored {
+  Coordinates u;
+  double value;
+};
+
+// Searches the space for the maximum of an acquisition function: candidates everywhere and near `centres`; the most
+// promising ones improved by turns of a gradient search in the continuous coordinates and of best single moves in the
+// finite ones. The acquisition is only ever evaluated at legal points.
+class AcquisitionSearch {
+ public:
+  // `admits`: whether a rounded configuration may be proposed. All are referred to.
+  AcquisitionSearch(const CoordinateSpace& space,
+                    const FeatureMap& features,
+                    const Acquisition& acquisition,
+                    const std::function<bool(const Coordinates&)>& admits,
+                    const SearchEffort& effort);
+
+  // Everything worth proposing, best first: the improved starts and all scored candidates. Empty if no candidate
+  // is admitted, or `stop` fired.
+  std::vector<Scored> Run(const std::vector<Coordinates>& centres,
+                          Rng& rng,
+                          const std::stop_token& stop) const;
+
+ private:
+  std::vector<Coordinates> Candidates(const std::vector<Coordinates>& centres, Rng& rng) const;
+  std::vector<Scored> Score(std::vector<Coordinates> candidates) const;
+  std::vector<Scored> ChooseStarts(const std::vector<Scored>& scored, Rng& rng) const;
+  void Improve(Scored& at) const;
+  bool ImproveContinuous(Scored& at) const;
+  bool ImproveFinite(Scored& at) const;
+
+  const CoordinateSpace& space_;
+  const FeatureMap& features_;
+  const Acquisition& acquisition_;
+  const std::function<bool(const Coordinates&)>& admits_;
+  const SearchEffort effort_;
+};
+
+}  // namespace vernier::gp

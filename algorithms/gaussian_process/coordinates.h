@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vernier/core/rng.h"
+#include "vernier/core/space.h"
+
+namespace vernier::gp {
+
+// One coordinate in [0, 1] for every parameter, active or not, as in unit_cube.h: those of inactive parameters are
+// remembered, so that a search that switches a branch on knows where to start in it.
+using Coordinates = std::vector<double>;
+
+// The kinds of parameters that a model and a search must tell apart.
+enum class Kind {
+  kConstant,     // A single value: says nothing.
+  kContinuous,   // A float without a step.
+  kOrdered,      // Finitely many numbers whose distances mean something.
+  kCategorical,  // Finitely many choices (booleans too), each as far from any other.
+};
+
+// What the searches of this folder need to know of a space, without making Points. Immutable.
+class CoordinateSpace {
+ public:
+  explicit CoordinateSpace(const Space& space);
+
+  int size() const { return static_cast<int>(axes_.size()); }
+  Kind kind(int parameter) const { return axes_[parameter].kind; }
+  // The number of values; 0 if continuous.
+  std::int64_t count(int parameter) const { return axes_[parameter].count; }
+  bool is_conditional(int parameter) const { return !axes_[parameter].conditions.empty(); }
+  const Space& space() const { return space_; }
+
+  // The coordinate of the i-th value.  REQUIRES: 0 <= i < count.
+  double CellOf(int parameter, std::int64_t i) const;
+  // The index of the value at a rounded coordinate.  REQUIRES: finite.
+  std::int64_t IndexAt(int parameter, double u) const;
+  // Moves every coordinate of a finite parameter to the middle of its cell.
+  void Round(std::span<double> u) const;
+  // active[k] = 1 if parameter k is active at `u`, else 0.  REQUIRES: u is rounded.
+  void Activity(std::span<const double> u, std::vector<char>& active) const;
+
+  Point Decode(std::span<const double> u) const;
+  // Coordinates of a legal point; inactive parameters get the middle of their range.
+  Coordinates Encode(const Point& point) const;
+
+ private:
+  struct ConditionOnAxis {
+    int parent;
+    std::vector<double> values;  // Coordinates of the parent.
+  };
+  struct Axis {
+    Kind kind;
+    std::int64_t count = 0;
+    bool equal_cells = false;   // Cell i is [i / count, (i + 1) / count].
+    std::vector<double> cells;  // Coordinates by index, where there are few.
+    std::vector<ConditionOnAxis> conditions;
+  };
+  Axis MakeAxis(const Parameter& parameter) const;
+
+  Space space_;
+  std::vector<Axis> axes_;
+};
+
+}  // namespace vernier::gp

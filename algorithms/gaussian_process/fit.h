@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "Eigen/Core"
+#include "algorithms/gaussian_process/kernel.h"
+#include "algorithms/gaussian_process/likelihood.h"
+
+namespace vernier::gp {
+
+// What a fit may cost. Counts, not times.
+struct FitEffort {
+  int warm_evaluations = 15;  // From an earlier optimum.
+  int cold_evaluations = 30;  // From each of the standard starts.
+  // More rows than these are not looked at: the last of each stride are left out evenly.
+  int max_rows = 300;
+};
+
+// Maximum a posteriori hyperparameters. Searches from `warm` if there is one of the right size, else from the prior's
+// mode and from a short-scaled, nearly noiseless start, since the posterior often has one mode that explains the data
+// by signal and one that explains it by noise. Falls back on the prior's mode if nothing can be evaluated.
+// REQUIRES: features.rows() >= 1. Stops between searches if `stop` fires, with the best so far.
+Hyperparameters FitHyperparameters(const Eigen::MatrixXd& features,
+                                   const std::vector<int>& group_of_column,
+                                   int groups,
+                                   const Eigen::VectorXd& targets,
+                                   const Prior& prior,
+                                   const std::optional<Hyperparameters>& warm,
+                                   const FitEffort& effort,
+                                   const std::stop_token& stop);
+
+}  // namespace vernier::gp

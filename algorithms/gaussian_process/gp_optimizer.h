@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "vernier/optimizer.h"
+
+namespace vernier {
+
+// "gp": Bayesian optimisation with a Gaussian process (README.md of this folder says how).
+//
+// Options: `initial_points` (default 3): points of the initial design, spread over the space before the model decides.
+// `max_points` (default 1000): the largest number of trials that the model takes in; of more, a subset.
+// InvalidArgument: a FieldError: an illegal option ("algorithm…"), several objectives ("objective").
+absl::StatusOr<std::unique_ptr<Optimizer>> NewGpOptimizer(const Problem& problem,
+                                                          const Choice& choice);
+
+}  // namespace vernier

@@ -1,0 +1,58 @@
+#include "algorithms/gaussian_process/gp_state.h"
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+namespace vernier::gp {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kFormat = 1;
+// No logarithm of a hyperparameter is beyond this (Prior).
+constexpr double kLargestLog = 50.0;
+
+std::optional<Hyperparameters> ReadTheta(const Json& json, std::string_view key, int groups) {
+  const auto at = json.find(std::string(key));
+  const auto size = static_cast<std::size_t>(groups) + 2;
+  if (at == json.end() || !at->is_array() || at->size() != size) return std::nullopt;
+  std::vector<double> theta;
+  for (const Json& number : *at) {
+    if (!number.is_number() || !(std::abs(number.get<double>()) <= kLargestLog))
+      return std::nullopt;
+    theta.push_back(number.get<double>());
+  }
+  return Hyperparameters::Unpack(theta);
+}
+
+}  // namespace
+
+std::string FormatState(const GpState& state) {
+  Json json = {{"format", kFormat}, {"fitted_at", state.fitted_at}};
+  if (state.objective) json["objective"] = state.objective->Pack();
+  if (state.success) json["success"] = state.success->Pack();
+  if (state.design_seed) json["design_seed"] = *state.design_seed;
+  return json.dump();
+}
+
+GpState ParseState(std::string_view text, int groups) {
+  const Json json = Json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
+  GpState state;
+  if (!json.is_object() || json.value("format", Json()) != kFormat) return state;
+  state.objective = ReadTheta(json, "objective", groups);
+  state.success = ReadTheta(json, "success", groups);
+  const auto fitted_at = json.find("fitted_at");
+  if (fitted_at != json.end() && fitted_at->is_number_integer()) {
+    state.fitted_at = fitted_at->get<std::int64_t>();
+  }
+  const auto seed = json.find("design_seed");
+  if (seed != json.end() && seed->is_number_unsigned()) {
+    state.design_seed = seed->get<std::uint64_t>();
+  }
+  return state;
+}
+
+}  // namespace vernier::gp

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "algorithms/gaussian_process/kernel.h"
+
+namespace vernier::gp {
+
+// The memory of the optimiser from one call to the next: where the next fit starts, and which initial design is walked.
+struct GpState {
+  std::optional<Hyperparameters> objective;  // Of the objective's model.
+  std::int64_t fitted_at = 0;                // The number of targets it was fitted to.
+  std::optional<Hyperparameters> success;    // Of the failure model.
+  std::optional<std::uint64_t> design_seed;
+};
+
+// JSON of numbers with 17 digits where they need them: reading gives back the same bits.
+std::string FormatState(const GpState& state);
+// An empty state unless the text is one: nothing in it is relied on.
+// `groups`: the number of length scales that it must have.
+GpState ParseState(std::string_view text, int groups);
+
+}  // namespace vernier::gp

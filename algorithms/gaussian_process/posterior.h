@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "Eigen/Core"
+#include "algorithms/gaussian_process/kernel.h"
+
+namespace vernier::gp {
+
+// Mean and variance of the latent function (without noise).
+struct Prediction {
+  double mean = 0;
+  double variance = 0;
+};
+struct PredictionWithGradient {
+  Prediction value;
+  Eigen::RowVectorXd mean_gradient;  // By feature.
+  Eigen::RowVectorXd variance_gradient;
+};
+
+// A Gaussian process conditioned on data, its hyperparameters given (Rasmussen and Williams, 2006, algorithm 2.1).
+// Zero mean function. Variances are never below a small positive floor.
+class Posterior {
+ public:
+  // Nullopt: the covariance matrix cannot be factorised, even with jitter.  `features`: n x p; `targets`: n; n >= 1.
+  static std::optional<Posterior> Create(const Eigen::MatrixXd& features,
+                                         const Eigen::VectorXd& targets,
+                                         Hyperparameters hyperparameters,
+                                         std::vector<int> group_of_column);
+
+  // Conditions on a point whose value is believed to be its present mean (kriging believer; Ginsbourger et al., 2010):
+  // leaves the mean function as it is, and shrinks the variance around the point. Costs n^2.
+  void Believe(const Eigen::RowVectorXd& features);
+
+  Eigen::VectorXd Means(const Eigen::MatrixXd& features) const;
+  std::vector<Prediction> Predict(const Eigen::MatrixXd& features) const;
+  PredictionWithGradient PredictWithGradient(const Eigen::RowVectorXd& features) const;
+
+  // The means at the data, in their order.
+  const Eigen::VectorXd& fitted() const { return fitted_; }
+  const Hyperparameters& hyperparameters() const { return hyperparameters_; }
+  // 1 / l for each column.
+  const Eigen::RowVectorXd& inverse_scales() const { return inverse_scales_; }
+  // Data and believed points, each column divided by its length scale.
+  const Eigen::MatrixXd& scaled_points() const { return z_; }
+  double signal() const { return signal_; }
+  double noise() const { return noise_; }
+
+ private:
+  Posterior() = default;
+  double Floored(double variance) const;
+
+  Hyperparameters hyperparameters_;
+  std::vector<int> group_of_column_;
+  Eigen::RowVectorXd inverse_scales_;
+  double signal_ = 1;
+  double noise_ = 0;
+  double jitter_ = 0;
+  Eigen::MatrixXd z_;      // m x p: data, then believed points.
+  Eigen::MatrixXd lower_;  // m x m: Cholesky factor of the covariance.
+  Eigen::VectorXd fitted_;
+  Eigen::VectorXd alpha_;  // m: K^-1 y; zero for believed points, as their values are no news.
+};
+
+}  // namespace vernier::gp

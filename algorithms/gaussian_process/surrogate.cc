@@ -1,0 +1,171 @@
+#include "algorithms/gaussian_process/surrogate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "algorithms/gaussian_process/fit.h"
+#include "algorithms/gaussian_process/likelihood.h"
+#include "fmt/format.h"
+#include "src/core/status.h"
+
+namespace vernier::gp {
+namespace {
+
+// Below so many failures they are given a poor value; from it on they get a model of their own.
+constexpr std::size_t kFailuresForModel = 3;
+// Of the signal variance: with less noise than this, an observed value is taken at its word.
+constexpr double kNoiselessShare = 1e-3;
+constexpr std::size_t kCentres = 5;
+constexpr std::int64_t kAlwaysRefit = 50;
+constexpr double kRefitGrowth = 0.05;
+
+// What the model of the objective learns from.
+struct TrainingSet {
+  std::vector<Coordinates> points;
+  std::vector<double> values;
+  std::vector<Coordinates> failed;  // For the failure model; empty if there is none.
+  std::string note;
+};
+
+// The worst quarter's upper end: poor, but no worse than trials that worked, so that failures by chance do not bend the
+// model out of shape.
+double PoorValue(std::vector<double> values) {
+  const auto quarter = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
+  std::nth_element(values.begin(), quarter, values.end());
+  return *quarter;
+}
+
+TrainingSet Select(const History& history, std::size_t max_points) {
+  TrainingSet set;
+  for (const std::size_t i : ChooseModelled(history.values, max_points)) {
+    set.points.push_back(history.points[i]);
+    set.values.push_back(history.values[i]);
+  }
+  if (set.points.size() < history.points.size()) {
+    set.note =
+        fmt::format("the model looks at {} of {} trials", set.points.size(), history.points.size());
+  }
+  if (history.failed.size() >= kFailuresForModel) {
+    const std::size_t kept = std::min(history.failed.size(), max_points);
+    set.failed.assign(history.failed.end() - static_cast<std::ptrdiff_t>(kept),
+                      history.failed.end());
+    return set;
+  }
+  const double poor = PoorValue(set.values);
+  for (const Coordinates& u : history.failed) {
+    set.points.push_back(u);
+    set.values.push_back(poor);
+  }
+  return set;
+}
+
+// Raises the noise until the covariance matrix can be factorised.
+absl::StatusOr<Posterior> Condition(const Eigen::MatrixXd& rows,
+                                    const Eigen::VectorXd& targets,
+                                    Hyperparameters hyperparameters,
+                                    const std::vector<int>& group_of_column) {
+  for (const double least_noise : {0.0, 1e-4, 1e-2, 1.0}) {
+    if (least_noise > 0) {
+      hyperparameters.log_noise = std::max(hyperparameters.log_noise, std::log(least_noise));
+    }
+    std::optional<Posterior> posterior =
+        Posterior::Create(rows, targets, hyperparameters, group_of_column);
+    if (posterior) return *std::move(posterior);
+  }
+  return Internal("the covariance of {} trials is not positive definite", targets.size());
+}
+
+// The hyperparameters in force: those of the state while they are recent enough, else fitted anew.
+Hyperparameters Refresh(const FeatureMap& features,
+                        const Eigen::MatrixXd& rows,
+                        const Eigen::VectorXd& targets,
+                        const std::optional<Hyperparameters>& known,
+                        bool refit,
+                        const std::stop_token& stop) {
+  if (known && !refit) return *known;
+  return FitHyperparameters(rows,
+                            features.group_of_column(),
+                            features.groups(),
+                            targets,
+                            Prior(),
+                            known,
+                            FitEffort(),
+                            stop);
+}
+
+absl::StatusOr<Posterior> FitSuccess(const FeatureMap& features,
+                                     const Eigen::MatrixXd& rows,
+                                     const std::vector<Coordinates>& failed,
+                                     bool refit,
+                                     GpState& state,
+                                     const std::stop_token& stop) {
+  const auto worked = rows.rows();
+  const auto lost = static_cast<Eigen::Index>(failed.size());
+  Eigen::MatrixXd all(worked + lost, rows.cols());
+  all.topRows(worked) = rows;
+  all.bottomRows(lost) = features.Matrix(failed);
+  Eigen::VectorXd labels = Eigen::VectorXd::Ones(worked + lost);
+  labels.tail(lost).setConstant(-1.0);
+  state.success = Refresh(features, all, labels, state.success, refit, stop);
+  return Condition(all, labels, *state.success, features.group_of_column());
+}
+
+std::vector<Coordinates> BestPoints(const std::vector<Coordinates>& points,
+                                    const Eigen::VectorXd& fitted) {
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&fitted](std::size_t a, std::size_t b) {
+    return fitted[static_cast<Eigen::Index>(a)] > fitted[static_cast<Eigen::Index>(b)];
+  });
+  order.resize(std::min(order.size(), kCentres));
+  std::vector<Coordinates> best;
+  for (const std::size_t i : order) best.push_back(points[i]);
+  return best;
+}
+
+}  // namespace
+
+bool IsRefitDue(std::int64_t fitted_at, std::int64_t now) {
+  if (now <= kAlwaysRefit || now < fitted_at) return now != fitted_at;
+  return static_cast<double>(now) >= (1.0 + kRefitGrowth) * static_cast<double>(fitted_at);
+}
+
+absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
+                                         const History& history,
+                                         std::size_t max_points,
+                                         GpState& state,
+                                         const std::stop_token& stop) {
+  TrainingSet set = Select(history, max_points);
+  const Eigen::MatrixXd rows = features.Matrix(set.points);
+  TargetScale scale(set.values);
+  const Eigen::VectorXd targets = scale.Targets(set.values);
+
+  const auto trials = static_cast<std::int64_t>(history.points.size() + history.failed.size());
+  const bool refit = IsRefitDue(state.fitted_at, trials);
+  if (refit || !state.objective) state.fitted_at = trials;
+  state.objective = Refresh(features, rows, targets, state.objective, refit, stop);
+  VERNIER_ASSIGN_OR_RETURN(Posterior objective,
+                           Condition(rows, targets, *state.objective, features.group_of_column()));
+
+  Surrogate surrogate(std::move(scale), std::move(objective));
+  const bool noisy = surrogate.objective_.noise() > kNoiselessShare * surrogate.objective_.signal();
+  surrogate.incumbent_ = noisy ? surrogate.objective_.fitted().maxCoeff() : targets.maxCoeff();
+  surrogate.centres_ = BestPoints(set.points, surrogate.objective_.fitted());
+  surrogate.note_ = std::move(set.note);
+  if (!set.failed.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(surrogate.success_,
+                             FitSuccess(features, rows, set.failed, refit, state, stop));
+  }
+  const Eigen::MatrixXd pending = features.Matrix(history.pending);
+  for (Eigen::Index i = 0; i < pending.rows(); ++i) surrogate.Believe(pending.row(i));
+  return surrogate;
+}
+
+void Surrogate::Believe(const Eigen::RowVectorXd& features) {
+  incumbent_ = std::max(incumbent_, objective_.Means(features)[0]);
+  objective_.Believe(features);
+}
+
+}  // namespace vernier::gp

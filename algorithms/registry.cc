@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "algorithms/early_stopping/median_rule.h"
+#include "algorithms/gaussian_process/gp_optimizer.h"
 #include "algorithms/grid/grid_optimizer.h"
 #include "algorithms/options.h"
 #include "algorithms/quasi_random/quasi_random_optimizer.h"
@@ -21,6 +22,7 @@ struct Algorithm {
 };
 // In the order of their names. An entry here is all that it takes: the contract test walks this table.
 constexpr Algorithm kAlgorithms[] = {
+    {"gp", NewGpOptimizer},
     {"grid", NewGridOptimizer},
     {"quasi-random", NewQuasiRandomOptimizer},
     {"random", NewRandomOptimizer},

@@ -79,7 +79,6 @@ CapacityBook::Need CapacityBook::Sum(const std::vector<ReplicaRequest>& replicas
     need.memory_bytes += replica.resources.memory_bytes;
     if (replica.resources.gpus > 0) {
       need.gpus[replica.resources.gpu_type] += replica.resources.gpus;
-      if (!replica.resources.gpu_type.empty()) need.gpus.try_emplace("", 0);
     }
   }
   return need;
@@ -100,14 +99,20 @@ std::string CapacityBook::Shortfall(const Need& need, const HostCapacity& availa
                           is_host));
   }
   std::int64_t total = 0;
-  for (const auto& [type, count] : need.gpus) total += count;
+  bool typed_fit = true;
   for (const auto& [type, count] : need.gpus) {
-    // Those that take any device share what the typed ones leave.
-    const std::int64_t wanted = type.empty() ? total : count;
+    total += count;
     const std::int64_t there = CountGpus(available.gpus, type);
-    if (wanted <= there) continue;
-    const std::string what = type.empty() ? " gpus" : fmt::format(" gpus of type {}", type);
-    lacks.push_back(Lacks(std::to_string(wanted), what, std::to_string(there), is_host));
+    if (type.empty() || count <= there) continue;
+    typed_fit = false;
+    lacks.push_back(Lacks(std::to_string(count),
+                          fmt::format(" gpus of type {}", type),
+                          std::to_string(there),
+                          is_host));
+  }
+  const std::int64_t all = CountGpus(available.gpus, "");
+  if (typed_fit && total > all) {  // Those that take any device share what the typed ones leave.
+    lacks.push_back(Lacks(std::to_string(total), " gpus", std::to_string(all), is_host));
   }
   return fmt::format("{}", fmt::join(lacks, "; "));
 }

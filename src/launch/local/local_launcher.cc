@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 using Phase = Observation::Phase;
 
 constexpr char kHost[] = "127.0.0.1";
-// How often a replica that is to end is told so: its supervisor may not have said yet who it is.
+// How often a supervisor is told again that its replica is to end.
 constexpr absl::Duration kTellInterval = absl::Seconds(1);
 // How long after the grace period a supervisor is given up that should have killed its replica.
 constexpr absl::Duration kOverdue = absl::Seconds(15);
@@ -302,8 +302,7 @@ class LocalLauncher final : public Launcher {
         case Phase::kStarting:
         case Phase::kRunning:
           if (gang.told[i].has_value() && now - *gang.told[i] < kTellInterval) break;
-          gang.told[i] = now;
-          TerminateReplica(folder);
+          if (TerminateReplica(folder)) gang.told[i] = now;
           if (now - gang.verdict->time > gang.grace + kOverdue) KillReplica(folder);
           break;
         case Phase::kGone:

@@ -107,13 +107,13 @@ std::optional<Identity> ReadIdentity(const std::string& directory) {
 }
 
 // Sends the signal only to that very process: the descriptor pins it while we make sure.
-void SignalProcess(const Identity& process, int signal) {
+bool SignalProcess(const Identity& process, int signal) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));
-  if (fd < 0) return;
-  if (ProcessStartTime(process.pid) == process.start_time) {
-    syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0);
-  }
+  if (fd < 0) return false;
+  const bool sent = ProcessStartTime(process.pid) == process.start_time &&
+                    syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0) == 0;
   close(fd);
+  return sent;
 }
 
 // Every process of the session, as far as it is no younger session that got the same id.
@@ -172,7 +172,8 @@ Observation Observe(const std::string& directory) {
 }
 
 bool Fence(const std::string& directory) {
-  return CreateMarker(PathOf(directory, kStartedFile)) || errno != EEXIST;
+  // Where there is no folder, nobody can start anything.
+  return CreateMarker(PathOf(directory, kStartedFile)) || errno == ENOENT;
 }
 
 absl::Status SpawnSupervisor(const std::string& supervisor, const std::string& directory) {
@@ -199,10 +200,9 @@ absl::Status SpawnSupervisor(const std::string& supervisor, const std::string& d
   return Unavailable("supervisor '{}' gave up: {}", supervisor, said.empty() ? "no reason" : said);
 }
 
-void TerminateReplica(const std::string& directory) {
-  if (const std::optional<Identity> supervisor = ReadIdentity(directory)) {
-    SignalProcess(*supervisor, SIGTERM);
-  }
+bool TerminateReplica(const std::string& directory) {
+  const std::optional<Identity> supervisor = ReadIdentity(directory);
+  return supervisor.has_value() && SignalProcess(*supervisor, SIGTERM);
 }
 
 void KillReplica(const std::string& directory) {

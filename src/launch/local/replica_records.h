@@ -15,15 +15,16 @@ namespace vernier::launch {
 // What became of the replica in the folder. A folder that does not exist was not started.
 Observation Observe(const std::string& directory);
 
-// Sees to it that the replica is never started from now on. False: it was started before.
+// Sees to it that the replica is never started from now on. False: it was started before, or it cannot be written down.
 bool Fence(const std::string& directory);
 
 // Runs the supervisor for the folder and waits until it is decided who looks after the replica: a few milliseconds.
 // Unavailable: it cannot be run, or cannot use the folder; the message says why.
 absl::Status SpawnSupervisor(const std::string& supervisor, const std::string& directory);
 
-// Tells the replica's supervisor, if there is one, to bring it down: TERM, grace, KILL.
-void TerminateReplica(const std::string& directory);
+// Tells the replica's supervisor to bring it down: TERM, grace, KILL. False: there is none, or it has not said yet who it
+// is.
+bool TerminateReplica(const std::string& directory);
 
 // Kills the replica's supervisor, should there be one, and every process of the session it led.
 void KillReplica(const std::string& directory);

@@ -1,0 +1,166 @@
+#include "src/launch/local/gang_rules.h"
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace vernier::launch {
+namespace {
+
+using Phase = Observation::Phase;
+
+const absl::Time kStart = absl::FromUnixSeconds(1'800'000'000);
+absl::Time At(double seconds) { return kStart + absl::Seconds(seconds); }
+
+Observation Running(double since = 0) { return {.phase = Phase::kRunning, .started = At(since)}; }
+Observation Exited(int code, double at) {
+  return {.phase = Phase::kEnded, .exit = {.exit_code = code}, .started = kStart, .ended = At(at)};
+}
+Observation Signalled(int signal, double at) {
+  return {.phase = Phase::kEnded, .exit = {.signal = signal}, .started = kStart, .ended = At(at)};
+}
+Observation In(Phase phase) { return {.phase = phase}; }
+
+// A chief, a worker, a parameter server and an evaluator; time limit 100 s, patience 10 s.
+GangTraits AnyGang() {
+  return {.replicas = {{"chief", 0}, {"worker", 0}, {"ps", 0}, {"evaluator", 0}},
+          .time_limit = absl::Seconds(100),
+          .patience = absl::Seconds(10)};
+}
+
+struct RuleCase {
+  std::string name;
+  std::vector<Observation> replicas;
+  double now;
+  std::string verdict;  // "STATE CLASS", and the first words of the message; empty: goes on.
+};
+class GangRulesTest : public ::testing::TestWithParam<RuleCase> {};
+
+TEST_P(GangRulesTest, Decide) {
+  const auto verdict = Decide(AnyGang(), GetParam().replicas, At(GetParam().now));
+  std::string text;
+  if (verdict.has_value()) {
+    text = std::string(AttemptStateName(verdict->state)) + " " +
+           std::string(FailureClassName(verdict->failure)) + " " + verdict->message.substr(0, 21);
+    EXPECT_EQ(verdict->time, At(GetParam().now));
+  }
+  EXPECT_EQ(text, GetParam().verdict);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows,
+    GangRulesTest,
+    ::testing::Values(
+        RuleCase{"NothingStarted",
+                 {In(Phase::kNotStarted),
+                  In(Phase::kNotStarted),
+                  In(Phase::kNotStarted),
+                  In(Phase::kNotStarted)},
+                 1000,
+                 ""},
+        RuleCase{"AllRun", {Running(), Running(), Running(), Running()}, 99, ""},
+        RuleCase{"PrimarySucceeds",
+                 {Exited(0, 5), Running(), Running(), Running()},
+                 5,
+                 "SUCCEEDED NONE "},
+        RuleCase{"PrimarySucceedsAfterAWorkerFailed",
+                 {Exited(0, 5), Exited(1, 4), Running(), Running()},
+                 5,
+                 "SUCCEEDED NONE "},
+        RuleCase{"PrimarySucceedsBesideALostWorker",
+                 {Exited(0, 5), In(Phase::kGone), Running(), Running()},
+                 5,
+                 "SUCCEEDED NONE "},
+        RuleCase{"PrimaryFails",
+                 {Exited(1, 5), Running(), Running(), Running()},
+                 5,
+                 "FAILED USER_ERROR The replica chief 0 e"},
+        RuleCase{"PrimaryFailsAfterAWorkerWasKilled",
+                 {Exited(1, 5), Signalled(SIGKILL, 4.9), Running(), Running()},
+                 5,
+                 "FAILED PREEMPTED The replica worker 0 "},
+        RuleCase{"PrimaryFailsBeforeAWorkerDoes",
+                 {Exited(1, 5), Exited(1, 5.1), Running(), Running()},
+                 6,
+                 "FAILED USER_ERROR The replica chief 0 e"},
+        RuleCase{"PrimaryIsLost",
+                 {In(Phase::kGone), Running(), Running(), Running()},
+                 5,
+                 "LOST NODE_LOST The replica chief 0 w"},
+        RuleCase{"WorkerIsLost",
+                 {Running(), In(Phase::kGone), Running(), Running()},
+                 5,
+                 "LOST NODE_LOST The replica worker 0 "},
+        RuleCase{"WorkerSucceeds", {Running(), Exited(0, 5), Running(), Running()}, 90, ""},
+        RuleCase{"WorkerJustFailed", {Running(), Exited(1, 5), Running(), Running()}, 14.9, ""},
+        RuleCase{"WorkerFailedAWhileAgo",
+                 {Running(), Exited(1, 5), Running(), Running()},
+                 15,
+                 "FAILED USER_ERROR The replica worker 0 "},
+        RuleCase{"ParameterServerFailedAWhileAgo",
+                 {Running(), Running(), Signalled(SIGSEGV, 5), Running()},
+                 15,
+                 "FAILED USER_ERROR The replica ps 0 exit"},
+        RuleCase{"EvaluatorFailed", {Running(), Running(), Running(), Exited(1, 5)}, 90, ""},
+        RuleCase{"EvaluatorIsLost", {Running(), Running(), Running(), In(Phase::kGone)}, 90, ""},
+        RuleCase{"TimeIsUp",
+                 {Running(3), Running(), Running(), Running()},
+                 103,
+                 "FAILED TIMEOUT ran for longer than i"},
+        RuleCase{"TimeIsNotUp", {Running(3), Running(), Running(), Running()}, 102.9, ""}),
+    [](const auto& test) { return test.param.name; });
+
+struct StateCase {
+  std::string name;
+  std::vector<Observation> replicas;
+  bool decided;
+  AttemptState state;
+};
+class GangStateTest : public ::testing::TestWithParam<StateCase> {};
+
+TEST_P(GangStateTest, FollowsFromTheReplicas) {
+  GangTraits gang = AnyGang();
+  gang.replicas.resize(2);
+  std::optional<Verdict> verdict;
+  if (GetParam().decided) verdict = Verdict{.state = AttemptState::kFailed, .message = "why"};
+  const GangStatus status = Describe(gang, GetParam().replicas, verdict);
+  EXPECT_EQ(AttemptStateName(status.state), AttemptStateName(GetParam().state));
+  EXPECT_EQ(status.message, IsEnded(GetParam().state) ? "why" : "");
+  EXPECT_EQ(status.replicas.size(), 2U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows,
+    GangStateTest,
+    ::testing::Values(
+        StateCase{
+            "PrimaryNotUp", {In(Phase::kStarting), Running()}, false, AttemptState::kStarting},
+        StateCase{"WorkerHasNoSupervisor",
+                  {Running(), In(Phase::kNotStarted)},
+                  false,
+                  AttemptState::kStarting},
+        StateCase{"WorkerNotUp", {Running(), In(Phase::kStarting)}, false, AttemptState::kRunning},
+        StateCase{"ComesDown", {Exited(1, 1), Running()}, true, AttemptState::kRunning},
+        StateCase{"IsDown", {Exited(1, 1), Exited(0, 1)}, true, AttemptState::kFailed},
+        StateCase{
+            "IsDownWithALostOne", {Exited(1, 1), In(Phase::kGone)}, true, AttemptState::kFailed}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(GangRules, NameAtMostThreeThatFailed) {
+  GangTraits gang{.replicas = {{"chief", 0}}, .patience = absl::Seconds(1)};
+  std::vector<Observation> replicas = {Exited(1, 9)};
+  for (int i = 0; i < 5; ++i) {
+    gang.replicas.push_back({"worker", i});
+    replicas.push_back(Exited(1, 5 - i));
+  }
+  const std::string message = Decide(gang, replicas, At(10))->message;
+  EXPECT_THAT(message, ::testing::StartsWith("The replica worker 4"));
+  EXPECT_THAT(message, ::testing::HasSubstr(". The replica worker 2"));
+  EXPECT_THAT(message, ::testing::Not(::testing::HasSubstr("worker 1")));
+}
+
+}  // namespace
+}  // namespace vernier::launch

@@ -1,0 +1,340 @@
+#include "src/launch/local/local_launcher.h"
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/launch/log_reader.h"
+#include "tests/launch/local_gang.h"
+#include "tests/support/status_matchers.h"
+#include "vernier/core/error.h"
+
+namespace vernier::launch {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Eventually;
+using ::testing::HasSubstr;
+using testing::LocalGangTest;
+using testing::Script;
+using ::testing::SizeIs;
+using testing::Slurp;
+using vernier::testing::IsOk;
+using vernier::testing::StatusIs;
+
+const char kForever[] = "exec sleep 1000";
+
+class LocalLauncherTest : public LocalGangTest {};
+
+std::string Outcome(const GangStatus& status) {
+  return std::string(AttemptStateName(status.state)) + " " +
+         std::string(FailureClassName(status.failure));
+}
+
+TEST_F(LocalLauncherTest, TheChiefsSuccessEndsTheGang) {
+  const auto launcher = NewLauncher();
+  Launch(*launcher,
+         1,
+         {{"chief", 0, "sleep 0.05"},
+          {"worker", 0, kForever},
+          {"worker", 1, kForever},
+          {"ps", 0, kForever},
+          {"evaluator", 0, kForever}});
+  const GangStatus status = Await(*launcher, 1);
+  EXPECT_EQ(Outcome(status), "SUCCEEDED NONE");
+  ASSERT_THAT(status.replicas, SizeIs(5));
+  EXPECT_EQ(status.replicas[0].exit_code, 0);
+  for (std::size_t i = 1; i < 5; ++i) EXPECT_EQ(status.replicas[i].signal, SIGTERM);
+  EXPECT_THAT(launcher->Release(Attempt(1)), IsOk());
+  EXPECT_THAT(launcher->Check(Attempt(1)), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(LocalLauncherTest, TheChiefsFailureIsTheGangs) {
+  const auto launcher = NewLauncher();
+  Launch(*launcher, 1, {{"chief", 0, "exit 3"}, {"worker", 0, kForever}});
+  const GangStatus status = Await(*launcher, 1);
+  EXPECT_EQ(Outcome(status), "FAILED USER_ERROR");
+  EXPECT_EQ(status.message,
+            "The replica chief 0 exited with a non-zero status of 3. Termination reason: Error.");
+}
+
+TEST_F(LocalLauncherTest, AWorkersSuccessMeansNothing) {
+  const auto launcher = NewLauncher();
+  const GangProgram gang =
+      Launch(*launcher,
+             1,
+             {{"chief", 0, "until [ -e $OUT/go ]; do sleep 0.01; done"}, {"worker", 0, "exit 0"}});
+  ASSERT_TRUE(Eventually([&] { return !Slurp(Folder(gang, 1) + "/exit.json").empty(); }));
+  AwaitRunning(*launcher, 1);
+  std::ofstream(Out("go")) << "";
+  EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
+}
+
+TEST_F(LocalLauncherTest, AFailedWorkerEndsTheGangOnceThePrimaryHadItsTime) {
+  const auto launcher = NewLauncher({.failed_replica_patience = absl::Milliseconds(50)});
+  Launch(*launcher, 1, {{"chief", 0, kForever}, {"worker", 0, "exit 0"}, {"worker", 1, "exit 9"}});
+  const GangStatus status = Await(*launcher, 1);
+  EXPECT_EQ(Outcome(status), "FAILED USER_ERROR");
+  EXPECT_THAT(status.message, HasSubstr("The replica worker 1 exited"));
+  EXPECT_EQ(status.replicas[0].signal, SIGTERM);
+}
+
+TEST_F(LocalLauncherTest, APrimaryThatEndsWellForgivesAFailedWorker) {
+  const auto launcher = NewLauncher();
+  Launch(*launcher,
+         1,
+         {{"chief", 0, "until [ -e $OUT/failed ]; do sleep 0.01; done; sleep 0.1"},
+          {"worker", 0, "touch $OUT/failed; exit 1"}});
+  EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
+}
+
+TEST_F(LocalLauncherTest, BlamesTheReplicaThatFailedFirst) {
+  const auto launcher = NewLauncher();
+  const GangProgram gang =
+      Launch(*launcher,
+             1,
+             {{"chief", 0, "until [ -e $OUT/failed ]; do sleep 0.01; done; exit 1"},
+              {"worker", 0, "kill -SEGV $$"}});
+  ASSERT_TRUE(Eventually([&] { return !Slurp(Folder(gang, 1) + "/exit.json").empty(); }));
+  std::ofstream(Out("failed")) << "";
+  const GangStatus status = Await(*launcher, 1);
+  EXPECT_EQ(Outcome(status), "FAILED USER_ERROR");
+  EXPECT_EQ(status.message,
+            "The replica worker 0 exited with a non-zero status of 11(SIGSEGV). Termination "
+            "reason: crashed. The replica chief 0 exited with a non-zero status of 1. Termination "
+            "reason: Error.");
+}
+
+TEST_F(LocalLauncherTest, StopTakesChildrenAndGrandchildrenDown) {
+  const auto launcher = NewLauncher();
+  grace_ = absl::Milliseconds(300);
+  // One in the group, one that left it and its parent behind.
+  const std::string script =
+      "sleep 1000 & echo $! >> $OUT/pids; (setsid sleep 1000 & echo $! >> $OUT/pids); "
+      "echo $$ >> $OUT/pids; wait";
+  Launch(*launcher, 1, {{"chief", 0, script}, {"worker", 0, script}});
+  ASSERT_TRUE(Eventually([&] { return testing::CountLines(Slurp(Out("pids"))) == 6; }));
+  ASSERT_THAT(launcher->Stop(Attempt(1)), IsOk());
+  EXPECT_EQ(Outcome(Await(*launcher, 1)), "STOPPED NONE");
+  std::ifstream pids(Out("pids"));
+  for (pid_t pid = 0; pids >> pid;) EXPECT_FALSE(testing::IsAlive(pid)) << pid;
+}
+
+TEST_F(LocalLauncherTest, KillsWhatIgnoresTheEndSignal) {
+  const auto launcher = NewLauncher();
+  grace_ = absl::Milliseconds(100);
+  Launch(*launcher, 1, {{"chief", 0, "trap '' TERM; touch $OUT/up; while :; do sleep 0.01; done"}});
+  ASSERT_TRUE(Eventually([&] { return access(Out("up").c_str(), F_OK) == 0; }));
+  ASSERT_THAT(launcher->Stop(Attempt(1)), IsOk());
+  const GangStatus status = Await(*launcher, 1);
+  EXPECT_EQ(Outcome(status), "STOPPED NONE");
+  EXPECT_EQ(status.replicas[0].signal, SIGKILL);
+}
+
+TEST_F(LocalLauncherTest, AProgramMayEndWellWhenStopped) {
+  const auto launcher = NewLauncher();
+  Launch(*launcher,
+         1,
+         {{"chief", 0, "trap 'exit 0' TERM; touch $OUT/up; while :; do sleep 0.01; done"}});
+  ASSERT_TRUE(Eventually([&] { return access(Out("up").c_str(), F_OK) == 0; }));
+  ASSERT_THAT(launcher->Stop(Attempt(1)), IsOk());
+  const GangStatus status = Await(*launcher, 1);
+  EXPECT_EQ(Outcome(status), "STOPPED NONE");
+  EXPECT_EQ(status.replicas[0].exit_code, 0);
+}
+
+TEST_F(LocalLauncherTest, StopsAtTheTimeLimit) {
+  const auto launcher = NewLauncher();
+  time_limit_ = absl::Milliseconds(50);
+  Launch(*launcher, 1, {{"chief", 0, kForever}, {"worker", 0, kForever}});
+  const GangStatus status = Await(*launcher, 1);
+  EXPECT_EQ(Outcome(status), "FAILED TIMEOUT");
+  EXPECT_EQ(status.message, "ran for longer than its time limit of 50ms");
+}
+
+TEST_F(LocalLauncherTest, AReplicaWhoseSupervisorIsKilledIsLostAndLeavesNothing) {
+  const auto launcher = NewLauncher();
+  const GangProgram gang =
+      Launch(*launcher,
+             1,
+             {{"chief", 0, "sleep 1000 & echo $! >> $OUT/pids; echo $$ >> $OUT/pids; wait"},
+              {"worker", 0, kForever}});
+  ASSERT_TRUE(Eventually([&] { return testing::CountLines(Slurp(Out("pids"))) == 2; }));
+  kill(std::stoi(Slurp(Folder(gang, 0) + "/supervisor.lock")), SIGKILL);
+  const GangStatus status = Await(*launcher, 1);
+  EXPECT_EQ(Outcome(status), "LOST NODE_LOST");
+  EXPECT_THAT(status.message, HasSubstr("The replica chief 0 was lost"));
+  EXPECT_FALSE(status.replicas[0].exit_code.has_value() || status.replicas[0].signal.has_value());
+  EXPECT_EQ(status.replicas[1].signal, SIGTERM);
+  std::ifstream pids(Out("pids"));
+  for (pid_t pid = 0; pids >> pid;) {
+    EXPECT_TRUE(Eventually([&] { return !testing::IsAlive(pid); })) << pid;
+  }
+}
+
+TEST_F(LocalLauncherTest, SaysWhyAProgramCannotBeStarted) {
+  const auto launcher = NewLauncher();
+  const std::vector<Script> scripts = {{"chief", 0, ""}};
+  ASSERT_OK_AND_ASSIGN(PlacedGang placed, launcher->Place(Request(1, scripts)));
+  GangProgram gang = Program(1, scripts, placed);
+  gang.replicas[0].argv = {"vernier-no-such-program"};
+  ASSERT_THAT(launcher->Start(gang), IsOk());
+  EXPECT_EQ(Await(*launcher, 1).message,
+            "The replica chief 0 could not be started: cannot run 'vernier-no-such-program': No "
+            "such file or directory.");
+
+  ASSERT_OK_AND_ASSIGN(placed, launcher->Place(Request(2, scripts)));
+  gang = Program(2, scripts, placed);
+  gang.replicas[0].directory = "/no/such/folder";
+  ASSERT_THAT(launcher->Start(gang), IsOk());
+  EXPECT_THAT(Await(*launcher, 2).message,
+              HasSubstr("cannot enter directory '/no/such/folder': No such file or directory"));
+}
+
+TEST_F(LocalLauncherTest, StartingAgainStartsNothing) {
+  const auto launcher = NewLauncher();
+  const GangProgram gang = Launch(*launcher, 1, {{"chief", 0, "echo >> $OUT/runs"}});
+  ASSERT_THAT(launcher->Start(gang), IsOk());
+  Await(*launcher, 1);
+  ASSERT_THAT(launcher->Start(gang), IsOk());
+  EXPECT_EQ(testing::CountLines(Slurp(Out("runs"))), 1);
+}
+
+TEST_F(LocalLauncherTest, AStoppedGangThatWasOnlyPlacedNeverStarts) {
+  const auto launcher = NewLauncher();
+  const std::vector<Script> scripts = {{"chief", 0, "touch $OUT/ran"}};
+  ASSERT_OK_AND_ASSIGN(const PlacedGang placed, launcher->Place(Request(1, scripts)));
+  ASSERT_OK_AND_ASSIGN(const GangStatus status, launcher->Check(Attempt(1)));
+  EXPECT_EQ(Outcome(status), "PLACED NONE");
+  ASSERT_THAT(launcher->Stop(Attempt(1)), IsOk());
+  EXPECT_EQ(Outcome(Await(*launcher, 1)), "STOPPED NONE");
+  EXPECT_THAT(launcher->Start(Program(1, scripts, placed)), IsOk());
+  EXPECT_EQ(Outcome(Await(*launcher, 1)), "STOPPED NONE");
+  EXPECT_NE(access(Out("ran").c_str(), F_OK), 0);
+}
+
+TEST_F(LocalLauncherTest, RefusesToGiveBackTheRoomOfARunningGang) {
+  const auto launcher = NewLauncher();
+  Launch(*launcher, 1, {{"chief", 0, kForever}});
+  AwaitRunning(*launcher, 1);
+  EXPECT_THAT(launcher->Release(Attempt(1)), StatusIs(absl::StatusCode::kFailedPrecondition));
+  ASSERT_THAT(launcher->Stop(Attempt(1)), IsOk());
+  Await(*launcher, 1);
+  EXPECT_THAT(launcher->Release(Attempt(1)), IsOk());
+}
+
+TEST_F(LocalLauncherTest, TwoGangsNeverShareADevice) {
+  const auto launcher = NewLauncher({.cpus = 8, .gpus = {"T4:0", "T4:1", "T4:2"}});
+  const Resources one_gpu{.cpus = 0.1, .gpus = 1, .gpu_type = "T4"};
+  const std::vector<Script> pair = {{"chief", 0, kForever, one_gpu},
+                                    {"worker", 0, kForever, one_gpu}};
+  ASSERT_OK_AND_ASSIGN(const PlacedGang first, launcher->Place(Request(1, pair)));
+  EXPECT_THAT(first.placement[0].gpus, ElementsAre("0"));
+  EXPECT_THAT(first.placement[1].gpus, ElementsAre("1"));
+  const absl::Status waits = launcher->Place(Request(2, pair)).status();
+  EXPECT_THAT(waits,
+              StatusIs(absl::StatusCode::kResourceExhausted, "needs 2 gpus of type T4, 1 free"));
+  EXPECT_EQ(GetReason(waits), Reason::kInsufficientCapacity);
+  ASSERT_OK_AND_ASSIGN(const PlacedGang third,
+                       launcher->Place(Request(3, {{"chief", 0, kForever, one_gpu}})));
+  EXPECT_THAT(third.placement[0].gpus, ElementsAre("2"));
+  ASSERT_THAT(launcher->Release(Attempt(1)), IsOk());
+  ASSERT_OK_AND_ASSIGN(const PlacedGang second, launcher->Place(Request(2, pair)));
+  EXPECT_THAT(second.placement[1].gpus, ElementsAre("1"));
+}
+
+TEST_F(LocalLauncherTest, GivesEveryReplicaAPortThatItCanBind) {
+  const auto launcher = NewLauncher();
+  const std::vector<Script> scripts = {{"chief", 0, ""}, {"worker", 0, ""}};
+  std::set<std::int32_t> ports;
+  ASSERT_OK_AND_ASSIGN(const PlacedGang other, launcher->Place(Request(2, scripts)));
+  ASSERT_OK_AND_ASSIGN(const PlacedGang placed, launcher->Place(Request(1, scripts)));
+  for (const Placement& placement : {other.placement, placed.placement}) {
+    for (const ReplicaPlacement& replica : placement) ports.insert(replica.port);
+  }
+  EXPECT_THAT(ports, SizeIs(4));
+  GangProgram gang = Program(1, scripts, placed);
+  for (std::size_t i = 0; i < 2; ++i) {
+    gang.replicas[i].argv = {"python3",
+                             "-c",
+                             "import socket; socket.socket().bind(('127.0.0.1', " +
+                                 std::to_string(placed.placement[i].port) + "))"};
+  }
+  ASSERT_THAT(launcher->Start(gang), IsOk());
+  const GangStatus status = Await(*launcher, 1);
+  EXPECT_EQ(Outcome(status), "SUCCEEDED NONE") << status.message;
+}
+
+TEST_F(LocalLauncherTest, AStudyWithTheNameOfADeletedOneStartsAfresh) {
+  const auto launcher = NewLauncher();
+  const GangProgram old = Launch(*launcher, 1, {{"chief", 0, "echo >> $OUT/runs"}});
+  Await(*launcher, 1);
+  ASSERT_THAT(launcher->Release(Attempt(1)), IsOk());
+  const GangProgram fresh = Launch(*launcher, 1, {{"chief", 0, "echo >> $OUT/runs"}});
+  Await(*launcher, 1);
+  EXPECT_NE(fresh.placed.directory, old.placed.directory);
+  EXPECT_EQ(testing::CountLines(Slurp(Out("runs"))), 2);
+}
+
+TEST_F(LocalLauncherTest, KeepsWhatIsPrintedWhateverItIs) {
+  const auto launcher = NewLauncher();
+  const GangProgram gang = Launch(*launcher,
+                                  1,
+                                  {{"chief",
+                                    0,
+                                    "echo out; echo err >&2; printf 'a\\000\\377b\\n'; "
+                                    "head -c 150000 /dev/zero | tr '\\0' x; echo; printf end"}});
+  EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
+  LogReader reader(gang.placed.directory);
+  std::map<bool, std::vector<std::string>>
+      texts;  // By stream: their order among each other is open.
+  ASSERT_OK_AND_ASSIGN(const std::vector<LogLine> lines, reader.Read());
+  for (const LogLine& line : lines) texts[line.is_stderr].push_back(line.text);
+  EXPECT_THAT(texts[true], ElementsAre("err"));
+  EXPECT_THAT(texts[false],
+              ElementsAre("out",
+                          std::string("a\0\377b", 4),
+                          std::string(65536, 'x'),
+                          std::string(65536, 'x'),
+                          std::string(150000 - 2 * 65536, 'x'),
+                          "end"));
+}
+
+TEST_F(LocalLauncherTest, RefusesWhatItCannotRunWith) {
+  EXPECT_THAT(NewLocalLauncher({.runs_directory = "/tmp/x", .supervisor = "/no/such"}, *clock_),
+              StatusIs(absl::StatusCode::kNotFound, "supervisor '/no/such' is no program"));
+  EXPECT_THAT(NewLocalLauncher({.runs_directory = "/proc/x", .supervisor = "/bin/true"}, *clock_),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("cannot create folder")));
+  EXPECT_THAT(
+      NewLocalLauncher(
+          {.runs_directory = "/tmp/x", .supervisor = "/bin/true", .gpus = {"T4:0", "0"}}, *clock_),
+      StatusIs(absl::StatusCode::kInvalidArgument, "gpu '0': id 0 is declared twice"));
+  EXPECT_THAT(
+      NewLocalLauncher({.runs_directory = "/tmp/x", .supervisor = "/bin/true", .cpus = 0}, *clock_),
+      StatusIs(absl::StatusCode::kInvalidArgument, "cpus: must be above 0, got 0"));
+}
+
+TEST_F(LocalLauncherTest, ReportsASupervisorThatDoesNotWork) {
+  const auto launcher = NewLocalLauncher(
+      {.runs_directory = Out("runs"), .supervisor = "/bin/false", .detect_gpus = false}, *clock_);
+  ASSERT_THAT(launcher, IsOk());
+  const std::vector<Script> scripts = {{"chief", 0, ""}};
+  ASSERT_OK_AND_ASSIGN(const PlacedGang placed, (*launcher)->Place(Request(1, scripts)));
+  EXPECT_THAT(
+      (*launcher)->Start(Program(1, scripts, placed)),
+      StatusIs(absl::StatusCode::kUnavailable, "supervisor '/bin/false' gave up: no reason"));
+  ASSERT_THAT((*launcher)->Stop(Attempt(1)), IsOk());
+  EXPECT_EQ(Outcome(Await(**launcher, 1)), "STOPPED NONE");
+  EXPECT_THAT((*launcher)->Release(Attempt(1)), IsOk());
+}
+
+}  // namespace
+}  // namespace vernier::launch

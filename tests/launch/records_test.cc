@@ -1,0 +1,255 @@
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/base/output_line.h"
+#include "src/launch/local/gang_records.h"
+#include "src/launch/local/host_inventory.h"
+#include "src/launch/local/port_book.h"
+#include "src/launch/local/replica_records.h"
+#include "src/launch/log_reader.h"
+#include "src/launch/replica_files.h"
+#include "src/launch/supervisor/output_capture.h"
+#include "tests/support/status_matchers.h"
+
+// The small parts of the local launcher: what they write and what they read.
+namespace vernier::launch {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Eq;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::IsOk;
+using testing::StatusIs;
+
+class RecordsTest : public ::testing::Test {
+ protected:
+  RecordsTest() {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "vernier-records-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~RecordsTest() override { std::filesystem::remove_all(folder_); }
+
+  void Write(const std::string& file, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(folder_ + "/" + file).parent_path());
+    std::ofstream(folder_ + "/" + file, std::ios::app | std::ios::binary) << text;
+  }
+
+  std::string folder_;
+};
+
+TEST(ProgramFile, ReadsBackWhateverItHolds) {
+  const SupervisedProgram program{.argv = {"sh", "", "a\nb \"'$"},
+                                  .env = {{"A", "x=y"}, {"B", ""}},
+                                  .directory = "/some where",
+                                  .grace_ms = 1234};
+  EXPECT_EQ(DecodeProgram(EncodeProgram(program)), program);
+}
+
+TEST(ProgramFile, EveryCutIsRefused) {
+  const std::string whole = EncodeProgram({.argv = {"sh", "-c"}, .env = {{"A", "b"}}});
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    EXPECT_EQ(DecodeProgram(whole.substr(0, length)), std::nullopt) << length;
+  }
+  EXPECT_EQ(DecodeProgram(whole + "x"), std::nullopt);
+}
+
+TEST_F(RecordsTest, AMarkerIsCreatedOnce) {
+  EXPECT_TRUE(CreateMarker(folder_ + "/started"));
+  EXPECT_FALSE(CreateMarker(folder_ + "/started"));
+  EXPECT_EQ(errno, EEXIST);
+}
+
+TEST(ProcessStartTime, TellsOneProcessFromAnother) {
+  EXPECT_TRUE(ProcessStartTime(getpid()).has_value());
+  EXPECT_EQ(ProcessStartTime(getpid()), ProcessStartTime(getpid()));
+  EXPECT_FALSE(ProcessStartTime(-5).has_value());
+}
+
+TEST(LineCutter, CutsAtNewlinesWhereverTheBytesAreCut) {
+  const std::string text = "one\n\ntwo\nthree";
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    LineCutter cutter('E');
+    std::string lines;
+    cutter.Feed(text.substr(0, cut), "T", lines);
+    cutter.Feed(text.substr(cut), "T", lines);
+    cutter.Finish("T", lines);
+    EXPECT_EQ(lines, "T E one\nT E \nT E two\nT E three\n") << cut;
+  }
+}
+
+TEST(LineCutter, CutsOnlyLinesThatAreTooLong) {
+  LineCutter cutter('O');
+  std::string lines;
+  cutter.Feed(std::string(kLongestLine, 'a'), "T", lines);
+  cutter.Feed("\n", "T", lines);
+  EXPECT_EQ(lines.size(), kLongestLine + 5);
+  lines.clear();
+  cutter.Feed(std::string(kLongestLine + 1, 'b') + "\n", "T", lines);
+  EXPECT_THAT(lines, ::testing::EndsWith("b\nT O b\n"));
+}
+
+struct OutputLineCase {
+  std::string line;
+  bool parses;
+};
+TEST(OutputLine, ParsesItsOwnFormOnly) {
+  const std::vector<OutputLineCase> cases = {
+      {"2026-11-21T04:12:13.123456Z O text", true},
+      {"2026-11-21T04:12:13.123456Z E ", true},
+      {"2026-11-21T04:12:13.123456Z X text", false},
+      {"2026-11-21T04:12:13.123456Z O", false},
+      {"2026-11-21T04:12:13.12", false},
+      {"2026-21-21T04:12:13.123456Z O text", false},
+      {"", false},
+  };
+  for (const OutputLineCase& c : cases) {
+    EXPECT_EQ(base::ParseOutputLine(c.line).has_value(), c.parses) << c.line;
+  }
+  const auto line = base::ParseOutputLine("1970-01-01T00:00:01.500000Z E a b");
+  EXPECT_EQ(line->time, absl::UnixEpoch() + absl::Milliseconds(1500));
+  EXPECT_TRUE(line->is_error);
+  EXPECT_EQ(line->text, "a b");
+}
+
+std::string Stamped(int second, const std::string& text) {
+  return absl::FormatTime(
+             "%Y-%m-%dT%H:%M:%S", absl::UnixEpoch() + absl::Seconds(second), absl::UTCTimeZone()) +
+         ".000000Z O " + text + "\n";
+}
+
+std::vector<std::string> Texts(const absl::StatusOr<std::vector<LogLine>>& lines) {
+  std::vector<std::string> texts;
+  for (const LogLine& line : lines.value()) {
+    texts.push_back(line.role + std::to_string(line.index) + " " + line.text);
+  }
+  return texts;
+}
+
+TEST_F(RecordsTest, ALogIsMergedByTimeAndFollowed) {
+  Write("chief-0/output.log", Stamped(1, "a") + Stamped(3, "c"));
+  Write("worker-1/output.log", Stamped(2, "b") + "1970-01-01T00:00:04.0000");
+  Write("gang.json", "{}");
+  LogReader reader(folder_);
+  EXPECT_THAT(Texts(reader.Read()), ElementsAre("chief0 a", "worker1 b", "chief0 c"));
+  EXPECT_THAT(Texts(reader.Read()), IsEmpty());
+  Write("worker-1/output.log", "00Z O d\n");
+  Write("worker-10/output.log", Stamped(5, "e"));  // Appears later.
+  EXPECT_THAT(Texts(reader.Read()), ElementsAre("worker1 d", "worker10 e"));
+}
+
+TEST_F(RecordsTest, ALogIsFilteredByRoleAndIndex) {
+  for (const std::string folder : {"chief-0", "worker-0", "worker-1"}) {
+    Write(folder + "/output.log", Stamped(1, "x"));
+  }
+  EXPECT_THAT(Texts(LogReader(folder_, {.role = "worker"}).Read()),
+              ElementsAre("worker0 x", "worker1 x"));
+  EXPECT_THAT(Texts(LogReader(folder_, {.role = "worker", .index = 1}).Read()),
+              ElementsAre("worker1 x"));
+  EXPECT_THAT(Texts(LogReader(folder_ + "/none").Read()), IsEmpty());
+}
+
+TEST_F(RecordsTest, ATailIsTheLastLinesOfAllReplicasTogether) {
+  Write("chief-0/output.log", Stamped(1, "a") + Stamped(4, "d") + Stamped(5, "e"));
+  Write("worker-0/output.log", Stamped(2, "b") + Stamped(3, "c"));
+  LogReader reader(folder_);
+  ASSERT_THAT(reader.SeekTail(3), IsOk());
+  EXPECT_THAT(Texts(reader.Read()), ElementsAre("worker0 c", "chief0 d", "chief0 e"));
+  ASSERT_THAT(reader.SeekTail(0), IsOk());
+  EXPECT_THAT(Texts(reader.Read()), IsEmpty());
+  ASSERT_THAT(reader.SeekTail(100), IsOk());
+  EXPECT_THAT(reader.Read().value(), ::testing::SizeIs(5));
+}
+
+TEST_F(RecordsTest, GangAndVerdictReadBack) {
+  EXPECT_THAT(ReadGangRecord(folder_).value(), Eq(std::nullopt));
+  EXPECT_THAT(ReadVerdict(folder_).value(), Eq(std::nullopt));
+  const GangRecord record{.time_limit = absl::Minutes(30), .grace = absl::Seconds(10)};
+  ASSERT_THAT(WriteGangRecord(folder_, record), IsOk());
+  EXPECT_EQ(ReadGangRecord(folder_).value(), record);
+  const Verdict verdict{.state = AttemptState::kLost,
+                        .failure = FailureClass::kNodeLost,
+                        .message = "gone \xff",
+                        .time = absl::FromUnixSeconds(1'800'000'000)};
+  ASSERT_THAT(WriteVerdict(folder_, verdict), IsOk());
+  const std::optional<Verdict> read = ReadVerdict(folder_).value();
+  EXPECT_EQ(read->state, verdict.state);
+  EXPECT_EQ(read->failure, verdict.failure);
+  EXPECT_EQ(read->time, verdict.time);
+  EXPECT_THAT(read->message, HasSubstr("gone"));
+}
+
+TEST_F(RecordsTest, ADamagedVerdictIsAnError) {
+  Write("verdict.json", "{\"state\":");
+  EXPECT_THAT(ReadVerdict(folder_),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("is damaged")));
+}
+
+TEST_F(RecordsTest, AnEndWithoutAStatusIsAnError) {
+  Write("exit.json", "{\"exit_code\":null,\"signal\":null}");
+  const Observation replica = Observe(folder_);
+  EXPECT_EQ(replica.phase, Observation::Phase::kEnded);
+  EXPECT_EQ(replica.exit.error, "the record of its end is damaged");
+}
+
+TEST_F(RecordsTest, AFencedReplicaIsGoneAndAStartedOneCannotBeFenced) {
+  EXPECT_EQ(Observe(folder_).phase, Observation::Phase::kNotStarted);
+  EXPECT_TRUE(Fence(folder_));
+  EXPECT_EQ(Observe(folder_).phase, Observation::Phase::kGone);
+  EXPECT_FALSE(Fence(folder_));
+}
+
+TEST(PortBook, NeverHandsOutAPortTwice) {
+  PortBook book;
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::int32_t> first, book.Reserve(5));
+  for (const std::int32_t port : first) book.Unbind(port);
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::int32_t> second, book.Reserve(5));
+  for (const std::int32_t port : second)
+    EXPECT_THAT(first, ::testing::Not(::testing::Contains(port)));
+  EXPECT_THAT(book.Reserve(1'000'000), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(book.Reserve(5), IsOk());  // The refused call kept none.
+}
+
+TEST(PortBook, LeavesPortsThatAnotherHolds) {
+  PortBook one;
+  PortBook other;  // Starts at the same place.
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::int32_t> first, one.Reserve(3));
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::int32_t> second, other.Reserve(3));
+  for (const std::int32_t port : second)
+    EXPECT_THAT(first, ::testing::Not(::testing::Contains(port)));
+}
+
+TEST(NvidiaSmi, NamesTypesAsPeopleDo) {
+  EXPECT_THAT(ParseNvidiaSmi("0, Tesla T4\n1, NVIDIA A100-SXM4-40GB\n2, NVIDIA H200\n"
+                             "3, NVIDIA GeForce RTX 3090\nNo devices were found\n"),
+              ElementsAre(GpuDevice{"0", "T4"},
+                          GpuDevice{"1", "A100"},
+                          GpuDevice{"2", "H200"},
+                          GpuDevice{"3", "RTX-3090"}));
+}
+
+TEST(DeclaredGpus, AreTypeAndIdOrBareIds) {
+  EXPECT_THAT(ParseDeclaredGpus({"T4:0", "1"}).value(),
+              ElementsAre(GpuDevice{"0", "T4"}, GpuDevice{"1", ""}));
+  EXPECT_THAT(ParseDeclaredGpus({"T4:"}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "gpu 'T4:': must be TYPE:ID or ID, as in 'T4:0'"));
+}
+
+TEST(Host, HasCpusAndMemory) {
+  const HostCapacity host = DetectHost();
+  EXPECT_GT(host.cpus, 0);
+  EXPECT_GT(host.memory_bytes, std::int64_t{1} << 20);
+}
+
+}  // namespace
+}  // namespace vernier::launch

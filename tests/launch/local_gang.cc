@@ -18,14 +18,13 @@ namespace {
 
 using vernier::testing::IsOk;
 
-constexpr absl::Duration kPatience = absl::Seconds(20);
 constexpr useconds_t kPollInterval = 3'000;
 
 }  // namespace
 
-bool Eventually(const std::function<bool()>& condition) {
+bool Eventually(const std::function<bool()>& condition, absl::Duration patience) {
   const std::unique_ptr<Clock> clock = NewRealClock();
-  const absl::Time deadline = clock->Now() + kPatience;
+  const absl::Time deadline = clock->Now() + patience;
   while (!condition()) {
     if (clock->Now() > deadline) return false;
     usleep(kPollInterval);
@@ -112,15 +111,19 @@ GangProgram LocalGangTest::Launch(Launcher& launcher,
   return gang;
 }
 
-GangStatus LocalGangTest::Await(Launcher& launcher, std::int64_t trial) const {
+GangStatus LocalGangTest::Await(Launcher& launcher,
+                                std::int64_t trial,
+                                absl::Duration patience) const {
   GangStatus status;
-  EXPECT_TRUE(Eventually([&] {
-    const auto checked = launcher.Check(Attempt(trial));
-    EXPECT_THAT(checked, IsOk());
-    if (!checked.ok()) return true;
-    status = *checked;
-    return IsEnded(status.state);
-  }));
+  EXPECT_TRUE(Eventually(
+      [&] {
+        const auto checked = launcher.Check(Attempt(trial));
+        EXPECT_THAT(checked, IsOk());
+        if (!checked.ok()) return true;
+        status = *checked;
+        return IsEnded(status.state);
+      },
+      patience));
   return status;
 }
 

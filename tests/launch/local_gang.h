@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "src/launch/local/local_launcher.h"
 #include "vernier/core/clock.h"
@@ -22,8 +26,11 @@ struct Script {
   Resources resources = {.cpus = 0.1};
 };
 
-// Whether `condition` comes to hold within some seconds.
-bool Eventually(const std::function<bool()>& condition);
+// How long a test waits for what takes a moment. A busy machine must not make it fail.
+inline constexpr absl::Duration kPatience = absl::Seconds(20);
+
+// Whether `condition` comes to hold in time.
+bool Eventually(const std::function<bool()>& condition, absl::Duration patience = kPatience);
 
 // The contents of a file; empty if there is none.
 std::string Slurp(const std::string& path);
@@ -51,7 +58,9 @@ class LocalGangTest : public ::testing::Test {
   // Places and starts the gang of a trial.
   GangProgram Launch(Launcher& launcher, std::int64_t trial, const std::vector<Script>& scripts);
   // The status once the gang has ended. A test that gets none fails.
-  GangStatus Await(Launcher& launcher, std::int64_t trial) const;
+  GangStatus Await(Launcher& launcher,
+                   std::int64_t trial,
+                   absl::Duration patience = kPatience) const;
   // Until the primary runs.
   void AwaitRunning(Launcher& launcher, std::int64_t trial) const;
 

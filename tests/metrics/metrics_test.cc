@@ -165,7 +165,8 @@ TEST_F(MetricsTest, NothingIsMissedOfAFileThatIsRewrittenAtEachReport) {
   const auto reader = NewReader();
   std::map<std::int64_t, double> read;
   const auto take = [&] {
-    for (const Measurement& each : reader->Read().value()) {
+    ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> fresh, reader->Read());
+    for (const Measurement& each : fresh) {
       EXPECT_TRUE(read.emplace(each.step, each.metrics.at("accuracy")).second) << each.step;
     }
   };

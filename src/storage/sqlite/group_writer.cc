@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "src/storage/commit_rules.h"
 #include "vernier/core/error.h"
 
 namespace vernier::sqlite {
@@ -119,13 +118,10 @@ absl::Status GroupWriter::WriteInTransaction(const Batch& batch) {
 }
 
 absl::Status GroupWriter::WriteOne(Ticket& ticket) {
-  if (ticket.before != nullptr && !ticket.before->status.ok()) {
-    ticket.status = storage::EarlierCommitFailed(ticket.write->study());
-    return absl::OkStatus();
-  }
+  const bool earlier_failed = ticket.before != nullptr && !ticket.before->status.ok();
   Savepoint savepoint(*connection_);
   VERNIER_RETURN_IF_ERROR(savepoint.Begin());
-  absl::Status applied = ticket.write->Apply(*connection_);
+  absl::Status applied = ticket.write->Apply(*connection_, earlier_failed);
   if (applied.ok()) return savepoint.Keep();
   if (IsFatal(applied) || !connection_->in_transaction()) return applied;
   ticket.status = std::move(applied);

@@ -17,8 +17,9 @@ namespace vernier::sqlite {
 class Write {
  public:
   virtual ~Write() = default;
-  // Makes the change, inside a savepoint of somebody else's transaction.
-  virtual absl::Status Apply(Connection& connection) = 0;
+  // Makes the change, inside a savepoint of somebody else's transaction. `earlier_failed`: a change of the same study
+  // was refused, and whoever put this one in line may not have known.
+  virtual absl::Status Apply(Connection& connection, bool earlier_failed) = 0;
   // The study that it changes; 0 if that is a new one.
   virtual StudyId study() const = 0;
 };

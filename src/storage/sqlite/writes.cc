@@ -12,7 +12,7 @@ CreateWrite::CreateWrite(Study study, const Event& created)
   event_.seq = study_.last_event.value();
 }
 
-absl::Status CreateWrite::Apply(Connection& connection) {
+absl::Status CreateWrite::Apply(Connection& connection, bool /*earlier_failed*/) {
   VERNIER_ASSIGN_OR_RETURN(study_.id, InsertStudy(connection, study_));
   return InsertEvent(connection, study_.id, event_);
 }
@@ -24,10 +24,11 @@ CommitWrite::CommitWrite(Commit commit)
   for (const Trial& trial : commit_.trials) trials_.emplace_back(trial);
 }
 
-absl::Status CommitWrite::Apply(Connection& connection) {
+absl::Status CommitWrite::Apply(Connection& connection, bool earlier_failed) {
   VERNIER_RETURN_IF_ERROR(legal_);
   VERNIER_ASSIGN_OR_RETURN(const StudyVersion stored,
                            SelectStudyVersion(connection, commit_.study));
+  if (earlier_failed) return storage::EarlierCommitFailed(commit_.study);
   VERNIER_RETURN_IF_ERROR(storage::CheckExpected(commit_, stored.last_event));
   for (const EventRow& event : events_) {
     VERNIER_RETURN_IF_ERROR(InsertEvent(connection, commit_.study, event));
@@ -37,6 +38,10 @@ absl::Status CommitWrite::Apply(Connection& connection) {
   }
   const bool amended = commit_.header.spec_version != stored.spec_version;
   return UpdateStudy(connection, commit_.header, amended);
+}
+
+absl::Status DeleteWrite::Apply(Connection& connection, bool /*earlier_failed*/) {
+  return DeleteStudy(connection, id_);
 }
 
 }  // namespace vernier::sqlite

@@ -13,7 +13,7 @@ class CreateWrite final : public Write {
  public:
   // The study's id is set when it is applied.
   CreateWrite(Study study, const Event& created);
-  absl::Status Apply(Connection& connection) override;
+  absl::Status Apply(Connection& connection, bool earlier_failed) override;
   StudyId study() const override { return study_.id; }
   const Study& created() const { return study_; }
 
@@ -26,7 +26,7 @@ class CommitWrite final : public Write {
  public:
   // Encodes the rows, so that nothing of that happens while others wait.
   explicit CommitWrite(Commit commit);
-  absl::Status Apply(Connection& connection) override;
+  absl::Status Apply(Connection& connection, bool earlier_failed) override;
   StudyId study() const override { return commit_.study; }
 
  private:
@@ -39,7 +39,7 @@ class CommitWrite final : public Write {
 class DeleteWrite final : public Write {
  public:
   explicit DeleteWrite(StudyId id) : id_(id) {}
-  absl::Status Apply(Connection& connection) override { return DeleteStudy(connection, id_); }
+  absl::Status Apply(Connection& connection, bool earlier_failed) override;
   StudyId study() const override { return id_; }
 
  private:

@@ -1,0 +1,114 @@
+#include <barrier>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/storage/sqlite/sqlite_storage.h"
+#include "tests/storage/storage_testing.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::sqlite {
+namespace {
+
+using ::vernier::testing::CheckConsistent;
+using ::vernier::testing::CreatedEvent;
+using ::vernier::testing::IsOk;
+using ::vernier::testing::StatusIs;
+using ::vernier::testing::TempFolder;
+using ::vernier::testing::TrialCommit;
+
+class GroupCommit : public ::testing::Test {
+ protected:
+  GroupCommit() {
+    auto opened = Open({.path = folder_.PathOf("store")}, {.vfs = "", .synchronous = false});
+    EXPECT_THAT(opened, IsOk());
+    store_ = *std::move(opened);
+  }
+  Study Create(const std::string& name) {
+    const absl::StatusOr<Study> study = store_->CreateStudy(CreatedEvent(name));
+    EXPECT_THAT(study, IsOk());
+    return *study;
+  }
+  // What was written since `before`.
+  GroupWriter::Statistics Since(const GroupWriter::Statistics& before) const {
+    const GroupWriter::Statistics now = store_->statistics();
+    return {.writes = now.writes - before.writes,
+            .transactions = now.transactions - before.transactions};
+  }
+
+  TempFolder folder_;
+  std::unique_ptr<SqliteStorage> store_;
+};
+
+TEST_F(GroupCommit, CommitsInLineShareOneTransaction) {
+  Study study = Create("a");
+  const GroupWriter::Statistics before = store_->statistics();
+  std::vector<std::unique_ptr<PendingCommit>> line;
+  for (int i = 0; i < 10; ++i) {
+    const Commit commit = TrialCommit(study);
+    study = commit.header;
+    line.push_back(store_->Begin(commit));
+  }
+  EXPECT_EQ(Since(before).transactions, 0) << "Begin wrote to the disk";
+  for (const auto& commit : line) EXPECT_THAT(commit->Wait(), IsOk());
+  EXPECT_EQ(Since(before).writes, 10);
+  EXPECT_EQ(Since(before).transactions, 1);
+}
+
+TEST_F(GroupCommit, ThreadsThatCommitTogetherShareTransactions) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 10;
+  std::vector<Study> studies;
+  for (int t = 0; t < kThreads; ++t) studies.push_back(Create("s" + std::to_string(t)));
+  const GroupWriter::Statistics before = store_->statistics();
+  std::barrier all_in_line(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      Study& study = studies[static_cast<std::size_t>(t)];
+      for (int round = 0; round < kRounds; ++round) {
+        const Commit commit = TrialCommit(study);
+        study = commit.header;
+        const auto pending = store_->Begin(commit);
+        all_in_line.arrive_and_wait();
+        EXPECT_THAT(pending->Wait(), IsOk());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(Since(before).writes, kThreads * kRounds);
+  EXPECT_EQ(Since(before).transactions, kRounds);  // The first to wait takes the whole round.
+  for (const Study& study : studies) EXPECT_THAT(CheckConsistent(*store_, study.id), IsOk());
+}
+
+TEST_F(GroupCommit, ARefusedCommitLeavesTheOthersOfItsTransaction) {
+  const Study a = Create("a");
+  const Study b = Create("b");
+  Commit stale = TrialCommit(a);
+  stale.expected = EventSeq(5);
+  stale.events.front().seq = EventSeq(6);
+  stale.header.last_event = EventSeq(6);
+  const GroupWriter::Statistics before = store_->statistics();
+  const auto refused = store_->Begin(stale);
+  const auto made = store_->Begin(TrialCommit(b));
+  EXPECT_THAT(made->Wait(), IsOk());
+  EXPECT_THAT(refused->Wait(), StatusIs(absl::StatusCode::kAborted));
+  EXPECT_EQ(Since(before).transactions, 1);
+  EXPECT_EQ(store_->GetStudy(a.id).value(), a);
+  EXPECT_THAT(CheckConsistent(*store_, b.id), IsOk());
+}
+
+TEST_F(GroupCommit, DeletionsAndCreationsKeepTheirPlaceInLine) {
+  const Study study = Create("a");
+  const auto before_deletion = store_->Begin(TrialCommit(study));
+  EXPECT_THAT(store_->DeleteStudy(study.id), IsOk());
+  EXPECT_THAT(before_deletion->Wait(), IsOk());
+  EXPECT_THAT(store_->GetStudy(study.id), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(Create("a").id, StudyId(2));
+}
+
+}  // namespace
+}  // namespace vernier::sqlite

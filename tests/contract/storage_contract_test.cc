@@ -243,6 +243,15 @@ TEST_P(StorageContract, CommitsBehindAFailedOneAreAborted) {
   EXPECT_THAT(storage().Begin(TrialCommit(study))->Wait(), IsOk());
 }
 
+TEST_P(StorageContract, AStudyCanBeDeletedBehindAFailedCommit) {
+  const Study study = Create("a");
+  Commit wrong = TrialCommit(study);
+  wrong.events.clear();
+  const auto failed = storage().Begin(wrong);
+  EXPECT_THAT(storage().DeleteStudy(study.id), IsOk());
+  EXPECT_THAT(failed->Wait(), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST_P(StorageContract, AFailedCommitStopsNoOtherStudy) {
   const Study a = Create("a");
   const Study b = Create("b");

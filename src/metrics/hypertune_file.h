@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "vernier/core/trial.h"
 
-// The file that the package cloudml-hypertune writes: docs/formats/metric_file.md.
+// The file that the package cloudml-hypertune writes: docs/guides/training_jobs.md.
 namespace vernier::metrics {
 
 // The measurements of the file's complete lines, in its order. The package rewrites the file in place at each report, so

@@ -86,8 +86,9 @@ std::vector<Coordinates> AllCandidates(const CoordinateSpace& space, int limit) 
   std::vector<Coordinates> candidates;
   if (!points || *points > limit) return candidates;
   const auto enumeration = sampling::Enumeration::OfAllValues(space.space());
-  for (std::int64_t i = 0; i < enumeration.count(); ++i) {
-    candidates.push_back(space.Encode(enumeration.At(i)));
+  if (!enumeration) return candidates;
+  for (std::int64_t i = 0; i < enumeration->count(); ++i) {
+    candidates.push_back(space.Encode(enumeration->At(i)));
   }
   return candidates;
 }

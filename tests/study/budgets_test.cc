@@ -3,9 +3,9 @@
 namespace vernier::study {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::StatusIs;
-using ::testing::HasSubstr;
 
 using BudgetsTest = StudyFixture;
 
@@ -17,12 +17,11 @@ TEST_F(BudgetsTest, SpentTrialsEndTheStudyWithTheLastOfThem) {
   ASSERT_THAT(trials, IsOk());
   ASSERT_EQ(trials->size(), 2);
   const auto refused = studies_->Suggest(study.id, 1, "w2", As("w2"), {});
-  EXPECT_THAT(refused,
-              StatusIs(absl::StatusCode::kResourceExhausted,
-                       "study 'digits': budget of 2 trials spent"));
+  EXPECT_THAT(
+      refused,
+      StatusIs(absl::StatusCode::kResourceExhausted, "study 'digits': budget of 2 trials spent"));
   EXPECT_EQ(GetReason(refused.status()), Reason::kBudgetSpent);
-  EXPECT_EQ(GetReason(
-                studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")).status()),
+  EXPECT_EQ(GetReason(studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")).status()),
             Reason::kBudgetSpent);
   ASSERT_THAT(Complete(study.id, (*trials)[0], 0.5), IsOk());
   EXPECT_EQ(Get(study.id).state, StudyState::kActive);

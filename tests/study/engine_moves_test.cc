@@ -3,9 +3,9 @@
 namespace vernier::study {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::StatusIs;
-using ::testing::HasSubstr;
 
 class EngineMovesTest : public StudyFixture {
  protected:
@@ -31,8 +31,7 @@ class EngineMovesTest : public StudyFixture {
     return trial;
   }
   absl::StatusOr<Trial> Finish(TrialNumber trial) {
-    return studies_->Complete(
-        {study_.id, trial}, {{"accuracy", 0.5}}, std::nullopt, As("engine"));
+    return studies_->Complete({study_.id, trial}, {{"accuracy", 0.5}}, std::nullopt, As("engine"));
   }
 
   Study study_ = Create(JobSpec());
@@ -122,9 +121,10 @@ TEST_F(EngineMovesTest, OnceEndedATrialNeverChanges) {
   ASSERT_THAT(Finish(trial), IsOk());
   EXPECT_EQ(GetReason(Move(trial, TrialState::kQueued).status()), Reason::kTrialFinished);
   EXPECT_EQ(GetReason(Finish(trial).status()), Reason::kTrialFinished);
-  EXPECT_EQ(GetReason(studies_->Report({study_.id, trial}, {Measured(1, 0.5)}, std::nullopt, As("e"))
-                          .status()),
-            Reason::kTrialFinished);
+  EXPECT_EQ(
+      GetReason(
+          studies_->Report({study_.id, trial}, {Measured(1, 0.5)}, std::nullopt, As("e")).status()),
+      Reason::kTrialFinished);
 }
 
 }  // namespace

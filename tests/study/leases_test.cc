@@ -3,10 +3,10 @@
 namespace vernier::study {
 namespace {
 
-using testing::IsOk;
-using testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::StatusIs;
 
 class LeasesTest : public StudyFixture {
  protected:

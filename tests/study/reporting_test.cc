@@ -3,10 +3,10 @@
 namespace vernier::study {
 namespace {
 
-using testing::IsOk;
-using testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::StatusIs;
 
 // Stops a trial whose curve falls below a line.
 class FloorRule final : public EarlyStopper {
@@ -74,8 +74,7 @@ TEST_F(ReportingTest, TheLastValueOfEachMetricIsMerged) {
   loss.metrics = {{"loss", 3}};
   const std::vector<Measurement> all = {Measured(1, 0.5), loss, Measured(2, 0.75)};
   ASSERT_THAT(studies_->Report({study.id, trial.number}, all, TokenOf(trial), As("w1")), IsOk());
-  const auto completed =
-      studies_->Complete({study.id, trial.number}, {}, TokenOf(trial), As("w1"));
+  const auto completed = studies_->Complete({study.id, trial.number}, {}, TokenOf(trial), As("w1"));
   ASSERT_THAT(completed, IsOk());
   EXPECT_EQ(completed->final_metrics,
             (std::map<std::string, double>{{"accuracy", 0.75}, {"loss", 3}}));
@@ -101,21 +100,18 @@ TEST_F(ReportingTest, TheVerdictFollowsItsMeasurementInTheSameCommit) {
   const EventSeq before = Get(study.id).last_event;
   const int commits = storage_.commits();
   const std::vector<Measurement> more = {Measured(2, 0.05), Measured(3, 0.04)};
-  const auto reported =
-      studies_->Report({study.id, trial.number}, more, TokenOf(trial), As("w1"));
+  const auto reported = studies_->Report({study.id, trial.number}, more, TokenOf(trial), As("w1"));
   ASSERT_THAT(reported, IsOk());
   EXPECT_TRUE(reported->stop);
   EXPECT_EQ(storage_.commits(), commits + 1);
-  EXPECT_THAT(Kinds(study.id, before),
-              ElementsAre("measurement_reported",
-                          "stop_decided",
-                          "trial_state_changed",
-                          "measurement_reported"));
+  EXPECT_THAT(
+      Kinds(study.id, before),
+      ElementsAre(
+          "measurement_reported", "stop_decided", "trial_state_changed", "measurement_reported"));
   EXPECT_EQ(reported->trial.stop->as_of.value(), before.value() + 1);
   EXPECT_EQ(reported->trial.stop->rule, "floor");
   EXPECT_EQ(reported->trial.stop->numbers.at("value"), 0.05);
-  const auto completed =
-      studies_->Complete({study.id, trial.number}, {}, TokenOf(trial), As("w1"));
+  const auto completed = studies_->Complete({study.id, trial.number}, {}, TokenOf(trial), As("w1"));
   ASSERT_THAT(completed, IsOk());
   EXPECT_EQ(completed->state, TrialState::kCompleted);
   EXPECT_EQ(completed->final_metrics.at("accuracy"), 0.04);
@@ -142,8 +138,7 @@ TEST_F(ReportingTest, ATrialWithoutItsObjectiveFailsAndSaysWhatItReported) {
   const Study study = Create(ClientSpec());
   const Trial silent = SuggestOne(study.id, "w1");
   const Trial wrong = SuggestOne(study.id, "w2");
-  const auto none =
-      studies_->Complete({study.id, silent.number}, {}, TokenOf(silent), As("w1"));
+  const auto none = studies_->Complete({study.id, silent.number}, {}, TokenOf(silent), As("w1"));
   ASSERT_THAT(none, IsOk());
   EXPECT_EQ(none->state, TrialState::kFailed);
   EXPECT_EQ(none->failure, FailureClass::kNoMetric);
@@ -168,9 +163,10 @@ TEST_F(ReportingTest, EndsAreIdempotentByRequestIdAndFinalWithout) {
   EXPECT_EQ(complete(0.5, "r1").value(), *first);
   EXPECT_EQ(GetReason(complete(0.6, "r1").status()), Reason::kRequestReused);
   EXPECT_EQ(GetReason(complete(0.5, "r2").status()), Reason::kTrialFinished);
-  EXPECT_EQ(GetReason(studies_->Fail(id, FailureClass::kUserError, "", TokenOf(trial), As("w1", "r1"))
-                          .status()),
-            Reason::kRequestReused);
+  EXPECT_EQ(
+      GetReason(studies_->Fail(id, FailureClass::kUserError, "", TokenOf(trial), As("w1", "r1"))
+                    .status()),
+      Reason::kRequestReused);
 }
 
 TEST_F(ReportingTest, FailAndInfeasibleAreIdempotentByRequestId) {
@@ -178,11 +174,8 @@ TEST_F(ReportingTest, FailAndInfeasibleAreIdempotentByRequestId) {
   const Trial one = SuggestOne(study.id, "w1");
   const Trial two = SuggestOne(study.id, "w2");
   for (int i = 0; i < 2; ++i) {
-    const auto failed = studies_->Fail({study.id, one.number},
-                                       FailureClass::kUserError,
-                                       "it broke",
-                                       TokenOf(one),
-                                       As("w1", "r1"));
+    const auto failed = studies_->Fail(
+        {study.id, one.number}, FailureClass::kUserError, "it broke", TokenOf(one), As("w1", "r1"));
     ASSERT_THAT(failed, IsOk());
     EXPECT_EQ(failed->message, "it broke");
     const auto infeasible = studies_->MarkInfeasible(
@@ -209,10 +202,8 @@ TEST_F(ReportingTest, ReportsAreIdempotentByRequestId) {
 TEST_F(ReportingTest, StopTrialCancelsAWaitingOneAndTellsARunningOne) {
   const Study study = Create(ClientSpec());
   const Trial running = SuggestOne(study.id);
-  const Trial waiting =
-      studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")).value();
-  const auto cancelled =
-      studies_->StopTrial({study.id, waiting.number}, "typo", As("ann", "r1"));
+  const Trial waiting = studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")).value();
+  const auto cancelled = studies_->StopTrial({study.id, waiting.number}, "typo", As("ann", "r1"));
   ASSERT_THAT(cancelled, IsOk());
   EXPECT_EQ(cancelled->state, TrialState::kCancelled);
   EXPECT_EQ(cancelled->message, "typo");

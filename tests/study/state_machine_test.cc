@@ -13,9 +13,9 @@
 namespace vernier::study {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::StatusIs;
-using ::testing::HasSubstr;
 
 template <typename State>
 using Pairs = std::set<std::pair<State, State>>;
@@ -71,12 +71,24 @@ Pairs<TrialState> TrialTable(Driver driver) {
             {kStopping, kCompleted},
             {kStopping, kCancelled}};
   }
-  return {{kRequested, kQueued},     {kRequested, kCancelled}, {kQueued, kPreparing},
-          {kQueued, kStopping},      {kQueued, kFailed},       {kPreparing, kRunning},
-          {kPreparing, kQueued},     {kPreparing, kStopping},  {kPreparing, kFailed},
-          {kRunning, kQueued},       {kRunning, kPaused},      {kRunning, kStopping},
-          {kRunning, kCompleted},    {kRunning, kFailed},      {kRunning, kInfeasible},
-          {kPaused, kRunning},       {kPaused, kStopping},     {kStopping, kCompleted},
+  return {{kRequested, kQueued},
+          {kRequested, kCancelled},
+          {kQueued, kPreparing},
+          {kQueued, kStopping},
+          {kQueued, kFailed},
+          {kPreparing, kRunning},
+          {kPreparing, kQueued},
+          {kPreparing, kStopping},
+          {kPreparing, kFailed},
+          {kRunning, kQueued},
+          {kRunning, kPaused},
+          {kRunning, kStopping},
+          {kRunning, kCompleted},
+          {kRunning, kFailed},
+          {kRunning, kInfeasible},
+          {kPaused, kRunning},
+          {kPaused, kStopping},
+          {kStopping, kCompleted},
           {kStopping, kCancelled}};
 }
 

@@ -5,10 +5,10 @@
 namespace vernier::study {
 namespace {
 
-using testing::IsOk;
-using testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::StatusIs;
 
 using StudiesTest = StudyFixture;
 
@@ -104,8 +104,7 @@ TEST_F(StudiesTest, IllegalMovesNameBothStatesAndChangeNothing) {
 TEST_F(StudiesTest, StopCancelsWhatWaitsAndTellsWhatRunsToStop) {
   const Study study = Create(ClientSpec());
   const Trial running = SuggestOne(study.id);
-  const Trial waiting =
-      studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")).value();
+  const Trial waiting = studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")).value();
   const auto stopping = studies_->Stop(study.id, "enough", As("ann"));
   ASSERT_THAT(stopping, IsOk());
   EXPECT_EQ(stopping->state, StudyState::kStopping);
@@ -171,9 +170,9 @@ TEST_F(StudiesTest, AddTrialIsServedBeforeNewSuggestions) {
   EXPECT_EQ(added->suggestion.origin, "user");
   EXPECT_EQ(studies_->AddTrial(study.id, {{"x", 0.25}}, std::nullopt, As("ann", "r1"))->number,
             added->number);
-  EXPECT_EQ(GetReason(studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann", "r1"))
-                          .status()),
-            Reason::kRequestReused);
+  EXPECT_EQ(
+      GetReason(studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann", "r1")).status()),
+      Reason::kRequestReused);
   EXPECT_EQ(Get(study.id).open, 0);
   const Trial handed = SuggestOne(study.id);
   EXPECT_EQ(handed.number, added->number);
@@ -188,11 +187,10 @@ TEST_F(StudiesTest, AddTrialWithResultsCountsAsCompleted) {
   ASSERT_THAT(added, IsOk());
   EXPECT_EQ(added->state, TrialState::kCompleted);
   EXPECT_EQ(Get(study.id).best, added->number);
-  EXPECT_THAT(studies_->AddTrial(study.id,
-                                 {{"x", 0.25}},
-                                 std::map<std::string, double>{{"acuracy", 0.9}},
-                                 As("ann")),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'accuracy'")));
+  EXPECT_THAT(
+      studies_->AddTrial(
+          study.id, {{"x", 0.25}}, std::map<std::string, double>{{"acuracy", 0.9}}, As("ann")),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'accuracy'")));
   EXPECT_THAT(studies_->AddTrial(study.id, {{"x", 7.0}}, std::nullopt, As("ann")),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("x")));
 }
@@ -216,11 +214,10 @@ TEST_F(StudiesTest, WaitForEventsWakesOnlyForWhatIsThere) {
   EXPECT_FALSE(studies_->WaitForEvents(study.id, EventSeq(1), absl::Milliseconds(1), {}));
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_FALSE(studies_->WaitForEvents(
-      study.id, EventSeq(1), absl::InfiniteDuration(), stop.get_token()));
+  EXPECT_FALSE(
+      studies_->WaitForEvents(study.id, EventSeq(1), absl::InfiniteDuration(), stop.get_token()));
   ASSERT_THAT(studies_->Pause(study.id, As("ann")), IsOk());
-  EXPECT_TRUE(
-      studies_->WaitForEvents(study.id, EventSeq(1), absl::InfiniteDuration(), {}));
+  EXPECT_TRUE(studies_->WaitForEvents(study.id, EventSeq(1), absl::InfiniteDuration(), {}));
   EXPECT_FALSE(studies_->WaitForEvents(StudyId(99), EventSeq(0), absl::InfiniteDuration(), {}));
 }
 

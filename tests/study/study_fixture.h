@@ -85,14 +85,14 @@ class StudyFixture : public ::testing::Test {
                                            const Trial& trial,
                                            std::int64_t step,
                                            double accuracy) {
-    return studies_->Report({id, trial.number},
-                            {Measured(step, accuracy)},
-                            TokenOf(trial),
-                            As(trial.lease->holder));
+    return studies_->Report(
+        {id, trial.number}, {Measured(step, accuracy)}, TokenOf(trial), As(trial.lease->holder));
   }
   Trial Get(StudyId id, TrialNumber trial) { return studies_->GetTrial({id, trial}).value(); }
   Study Get(StudyId id) { return studies_->GetStudy(id).value(); }
-  std::vector<Event> Log(StudyId id) { return studies_->ReadEvents(id, EventSeq(0), 1 << 20).value(); }
+  std::vector<Event> Log(StudyId id) {
+    return studies_->ReadEvents(id, EventSeq(0), 1 << 20).value();
+  }
   std::vector<std::string> Kinds(StudyId id, EventSeq after = EventSeq(0)) {
     std::vector<std::string> kinds;
     const std::vector<Event> events = studies_->ReadEvents(id, after, 1 << 20).value();

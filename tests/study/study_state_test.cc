@@ -5,9 +5,9 @@
 namespace vernier::study {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::StatusIs;
-using ::testing::HasSubstr;
 
 class StudyStateTest : public ::testing::Test {
  protected:
@@ -72,10 +72,9 @@ TEST_F(StudyStateTest, ObservationsComeInTheOrderInWhichTrialsEnded) {
   const auto before = fold_.finished().Snapshot();
   for (const int i : {2, 1, 3}) {
     ASSERT_THAT(MoveTrial(i, TrialState::kRequested, TrialState::kRunning), IsOk());
-    ASSERT_THAT(MoveTrial(i,
-                          TrialState::kRunning,
-                          i == 1 ? TrialState::kFailed : TrialState::kCompleted),
-                IsOk());
+    ASSERT_THAT(
+        MoveTrial(i, TrialState::kRunning, i == 1 ? TrialState::kFailed : TrialState::kCompleted),
+        IsOk());
   }
   EXPECT_TRUE(before.items().empty());  // A snapshot does not grow.
   const auto after = fold_.finished().Snapshot();

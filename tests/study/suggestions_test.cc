@@ -8,10 +8,10 @@ namespace vernier::study {
 namespace {
 
 using testing::AskedFor;
-using testing::IsOk;
-using testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::StatusIs;
 
 using SuggestionsTest = StudyFixture;
 
@@ -176,7 +176,8 @@ TEST_F(SuggestionsTest, ATrialThatEndsMeanwhileDoesNotSpoilTheComputation) {
   const EventSeq before = Get(study.id).last_event;
   std::thread asking([&] { EXPECT_EQ(SuggestOne(study.id, "w2").point, (Point{{"x", 0.25}})); });
   gate.AwaitEntered(1);
-  EXPECT_THAT(Complete(study.id, first, 0.5), IsOk());  // Neither waits for the computation nor is lost.
+  EXPECT_THAT(Complete(study.id, first, 0.5),
+              IsOk());  // Neither waits for the computation nor is lost.
   gate.Open();
   asking.join();
   const Trial second = Get(study.id, TrialNumber(2));

@@ -26,13 +26,13 @@ struct Commit {
   std::vector<Trial> trials;  // Those that the events created or changed, as they are afterwards.
 };
 
-// A commit on its way. Destroying it without waiting does not take the commit back.
+// A commit on its way. Destroying it without waiting does not take the commit back. Must not outlive its storage.
 class PendingCommit {
  public:
   virtual ~PendingCommit() = default;
   // Blocks until the commit is durable or refused. May be called from any thread, more than once.
   // Aborted: the study's last event was not `expected`, or an earlier pending commit of the study failed.
-  // NotFound: the study was deleted.  ResourceExhausted: the disk is full.  Unavailable: the store could not be written.
+  // NotFound: the study was deleted.  InvalidArgument: its parts do not fit.  ResourceExhausted: disk full.  Unavailable: not written.
   virtual absl::Status Wait() = 0;
 };
 

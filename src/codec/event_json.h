@@ -10,7 +10,7 @@
 #include "vernier/core/trial.h"
 
 // The stored and shown form of events, trials and studies. docs/formats/events.md describes it. Numbers read back to the
-// same bits; NaN and infinities are the strings "nan", "inf", "-inf"; times are RFC 3339 in UTC with nanoseconds.
+// same bits; NaN and infinities are the strings "nan", "inf", "-inf" (as a value {"number": "nan"}); times are RFC 3339 in UTC.
 namespace vernier::codec {
 
 nlohmann::ordered_json ValueToJson(const ParameterValue& value);

@@ -28,12 +28,6 @@ absl::Status Within(std::string_view outer, const absl::Status& status) {
   return DataLoss("{}{}", outer, std::string(status.message()));
 }
 
-absl::Status Form<bool>::Read(const Json& json, bool& value) {
-  if (!json.is_boolean()) return WrongType("true or false", json);
-  value = json.get<bool>();
-  return absl::OkStatus();
-}
-
 absl::Status Form<std::int64_t>::Read(const Json& json, std::int64_t& value) {
   constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const bool beyond = json.is_number_unsigned() && json.get<std::uint64_t>() > kMax;

@@ -44,11 +44,6 @@ struct Form;
 
 // --- scalars ---
 template <>
-struct Form<bool> {
-  static Json Write(bool value) { return value; }
-  static absl::Status Read(const Json& json, bool& value);
-};
-template <>
 struct Form<std::int64_t> {
   static Json Write(std::int64_t value) { return value; }
   static absl::Status Read(const Json& json, std::int64_t& value);

@@ -227,6 +227,7 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Name() {
   const ExpressionName* const found = Find(name.text);
   if (found == nullptr && !open_names_) {
     std::vector<std::string> names;
+    names.reserve(known_.size());
     for (const ExpressionName& known : known_) names.push_back(known.name);
     return InvalidArgument(
         "unknown name '{}' at column {}{}", name.text, name.column, NearestHint(name.text, names));
@@ -247,8 +248,10 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Call(std::string_vie
         return candidate.name == name;
       });
   if (function == kFunctions.end()) {
-    std::vector<std::string> names;
-    for (const Function& known : kFunctions) names.emplace_back(known.name);
+    std::vector<std::string> names(kFunctions.size());
+    std::transform(kFunctions.begin(), kFunctions.end(), names.begin(), [](const Function& known) {
+      return std::string(known.name);
+    });
     return InvalidArgument(
         "unknown function '{}' at column {}{}", name, column, NearestHint(name, names));
   }

@@ -44,6 +44,7 @@ class Search {
                         fmt::format("{} satisfies '{}'", extent, constraints_[i].text()));
     }
     std::vector<std::string> texts;
+    texts.reserve(constraints_.size());
     for (const Constraint& constraint : constraints_) {
       texts.push_back(fmt::format("'{}'", constraint.text()));
     }

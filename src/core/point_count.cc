@@ -94,6 +94,7 @@ class Counter {
     std::map<std::size_t, Positions> parts;
     for (const std::size_t p : open) parts[find(p)].push_back(p);
     std::vector<Positions> result;
+    result.reserve(parts.size());
     for (auto& [unused, part] : parts) result.push_back(std::move(part));
     return result;
   }

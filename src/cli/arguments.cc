@@ -1,0 +1,61 @@
+#include "src/cli/arguments.h"
+
+#include <charconv>
+#include <map>
+
+#include "src/codec/study_file.h"
+#include "src/core/status.h"
+
+namespace vernier::cli {
+
+void AddStudyOption(CLI::App& command, std::string& study) {
+  command.add_option("STUDY", study, "Name of the study")->required();
+}
+
+void AddTrialOptions(CLI::App& command, std::string& study, std::string& trial) {
+  AddStudyOption(command, study);
+  command.add_option("TRIAL", trial, "Number of the trial, best or last")->required();
+}
+
+void AddQueryOptions(CLI::App& command, const char* filter, const char* sort, Query& query) {
+  command.add_option("--filter", query.filter, filter);
+  command.add_option("--sort", query.sort, sort);
+  command.add_option("--limit", query.limit, "At most so many")->check(CLI::PositiveNumber);
+}
+
+absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view option, const std::string& text) {
+  absl::StatusOr<absl::Duration> duration = codec::ParseDuration(text);
+  if (duration.ok()) return duration;
+  return InvalidArgument("{}: {}", option, std::string(duration.status().message()));
+}
+
+absl::StatusOr<std::int64_t> ParseCountFlag(std::string_view option, const std::string& text) {
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error == std::errc() && end == text.data() + text.size() && count >= 1) return count;
+  return InvalidArgument("{}: must be a whole number of at least 1, got '{}'", option, text);
+}
+
+absl::StatusOr<std::int64_t> ParseBytesFlag(std::string_view option, const std::string& text) {
+  constexpr double kMost = 9e18;
+  static const std::map<std::string_view, double> kUnits = {{"", 1},
+                                                            {"B", 1},
+                                                            {"KB", 1e3},
+                                                            {"MB", 1e6},
+                                                            {"GB", 1e9},
+                                                            {"TB", 1e12},
+                                                            {"KiB", 0x1p10},
+                                                            {"MiB", 0x1p20},
+                                                            {"GiB", 0x1p30},
+                                                            {"TiB", 0x1p40}};
+  double amount = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
+  const auto unit = kUnits.find(std::string_view(end, text.data() + text.size() - end));
+  const bool is_amount = error == std::errc() && unit != kUnits.end();
+  if (is_amount && amount > 0 && amount * unit->second < kMost) {
+    return static_cast<std::int64_t>(amount * unit->second);
+  }
+  return InvalidArgument("{}: must be an amount of memory such as 16GiB, got '{}'", option, text);
+}
+
+}  // namespace vernier::cli

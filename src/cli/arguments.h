@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "CLI/App.hpp"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "src/cli/context.h"
+#include "src/cli/resources.h"
+
+// What the command lines of several commands share.
+namespace vernier::cli {
+
+// A command with arguments of type Args, which `run` gets when the command line names it. The caller declares the
+// options: auto [command, args] = AddCommand<CreateArgs>(study, "create", "…", &Create, chosen).
+template <typename Args>
+std::pair<CLI::App*, Args*> AddCommand(CLI::App& group,
+                                       const char* verb,
+                                       const char* help,
+                                       absl::StatusOr<ExitCode> (*run)(Context&, const Args&),
+                                       Action& chosen) {
+  CLI::App* command = group.add_subcommand(verb, help);
+  const auto args = std::make_shared<Args>();  // CLI11 writes to it, the action reads it.
+  command->callback([args, run, &chosen] {
+    chosen = [args, run](Context& context) { return run(context, *args); };
+  });
+  return {command, args.get()};
+}
+
+// A study by name.
+struct StudyArgs {
+  std::string study;
+};
+// A trial of a study.
+struct TrialArgs {
+  std::string study;
+  std::string trial;  // Number, "best" or "last".
+};
+
+void AddStudyOption(CLI::App& command, std::string& study);
+void AddTrialOptions(CLI::App& command, std::string& study, std::string& trial);
+// --filter, --sort, --limit.
+void AddQueryOptions(CLI::App& command, const char* filter, const char* sort, Query& query);
+
+// "90s", "2h".  InvalidArgument: names the option.
+absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view option, const std::string& text);
+// A whole number of at least 1.  InvalidArgument: names the option.
+absl::StatusOr<std::int64_t> ParseCountFlag(std::string_view option, const std::string& text);
+// "512MiB", "16GiB", "1.5GB" or plain bytes.  InvalidArgument: names the option.
+absl::StatusOr<std::int64_t> ParseBytesFlag(std::string_view option, const std::string& text);
+
+}  // namespace vernier::cli

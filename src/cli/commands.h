@@ -1,0 +1,44 @@
+#pragma once
+
+#include "CLI/App.hpp"
+#include "src/cli/context.h"
+
+// Every command adds itself to its group, and stores in `chosen` what is to be done when the command line names it.
+namespace vernier::cli {
+
+// Makes `study` with all of its commands, and so on.
+void AddStudyCommands(CLI::App& root, Action& chosen);
+void AddTrialCommands(CLI::App& root, Action& chosen);
+void AddServerCommands(CLI::App& root, Action& chosen);
+
+void AddStudyCreate(CLI::App& study, Action& chosen);
+void AddStudyValidate(CLI::App& study, Action& chosen);
+void AddStudyList(CLI::App& study, Action& chosen);
+void AddStudyShow(CLI::App& study, Action& chosen);
+void AddStudyBest(CLI::App& study, Action& chosen);
+void AddStudyWatch(CLI::App& study, Action& chosen);
+void AddStudyWait(CLI::App& study, Action& chosen);
+void AddStudyPause(CLI::App& study, Action& chosen);
+void AddStudyResume(CLI::App& study, Action& chosen);
+void AddStudyStop(CLI::App& study, Action& chosen);
+void AddStudyAmend(CLI::App& study, Action& chosen);
+void AddStudyDelete(CLI::App& study, Action& chosen);
+void AddStudyExport(CLI::App& study, Action& chosen);
+void AddStudyReplay(CLI::App& study, Action& chosen);
+
+void AddTrialList(CLI::App& trial, Action& chosen);
+void AddTrialShow(CLI::App& trial, Action& chosen);
+void AddTrialLogs(CLI::App& trial, Action& chosen);
+void AddTrialMetrics(CLI::App& trial, Action& chosen);
+void AddTrialWhy(CLI::App& trial, Action& chosen);
+void AddTrialStop(CLI::App& trial, Action& chosen);
+void AddTrialAdd(CLI::App& trial, Action& chosen);
+void AddTrialRepeat(CLI::App& trial, Action& chosen);
+
+void AddRun(CLI::App& root, Action& chosen);
+void AddAskTell(CLI::App& root, Action& chosen);
+void AddPlot(CLI::App& root, Action& chosen);
+void AddDoctor(CLI::App& root, Action& chosen);
+void AddCompletion(CLI::App& root, Action& chosen);
+
+}  // namespace vernier::cli

@@ -1,0 +1,81 @@
+#include "src/cli/connection.h"
+
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+#include "src/app/paths.h"
+#include "src/cli/hint.h"
+#include "src/core/nearest.h"
+#include "src/wire/names.h"
+#include "vernier/core/error.h"
+
+namespace vernier::cli {
+
+Connection::Connection(std::shared_ptr<grpc::Channel> channel, std::string target)
+    : target_(std::move(target)),
+      channel_(std::move(channel)),
+      stub_(v1::StudyService::NewStub(channel_)) {}
+
+absl::StatusOr<Connection> Connection::Embed(const app::ServerOptions& options) {
+  VERNIER_RETURN_IF_ERROR(app::CreateStoreFolder(options.store));
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<app::Server> server, app::Server::Start(options));
+  Connection connection(server->InProcessChannel(), "this process");
+  connection.server_ = std::move(server);
+  return connection;
+}
+
+absl::StatusOr<Connection> Connection::Open(const ServerChoice& choice) {
+  if (!choice.server.empty()) {
+    return Connection(grpc::CreateChannel(choice.server, grpc::InsecureChannelCredentials()),
+                      choice.server);
+  }
+  return OpenWithEngine({.store = choice.store, .run_engine = false});
+}
+
+absl::StatusOr<Connection> Connection::OpenWithEngine(const app::ServerOptions& options) {
+  const auto owner = app::FindStoreOwner(options.store);
+  if (!owner) return Embed(options);
+  if (owner->address.empty()) {
+    return WithReason(
+        absl::UnavailableError(fmt::format(
+            "process {} owns the store {} and takes no calls", owner->process_id, options.store)),
+        Reason::kStoreBusy);
+  }
+  return Connection(grpc::CreateChannel(owner->address, grpc::InsecureChannelCredentials()),
+                    owner->address);
+}
+
+void Connection::SetDeadline(absl::Duration timeout, grpc::ClientContext& context) {
+  context.set_deadline(
+      gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                   gpr_time_from_millis(absl::ToInt64Milliseconds(timeout), GPR_TIMESPAN)));
+}
+
+absl::Status Connection::Explain(absl::Status status) const {
+  if (status.code() != absl::StatusCode::kUnavailable || is_embedded()) return status;
+  return WithHint(
+      absl::UnavailableError(fmt::format("no server answers at {}", target_)),
+      "start one with `vernier server start`, or leave --server out to use the store directly");
+}
+
+absl::Status Connection::ExplainMissing(std::string_view study, absl::Status status) {
+  if (GetReason(status) != Reason::kStudyNotFound) return status;
+  const auto known = Call(&Stub::ListStudies, v1::ListStudiesRequest());
+  if (!known.ok()) return status;
+  if (known->studies().empty()) {
+    return WithHint(std::move(status),
+                    "this store has no studies; `vernier study create FILE` makes one");
+  }
+  std::vector<std::string> names;
+  for (const v1::Study& other : known->studies()) {
+    names.push_back(wire::ParseStudyName("name", other.name()).value_or(other.name()));
+  }
+  std::string hint = NearestHint(study, names);
+  hint.erase(0, hint.find_first_not_of("; "));
+  return WithHint(std::move(status), hint);
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "grpcpp/channel.h"
+#include "grpcpp/client_context.h"
+#include "src/app/server.h"
+#include "src/wire/status_proto.h"
+#include "vernier/v1/study_service.grpc.pb.h"
+
+namespace vernier::cli {
+
+// Which server to talk to.
+struct ServerChoice {
+  std::string server;  // A gRPC target; empty: whoever owns the store, or this process.
+  std::string store;   // Path of the store.
+};
+
+// A way to the service: over the network, to the process that owns the store, or to a server inside this process. What is
+// said over it is the same.
+class Connection {
+ public:
+  using Stub = v1::StudyService::StubInterface;
+  template <typename Request, typename Response>
+  using Method = grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Response*);
+
+  // Unavailable: nobody answers, or the store cannot be opened.
+  static absl::StatusOr<Connection> Open(const ServerChoice& choice);
+  // To a server inside this process that is started with `options`, unless a live process owns the store already.
+  static absl::StatusOr<Connection> OpenWithEngine(const app::ServerOptions& options);
+
+  // One call: connection.Call(&Connection::Stub::GetStudy, request).
+  // Errors are the server's, with their reason.  DeadlineExceeded: no answer within `timeout`.
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> Call(Method<Request, Response> method,
+                                const Request& request,
+                                absl::Duration timeout = absl::Seconds(60)) {
+    grpc::ClientContext context;
+    SetDeadline(timeout, context);
+    Response response;
+    const grpc::Status status = (stub_.get()->*method)(&context, request, &response);
+    if (!status.ok()) return Explain(wire::DecodeStatus(status));
+    return response;
+  }
+
+  // A call about a study. Where there is none of that name, the hint names the nearest one.
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> CallOn(std::string_view study,
+                                  Method<Request, Response> method,
+                                  const Request& request,
+                                  absl::Duration timeout = absl::Seconds(60)) {
+    absl::StatusOr<Response> response = Call(method, request, timeout);
+    if (!response.ok()) return ExplainMissing(study, response.status());
+    return response;
+  }
+
+  Stub& stub() { return *stub_; }
+  // The status of a call or stream about a study, with a hint.
+  absl::Status ExplainMissing(std::string_view study, absl::Status status);
+  // Whether the server is a part of this process.
+  bool is_embedded() const { return server_ != nullptr; }
+
+ private:
+  Connection(std::shared_ptr<grpc::Channel> channel, std::string target);
+  static absl::StatusOr<Connection> Embed(const app::ServerOptions& options);
+  static void SetDeadline(absl::Duration timeout, grpc::ClientContext& context);
+  absl::Status Explain(absl::Status status) const;
+
+  std::unique_ptr<app::Server> server_;  // Outlives the channel into it.
+  std::string target_;
+  std::shared_ptr<grpc::Channel> channel_;  // gRPC shares it with the stub.
+  std::unique_ptr<Stub> stub_;
+};
+
+}  // namespace vernier::cli

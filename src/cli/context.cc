@@ -1,0 +1,22 @@
+#include "src/cli/context.h"
+
+#include "src/app/paths.h"
+
+namespace vernier::cli {
+
+Context::Context(Console& console, const GlobalFlags& flags, const Clock& clock)
+    : flags_(flags),
+      output_(console,
+              {.format = ParseFormat(flags.output).value_or(Format::kTable),
+               .headers = !flags.no_headers}),
+      clock_(clock) {}
+
+std::string Context::Store() const {
+  return flags_.store.empty() ? app::DefaultStorePath() : flags_.store;
+}
+
+absl::StatusOr<Connection> Context::Connect() const {
+  return Connection::Open({.server = flags_.server, .store = Store()});
+}
+
+}  // namespace vernier::cli

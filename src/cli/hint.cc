@@ -1,0 +1,45 @@
+#include "src/cli/hint.h"
+
+#include "absl/strings/cord.h"
+#include "vernier/core/error.h"
+
+namespace vernier::cli {
+namespace {
+
+constexpr char kHintUrl[] = "vernier/hint";
+
+std::string HintForReason(Reason reason) {
+  switch (reason) {
+    case Reason::kStudyExists:
+      return "choose another name with --name, or look at it with `vernier study show`";
+    case Reason::kStudyNotFound:
+      return "`vernier study list` shows the studies of this store";
+    case Reason::kTrialNotFound:
+      return "`vernier trial list STUDY` shows the trials of a study";
+    case Reason::kStoreBusy:
+      return "stop the process that owns the store, or name another with --store";
+    case Reason::kBudgetSpent:
+      return "`vernier study amend STUDY --trials N` raises the budget of a study that is not "
+             "finished";
+    case Reason::kStudyNotActive:
+      return "`vernier study show STUDY` says in which state it is, and why";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+absl::Status WithHint(absl::Status status, std::string_view hint) {
+  if (!status.ok() && !status.GetPayload(kHintUrl)) {
+    status.SetPayload(kHintUrl, absl::Cord(std::string(hint)));
+  }
+  return status;
+}
+
+std::string HintOf(const absl::Status& status) {
+  if (const auto hint = status.GetPayload(kHintUrl)) return std::string(*hint);
+  return HintForReason(GetReason(status));
+}
+
+}  // namespace vernier::cli

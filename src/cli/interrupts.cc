@@ -1,0 +1,69 @@
+#include "src/cli/interrupts.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+
+#include "src/core/check.h"
+
+namespace vernier::cli {
+namespace {
+
+// A signal handler has no argument to find its object by.
+std::atomic<int> interrupt_count = 0;
+std::atomic<int> wake_fd = -1;
+
+void OnSignal(int) {
+  const int saved = errno;
+  ++interrupt_count;
+  const char byte = 0;
+  // A full pipe wakes just as well.
+  [[maybe_unused]] const auto written = write(wake_fd.load(), &byte, 1);
+  errno = saved;
+}
+
+void Handle(int signal_number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal_number, &action, nullptr);
+}
+
+}  // namespace
+
+Interrupts::Interrupts() {
+  VERNIER_CHECK(wake_fd.load() < 0, "one Interrupts at a time");
+  VERNIER_CHECK(pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) == 0, "a pipe can be made");
+  interrupt_count = 0;
+  wake_fd = pipe_[1];
+  Handle(SIGINT, OnSignal);
+  Handle(SIGTERM, OnSignal);
+}
+
+Interrupts::~Interrupts() {
+  Handle(SIGINT, SIG_DFL);
+  Handle(SIGTERM, SIG_DFL);
+  wake_fd = -1;
+  close(pipe_[0]);
+  close(pipe_[1]);
+}
+
+int Interrupts::count() const { return interrupt_count.load(); }
+
+void Interrupts::Wait(absl::Duration patience) {
+  pollfd readable = {.fd = pipe_[0], .events = POLLIN, .revents = 0};
+  constexpr auto kLongest = absl::Hours(24);
+  const auto timeout = absl::ToInt64Milliseconds(std::min(patience, kLongest));
+  poll(&readable, 1, static_cast<int>(timeout));
+  char drained[64];
+  while (read(pipe_[0], drained, sizeof(drained)) > 0) {
+  }
+}
+
+}  // namespace vernier::cli

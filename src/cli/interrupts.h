@@ -1,0 +1,25 @@
+#pragma once
+
+#include "absl/time/time.h"
+
+namespace vernier::cli {
+
+// Counts SIGINT and SIGTERM while it lives, instead of dying of them. At most one at a time; for the program's main
+// thread. Library code installs no handlers: this is the command line's own.
+class Interrupts {
+ public:
+  Interrupts();
+  ~Interrupts();
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+
+  // How many came so far.
+  int count() const;
+  // Returns when one has come since the last call of Wait, or after `patience`.
+  void Wait(absl::Duration patience);
+
+ private:
+  int pipe_[2];
+};
+
+}  // namespace vernier::cli

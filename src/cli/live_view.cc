@@ -1,0 +1,148 @@
+#include "src/cli/live_view.h"
+
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "src/cli/stream.h"
+#include "src/cli/terminal/proto_json.h"
+#include "src/core/status.h"
+#include "src/wire/event_proto.h"
+#include "src/wire/names.h"
+
+namespace vernier::cli {
+namespace {
+
+// Often enough to look alive, seldom enough to cost nothing.
+constexpr absl::Duration kFastest = absl::Milliseconds(150);
+constexpr absl::Duration kSlowest = absl::Seconds(1);
+
+}  // namespace
+
+nlohmann::ordered_json EventToJson(const v1::StudyEvent& event) {
+  nlohmann::ordered_json json = ProtoToJson(event);
+  json.erase("payload_json");
+  json["payload"] =
+      nlohmann::ordered_json::parse(event.payload_json(), nullptr, /*allow_exceptions=*/false);
+  return json;
+}
+
+bool LiveView::is_screen() const {
+  return context_.console().is_terminal && context_.output().is_table();
+}
+
+absl::Status LiveView::Show(const v1::StudyEvent& event) { return Apply(event, !is_screen()); }
+
+absl::Status LiveView::Print(const v1::StudyEvent& event) { return Apply(event, true); }
+
+absl::Status LiveView::Apply(const v1::StudyEvent& message, bool print) {
+  VERNIER_ASSIGN_OR_RETURN(const Event event, wire::DecodeEvent(message));
+  board_.Apply(event);
+  is_dirty_ = true;
+  if (!print || event.seq <= after_) return absl::OkStatus();
+  if (!context_.output().is_table()) {
+    context_.output().StreamItem("", EventToJson(message));
+    return absl::OkStatus();
+  }
+  const std::string line = DescribeEvent(event, board_, context_.zone());
+  if (!line.empty()) context_.output().Say(line);
+  return absl::OkStatus();
+}
+
+void LiveView::Refresh() {
+  if (!is_screen()) return;
+  const absl::Duration since = context_.Now() - drawn_at_;
+  if (since >= kSlowest || (is_dirty_ && since >= kFastest)) Draw();
+}
+
+void LiveView::Draw() {
+  const Console& console = context_.console();
+  const std::vector<std::string> lines = board_.Lines({.width = console.width - 1,
+                                                       .height = console.height - 1,
+                                                       .color = console.color,
+                                                       .unicode = console.unicode},
+                                                      context_.Now());
+  std::string screen;
+  if (drawn_lines_ > 0) screen += fmt::format("\x1b[{}A", drawn_lines_);
+  for (const std::string& line : lines) screen += "\r\x1b[K" + line + "\n";
+  screen += "\x1b[J";
+  context_.console().out << screen << std::flush;
+  drawn_lines_ = static_cast<int>(lines.size());
+  drawn_at_ = context_.Now();
+  is_dirty_ = false;
+}
+
+void LiveView::Say(std::string_view line) {
+  if (is_screen() && drawn_lines_ > 0) Draw();
+  context_.console().err << line << std::endl;
+  // The next picture starts below the line.
+  drawn_lines_ = 0;
+}
+
+void LiveView::Finish() {
+  if (is_screen()) Draw();
+}
+
+absl::StatusOr<StudyBoard> Follow(Context& context,
+                                  Connection& connection,
+                                  std::string_view study,
+                                  const FollowOptions& options) {
+  v1::WatchStudyRequest request;
+  request.set_name(wire::StudyResource(study));
+  request.set_follow(options.follow);
+  Stream<v1::StudyEvent> stream([&](grpc::ClientContext* call, grpc::CompletionQueue* queue) {
+    return connection.stub().PrepareAsyncWatchStudy(call, request, queue);
+  });
+  using Next = Stream<v1::StudyEvent>::Next;
+  LiveView view(context, options.after);
+  const absl::Time deadline = context.Now() + options.timeout;
+  v1::StudyEvent event;
+  while (true) {
+    const absl::StatusOr<Next> next = stream.Read(kFastest, event);
+    if (!next.ok()) return connection.ExplainMissing(study, next.status());
+    if (*next == Next::kEnd) break;
+    if (*next == Next::kMessage) VERNIER_RETURN_IF_ERROR(view.Show(event));
+    view.Refresh();
+    if (options.on_tick && !options.on_tick(view)) break;
+    if (context.Now() >= deadline) {
+      view.Finish();
+      return DeadlineExceeded(
+          "study '{}' has not ended within {}", study, absl::FormatDuration(options.timeout));
+    }
+  }
+  view.Finish();
+  return view.board();
+}
+
+absl::Status ReadLog(Connection& connection,
+                     std::string_view study,
+                     const std::function<absl::Status(const v1::StudyEvent&)>& sink) {
+  v1::WatchStudyRequest request;
+  request.set_name(wire::StudyResource(study));
+  grpc::ClientContext call;
+  const auto reader = connection.stub().WatchStudy(&call, request);
+  v1::StudyEvent event;
+  absl::Status status;
+  while (status.ok() && reader->Read(&event)) status = sink(event);
+  if (!status.ok()) {
+    call.TryCancel();
+    return status;
+  }
+  return connection.ExplainMissing(study, wire::DecodeStatus(reader->Finish()));
+}
+
+ExitCode ExitCodeOf(StudyState state) {
+  return state == StudyState::kFailed || state == StudyState::kCancelled ? ExitCode::kFailed
+                                                                         : ExitCode::kOk;
+}
+
+absl::StatusOr<ExitCode> WatchStudy(Context& context,
+                                    Connection& connection,
+                                    std::string_view study,
+                                    EventSeq after) {
+  VERNIER_ASSIGN_OR_RETURN(const StudyBoard board,
+                           Follow(context, connection, study, {.after = after, .on_tick = {}}));
+  return ExitCodeOf(board.state());
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,53 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/log.h"
+#include "src/cli/program.h"
+#include "vernier/core/clock.h"
+
+namespace {
+
+std::string_view Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+// Whether the locale can show block characters. One that is not set says nothing: most terminals can.
+bool CanShowUnicode() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view locale = Variable(name);
+    if (!locale.empty()) return locale != "C" && locale != "POSIX";
+  }
+  return true;
+}
+
+vernier::cli::Terminal FindTerminal() {
+  vernier::cli::Terminal terminal = {.is_terminal = isatty(STDOUT_FILENO) == 1,
+                                     .no_color = !Variable("NO_COLOR").empty(),
+                                     .unicode = CanShowUnicode()};
+  winsize size = {};
+  if (terminal.is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    terminal.width = size.ws_col;
+    terminal.height = size.ws_row;
+  }
+  return terminal;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  // A server inside a command speaks only of what goes wrong; `server start` says more.
+  vernier::base::SetLogLevel(vernier::base::LogLevel::kError);
+  const std::unique_ptr<vernier::Clock> clock = vernier::NewRealClock();
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  return static_cast<int>(
+      vernier::cli::RunProgram(args, FindTerminal(), *clock, std::cout, std::cerr));
+}

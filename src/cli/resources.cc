@@ -1,0 +1,194 @@
+#include "src/cli/resources.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <iterator>
+#include <utility>
+
+#include "src/cli/hint.h"
+#include "src/core/status.h"
+#include "src/wire/names.h"
+#include "src/wire/study_proto.h"
+#include "src/wire/trial_proto.h"
+#include "vernier/core/clock.h"
+
+namespace vernier::cli {
+namespace {
+
+using Stub = Connection::Stub;
+
+constexpr std::int64_t kPageSize = 1000;
+
+std::int32_t NextPage(const Query& query, std::size_t have) {
+  if (query.limit <= 0) return static_cast<std::int32_t>(kPageSize);
+  const std::int64_t left = query.limit - static_cast<std::int64_t>(have);
+  return static_cast<std::int32_t>(std::min(kPageSize, left));
+}
+
+bool IsEnough(const Query& query, std::size_t have) {
+  return query.limit > 0 && static_cast<std::int64_t>(have) >= query.limit;
+}
+
+absl::StatusOr<TrialRecord> Record(v1::Trial message) {
+  VERNIER_ASSIGN_OR_RETURN(Trial trial, wire::DecodeTrial(message));
+  return TrialRecord{.message = std::move(message), .trial = std::move(trial)};
+}
+
+// "objective" as the column that it stands for.
+std::string ResolveObjective(const std::string& sort, const std::string& metric) {
+  const std::string sign = sort.starts_with('-') ? "-" : "";
+  return sort.substr(sign.size()) == "objective" ? sign + "metrics." + metric : sort;
+}
+
+absl::StatusOr<std::int64_t> TrialNumberOf(Connection& connection,
+                                           std::string_view study,
+                                           std::string_view trial) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(trial.data(), trial.data() + trial.size(), number);
+  if (error == std::errc() && end == trial.data() + trial.size() && number > 0) return number;
+  if (trial != "best" && trial != "last") {
+    return InvalidArgument("TRIAL: must be a number above 0, best or last, got '{}'", trial);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, GetStudy(connection, study));
+  const std::int64_t chosen =
+      trial == "best" ? record.message.best_trial() : record.message.trial_count();
+  if (chosen == 0) return NotFound("study '{}' has no {} trial yet", study, trial);
+  return chosen;
+}
+
+}  // namespace
+
+std::string OrderBy(std::string_view sort) {
+  std::string order;
+  while (!sort.empty()) {
+    const std::size_t comma = sort.find(',');
+    std::string_view term = sort.substr(0, comma);
+    sort.remove_prefix(comma == std::string_view::npos ? sort.size() : comma + 1);
+    const bool descending = term.starts_with('-');
+    if (descending) term.remove_prefix(1);
+    if (!order.empty()) order += ", ";
+    order += term;
+    if (descending) order += " desc";
+  }
+  return order;
+}
+
+std::vector<std::string> StudyRecord::parameter_names() const {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : study.spec.space.parameters()) names.push_back(parameter.name);
+  return names;
+}
+
+absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view name) {
+  v1::GetStudyRequest request;
+  request.set_name(wire::StudyResource(name));
+  VERNIER_ASSIGN_OR_RETURN(v1::Study message, connection.CallOn(name, &Stub::GetStudy, request));
+  VERNIER_ASSIGN_OR_RETURN(Study study, wire::DecodeStudy(message));
+  return StudyRecord{.message = std::move(message), .study = std::move(study)};
+}
+
+absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const Query& query) {
+  v1::ListStudiesRequest request;
+  request.set_filter(query.filter);
+  request.set_order_by(OrderBy(query.sort));
+  std::vector<v1::Study> studies;
+  do {
+    request.set_page_size(NextPage(query, studies.size()));
+    VERNIER_ASSIGN_OR_RETURN(v1::ListStudiesResponse page,
+                             connection.Call(&Stub::ListStudies, request));
+    std::move(page.mutable_studies()->begin(),
+              page.mutable_studies()->end(),
+              std::back_inserter(studies));
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty() && !IsEnough(query, studies.size()));
+  return studies;
+}
+
+absl::StatusOr<TrialRecord> GetTrial(Connection& connection,
+                                     std::string_view study,
+                                     std::string_view trial) {
+  VERNIER_ASSIGN_OR_RETURN(const std::int64_t number, TrialNumberOf(connection, study, trial));
+  v1::GetTrialRequest request;
+  request.set_name(wire::TrialResource(study, TrialNumber(number)));
+  VERNIER_ASSIGN_OR_RETURN(v1::Trial message, connection.CallOn(study, &Stub::GetTrial, request));
+  return Record(std::move(message));
+}
+
+absl::StatusOr<std::vector<TrialRecord>> ListTrials(Connection& connection,
+                                                    const StudyRecord& study,
+                                                    const Query& query) {
+  v1::ListTrialsRequest request;
+  request.set_parent(wire::StudyResource(study.name()));
+  request.set_filter(query.filter);
+  request.set_order_by(OrderBy(ResolveObjective(query.sort, study.objective().metric)));
+  std::vector<TrialRecord> trials;
+  do {
+    request.set_page_size(NextPage(query, trials.size()));
+    VERNIER_ASSIGN_OR_RETURN(v1::ListTrialsResponse page,
+                             connection.CallOn(study.name(), &Stub::ListTrials, request));
+    for (v1::Trial& message : *page.mutable_trials()) {
+      VERNIER_ASSIGN_OR_RETURN(TrialRecord record, Record(std::move(message)));
+      trials.push_back(std::move(record));
+    }
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty() && !IsEnough(query, trials.size()));
+  return trials;
+}
+
+absl::StatusOr<std::vector<v1::Measurement>> ListMeasurements(Connection& connection,
+                                                              const v1::Trial& trial) {
+  v1::ListMeasurementsRequest request;
+  request.set_parent(trial.name());
+  VERNIER_ASSIGN_OR_RETURN(const v1::ListMeasurementsResponse response,
+                           connection.Call(&Stub::ListMeasurements, request));
+  return std::vector<v1::Measurement>(response.measurements().begin(),
+                                      response.measurements().end());
+}
+
+std::optional<double> ObjectiveOf(const Trial& trial, const std::string& metric) {
+  if (const auto final = trial.final_metrics.find(metric); final != trial.final_metrics.end()) {
+    return final->second;
+  }
+  if (!trial.last) return std::nullopt;
+  const auto last = trial.last->metrics.find(metric);
+  if (last == trial.last->metrics.end()) return std::nullopt;
+  return last->second;
+}
+
+std::vector<double> CurveOf(const std::vector<v1::Measurement>& measurements,
+                            const std::string& metric) {
+  std::vector<double> curve;
+  for (const v1::Measurement& measurement : measurements) {
+    const auto value = measurement.metrics().find(metric);
+    if (value != measurement.metrics().end()) curve.push_back(value->second);
+  }
+  return curve;
+}
+
+std::optional<absl::Duration> DurationOf(const Trial& trial, absl::Time now) {
+  if (!trial.started) return std::nullopt;
+  return trial.ended.value_or(now) - *trial.started;
+}
+
+TrialRow RowOf(const TrialRecord& record, const StudyRecord& study, absl::Time now) {
+  const Trial& trial = record.trial;
+  return {.number = trial.number.value(),
+          .state = trial.state,
+          .stopped_early = trial.stop.has_value(),
+          .is_best = study.message.best_trial() == trial.number.value(),
+          .objective = ObjectiveOf(trial, study.objective().metric),
+          .curve = {},
+          .parameters = CompactPoint(trial.point, study.parameter_names()),
+          .duration = DurationOf(trial, now)};
+}
+
+std::string NewRequestId() {
+  static std::atomic<int> calls = 0;
+  const auto now = absl::ToUnixNanos(NewRealClock()->Now());
+  return fmt::format("cli-{:x}-{}-{}", now, getpid(), ++calls);
+}
+
+}  // namespace vernier::cli

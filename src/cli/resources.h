@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "src/cli/connection.h"
+#include "src/cli/terminal/trial_table.h"
+#include "vernier/core/study.h"
+#include "vernier/core/trial.h"
+#include "vernier/v1/study_service.pb.h"
+
+// Studies and trials as commands ask for them.
+namespace vernier::cli {
+
+// What a list shows: the words of --filter, --sort and --limit.
+struct Query {
+  std::string filter;      // AIP-160.
+  std::string sort;        // "-objective,number": "-" for descending.
+  std::int64_t limit = 0;  // 0: all.
+};
+
+// "-accuracy,number" as AIP's "accuracy desc, number".
+std::string OrderBy(std::string_view sort);
+
+// Both forms of a study: the message, and what it means.
+struct StudyRecord {
+  v1::Study message;
+  Study study;
+
+  const std::string& name() const { return study.spec.name; }
+  const Objective& objective() const { return study.spec.objectives.front(); }
+  // Of the parameters, in the user's order.
+  std::vector<std::string> parameter_names() const;
+};
+
+absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view name);
+absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const Query& query);
+
+// Both forms of a trial.
+struct TrialRecord {
+  v1::Trial message;
+  Trial trial;
+};
+
+// `trial`: a number, "best" or "last".  NotFound: there is none.  InvalidArgument: neither.
+absl::StatusOr<TrialRecord> GetTrial(Connection& connection,
+                                     std::string_view study,
+                                     std::string_view trial);
+// "objective" in the sort stands for the metric of the study's first objective.
+absl::StatusOr<std::vector<TrialRecord>> ListTrials(Connection& connection,
+                                                    const StudyRecord& study,
+                                                    const Query& query);
+absl::StatusOr<std::vector<v1::Measurement>> ListMeasurements(Connection& connection,
+                                                              const v1::Trial& trial);
+
+// The final value of the objective, or the last that was reported.
+std::optional<double> ObjectiveOf(const Trial& trial, const std::string& metric);
+// The values of `metric` in the measurements, in their order.
+std::vector<double> CurveOf(const std::vector<v1::Measurement>& measurements,
+                            const std::string& metric);
+// The trial as a row, without its curve. As of `now`.
+TrialRow RowOf(const TrialRecord& trial, const StudyRecord& study, absl::Time now);
+// From its start to its end, or to `now`; nothing if it never ran.
+std::optional<absl::Duration> DurationOf(const Trial& trial, absl::Time now);
+
+// A fresh id for a call that changes something, so that a repetition is told from a second wish.
+std::string NewRequestId();
+
+}  // namespace vernier::cli

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "absl/status/status.h"
+#include "src/cli/connection.h"
+#include "src/cli/context.h"
+#include "src/cli/resources.h"
+
+namespace vernier::cli {
+
+// What is left to say when a run has ended: the best trial, how to reproduce it, where its logs are, what to try next; with
+// `plot`, a picture of the search. Programs that asked for one document get the best trial, or the study if there is none.
+absl::Status SumUp(Context& context, Connection& connection, const StudyRecord& study, bool plot);
+
+}  // namespace vernier::cli

@@ -1,0 +1,224 @@
+#include "src/cli/runner.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/cli/arguments.h"
+#include "src/cli/hint.h"
+#include "src/cli/interrupts.h"
+#include "src/cli/live_view.h"
+#include "src/cli/resources.h"
+#include "src/cli/run_summary.h"
+#include "src/cli/study_text.h"
+#include "src/core/status.h"
+#include "src/wire/names.h"
+#include "src/wire/study_proto.h"
+
+namespace vernier::cli {
+namespace {
+
+using Stub = Connection::Stub;
+
+// A socket beside the store, or a port where the path would be too long for a socket's address.
+std::string ListenAddress(const std::string& store) {
+  constexpr std::size_t kLongestSocketPath = 107;
+  std::error_code error;
+  const std::string path = std::filesystem::absolute(store, error).string() + ".sock";
+  return error || path.size() > kLongestSocketPath ? "127.0.0.1:0" : "unix:" + path;
+}
+
+absl::StatusOr<std::string> FreeName(Connection& connection, const std::string& name) {
+  VERNIER_ASSIGN_OR_RETURN(const auto studies, ListStudies(connection, {}));
+  std::set<std::string> taken;
+  for (const v1::Study& study : studies) taken.insert(study.name());
+  std::string free = name;
+  for (int i = 2; taken.contains(wire::StudyResource(free)); ++i) {
+    free = fmt::format("{}-{}", name, i);
+  }
+  return free;
+}
+
+absl::Status CreateStudy(Connection& connection, const StudySpec& spec) {
+  v1::CreateStudyRequest request;
+  request.set_study_id(spec.name);
+  wire::EncodeSpec(spec, request.mutable_study()->mutable_spec());
+  request.set_request_id(NewRequestId());
+  return connection.Call(&Stub::CreateStudy, request).status();
+}
+
+// Whether both describe the same search, however much of it is to be done.
+bool IsSameSearch(StudySpec a, const StudySpec& b) {
+  a.budget = b.budget;
+  a.parallel = b.parallel;
+  return a == b;
+}
+
+// Goes on with a study of that name.
+absl::Status TakeUp(Context& context,
+                    Connection& connection,
+                    const StudyRecord& existing,
+                    const StudySpec& spec,
+                    const RunOptions& options) {
+  const std::string& name = spec.name;
+  const Study& study = existing.study;
+  if (!options.go_on && !IsSameSearch(study.spec, spec)) {
+    return WithHint(
+        FailedPrecondition("the store has a study '{}' already, and its definition differs", name),
+        "--new starts a new study under a free name, --continue goes on with the stored one");
+  }
+  if (IsFinished(study.state)) {
+    context.output().Say(fmt::format("study '{}' is {} already ({}); --new starts it anew",
+                                     name,
+                                     StudyStateName(study.state),
+                                     DescribeBudget(study)));
+    return absl::OkStatus();
+  }
+  context.output().Say(fmt::format("continuing study '{}': {}", name, DescribeBudget(study)));
+  if (study.spec.budget != spec.budget || study.spec.parallel != spec.parallel) {
+    context.output().Say(
+        fmt::format("the file's budget differs from the stored one, which holds; `vernier study "
+                    "amend {}` changes it",
+                    name));
+  }
+  if (study.state != StudyState::kPaused) return absl::OkStatus();
+  v1::ResumeStudyRequest request;
+  request.set_name(wire::StudyResource(name));
+  request.set_request_id(NewRequestId());
+  return connection.Call(&Stub::ResumeStudy, request).status();
+}
+
+// Sees to it that the store has the study, and gives its name.
+absl::StatusOr<std::string> Prepare(Context& context,
+                                    Connection& connection,
+                                    StudySpec spec,
+                                    const RunOptions& options) {
+  const auto existing = GetStudy(connection, spec.name);
+  if (existing.ok() && !options.anew) {
+    VERNIER_RETURN_IF_ERROR(TakeUp(context, connection, *existing, spec, options));
+    return spec.name;
+  }
+  if (!existing.ok() && existing.status().code() != absl::StatusCode::kNotFound) {
+    return existing.status();
+  }
+  if (existing.ok()) {
+    VERNIER_ASSIGN_OR_RETURN(spec.name, FreeName(connection, spec.name));
+  }
+  VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec));
+  context.output().Say(fmt::format("study '{}' created", spec.name));
+  return spec.name;
+}
+
+// What Ctrl-C means while a study runs.
+class Detachment {
+ public:
+  Detachment(Connection& connection, std::string study, std::string file)
+      : connection_(connection), study_(std::move(study)), file_(std::move(file)) {}
+
+  // False: leave now.
+  bool Check(LiveView& view) {
+    const int count = interrupts_.count();
+    if (count == 0) return true;
+    if (!connection_.is_embedded()) {
+      view.Say(fmt::format("leaving; the server goes on with study '{}'", study_));
+      return false;
+    }
+    if (!is_pausing_) Pause(view);
+    if (count > 1) {
+      view.Say("leaving; trials that run go on by themselves");
+      return false;
+    }
+    return view.board().running() > 0;
+  }
+
+  bool is_wanted() const { return interrupts_.count() > 0; }
+
+ private:
+  void Pause(LiveView& view) {
+    is_pausing_ = true;
+    v1::PauseStudyRequest request;
+    request.set_name(wire::StudyResource(study_));
+    request.set_request_id(NewRequestId());
+    const auto paused = connection_.Call(&Stub::PauseStudy, request);
+    if (!paused.ok()) view.Say("vernier: " + std::string(paused.status().message()));
+    view.Say(
+        fmt::format("no new trials start; waiting for {} that run. Ctrl-C again leaves them to "
+                    "their supervisors.\n"
+                    "`vernier run {}` goes on with the study either way.",
+                    view.board().running(),
+                    file_.empty() ? "STUDY.yaml" : file_));
+  }
+
+  Connection& connection_;
+  std::string study_;
+  std::string file_;
+  Interrupts interrupts_;
+  bool is_pausing_ = false;
+};
+
+// Which events are printed: all that are new; none where one document is wanted at the end.
+EventSeq PrintAfter(Context& context, EventSeq last) {
+  const Format format = context.output().format();
+  return format == Format::kTable || format == Format::kJsonl ? last : EventSeq(INT64_MAX);
+}
+
+}  // namespace
+
+void AddCapacityOptions(CLI::App& command, CapacityFlags& flags) {
+  command.add_option("--cpus", flags.cpus, "CPUs for trials; default: all of this host")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--memory", flags.memory, "Memory for trials, e.g. 16GiB; default: all");
+  command.add_option("--gpu", flags.gpus, "A GPU for trials, TYPE:ID or ID; default: those found")
+      ->allow_extra_args(false);
+  command.add_option("--runs", flags.runs, "Folder of logs and records; default: STORE.runs");
+}
+
+absl::StatusOr<app::ServerOptions> EngineOptionsOf(const std::string& store,
+                                                   const CapacityFlags& flags) {
+  app::ServerOptions options = {.store = store, .runs_directory = flags.runs, .gpus = flags.gpus};
+  if (flags.cpus > 0) options.cpus = flags.cpus;
+  if (!flags.memory.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(options.memory_bytes, ParseBytesFlag("--memory", flags.memory));
+  }
+  options.detect_gpus = flags.gpus.empty();
+  return options;
+}
+
+absl::StatusOr<Connection> OpenToRun(const Context& context, const CapacityFlags& flags) {
+  if (!context.flags().server.empty()) return context.Connect();
+  const std::string store = context.Store();
+  VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options, EngineOptionsOf(store, flags));
+  options.listen = {ListenAddress(store)};
+  return Connection::OpenWithEngine(options);
+}
+
+absl::StatusOr<ExitCode> RunStudy(Context& context,
+                                  Connection& connection,
+                                  StudySpec spec,
+                                  const RunOptions& options) {
+  if (!spec.job) {
+    return WithHint(
+        InvalidArgument("study '{}' has no job: there is nothing to run its trials with",
+                        spec.name),
+        "add a job to the file, or create it with `vernier study create` for clients of your own");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::string name,
+                           Prepare(context, connection, std::move(spec), options));
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord before, GetStudy(connection, name));
+  Detachment detachment(connection, name, options.file);
+  VERNIER_RETURN_IF_ERROR(
+      Follow(context,
+             connection,
+             name,
+             {.after = PrintAfter(context, before.study.last_event),
+              .on_tick = [&](LiveView& view) { return detachment.Check(view); }})
+          .status());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord after, GetStudy(connection, name));
+  VERNIER_RETURN_IF_ERROR(SumUp(context, connection, after, options.plot));
+  return detachment.is_wanted() ? ExitCode::kInterrupted : ExitCodeOf(after.study.state);
+}
+
+}  // namespace vernier::cli

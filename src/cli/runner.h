@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "absl/status/statusor.h"
+#include "src/app/server.h"
+#include "src/cli/connection.h"
+#include "src/cli/context.h"
+#include "vernier/core/study.h"
+
+// Studies run from the command line: an engine in this process, or the server that owns the store.
+namespace vernier::cli {
+
+// What of this host trials may use. Unset: what it has.
+struct CapacityFlags {
+  double cpus = 0;
+  std::string memory;
+  std::vector<std::string> gpus;
+  std::string runs;
+};
+void AddCapacityOptions(CLI::App& command, CapacityFlags& flags);
+
+// InvalidArgument: an option that cannot be read.
+absl::StatusOr<app::ServerOptions> EngineOptionsOf(const std::string& store,
+                                                   const CapacityFlags& flags);
+
+// To whoever owns the store or was named with --server; else to an engine inside this process, with a socket beside the
+// store so that other terminals can look on.
+absl::StatusOr<Connection> OpenToRun(const Context& context, const CapacityFlags& flags);
+
+struct RunOptions {
+  bool anew = false;   // Under a free name, whatever there is.
+  bool go_on = false;  // With what the store has, even if the file differs by now.
+  bool plot = false;   // End with a picture of the search.
+  std::string file;    // What the user named, for hints.
+};
+
+// Creates the study, or goes on with it, shows it until it ends, then sums up. Ctrl-C once: no new trials; twice: leaves.
+// FailedPrecondition: the store has another study of that name, and the options do not say what to do.
+absl::StatusOr<ExitCode> RunStudy(Context& context,
+                                  Connection& connection,
+                                  StudySpec spec,
+                                  const RunOptions& options);
+
+}  // namespace vernier::cli

@@ -1,0 +1,185 @@
+#include <string>
+
+#include "fmt/format.h"
+#include "src/cli/arguments.h"
+#include "src/cli/commands.h"
+#include "src/cli/hint.h"
+#include "src/cli/resources.h"
+#include "src/cli/study_text.h"
+#include "src/cli/terminal/proto_json.h"
+#include "src/core/status.h"
+#include "src/wire/names.h"
+#include "src/wire/study_proto.h"
+#include "src/wire/time_proto.h"
+
+namespace vernier::cli {
+namespace {
+
+using Stub = Connection::Stub;
+
+// Says what became of the study.
+absl::StatusOr<ExitCode> Report(Context& context, const v1::Study& message, std::string_view note) {
+  VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
+  context.output().Item(
+      fmt::format("study '{}' is {}{}\n", study.spec.name, StudyStateName(study.state), note),
+      ProtoToJson(message));
+  return ExitCode::kOk;
+}
+
+absl::StatusOr<ExitCode> Pause(Context& context, const StudyArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  v1::PauseStudyRequest request;
+  request.set_name(wire::StudyResource(args.study));
+  request.set_request_id(NewRequestId());
+  VERNIER_ASSIGN_OR_RETURN(const v1::Study study,
+                           connection.CallOn(args.study, &Stub::PauseStudy, request));
+  return Report(context, study, "; trials that run go on, no new ones start");
+}
+
+absl::StatusOr<ExitCode> Resume(Context& context, const StudyArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  v1::ResumeStudyRequest request;
+  request.set_name(wire::StudyResource(args.study));
+  request.set_request_id(NewRequestId());
+  VERNIER_ASSIGN_OR_RETURN(const v1::Study study,
+                           connection.CallOn(args.study, &Stub::ResumeStudy, request));
+  return Report(context, study, "");
+}
+
+struct StopArgs {
+  std::string study;
+  std::string reason = "stopped by the user";
+};
+
+absl::StatusOr<ExitCode> Stop(Context& context, const StopArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  v1::StopStudyRequest request;
+  request.set_name(wire::StudyResource(args.study));
+  request.set_reason(args.reason);
+  request.set_request_id(NewRequestId());
+  VERNIER_ASSIGN_OR_RETURN(const v1::Study study,
+                           connection.CallOn(args.study, &Stub::StopStudy, request));
+  return Report(context, study, "");
+}
+
+struct DeleteArgs {
+  std::string study;
+  bool yes = false;
+  bool force = false;
+};
+
+absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  if (!args.yes) {
+    return WithHint(
+        InvalidArgument("deleting study '{}' with its {} trials and their history needs --yes",
+                        args.study,
+                        study.study.trials),
+        fmt::format("`vernier study export {} > {}.jsonl` keeps a copy", args.study, args.study));
+  }
+  v1::DeleteStudyRequest request;
+  request.set_name(wire::StudyResource(args.study));
+  request.set_force(args.force);
+  VERNIER_RETURN_IF_ERROR(connection.CallOn(args.study, &Stub::DeleteStudy, request).status());
+  context.output().Say(fmt::format("study '{}' deleted", args.study));
+  return ExitCode::kOk;
+}
+
+struct AmendArgs {
+  std::string study;
+  std::string trials;
+  std::string failed;
+  std::string time;
+  int parallel = 0;
+};
+
+// A bound that was given goes to the mask; "none" leaves its field unset, which takes the bound away.
+absl::StatusOr<v1::UpdateStudyRequest> MakeAmendment(const AmendArgs& args) {
+  v1::UpdateStudyRequest request;
+  request.set_name(wire::StudyResource(args.study));
+  request.mutable_study()->set_name(request.name());
+  request.set_request_id(NewRequestId());
+  v1::StudySpec& spec = *request.mutable_study()->mutable_spec();
+  if (!args.trials.empty()) {
+    request.mutable_update_mask()->add_paths("spec.budget.trials");
+    if (args.trials != "none") {
+      VERNIER_ASSIGN_OR_RETURN(const std::int64_t bound, ParseCountFlag("--trials", args.trials));
+      spec.mutable_budget()->set_trials(bound);
+    }
+  }
+  if (!args.failed.empty()) {
+    request.mutable_update_mask()->add_paths("spec.budget.failed_trials");
+    if (args.failed != "none") {
+      VERNIER_ASSIGN_OR_RETURN(const std::int64_t bound, ParseCountFlag("--failed", args.failed));
+      spec.mutable_budget()->set_failed_trials(bound);
+    }
+  }
+  if (!args.time.empty()) {
+    request.mutable_update_mask()->add_paths("spec.budget.time");
+    if (args.time != "none") {
+      VERNIER_ASSIGN_OR_RETURN(const absl::Duration bound, ParseDurationFlag("--time", args.time));
+      wire::EncodeDuration(bound, spec.mutable_budget()->mutable_time());
+    }
+  }
+  if (args.parallel > 0) {
+    request.mutable_update_mask()->add_paths("spec.parallel");
+    spec.set_parallel(args.parallel);
+  }
+  return request;
+}
+
+absl::StatusOr<ExitCode> Amend(Context& context, const AmendArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const v1::UpdateStudyRequest request, MakeAmendment(args));
+  if (request.update_mask().paths().empty()) {
+    return InvalidArgument("nothing to amend: give --trials, --failed, --time or --parallel");
+  }
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const v1::Study message,
+                           connection.CallOn(args.study, &Stub::UpdateStudy, request));
+  VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
+  return Report(context,
+                message,
+                fmt::format(": {}, {} at a time", DescribeBudget(study), study.spec.parallel));
+}
+
+}  // namespace
+
+void AddStudyPause(CLI::App& study, Action& chosen) {
+  auto [command, args] = AddCommand<StudyArgs>(
+      study, "pause", "Start no new trials; those that run go on", &Pause, chosen);
+  AddStudyOption(*command, args->study);
+}
+
+void AddStudyResume(CLI::App& study, Action& chosen) {
+  auto [command, args] =
+      AddCommand<StudyArgs>(study, "resume", "Go on with a paused study", &Resume, chosen);
+  AddStudyOption(*command, args->study);
+}
+
+void AddStudyStop(CLI::App& study, Action& chosen) {
+  auto [command, args] = AddCommand<StopArgs>(
+      study, "stop", "Stop a study and its running trials for good", &Stop, chosen);
+  AddStudyOption(*command, args->study);
+  command->add_option("--reason", args->reason, "Kept with the study");
+}
+
+void AddStudyAmend(CLI::App& study, Action& chosen) {
+  auto [command, args] = AddCommand<AmendArgs>(
+      study, "amend", "Change the budget of a study that is not finished", &Amend, chosen);
+  AddStudyOption(*command, args->study);
+  command->add_option("--trials", args->trials, "Trials in all, or none for no bound");
+  command->add_option("--failed", args->failed, "Failed trials that fail the study, or none");
+  command->add_option("--time", args->time, "Time in all, e.g. 2h, or none");
+  command->add_option("--parallel", args->parallel, "Trials at a time")->check(CLI::PositiveNumber);
+}
+
+void AddStudyDelete(CLI::App& study, Action& chosen) {
+  auto [command, args] = AddCommand<DeleteArgs>(
+      study, "delete", "Delete a study with its trials and history", &Delete, chosen);
+  AddStudyOption(*command, args->study);
+  command->add_flag("--yes", args->yes, "Do it without asking");
+  command->add_flag("--force", args->force, "Even while trials of it run");
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,230 @@
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "src/cli/arguments.h"
+#include "src/cli/commands.h"
+#include "src/cli/hint.h"
+#include "src/cli/live_view.h"
+#include "src/cli/resources.h"
+#include "src/cli/terminal/proto_json.h"
+#include "src/cli/trial_csv.h"
+#include "src/core/status.h"
+#include "src/wire/names.h"
+
+namespace vernier::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// A server inside this process runs no engine and keeps others from the store: nothing would ever happen.
+absl::Status CheckSomebodyRuns(const Connection& connection, const StudyRecord& study) {
+  if (!connection.is_embedded() || IsFinished(study.study.state)) return absl::OkStatus();
+  return WithHint(
+      FailedPrecondition("study '{}' is {} and nobody runs it: no server owns the store",
+                         study.name(),
+                         StudyStateName(study.study.state)),
+      "start `vernier server start`, or `vernier run` with its study file");
+}
+
+struct WatchArgs {
+  std::string study;
+  std::int64_t after = 0;
+};
+
+absl::StatusOr<ExitCode> Watch(Context& context, const WatchArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  const absl::Status somebody_runs = CheckSomebodyRuns(connection, study);
+  VERNIER_ASSIGN_OR_RETURN(
+      const StudyBoard board,
+      Follow(context,
+             connection,
+             args.study,
+             {.after = EventSeq(args.after), .follow = somebody_runs.ok(), .on_tick = {}}));
+  if (!somebody_runs.ok()) return somebody_runs;
+  return ExitCodeOf(board.state());
+}
+
+struct WaitArgs {
+  std::string study;
+  std::string timeout;
+};
+
+absl::StatusOr<ExitCode> Wait(Context& context, const WaitArgs& args) {
+  FollowOptions options = {.after = EventSeq(INT64_MAX), .on_tick = {}};
+  if (!args.timeout.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(options.timeout, ParseDurationFlag("--timeout", args.timeout));
+  }
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  VERNIER_RETURN_IF_ERROR(CheckSomebodyRuns(connection, study));
+  VERNIER_RETURN_IF_ERROR(Follow(context, connection, args.study, options).status());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord ended, GetStudy(connection, args.study));
+  context.output().Item(fmt::format("study '{}' is {}: {}\n",
+                                    args.study,
+                                    StudyStateName(ended.study.state),
+                                    ended.study.reason),
+                        ProtoToJson(ended.message));
+  return ExitCodeOf(ended.study.state);
+}
+
+struct ExportArgs {
+  std::string study;
+  std::string file;
+};
+
+// Everything about the trials, their measurements included.
+absl::StatusOr<ordered_json> ExportTrials(Connection& connection,
+                                          const std::vector<TrialRecord>& trials) {
+  auto items = ordered_json::array();
+  for (const TrialRecord& trial : trials) {
+    ordered_json item = ProtoToJson(trial.message);
+    item["measurements"] = ordered_json::array();
+    if (trial.message.measurement_count() > 0) {
+      VERNIER_ASSIGN_OR_RETURN(const auto measurements,
+                               ListMeasurements(connection, trial.message));
+      for (const v1::Measurement& measurement : measurements) {
+        item["measurements"].push_back(ProtoToJson(measurement));
+      }
+    }
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+absl::StatusOr<ExitCode> ExportTo(Output& output, Context& context, const ExportArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  if (output.format() == Format::kJsonl) {
+    VERNIER_RETURN_IF_ERROR(ReadLog(connection, args.study, [&](const v1::StudyEvent& event) {
+      output.StreamItem("", EventToJson(event));
+      return absl::OkStatus();
+    }));
+    return ExitCode::kOk;
+  }
+  VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
+  if (output.format() == Format::kCsv) {
+    output.List(Table({}), ordered_json::array(), TrialCsvRows(study, trials));
+    return ExitCode::kOk;
+  }
+  VERNIER_ASSIGN_OR_RETURN(ordered_json items, ExportTrials(connection, trials));
+  output.Item("", {{"study", ProtoToJson(study.message)}, {"trials", std::move(items)}});
+  return ExitCode::kOk;
+}
+
+absl::StatusOr<ExitCode> Export(Context& context, const ExportArgs& args) {
+  // A table cannot be read back: the log is what an export is, unless another form was asked for.
+  const Format format = context.output().is_table() ? Format::kJsonl : context.output().format();
+  const bool headers = !context.flags().no_headers;
+  if (args.file.empty()) {
+    Output output(context.console(), {.format = format, .headers = headers});
+    return ExportTo(output, context, args);
+  }
+  std::ofstream file(args.file, std::ios::binary | std::ios::trunc);
+  Console console = {.out = file, .err = context.console().err};
+  Output output(console, {.format = format, .headers = headers});
+  VERNIER_ASSIGN_OR_RETURN(const ExitCode code, ExportTo(output, context, args));
+  file.close();
+  if (!file) return InvalidArgument("--file: {} cannot be written", args.file);
+  return code;
+}
+
+struct ReplayArgs {
+  std::string study;
+  bool verify = false;
+  bool strict = false;
+};
+
+std::string_view Word(v1::ReplayStudyResponse::Result result) {
+  return result == v1::ReplayStudyResponse::DIVERGED ? "DIVERGED" : "UNVERIFIABLE";
+}
+
+std::string ReplayText(const v1::ReplayStudyResponse& report) {
+  std::string text;
+  for (const auto& line : report.problems()) {
+    text += fmt::format("{} trial {} (event {}): {}\n",
+                        Word(line.result()),
+                        line.trial(),
+                        line.event(),
+                        line.detail());
+  }
+  return text + fmt::format("{} of {} decisions verified: {} suggestions, {} stops\n",
+                            report.verified(),
+                            report.suggestions() + report.stops(),
+                            report.suggestions(),
+                            report.stops());
+}
+
+ExitCode Judge(const v1::ReplayStudyResponse& report, bool strict) {
+  for (const auto& line : report.problems()) {
+    if (strict || line.result() == v1::ReplayStudyResponse::DIVERGED) return ExitCode::kFailed;
+  }
+  return ExitCode::kOk;
+}
+
+absl::StatusOr<ExitCode> Replay(Context& context, const ReplayArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  if (!args.verify && !args.strict) {
+    LiveView view(context, EventSeq(0));
+    VERNIER_RETURN_IF_ERROR(ReadLog(
+        connection, args.study, [&](const v1::StudyEvent& event) { return view.Print(event); }));
+    return ExitCode::kOk;
+  }
+  v1::ReplayStudyRequest request;
+  request.set_name(wire::StudyResource(args.study));
+  VERNIER_ASSIGN_OR_RETURN(
+      const v1::ReplayStudyResponse report,
+      connection.CallOn(args.study, &Connection::Stub::ReplayStudy, request, absl::Hours(24)));
+  context.output().Item(ReplayText(report), ProtoToJson(report));
+  return Judge(report, args.strict);
+}
+
+}  // namespace
+
+void AddStudyWatch(CLI::App& study, Action& chosen) {
+  auto [command, args] =
+      AddCommand<WatchArgs>(study, "watch", "Follow a study until it ends", &Watch, chosen);
+  AddStudyOption(*command, args->study);
+  command->add_option("--after", args->after, "Print only what came after this event")
+      ->check(CLI::NonNegativeNumber);
+}
+
+void AddStudyWait(CLI::App& study, Action& chosen) {
+  auto [command, args] =
+      AddCommand<WaitArgs>(study,
+                           "wait",
+                           "Wait until a study has ended; exit 1 if it failed or was stopped",
+                           &Wait,
+                           chosen);
+  AddStudyOption(*command, args->study);
+  command->add_option("--timeout", args->timeout, "At most so long, e.g. 30m; then exit 4");
+}
+
+void AddStudyExport(CLI::App& study, Action& chosen) {
+  auto [command, args] = AddCommand<ExportArgs>(
+      study,
+      "export",
+      "Write a study out: its events (jsonl), all of it (json, yaml), its trials (csv)",
+      &Export,
+      chosen);
+  AddStudyOption(*command, args->study);
+  command->add_option("--file", args->file, "Write here instead of to standard output");
+}
+
+void AddStudyReplay(CLI::App& study, Action& chosen) {
+  auto [command, args] =
+      AddCommand<ReplayArgs>(study,
+                             "replay",
+                             "Read a study's log again, or check that it can be computed again",
+                             &Replay,
+                             chosen);
+  AddStudyOption(*command, args->study);
+  command->add_flag("--verify", args->verify, "Recompute every suggestion and stop, and compare");
+  command->add_flag(
+      "--strict", args->strict, "As --verify; what cannot be verified counts as diverged");
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,94 @@
+#include <string>
+
+#include "fmt/format.h"
+#include "src/cli/arguments.h"
+#include "src/cli/commands.h"
+#include "src/cli/resources.h"
+#include "src/cli/study_text.h"
+#include "src/cli/terminal/figures.h"
+#include "src/cli/terminal/proto_json.h"
+#include "src/core/status.h"
+#include "src/wire/study_proto.h"
+
+namespace vernier::cli {
+namespace {
+
+absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const auto studies, ListStudies(connection, query));
+  Table table({{.name = "NAME", .flexible = true},
+               {.name = "STATE"},
+               {.name = "OBJECTIVE", .flexible = true},
+               {.name = "ALGORITHM"},
+               {.name = "TRIALS", .align = Align::kRight},
+               {.name = "FAILED", .align = Align::kRight},
+               {.name = "BEST", .align = Align::kRight},
+               {.name = "AGE", .align = Align::kRight}});
+  auto items = nlohmann::ordered_json::array();
+  for (const v1::Study& message : studies) {
+    VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
+    const auto& bound = study.spec.budget.trials;
+    table.AddRow(
+        {{study.spec.name, Style::kBold},
+         {std::string(StudyStateName(study.state)), StyleOf(study.state)},
+         {DescribeObjectives(study.spec)},
+         {study.spec.algorithm.name},
+         {bound ? fmt::format("{}/{}", study.trials, *bound) : std::to_string(study.trials)},
+         {std::to_string(study.failed)},
+         {study.best ? std::to_string(study.best->value()) : "-"},
+         {FormatElapsed(context.Now() - study.created)}});
+    items.push_back(ProtoToJson(message));
+  }
+  if (studies.empty() && query.filter.empty()) {
+    context.console().err << "no studies yet; `vernier study create FILE` makes one\n";
+  }
+  context.output().List(table, items);
+  return ExitCode::kOk;
+}
+
+absl::StatusOr<ExitCode> Show(Context& context, const StudyArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  context.output().Item(DescribeStudy(study, context.zone()), ProtoToJson(study.message));
+  return ExitCode::kOk;
+}
+
+absl::StatusOr<ExitCode> Best(Context& context, const StudyArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  if (!study.study.best) {
+    return NotFound("study '{}' has no best trial yet: none of its {} trials is completed",
+                    args.study,
+                    study.study.trials);
+  }
+  VERNIER_ASSIGN_OR_RETURN(
+      const TrialRecord trial,
+      GetTrial(connection, args.study, std::to_string(study.study.best->value())));
+  context.output().Item(DescribeBest(study, trial, context.Now()), ProtoToJson(trial.message));
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void AddStudyList(CLI::App& study, Action& chosen) {
+  auto [command, query] =
+      AddCommand<Query>(study, "list", "List the studies of the store", &List, chosen);
+  AddQueryOptions(*command,
+                  "Only those, e.g. 'state = ACTIVE'",
+                  "Columns, - for descending: name, -create_time, trial_count, …",
+                  *query);
+}
+
+void AddStudyShow(CLI::App& study, Action& chosen) {
+  auto [command, args] = AddCommand<StudyArgs>(
+      study, "show", "Show a study: its definition and how far it is", &Show, chosen);
+  AddStudyOption(*command, args->study);
+}
+
+void AddStudyBest(CLI::App& study, Action& chosen) {
+  auto [command, args] = AddCommand<StudyArgs>(
+      study, "best", "Show the best trial and how to reproduce it", &Best, chosen);
+  AddStudyOption(*command, args->study);
+}
+
+}  // namespace vernier::cli

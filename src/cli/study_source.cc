@@ -1,0 +1,59 @@
+#include "src/cli/study_source.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <system_error>
+
+#include "src/cli/hint.h"
+#include "src/codec/study_file.h"
+#include "src/core/status.h"
+
+namespace vernier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReadAll(std::istream& in) {
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+absl::StatusOr<std::string> ReadStudy(const std::string& path) {
+  if (path == "-") return ReadAll(std::cin);
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return InvalidArgument("{}: is a folder, not a study file", path);
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return NotFound("{}: no such file, or not readable", path);
+  return ReadAll(file);
+}
+
+// Where the user is, in the file system's own words; "." if even that is gone.
+fs::path FolderOf(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path == "-" ? "." : path, error);
+  if (error) return ".";
+  const fs::path normal = absolute.lexically_normal();
+  return path == "-" ? normal : normal.parent_path();
+}
+
+}  // namespace
+
+absl::StatusOr<StudySpec> LoadStudy(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadStudy(path));
+  absl::StatusOr<StudySpec> spec = codec::ParseStudyFile(text);
+  if (!spec.ok()) {
+    return WithHint(spec.status(), fmt::format("nothing was stored; mend {} and try again", path));
+  }
+  if (spec->job) {
+    std::string& directory = spec->job->working_directory;
+    const fs::path folder = FolderOf(path);
+    directory =
+        directory.empty() ? folder.string() : (folder / directory).lexically_normal().string();
+  }
+  return spec;
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "vernier/core/study.h"
+
+namespace vernier::cli {
+
+// The study that a file defines; "-" is standard input. A job without a working directory gets the file's folder, and a
+// relative one is taken from there, so that the study means the same wherever its server runs.
+// NotFound: no such file.  InvalidArgument: as ParseStudyFile.
+absl::StatusOr<StudySpec> LoadStudy(const std::string& path);
+
+}  // namespace vernier::cli

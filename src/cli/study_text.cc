@@ -1,0 +1,230 @@
+#include "src/cli/study_text.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "fmt/format.h"
+#include "src/cli/terminal/figures.h"
+#include "src/codec/study_file.h"
+#include "src/jobs/layout.h"
+
+namespace vernier::cli {
+namespace {
+
+std::string Field(std::string_view name, std::string_view value) {
+  return fmt::format("{:<12}{}\n", name, value);
+}
+
+std::string_view ScaleSuffix(Scale scale) {
+  switch (scale) {
+    case Scale::kLinear:
+      return "";
+    case Scale::kLog:
+      return " log";
+    case Scale::kReverseLog:
+      return " reverse-log";
+  }
+  return "";
+}
+
+template <typename Range>
+std::string DescribeRange(std::string_view kind, const Range& range) {
+  std::string text =
+      fmt::format("{} [{}, {}]{}", kind, range.lower, range.upper, ScaleSuffix(range.scale));
+  if (range.step) text += fmt::format(" step {}", *range.step);
+  if (range.points) text += fmt::format(" points {}", *range.points);
+  return text;
+}
+
+template <typename Values, typename Format>
+std::string Join(const Values& values, std::string_view separator, const Format& format) {
+  std::string text;
+  for (const auto& value : values) {
+    if (!text.empty()) text += separator;
+    text += format(value);
+  }
+  return text;
+}
+
+struct DomainWords {
+  std::string operator()(const FloatDomain& d) const { return DescribeRange("float", d); }
+  std::string operator()(const IntDomain& d) const { return DescribeRange("int", d); }
+  std::string operator()(const DiscreteDomain& d) const {
+    return fmt::format("discrete [{}]", Join(d.values, ", ", FormatFigure));
+  }
+  std::string operator()(const CategoricalDomain& d) const {
+    return fmt::format("categorical [{}]", Join(d.values, ", ", FormatValue));
+  }
+  std::string operator()(const BoolDomain&) const { return "bool"; }
+};
+
+std::string DescribeParameter(const Parameter& parameter, std::size_t name_width) {
+  std::string text =
+      fmt::format("{:{}}  {}", parameter.name, name_width, DescribeDomain(parameter.domain));
+  for (const Condition& condition : parameter.when) {
+    text += fmt::format(
+        ", when {} is {}", condition.parent, Join(condition.values, " or ", FormatValue));
+  }
+  if (parameter.default_value) {
+    text += fmt::format(", default {}", FormatValue(*parameter.default_value));
+  }
+  return text;
+}
+
+std::string DescribeSpace(const Space& space) {
+  std::size_t width = 0;
+  for (const Parameter& parameter : space.parameters()) {
+    width = std::max(width, parameter.name.size());
+  }
+  std::string text;
+  for (const Parameter& parameter : space.parameters()) {
+    text += Field(text.empty() ? "parameters" : "", DescribeParameter(parameter, width));
+  }
+  for (const std::string& constraint : space.constraints()) text += Field("constraint", constraint);
+  return text;
+}
+
+std::string DescribeJob(const TrainingJob& job) {
+  std::string text = Join(job.command, " ", ShellQuote);
+  if (!job.args.empty()) text += " " + Join(job.args, " ", ShellQuote);
+  text += " (";
+  bool is_first = true;
+  for (const auto& [role, replica] : job.replicas) {
+    text += fmt::format("{}{} {}", is_first ? "" : ", ", replica.count, RoleName(role, job));
+    is_first = false;
+  }
+  return text + ")";
+}
+
+// A placement on this host, for building a trial's command line; nothing is started there.
+PlacedGang OnThisHost(const GangRequest& request) {
+  PlacedGang placed;
+  for (const ReplicaRequest& replica : request.replicas) {
+    placed.placement.push_back(
+        {.role = replica.role, .index = replica.index, .host = "127.0.0.1", .port = 0, .gpus = {}});
+  }
+  return placed;
+}
+
+}  // namespace
+
+Style StyleOf(StudyState state) {
+  switch (state) {
+    case StudyState::kActive:
+      return Style::kCyan;
+    case StudyState::kCompleted:
+      return Style::kGreen;
+    case StudyState::kFailed:
+      return Style::kRed;
+    case StudyState::kPaused:
+    case StudyState::kStopping:
+      return Style::kYellow;
+    case StudyState::kCancelled:
+      return Style::kDim;
+  }
+  return Style::kPlain;
+}
+
+std::string DescribeDomain(const Domain& domain) { return std::visit(DomainWords{}, domain); }
+
+std::string DescribeBudget(const Study& study) {
+  const Budget& budget = study.spec.budget;
+  std::string text = budget.trials ? fmt::format("{} of {} trials", study.trials, *budget.trials)
+                                   : fmt::format("{} trials, no bound", study.trials);
+  if (budget.failed_trials) {
+    text += fmt::format(", {} of {} failed", study.failed, *budget.failed_trials);
+  } else if (study.failed > 0) {
+    text += fmt::format(", {} failed", study.failed);
+  }
+  if (budget.time) text += fmt::format(", time {}", codec::FormatDuration(*budget.time));
+  return text;
+}
+
+std::string DescribeObjectives(const StudySpec& spec) {
+  return Join(spec.objectives, ", ", [](const Objective& objective) {
+    return fmt::format(
+        "{} {}", objective.goal == Goal::kMaximize ? "maximize" : "minimize", objective.metric);
+  });
+}
+
+std::string DescribeStudy(const StudyRecord& record, absl::TimeZone zone) {
+  const Study& study = record.study;
+  std::string text = Field("study", study.spec.name);
+  std::string state(StudyStateName(study.state));
+  if (!study.reason.empty()) state += ": " + study.reason;
+  text += Field("state", state);
+  text += Field("objective", DescribeObjectives(study.spec));
+  text += Field("budget", DescribeBudget(study));
+  text += Field("algorithm",
+                fmt::format("{}, stopping {}, {} at a time, seed {}",
+                            study.spec.algorithm.name,
+                            study.spec.stopping.name,
+                            study.spec.parallel,
+                            study.spec.seed));
+  text += DescribeSpace(study.spec.space);
+  if (study.spec.job) text += Field("job", DescribeJob(*study.spec.job));
+  if (study.best) text += Field("best", fmt::format("trial {}", study.best->value()));
+  text += Field("created", FormatMoment(study.created, zone));
+  return text + Field("updated", FormatMoment(study.updated, zone));
+}
+
+int ReplicaCount(const StudySpec& spec) {
+  int count = 0;
+  if (!spec.job) return count;
+  for (const auto& [role, replica] : spec.job->replicas) count += replica.count;
+  return count;
+}
+
+std::string ReproducingCommand(const StudySpec& spec, const Trial& trial) {
+  if (!spec.job) return "";
+  const AttemptId id = {{StudyId(), trial.number}, AttemptNumber(1)};
+  const auto gang =
+      jobs::MakeGangProgram(id, spec, trial, OnThisHost(jobs::MakeGangRequest(id, spec)), ".");
+  if (!gang.ok() || gang->replicas.empty()) return "";
+  const ReplicaProgram& primary = gang->replicas.front();
+  const std::string command = Join(primary.argv, " ", ShellQuote);
+  if (primary.directory.empty() || primary.directory == ".") return command;
+  return fmt::format("cd {} && {}", ShellQuote(primary.directory), command);
+}
+
+std::string DescribeBest(const StudyRecord& study, const TrialRecord& record, absl::Time now) {
+  const Trial& trial = record.trial;
+  std::string text =
+      Field("best trial", fmt::format("{} of {}", trial.number.value(), study.name()));
+  for (const Objective& objective : study.study.spec.objectives) {
+    if (const auto value = ObjectiveOf(trial, objective.metric)) {
+      text += Field(objective.metric, FormatFigure(*value));
+    }
+  }
+  bool is_first = true;
+  for (const std::string& name : study.parameter_names()) {
+    const auto value = trial.point.find(name);
+    if (value == trial.point.end()) continue;
+    text +=
+        Field(is_first ? "parameters" : "", fmt::format("{}={}", name, FormatValue(value->second)));
+    is_first = false;
+  }
+  if (const auto duration = DurationOf(trial, now)) text += Field("took", FormatElapsed(*duration));
+  if (!trial.attempts.empty()) text += Field("logs", trial.attempts.back().directory);
+  const std::string command = ReproducingCommand(study.study.spec, trial);
+  const int replicas = ReplicaCount(study.study.spec);
+  if (!command.empty()) text += Field(replicas > 1 ? "its chief" : "reproduce", command);
+  if (replicas > 1) {
+    text += Field("reproduce",
+                  fmt::format("vernier trial repeat {} {}", study.name(), trial.number.value()));
+  }
+  return text;
+}
+
+std::string ShellQuote(std::string_view word) {
+  constexpr std::string_view kSafe =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!word.empty() && word.find_first_not_of(kSafe) == std::string_view::npos) {
+    return std::string(word);
+  }
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "src/cli/resources.h"
+#include "vernier/core/study.h"
+
+// Studies in words.
+namespace vernier::cli {
+
+Style StyleOf(StudyState state);
+
+// "float [1e-05, 0.1] log".
+std::string DescribeDomain(const Domain& domain);
+// "8 of 20 trials, 1 of 5 failed, 2h".
+std::string DescribeBudget(const Study& study);
+// "maximize accuracy".
+std::string DescribeObjectives(const StudySpec& spec);
+
+// All about a study, some lines.
+std::string DescribeStudy(const StudyRecord& study, absl::TimeZone zone);
+
+// The command line that runs the trial's primary by hand; empty if the study has no training job.
+std::string ReproducingCommand(const StudySpec& spec, const Trial& trial);
+// How many programs one trial of the job starts.
+int ReplicaCount(const StudySpec& spec);
+
+// The best trial: its number, value and point, how to reproduce it, where its logs are. `trial` is that trial.
+std::string DescribeBest(const StudyRecord& study, const TrialRecord& trial, absl::Time now);
+
+// A word as a POSIX shell reads it back.
+std::string ShellQuote(std::string_view word);
+
+}  // namespace vernier::cli

@@ -1,0 +1,109 @@
+#include "src/cli/terminal/figures.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "fmt/format.h"
+
+namespace vernier::cli {
+namespace {
+
+constexpr std::array<std::string_view, 8> kBlocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+constexpr std::array<std::string_view, 8> kRamp = {"_", ".", "-", "~", "=", "+", "*", "#"};
+
+// The mean of each of `width` equal stretches; a stretch without a finite value is NaN.
+std::vector<double> Resample(std::span<const double> values, int width) {
+  const auto cells = std::min(values.size(), static_cast<std::size_t>(width));
+  std::vector<double> means(cells, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t cell = 0; cell < cells; ++cell) {
+    const std::size_t first = cell * values.size() / cells;
+    const std::size_t last = (cell + 1) * values.size() / cells;
+    double sum = 0;
+    int count = 0;
+    for (const double value : values.subspan(first, last - first)) {
+      if (!std::isfinite(value)) continue;
+      sum += value;
+      ++count;
+    }
+    if (count > 0) means[cell] = sum / count;
+  }
+  return means;
+}
+
+}  // namespace
+
+std::string FormatFigure(double value) { return fmt::format("{:.6g}", value); }
+
+std::string FormatCompact(double value) { return fmt::format("{:.3g}", value); }
+
+std::string FormatElapsed(absl::Duration elapsed) {
+  elapsed = std::max(elapsed, absl::ZeroDuration());
+  const double seconds = absl::ToDoubleSeconds(elapsed);
+  if (seconds < 9.95) return fmt::format("{:.1f}s", seconds);
+  if (!std::isfinite(seconds)) return "inf";
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 60) return fmt::format("{}s", whole);
+  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  if (whole < 86400) return fmt::format("{}h{:02}m", whole / 3600, whole % 3600 / 60);
+  return fmt::format("{}d{:02}h", whole / 86400, whole % 86400 / 3600);
+}
+
+std::string FormatBytes(std::int64_t bytes) {
+  constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto amount = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (amount >= 1024 && unit + 1 < kUnits.size()) {
+    amount /= 1024;
+    ++unit;
+  }
+  if (unit == 0 || amount >= 100) return fmt::format("{:.0f} {}", amount, kUnits[unit]);
+  return fmt::format("{:.1f} {}", amount, kUnits[unit]);
+}
+
+std::string FormatMoment(absl::Time time, absl::TimeZone zone) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S", time, zone);
+}
+
+std::string Sparkline(std::span<const double> values, int width, bool unicode) {
+  const std::vector<double> cells = Resample(values, width);
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const double cell : cells) {
+    if (std::isnan(cell)) continue;
+    low = std::min(low, cell);
+    high = std::max(high, cell);
+  }
+  const auto& levels = unicode ? kBlocks : kRamp;
+  std::string line;
+  for (const double cell : cells) {
+    if (std::isnan(cell)) {
+      line += ' ';
+      continue;
+    }
+    // A flat curve sits in the middle: it is neither low nor high.
+    const double height = high > low ? (cell - low) / (high - low) : 0.5;
+    line += levels[static_cast<std::size_t>(std::lround(height * (levels.size() - 1)))];
+  }
+  return line;
+}
+
+std::string ProgressBar(double done, double total, int width, bool unicode) {
+  const double share = total > 0 ? std::clamp(done / total, 0.0, 1.0) : 0.0;
+  const auto filled = static_cast<int>(std::floor(share * width + 1e-9));
+  std::string bar;
+  for (int i = 0; i < width; ++i) {
+    if (unicode) {
+      bar += i < filled ? "█" : "░";
+    } else {
+      bar += i < filled ? "#" : ".";
+    }
+  }
+  return bar;
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,197 @@
+#include "src/cli/terminal/study_board.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "fmt/format.h"
+#include "src/cli/terminal/figures.h"
+#include "src/cli/terminal/text.h"
+
+namespace vernier::cli {
+namespace {
+
+const std::string* FirstMetric(const std::optional<StudySpec>& spec) {
+  return spec && !spec->objectives.empty() ? &spec->objectives[0].metric : nullptr;
+}
+
+std::optional<double> ValueOf(const std::map<std::string, double>& metrics,
+                              const std::string* metric) {
+  if (metric == nullptr) return std::nullopt;
+  const auto found = metrics.find(*metric);
+  if (found == metrics.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace
+
+void StudyBoard::Apply(const Event& event) {
+  last_event_ = event.seq;
+  updated_ = event.time;
+  std::visit([&](const auto& payload) { On(payload, event.time); }, event.payload);
+}
+
+void StudyBoard::On(const StudyCreated& created, absl::Time time) {
+  spec_ = created.spec;
+  created_ = time;
+  for (const Parameter& parameter : spec_->space.parameters()) names_.push_back(parameter.name);
+}
+
+void StudyBoard::On(const StudyStateChanged& changed, absl::Time) {
+  state_ = changed.to;
+  reason_ = changed.reason;
+}
+
+void StudyBoard::On(const StudyAmended& amended, absl::Time) {
+  if (!spec_) return;
+  spec_->budget = amended.budget;
+  spec_->parallel = amended.parallel;
+}
+
+void StudyBoard::On(const TrialCreated& created, absl::Time) {
+  trials_[created.trial].point = created.point;
+}
+
+void StudyBoard::On(const TrialStateChanged& changed, absl::Time time) {
+  Entry& entry = trials_[changed.trial];
+  entry.state = changed.to;
+  if (changed.to == TrialState::kRunning && !entry.started) entry.started = time;
+  if (IsFinished(changed.to)) entry.ended = time;
+  if (changed.to != TrialState::kCompleted) return;
+  if (const auto value = ValueOf(changed.final_metrics, FirstMetric(spec_))) {
+    entry.objective = value;
+    const bool is_better =
+        !best_ || IsBetter(spec_->objectives[0].goal, *value, *trials_[*best_].objective);
+    if (is_better && !std::isnan(*value)) best_ = changed.trial;
+  }
+}
+
+void StudyBoard::On(const MeasurementReported& reported, absl::Time) {
+  const auto value = ValueOf(reported.measurement.metrics, FirstMetric(spec_));
+  if (!value) return;
+  Entry& entry = trials_[reported.trial];
+  entry.objective = value;
+  entry.curve.push_back(*value);
+}
+
+void StudyBoard::On(const StopDecided& decided, absl::Time) {
+  trials_[decided.trial].stopped_early = true;
+}
+
+std::int64_t StudyBoard::open() const {
+  return static_cast<std::int64_t>(trials_.size()) - finished();
+}
+
+std::int64_t StudyBoard::running() const {
+  return std::count_if(trials_.begin(), trials_.end(), [](const auto& trial) {
+    const TrialState state = trial.second.state;
+    return state == TrialState::kPreparing || state == TrialState::kRunning ||
+           state == TrialState::kStopping;
+  });
+}
+
+std::int64_t StudyBoard::finished() const {
+  return std::count_if(trials_.begin(), trials_.end(), [](const auto& trial) {
+    return IsFinished(trial.second.state);
+  });
+}
+
+std::optional<TrialRow> StudyBoard::Best() const {
+  if (!best_) return std::nullopt;
+  return Row(*best_, trials_.at(*best_), updated_);
+}
+
+TrialRow StudyBoard::Row(TrialNumber number, const Entry& entry, absl::Time now) const {
+  TrialRow row = {.number = number.value(),
+                  .state = entry.state,
+                  .stopped_early = entry.stopped_early,
+                  .is_best = best_ == number,
+                  .objective = entry.objective,
+                  .curve = entry.curve,
+                  .parameters = CompactPoint(entry.point, names_)};
+  if (entry.started) row.duration = entry.ended.value_or(now) - *entry.started;
+  return row;
+}
+
+std::optional<absl::Duration> StudyBoard::Remaining() const {
+  if (!spec_ || !spec_->budget.trials || IsFinished(state_)) return std::nullopt;
+  absl::Duration spent;
+  std::int64_t measured = 0;
+  for (const auto& [number, entry] : trials_) {
+    if (!entry.started || !entry.ended) continue;
+    spent += *entry.ended - *entry.started;
+    ++measured;
+  }
+  if (measured == 0) return std::nullopt;
+  const std::int64_t left = std::max<std::int64_t>(0, *spec_->budget.trials - finished());
+  return spent / measured * left / std::max(1, spec_->parallel);
+}
+
+std::string StudyBoard::ProgressLine(const BoardOptions& options, absl::Time now) const {
+  const absl::Time until = IsFinished(state_) ? updated_ : now;
+  const std::string elapsed = FormatElapsed(until - created_);
+  const auto total = spec_ ? spec_->budget.trials : std::nullopt;
+  if (!total) return fmt::format("{} trials finished, {}", finished(), elapsed);
+  std::string line = fmt::format(
+      "{}  {} of {} trials, {}",
+      ProgressBar(
+          static_cast<double>(finished()), static_cast<double>(*total), 24, options.unicode),
+      finished(),
+      *total,
+      elapsed);
+  if (const auto remaining = Remaining()) {
+    line += fmt::format(", about {} left", FormatElapsed(*remaining));
+  }
+  return line;
+}
+
+std::vector<TrialRow> StudyBoard::VisibleRows(std::size_t limit, absl::Time now) const {
+  std::vector<std::pair<TrialNumber, const Entry*>> running;
+  std::vector<std::pair<TrialNumber, const Entry*>> ended;
+  for (const auto& [number, entry] : trials_) {
+    (IsFinished(entry.state) ? ended : running).emplace_back(number, &entry);
+  }
+  std::stable_sort(ended.begin(), ended.end(), [](const auto& a, const auto& b) {
+    return a.second->ended > b.second->ended;
+  });
+  std::vector<TrialRow> rows;
+  for (const auto* group : {&running, &ended}) {
+    for (const auto& [number, entry] : *group) {
+      if (rows.size() < limit) rows.push_back(Row(number, *entry, now));
+    }
+  }
+  return rows;
+}
+
+std::vector<std::string> StudyBoard::Lines(const BoardOptions& options, absl::Time now) const {
+  if (!spec_) return {};
+  const Objective& objective = spec_->objectives[0];
+  std::vector<std::string> lines;
+  const std::string title = fmt::format("{}  {}  {} {}, {}, {} at a time",
+                                        spec_->name,
+                                        StudyStateName(state_),
+                                        objective.goal == Goal::kMaximize ? "maximize" : "minimize",
+                                        objective.metric,
+                                        spec_->algorithm.name,
+                                        spec_->parallel);
+  lines.push_back(Paint(Truncate(title, options.width), Style::kBold, options.color));
+  lines.push_back(Truncate(ProgressLine(options, now), options.width));
+  if (const auto best = Best()) {
+    const std::string text = fmt::format(
+        "best: trial {}  {}  {}", best->number, FormatFigure(*best->objective), best->parameters);
+    lines.push_back(Paint(Truncate(text, options.width), Style::kGreen, options.color));
+  } else {
+    lines.push_back("best: none yet");
+  }
+  lines.emplace_back();
+  const int room = std::max(1, options.height - static_cast<int>(lines.size()) - 2);
+  const std::vector<TrialRow> rows = VisibleRows(static_cast<std::size_t>(std::min(room, 16)), now);
+  for (std::string& line :
+       TrialTable(rows, options.unicode).Lines({.width = options.width, .color = options.color})) {
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "src/cli/terminal/trial_table.h"
+#include "vernier/core/event.h"
+#include "vernier/core/study.h"
+
+namespace vernier::cli {
+
+struct BoardOptions {
+  int width = 80;
+  int height = 24;  // Lines at most.
+  bool color = false;
+  bool unicode = true;
+};
+
+// A study as its log tells it: what a live view shows. Folds events from the first on; reads no clock.
+class StudyBoard {
+ public:
+  // Events in the order of the log, the first one a StudyCreated.
+  void Apply(const Event& event);
+
+  const std::optional<StudySpec>& spec() const { return spec_; }
+  StudyState state() const { return state_; }
+  const std::string& reason() const { return reason_; }
+  EventSeq last_event() const { return last_event_; }
+  // Trials that wait, prepare, run or stop.
+  std::int64_t open() const;
+  // Of those, the ones that somebody works on: preparing, running or stopping.
+  std::int64_t running() const;
+  std::int64_t finished() const;
+  // Of completed trials, by the first objective; ties go to the earlier.
+  std::optional<TrialRow> Best() const;
+
+  // The screen: study, progress, best trial, running and lately finished trials. As of `now`.
+  std::vector<std::string> Lines(const BoardOptions& options, absl::Time now) const;
+
+ private:
+  struct Entry {
+    Point point;
+    TrialState state = TrialState::kRequested;
+    bool stopped_early = false;
+    std::optional<double> objective;
+    std::vector<double> curve;
+    std::optional<absl::Time> started;
+    std::optional<absl::Time> ended;
+  };
+
+  void On(const StudyCreated& created, absl::Time time);
+  void On(const StudyStateChanged& changed, absl::Time time);
+  void On(const StudyAmended& amended, absl::Time time);
+  void On(const TrialCreated& created, absl::Time time);
+  void On(const TrialStateChanged& changed, absl::Time time);
+  void On(const MeasurementReported& reported, absl::Time time);
+  void On(const StopDecided& decided, absl::Time time);
+  // Facts that a view does not show.
+  template <typename Other>
+  void On(const Other&, absl::Time) {}
+
+  TrialRow Row(TrialNumber number, const Entry& entry, absl::Time now) const;
+  std::string ProgressLine(const BoardOptions& options, absl::Time now) const;
+  std::optional<absl::Duration> Remaining() const;
+  std::vector<TrialRow> VisibleRows(std::size_t limit, absl::Time now) const;
+
+  std::optional<StudySpec> spec_;
+  std::vector<std::string> names_;  // Of the parameters, in the user's order.
+  StudyState state_ = StudyState::kActive;
+  std::string reason_;
+  EventSeq last_event_;
+  absl::Time created_;
+  absl::Time updated_;
+  std::map<TrialNumber, Entry> trials_;
+  std::optional<TrialNumber> best_;
+};
+
+// One line for people about an event that `board` has applied already; empty for facts that only the log needs.
+std::string DescribeEvent(const Event& event, const StudyBoard& board, absl::TimeZone zone);
+
+}  // namespace vernier::cli

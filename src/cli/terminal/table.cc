@@ -1,0 +1,81 @@
+#include "src/cli/terminal/table.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "src/core/check.h"
+
+namespace vernier::cli {
+namespace {
+
+constexpr int kGap = 2;
+// A flexible column keeps at least this much.
+constexpr int kLeastWidth = 6;
+
+}  // namespace
+
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+void Table::AddRow(std::vector<Cell> cells) {
+  VERNIER_CHECK(cells.size() == columns_.size(), "a row has one cell for each column");
+  rows_.push_back(std::move(cells));
+}
+
+std::vector<int> Table::Widths(const TableOptions& options) const {
+  std::vector<int> widths(columns_.size(), 0);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (options.headers) widths[i] = DisplayWidth(columns_[i].name);
+    for (const std::vector<Cell>& row : rows_) {
+      widths[i] = std::max(widths[i], DisplayWidth(row[i].text));
+    }
+  }
+  const int gaps = kGap * (static_cast<int>(columns_.size()) - 1);
+  int excess = std::accumulate(widths.begin(), widths.end(), gaps) - options.width;
+  while (excess > 0) {
+    int widest = -1;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (!columns_[i].flexible || widths[i] <= kLeastWidth) continue;
+      if (widest < 0 || widths[i] > widths[widest]) widest = static_cast<int>(i);
+    }
+    if (widest < 0) break;
+    --widths[widest];
+    --excess;
+  }
+  return widths;
+}
+
+std::string Table::Line(const std::vector<Cell>& cells,
+                        const std::vector<int>& widths,
+                        const TableOptions& options) const {
+  std::string line;
+  int used = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const int gap = i == 0 ? 0 : kGap;
+    const int room = std::min(widths[i], options.width - used - gap);
+    if (room < 1) break;
+    const std::string text = Truncate(cells[i].text, room);
+    const std::string padded =
+        columns_[i].align == Align::kRight ? PadLeft(text, room) : PadRight(text, room);
+    line.append(static_cast<std::size_t>(gap), ' ');
+    line += Paint(padded, cells[i].style, options.color);
+    used += gap + room;
+  }
+  if (!options.color) line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+std::vector<std::string> Table::Lines(const TableOptions& options) const {
+  const std::vector<int> widths = Widths(options);
+  std::vector<std::string> lines;
+  if (options.headers) {
+    std::vector<Cell> names;
+    for (const Column& column : columns_) names.push_back({column.name, Style::kDim});
+    lines.push_back(Line(names, widths, options));
+  }
+  for (const std::vector<Cell>& row : rows_) lines.push_back(Line(row, widths, options));
+  return lines;
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,145 @@
+#include "src/cli/terminal/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace vernier::cli {
+namespace {
+
+struct Character {
+  char32_t code = 0;
+  std::size_t bytes = 1;
+};
+
+std::size_t SequenceLength(unsigned char lead) {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead < 0xE0) return 2;
+  if (lead >= 0xE0 && lead < 0xF0) return 3;
+  if (lead >= 0xF0 && lead < 0xF5) return 4;
+  return 0;
+}
+
+// The first character of a text that is not empty; a broken sequence is one byte of its own.
+Character FirstCharacter(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t length = SequenceLength(lead);
+  if (length == 1) return {lead, 1};
+  if (length == 0 || length > text.size()) return {U'\uFFFD', 1};
+  char32_t code = lead & (0xFFU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xC0U) != 0x80U) return {U'\uFFFD', 1};
+    code = (code << 6U) | (next & 0x3FU);
+  }
+  return {code, length};
+}
+
+using Range = std::pair<char32_t, char32_t>;
+
+constexpr std::array<Range, 5> kZeroWidth = {
+    {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}}};
+constexpr std::array<Range, 9> kWide = {{{0x1100, 0x115F},
+                                         {0x2E80, 0x303E},
+                                         {0x3041, 0xA4CF},
+                                         {0xAC00, 0xD7A3},
+                                         {0xF900, 0xFAFF},
+                                         {0xFE30, 0xFE4F},
+                                         {0xFF00, 0xFF60},
+                                         {0x1F300, 0x1FAFF},
+                                         {0x20000, 0x3FFFD}}};
+
+template <std::size_t N>
+bool IsIn(const std::array<Range, N>& ranges, char32_t code) {
+  return std::any_of(ranges.begin(), ranges.end(), [code](const Range& range) {
+    return code >= range.first && code <= range.second;
+  });
+}
+
+int Columns(char32_t code) {
+  if (IsIn(kZeroWidth, code)) return 0;
+  return IsIn(kWide, code) ? 2 : 1;
+}
+
+std::string_view StyleCode(Style style) {
+  switch (style) {
+    case Style::kPlain:
+      return "";
+    case Style::kBold:
+      return "1";
+    case Style::kDim:
+      return "2";
+    case Style::kGreen:
+      return "32";
+    case Style::kRed:
+      return "31";
+    case Style::kYellow:
+      return "33";
+    case Style::kCyan:
+      return "36";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Paint(std::string_view text, Style style, bool color) {
+  if (!color || style == Style::kPlain || text.empty()) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", StyleCode(style), text);
+}
+
+int DisplayWidth(std::string_view text) {
+  int width = 0;
+  while (!text.empty()) {
+    const Character next = FirstCharacter(text);
+    width += Columns(next.code);
+    text.remove_prefix(next.bytes);
+  }
+  return width;
+}
+
+std::string Truncate(std::string_view text, int width) {
+  if (DisplayWidth(text) <= width) return std::string(text);
+  std::string kept;
+  int used = 0;
+  while (!text.empty()) {
+    const Character next = FirstCharacter(text);
+    const int columns = Columns(next.code);
+    if (used + columns > width - 1) break;
+    used += columns;
+    kept.append(text.substr(0, next.bytes));
+    text.remove_prefix(next.bytes);
+  }
+  return kept + "…";
+}
+
+std::string PadRight(std::string_view text, int width) {
+  const int missing = std::max(0, width - DisplayWidth(text));
+  return fmt::format("{}{:{}}", text, "", missing);
+}
+
+std::string PadLeft(std::string_view text, int width) {
+  const int missing = std::max(0, width - DisplayWidth(text));
+  return fmt::format("{:{}}{}", "", missing, text);
+}
+
+std::string Printable(std::string_view text) {
+  std::string printable;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\t') {
+      printable += ' ';
+    } else if (byte < 0x20 || byte == 0x7F) {
+      printable += "·";
+    } else {
+      printable += c;
+    }
+  }
+  return printable;
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,142 @@
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "fmt/format.h"
+#include "src/cli/arguments.h"
+#include "src/cli/assignment.h"
+#include "src/cli/commands.h"
+#include "src/cli/resources.h"
+#include "src/cli/runner.h"
+#include "src/cli/terminal/proto_json.h"
+#include "src/core/status.h"
+#include "src/wire/names.h"
+#include "src/wire/trial_proto.h"
+#include "src/wire/value_proto.h"
+
+namespace vernier::cli {
+namespace {
+
+using Stub = Connection::Stub;
+
+struct StopArgs {
+  std::string study;
+  std::string trial;
+  std::string reason = "stopped by the user";
+};
+
+absl::StatusOr<ExitCode> Stop(Context& context, const StopArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
+  v1::StopTrialRequest request;
+  request.set_name(trial.message.name());
+  request.set_reason(args.reason);
+  request.set_request_id(NewRequestId());
+  VERNIER_ASSIGN_OR_RETURN(const v1::Trial stopped, connection.Call(&Stub::StopTrial, request));
+  context.output().Item(fmt::format("trial {} of '{}' is {}\n",
+                                    stopped.number(),
+                                    args.study,
+                                    v1::TrialState_Name(stopped.state())),
+                        ProtoToJson(stopped));
+  return ExitCode::kOk;
+}
+
+struct AddArgs {
+  std::string study;
+  std::vector<std::string> point;
+  std::vector<std::string> metrics;
+};
+
+absl::StatusOr<ExitCode> Add(Context& context, const AddArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const auto metrics, ParseMetrics("--metric", args.metrics));
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  VERNIER_ASSIGN_OR_RETURN(const Point point, ParsePoint(study.study.spec.space, args.point));
+  v1::CreateTrialRequest request;
+  request.set_parent(wire::StudyResource(args.study));
+  request.set_request_id(NewRequestId());
+  wire::EncodePoint(point, request.mutable_trial()->mutable_parameters());
+  wire::EncodeMetrics(metrics, request.mutable_trial()->mutable_final_metrics());
+  VERNIER_ASSIGN_OR_RETURN(const v1::Trial trial,
+                           connection.CallOn(args.study, &Stub::CreateTrial, request));
+  context.output().Item(fmt::format("trial {} of '{}' added: {}\n",
+                                    trial.number(),
+                                    args.study,
+                                    v1::TrialState_Name(trial.state())),
+                        ProtoToJson(trial));
+  return ExitCode::kOk;
+}
+
+struct RepeatArgs {
+  std::string study;
+  std::string trial;
+  CapacityFlags capacity;
+};
+
+// A study of one point: every parameter has one value, whatever searches it finds that.
+absl::StatusOr<StudySpec> OnePointStudy(const StudySpec& spec, const Trial& trial) {
+  StudySpec one = spec;
+  one.name = fmt::format("{}-trial-{}", spec.name, trial.number.value());
+  std::vector<Parameter> parameters;
+  for (const Parameter& parameter : spec.space.parameters()) {
+    const auto value = trial.point.find(parameter.name);
+    if (value == trial.point.end()) continue;
+    Parameter fixed = {.name = parameter.name, .domain = {}, .when = {}, .default_value = {}};
+    if (const double* number = std::get_if<double>(&value->second)) {
+      fixed.domain = DiscreteDomain{{*number}};
+    } else {
+      fixed.domain = CategoricalDomain{{value->second}};
+    }
+    parameters.push_back(std::move(fixed));
+  }
+  VERNIER_ASSIGN_OR_RETURN(one.space, Space::Create(std::move(parameters)));
+  one.algorithm = {.name = "random", .options = {}};
+  one.stopping = {.name = "none", .options = {}};
+  one.budget = {.trials = 1, .failed_trials = {}, .time = {}};
+  one.parallel = 1;
+  return one;
+}
+
+absl::StatusOr<ExitCode> Repeat(Context& context, const RepeatArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, OpenToRun(context, args.capacity));
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  if (!study.study.spec.job) {
+    return FailedPrecondition("study '{}' has no training job: its clients run its trials",
+                              args.study);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
+  VERNIER_ASSIGN_OR_RETURN(const StudySpec one, OnePointStudy(study.study.spec, trial.trial));
+  return RunStudy(context, connection, one, {.anew = true});
+}
+
+}  // namespace
+
+void AddTrialStop(CLI::App& trial, Action& chosen) {
+  auto [command, args] =
+      AddCommand<StopArgs>(trial, "stop", "Stop a trial that waits or runs", &Stop, chosen);
+  AddTrialOptions(*command, args->study, args->trial);
+  command->add_option("--reason", args->reason, "Kept with the trial");
+}
+
+void AddTrialAdd(CLI::App& trial, Action& chosen) {
+  auto [command, args] = AddCommand<AddArgs>(
+      trial, "add", "Add a point of your own: to be tried next, or tried elsewhere", &Add, chosen);
+  AddStudyOption(*command, args->study);
+  command->add_option("PARAMETERS", args->point, "Its values, NAME=VALUE each")->required();
+  command->add_option("--metric", args->metrics, "NAME=VALUE that it came to elsewhere")
+      ->allow_extra_args(false);
+}
+
+void AddTrialRepeat(CLI::App& trial, Action& chosen) {
+  auto [command, args] =
+      AddCommand<RepeatArgs>(trial,
+                             "repeat",
+                             "Run a trial's point again, on its own, as a study of one trial",
+                             &Repeat,
+                             chosen);
+  AddTrialOptions(*command, args->study, args->trial);
+  AddCapacityOptions(*command, args->capacity);
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,67 @@
+#include "src/cli/trial_csv.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+
+#include "absl/time/time.h"
+
+namespace vernier::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json TimeOrNothing(const std::optional<absl::Time>& time) {
+  if (!time) return nullptr;
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", *time, absl::UTCTimeZone());
+}
+
+// The names of all metrics, the objectives first.
+std::vector<std::string> MetricNames(const StudyRecord& study,
+                                     const std::vector<TrialRecord>& trials) {
+  std::vector<std::string> names;
+  std::set<std::string> others;
+  for (const TrialRecord& record : trials) {
+    for (const auto& [name, value] : record.trial.final_metrics) others.insert(name);
+    if (!record.trial.last) continue;
+    for (const auto& [name, value] : record.trial.last->metrics) others.insert(name);
+  }
+  for (const Objective& objective : study.study.spec.objectives) {
+    names.push_back(objective.metric);
+    others.erase(objective.metric);
+  }
+  names.insert(names.end(), others.begin(), others.end());
+  return names;
+}
+
+}  // namespace
+
+ordered_json TrialCsvRows(const StudyRecord& study, const std::vector<TrialRecord>& trials) {
+  const std::vector<std::string> metrics = MetricNames(study, trials);
+  auto rows = ordered_json::array();
+  for (const TrialRecord& record : trials) {
+    const Trial& trial = record.trial;
+    ordered_json row = {{"number", trial.number.value()}, {"state", TrialStateName(trial.state)}};
+    for (const std::string& metric : metrics) {
+      const auto value = ObjectiveOf(trial, metric);
+      row["metrics." + metric] = value ? ordered_json(*value) : ordered_json();
+    }
+    for (const std::string& name : study.parameter_names()) {
+      const auto value = trial.point.find(name);
+      row["parameters." + name] =
+          value == trial.point.end() ? ordered_json() : ordered_json(FormatValue(value->second));
+    }
+    row["create_time"] = TimeOrNothing(trial.created);
+    row["start_time"] = TimeOrNothing(trial.started);
+    row["end_time"] = TimeOrNothing(trial.ended);
+    row["failure"] = trial.failure == FailureClass::kNone
+                         ? ordered_json()
+                         : ordered_json(FailureClassName(trial.failure));
+    row["message"] = trial.message;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "src/cli/resources.h"
+#include "src/cli/terminal/table.h"
+
+// Trials in words.
+namespace vernier::cli {
+
+// All about a trial, some lines.
+std::string DescribeTrial(const StudyRecord& study,
+                          const TrialRecord& trial,
+                          absl::Time now,
+                          absl::TimeZone zone);
+
+// STEP ELAPSED and one column for each metric.
+Table MeasurementTable(const std::vector<v1::Measurement>& measurements);
+
+// Another trial, and how far its point is: 0 is the same point, 1 differs in everything.
+struct Neighbour {
+  std::int64_t trial = 0;
+  double distance = 0;
+  std::optional<double> objective;
+};
+// The `count` nearest of `others` that are not `trial` itself, nearest first.
+std::vector<Neighbour> NearestTrials(const StudyRecord& study,
+                                     const Trial& trial,
+                                     const std::vector<TrialRecord>& others,
+                                     std::size_t count);
+// The root of the mean squared difference of the coordinates in the unit cube; categories, booleans and parameters that
+// only one of the points has differ by 0 or 1.
+double PointDistance(const Space& space, const Point& a, const Point& b);
+
+// Why the trial was proposed, and if it was stopped, why.
+std::string ExplainTrial(const StudyRecord& study,
+                         const TrialRecord& trial,
+                         const std::vector<TrialRecord>& others,
+                         bool unicode);
+
+}  // namespace vernier::cli

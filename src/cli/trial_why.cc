@@ -1,0 +1,43 @@
+#include <string>
+
+#include "src/cli/arguments.h"
+#include "src/cli/commands.h"
+#include "src/cli/resources.h"
+#include "src/cli/terminal/proto_json.h"
+#include "src/cli/trial_text.h"
+
+namespace vernier::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+absl::StatusOr<ExitCode> Why(Context& context, const TrialArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
+  VERNIER_ASSIGN_OR_RETURN(const auto others, ListTrials(connection, study, {}));
+  const ordered_json whole = ProtoToJson(trial.message);
+  ordered_json item = {{"name", whole["name"]}, {"number", whole["number"]}};
+  for (const char* key : {"state", "parameters", "suggestion", "stop", "final_metrics"}) {
+    if (whole.contains(key)) item[key] = whole[key];
+  }
+  item["nearest"] = ordered_json::array();
+  for (const Neighbour& neighbour : NearestTrials(study, trial.trial, others, 3)) {
+    item["nearest"].push_back(
+        {{"trial", neighbour.trial},
+         {"distance", neighbour.distance},
+         {"objective", neighbour.objective ? ordered_json(*neighbour.objective) : ordered_json()}});
+  }
+  context.output().Item(ExplainTrial(study, trial, others, context.console().unicode), item);
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void AddTrialWhy(CLI::App& trial, Action& chosen) {
+  auto [command, args] = AddCommand<TrialArgs>(
+      trial, "why", "Explain why a trial was proposed, and why it was stopped", &Why, chosen);
+  AddTrialOptions(*command, args->study, args->trial);
+}
+
+}  // namespace vernier::cli

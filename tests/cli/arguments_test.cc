@@ -1,0 +1,108 @@
+#include "src/cli/arguments.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "src/cli/assignment.h"
+#include "src/cli/exit_code.h"
+#include "src/cli/hint.h"
+#include "src/cli/study_text.h"
+#include "src/core/status.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::StatusIs;
+
+TEST(OrderBy, TurnsSignsIntoWords) {
+  EXPECT_EQ(OrderBy(""), "");
+  EXPECT_EQ(OrderBy("-metrics.loss,number"), "metrics.loss desc, number");
+}
+
+TEST(ParseBytesFlag, KnowsUnits) {
+  EXPECT_EQ(*ParseBytesFlag("--memory", "16GiB"), std::int64_t{16} << 30);
+  EXPECT_EQ(*ParseBytesFlag("--memory", "1.5KB"), 1500);
+  EXPECT_EQ(*ParseBytesFlag("--memory", "7"), 7);
+}
+class BadBytesTest : public ::testing::TestWithParam<std::string> {};
+TEST_P(BadBytesTest, IsRefused) {
+  EXPECT_THAT(ParseBytesFlag("--memory", GetParam()),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'" + GetParam() + "'")));
+}
+INSTANTIATE_TEST_SUITE_P(Table,
+                         BadBytesTest,
+                         ::testing::Values("", "GiB", "-1GiB", "0", "1XB", "1e30", "nan"));
+
+TEST(ParseCountFlag, WantsAWholeNumber) {
+  EXPECT_EQ(*ParseCountFlag("--trials", "12"), 12);
+  for (const char* text : {"", "0", "-3", "1.5", "12x"}) {
+    EXPECT_THAT(ParseCountFlag("--trials", text), StatusIs(absl::StatusCode::kInvalidArgument))
+        << text;
+  }
+}
+
+Space ExampleSpace() {
+  return *Space::Create({{.name = "x", .domain = FloatDomain{.lower = 0, .upper = 1}},
+                         {.name = "n", .domain = IntDomain{.lower = 0, .upper = 9}},
+                         {.name = "b", .domain = BoolDomain{}},
+                         {.name = "k", .domain = CategoricalDomain{{std::int64_t{1}, "two"}}}});
+}
+
+TEST(ParsePoint, TakesTypesFromTheSpace) {
+  ASSERT_OK_AND_ASSIGN(const Point point,
+                       ParsePoint(ExampleSpace(), {"x=1", "n=2", "b=true", "k=1"}));
+  EXPECT_EQ(point.at("x"), ParameterValue(1.0));
+  EXPECT_EQ(point.at("n"), ParameterValue(std::int64_t{2}));
+  EXPECT_EQ(point.at("b"), ParameterValue(true));
+  EXPECT_EQ(point.at("k"), ParameterValue(std::int64_t{1}));
+}
+
+struct BadPoint {
+  std::string text;
+  std::string error;
+};
+class BadPointTest : public ::testing::TestWithParam<BadPoint> {};
+TEST_P(BadPointTest, NamesParameterAndValue) {
+  EXPECT_THAT(ParsePoint(ExampleSpace(), {GetParam().text}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(GetParam().error)));
+}
+INSTANTIATE_TEST_SUITE_P(Table,
+                         BadPointTest,
+                         ::testing::ValuesIn(std::vector<BadPoint>{
+                             {"x", "must be NAME=VALUE, got 'x'"},
+                             {"=1", "must be NAME=VALUE, got '=1'"},
+                             {"y=1", "no parameter 'y'"},
+                             {"x=", "x: must be a number, got ''"},
+                             {"x=1x", "x: must be a number, got '1x'"},
+                             {"n=1.0", "n: must be an integer, got '1.0'"},
+                             {"b=yes", "b: must be true or false, got 'yes'"},
+                             {"k=three", "k: has no value 'three'"},
+                         }));
+
+TEST(ExitCodeOf, IsWhatTheGuideSays) {
+  EXPECT_EQ(ExitCodeOf(InvalidArgument("x")), ExitCode::kUsage);
+  EXPECT_EQ(ExitCodeOf(NotFound("x")), ExitCode::kNotFound);
+  EXPECT_EQ(ExitCodeOf(DeadlineExceeded("x")), ExitCode::kTimeout);
+  EXPECT_EQ(ExitCodeOf(PermissionDenied("x")), ExitCode::kDenied);
+  EXPECT_EQ(ExitCodeOf(Unavailable("x")), ExitCode::kUnavailable);
+  EXPECT_EQ(ExitCodeOf(Internal("x")), ExitCode::kFailed);
+}
+
+TEST(Hint, TheFirstOneStays) {
+  const absl::Status status = WithHint(WithHint(NotFound("x"), "first"), "second");
+  EXPECT_EQ(HintOf(status), "first");
+  EXPECT_EQ(HintOf(NotFound("x")), "");
+  EXPECT_NE(HintOf(WithReason(NotFound("x"), Reason::kStudyNotFound)), "");
+}
+
+TEST(ShellQuote, QuotesWhatAShellWouldChange) {
+  EXPECT_EQ(ShellQuote("--lr=0.1"), "--lr=0.1");
+  EXPECT_EQ(ShellQuote(""), "''");
+  EXPECT_EQ(ShellQuote("it's $HOME"), "'it'\\''s $HOME'");
+}
+
+}  // namespace
+}  // namespace vernier::cli

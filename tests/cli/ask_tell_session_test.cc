@@ -1,0 +1,149 @@
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "src/cli/ask_tell/session.h"
+
+namespace vernier::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kCreate =
+    R"({"op":"create","seed":1,"goal":"minimize","algorithm":"random","space":[
+      {"name":"x","type":"float","min":0.5,"max":2,"log":true},
+      {"name":"n","type":"int","min":1,"max":3},
+      {"name":"k","type":"categorical","values":[1,2,"three"]},
+      {"name":"d","type":"discrete","values":[1,2.5]},
+      {"name":"c","type":"int","min":0,"max":9,"parent":{"name":"k","values":["three"]}}]})";
+
+class AskTellSessionTest : public ::testing::Test {
+ protected:
+  ordered_json Send(const std::string& line) {
+    const auto answer = session_.Handle(line);
+    EXPECT_TRUE(answer.has_value()) << line;
+    return answer ? ordered_json::parse(*answer) : ordered_json();
+  }
+  std::string Error(const std::string& line) { return Send(line).value("error", "no error"); }
+
+  AskTellSession session_;
+};
+
+TEST_F(AskTellSessionTest, SpeaksTheProtocol) {
+  EXPECT_EQ(Send(kCreate).dump(), R"({"ok":true,"version":"vernier 0.1.0"})");
+  const ordered_json trials = Send(R"({"op":"ask","n":20})")["trials"];
+  ASSERT_EQ(trials.size(), 20U);
+  for (const ordered_json& trial : trials) {
+    const ordered_json& params = trial["params"];
+    EXPECT_TRUE(params["x"].is_number_float());
+    EXPECT_TRUE(params["n"].is_number_integer());
+    EXPECT_EQ(params.contains("c"), params["k"] == "three");
+    EXPECT_TRUE(params["k"].dump() == "1" || params["k"].dump() == "2" || params["k"] == "three");
+    EXPECT_TRUE(params["d"].dump() == "1" || params["d"].dump() == "2.5") << params["d"];
+  }
+  EXPECT_EQ(Send(R"({"op":"tell","id":1,"value":0.5})").dump(), R"({"ok":true})");
+  EXPECT_EQ(Send(R"({"op":"tell","id":2,"value":null,"status":"failed"})").dump(),
+            R"({"ok":true})");
+  EXPECT_EQ(session_.Handle(R"({"op":"close"})"), std::nullopt);
+}
+
+TEST_F(AskTellSessionTest, EqualSeedsGiveEqualRuns) {
+  AskTellSession other;
+  for (const std::string line : {kCreate,
+                                 R"({"op":"ask","n":5})",
+                                 R"({"op":"tell","id":1,"value":1})",
+                                 R"({"op":"ask","n":2})"}) {
+    EXPECT_EQ(session_.Handle(line), other.Handle(line));
+  }
+}
+
+TEST_F(AskTellSessionTest, LoadsTrialsMadeElsewhere) {
+  Send(kCreate);
+  EXPECT_EQ(Send(R"({"op":"load","trials":[{"params":{"x":1,"n":2,"k":2,"d":1,"c":5},"value":3}]})")
+                .dump(),
+            R"({"ok":true})");
+}
+
+TEST_F(AskTellSessionTest, KeepsThePointsOfAnAskThatWantedTooMany) {
+  Send(
+      R"({"op":"create","seed":0,"algorithm":"grid","space":[{"name":"n","type":"int","min":1,"max":3}]})");
+  EXPECT_EQ(Error(R"({"op":"ask","n":5})"), "n: the space has only 3 points left, asked for 5");
+  EXPECT_EQ(Send(R"({"op":"ask","n":3})")["trials"].size(), 3U);
+}
+
+TEST_F(AskTellSessionTest, AnswersRubbishWithAnError) {
+  Send(kCreate);
+  for (const char* line :
+       {"",
+        "rubbish",
+        "[]",
+        "null",
+        "{}",
+        "\xff\xfe",
+        R"({"op":7})",
+        R"({"op":"dance"})",
+        R"({"op":"ask"})",
+        R"({"op":"ask","n":0})",
+        R"({"op":"ask","n":-1})",
+        R"({"op":"ask","n":1.5})",
+        R"({"op":"ask","n":"1"})",
+        R"({"op":"ask","n":1e99})",
+        R"({"op":"tell"})",
+        R"({"op":"tell","id":99,"value":1})",
+        R"({"op":"tell","id":"1","value":1})",
+        R"({"op":"tell","id":1,"value":"x"})",
+        R"({"op":"tell","id":1,"value":null})",
+        R"({"op":"load"})",
+        R"({"op":"load","trials":7})",
+        R"({"op":"load","trials":[7]})",
+        R"({"op":"load","trials":[{"params":{"y":1},"value":1}]})",
+        R"({"op":"load","trials":[{"params":{"x":9,"n":2,"k":2,"d":1},"value":1}]})",
+        R"({"op":"load","trials":[{"params":{"x":1},"value":1}]})"}) {
+    EXPECT_TRUE(Send(line).contains("error")) << line;
+  }
+  EXPECT_EQ(Send(R"({"op":"ask","n":1})")["trials"].size(), 1U);
+}
+
+TEST_F(AskTellSessionTest, RefusesToAskBeforeCreate) {
+  EXPECT_EQ(Error(R"({"op":"ask","n":1})"), "op: 'ask' before create");
+}
+
+struct SpaceCase {
+  std::string space;
+  std::string error;
+};
+class SpaceErrorTest : public ::testing::TestWithParam<SpaceCase> {};
+TEST_P(SpaceErrorTest, NamesFieldAndValue) {
+  AskTellSession session;
+  const auto answer =
+      session.Handle(R"({"op":"create","seed":0,"space":)" + GetParam().space + "}");
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(ordered_json::parse(*answer).value("error", "no error"), GetParam().error);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Table,
+    SpaceErrorTest,
+    ::testing::ValuesIn(std::vector<SpaceCase>{
+        {"7", "space: must be a list of parameters"},
+        {"[7]", "space[0]: must be an object, got 7"},
+        {R"([{"name":1}])", "space[0].name: must be text"},
+        {R"([{"name":"x"}])", "space[0].type: is missing"},
+        {R"([{"name":"x","type":"real"}])",
+         R"(space[0].type: must be float, int, categorical or discrete, got "real")"},
+        {R"([{"name":"x","type":"float","min":0}])", "space[0].max: is missing"},
+        {R"([{"name":"x","type":"float","min":"0","max":1}])",
+         R"(space[0].min: must be a number, got "0")"},
+        {R"([{"name":"x","type":"int","min":0.5,"max":1}])",
+         "space[0].min: must be an integer, got 0.5"},
+        {R"([{"name":"x","type":"int","min":0,"max":1,"log":1}])",
+         "space[0].log: must be true or false, got 1"},
+        {R"([{"name":"x","type":"categorical","values":[]}])",
+         "space[0].values: must be a list of at least one value, got []"},
+        {R"([{"name":"x","type":"discrete","values":["a"]}])",
+         R"(space[0].values: must be numbers, got "a")"},
+        {R"([{"name":"x","type":"int","min":0,"max":1,"parent":{"name":"y","values":[1]}}])",
+         "space[0].parent.name: no parameter 'y' comes before this one"},
+    }));
+
+}  // namespace
+}  // namespace vernier::cli

@@ -1,0 +1,78 @@
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/cli/trial_csv.h"
+#include "src/cli/trial_text.h"
+
+namespace vernier::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ExplainTest : public ::testing::Test {
+ protected:
+  ExplainTest() {
+    StudySpec& spec = study_.study.spec;
+    spec.name = "s";
+    spec.objectives = {{.metric = "loss", .goal = Goal::kMinimize}};
+    spec.space = *Space::Create({{.name = "x", .domain = FloatDomain{.lower = 0, .upper = 1}},
+                                 {.name = "k", .domain = CategoricalDomain{{"a", "b"}}}});
+  }
+  static TrialRecord MakeTrial(int number, double x, const std::string& k, double loss) {
+    TrialRecord record;
+    record.trial.number = TrialNumber(number);
+    record.trial.state = TrialState::kCompleted;
+    record.trial.point = {{"x", x}, {"k", k}};
+    record.trial.final_metrics = {{"loss", loss}};
+    return record;
+  }
+  StudyRecord study_;
+};
+
+TEST_F(ExplainTest, DistanceIsZeroToItselfAndOneToTheOppositeCorner) {
+  const Space& space = study_.study.spec.space;
+  const Point a = {{"x", 0.0}, {"k", "a"}};
+  const Point b = {{"x", 1.0}, {"k", "b"}};
+  EXPECT_EQ(PointDistance(space, a, a), 0);
+  EXPECT_EQ(PointDistance(space, a, b), 1);
+}
+
+TEST_F(ExplainTest, ListsTheNearestFirstWithoutTheTrialItself) {
+  const std::vector<TrialRecord> all = {
+      MakeTrial(1, 0.1, "b", 1), MakeTrial(2, 0.2, "a", 2), MakeTrial(3, 0.9, "a", 3)};
+  const auto nearest = NearestTrials(study_, all[1].trial, all, 5);
+  ASSERT_EQ(nearest.size(), 2U);
+  EXPECT_EQ(nearest[0].trial, 3);
+  EXPECT_EQ(nearest[1].trial, 1);
+}
+
+TEST_F(ExplainTest, ShowsPredictionPendingImportanceAndStop) {
+  TrialRecord record = MakeTrial(4, 0.5, "a", 0.9);
+  SuggestionRecord& why = record.trial.suggestion;
+  why = {.algorithm = "gp", .version = "3", .origin = "model", .note = ""};
+  why.predicted_mean = 1.0;
+  why.predicted_deviation = 0.1;
+  why.pending = {TrialNumber(2), TrialNumber(3)};
+  why.importance = {{"x", 0.75}, {"k", 0.25}};
+  record.trial.stop = {
+      .rule = "median", .version = "1", .numbers = {{"median", 0.5}}, .explanation = "worse"};
+  const std::string text = ExplainTrial(study_, record, {}, false);
+  EXPECT_THAT(text, HasSubstr("predicted   1 ± 0.1, came to 0.9 (-1.0 deviations)\n"));
+  EXPECT_THAT(text, HasSubstr("pending     trials 2, 3\n"));
+  EXPECT_THAT(text, HasSubstr("importance  x  ###############.....  0.75\n"));
+  EXPECT_THAT(
+      text, HasSubstr("stopped by  median version 1\n            worse\n            median 0.5\n"));
+}
+
+TEST_F(ExplainTest, CsvHasOneColumnForEachMetricAndParameter) {
+  const auto rows = TrialCsvRows(study_, {MakeTrial(1, 0.5, "a", 2)});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0]["metrics.loss"], 2.0);
+  EXPECT_EQ(rows[0]["parameters.x"], "0.5");
+  EXPECT_TRUE(rows[0]["end_time"].is_null());
+}
+
+}  // namespace
+}  // namespace vernier::cli

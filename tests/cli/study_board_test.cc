@@ -1,0 +1,115 @@
+#include "src/cli/terminal/study_board.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace vernier::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const absl::Time kStart = absl::FromUnixSeconds(1000);
+
+class StudyBoardTest : public ::testing::Test {
+ protected:
+  StudyBoardTest() {
+    StudySpec spec;
+    spec.name = "digits";
+    spec.objectives = {{.metric = "accuracy", .goal = Goal::kMaximize}};
+    spec.budget.trials = 4;
+    spec.parallel = 2;
+    Add(0, StudyCreated{spec});
+  }
+
+  std::string Add(int seconds, EventPayload payload) {
+    const Event event = {.seq = EventSeq(++seq_),
+                         .time = kStart + absl::Seconds(seconds),
+                         .actor = "test",
+                         .request_id = "",
+                         .payload = std::move(payload)};
+    board_.Apply(event);
+    return DescribeEvent(event, board_, absl::UTCTimeZone());
+  }
+  void Start(int seconds, int trial) {
+    Add(seconds, TrialCreated{TrialNumber(trial), {{"x", std::int64_t{trial}}}, {}, ""});
+    Add(seconds, Moved(trial, TrialState::kRunning));
+  }
+  void Complete(int seconds, int trial, double accuracy) {
+    TrialStateChanged changed = Moved(trial, TrialState::kCompleted);
+    changed.final_metrics["accuracy"] = accuracy;
+    Add(seconds, changed);
+  }
+  static TrialStateChanged Moved(int trial, TrialState to) {
+    return {.trial = TrialNumber(trial), .from = TrialState::kRequested, .to = to, .message = ""};
+  }
+  std::string Screen(int seconds, BoardOptions options = {}) {
+    std::string screen;
+    for (const std::string& line : board_.Lines(options, kStart + absl::Seconds(seconds))) {
+      screen += line + "\n";
+    }
+    return screen;
+  }
+
+  StudyBoard board_;
+  std::int64_t seq_ = 0;
+};
+
+TEST_F(StudyBoardTest, CountsWhatRunsAndWhatEnded) {
+  Start(0, 1);
+  Start(0, 2);
+  Complete(10, 1, 0.5);
+  EXPECT_EQ(board_.finished(), 1);
+  EXPECT_EQ(board_.open(), 1);
+  EXPECT_EQ(board_.running(), 1);
+}
+
+TEST_F(StudyBoardTest, KeepsTheEarlierOfEqualBests) {
+  for (int trial = 1; trial <= 3; ++trial) Start(0, trial);
+  Complete(1, 1, 0.5);
+  Complete(2, 2, 0.7);
+  Complete(3, 3, 0.7);
+  ASSERT_TRUE(board_.Best().has_value());
+  EXPECT_EQ(board_.Best()->number, 2);
+  EXPECT_THAT(Screen(4), HasSubstr("best: trial 2  0.7  x=2"));
+}
+
+TEST_F(StudyBoardTest, EstimatesTheTimeLeftFromTrialsThatEnded) {
+  Start(0, 1);
+  Complete(10, 1, 0.5);
+  // Three trials of ten seconds, two at a time.
+  EXPECT_THAT(Screen(12), HasSubstr("1 of 4 trials, 12s, about 15s left"));
+}
+
+TEST_F(StudyBoardTest, ShowsRunningTrialsFirst) {
+  Start(0, 1);
+  Complete(5, 1, 0.5);
+  Start(5, 2);
+  const std::string screen = Screen(6);
+  EXPECT_LT(screen.find("RUNNING"), screen.find("COMPLETED"));
+}
+
+TEST_F(StudyBoardTest, StaysInsideItsSize) {
+  for (int trial = 1; trial <= 40; ++trial) Start(trial, trial);
+  const auto lines = board_.Lines({.width = 50, .height = 12}, kStart);
+  EXPECT_LE(lines.size(), 12U);
+  for (const std::string& line : lines) EXPECT_LE(DisplayWidth(line), 50) << line;
+}
+
+TEST_F(StudyBoardTest, DescribesEachEventInOneLine) {
+  EXPECT_EQ(
+      Add(3600, MeasurementReported{TrialNumber(1), {.step = 3, .metrics = {{"accuracy", 0.5}}}}),
+      "01:16:40 trial 1 step=3 accuracy=0.5");
+  TrialStateChanged failed = Moved(1, TrialState::kFailed);
+  failed.failure = FailureClass::kNoMetric;
+  failed.message = "no\x1bline";
+  EXPECT_EQ(Add(3600, failed), "01:16:40 trial 1 FAILED NO_METRIC: no·line");
+  EXPECT_THAT(Add(3600, LeaseRenewed{TrialNumber(1), kStart}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace vernier::cli

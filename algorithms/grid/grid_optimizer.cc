@@ -103,11 +103,15 @@ absl::StatusOr<std::unique_ptr<Optimizer>> NewGridOptimizer(const Problem& probl
   for (const Parameter& parameter : problem.space.parameters()) {
     VERNIER_ASSIGN_OR_RETURN(axes.emplace_back(), grid::GridAxis(parameter));
   }
-  sampling::Enumeration cells(problem.space, std::move(axes));
-  if (options.shuffle && cells.count() == sampling::Enumeration::kMaxCount) {
+  std::optional<sampling::Enumeration> cells =
+      sampling::Enumeration::Create(problem.space, std::move(axes));
+  if (!cells) {
+    return FieldError("algorithm", "the parameters' conditions are too entangled for a grid");
+  }
+  if (options.shuffle && cells->count() == sampling::Enumeration::kMaxCount) {
     return FieldError("algorithm.shuffle", "a grid of 2^62 cells or more cannot be shuffled");
   }
-  return std::make_unique<GridOptimizer>(problem.space, std::move(cells), options, reader.Json());
+  return std::make_unique<GridOptimizer>(problem.space, *std::move(cells), options, reader.Json());
 }
 
 }  // namespace vernier

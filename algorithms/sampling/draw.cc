@@ -75,12 +75,12 @@ class Drawer {
 
   // Chooses uniformly in one pass, keeping the k-th point that is left with probability 1/k.
   std::optional<Point> ChooseAmongLeft() {
-    const Enumeration all = Enumeration::OfAllValues(space_);
+    const std::optional<Enumeration> all = Enumeration::OfAllValues(space_);
     std::optional<Point> chosen;
     std::uint64_t left = 0;
-    for (std::int64_t i = 0; i < all.count(); ++i) {
+    for (std::int64_t i = 0; all && i < all->count(); ++i) {
       if (i % kStopCheckInterval == 0 && stop_.stop_requested()) return std::nullopt;
-      Point point = all.At(i);
+      Point point = all->At(i);
       if (!IsFresh(space_, taken_, point)) continue;
       if (rng_.UniformInt(++left) == 0) chosen = std::move(point);
     }
@@ -126,12 +126,13 @@ class Drawer {
   }
 
   std::optional<Point> SearchFromEndToEnd() {
-    const Enumeration all = Enumeration::OfAllValues(space_);
-    const auto count = static_cast<std::uint64_t>(all.count());
+    const std::optional<Enumeration> all = Enumeration::OfAllValues(space_);
+    if (!all) return std::nullopt;
+    const auto count = static_cast<std::uint64_t>(all->count());
     const std::uint64_t start = rng_.UniformInt(count);
     for (std::uint64_t i = 0; i < count; ++i) {
       if (i % kStopCheckInterval == 0 && stop_.stop_requested()) return std::nullopt;
-      Point point = all.At(static_cast<std::int64_t>((start + i) % count));
+      Point point = all->At(static_cast<std::int64_t>((start + i) % count));
       if (IsFresh(space_, taken_, point)) return point;
     }
     return std::nullopt;

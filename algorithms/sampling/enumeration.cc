@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "src/core/check.h"
 #include "vernier/core/unit_cube.h"
 
 namespace vernier::sampling {
@@ -89,7 +88,7 @@ std::vector<Run> SplitIntoRuns(const Space& space, int parent, const Axis& axis)
     }
   }
   std::vector<Run> runs;
-  for (auto cut = cuts.begin(); *cut != axis.count; ++cut) {
+  for (auto cut = cuts.begin(); *cut < axis.count; ++cut) {
     Run& run =
         runs.emplace_back(Run{.first = *cut, .length = *std::next(cut) - *cut, .rules_out = {}});
     for (const auto& [child, admitted] : opened_by) {
@@ -102,9 +101,7 @@ std::vector<Run> SplitIntoRuns(const Space& space, int parent, const Axis& axis)
 }  // namespace
 
 Axis AllValues(const Parameter& parameter) {
-  const std::optional<std::int64_t> count = ValueCount(parameter);
-  VERNIER_CHECK(count.has_value(), "an axis of all values needs a finite domain");
-  return Axis{.count = *count,
+  return Axis{.count = ValueCount(parameter).value_or(0),
               .value_at = [parameter](std::int64_t i) { return ValueAt(parameter, i); },
               .find = [parameter](const ParameterValue& value) -> std::optional<std::int64_t> {
                 return IndexOf(parameter, value);
@@ -138,57 +135,84 @@ struct Enumeration::Diagram {
   };
   static constexpr int kEnd = 0;  // The node behind the last parameter.
 
-  Diagram(const Space& space, std::vector<Axis> all_axes)
-      : axes(std::move(all_axes)), order(WheelOrder(space).order()), nodes(1) {
-    for (const Parameter& parameter : space.parameters()) names.push_back(parameter.name);
-    for (int i = 0; i < static_cast<int>(names.size()); ++i) {
-      runs.push_back(SplitIntoRuns(space, i, axes[i]));
-      children.push_back(Children(space, i));
-    }
-    root = Build(0, {});
-    memo.clear();
-  }
-
-  // The node for order[position …], where the parameters in `out` can no longer become active.
-  int Build(std::size_t position, std::set<int> out) {
-    while (position < order.size() && out.contains(order[position])) {
-      const int inactive = order[position++];
-      out.erase(inactive);
-      out.insert(children[inactive].begin(), children[inactive].end());
-    }
-    if (position == order.size()) return kEnd;
-    const auto key = std::make_pair(position, out);
-    if (const auto found = memo.find(key); found != memo.end()) return found->second;
-
-    Node node{.parameter = order[position], .branches = {}, .count = 0};
-    for (const Run& run : runs[node.parameter]) {
-      std::set<int> ruled_out = out;
-      ruled_out.insert(run.rules_out.begin(), run.rules_out.end());
-      const int next = Build(position + 1, std::move(ruled_out));
-      node.branches.push_back({run.first, run.length, next, nodes[next].count});
-      node.count = SaturatingAdd(node.count, SaturatingMultiply(run.length, nodes[next].count));
-    }
-    nodes.push_back(std::move(node));
-    return memo[key] = static_cast<int>(nodes.size()) - 1;
-  }
-
-  std::vector<Axis> axes;
-  std::vector<int> order;
   std::vector<std::string> names;
-  std::vector<std::vector<Run>> runs;
-  std::vector<std::vector<int>> children;
-  std::vector<Node> nodes;
-  std::map<std::pair<std::size_t, std::set<int>>, int> memo;
+  std::vector<Axis> axes;
+  std::vector<Node> nodes = {Node()};
   int root = kEnd;
 };
 
-Enumeration::Enumeration(const Space& space, std::vector<Axis> axes)
-    : diagram_(std::make_shared<const Diagram>(space, std::move(axes))) {}
+namespace {
 
-Enumeration Enumeration::OfAllValues(const Space& space) {
+// Conditions as people write them need a node or two for each parameter.
+constexpr std::size_t kMaxNodes = 4096;
+
+}  // namespace
+
+class Enumeration::Builder {
+ public:
+  Builder(const Space& space, std::vector<Axis> axes) : order_(WheelOrder(space).order()) {
+    for (int i = 0; i < static_cast<int>(axes.size()); ++i) {
+      diagram_.names.push_back(space.parameters()[i].name);
+      runs_.push_back(SplitIntoRuns(space, i, axes[i]));
+      children_.push_back(Children(space, i));
+    }
+    diagram_.axes = std::move(axes);
+  }
+
+  std::shared_ptr<const Diagram> Build() && {
+    diagram_.root = NodeFor(0, {});
+    if (failed_) return nullptr;
+    return std::make_shared<const Diagram>(std::move(diagram_));
+  }
+
+ private:
+  // The node for order_[position …], where the parameters in `out` can no longer become active.
+  int NodeFor(std::size_t position, std::set<int> out) {
+    while (position < order_.size() && out.contains(order_[position])) {
+      const int inactive = order_[position++];
+      out.erase(inactive);
+      out.insert(children_[inactive].begin(), children_[inactive].end());
+    }
+    if (position == order_.size()) return Diagram::kEnd;
+    auto key = std::make_pair(position, std::move(out));
+    if (const auto found = memo_.find(key); found != memo_.end()) return found->second;
+
+    Diagram::Node node{.parameter = order_[position], .branches = {}, .count = 0};
+    failed_ = failed_ || runs_[node.parameter].empty() || diagram_.nodes.size() >= kMaxNodes;
+    for (const Run& run : runs_[node.parameter]) {
+      if (failed_) return Diagram::kEnd;
+      std::set<int> ruled_out = key.second;
+      ruled_out.insert(run.rules_out.begin(), run.rules_out.end());
+      const int next = NodeFor(position + 1, std::move(ruled_out));
+      const std::int64_t each = diagram_.nodes[next].count;
+      node.branches.push_back({run.first, run.length, next, each});
+      node.count = SaturatingAdd(node.count, SaturatingMultiply(run.length, each));
+    }
+    diagram_.nodes.push_back(std::move(node));
+    const int id = static_cast<int>(diagram_.nodes.size()) - 1;
+    memo_.emplace(std::move(key), id);
+    return id;
+  }
+
+  const std::vector<int> order_;
+  std::vector<std::vector<Run>> runs_;
+  std::vector<std::vector<int>> children_;
+  std::map<std::pair<std::size_t, std::set<int>>, int> memo_;
+  Diagram diagram_;
+  bool failed_ = false;
+};
+
+Enumeration::Enumeration(std::shared_ptr<const Diagram> diagram) : diagram_(std::move(diagram)) {}
+
+std::optional<Enumeration> Enumeration::Create(const Space& space, std::vector<Axis> axes) {
+  auto diagram = Builder(space, std::move(axes)).Build();
+  return diagram == nullptr ? std::nullopt : std::optional(Enumeration(std::move(diagram)));
+}
+
+std::optional<Enumeration> Enumeration::OfAllValues(const Space& space) {
   std::vector<Axis> axes;
   for (const Parameter& parameter : space.parameters()) axes.push_back(AllValues(parameter));
-  return Enumeration(space, std::move(axes));
+  return Create(space, std::move(axes));
 }
 
 std::int64_t Enumeration::count() const { return diagram_->nodes[diagram_->root].count; }

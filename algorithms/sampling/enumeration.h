@@ -10,14 +10,15 @@
 
 namespace vernier::sampling {
 
-// The values that one parameter takes in an enumeration: 0 … count - 1, all different.
+// The values that one parameter takes in an enumeration: 0 … count - 1, all different. Without any, the parameter must
+// never be active.
 struct Axis {
-  std::int64_t count = 1;
+  std::int64_t count = 0;
   std::function<ParameterValue(std::int64_t)> value_at;
   std::function<std::optional<std::int64_t>(const ParameterValue&)> find;  // Inverse of value_at.
 };
 
-// Every value of a parameter.  REQUIRES: its domain is finite (ValueCount).
+// Every value of a parameter; none if they are infinitely many (ValueCount).
 Axis AllValues(const Parameter& parameter);
 // The listed values, in their order.
 Axis ListedValues(std::vector<ParameterValue> values);
@@ -32,10 +33,12 @@ class Enumeration {
  public:
   static constexpr std::int64_t kMaxCount = std::int64_t{1} << 62;
 
+  // Nothing if a parameter that may become active has an empty axis, or if the conditions are so entangled that to number
+  // the points would take too long.
   // REQUIRES: one axis for each parameter, in the order of space.parameters().
-  Enumeration(const Space& space, std::vector<Axis> axes);
-  // Every value of every parameter.  REQUIRES: all domains are finite.
-  static Enumeration OfAllValues(const Space& space);
+  static std::optional<Enumeration> Create(const Space& space, std::vector<Axis> axes);
+  // Every value of every parameter: nothing if an active one may have infinitely many.
+  static std::optional<Enumeration> OfAllValues(const Space& space);
 
   // The number of points, or kMaxCount if there are at least as many.
   std::int64_t count() const;
@@ -44,6 +47,8 @@ class Enumeration {
 
  private:
   struct Diagram;
+  class Builder;
+  explicit Enumeration(std::shared_ptr<const Diagram> diagram);
   std::shared_ptr<const Diagram> diagram_;  // Shared by copies; never changes.
 };
 

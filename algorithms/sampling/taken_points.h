@@ -43,7 +43,8 @@ class TakenPoints {
   std::span<const PendingPoint> pending_;
   std::vector<Point> inserted_;
   mutable int scans_ = 0;
-  mutable std::optional<std::unordered_set<std::string>> index_;  // Keys of the points (Space::Key).
+  // Keys of the points (Space::Key).
+  mutable std::optional<std::unordered_set<std::string>> index_;
 };
 
 // OK if every trial is a legal point of the space.

@@ -16,20 +16,21 @@ using ::vernier::testing::AllFeasibleKeys;
 using ::vernier::testing::Bool;
 using ::vernier::testing::Categorical;
 using ::vernier::testing::Discrete;
+using ::vernier::testing::Float;
 using ::vernier::testing::Int;
 using ::vernier::testing::MakeSpace;
 using ::vernier::testing::Stepped;
 using ::vernier::testing::When;
 
 std::vector<std::string> AllPoints(const Space& space) {
-  const Enumeration all = Enumeration::OfAllValues(space);
+  const Enumeration all = Enumeration::OfAllValues(space).value();
   std::vector<std::string> points;
   for (std::int64_t i = 0; i < all.count(); ++i) points.push_back(FormatPoint(all.At(i)));
   return points;
 }
 
 void ExpectEachPointOnce(const Space& space) {
-  const Enumeration all = Enumeration::OfAllValues(space);
+  const Enumeration all = Enumeration::OfAllValues(space).value();
   std::set<std::string> keys;
   for (std::int64_t i = 0; i < all.count(); ++i) {
     const Point point = all.At(i);
@@ -41,7 +42,7 @@ void ExpectEachPointOnce(const Space& space) {
 }
 
 TEST(Enumeration, OfASpaceWithoutParametersHasTheEmptyPoint) {
-  const Enumeration all = Enumeration::OfAllValues(Space());
+  const Enumeration all = Enumeration::OfAllValues(Space()).value();
   EXPECT_EQ(all.count(), 1);
   EXPECT_EQ(all.At(0), Point());
 }
@@ -89,11 +90,11 @@ TEST(Enumeration, CountsFarBeyondWhatCouldBeStored) {
     parameters.push_back(When(Int("c" + std::to_string(i), 0, 2), "p" + std::to_string(i), {true}));
   }
   const std::vector<Parameter> few(parameters.begin(), parameters.begin() + 40);
-  const Enumeration four_to_the_20 = Enumeration::OfAllValues(MakeSpace(few));
+  const Enumeration four_to_the_20 = Enumeration::OfAllValues(MakeSpace(few)).value();
   EXPECT_EQ(four_to_the_20.count(), std::int64_t{1} << 40);
 
   const Space space = MakeSpace(parameters);  // 4^40 points.
-  const Enumeration all = Enumeration::OfAllValues(space);
+  const Enumeration all = Enumeration::OfAllValues(space).value();
   EXPECT_EQ(all.count(), Enumeration::kMaxCount);
   EXPECT_TRUE(space.Check(all.At(all.count() - 1)).ok());
   EXPECT_NE(all.At(all.count() - 1), all.At(all.count() - 2));
@@ -102,7 +103,7 @@ TEST(Enumeration, CountsFarBeyondWhatCouldBeStored) {
 TEST(Enumeration, TakesLargeIntegersWithoutListingThem) {
   const Space space =
       MakeSpace({Int("a", 0, 1'000'000'000'000), When(Bool("b"), "a", {std::int64_t{77}})});
-  const Enumeration all = Enumeration::OfAllValues(space);
+  const Enumeration all = Enumeration::OfAllValues(space).value();
   EXPECT_EQ(all.count(), 1'000'000'000'002);
   EXPECT_EQ(FormatPoint(all.At(76)), "a=76");
   EXPECT_EQ(FormatPoint(all.At(77)), "a=77 b=false");
@@ -113,9 +114,33 @@ TEST(Enumeration, TakesLargeIntegersWithoutListingThem) {
 TEST(Enumeration, ClosesChildrenWhoseValueIsNotOnTheAxis) {
   const Space space = MakeSpace({Int("a", 1, 9), When(Bool("b"), "a", {std::int64_t{4}})});
   const Axis odd = ListedValues({std::int64_t{1}, std::int64_t{9}});
-  const Enumeration cells(space, {odd, AllValues(space.parameters()[1])});
+  const Enumeration cells =
+      Enumeration::Create(space, {odd, AllValues(space.parameters()[1])}).value();
   EXPECT_EQ(cells.count(), 2);
   EXPECT_EQ(FormatPoint(cells.At(1)), "a=9");
+}
+
+TEST(Enumeration, NeedsNoValuesOfAParameterThatIsNeverActive) {
+  const Space space = MakeSpace({Bool("a"),
+                                 When(Bool("b"), "a", {true}),
+                                 When(When(Float("never", 0, 1), "b", {true}), "a", {false})});
+  EXPECT_EQ(Enumeration::OfAllValues(space).value().count(), 3);
+  EXPECT_FALSE(Enumeration::OfAllValues(MakeSpace({Float("x", 0, 1)})).has_value());
+}
+
+TEST(Enumeration, RefusesConditionsThatAreTooEntangledToCount) {
+  // Each child needs two switches that are far apart, so that nearly every setting of the switches is a case of its own.
+  constexpr int kSwitches = 18;
+  std::vector<Parameter> parameters;
+  for (int i = 0; i < kSwitches; ++i) parameters.push_back(Bool("s" + std::to_string(i)));
+  for (int i = 0; i < kSwitches; ++i) {
+    for (int j = i + 1; j < kSwitches; ++j) {
+      const std::string name = "c" + std::to_string(i) + "_" + std::to_string(j);
+      parameters.push_back(
+          When(When(Bool(name), "s" + std::to_string(i), {true}), "s" + std::to_string(j), {true}));
+    }
+  }
+  EXPECT_FALSE(Enumeration::OfAllValues(MakeSpace(parameters)).has_value());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "src/core/point_count.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -14,7 +15,8 @@ namespace {
 using Count = std::optional<std::int64_t>;
 
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 62;
-constexpr int kMaxSteps = 200000;
+// Parameters looked at, over all cases.
+constexpr std::size_t kMaxWork = 100000;
 
 Count Multiply(Count a, Count b) {
   std::int64_t product = 0;
@@ -69,7 +71,8 @@ class Counter {
 
   // `open`: parameters whose value is not chosen and which nothing chosen so far makes inactive.
   Count CountOpen(const Positions& open) {
-    if (++steps_ > kMaxSteps) return {};
+    work_ += open.size();
+    if (work_ > kMaxWork) return {};
     Count product = 1;
     for (const Positions& part : Parts(open)) {
       product = Multiply(product, CountPart(part));
@@ -80,7 +83,8 @@ class Counter {
 
   // The parts that no condition joins.
   std::vector<Positions> Parts(const Positions& open) const {
-    std::map<std::size_t, std::size_t> root;
+    constexpr std::size_t kNotOpen = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> root(parameters_.size(), kNotOpen);
     for (const std::size_t p : open) root[p] = p;
     const auto find = [&root](std::size_t p) {
       while (root[p] != p) p = root[p] = root[root[p]];
@@ -88,7 +92,7 @@ class Counter {
     };
     for (const std::size_t p : open) {
       for (const Link& link : links_[p]) {
-        if (root.contains(link.parent)) root[find(p)] = find(link.parent);
+        if (root[link.parent] != kNotOpen) root[find(p)] = find(link.parent);
       }
     }
     std::map<std::size_t, Positions> parts;
@@ -142,22 +146,23 @@ class Counter {
 
   // The part without its first, without `failed` and without what depends on them.
   Positions Remaining(const Positions& part, const Positions& failed) const {
-    std::set<std::size_t> inactive(failed.begin(), failed.end());
+    std::vector<bool> inactive(parameters_.size(), false);
+    for (const std::size_t p : failed) inactive[p] = true;
     Positions rest;
     for (const std::size_t p : part) {
       if (p == part.front()) continue;
       const bool orphan = std::any_of(links_[p].begin(), links_[p].end(), [&](const Link& link) {
-        return inactive.contains(link.parent);
+        return inactive[link.parent];
       });
-      if (orphan) inactive.insert(p);
-      if (!inactive.contains(p)) rest.push_back(p);
+      if (orphan) inactive[p] = true;
+      if (!inactive[p]) rest.push_back(p);
     }
     return rest;
   }
 
   std::vector<const Parameter*> parameters_;
   std::vector<std::vector<Link>> links_;
-  int steps_ = 0;
+  std::size_t work_ = 0;
 };
 
 }  // namespace

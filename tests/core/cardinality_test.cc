@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -97,19 +98,15 @@ TEST(Cardinality, CountsAWideTreeWithoutWalkingIt) {
 }
 
 TEST(Cardinality, GivesUpOnConditionsTooEntangledToCount) {
+  // Each pair of parents has a child of its own, so that the rest hangs together whichever is fixed. There are 2^40
+  // points, few enough for a number.
   std::vector<Parameter> parameters;
-  std::vector<Condition> all;
-  for (int i = 0; i < 40; ++i) {
-    parameters.push_back(Int("p" + std::to_string(i), 1));
-    all.push_back(When("p" + std::to_string(i), {1}));
-  }
-  // Each pair of parents has a child of its own: whichever is fixed, the rest hangs together.
+  for (int i = 0; i < 40; ++i) parameters.push_back(Int(fmt::format("p{}", i), 1));
   for (int i = 0; i < 40; ++i) {
     for (int j = 0; j < i; ++j) {
-      parameters.push_back(
-          Int("q" + std::to_string(i) + "." + std::to_string(j),
-              1,
-              {When("p" + std::to_string(i), {0}), When("p" + std::to_string(j), {0})}));
+      const std::vector<Condition> both = {When(fmt::format("p{}", i), {0}),
+                                           When(fmt::format("p{}", j), {0})};
+      parameters.push_back(Int(fmt::format("q{}.{}", i, j), 0, both));
     }
   }
   ExpectCount(parameters, std::nullopt);

@@ -26,6 +26,10 @@ inline constexpr char kRunningFile[] = "running.json";
 inline constexpr char kOutputFile[] = "output.log";
 inline constexpr char kExitFile[] = "exit.json";
 
+// A variable that every process of a replica has, with the replica's folder: how they are found when their supervisor
+// is gone.
+inline constexpr char kReplicaVariable[] = "VERNIER_REPLICA_DIRECTORY";
+
 // What one supervisor runs.
 struct SupervisedProgram {
   std::vector<std::string> argv;

@@ -162,12 +162,14 @@ TEST_F(LocalLauncherTest, StopsAtTheTimeLimit) {
 
 TEST_F(LocalLauncherTest, AReplicaWhoseSupervisorIsKilledIsLostAndLeavesNothing) {
   const auto launcher = NewLauncher();
-  const GangProgram gang =
-      Launch(*launcher,
-             1,
-             {{"chief", 0, "sleep 1000 & echo $! >> $OUT/pids; echo $$ >> $OUT/pids; wait"},
-              {"worker", 0, kForever}});
-  ASSERT_TRUE(Eventually([&] { return testing::CountLines(Slurp(Out("pids"))) == 2; }));
+  const GangProgram gang = Launch(*launcher,
+                                  1,
+                                  {{"chief",
+                                    0,
+                                    "sleep 1000 & echo $! >> $OUT/pids; (setsid sleep 1000 & echo "
+                                    "$! >> $OUT/pids); echo $$ >> $OUT/pids; wait"},
+                                   {"worker", 0, kForever}});
+  ASSERT_TRUE(Eventually([&] { return testing::CountLines(Slurp(Out("pids"))) == 3; }));
   kill(std::stoi(Slurp(Folder(gang, 0) + "/supervisor.lock")), SIGKILL);
   const GangStatus status = Await(*launcher, 1);
   EXPECT_EQ(Outcome(status), "LOST NODE_LOST");

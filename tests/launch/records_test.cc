@@ -188,10 +188,11 @@ TEST_F(RecordsTest, GangAndVerdictReadBack) {
   EXPECT_THAT(read->message, HasSubstr("gone"));
 }
 
-TEST_F(RecordsTest, ADamagedVerdictIsAnError) {
+TEST_F(RecordsTest, ADamagedRecordCountsAsNone) {
   Write("verdict.json", "{\"state\":");
-  EXPECT_THAT(ReadVerdict(folder_),
-              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("is damaged")));
+  Write("gang.json", "");
+  EXPECT_THAT(ReadVerdict(folder_).value(), Eq(std::nullopt));
+  EXPECT_THAT(ReadGangRecord(folder_).value(), Eq(std::nullopt));
 }
 
 TEST_F(RecordsTest, AnEndWithoutAStatusIsAnError) {

@@ -51,7 +51,8 @@ absl::StatusOr<std::optional<json>> Read(const std::string& path) {
     return Unavailable("cannot read '{}': {}", path, std::strerror(errno));
   }
   json document = json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object()) return Unavailable("'{}' is damaged", path);
+  // A power failure may leave an empty file under the new name; the replicas are down then anyway.
+  if (!document.is_object()) return std::optional<json>();
   return std::optional<json>(std::move(document));
 }
 

@@ -20,7 +20,8 @@ struct GangRecord {
   friend bool operator==(const GangRecord&, const GangRecord&) = default;
 };
 
-// Unavailable: the file cannot be written or read, the message says why. Of Read: nothing if there is no such file.
+// Unavailable: the file cannot be written or read, the message says why. Of Read: nothing if there is no such
+// file, or it is damaged.
 absl::Status WriteGangRecord(const std::string& directory, const GangRecord& record);
 absl::StatusOr<std::optional<GangRecord>> ReadGangRecord(const std::string& directory);
 

@@ -7,8 +7,12 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
+#include "fmt/format.h"
 #include "src/core/status.h"
 #include "src/launch/replica_files.h"
 
@@ -118,6 +122,25 @@ absl::StatusOr<std::vector<GpuDevice>> ParseDeclaredGpus(const std::vector<std::
     gpus.push_back(std::move(gpu));
   }
   return gpus;
+}
+
+bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
+
+absl::StatusOr<std::string> FindSupervisor() {
+  constexpr std::string_view kName = "vernier-supervisor";
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::string beside = (self.parent_path() / kName).string();
+  if (!error && IsProgram(beside)) return beside;
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    const std::string candidate = fmt::format("{}/{}", folder, kName);
+    if (!folder.empty() && IsProgram(candidate)) return candidate;
+  }
+  return NotFound("{} is neither beside this program nor on PATH", kName);
 }
 
 }  // namespace vernier::launch

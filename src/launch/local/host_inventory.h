@@ -23,4 +23,10 @@ std::vector<GpuDevice> ParseNvidiaSmi(std::string_view output);
 // "T4:0" or "0".  InvalidArgument: an empty id, or one that is listed twice.
 absl::StatusOr<std::vector<GpuDevice>> ParseDeclaredGpus(const std::vector<std::string>& declared);
 
+// Whether the file can be run.
+bool IsProgram(const std::string& path);
+
+// The supervisor beside this program, or on PATH.  NotFound.
+absl::StatusOr<std::string> FindSupervisor();
+
 }  // namespace vernier::launch

@@ -2,14 +2,11 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -37,12 +34,15 @@ constexpr absl::Duration kTellInterval = absl::Seconds(1);
 // How long after the grace period a supervisor is given up that should have killed its replica.
 constexpr absl::Duration kOverdue = absl::Seconds(15);
 
+// The grace period of a gang whose record was lost with the host's power.
+constexpr absl::Duration kUsualGrace = absl::Seconds(10);
+
 // One attempt that holds room here.
 struct Gang {
   std::vector<ReplicaRequest> request;
   PlacedGang placed;
   GangTraits traits;
-  absl::Duration grace;
+  absl::Duration grace = kUsualGrace;
   bool started = false;  // Start was called, here or by an earlier process.
   std::optional<Verdict> verdict;
   std::vector<Observation> replicas;            // As last seen.
@@ -236,8 +236,8 @@ class LocalLauncher final : public Launcher {
   static absl::Status Recall(Gang& gang) {
     VERNIER_ASSIGN_OR_RETURN(const std::optional<GangRecord> record,
                              ReadGangRecord(gang.placed.directory));
+    gang.started = record.has_value() || !NothingStarted(gang);
     if (record.has_value()) {
-      gang.started = true;
       gang.grace = record->grace;
       gang.traits.time_limit = record->time_limit;
     }
@@ -261,10 +261,11 @@ class LocalLauncher final : public Launcher {
     std::error_code error;
     const fs::path directory = fs::absolute(program.directory, error);
     if (error) return Unavailable("directory '{}': {}", program.directory, error.message());
-    const SupervisedProgram supervised{.argv = program.argv,
-                                       .env = {program.env.begin(), program.env.end()},
-                                       .directory = directory.string(),
-                                       .grace_ms = absl::ToInt64Milliseconds(grace)};
+    SupervisedProgram supervised{.argv = program.argv,
+                                 .env = {program.env.begin(), program.env.end()},
+                                 .directory = directory.string(),
+                                 .grace_ms = absl::ToInt64Milliseconds(grace)};
+    supervised.env.emplace_back(kReplicaVariable, folder);
     if (!ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(supervised), /*durable=*/false)) {
       return Unavailable("cannot write to '{}': {}", folder, std::strerror(errno));
     }
@@ -331,26 +332,6 @@ class LocalLauncher final : public Launcher {
   PortBook ports_;
   std::map<AttemptId, Gang> gangs_;
 };
-
-bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
-
-// Beside this program, or on PATH.
-absl::StatusOr<std::string> FindSupervisor() {
-  constexpr std::string_view kName = "vernier-supervisor";
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  const std::string beside = (self.parent_path() / kName).string();
-  if (!error && IsProgram(beside)) return beside;
-  const char* const path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    const std::string candidate = fmt::format("{}/{}", folder, kName);
-    if (!folder.empty() && IsProgram(candidate)) return candidate;
-  }
-  return NotFound("{} is neither beside this program nor on PATH", kName);
-}
 
 absl::StatusOr<HostCapacity> Capacity(const LocalLauncherOptions& options) {
   HostCapacity capacity = DetectHost();

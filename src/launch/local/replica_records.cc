@@ -26,6 +26,7 @@ using nlohmann::json;
 using Phase = Observation::Phase;
 
 constexpr char kErrorFile[] = "supervisor.err";
+constexpr int kKillRounds = 3;
 
 std::string PathOf(const std::string& directory, const char* file) {
   return directory + "/" + file;
@@ -116,20 +117,32 @@ bool SignalProcess(const Identity& process, int signal) {
   return sent;
 }
 
-// Every process of the session, as far as it is no younger session that got the same id.
-void KillSession(const Identity& leader) {
+// Whether the process was started for the replica in the folder, by us or by what we started.
+bool BelongsTo(pid_t pid, const std::string& directory) {
+  const std::optional<std::string> environment =
+      ReadWholeFile("/proc/" + std::to_string(pid) + "/environ");
+  if (!environment.has_value()) return false;
+  const std::string mark = kReplicaVariable + ("=" + directory) + '\0';
+  return environment->starts_with(mark) || environment->find('\0' + mark) != std::string::npos;
+}
+
+// How many there were. The descriptor pins each process while we look whose it is.
+int KillProcessesOf(const std::string& directory) {
+  int killed = 0;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const std::string name = entry.path().filename().string();
-    Identity process;
-    if (std::from_chars(name.data(), name.data() + name.size(), process.pid).ec != std::errc()) {
-      continue;
+    pid_t pid = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
+    const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+    if (fd < 0) continue;
+    if (BelongsTo(pid, directory)) {
+      syscall(SYS_pidfd_send_signal, fd, SIGKILL, nullptr, 0);
+      ++killed;
     }
-    process.start_time = ProcessStartTime(process.pid).value_or(0);
-    if (getsid(process.pid) == leader.pid && process.start_time >= leader.start_time) {
-      SignalProcess(process, SIGKILL);
-    }
+    close(fd);
   }
+  return killed;
 }
 
 class SpawnSettings {
@@ -207,9 +220,10 @@ bool TerminateReplica(const std::string& directory) {
 
 void KillReplica(const std::string& directory) {
   const std::optional<Identity> supervisor = ReadIdentity(directory);
-  if (!supervisor.has_value()) return;
-  SignalProcess(*supervisor, SIGKILL);
-  KillSession(*supervisor);
+  if (supervisor.has_value() && IsLocked(directory)) SignalProcess(*supervisor, SIGKILL);
+  // Again, for what was being forked meanwhile; but not for ever, for a process that cannot die.
+  for (int round = 0; round < kKillRounds && KillProcessesOf(directory) > 0; ++round) {
+  }
 }
 
 }  // namespace vernier::launch

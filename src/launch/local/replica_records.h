@@ -26,7 +26,9 @@ absl::Status SpawnSupervisor(const std::string& supervisor, const std::string& d
 // is.
 bool TerminateReplica(const std::string& directory);
 
-// Kills the replica's supervisor, should there be one, and every process of the session it led.
+// Kills the replica's supervisor, should there be one, and every process that was started for the replica, in its
+// process group or not: they are known by kReplicaVariable in their environment, so that no other process is ever hit,
+// whatever process ids were used again since.
 void KillReplica(const std::string& directory);
 
 }  // namespace vernier::launch

@@ -56,6 +56,6 @@ std::optional<std::string> GetField(const absl::Status& status);
 #define VERNIER_ASSIGN_OR_RETURN(lhs, expr) \
   VERNIER_ASSIGN_OR_RETURN_IMPL_(VERNIER_CONCAT_(vernier_or_, __LINE__), lhs, expr)
 #define VERNIER_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \
-  auto tmp = (expr);                                   \
-  if (!tmp.ok()) return std::move(tmp).status();       \
-  lhs = *std::move(tmp)
+  auto tmp = (expr);                             /* NOLINT(bugprone-macro-parentheses) */ \
+  if (!tmp.ok()) return std::move(tmp).status(); /* NOLINT(bugprone-macro-parentheses) */ \
+  lhs = *std::move(tmp)                          /* NOLINT(bugprone-macro-parentheses) */

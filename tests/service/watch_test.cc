@@ -1,0 +1,141 @@
+// Streams of events; health and reflection; the end of a server.
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "grpcpp/generic/generic_stub.h"
+#include "tests/service/server_fixture.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::service {
+namespace {
+
+class WatchTest : public ServerTest {
+ protected:
+  std::vector<v1::StudyEvent> Events(std::int64_t after) {
+    v1::WatchStudyRequest request;
+    request.set_name("studies/s");
+    request.set_after_event(after);
+    grpc::ClientContext context;
+    const auto reader = stub_->WatchStudy(&context, request);
+    std::vector<v1::StudyEvent> events;
+    for (v1::StudyEvent event; reader->Read(&event);) events.push_back(event);
+    EXPECT_TRUE(reader->Finish().ok());
+    return events;
+  }
+};
+
+TEST_F(WatchTest, ResumesFromASequenceNumber) {
+  CreateStudy("s");
+  Complete(Suggest("w"), 0.5);
+  const auto all = Events(0);
+  ASSERT_GE(all.size(), 4U);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].seq(), static_cast<std::int64_t>(i) + 1);
+  }
+  const auto rest = Events(2);
+  ASSERT_EQ(rest.size(), all.size() - 2);
+  EXPECT_EQ(rest.front().SerializeAsString(), all[2].SerializeAsString());
+  EXPECT_TRUE(Events(all.back().seq()).empty());
+}
+
+TEST_F(WatchTest, FollowsUntilTheStudyHasEnded) {
+  CreateStudy("s");
+  v1::WatchStudyRequest request;
+  request.set_name("studies/s");
+  request.set_follow(true);
+  grpc::ClientContext context;
+  const auto reader = stub_->WatchStudy(&context, request);
+  v1::StudyEvent event;
+  ASSERT_TRUE(reader->Read(&event));
+  EXPECT_EQ(event.kind(), "study_created");
+  Complete(Suggest("w"), 0.5);
+  Call(&Stub::StopStudy, Text<v1::StopStudyRequest>("name: 'studies/s' reason: 'enough'"));
+  std::string last;
+  while (reader->Read(&event)) last = event.payload_json();
+  EXPECT_TRUE(reader->Finish().ok());
+  EXPECT_THAT(last, ::testing::HasSubstr("CANCELLED"));
+}
+
+TEST_F(WatchTest, EndsWithItsDeadline) {
+  CreateStudy("s");
+  grpc::ClientContext context;
+  context.set_deadline(gpr_time_from_millis(50, GPR_TIMESPAN));
+  const auto reader =
+      stub_->WatchStudy(&context, Text<v1::WatchStudyRequest>("name: 'studies/s' follow: true"));
+  for (v1::StudyEvent event; reader->Read(&event);) {
+  }
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST_F(WatchTest, EndsWithTheServerAndSaysSo) {
+  CreateStudy("s");
+  grpc::ClientContext context;
+  const auto reader =
+      stub_->WatchStudy(&context, Text<v1::WatchStudyRequest>("name: 'studies/s' follow: true"));
+  v1::StudyEvent event;
+  ASSERT_TRUE(reader->Read(&event));
+  server_->Shutdown();
+  EXPECT_FALSE(reader->Read(&event));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(WatchTest, RefusesASequenceNumberBelowZero) {
+  CreateStudy("s");
+  grpc::ClientContext context;
+  const auto reader =
+      stub_->WatchStudy(&context, Text<v1::WatchStudyRequest>("name: 'studies/s' after_event: -1"));
+  v1::StudyEvent event;
+  EXPECT_FALSE(reader->Read(&event));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+// Debian ships no generated code for health and reflection: the requests are written byte by byte.
+class RawCallTest : public WatchTest {
+ protected:
+  grpc::Status Call(const std::string& method, const std::string& request, std::string* response) {
+    grpc::GenericStub stub(channel_);
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    const grpc::Slice slice(request);
+    const grpc::ByteBuffer sent(&slice, 1);
+    grpc::ByteBuffer received;
+    grpc::Status status;
+    const auto stream = stub.PrepareCall(&context, method, &queue);
+    int tag = 0;
+    void* got = nullptr;
+    bool ok = false;
+    stream->StartCall(&tag);
+    queue.Next(&got, &ok);
+    stream->WriteLast(sent, grpc::WriteOptions(), &tag);
+    queue.Next(&got, &ok);
+    stream->Read(&received, &tag);
+    queue.Next(&got, &ok);
+    stream->Finish(&status, &tag);
+    queue.Next(&got, &ok);
+    grpc::Slice dumped;
+    if (received.Valid() && received.DumpToSingleSlice(&dumped).ok()) {
+      response->assign(reinterpret_cast<const char*>(dumped.begin()), dumped.size());
+    }
+    return status;
+  }
+};
+
+TEST_F(RawCallTest, HealthIsServing) {
+  std::string response;
+  EXPECT_TRUE(Call("/grpc.health.v1.Health/Check", "", &response).ok());
+  EXPECT_EQ(response, std::string("\x08\x01", 2));  // status: SERVING
+}
+
+TEST_F(RawCallTest, ReflectionListsTheService) {
+  std::string response;
+  const std::string list_services("\x3a\x01*", 3);
+  EXPECT_TRUE(Call("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+                   list_services,
+                   &response)
+                  .ok());
+  EXPECT_THAT(response, ::testing::HasSubstr("vernier.v1.StudyService"));
+}
+
+}  // namespace
+}  // namespace vernier::service

@@ -1,0 +1,124 @@
+// Clients that run trials themselves.
+#include <atomic>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/service/server_fixture.h"
+#include "tests/support/status_matchers.h"
+#include "vernier/core/error.h"
+
+namespace vernier::service {
+namespace {
+
+using testing::StatusIs;
+
+class WorkersTest : public ServerTest {};
+
+TEST_F(WorkersTest, ThatAskAtOnceNeverGetOneTrial) {
+  CreateStudy("s");
+  constexpr int kWorkers = 8;
+  constexpr int kTrials = 5;
+  std::vector<std::vector<std::int64_t>> got(kWorkers);
+  std::vector<std::jthread> workers;
+  for (int w = 0; w < kWorkers; ++w) {
+    workers.emplace_back([&, w] {
+      for (int i = 0; i < kTrials; ++i) {
+        const v1::Trial trial = Suggest("worker-" + std::to_string(w));
+        got[static_cast<std::size_t>(w)].push_back(trial.number());
+        Complete(trial, 0.5);
+      }
+    });
+  }
+  workers.clear();
+  std::set<std::int64_t> numbers;
+  for (const auto& mine : got) numbers.insert(mine.begin(), mine.end());
+  EXPECT_EQ(numbers.size(), kWorkers * kTrials);
+  EXPECT_EQ(*numbers.rbegin(), kWorkers * kTrials);
+}
+
+TEST_F(WorkersTest, GetTheirOwnTrialAgain) {
+  CreateStudy("s");
+  const v1::Trial first = Suggest("w");
+  EXPECT_EQ(first.state(), v1::RUNNING);
+  EXPECT_EQ(first.lease().holder(), "w");
+  EXPECT_EQ(Suggest("w").number(), first.number());
+  EXPECT_NE(Suggest("v").number(), first.number());
+}
+
+TEST_F(WorkersTest, WithoutTheLeaseAreRefused) {
+  CreateStudy("s");
+  const v1::Trial trial = Suggest("w");
+  auto request = About<v1::CompleteTrialRequest>(trial);
+  (*request.mutable_final_metrics())["accuracy"] = 1;
+  request.set_client_id("thief");
+  const absl::Status status = Refusal(&Stub::CompleteTrial, request);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kAborted));
+  EXPECT_EQ(GetReason(status), Reason::kLeaseLost);
+  auto heartbeat = About<v1::HeartbeatTrialRequest>(trial);
+  EXPECT_EQ(Call(&Stub::HeartbeatTrial, heartbeat).number(), trial.number());
+  heartbeat.set_lease_token(trial.lease().token() + 1);
+  EXPECT_EQ(GetReason(Refusal(&Stub::HeartbeatTrial, heartbeat)), Reason::kLeaseLost);
+}
+
+TEST_F(WorkersTest, ReportAndComplete) {
+  CreateStudy("s");
+  const v1::Trial trial = Suggest("w");
+  auto report = About<v1::ReportMeasurementRequest>(trial);
+  (*report.add_measurements()->mutable_metrics())["accuracy"] = 0.25;
+  const auto reported = Call(&Stub::ReportMeasurement, report);
+  EXPECT_FALSE(reported.should_stop());
+  EXPECT_EQ(reported.trial().measurement_count(), 1);
+  const auto done = Call(&Stub::CompleteTrial, About<v1::CompleteTrialRequest>(trial));
+  EXPECT_EQ(done.state(), v1::COMPLETED);
+  EXPECT_EQ(done.final_metrics().at("accuracy"), 0.25);
+  v1::ListMeasurementsRequest list;
+  list.set_parent(trial.name());
+  const auto measurements = Call(&Stub::ListMeasurements, list);
+  ASSERT_EQ(measurements.measurements_size(), 1);
+  EXPECT_EQ(measurements.measurements(0).source(), "client");
+  const absl::Status again = Refusal(&Stub::CompleteTrial, About<v1::CompleteTrialRequest>(trial));
+  EXPECT_EQ(GetReason(again), Reason::kTrialFinished) << again;
+}
+
+TEST_F(WorkersTest, BadRequestsNameTheField) {
+  CreateStudy("s");
+  const v1::Trial trial = Suggest("w");
+  const auto field = [](const absl::Status& status) { return GetField(status).value_or("none"); };
+  EXPECT_EQ(
+      field(Refusal(&Stub::SuggestTrials, Text<v1::SuggestTrialsRequest>("parent: 'studies/s'"))),
+      "client_id");
+  EXPECT_EQ(field(Refusal(
+                &Stub::SuggestTrials,
+                Text<v1::SuggestTrialsRequest>("parent: 'studies/s' client_id: 'w' count: -1"))),
+            "count");
+  auto report = About<v1::ReportMeasurementRequest>(trial);
+  EXPECT_EQ(field(Refusal(&Stub::ReportMeasurement, report)), "measurements");
+  report.add_measurements();
+  EXPECT_EQ(field(Refusal(&Stub::ReportMeasurement, report)), "measurements[0].metrics");
+  auto fail = About<v1::FailTrialRequest>(trial);
+  fail.set_failure(static_cast<v1::FailureClass>(77));
+  EXPECT_EQ(field(Refusal(&Stub::FailTrial, fail)), "failure");
+  auto add = Text<v1::CreateTrialRequest>(
+      "parent: 'studies/s' trial { parameters { key: 'x' value { number: 7 } } }");
+  EXPECT_THAT(Refusal(&Stub::CreateTrial, add), StatusIs(absl::StatusCode::kInvalidArgument));
+  add = Text<v1::CreateTrialRequest>(
+      "parent: 'studies/s' trial { parameters { key: 'x' value {} } }");
+  EXPECT_EQ(field(Refusal(&Stub::CreateTrial, add)), "parameters.x");
+}
+
+TEST_F(WorkersTest, AreNamedInTheLog) {
+  CreateStudy("s");
+  Complete(Suggest("worker-7"), 0.5);
+  grpc::ClientContext context;
+  const auto reader =
+      stub_->WatchStudy(&context, Text<v1::WatchStudyRequest>("name: 'studies/s' after_event: 1"));
+  v1::StudyEvent event;
+  int events = 0;
+  for (; reader->Read(&event); ++events) EXPECT_EQ(event.actor(), "worker-7") << event.kind();
+  EXPECT_GT(events, 2);
+}
+
+}  // namespace
+}  // namespace vernier::service

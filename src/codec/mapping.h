@@ -47,9 +47,8 @@ class Mapping {
                     absl::StatusOr<T> (*reader)(const Json&, const std::string& path)) const {
     const Json* const json = Find(key);
     if (json == nullptr) return absl::OkStatus();
-    absl::StatusOr<T> read = reader(*json, PathOf(key));
-    if (read.ok()) value = *std::move(read);
-    return read.status();
+    VERNIER_ASSIGN_OR_RETURN(value, reader(*json, PathOf(key)));
+    return absl::OkStatus();
   }
 
  private:

@@ -147,7 +147,7 @@ absl::Status ReadConditionMap(const Json& json,
     return MustBe(path, "a mapping of a parameter to its values", json);
   }
   for (const auto& [parent, values] : json.items()) {
-    const std::string at = path + "." + parent;
+    const std::string at = fmt::format("{}.{}", path, parent);
     Condition condition{.parent = parent, .values = {}};
     if (values.is_array()) {
       VERNIER_ASSIGN_OR_RETURN(condition.values, ReadList<ParameterValue>(values, at, &ReadScalar));
@@ -212,8 +212,9 @@ absl::StatusOr<std::vector<Parameter>> ReadParameters(const Json& json,
   if (!json.is_object()) return MustBe(path, "a mapping of names to parameters", json);
   std::vector<Parameter> parameters;
   for (const auto& [name, value] : json.items()) {
-    VERNIER_ASSIGN_OR_RETURN(Parameter parameter,
-                             ReadParameter(name, value, path + "." + name, unknown_keys));
+    VERNIER_ASSIGN_OR_RETURN(
+        Parameter parameter,
+        ReadParameter(name, value, fmt::format("{}.{}", path, name), unknown_keys));
     parameters.push_back(std::move(parameter));
   }
   TypeConditions(parameters);

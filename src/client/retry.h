@@ -20,8 +20,14 @@ namespace vernier::client {
 // 128 random bits as text: no two calls share one.
 std::string NewRequestId();
 
-// Makes calls that survive a server that is away for a moment: each is tried again while it is UNAVAILABLE, with waits
-// that grow, until the client's time for it is over. Thread-safe.
+// Whether the call was lost on its way: no server, or one that went away in the midst of it. The latter may look like a
+// cancellation, which this side has not asked for.
+inline bool IsLost(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsCancelled(status);
+}
+
+// Makes calls that survive a server that is away for a moment: each is tried again while it is lost, with waits that
+// grow, until the client's time for it is over. Thread-safe.
 class Retry {
  public:
   explicit Retry(const ClientOptions& options);
@@ -37,8 +43,8 @@ class Retry {
       Response response;
       const grpc::Status status = call(&context, &response);
       if (status.ok()) return response;
-      const bool again = status.error_code() == grpc::StatusCode::UNAVAILABLE;
-      if (!again || !Wait(attempt, deadline, {})) return wire::DecodeStatus(status);
+      const absl::Status error = wire::DecodeStatus(status);
+      if (!IsLost(error) || !Wait(attempt, deadline, {})) return error;
     }
   }
 

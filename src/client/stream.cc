@@ -63,7 +63,7 @@ absl::Status StreamEvents(v1::StudyService::StubInterface& stub,
   };
   while (true) {
     const StreamEnd end = ReadStream<v1::StudyEvent>(retry, stop, open, take);
-    if (end.by_reader || !absl::IsUnavailable(end.status)) return end.status;
+    if (end.by_reader || !IsLost(end.status)) return end.status;
     if (!retry.Wait(++attempt, absl::InfiniteFuture(), stop)) return end.status;
   }
 }

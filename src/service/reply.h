@@ -22,8 +22,7 @@ grpc::Status StudyServiceImpl::Reply(grpc::ServerContext* context,
                                      std::string_view method,
                                      std::string_view request_id,
                                      Work work) {
-  if (context->IsCancelled()) return grpc::Status::CANCELLED;
-  const absl::Status status = work();
+  const absl::Status status = context->IsCancelled() ? Stopped() : work();
   if (status.ok()) return grpc::Status::OK;
   return ToWireStatus(status, method, CallId(request_id));
 }

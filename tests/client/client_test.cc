@@ -1,0 +1,226 @@
+#include "vernier/client.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "src/app/server.h"
+#include "src/client/channel_client.h"
+#include "src/client/retry.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::StatusIs;
+
+StudySpec Spec(const std::string& name) {
+  StudySpec spec;
+  spec.name = name;
+  spec.objectives = {{.metric = "accuracy"}};
+  spec.space = *Space::Create({{.name = "x", .domain = FloatDomain{}}});
+  spec.algorithm = {.name = "random", .options = {}};
+  spec.parallel = 4;
+  spec.budget.trials = 40;
+  return spec;
+}
+
+class ClientTest : public ::testing::Test {
+ protected:
+  ClientTest() : folder_(MakeFolder()) {
+    server_ = Start("127.0.0.1:0");
+    client_ =
+        Client::Connect(server_->addresses().front(), {.name = "w", .timeout = absl::Seconds(30)});
+  }
+  ~ClientTest() override {
+    client_.reset();
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  static std::string MakeFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "vernier-client-XXXXXX").string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    return name;
+  }
+
+  std::unique_ptr<app::Server> Start(const std::string& address) {
+    auto server = app::Server::Start(
+        {.store = folder_ + "/vernier.db", .listen = {address}, .run_engine = false});
+    EXPECT_THAT(server, IsOk());
+    return *std::move(server);
+  }
+
+  const std::string folder_;
+  std::unique_ptr<app::Server> server_;
+  std::unique_ptr<Client> client_;
+};
+
+TEST_F(ClientTest, RunsAStudyToItsBestTrial) {
+  ASSERT_OK_AND_ASSIGN(const Study created, client_->CreateStudy(Spec("s")));
+  EXPECT_EQ(created.spec, Spec("s"));
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_OK_AND_ASSIGN(const auto trials, client_->SuggestTrials("s"));
+    ASSERT_EQ(trials.size(), 1U);
+    ASSERT_THAT(client_->Heartbeat("s", trials[0]), IsOk());
+    const double x = std::get<double>(trials[0].point.at("x"));
+    ASSERT_OK_AND_ASSIGN(
+        const auto reported,
+        client_->Report("s", trials[0], {{.step = 1, .metrics = {{"accuracy", x}}, .source = ""}}));
+    EXPECT_EQ(reported.trial.measurements, 1);
+    ASSERT_THAT(client_->Complete("s", trials[0]), IsOk());
+  }
+  ASSERT_OK_AND_ASSIGN(const auto best,
+                       client_->ListTrials("s", {.order_by = "metrics.accuracy desc", .limit = 1}));
+  ASSERT_EQ(best.size(), 1U);
+  ASSERT_OK_AND_ASSIGN(const Study study, client_->GetStudy("s"));
+  EXPECT_EQ(study.best, best[0].number);
+  EXPECT_EQ(study.completed, 5);
+}
+
+TEST_F(ClientTest, GivesErrorsWithReasonAndField) {
+  const auto missing = client_->GetStudy("none");
+  EXPECT_THAT(missing, StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(GetReason(missing.status()), Reason::kStudyNotFound);
+  StudySpec spec = Spec("s");
+  spec.parallel = 0;
+  spec.budget.trials = -1;
+  const absl::Status bad = client_->ValidateStudy(spec);
+  EXPECT_THAT(bad, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(GetField(bad).value_or(""), HasSubstr("budget"));
+}
+
+TEST_F(ClientTest, ListsAllPages) {
+  ASSERT_THAT(client_->CreateStudy(Spec("s")), IsOk());
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_THAT(client_->AddTrial("s", {{"x", 0.1 * i}}, {{{"accuracy", 0.1 * i}}}), IsOk());
+  }
+  ASSERT_OK_AND_ASSIGN(const auto all, client_->ListTrials("s"));
+  EXPECT_EQ(all.size(), 5U);
+  ASSERT_OK_AND_ASSIGN(const auto three, client_->ListTrials("s", {.limit = 3}));
+  EXPECT_EQ(three.size(), 3U);
+}
+
+TEST_F(ClientTest, AmendsPausesResumesStopsAndDeletes) {
+  ASSERT_THAT(client_->CreateStudy(Spec("s")), IsOk());
+  ASSERT_OK_AND_ASSIGN(const Study amended,
+                       client_->AmendStudy("s", {.trials = 60, .parallel = 2}));
+  EXPECT_EQ(amended.spec.budget.trials, 60);
+  EXPECT_EQ(amended.spec.parallel, 2);
+  ASSERT_OK_AND_ASSIGN(const Study paused, client_->PauseStudy("s"));
+  EXPECT_EQ(paused.state, StudyState::kPaused);
+  ASSERT_OK_AND_ASSIGN(const Study resumed, client_->ResumeStudy("s"));
+  EXPECT_EQ(resumed.state, StudyState::kActive);
+  ASSERT_OK_AND_ASSIGN(const Study stopped, client_->StopStudy("s", "enough"));
+  EXPECT_EQ(stopped.state, StudyState::kCancelled);
+  ASSERT_THAT(client_->DeleteStudy("s"), IsOk());
+  EXPECT_THAT(client_->GetStudy("s"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+// The server goes away and comes back at the same address: calls and streams go on.
+TEST_F(ClientTest, OutlivesARestartOfTheServer) {
+  ASSERT_THAT(client_->CreateStudy(Spec("s")), IsOk());
+  const std::string address = server_->addresses().front();
+  std::vector<std::int64_t> seen;
+  absl::Status watched;
+  {
+    const std::jthread watcher([&] {
+      const auto other = Client::Connect(address, {.attempts = 20});
+      watched = other->WatchStudy("s", EventSeq(), true, [&](const Event& event) {
+        seen.push_back(event.seq.value());
+        return true;
+      });
+    });
+    server_.reset();
+    std::jthread restart([&] { server_ = Start(address); });
+    EXPECT_THAT(client_->SuggestTrials("s"), IsOk());
+    restart.join();
+    EXPECT_THAT(client_->StopStudy("s", "enough"), IsOk());
+    ASSERT_OK_AND_ASSIGN(const auto trials,
+                         client_->ListTrials("s", {.filter = "state = STOPPING"}));
+    ASSERT_EQ(trials.size(), 1U);
+    EXPECT_THAT(client_->Complete("s", trials[0], {{"accuracy", 1}}), IsOk());
+  }
+  EXPECT_THAT(watched, IsOk());
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    EXPECT_EQ(seen[i], static_cast<std::int64_t>(i) + 1);
+  ASSERT_OK_AND_ASSIGN(const Study study, client_->GetStudy("s"));
+  EXPECT_EQ(study.last_event.value(), static_cast<std::int64_t>(seen.size()));
+}
+
+TEST_F(ClientTest, StopsWatchingWhenToldTo) {
+  ASSERT_THAT(client_->CreateStudy(Spec("s")), IsOk());
+  std::stop_source stop;
+  EXPECT_THAT(client_->WatchStudy(
+                  "s",
+                  EventSeq(),
+                  true,
+                  [&](const Event&) {
+                    stop.request_stop();
+                    return true;
+                  },
+                  stop.get_token()),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(client_->WatchStudy("s", EventSeq(), true, [](const Event&) { return false; }),
+              IsOk());
+}
+
+TEST_F(ClientTest, ReplaysAndAsksTheServerAboutItself) {
+  ASSERT_THAT(client_->CreateStudy(Spec("s")), IsOk());
+  ASSERT_THAT(client_->SuggestTrials("s", 3), IsOk());
+  ASSERT_OK_AND_ASSIGN(const ReplaySummary replay, client_->ReplayStudy("s"));
+  EXPECT_EQ(replay.suggestions, 3);
+  EXPECT_EQ(replay.verified, 3);
+  ASSERT_OK_AND_ASSIGN(const ServerStatus status, client_->GetServerStatus());
+  EXPECT_EQ(status.process_id, getpid());
+  EXPECT_EQ(status.studies, 1);
+}
+
+TEST(Retry, GivesUpAfterItsAttempts) {
+  const client::Retry retry(
+      {.timeout = absl::Seconds(20), .attempts = 3, .backoff = absl::Milliseconds(1)});
+  int calls = 0;
+  const auto answer = retry.Run<int>([&](grpc::ClientContext*, int*) {
+    ++calls;
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "away");
+  });
+  EXPECT_THAT(answer, StatusIs(absl::StatusCode::kUnavailable, "away"));
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(Retry, TriesNoOtherErrorAgain) {
+  const client::Retry retry({.backoff = absl::Milliseconds(1)});
+  int calls = 0;
+  const auto answer = retry.Run<int>([&](grpc::ClientContext*, int*) {
+    ++calls;
+    return grpc::Status(grpc::StatusCode::ABORTED, "no");
+  });
+  EXPECT_THAT(answer, StatusIs(absl::StatusCode::kAborted));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Retry, EndsBeforeItsTimeIsOver) {
+  const client::Retry retry({.timeout = absl::Milliseconds(50), .backoff = absl::Seconds(60)});
+  int calls = 0;
+  EXPECT_FALSE(retry
+                   .Run<int>([&](grpc::ClientContext*, int*) {
+                     ++calls;
+                     return grpc::Status(grpc::StatusCode::UNAVAILABLE, "away");
+                   })
+                   .ok());
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Retry, MakesRequestIdsThatDiffer) {
+  EXPECT_NE(client::NewRequestId(), client::NewRequestId());
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,65 @@
+#include "src/app/paths.h"
+
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/app/temporary_folder.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::app {
+namespace {
+
+using testing::IsOk;
+using testing::StatusIs;
+
+// An environment variable for the time of a test.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old;
+    value == nullptr ? unsetenv(name) : setenv(name, value, 1);
+  }
+  ~Variable() { old_.has_value() ? setenv(name_, old_->c_str(), 1) : unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+TEST(DefaultStorePath, FollowsTheEnvironment) {
+  const Variable home("HOME", "/home/ann");
+  const Variable no_store("VERNIER_STORE", nullptr);
+  const Variable no_state("XDG_STATE_HOME", nullptr);
+  EXPECT_EQ(DefaultStorePath(), "/home/ann/.local/state/vernier/vernier.db");
+  const Variable relative("XDG_STATE_HOME", "state");
+  EXPECT_EQ(DefaultStorePath(), "/home/ann/.local/state/vernier/vernier.db");
+  const Variable state("XDG_STATE_HOME", "/state");
+  EXPECT_EQ(DefaultStorePath(), "/state/vernier/vernier.db");
+  const Variable store("VERNIER_STORE", "/data/my.db");
+  EXPECT_EQ(DefaultStorePath(), "/data/my.db");
+}
+
+TEST(CreateStoreFolder, MakesPrivateFolders) {
+  const TemporaryFolder folder;
+  ASSERT_THAT(CreateStoreFolder(folder / "a/b/vernier.db"), IsOk());
+  ASSERT_THAT(CreateStoreFolder(folder / "a/b/vernier.db"), IsOk());
+  struct stat info = {};
+  ASSERT_EQ(stat((folder / "a/b").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0700U);
+  EXPECT_THAT(CreateStoreFolder(":memory:"), IsOk());
+}
+
+TEST(CreateStoreFolder, SaysWhatIsInTheWay) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "file") << "x";
+  EXPECT_THAT(CreateStoreFolder(folder / "file/sub/vernier.db"),
+              StatusIs(absl::StatusCode::kUnavailable));
+}
+
+}  // namespace
+}  // namespace vernier::app

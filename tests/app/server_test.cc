@@ -1,0 +1,136 @@
+#include "src/app/server.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "src/client/channel_client.h"
+#include "tests/app/temporary_folder.h"
+#include "tests/support/status_matchers.h"
+#include "vernier/core/error.h"
+
+namespace vernier::app {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::StatusIs;
+
+StudySpec Spec(const std::string& name) {
+  StudySpec spec;
+  spec.name = name;
+  spec.objectives = {{.metric = "accuracy"}};
+  spec.space = *Space::Create({{.name = "x", .domain = FloatDomain{}}});
+  spec.algorithm = {.name = "random", .options = {}};
+  spec.budget.trials = 40;
+  return spec;
+}
+
+ServerOptions Options(const std::string& store) { return {.store = store, .run_engine = false}; }
+
+TEST(Server, KeepsStudiesFromOneLifeToTheNext) {
+  const TemporaryFolder folder;
+  const std::string store = folder / "vernier.db";
+  {
+    ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(Options(store)));
+    const auto client = client::NewChannelClient(server->InProcessChannel());
+    ASSERT_THAT(client->CreateStudy(Spec("s")), IsOk());
+  }
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(Options(store)));
+  const auto client = client::NewChannelClient(server->InProcessChannel());
+  ASSERT_OK_AND_ASSIGN(const Study study, client->GetStudy("s"));
+  EXPECT_EQ(study.spec, Spec("s"));
+}
+
+TEST(Server, OwnsItsStoreAlone) {
+  const TemporaryFolder folder;
+  ServerOptions options = Options(folder / "vernier.db");
+  options.listen = {"127.0.0.1:0"};
+  EXPECT_EQ(FindStoreOwner(options.store), std::nullopt);
+  {
+    ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(options));
+    const auto owner = FindStoreOwner(options.store);
+    ASSERT_TRUE(owner.has_value());
+    EXPECT_EQ(owner->process_id, getpid());
+    EXPECT_EQ(owner->address, server->addresses().front());
+    const auto second = Server::Start(options);
+    EXPECT_THAT(second,
+                StatusIs(absl::StatusCode::kUnavailable,
+                         HasSubstr("in use by process " + std::to_string(getpid()))));
+    EXPECT_EQ(GetReason(second.status()), Reason::kStoreBusy);
+  }
+  EXPECT_EQ(FindStoreOwner(options.store), std::nullopt);
+  EXPECT_THAT(Server::Start(options), IsOk());
+}
+
+TEST(Server, TakesOverAnOwnerFileWithoutSense) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "vernier.db.owner") << "{\"pid\": \"x\", ";
+  EXPECT_THAT(Server::Start(Options(folder / "vernier.db")), IsOk());
+}
+
+TEST(Server, RefusesBadOptions) {
+  const TemporaryFolder folder;
+  ServerOptions options = Options("");
+  EXPECT_EQ(GetField(Server::Start(options).status()), "store");
+  options = Options(folder / "vernier.db");
+  options.listen = {"0.0.0.0:0"};
+  EXPECT_EQ(GetField(Server::Start(options).status()), "listen");
+}
+
+TEST(Server, RefusesAnAddressThatIsTaken) {
+  const TemporaryFolder folder;
+  ServerOptions first = Options(folder / "a.db");
+  first.listen = {"127.0.0.1:0"};
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(first));
+  ServerOptions second = Options(folder / "b.db");
+  second.listen = server->addresses();
+  EXPECT_THAT(Server::Start(second),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr(second.listen.front())));
+}
+
+TEST(Server, RefusesAFileThatIsNoStore) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "vernier.db") << std::string(8192, 'x');
+  EXPECT_THAT(Server::Start(Options(folder / "vernier.db")), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST(Server, ListensOnSockets) {
+  const TemporaryFolder folder;
+  ServerOptions options = Options(folder / "vernier.db");
+  options.listen = {"unix:" + (folder / "s"), "127.0.0.1:0"};
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(options));
+  for (const std::string& address : server->addresses()) {
+    EXPECT_THAT(Client::Connect(address)->GetServerStatus(), IsOk()) << address;
+  }
+}
+
+TEST(Server, ShutsDownTwiceAndExpiresLeasesUntilThen) {
+  const TemporaryFolder folder;
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(Options(folder / "vernier.db")));
+  const auto client = client::NewChannelClient(server->InProcessChannel());
+  StudySpec spec = Spec("s");
+  spec.lease = {.ttl = absl::Seconds(1), .on_expiry = LeaseExpiry::kFail};
+  ASSERT_THAT(client->CreateStudy(spec), IsOk());
+  ASSERT_THAT(client->SuggestTrials("s"), IsOk());
+  std::string failure;
+  ASSERT_THAT(client->WatchStudy("s",
+                                 EventSeq(),
+                                 true,
+                                 [&](const Event& event) {
+                                   if (!std::holds_alternative<LeaseExpired>(event.payload))
+                                     return true;
+                                   failure = EventKind(event.payload);
+                                   return false;
+                                 }),
+              IsOk());
+  EXPECT_EQ(failure, "lease_expired");
+  server->Shutdown();
+  server->Shutdown();
+}
+
+}  // namespace
+}  // namespace vernier::app

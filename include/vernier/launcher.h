@@ -38,11 +38,11 @@ struct PlacedGang {
 struct ReplicaProgram {
   std::string role;
   std::int32_t index = 0;
-  std::vector<std::string> argv;  // argv[0] is looked up on PATH.
+  std::vector<std::string> argv;           // argv[0] is looked up on PATH.
   std::map<std::string, std::string> env;  // Added to the launcher's own environment.
   std::string directory;                   // Working directory.
   std::string metric_file;                 // CLOUD_ML_HP_METRIC_FILE of this replica.
-  std::string log_file;                    // Where its captured output goes: src/base/output_line.h.
+  std::string log_file;  // Where its captured output goes: src/base/output_line.h.
 };
 
 struct GangProgram {

@@ -45,9 +45,9 @@ struct ColumnSet {
 template <typename Row>
 const Column<Row>* FindColumn(std::span<const Column<Row>> columns, std::string_view path) {
   for (const auto& column : columns) {
-    if (column.name == path) return &column;
     const bool family = column.name.ends_with('.');
-    if (family && path.size() > column.name.size() && path.starts_with(column.name)) return &column;
+    const bool named = path.size() > column.name.size() && path.starts_with(column.name);
+    if (family ? named : path == column.name) return &column;
   }
   return nullptr;
 }

@@ -1,0 +1,195 @@
+#include <functional>
+#include <string>
+
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+#include "src/wire/study_proto.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::wire {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::StatusIs;
+
+struct SpecCase {
+  std::string name;
+  std::string text;   // Of a v1.StudySpec; an objective is added where there is none.
+  std::string error;  // The message holds it.
+};
+
+class BadSpecTest : public ::testing::TestWithParam<SpecCase> {};
+
+// Decoding and validation together are what creation does.
+absl::Status Judge(const v1::StudySpec& proto) {
+  const auto spec = DecodeSpec("digits", proto);
+  return spec.ok() ? Validate(*spec) : spec.status();
+}
+
+v1::StudySpec Parse(const std::string& text) {
+  v1::StudySpec spec;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &spec)) << text;
+  if (spec.objectives().empty()) {
+    auto* objective = spec.add_objectives();
+    objective->set_metric("accuracy");
+    objective->set_goal(v1::MAXIMIZE);
+  }
+  return spec;
+}
+
+TEST_P(BadSpecTest, IsExplained) {
+  EXPECT_THAT(Judge(Parse(GetParam().text)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(GetParam().error)));
+}
+
+constexpr char kX[] = "parameters { name: 'x' float { lower: 0 upper: 1 } } ";
+
+INSTANTIATE_TEST_SUITE_P(
+    Table,
+    BadSpecTest,
+    ::testing::Values(
+        SpecCase{"NoDomain", "parameters { name: 'x' }", "parameters.x: needs one of float, int"},
+        SpecCase{"NoName", "parameters { int { lower: 0 upper: 1 } }", "parameters[0].name"},
+        SpecCase{"Scale", "parameters { name: 'x' float { upper: 1 scale: 9 } }", "parameters.x"},
+        SpecCase{"LogFromZero",
+                 "parameters { name: 'x' float { upper: 1 scale: LOG } }",
+                 "parameters.x.float"},
+        SpecCase{"Reversed",
+                 "parameters { name: 'x' float { lower: 2 upper: 1 } }",
+                 "parameters.x.float"},
+        SpecCase{"NotANumber",
+                 "parameters { name: 'x' float { lower: nan upper: 1 } }",
+                 "parameters.x.float"},
+        SpecCase{"Infinite",
+                 "parameters { name: 'x' float { lower: 0 upper: inf } }",
+                 "parameters.x.float"},
+        SpecCase{"Step", "parameters { name: 'x' float { upper: 1 step: -0.1 } }", "parameters.x"},
+        SpecCase{"Points", "parameters { name: 'x' float { upper: 1 points: 0 } }", "parameters.x"},
+        SpecCase{"IntReversed",
+                 "parameters { name: 'n' int { lower: 5 upper: 1 } }",
+                 "parameters.n.int"},
+        SpecCase{"NoValues", "parameters { name: 'c' categorical {} }", "parameters.c"},
+        SpecCase{"EmptyValue",
+                 "parameters { name: 'c' categorical { values {} } }",
+                 "parameters.c.categorical[0]: needs one of"},
+        SpecCase{
+            "DoubleValue",
+            "parameters { name: 'c' categorical { values { text: 'a' } values { text: 'a' } } }",
+            "parameters.c"},
+        SpecCase{"DiscreteOrder",
+                 "parameters { name: 'd' discrete { values: 2 values: 1 } }",
+                 "parameters.d"},
+        SpecCase{"Default",
+                 "parameters { name: 'x' float { upper: 1 } default_value { number: 3 } }",
+                 "parameters.x.default"},
+        SpecCase{"DefaultKind",
+                 "parameters { name: 'x' float { upper: 1 } default_value { text: 'low' } }",
+                 "parameters.x.default"},
+        SpecCase{"EmptyDefault",
+                 "parameters { name: 'x' float { upper: 1 } default_value {} }",
+                 "parameters.x.default: needs one of"},
+        SpecCase{
+            "Parent",
+            "parameters { name: 'x' float { upper: 1 } when { parent: 'y' values { number: 1 } } }",
+            "parameters.x.when"},
+        SpecCase{
+            "EmptyCondition",
+            std::string(kX) + "parameters { name: 'y' bool {} when { parent: 'x' values {} } }",
+            "parameters.y.when.x[0]"},
+        SpecCase{"TwiceNamed", std::string(kX) + kX, "x"},
+        SpecCase{"Constraint", std::string(kX) + "constraints: 'x <='", "constraints[0]"},
+        SpecCase{"ConstraintName", std::string(kX) + "constraints: 'y <= 1'", "constraints[0]"},
+        SpecCase{
+            "Goal", std::string(kX) + "objectives { metric: 'a' }", "must be MAXIMIZE or MINIMIZE"},
+        SpecCase{"Parallel", std::string(kX) + "parallel: -1", "parallel"},
+        SpecCase{"Trials", std::string(kX) + "budget { trials: -5 }", "budget.trials"},
+        SpecCase{"Option",
+                 std::string(kX) + "algorithm { name: 'gp' options { key: 'k' value {} } }",
+                 "algorithm.k: needs one of"},
+        SpecCase{"Expiry",
+                 std::string(kX) + "lease { on_expiry: 7 }",
+                 "lease.on_expiry: must be OFFER or FAIL, got 7"},
+        SpecCase{"Role",
+                 std::string(kX) + "job { command: 'true' replicas { key: 'boss' value {} } }",
+                 "job.replicas.boss: unknown role"},
+        SpecCase{"TwoPrimaries",
+                 std::string(kX) + "job { command: 'true' replicas { key: 'chief' value {} } "
+                                   "replicas { key: 'master' value {} } }",
+                 "chief and master"},
+        SpecCase{"NoCommand", std::string(kX) + "job {}", "job"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(DecodeSpec, FillsInDefaults) {
+  const auto spec = DecodeSpec("digits", Parse(kX));
+  ASSERT_THAT(spec, IsOk());
+  EXPECT_EQ(spec->algorithm.name, "gp");
+  EXPECT_EQ(spec->stopping.name, "none");
+  EXPECT_EQ(spec->parallel, 1);
+  EXPECT_EQ(spec->lease, LeasePolicy());
+  EXPECT_FALSE(spec->job.has_value());
+}
+
+TEST(DecodeSpec, TakesWholeNumbersForFloats) {
+  const auto spec = DecodeSpec(
+      "digits",
+      Parse("parameters { name: 'x' float { upper: 2 } default_value { integer: 1 } }"
+            "parameters { name: 'n' int { upper: 3 } }"
+            "parameters { name: 'y' bool {} when { parent: 'n' values { number: 2 } } }"));
+  ASSERT_THAT(spec, IsOk());
+  EXPECT_EQ(spec->space.parameters()[0].default_value, ParameterValue(1.0));
+  EXPECT_EQ(spec->space.parameters()[2].when[0].values[0], ParameterValue(std::int64_t{2}));
+}
+
+class AmendmentTest : public ::testing::Test {
+ protected:
+  AmendmentTest() {
+    spec_.parallel = 2;
+    spec_.budget = {.trials = 10, .failed_trials = 3, .time = absl::Hours(1)};
+    update_.mutable_spec()->set_parallel(4);
+    update_.mutable_spec()->mutable_budget()->set_trials(20);
+  }
+
+  absl::StatusOr<StudyAmended> Amend(std::initializer_list<std::string> paths) {
+    google::protobuf::FieldMask mask;
+    for (const auto& path : paths) mask.add_paths(path);
+    return DecodeAmendment(spec_, update_, mask);
+  }
+
+  StudySpec spec_;
+  v1::Study update_;
+};
+
+TEST_F(AmendmentTest, ChangesOnlyWhatTheMaskNames) {
+  ASSERT_OK_AND_ASSIGN(const StudyAmended amended, Amend({"spec.budget.trials"}));
+  EXPECT_EQ(amended.budget.trials, 20);
+  EXPECT_EQ(amended.budget.failed_trials, 3);
+  EXPECT_EQ(amended.parallel, 2);
+}
+
+TEST_F(AmendmentTest, ClearsNamedFieldsThatAreNotSet) {
+  ASSERT_OK_AND_ASSIGN(const StudyAmended one, Amend({"spec.budget.time"}));
+  EXPECT_EQ(one.budget.time, std::nullopt);
+  EXPECT_EQ(one.budget.trials, 10);
+  ASSERT_OK_AND_ASSIGN(const StudyAmended all, Amend({"spec.budget"}));
+  EXPECT_EQ(all.budget, (Budget{.trials = 20}));
+}
+
+TEST_F(AmendmentTest, TakesTheFieldsThatAreSetWithoutAMask) {
+  ASSERT_OK_AND_ASSIGN(const StudyAmended amended, Amend({}));
+  EXPECT_EQ(amended.budget.trials, 20);
+  EXPECT_EQ(amended.budget.failed_trials, 3);
+  EXPECT_EQ(amended.parallel, 4);
+}
+
+TEST_F(AmendmentTest, RefusesEveryOtherPath) {
+  for (const std::string path : {"spec", "spec.seed", "name", "*", "spec.budget.cost", ""}) {
+    EXPECT_THAT(Amend({path}),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("update_mask: '" + path)));
+  }
+  update_.Clear();
+  EXPECT_THAT(Amend({}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("names no field")));
+}
+
+}  // namespace
+}  // namespace vernier::wire

@@ -1,0 +1,144 @@
+#include "src/wire/query.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::wire {
+namespace {
+
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+using testing::StatusIs;
+
+Trial MakeTrial(int number, TrialState state, double accuracy, const std::string& optimizer) {
+  Trial trial;
+  trial.number = TrialNumber(number);
+  trial.state = state;
+  trial.point = {{"optimizer", optimizer}, {"lr", 0.1 * number}, {"width", std::int64_t{number}}};
+  trial.created = absl::FromUnixSeconds(1'000 * number);
+  if (state == TrialState::kCompleted) trial.final_metrics = {{"accuracy", accuracy}};
+  if (state == TrialState::kRunning) {
+    trial.last = Measurement{.step = 1, .metrics = {{"accuracy", accuracy}}, .source = "client"};
+  }
+  if (state == TrialState::kFailed) {
+    trial.failure = FailureClass::kOutOfMemory;
+    trial.message = "the worker ran Out Of Memory";
+  }
+  return trial;
+}
+
+std::vector<Trial> Trials() {
+  return {MakeTrial(1, TrialState::kCompleted, 0.9, "adam"),
+          MakeTrial(2, TrialState::kFailed, 0, "sgd"),
+          MakeTrial(3, TrialState::kCompleted, 0.95, "sgd"),
+          MakeTrial(4, TrialState::kRunning, 0.5, "adam"),
+          MakeTrial(5, TrialState::kCompleted, std::nan(""), "adam"),
+          MakeTrial(6, TrialState::kRequested, 0, "sgd")};
+}
+
+struct QueryCase {
+  std::string name;
+  std::string filter;
+  std::string order_by;
+  std::vector<int> numbers;
+};
+
+class QueryTest : public ::testing::TestWithParam<QueryCase> {};
+
+TEST_P(QueryTest, SelectsAndOrders) {
+  ASSERT_OK_AND_ASSIGN(const auto trials,
+                       SelectTrials(Trials(), GetParam().filter, GetParam().order_by));
+  std::vector<int> numbers;
+  for (const Trial& trial : trials) numbers.push_back(static_cast<int>(trial.number.value()));
+  EXPECT_THAT(numbers, ElementsAreArray(GetParam().numbers));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table,
+    QueryTest,
+    ::testing::Values(
+        QueryCase{"Everything", "", "", {1, 2, 3, 4, 5, 6}},
+        QueryCase{"State", "state = COMPLETED", "", {1, 3, 5}},
+        QueryCase{"NotEqual", "state != COMPLETED", "", {2, 4, 6}},
+        QueryCase{"MetricOfFinishedAndRunning", "metrics.accuracy >= 0.5", "", {1, 3, 4}},
+        QueryCase{"NumberBounds", "number > 1 AND number <= 3", "", {2, 3}},
+        QueryCase{"Beside", "number > 1 number <= 3", "", {2, 3}},
+        QueryCase{"Text", "parameters.optimizer = \"adam\"", "", {1, 4, 5}},
+        QueryCase{"ParameterNumber", "parameters.lr < 0.25", "", {1, 2}},
+        QueryCase{"OrBindsTighter", "number = 1 OR number = 2 AND state = FAILED", "", {2}},
+        QueryCase{"Parentheses", "number = 1 OR (number = 2 AND state = FAILED)", "", {1, 2}},
+        QueryCase{"Not", "NOT state = COMPLETED", "", {2, 4, 6}},
+        QueryCase{"Minus", "-(state = COMPLETED OR state = FAILED)", "", {4, 6}},
+        QueryCase{"NegativeValue", "metrics.accuracy > -1 AND number < 3", "", {1}},
+        QueryCase{"Contains", "message : 'out of memory'", "", {2}},
+        QueryCase{"Presence", "metrics.accuracy : *", "", {1, 3, 4, 5}},
+        QueryCase{"Failure", "failure = OUT_OF_MEMORY", "", {2}},
+        QueryCase{"Time", "create_time >= '1970-01-01T01:06:40Z'", "", {4, 5, 6}},
+        QueryCase{"AbsentNeverHolds", "metrics.loss < 1 OR metrics.loss >= 1", "", {}},
+        QueryCase{"OtherKindDiffers", "parameters.lr != low AND number < 3", "", {1, 2}},
+        QueryCase{"OrderDescending", "", "number desc", {6, 5, 4, 3, 2, 1}},
+        QueryCase{"OrderLeavesAbsentLast", "", "metrics.accuracy desc", {3, 1, 4, 2, 5, 6}},
+        QueryCase{"OrderByTwo", "", "parameters.optimizer, number desc", {5, 4, 1, 6, 3, 2}}),
+    [](const auto& row) { return row.param.name; });
+
+struct BadQueryCase {
+  std::string name;
+  std::string filter;
+  std::string order_by;
+  std::string error;
+};
+
+class BadQueryTest : public ::testing::TestWithParam<BadQueryCase> {};
+
+TEST_P(BadQueryTest, IsExplained) {
+  EXPECT_THAT(SelectTrials(Trials(), GetParam().filter, GetParam().order_by),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(GetParam().error)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table,
+    BadQueryTest,
+    ::testing::Values(
+        BadQueryCase{
+            "Column", "colour = red", "", "filter: unknown column 'colour', known are number"},
+        BadQueryCase{"EmptyName", "metrics. > 1", "", "unknown column 'metrics.'"},
+        BadQueryCase{"Number", "number > many", "", "'number' needs a number, got 'many'"},
+        BadQueryCase{"State", "state = DONE", "", "'state' needs a trial's state, got 'DONE'"},
+        BadQueryCase{"Time", "create_time > noon", "", "'create_time' needs a quoted time"},
+        BadQueryCase{"NoComparison", "number", "", "expected a comparison after 'number'"},
+        BadQueryCase{"NoValue", "number =", "", "expected a value at character 9, got the end"},
+        BadQueryCase{"NoColumn", "= 1", "", "expected a column at character 1, got '='"},
+        BadQueryCase{"OpenParenthesis", "(number = 1", "", "expected ')'"},
+        BadQueryCase{"CloseParenthesis", "number = 1)", "", "expected the end at character 11"},
+        BadQueryCase{"Quote", "message = 'half", "", "the quote at character 11 is not closed"},
+        BadQueryCase{"AndAtEnd", "number = 1 AND", "", "expected a column"},
+        BadQueryCase{"Deep", std::string(200, '('), "", "nested deeper than 32"},
+        BadQueryCase{"Long", std::string(5000, 'a'), "", "is 5000 characters long"},
+        BadQueryCase{"OrderColumn", "", "colour", "order_by: unknown column 'colour'"},
+        BadQueryCase{
+            "OrderDirection", "", "number down", "must be followed by asc or desc, got 'down'"},
+        BadQueryCase{"OrderEmptyTerm", "", "number,,state", "expected a column"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(StudyQuery, KnowsColumnsOfStudies) {
+  Study digits;
+  digits.spec.name = "digits";
+  digits.trials = 3;
+  Study letters;
+  letters.spec.name = "letters";
+  letters.state = StudyState::kCompleted;
+  ASSERT_OK_AND_ASSIGN(const auto few, SelectStudies({digits, letters}, "trial_count > 2", ""));
+  ASSERT_EQ(few.size(), 1U);
+  EXPECT_EQ(few[0].spec.name, "digits");
+  const std::string done(StudyStateName(StudyState::kCompleted));
+  ASSERT_OK_AND_ASSIGN(const auto ended, SelectStudies({digits, letters}, "state = " + done, ""));
+  ASSERT_EQ(ended.size(), 1U);
+  EXPECT_EQ(ended[0].spec.name, "letters");
+}
+
+}  // namespace
+}  // namespace vernier::wire

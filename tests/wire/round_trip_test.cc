@@ -1,0 +1,220 @@
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "src/wire/event_proto.h"
+#include "src/wire/names.h"
+#include "src/wire/study_proto.h"
+#include "src/wire/trial_proto.h"
+#include "src/wire/value_proto.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::wire {
+namespace {
+
+const absl::Time kTime = absl::FromUnixSeconds(1'795'000'000) + absl::Nanoseconds(123'456'789);
+
+Space EverySpace() {
+  std::vector<Parameter> parameters = {
+      {.name = "lr",
+       .domain = FloatDomain{.lower = 1e-5, .upper = 0.1, .scale = Scale::kLog, .points = 4},
+       .default_value = 1e-3},
+      {.name = "dropout", .domain = FloatDomain{.lower = 0, .upper = 0.5, .step = 0.1}},
+      {.name = "beta",
+       .domain = FloatDomain{.lower = 0.9, .upper = 0.999, .scale = Scale::kReverseLog}},
+      {.name = "width", .domain = IntDomain{.lower = 16, .upper = 256, .step = 16}},
+      {.name = "batch", .domain = DiscreteDomain{.values = {16, 32, 64}}},
+      {.name = "optimizer",
+       .domain = CategoricalDomain{.values = {std::string("sgd"), std::string("adam")}}},
+      {.name = "momentum",
+       .domain = FloatDomain{.lower = 0.5, .upper = 0.99},
+       .when = {{.parent = "optimizer", .values = {std::string("sgd")}}}},
+      {.name = "augment", .domain = BoolDomain{}, .default_value = true}};
+  return *Space::Create(parameters, {"width * batch <= 8192"});
+}
+
+StudySpec EverySpec() {
+  StudySpec spec;
+  spec.name = "digits";
+  spec.objectives = {{.metric = "accuracy"}, {.metric = "loss", .goal = Goal::kMinimize}};
+  spec.space = EverySpace();
+  spec.outcome_constraints = {"latency_ms <= 20"};
+  spec.algorithm = {.name = "gp", .options = {{"restarts", std::int64_t{4}}, {"noise", 0.1}}};
+  spec.stopping = {.name = "median", .options = {{"strict", true}, {"from", std::string("x")}}};
+  spec.parallel = 3;
+  spec.budget = {.trials = 20, .failed_trials = 5, .time = absl::Hours(2)};
+  spec.seed = std::numeric_limits<std::uint64_t>::max();
+  spec.metrics = {{"accuracy", {.regex = "acc=([0-9.]+)"}}};
+  spec.lease = {.ttl = absl::Milliseconds(1500), .on_expiry = LeaseExpiry::kFail};
+  TrainingJob job;
+  job.command = {"python3", "train.py"};
+  job.args = {"--epochs", "5"};
+  job.env = {{"OMP_NUM_THREADS", "1"}};
+  job.working_directory = "/src";
+  job.primary_name = "master";
+  job.replicas[Role::kWorker] = {
+      .count = 2,
+      .command = {"sh"},
+      .args = {"-c", "true"},
+      .env = {{"A", "b"}},
+      .directory = "/tmp",
+      .resources = {.cpus = 0.5, .memory_bytes = 1 << 30, .gpus = 1, .gpu_type = "T4"}};
+  job.job_directory = "runs/digits";
+  job.time_limit = absl::Minutes(30);
+  job.grace = absl::Seconds(3);
+  spec.job = job;
+  return spec;
+}
+
+Trial EveryTrial() {
+  Trial trial;
+  trial.number = TrialNumber(7);
+  trial.state = TrialState::kFailed;
+  trial.point = {{"lr", 0.1 + 0.2},
+                 {"width", std::int64_t{64}},
+                 {"augment", false},
+                 {"o", std::string("sgd")}};
+  trial.suggestion = {.algorithm = "gp",
+                      .version = "3",
+                      .options = "{}",
+                      .fingerprint = "x86-64",
+                      .as_of = EventSeq(12),
+                      .state_from = EventSeq(10),
+                      .stream = 9,
+                      .batch_size = 2,
+                      .batch_index = 1,
+                      .pending = {TrialNumber(5), TrialNumber(6)},
+                      .origin = "model",
+                      .acquisition = -0.0,
+                      .predicted_mean = 0.9,
+                      .predicted_deviation = 1e-300,
+                      .importance = {{"lr", 1.0}},
+                      .note = "why"};
+  trial.created = kTime;
+  trial.started = kTime + absl::Seconds(1);
+  trial.ended = kTime + absl::Seconds(2);
+  trial.last = Measurement{.step = 3,
+                           .elapsed = absl::Milliseconds(1500),
+                           .time = kTime,
+                           .metrics = {{"accuracy", std::numeric_limits<double>::infinity()}},
+                           .source = "hypertune"};
+  trial.final_metrics = {{"accuracy", 0.5}};
+  trial.measurements = 4;
+  trial.failure = FailureClass::kUserError;
+  trial.message = "exit code 1";
+  trial.stop = StopRecord{.rule = "median",
+                          .version = "1",
+                          .options = "{}",
+                          .as_of = EventSeq(20),
+                          .numbers = {{"median", 0.7}},
+                          .explanation = "0.5 is below 0.7"};
+  trial.lease = Lease{.holder = "w1", .token = 3, .expires = kTime + absl::Minutes(1)};
+  Attempt attempt;
+  attempt.number = AttemptNumber(1);
+  attempt.state = AttemptState::kFailed;
+  attempt.placement = {
+      {.role = "chief", .index = 0, .host = "127.0.0.1", .port = 2222, .gpus = {"0", "1"}},
+      {.role = "worker", .index = 0, .host = "127.0.0.1", .port = 2223}};
+  attempt.directory = "/runs/1";
+  attempt.placed = kTime;
+  attempt.started = kTime;
+  attempt.failure = FailureClass::kUserError;
+  attempt.message = "exit code 1";
+  attempt.replicas = {{.role = "chief", .index = 0, .exit_code = 1},
+                      {.role = "worker", .index = 0, .signal = 15}};
+  trial.attempts = {attempt};
+  return trial;
+}
+
+TEST(RoundTrip, KeepsEveryPartOfADefinition) {
+  v1::StudySpec proto;
+  EncodeSpec(EverySpec(), &proto);
+  ASSERT_OK_AND_ASSIGN(const StudySpec decoded, DecodeSpec("digits", proto));
+  EXPECT_EQ(decoded, EverySpec());
+}
+
+TEST(RoundTrip, KeepsEveryPartOfAStudyButItsId) {
+  Study study;
+  study.spec = EverySpec();
+  study.state = StudyState::kStopping;
+  study.reason = "asked to";
+  study.created = kTime;
+  study.updated = kTime + absl::Seconds(5);
+  study.last_event = EventSeq(99);
+  study.spec_version = 2;
+  study.trials = 9;
+  study.completed = 5;
+  study.failed = 1;
+  study.open = 3;
+  study.best = TrialNumber(4);
+  v1::Study proto;
+  EncodeStudy(study, &proto);
+  EXPECT_EQ(proto.name(), "studies/digits");
+  ASSERT_OK_AND_ASSIGN(const Study decoded, DecodeStudy(proto));
+  EXPECT_EQ(decoded, study);
+}
+
+TEST(RoundTrip, KeepsEveryPartOfATrialBitForBit) {
+  v1::Trial proto;
+  EncodeTrial("digits", EveryTrial(), &proto);
+  EXPECT_EQ(proto.name(), "studies/digits/trials/7");
+  v1::Trial sent;
+  ASSERT_TRUE(sent.ParseFromString(proto.SerializeAsString()));
+  ASSERT_OK_AND_ASSIGN(const Trial decoded, DecodeTrial(sent));
+  EXPECT_EQ(decoded, EveryTrial());
+  EXPECT_TRUE(std::signbit(*decoded.suggestion.acquisition));
+}
+
+TEST(RoundTrip, KeepsTrialsThatHoldNothingYet) {
+  v1::Trial proto;
+  const Trial empty{.number = TrialNumber(1)};
+  EncodeTrial("digits", empty, &proto);
+  ASSERT_OK_AND_ASSIGN(const Trial decoded, DecodeTrial(proto));
+  EXPECT_EQ(decoded, empty);
+}
+
+TEST(RoundTrip, KeepsEvents) {
+  const Event event{
+      .seq = EventSeq(5),
+      .time = kTime,
+      .actor = "w1",
+      .request_id = "r",
+      .payload = MeasurementReported{.trial = TrialNumber(7), .measurement = *EveryTrial().last}};
+  v1::StudyEvent proto;
+  EncodeEvent(event, &proto);
+  EXPECT_EQ(proto.kind(), "measurement_reported");
+  EXPECT_EQ(proto.trial(), 7);
+  ASSERT_OK_AND_ASSIGN(const Event decoded, DecodeEvent(proto));
+  EXPECT_EQ(decoded, event);
+}
+
+TEST(RoundTrip, ShowsBytesThatAreNoTextAsReplacements) {
+  EXPECT_EQ(ValidUtf8("plain"), "plain");
+  EXPECT_EQ(ValidUtf8("a\xff"
+                      "b"),
+            "a\xEF\xBF\xBD"
+            "b");
+  EXPECT_EQ(ValidUtf8("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"),
+            "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+  EXPECT_EQ(ValidUtf8("\xE2\x82"), "\xEF\xBF\xBD\xEF\xBF\xBD");  // Cut short.
+  EXPECT_EQ(ValidUtf8("\xC0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD");  // Overlong.
+  EXPECT_EQ(ValidUtf8("\xED\xA0\x80").size(), 9U);               // A surrogate.
+  Trial trial{.number = TrialNumber(1)};
+  trial.message = "last line: \xfe";
+  v1::Trial proto;
+  EncodeTrial("digits", trial, &proto);
+  v1::Trial sent;
+  EXPECT_TRUE(sent.ParseFromString(proto.SerializeAsString()));
+}
+
+TEST(FitValue, TakesNumbersAsTheDomainHoldsThem) {
+  EXPECT_EQ(FitValue(FloatDomain{}, std::int64_t{1}), ParameterValue(1.0));
+  EXPECT_EQ(FitValue(IntDomain{}, 3.0), ParameterValue(std::int64_t{3}));
+  EXPECT_EQ(FitValue(IntDomain{}, 3.5), ParameterValue(3.5));
+  EXPECT_EQ(FitValue(IntDomain{}, 1e300), ParameterValue(1e300));
+  EXPECT_EQ(FitValue(BoolDomain{}, std::int64_t{1}), ParameterValue(std::int64_t{1}));
+}
+
+}  // namespace
+}  // namespace vernier::wire

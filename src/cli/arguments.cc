@@ -1,12 +1,29 @@
 #include "src/cli/arguments.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 
+#include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
 
 namespace vernier::cli {
+namespace {
+
+// The whole text as a number.
+template <typename Number>
+std::optional<Number> Parse(const std::string& text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return number;
+}
+
+}  // namespace
 
 void AddStudyOption(CLI::App& command, std::string& study) {
   command.add_option("STUDY", study, "Name of the study")->required();
@@ -20,7 +37,36 @@ void AddTrialOptions(CLI::App& command, std::string& study, std::string& trial) 
 void AddQueryOptions(CLI::App& command, const char* filter, const char* sort, Query& query) {
   command.add_option("--filter", query.filter, filter);
   command.add_option("--sort", query.sort, sort);
-  command.add_option("--limit", query.limit, "At most so many")->check(CLI::PositiveNumber);
+  command.add_option("--limit", query.limit, "At most so many")->check(AtLeast(1));
+}
+
+CLI::Validator AtLeast(std::int64_t least) {
+  return CLI::Validator(
+      [least](const std::string& text) {
+        const auto number = Parse<std::int64_t>(text);
+        if (number && *number >= least) return std::string();
+        return fmt::format("must be a whole number of at least {}, got '{}'", least, text);
+      },
+      "");
+}
+
+CLI::Validator AboveZero() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const auto number = Parse<double>(text);
+        if (number && *number > 0) return std::string();
+        return fmt::format("must be a number above 0, got '{}'", text);
+      },
+      "");
+}
+
+CLI::Validator OneOf(const std::vector<std::string>& words) {
+  return CLI::Validator(
+      [words](const std::string& text) {
+        if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+        return fmt::format("must be one of {}, got '{}'", fmt::join(words, ", "), text);
+      },
+      "");
 }
 
 absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view option, const std::string& text) {
@@ -30,9 +76,8 @@ absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view option, const 
 }
 
 absl::StatusOr<std::int64_t> ParseCountFlag(std::string_view option, const std::string& text) {
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error == std::errc() && end == text.data() + text.size() && count >= 1) return count;
+  const auto count = Parse<std::int64_t>(text);
+  if (count && *count >= 1) return *count;
   return InvalidArgument("{}: must be a whole number of at least 1, got '{}'", option, text);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "CLI/App.hpp"
 #include "absl/status/statusor.h"
@@ -45,6 +46,11 @@ void AddStudyOption(CLI::App& command, std::string& study);
 void AddTrialOptions(CLI::App& command, std::string& study, std::string& trial);
 // --filter, --sort, --limit.
 void AddQueryOptions(CLI::App& command, const char* filter, const char* sort, Query& query);
+
+// Validators whose errors are sentences of ours: "--limit: must be a whole number of at least 1, got 'x'".
+CLI::Validator AtLeast(std::int64_t least);
+CLI::Validator AboveZero();
+CLI::Validator OneOf(const std::vector<std::string>& words);
 
 // "90s", "2h".  InvalidArgument: names the option.
 absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view option, const std::string& text);

@@ -54,7 +54,7 @@ std::string Joined(const std::vector<std::string>& words) {
 }
 
 constexpr std::string_view kStudyNames =
-    "$(vernier study list -o csv --no-headers 2>/dev/null | sed 's|^studies/||; s|,.*||')";
+    "$(vernier study list -o csv --no-headers 2>/dev/null | cut -d, -f1)";
 
 // The patterns of a case statement: path, then its words.
 std::string Cases(const std::vector<CompletionEntry>& entries) {

@@ -8,6 +8,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "fmt/format.h"
+#include "src/cli/arguments.h"
 #include "src/cli/commands.h"
 #include "src/cli/hint.h"
 #include "src/core/nearest.h"
@@ -113,10 +114,10 @@ void AddGlobalOptions(CLI::App& root, GlobalFlags& flags) {
   root.add_option("--server", flags.server, "gRPC address of a server; default: $VERNIER_SERVER")
       ->envname("VERNIER_SERVER");
   root.add_option("-o,--output", flags.output, "table, json, jsonl, csv or yaml")
-      ->check(CLI::IsMember({"table", "json", "jsonl", "csv", "yaml"}));
+      ->check(OneOf({"table", "json", "jsonl", "csv", "yaml"}));
   root.add_flag("--no-headers", flags.no_headers, "No names above columns of tables and CSV");
   root.add_option("--color", flags.color, "auto, always or never; $NO_COLOR is honoured")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(OneOf({"auto", "always", "never"}));
 }
 
 }  // namespace

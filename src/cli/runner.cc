@@ -169,7 +169,7 @@ EventSeq PrintAfter(Context& context, EventSeq last) {
 
 void AddCapacityOptions(CLI::App& command, CapacityFlags& flags) {
   command.add_option("--cpus", flags.cpus, "CPUs for trials; default: all of this host")
-      ->check(CLI::PositiveNumber);
+      ->check(AboveZero());
   command.add_option("--memory", flags.memory, "Memory for trials, e.g. 16GiB; default: all");
   command.add_option("--gpu", flags.gpus, "A GPU for trials, TYPE:ID or ID; default: those found")
       ->allow_extra_args(false);

@@ -171,7 +171,7 @@ void AddStudyAmend(CLI::App& study, Action& chosen) {
   command->add_option("--trials", args->trials, "Trials in all, or none for no bound");
   command->add_option("--failed", args->failed, "Failed trials that fail the study, or none");
   command->add_option("--time", args->time, "Time in all, e.g. 2h, or none");
-  command->add_option("--parallel", args->parallel, "Trials at a time")->check(CLI::PositiveNumber);
+  command->add_option("--parallel", args->parallel, "Trials at a time")->check(AtLeast(1));
 }
 
 void AddStudyDelete(CLI::App& study, Action& chosen) {

@@ -189,7 +189,7 @@ void AddStudyWatch(CLI::App& study, Action& chosen) {
       AddCommand<WatchArgs>(study, "watch", "Follow a study until it ends", &Watch, chosen);
   AddStudyOption(*command, args->study);
   command->add_option("--after", args->after, "Print only what came after this event")
-      ->check(CLI::NonNegativeNumber);
+      ->check(AtLeast(0));
 }
 
 void AddStudyWait(CLI::App& study, Action& chosen) {

@@ -13,6 +13,25 @@
 namespace vernier::cli {
 namespace {
 
+// A study as a row of CSV: how it stands, not what it is made of.
+nlohmann::ordered_json CsvRow(const Study& study, const nlohmann::ordered_json& item) {
+  nlohmann::ordered_json row = {{"name", study.spec.name},
+                                {"state", StudyStateName(study.state)},
+                                {"objective", DescribeObjectives(study.spec)},
+                                {"algorithm", study.spec.algorithm.name}};
+  for (const char* key : {"trial_count",
+                          "completed_count",
+                          "failed_count",
+                          "open_count",
+                          "best_trial",
+                          "create_time",
+                          "update_time",
+                          "reason"}) {
+    row[key] = item[key];
+  }
+  return row;
+}
+
 absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const auto studies, ListStudies(connection, query));
@@ -25,6 +44,7 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
                {.name = "BEST", .align = Align::kRight},
                {.name = "AGE", .align = Align::kRight}});
   auto items = nlohmann::ordered_json::array();
+  auto rows = nlohmann::ordered_json::array();
   for (const v1::Study& message : studies) {
     VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
     const auto& bound = study.spec.budget.trials;
@@ -38,11 +58,12 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
          {study.best ? std::to_string(study.best->value()) : "-"},
          {FormatElapsed(context.Now() - study.created)}});
     items.push_back(ProtoToJson(message));
+    rows.push_back(CsvRow(study, items.back()));
   }
   if (studies.empty() && query.filter.empty()) {
     context.console().err << "no studies yet; `vernier study create FILE` makes one\n";
   }
-  context.output().List(table, items);
+  context.output().List(table, items, rows);
   return ExitCode::kOk;
 }
 

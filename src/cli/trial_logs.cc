@@ -81,12 +81,10 @@ void AddTrialLogs(CLI::App& trial, Action& chosen) {
   command->add_flag("-f,--follow", args->follow, "Go on until the trial has ended");
   command->add_flag("--timestamps", args->timestamps, "Put the time before each line");
   command->add_option("--role", args->role, "Only this role: chief, worker, ps, evaluator");
-  command->add_option("--index", args->index, "Only this replica of the role")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--index", args->index, "Only this replica of the role")->check(AtLeast(0));
   command->add_option("--attempt", args->attempt, "This attempt instead of the last")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--tail", args->tail, "Only the last so many lines")
-      ->check(CLI::PositiveNumber);
+      ->check(AtLeast(1));
+  command->add_option("--tail", args->tail, "Only the last so many lines")->check(AtLeast(1));
 }
 
 }  // namespace vernier::cli

@@ -149,7 +149,9 @@ std::string DescribeTrial(const StudyRecord& study,
         Field(is_first ? "parameters" : "", fmt::format("{}={}", name, FormatValue(value->second)));
     is_first = false;
   }
-  if (!trial.suggestion.algorithm.empty() || !trial.suggestion.origin.empty()) {
+  if (trial.suggestion.algorithm.empty()) {
+    text += Field("proposed by", trial.suggestion.origin);
+  } else {
     text += Field("proposed by",
                   fmt::format("{} ({})", trial.suggestion.algorithm, trial.suggestion.origin));
   }

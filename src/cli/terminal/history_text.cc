@@ -136,36 +136,51 @@ std::string Title(const History& history) {
                      history.study);
 }
 
+// The figure beside each line of the picture; most lines have none.
+std::vector<std::string> TickLabels(const std::vector<double>& ticks,
+                                    const Frame& frame,
+                                    const Canvas& canvas,
+                                    int height) {
+  std::vector<std::string> labels(static_cast<std::size_t>(height));
+  for (const double tick : ticks) {
+    const int line = frame.Y(tick, canvas) * height / canvas.down();
+    labels[static_cast<std::size_t>(line)] = FormatFigure(tick);
+  }
+  return labels;
+}
+
+int LabelWidth(const std::vector<double>& ticks) {
+  int width = 0;
+  for (const double tick : ticks) width = std::max(width, DisplayWidth(FormatFigure(tick)));
+  return width;
+}
+
+std::vector<double> TicksFor(const std::vector<HistoryPoint>& points) {
+  const auto [low, high] = std::minmax_element(
+      points.begin(), points.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  return NiceTicks(low->value, high->value, 5);
+}
+
 }  // namespace
 
 std::vector<std::string> DrawHistory(const History& history, const PlotSize& size, bool unicode) {
   const std::vector<HistoryPoint> points = Drawable(history);
   if (points.empty()) return {fmt::format("study {}: no trial has a value yet", history.study)};
-  const auto [low, high] = std::minmax_element(
-      points.begin(), points.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
-  const std::vector<double> ticks = NiceTicks(low->value, high->value, 5);
+  const std::vector<double> ticks = TicksFor(points);
   const Frame frame = {.low = ticks.front(),
                        .high = ticks.back(),
                        .first = points.front().trial,
                        .last = points.back().trial};
-  int label_width = 0;
-  for (const double tick : ticks) {
-    label_width = std::max(label_width, DisplayWidth(FormatFigure(tick)));
-  }
+  const int label_width = LabelWidth(ticks);
   const int columns = std::max(10, size.width - label_width - 2);
   Canvas canvas(columns, size.height, unicode);
   DrawBest(history, frame, canvas);
   for (const HistoryPoint& point : points) {
     canvas.Set(frame.X(point.trial, canvas), frame.Y(point.value, canvas), 'o');
   }
-  std::vector<std::string> labels(static_cast<std::size_t>(size.height));
-  for (const double tick : ticks) {
-    const int y = frame.Y(tick, canvas);
-    labels[static_cast<std::size_t>(y * size.height / canvas.down())] = FormatFigure(tick);
-  }
   std::vector<std::string> lines = {Truncate(Title(history), size.width)};
-  for (int line = 0; line < size.height; ++line) {
-    const std::string& label = labels[static_cast<std::size_t>(line)];
+  for (const std::string& label : TickLabels(ticks, frame, canvas, size.height)) {
+    const int line = static_cast<int>(lines.size()) - 1;
     std::string text = PadLeft(label, label_width) + " ";
     text += label.empty() ? (unicode ? "│" : "|") : (unicode ? "┤" : "+");
     text += canvas.Line(line);

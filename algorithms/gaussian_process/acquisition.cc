@@ -1,5 +1,6 @@
 #include "algorithms/gaussian_process/acquisition.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -8,14 +9,18 @@
 namespace vernier::gp {
 namespace {
 
+// However clear-cut failures look: never be surer of one than Phi(-1 / sqrt(0.05)), four in a million.
+constexpr double kLeastLabelNoise = 0.05;
+
 double LogEi(double mean, double variance, double incumbent) {
   const double deviation = std::sqrt(variance);
   return numerics::LogExpectedImprovement((mean - incumbent) / deviation).value +
          std::log(deviation);
 }
 
-double LogSuccess(const Prediction& label) {
-  return numerics::LogNormalCdf(label.mean / std::sqrt(1.0 + label.variance)).value;
+// The standard deviation of a label to come.
+double LabelDeviation(const Posterior& success, double variance) {
+  return std::sqrt(variance + std::max(success.noise(), kLeastLabelNoise));
 }
 
 }  // namespace
@@ -40,7 +45,10 @@ std::vector<double> Acquisition::Values(const Eigen::MatrixXd& features) const {
   }
   if (success_ != nullptr) {
     const std::vector<Prediction> labels = success_->Predict(features);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] += LogSuccess(labels[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double deviation = LabelDeviation(*success_, labels[i].variance);
+      values[i] += numerics::LogNormalCdf(labels[i].mean / deviation).value;
+    }
   }
   return values;
 }
@@ -56,7 +64,7 @@ double Acquisition::ValueAndGradient(const Eigen::RowVectorXd& features,
   double value = h.value + std::log(deviation);
   if (success_ != nullptr) {
     const PredictionWithGradient label = success_->PredictWithGradient(features);
-    const double spread = std::sqrt(1.0 + label.value.variance);
+    const double spread = LabelDeviation(*success_, label.value.variance);
     const numerics::LogCdf ok = numerics::LogNormalCdf(label.value.mean / spread);
     value += ok.value;
     gradient += ok.slope *

@@ -10,7 +10,8 @@ namespace vernier::gp {
 // ln of the expected improvement over `incumbent` (Ament et al., 2023: LogEI), exact in its tails, plus ln of the
 // probability that the trial does not fail, where there is a model of that.
 //
-// The failure model is a Gaussian process on labels +1 and -1; P(ok) = Phi(mean / sqrt(1 + variance)).
+// The failure model is a Gaussian process on labels +1 and -1; P(ok) is the chance that the label of a new trial, noise
+// included, is above 0. So failures that come by chance (much noise) weigh little, a sharp border weighs much.
 class Acquisition {
  public:
   // All must outlive the object; `success` may be null.

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <type_traits>
 
 #include "algorithms/numerics/minimize.h"
 #include "nlopt.h"
@@ -27,11 +28,19 @@ nlopt_algorithm Native(NloptAlgorithm algorithm) {
 // Keeps the best point seen: some of NLopt's algorithms return their last one when the count of evaluations runs out.
 struct Recorder {
   SmoothFunction f;
+  int max_evaluations;
   Minimum best;
+  nlopt_opt search = nullptr;           // Not owned.
   std::vector<double> unread_gradient;  // For calls that do not ask for one.
 
   double Evaluate(unsigned n, const double* x, double* gradient) {
     const std::span<double> out(gradient != nullptr ? gradient : unread_gradient.data(), n);
+    if (best.evaluations >= max_evaluations) {
+      // Its own limit is looked at between steps only, and a step may take several evaluations.
+      nlopt_force_stop(search);
+      std::fill(out.begin(), out.end(), 0.0);
+      return kForbidden;
+    }
     const double value = f({x, n}, out);
     ++best.evaluations;
     if (!std::isfinite(value)) {
@@ -65,6 +74,7 @@ Minimum MinimizeNlopt(NloptAlgorithm algorithm,
   std::vector<double> x(start.begin(), start.end());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::clamp(x[i], box.lower[i], box.upper[i]);
   Recorder recorder{.f = f,
+                    .max_evaluations = std::max(rule.max_evaluations, 1),
                     .best = {.x = x, .value = std::numeric_limits<double>::infinity()},
                     .unread_gradient = std::vector<double>(x.size())};
   const std::unique_ptr<std::remove_pointer_t<nlopt_opt>, Destroy> search(
@@ -73,6 +83,7 @@ Minimum MinimizeNlopt(NloptAlgorithm algorithm,
     recorder.Evaluate(static_cast<unsigned>(x.size()), x.data(), nullptr);
     return recorder.best;
   }
+  recorder.search = search.get();
   nlopt_set_min_objective(search.get(), Trampoline, &recorder);
   nlopt_set_lower_bounds(search.get(), box.lower.data());
   nlopt_set_upper_bounds(search.get(), box.upper.data());

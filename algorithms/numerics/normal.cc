@@ -30,7 +30,9 @@ double NormalCdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
 LogCdf LogNormalCdf(double z) {
   if (z > kTail) {
     const double cdf = NormalCdf(z);
-    return {.value = std::log(cdf), .slope = NormalPdf(z) / cdf};
+    // Above 0 the upper tail says more than how far Phi is from 1.
+    const double value = z > 0 ? std::log1p(-NormalCdf(-z)) : std::log(cdf);
+    return {.value = value, .slope = NormalPdf(z) / cdf};
   }
   const double denominator = -z + MillsRemainder(-z);
   return {.value = -0.5 * z * z - kLogSqrtTwoPi - std::log(denominator), .slope = denominator};

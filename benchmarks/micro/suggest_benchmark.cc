@@ -1,0 +1,85 @@
+// What one suggestion costs: each registered algorithm, ten float parameters, n trials finished, the state of the call
+// before. Run it alone on an idle core: suggest_benchmark --benchmark_out=FILE --benchmark_out_format=json
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmark/benchmark.h"
+#include "vernier/core/rng.h"
+#include "vernier/core/unit_cube.h"
+#include "vernier/registry.h"
+
+namespace vernier {
+namespace {
+
+constexpr int kDimensions = 10;
+
+Problem TenFloats() {
+  std::vector<Parameter> parameters;
+  for (int k = 0; k < kDimensions; ++k) {
+    FloatDomain domain{.lower = 0, .upper = 1};
+    domain.points = 10;  // For the grid.
+    parameters.push_back({.name = "x" + std::to_string(k), .domain = domain});
+  }
+  return {.space = Space::Create(std::move(parameters)).value(),
+          .objectives = {{.metric = "loss", .goal = Goal::kMinimize}}};
+}
+
+// A bowl whose axes matter unequally, off the centre.
+double Loss(const std::vector<double>& u) {
+  double loss = 0;
+  for (std::size_t k = 0; k < u.size(); ++k) {
+    const double away = u[k] - 0.3;
+    loss += away * away / static_cast<double>(k + 1);
+  }
+  return loss;
+}
+
+std::vector<Observation> RandomTrials(const Space& space, std::int64_t n) {
+  Rng rng(1);
+  std::vector<Observation> trials;
+  std::vector<double> u(kDimensions);
+  for (std::int64_t i = 1; i <= n; ++i) {
+    for (double& coordinate : u) coordinate = rng.Uniform();
+    trials.push_back({TrialNumber(i), DecodePoint(space, u), Outcome::kCompleted, {Loss(u)}});
+  }
+  return trials;
+}
+
+// The call that is timed has one trial more than the one that made its state, as in a study that asks one at a time.
+void Suggest(benchmark::State& state, const std::string& algorithm) {
+  const Problem problem = TenFloats();
+  const auto optimizer = NewOptimizer({.name = algorithm, .options = {}}, problem);
+  if (!optimizer.ok()) return state.SkipWithError("no such algorithm");
+  const std::vector<Observation> trials = RandomTrials(problem.space, state.range(0) + 1);
+  const std::span<const Observation> before(trials.data(), trials.size() - 1);
+  const auto first = (*optimizer)->Suggest(before, {}, "", Rng(2), 1, {});
+  if (!first.ok()) return state.SkipWithError("no first suggestion");
+  std::uint64_t stream = 3;
+  for (auto _ : state) {
+    auto suggestions = (*optimizer)->Suggest(trials, {}, first->state, Rng(stream++), 1, {});
+    if (!suggestions.ok()) return state.SkipWithError("no suggestion");
+    benchmark::DoNotOptimize(suggestions);
+  }
+}
+
+[[maybe_unused]] const bool kRegistered = [] {
+  for (const std::string& name : AlgorithmNames()) {
+    const auto timed = [name](benchmark::State& state) { Suggest(state, name); };
+    benchmark::RegisterBenchmark(("Suggest/" + name).c_str(), timed)
+        ->ArgName("n")
+        ->Arg(10)
+        ->Arg(100)
+        ->Arg(1000)
+        ->Unit(benchmark::kMillisecond);
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace vernier

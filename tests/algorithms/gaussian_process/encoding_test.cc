@@ -1,0 +1,280 @@
+// What the model sees of points, values and failures, and what it remembers.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/gaussian_process/candidates.h"
+#include "algorithms/gaussian_process/coordinates.h"
+#include "algorithms/gaussian_process/features.h"
+#include "algorithms/gaussian_process/gp_state.h"
+#include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/surrogate.h"
+#include "algorithms/gaussian_process/targets.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "vernier/core/rng.h"
+#include "vernier/core/unit_cube.h"
+
+namespace vernier::gp {
+namespace {
+
+using ::testing::ElementsAre;
+
+// One parameter of each kind, two of them conditional.
+Space EveryKind() {
+  const std::vector<ParameterValue> choices = {
+      std::string("sgd"), std::string("adam"), std::string("lion")};
+  return Space::Create({{.name = "rate",
+                         .domain = FloatDomain{.lower = 1e-5, .upper = 0.1, .scale = Scale::kLog}},
+                        {.name = "width",
+                         .domain = IntDomain{.lower = 1, .upper = 300, .scale = Scale::kLog}},
+                        {.name = "batch", .domain = DiscreteDomain{{16, 32, 64, 128}}},
+                        {.name = "optimizer", .domain = CategoricalDomain{choices}},
+                        {.name = "momentum",
+                         .domain = FloatDomain{.lower = 0.5, .upper = 0.99},
+                         .when = {{.parent = "optimizer", .values = {std::string("sgd")}}}},
+                        {.name = "nesterov",
+                         .domain = BoolDomain{},
+                         .when = {{.parent = "optimizer", .values = {std::string("sgd")}}}},
+                        {.name = "fixed", .domain = IntDomain{.lower = 3, .upper = 3}}})
+      .value();
+}
+
+std::vector<Coordinates> RandomConfigurations(const CoordinateSpace& space, int count) {
+  Rng rng(1);
+  std::vector<Coordinates> configurations;
+  for (int i = 0; i < count; ++i) {
+    Coordinates u(static_cast<std::size_t>(space.size()));
+    for (double& coordinate : u) coordinate = rng.Uniform();
+    space.Round(u);
+    configurations.push_back(std::move(u));
+  }
+  return configurations;
+}
+
+TEST(Coordinates, RoundedOnesAreThoseOfTheLegalPoint) {
+  const Space space = EveryKind();
+  const CoordinateSpace coordinates(space);
+  for (const Coordinates& u : RandomConfigurations(coordinates, 200)) {
+    const Point point = coordinates.Decode(u);
+    EXPECT_TRUE(space.Check(point).ok());
+    const std::vector<std::optional<double>> encoded = EncodePoint(space, point);
+    std::vector<char> active;
+    coordinates.Activity(u, active);
+    for (std::size_t k = 0; k < u.size(); ++k) {
+      EXPECT_EQ(active[k] != 0, encoded[k].has_value());
+      if (encoded[k]) {
+        EXPECT_NEAR(u[k], *encoded[k], 1e-12);
+      }
+    }
+  }
+}
+
+TEST(Coordinates, CellsAndIndicesAreInverse) {
+  const CoordinateSpace coordinates(EveryKind());
+  for (int k = 0; k < coordinates.size(); ++k) {
+    for (std::int64_t i = 0; i < coordinates.count(k); ++i) {
+      EXPECT_EQ(coordinates.IndexAt(k, coordinates.CellOf(k, i)), i);
+    }
+  }
+}
+
+double Distance(const FeatureMap& features, const Coordinates& a, const Coordinates& b) {
+  const Eigen::MatrixXd rows = features.Matrix({a, b});
+  return (rows.row(0) - rows.row(1)).norm();
+}
+
+TEST(Features, DistancesFollowTheKindOfParameter) {
+  const CoordinateSpace space(EveryKind());
+  const FeatureMap features(space);
+  // rate, width, batch, optimizer, momentum, nesterov, fixed
+  const Coordinates adam = {0.2, 0.5, 0.125, 0.5, 0.1, 0.25, 0.5};
+  Coordinates other = adam;
+  other[0] = 0.7;
+  EXPECT_NEAR(Distance(features, adam, other), 0.5, 1e-12);
+  other = adam;
+  other[2] =
+      0.375;  // 16 and 32 of [16, 32, 64, 128]: a third of the way on the scale of logarithms.
+  EXPECT_NEAR(Distance(features, adam, other), 1.0 / 3.0, 1e-12);
+  other = adam;
+  other[3] = 5.0 / 6.0;
+  EXPECT_NEAR(Distance(features, adam, other), 1.0, 1e-12);
+  other = adam;
+  other[4] = 0.9;  // Inactive: makes no difference.
+  EXPECT_EQ(Distance(features, adam, other), 0.0);
+}
+
+TEST(Features, AllActiveValuesAreEquallyFarFromInactivity) {
+  const CoordinateSpace space(EveryKind());
+  const FeatureMap features(space);
+  Coordinates adam = {0.2, 0.5, 0.125, 0.5, 0.0, 0.25, 0.5};
+  Coordinates sgd = adam;
+  sgd[3] = 1.0 / 6.0;
+  const double at_zero = Distance(features, adam, sgd);
+  for (const double momentum : {0.3, 0.8, 1.0}) {
+    sgd[4] = momentum;
+    EXPECT_NEAR(Distance(features, adam, sgd), at_zero, 1e-12);
+  }
+}
+
+TEST(Features, PullBackIsTheChainRule) {
+  const CoordinateSpace space(EveryKind());
+  const FeatureMap features(space);
+  Coordinates u = {0.2, 0.5, 0.125, 1.0 / 6.0, 0.4, 0.25, 0.5};
+  space.Round(u);
+  std::vector<char> active;
+  space.Activity(u, active);
+  Eigen::RowVectorXd weights(features.columns());
+  for (Eigen::Index k = 0; k < weights.size(); ++k) weights[k] = 1.0 + 0.3 * static_cast<double>(k);
+  Coordinates gradient(u.size());
+  features.PullBack(u, active, weights, gradient);
+  for (const std::size_t k : {std::size_t{0}, std::size_t{4}}) {
+    Coordinates above = u;
+    Coordinates below = u;
+    above[k] += 1e-6;
+    below[k] -= 1e-6;
+    const Eigen::MatrixXd rows = features.Matrix({above, below});
+    EXPECT_NEAR(gradient[k], weights.dot(rows.row(0) - rows.row(1)) / 2e-6, 1e-8);
+  }
+  EXPECT_EQ(gradient[1], 0.0);  // Integers have no gradient.
+}
+
+TEST(Candidates, NeighboursDifferInOneActiveParameter) {
+  const CoordinateSpace space(EveryKind());
+  Coordinates adam = {0.2, 0.5, 0.125, 0.5, 0.1, 0.25, 0.5};
+  space.Round(adam);
+  const std::vector<Coordinates> neighbours = Neighbours(space, adam);
+  ASSERT_FALSE(neighbours.empty());
+  for (const Coordinates& neighbour : neighbours) {
+    int different = 0;
+    for (std::size_t k = 0; k < adam.size(); ++k) different += neighbour[k] != adam[k] ? 1 : 0;
+    EXPECT_EQ(different, 1);
+    EXPECT_EQ(neighbour[0], adam[0]);  // Continuous.
+    EXPECT_EQ(neighbour[5], adam[5]);  // Inactive.
+  }
+}
+
+TEST(Candidates, PerturbationsAlwaysMoveSomething) {
+  const CoordinateSpace space(EveryKind());
+  const std::vector<Coordinates> centres = RandomConfigurations(space, 3);
+  Rng rng(2);
+  const std::vector<Coordinates> near = NearbyCandidates(space, centres, 90, rng);
+  for (std::size_t i = 0; i < near.size(); ++i) EXPECT_NE(near[i], centres[i % 3]);
+}
+
+TEST(TargetScale, KeepsTheOrderAndTamesBadOutliers) {
+  const std::vector<double> values = {-1e30, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+  const TargetScale scale(values);
+  const Eigen::VectorXd targets = scale.Targets(values);
+  for (Eigen::Index i = 1; i < targets.size(); ++i) EXPECT_GT(targets[i], targets[i - 1]);
+  EXPECT_GT(targets[0], -4.0);
+  EXPECT_NEAR(targets.mean(), 0.0, 1e-12);
+  EXPECT_NEAR(targets.squaredNorm() / 7.0, 1.0, 1e-12);
+  // The good half keeps its distances.
+  EXPECT_NEAR(targets[6] - targets[5], targets[5] - targets[4], 1e-9);
+}
+
+TEST(TargetScale, BackwardInvertsForward) {
+  const std::vector<double> values = {3, -7, 12, 12, 0.5, 100, -40};
+  const TargetScale scale(values);
+  for (const double value : {-100.0, -40.0, -8.0, 0.0, 3.0, 50.0, 100.0, 250.0}) {
+    EXPECT_NEAR(scale.Backward(scale.Forward(value)), value, 1e-10 * (1 + std::abs(value)));
+  }
+}
+
+class TargetExtremes : public ::testing::TestWithParam<std::vector<double>> {};
+
+TEST_P(TargetExtremes, StayFiniteBothWays) {
+  const TargetScale scale(GetParam());
+  const Eigen::VectorXd targets = scale.Targets(GetParam());
+  EXPECT_TRUE(targets.allFinite());
+  EXPECT_LE(targets.cwiseAbs().maxCoeff(), 10.0);
+  for (const double value : GetParam()) {
+    EXPECT_NEAR(scale.Backward(scale.Forward(value)), value, 1e-12 * std::abs(value));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table,
+                         TargetExtremes,
+                         ::testing::Values(std::vector<double>{5.0},
+                                           std::vector<double>{2.0, 2.0, 2.0},
+                                           std::vector<double>{0.0, 0.0},
+                                           std::vector<double>{1e30, 2e30, -1e30},
+                                           std::vector<double>{1.7e308, -1.7e308, 0.0},
+                                           std::vector<double>{5e-324, 0.0},
+                                           std::vector<double>{1.0, 1.0, 1.0, 0.0}));
+
+TEST(History, SortsTrialsByWhatTheyAreWorth) {
+  const Space space = Space::Create({{.name = "x", .domain = FloatDomain{}}}).value();
+  const CoordinateSpace coordinates(space);
+  const auto at = [](double x) { return Point{{"x", x}}; };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<Observation> finished = {
+      {TrialNumber(1), at(0.1), Outcome::kCompleted, {1.0}},
+      {TrialNumber(2), at(0.2), Outcome::kCompleted, {nan}},
+      {TrialNumber(3), at(0.3), Outcome::kFailed, {}},
+      {TrialNumber(4), at(0.4), Outcome::kCompleted, {3.0}},
+      {TrialNumber(5), at(0.5), Outcome::kStoppedEarly, {0.5}},
+      {TrialNumber(6), at(0.6), Outcome::kInfeasible, {}},
+      {TrialNumber(7), at(0.7), Outcome::kCompleted, {2.0}}};
+  const History history = ReadHistory(coordinates, Goal::kMinimize, finished, {});
+  // Stopped early at 0.5, which looks best of all: counts as the median of the completed, -2.
+  EXPECT_THAT(history.values, ElementsAre(-1.0, -3.0, -2.0, -2.0));
+  EXPECT_EQ(history.failed.size(), 3u);
+}
+
+TEST(History, SubsetHoldsTheBestAndTheLatest) {
+  std::vector<double> values(500);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = -std::abs(static_cast<double>(i) - 100.0);
+  const std::vector<std::size_t> chosen = ChooseModelled(values, 50);
+  EXPECT_EQ(chosen.size(), 50u);
+  EXPECT_TRUE(std::is_sorted(chosen.begin(), chosen.end()));
+  EXPECT_THAT(chosen, ::testing::IsSupersetOf({95u, 100u, 105u, 490u, 499u}));
+  EXPECT_EQ(ChooseModelled(values, 500).size(), 500u);
+}
+
+TEST(State, ReadsBackTheSameBits) {
+  GpState state;
+  state.objective = {
+      .log_length_scales = {0.1, -1.0 / 3.0}, .log_signal = 1e-17, .log_noise = -9.5};
+  state.fitted_at = 17;
+  state.design_seed = 0xFFFFFFFFFFFFFFFFull;
+  const GpState read = ParseState(FormatState(state), 2);
+  EXPECT_EQ(read.objective->Pack(), state.objective->Pack());
+  EXPECT_EQ(read.fitted_at, 17);
+  EXPECT_EQ(read.design_seed, state.design_seed);
+  EXPECT_EQ(FormatState(read), FormatState(state));
+}
+
+TEST(State, WhatCannotBeReadCountsAsEmpty) {
+  for (const std::string text : {"",
+                                 "{",
+                                 "[1, 2]",
+                                 "null",
+                                 R"({"format":2,"objective":[0,0,0,0]})",
+                                 R"({"format":1,"objective":[0,0,0]})",
+                                 R"({"format":1,"objective":[0,0,"x",0],"design_seed":-1})",
+                                 R"({"format":1,"objective":[0,0,1e300,0],"fitted_at":"no"})"}) {
+    const GpState state = ParseState(text, 2);
+    EXPECT_FALSE(state.objective.has_value()) << text;
+    EXPECT_FALSE(state.design_seed.has_value()) << text;
+  }
+}
+
+TEST(Refit, IsDueForEachTrialAtFirstThenByGrowth) {
+  EXPECT_TRUE(IsRefitDue(0, 3));
+  EXPECT_TRUE(IsRefitDue(29, 30));
+  EXPECT_FALSE(IsRefitDue(30, 30));
+  EXPECT_FALSE(IsRefitDue(100, 104));
+  EXPECT_TRUE(IsRefitDue(100, 105));
+  EXPECT_TRUE(IsRefitDue(100, 60));  // The state of another history.
+}
+
+}  // namespace
+}  // namespace vernier::gp

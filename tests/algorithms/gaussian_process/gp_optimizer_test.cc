@@ -1,0 +1,213 @@
+#include "algorithms/gaussian_process/gp_optimizer.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+#include "vernier/core/error.h"
+#include "vernier/core/rng.h"
+#include "vernier/core/unit_cube.h"
+
+namespace vernier {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::IsOk;
+using ::testing::Key;
+using testing::StatusIs;
+using ::testing::UnorderedElementsAre;
+
+Problem Minimise(Space space) {
+  return {.space = std::move(space), .objectives = {{.metric = "loss", .goal = Goal::kMinimize}}};
+}
+
+Space Square(std::vector<std::string> constraints = {}) {
+  return Space::Create(
+             {{.name = "x", .domain = FloatDomain{}}, {.name = "y", .domain = FloatDomain{}}},
+             std::move(constraints))
+      .value();
+}
+
+std::unique_ptr<Optimizer> NewGp(const Space& space,
+                                 Choice choice = {.name = "gp", .options = {}}) {
+  return NewGpOptimizer(Minimise(space), choice).value();
+}
+
+double Get(const Point& point, const std::string& name) { return std::get<double>(point.at(name)); }
+
+// Least at (0.7, 0.2).
+double Bowl(const Point& point) {
+  return std::pow(Get(point, "x") - 0.7, 2) + 3.0 * std::pow(Get(point, "y") - 0.2, 2);
+}
+
+std::vector<Observation> RandomTrials(const Space& space, int n) {
+  Rng rng(3);
+  std::vector<Observation> trials;
+  for (int i = 1; i <= n; ++i) {
+    const Point point = DecodePoint(space, std::vector<double>{rng.Uniform(), rng.Uniform()});
+    trials.push_back({TrialNumber(i), point, Outcome::kCompleted, {Bowl(point)}});
+  }
+  return trials;
+}
+
+TEST(GpOptimizer, RefusesSeveralObjectives) {
+  Problem problem = Minimise(Square());
+  problem.objectives.push_back({.metric = "latency"});
+  const auto optimizer = NewGpOptimizer(problem, {.name = "gp", .options = {}});
+  EXPECT_THAT(optimizer,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("one metric, got 2")));
+  EXPECT_EQ(GetField(optimizer.status()), "objective");
+}
+
+TEST(GpOptimizer, RefusesOptionsOutOfBounds) {
+  const auto optimizer = NewGpOptimizer(
+      Minimise(Square()), {.name = "gp", .options = {{"initial_points", std::int64_t{0}}}});
+  EXPECT_THAT(optimizer, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("initial_points")));
+}
+
+TEST(GpOptimizer, StartsAtTheDefaultPointThenSpreadsThenModels) {
+  const Space space = Space::Create({{.name = "x", .domain = FloatDomain{}, .default_value = 0.3},
+                                     {.name = "y", .domain = FloatDomain{}, .default_value = 0.9}})
+                          .value();
+  const auto optimizer = NewGp(space);
+  std::vector<Observation> trials;
+  std::string state;
+  std::vector<std::string> origins;
+  for (int i = 1; i <= 4; ++i) {
+    ASSERT_OK_AND_ASSIGN(const Suggestions s,
+                         optimizer->Suggest(trials, {}, state, Rng(1).Fork(i), 1, {}));
+    state = s.state;
+    origins.push_back(s.points[0].origin);
+    trials.push_back(
+        {TrialNumber(i), s.points[0].point, Outcome::kCompleted, {Bowl(s.points[0].point)}});
+  }
+  EXPECT_THAT(origins,
+              ::testing::ElementsAre("default point", "initial design", "initial design", "model"));
+  EXPECT_EQ(Get(trials[0].point, "x"), 0.3);
+}
+
+TEST(GpOptimizer, ExplainsItsProposalInTheUsersUnits) {
+  const Space space = Square();
+  std::vector<Observation> trials = RandomTrials(space, 20);
+  for (Observation& trial : trials) trial.values[0] = 1000.0 + 50.0 * trial.values[0];
+  ASSERT_OK_AND_ASSIGN(const Suggestions s, NewGp(space)->Suggest(trials, {}, "", Rng(1), 1, {}));
+  const Suggestion& suggestion = s.points[0];
+  EXPECT_EQ(suggestion.origin, "model");
+  EXPECT_TRUE(suggestion.acquisition.has_value());
+  EXPECT_NEAR(suggestion.predicted_mean.value(), 1000.0 + 50.0 * Bowl(suggestion.point), 15.0);
+  EXPECT_GT(suggestion.predicted_deviation.value(), 0.0);
+  EXPECT_THAT(suggestion.importance, UnorderedElementsAre(Key("x"), Key("y")));
+  EXPECT_NEAR(suggestion.importance.at("x") + suggestion.importance.at("y"), 1.0, 1e-12);
+}
+
+TEST(GpOptimizer, KeepsAwayFromPendingPoints) {
+  const Space space = Square();
+  const std::vector<Observation> trials = RandomTrials(space, 15);
+  ASSERT_OK_AND_ASSIGN(const Suggestions first,
+                       NewGp(space)->Suggest(trials, {}, "", Rng(1), 1, {}));
+  const std::vector<PendingPoint> pending = {{TrialNumber(16), first.points[0].point}};
+  ASSERT_OK_AND_ASSIGN(const Suggestions next,
+                       NewGp(space)->Suggest(trials, pending, first.state, Rng(1), 1, {}));
+  EXPECT_GT(std::hypot(Get(first.points[0].point, "x") - Get(next.points[0].point, "x"),
+                       Get(first.points[0].point, "y") - Get(next.points[0].point, "y")),
+            1e-3);
+}
+
+TEST(GpOptimizer, ABatchIsSpreadOut) {
+  const Space space = Square();
+  ASSERT_OK_AND_ASSIGN(const Suggestions s,
+                       NewGp(space)->Suggest(RandomTrials(space, 15), {}, "", Rng(1), 5, {}));
+  ASSERT_EQ(s.points.size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_GT(std::hypot(Get(s.points[i].point, "x") - Get(s.points[j].point, "x"),
+                           Get(s.points[i].point, "y") - Get(s.points[j].point, "y")),
+                1e-4);
+    }
+  }
+}
+
+TEST(GpOptimizer, MinimisingEqualsMaximisingTheOpposite) {
+  const Space space = Square();
+  std::vector<Observation> trials = RandomTrials(space, 12);
+  ASSERT_OK_AND_ASSIGN(const Suggestions low, NewGp(space)->Suggest(trials, {}, "", Rng(1), 1, {}));
+  for (Observation& trial : trials) trial.values[0] = -trial.values[0];
+  const Problem opposite{.space = space,
+                         .objectives = {{.metric = "gain", .goal = Goal::kMaximize}}};
+  const auto maximiser = NewGpOptimizer(opposite, {.name = "gp", .options = {}}).value();
+  ASSERT_OK_AND_ASSIGN(const Suggestions high, maximiser->Suggest(trials, {}, "", Rng(1), 1, {}));
+  EXPECT_EQ(low.points[0].point, high.points[0].point);
+  EXPECT_EQ(*low.points[0].predicted_mean, -*high.points[0].predicted_mean);
+}
+
+TEST(GpOptimizer, LearnsWhereTrialsFail) {
+  const Space space = Square();
+  std::vector<Observation> trials = RandomTrials(space, 40);
+  for (Observation& trial : trials) {
+    if (Get(trial.point, "x") > 0.6) trial = {trial.trial, trial.point, Outcome::kFailed, {}};
+  }
+  ASSERT_OK_AND_ASSIGN(const Suggestions s, NewGp(space)->Suggest(trials, {}, "", Rng(1), 3, {}));
+  for (const Suggestion& suggestion : s.points) EXPECT_LT(Get(suggestion.point, "x"), 0.7);
+}
+
+TEST(GpOptimizer, GoesOnWhenNothingButFailuresIsKnown) {
+  const Space space = Square();
+  std::vector<Observation> trials = RandomTrials(space, 10);
+  for (Observation& trial : trials) trial.values[0] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(NewGp(space)->Suggest(trials, {}, "", Rng(1), 2, {}), IsOk());
+}
+
+TEST(GpOptimizer, FollowsAConstraintToItsEdge) {
+  const Space space = Square({"x + y <= 0.6"});
+  const auto optimizer = NewGp(space);
+  std::vector<Observation> trials;
+  std::string state;
+  double best = 1e9;
+  for (int i = 1; i <= 25; ++i) {
+    ASSERT_OK_AND_ASSIGN(const Suggestions s,
+                         optimizer->Suggest(trials, {}, state, Rng(1).Fork(i), 1, {}));
+    ASSERT_TRUE(space.Satisfies(s.points[0].point));
+    state = s.state;
+    const double value = Bowl(s.points[0].point);
+    best = std::min(best, value);
+    trials.push_back({TrialNumber(i), s.points[0].point, Outcome::kCompleted, {value}});
+  }
+  // Least on the edge at x = 0.475, y = 0.125: 3/4 (0.3)^2.
+  EXPECT_GE(best, 0.0675 - 1e-9);
+  EXPECT_LT(best, 0.0685);
+}
+
+TEST(GpOptimizer, SaysWhenItLooksAtASubset) {
+  const Space space = Square();
+  const auto optimizer =
+      NewGp(space, {.name = "gp", .options = {{"max_points", std::int64_t{30}}}});
+  ASSERT_OK_AND_ASSIGN(const Suggestions s,
+                       optimizer->Suggest(RandomTrials(space, 80), {}, "", Rng(1), 1, {}));
+  EXPECT_EQ(s.points[0].note, "the model looks at 30 of 80 trials");
+}
+
+TEST(GpOptimizer, AnUnreadableStateCountsAsEmpty) {
+  const Space space = Square();
+  const std::vector<Observation> trials = RandomTrials(space, 10);
+  ASSERT_OK_AND_ASSIGN(const Suggestions a, NewGp(space)->Suggest(trials, {}, "", Rng(1), 1, {}));
+  ASSERT_OK_AND_ASSIGN(const Suggestions b, NewGp(space)->Suggest(trials, {}, "{]", Rng(1), 1, {}));
+  EXPECT_EQ(a.points[0].point, b.points[0].point);
+  EXPECT_EQ(a.state, b.state);
+}
+
+TEST(GpOptimizer, IsCancelledBetweenStages) {
+  std::stop_source source;
+  source.request_stop();
+  const Space space = Square();
+  EXPECT_THAT(NewGp(space)->Suggest(RandomTrials(space, 10), {}, "", Rng(1), 1, source.get_token()),
+              StatusIs(absl::StatusCode::kCancelled));
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,295 @@
+// Kernel, likelihood, posterior and acquisition: gradients, identities, ill-conditioned data.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "Eigen/Core"
+#include "Eigen/Eigenvalues"
+#include "Eigen/LU"
+#include "algorithms/gaussian_process/acquisition.h"
+#include "algorithms/gaussian_process/fit.h"
+#include "algorithms/gaussian_process/kernel.h"
+#include "algorithms/gaussian_process/likelihood.h"
+#include "algorithms/gaussian_process/posterior.h"
+#include "gtest/gtest.h"
+#include "vernier/core/rng.h"
+
+namespace vernier::gp {
+namespace {
+
+// Four columns, of which the last two share a length scale, as those of a categorical parameter do.
+const std::vector<int> kGroups = {0, 1, 2, 2};
+constexpr int kGroupCount = 3;
+
+struct Data {
+  Eigen::MatrixXd points;
+  Eigen::VectorXd values;
+};
+
+Data RandomData(Eigen::Index n, std::uint64_t seed) {
+  Rng rng(seed);
+  Data data{.points = Eigen::MatrixXd(n, 4), .values = Eigen::VectorXd(n)};
+  for (double& coordinate : data.points.reshaped()) coordinate = rng.Uniform();
+  for (Eigen::Index i = 0; i < n; ++i) {
+    data.values[i] = std::sin(5.0 * data.points(i, 0)) - data.points(i, 2) + 0.1 * rng.Normal();
+  }
+  return data;
+}
+
+Hyperparameters Typical(double noise) {
+  return {.log_length_scales = {std::log(0.4), std::log(1.3), std::log(0.7)},
+          .log_signal = std::log(1.7),
+          .log_noise = std::log(noise)};
+}
+
+Posterior Conditioned(const Data& data, double noise) {
+  return Posterior::Create(data.points, data.values, Typical(noise), kGroups).value();
+}
+
+// Expects f's gradient at x to agree with central differences.
+void ExpectGradient(const std::function<double(std::span<const double>, std::span<double>)>& f,
+                    std::vector<double> x,
+                    double tolerance) {
+  std::vector<double> gradient(x.size());
+  std::vector<double> unused(x.size());
+  f(x, gradient);
+  constexpr double kStep = 1e-5;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const double at = x[k];
+    x[k] = at + kStep;
+    const double above = f(x, unused);
+    x[k] = at - kStep;
+    const double below = f(x, unused);
+    x[k] = at;
+    const double difference = (above - below) / (2.0 * kStep);
+    EXPECT_NEAR(gradient[k], difference, tolerance * (1.0 + std::abs(difference))) << "at " << k;
+  }
+}
+
+TEST(Kernel, MatchesItsFormulaAndIsPositiveDefinite) {
+  const Data data = RandomData(12, 1);
+  Eigen::MatrixXd correlation;
+  CorrelationLower(data.points, correlation, nullptr);
+  const double a = std::sqrt(5.0) * (data.points.row(3) - data.points.row(1)).norm();
+  EXPECT_NEAR(correlation(3, 1), (1.0 + a + a * a / 3.0) * std::exp(-a), 1e-15);
+  EXPECT_EQ(correlation(5, 5), 1.0);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(correlation);
+  EXPECT_GT(solver.eigenvalues().minCoeff(), 0.0);
+}
+
+TEST(Kernel, BlocksAgreeWithTheSquareMatrix) {
+  const Data data = RandomData(9, 2);
+  Eigen::MatrixXd lower, lower_slope, block, block_slope;
+  CorrelationLower(data.points, lower, &lower_slope);
+  CorrelationBetween(data.points, data.points, block, &block_slope);
+  for (Eigen::Index j = 0; j < 9; ++j) {
+    for (Eigen::Index i = j; i < 9; ++i) {
+      EXPECT_EQ(lower(i, j), block(i, j));
+      EXPECT_EQ(lower_slope(i, j), block_slope(i, j));
+    }
+  }
+}
+
+TEST(Likelihood, GradientAgreesWithDifferences) {
+  const Data data = RandomData(25, 3);
+  NegativeLogPosterior objective(data.points, kGroups, data.values, Prior());
+  Rng rng(4);
+  for (int i = 0; i < 10; ++i) {
+    std::vector<double> theta;
+    for (int k = 0; k < kGroupCount; ++k) theta.push_back(std::log(0.2 + 2.0 * rng.Uniform()));
+    theta.push_back(std::log(0.3 + rng.Uniform()));
+    theta.push_back(std::log(1e-3 + 0.2 * rng.Uniform()));
+    ExpectGradient([&](auto x, auto gradient) { return objective(x, gradient); }, theta, 1e-6);
+  }
+}
+
+TEST(Likelihood, MatchesTheTextbookFormula) {
+  const Data data = RandomData(3, 5);
+  const Hyperparameters h = Typical(0.05);
+  Eigen::MatrixXd k;
+  const Eigen::MatrixXd z = Scaled(data.points, h.log_length_scales, kGroups);
+  CorrelationBetween(z, z, k, nullptr);
+  k = 1.7 * k + 0.05 * Eigen::MatrixXd::Identity(3, 3);
+  const double expected =
+      0.5 * data.values.dot(k.inverse() * data.values) + 0.5 * std::log(k.determinant());
+  NegativeLogPosterior objective(data.points, kGroups, data.values, Prior());
+  const std::vector<double> theta = h.Pack();
+  std::vector<double> gradient(theta.size());
+  std::vector<double> prior_gradient(theta.size());
+  const double value = objective(theta, gradient) - Prior().NegativeLog(theta, prior_gradient);
+  EXPECT_NEAR(value, expected, 1e-12);
+}
+
+TEST(Posterior, InterpolatesWithoutNoise) {
+  const Data data = RandomData(15, 6);
+  const std::vector<Prediction> predictions = Conditioned(data, 1e-10).Predict(data.points);
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    EXPECT_NEAR(predictions[i].mean, data.values[static_cast<Eigen::Index>(i)], 1e-6);
+    EXPECT_NEAR(predictions[i].variance, 0.0, 1e-8);
+  }
+}
+
+TEST(Posterior, FittedValuesAreTheMeansAtTheData) {
+  const Data data = RandomData(15, 7);
+  const Posterior posterior = Conditioned(data, 0.1);
+  EXPECT_LE((posterior.fitted() - posterior.Means(data.points)).norm(), 1e-12);
+}
+
+TEST(Posterior, VarianceIsBetweenZeroAndThePriorOne) {
+  const Data data = RandomData(30, 8);
+  const Posterior posterior = Conditioned(data, 1e-6);
+  for (const Prediction& p : posterior.Predict(RandomData(200, 9).points)) {
+    EXPECT_GT(p.variance, 0.0);
+    EXPECT_LE(p.variance, 1.7 * (1 + 1e-12));
+  }
+}
+
+TEST(Posterior, DoesNotDependOnTheOrderOfTheData) {
+  const Data data = RandomData(20, 10);
+  const Data reversed{.points = data.points.colwise().reverse(), .values = data.values.reverse()};
+  const Eigen::MatrixXd at = RandomData(10, 11).points;
+  const auto a = Conditioned(data, 0.01).Predict(at);
+  const auto b = Conditioned(reversed, 0.01).Predict(at);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_NEAR(a[i].mean, b[i].mean, 1e-11);
+    EXPECT_NEAR(a[i].variance, b[i].variance, 1e-11);
+  }
+}
+
+TEST(Posterior, BelievingEqualsConditioningOnTheMean) {
+  const Data data = RandomData(12, 12);
+  const Eigen::RowVectorXd extra = RandomData(1, 13).points.row(0);
+  const Eigen::MatrixXd at = RandomData(10, 14).points;
+  Posterior believed = Conditioned(data, 0.01);
+  Data all{.points = Eigen::MatrixXd(13, 4), .values = Eigen::VectorXd(13)};
+  all.points << data.points, extra;
+  all.values << data.values, believed.Means(extra)[0];
+  believed.Believe(extra);
+  const auto a = believed.Predict(at);
+  const auto b = Conditioned(all, 0.01).Predict(at);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_NEAR(a[i].mean, b[i].mean, 1e-11);
+    EXPECT_NEAR(a[i].variance, b[i].variance, 1e-11);
+  }
+}
+
+TEST(Acquisition, GradientAgreesWithDifferences) {
+  const Data data = RandomData(20, 15);
+  const Posterior objective = Conditioned(data, 1e-3);
+  Data labels = RandomData(20, 16);
+  labels.values = labels.values.array().sign();
+  const Posterior success = Conditioned(labels, 0.1);
+  Rng rng(17);
+  for (const double incumbent : {0.0, 1.2, 30.0}) {  // The last is far in the tail.
+    for (const Posterior* model : {static_cast<const Posterior*>(nullptr), &success}) {
+      const Acquisition acquisition(objective, incumbent, model);
+      std::vector<double> x(4);
+      for (double& coordinate : x) coordinate = rng.Uniform();
+      const auto f = [&](std::span<const double> at, std::span<double> gradient) {
+        Eigen::RowVectorXd slope;
+        const double value =
+            acquisition.ValueAndGradient(Eigen::Map<const Eigen::RowVectorXd>(at.data(), 4), slope);
+        for (Eigen::Index k = 0; k < 4; ++k) gradient[static_cast<std::size_t>(k)] = slope[k];
+        return value;
+      };
+      ExpectGradient(f, x, 1e-5);
+      const Eigen::MatrixXd row = Eigen::Map<const Eigen::RowVectorXd>(x.data(), 4);
+      std::vector<double> unused(4);
+      EXPECT_NEAR(acquisition.Values(row)[0], f(x, unused), 1e-9 * std::abs(f(x, unused)));
+      if (model == nullptr) {
+        EXPECT_GE(acquisition.OptimisticValues(row)[0], acquisition.Values(row)[0]);
+      }
+    }
+  }
+}
+
+struct HardCase {
+  std::string name;
+  Data data;
+};
+
+Data Repeated(Eigen::Index n, double value) {
+  return {.points = Eigen::MatrixXd::Constant(n, 4, 0.5),
+          .values = Eigen::VectorXd::Constant(n, value)};
+}
+Data Disagreeing() {
+  Data data = Repeated(6, 1.0);
+  data.values[0] = -1.0;
+  return data;
+}
+Data NearlyEqual() {
+  Data data = RandomData(10, 18);
+  for (Eigen::Index i = 1; i < 10; ++i) {
+    data.points.row(i) = data.points.row(0).array() + 1e-14 * static_cast<double>(i);
+  }
+  return data;
+}
+Data Constant() {
+  Data data = RandomData(10, 19);
+  data.values.setZero();
+  return data;
+}
+
+class HardData : public ::testing::TestWithParam<HardCase> {};
+
+TEST_P(HardData, IsFittedAndPredictsFiniteValues) {
+  const Data& data = GetParam().data;
+  const Hyperparameters h = FitHyperparameters(data.points,
+                                               kGroups,
+                                               kGroupCount,
+                                               data.values,
+                                               Prior(),
+                                               std::nullopt,
+                                               FitEffort(),
+                                               std::stop_token());
+  for (const double log_parameter : h.Pack()) EXPECT_TRUE(std::isfinite(log_parameter));
+  const auto posterior = Posterior::Create(data.points, data.values, h, kGroups);
+  ASSERT_TRUE(posterior.has_value());
+  for (const Prediction& p : posterior->Predict(RandomData(20, 20).points)) {
+    EXPECT_TRUE(std::isfinite(p.mean));
+    EXPECT_GT(p.variance, 0.0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table,
+                         HardData,
+                         ::testing::Values(HardCase{"One", RandomData(1, 21)},
+                                           HardCase{"Two", RandomData(2, 22)},
+                                           HardCase{"Repeated", Repeated(8, 0.7)},
+                                           HardCase{"Disagreeing", Disagreeing()},
+                                           HardCase{"NearlyEqual", NearlyEqual()},
+                                           HardCase{"Constant", Constant()}),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(HardData, ShortestLengthScalesStillFactorise) {
+  const Data data = RandomData(10, 23);
+  Hyperparameters h = Typical(1e-6);
+  for (double& log_length_scale : h.log_length_scales) log_length_scale = std::log(1e-6);
+  const auto posterior = Posterior::Create(data.points, data.values, h, kGroups);
+  ASSERT_TRUE(posterior.has_value());
+  EXPECT_NEAR(posterior->Predict(RandomData(1, 24).points)[0].mean, 0.0, 1e-12);
+}
+
+TEST(Fit, WarmStartReachesTheColdOptimum) {
+  const Data data = RandomData(40, 25);
+  const auto fit = [&](const std::optional<Hyperparameters>& warm) {
+    return FitHyperparameters(
+        data.points, kGroups, kGroupCount, data.values, Prior(), warm, FitEffort(), {});
+  };
+  NegativeLogPosterior objective(data.points, kGroups, data.values, Prior());
+  std::vector<double> gradient(kGroupCount + 2);
+  const Hyperparameters cold = fit(std::nullopt);
+  const double value = objective(cold.Pack(), gradient);
+  EXPECT_NEAR(objective(fit(cold).Pack(), gradient), value, 0.05);
+  EXPECT_LT(value, objective(Prior().Mode(kGroupCount).Pack(), gradient));
+}
+
+}  // namespace
+}  // namespace vernier::gp

@@ -115,8 +115,8 @@ absl::StatusOr<std::string> Prepare(Context& context,
 // What Ctrl-C means while a study runs.
 class Detachment {
  public:
-  Detachment(Connection& connection, std::string study, std::string file)
-      : connection_(connection), study_(std::move(study)), file_(std::move(file)) {}
+  Detachment(Connection& connection, std::string study, const RunOptions& options)
+      : connection_(connection), study_(std::move(study)), options_(options) {}
 
   // False: leave now.
   bool Check(LiveView& view) {
@@ -147,14 +147,15 @@ class Detachment {
     view.Say(
         fmt::format("no new trials start; waiting for {} that run. Ctrl-C again leaves them to "
                     "their supervisors.\n"
-                    "`vernier run {}` goes on with the study either way.",
+                    "`vernier run {}{}` goes on with the study either way.",
                     view.board().running(),
-                    file_.empty() ? "STUDY.yaml" : file_));
+                    options_.file.empty() ? "STUDY.yaml" : options_.file,
+                    study_ == options_.file_study ? "" : " --name " + study_));
   }
 
   Connection& connection_;
   std::string study_;
-  std::string file_;
+  const RunOptions& options_;
   Interrupts interrupts_;
   bool is_pausing_ = false;
 };
@@ -208,7 +209,7 @@ absl::StatusOr<ExitCode> RunStudy(Context& context,
   VERNIER_ASSIGN_OR_RETURN(const std::string name,
                            Prepare(context, connection, std::move(spec), options));
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord before, GetStudy(connection, name));
-  Detachment detachment(connection, name, options.file);
+  Detachment detachment(connection, name, options);
   VERNIER_RETURN_IF_ERROR(
       Follow(context,
              connection,

@@ -35,7 +35,9 @@ struct RunOptions {
   bool anew = false;   // Under a free name, whatever there is.
   bool go_on = false;  // With what the store has, even if the file differs by now.
   bool plot = false;   // End with a picture of the search.
-  std::string file;    // What the user named, for hints.
+  // For the hint how to go on: the file that the user named, and the name that the file gives its study.
+  std::string file;
+  std::string file_study;
 };
 
 // Creates the study, or goes on with it, shows it until it ends, then sums up. Ctrl-C once: no new trials; twice: leaves.

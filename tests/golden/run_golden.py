@@ -3,7 +3,7 @@
 
   run_golden.py BIN_DIR FILE.test [--update]
 
-A test is lines of these kinds, comments (#) and blank lines left out:
+A test is lines of these kinds; a blank line ends a command's output, comments stand after one or at the top:
   $ COMMAND     run by bash in a folder of its own, where the folder files/ was copied to and $VERNIER_STORE is fresh
   OUTPUT        standard output, line by line, as printed after the times in it were made alike
   ! OUTPUT      standard error
@@ -47,7 +47,7 @@ def parse(text):
         last = parts[-1] if parts and isinstance(parts[-1], Step) else None
         if line.startswith("$ "):
             parts.append(Step(line[2:]))
-        elif last is None or line.startswith("#") or not line:
+        elif last is None or not line:
             parts.append(line)
         elif line.startswith("! "):
             last.err.append(line[2:])

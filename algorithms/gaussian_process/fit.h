@@ -14,7 +14,7 @@ namespace vernier::gp {
 struct FitEffort {
   int warm_evaluations = 15;  // From an earlier optimum.
   int cold_evaluations = 30;  // From each of the standard starts.
-  // More rows than these are not looked at: the last of each stride are left out evenly.
+  // Of more rows, so many are looked at, evenly spread.
   int max_rows = 300;
 };
 

@@ -138,9 +138,9 @@ INSTANTIATE_TEST_SUITE_P(
     Functions,
     GpQuality,
     ::testing::Values(Function{"Branin", Floats(2), Branin, 25, 0.3},
-                      Function{"Hartmann6", Floats(6), Hartmann6, 30, 0.15},
-                      Function{"Mixed", MixedSpace(), Mixed, 25, 0.5},
-                      Function{"Conditional", ConditionalSpace(), Conditional, 25, 0.5}),
+                      Function{"Hartmann6", Floats(6), Hartmann6, 25, 0.15},
+                      Function{"Mixed", MixedSpace(), Mixed, 18, 0.5},
+                      Function{"Conditional", ConditionalSpace(), Conditional, 18, 0.5}),
     [](const auto& row) { return row.param.name; });
 
 }  // namespace

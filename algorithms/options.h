@@ -29,9 +29,14 @@ class OptionReader {
   OptionReader(std::string_view field, const Choice& choice);
 
   bool Bool(std::string_view name, bool fallback);
-  std::int64_t Int(std::string_view name, std::int64_t fallback, std::int64_t lower, std::int64_t upper);
+  std::int64_t Int(std::string_view name,
+                   std::int64_t fallback,
+                   std::int64_t lower,
+                   std::int64_t upper);
   // Unset where the user said nothing; Json then shows null.
-  std::optional<std::int64_t> OptionalInt(std::string_view name, std::int64_t lower, std::int64_t upper);
+  std::optional<std::int64_t> OptionalInt(std::string_view name,
+                                          std::int64_t lower,
+                                          std::int64_t upper);
   // Finite, in [lower, upper].
   double Float(std::string_view name, double fallback, double lower, double upper);
   // One of `known`.
@@ -48,7 +53,9 @@ class OptionReader {
  private:
   const ParameterValue* Take(std::string_view name);
   void Refuse(std::string_view name, std::string_view message);
-  std::optional<std::int64_t> TakeInt(std::string_view name, std::int64_t lower, std::int64_t upper);
+  std::optional<std::int64_t> TakeInt(std::string_view name,
+                                      std::int64_t lower,
+                                      std::int64_t upper);
 
   std::string field_;
   const Choice& choice_;

@@ -25,7 +25,9 @@ class AskTell {
   };
 
   // InvalidArgument: as NewOptimizer (registry.h).
-  static absl::StatusOr<AskTell> Create(Problem problem, const Choice& algorithm, std::uint64_t seed);
+  static absl::StatusOr<AskTell> Create(Problem problem,
+                                        const Choice& algorithm,
+                                        std::uint64_t seed);
   AskTell(AskTell&&) noexcept;
   AskTell& operator=(AskTell&&) noexcept;
   ~AskTell();

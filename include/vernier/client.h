@@ -33,8 +33,8 @@ struct ClientOptions {
 
 // What to list. Empty: everything, in the order of creation.
 struct ListQuery {
-  std::string filter;    // AIP-160: `state = COMPLETED AND metrics.accuracy > 0.9`.
-  std::string order_by;  // `metrics.accuracy desc, number`.
+  std::string filter;      // AIP-160: `state = COMPLETED AND metrics.accuracy > 0.9`.
+  std::string order_by;    // `metrics.accuracy desc, number`.
   std::int64_t limit = 0;  // 0: no limit.
 };
 
@@ -145,9 +145,10 @@ class Client {
                                           const Trial& leased,
                                           const std::vector<Measurement>& measurements) = 0;
   // Without `final_metrics` the last measurement counts.
-  virtual absl::StatusOr<Trial> Complete(std::string_view study,
-                                         const Trial& leased,
-                                         const std::map<std::string, double>& final_metrics = {}) = 0;
+  virtual absl::StatusOr<Trial> Complete(
+      std::string_view study,
+      const Trial& leased,
+      const std::map<std::string, double>& final_metrics = {}) = 0;
   virtual absl::StatusOr<Trial> Fail(std::string_view study,
                                      const Trial& leased,
                                      FailureClass failure,

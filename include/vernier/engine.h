@@ -33,9 +33,8 @@ struct EngineOptions {
   // A name for it in events.
   std::string actor = "engine";
   // How metrics of an attempt are read: see src/metrics. Called once per attempt.
-  std::function<absl::StatusOr<std::unique_ptr<MetricReader>>(const StudySpec& spec,
-                                                              const Trial& trial,
-                                                              const GangProgram& gang)>
+  std::function<absl::StatusOr<std::unique_ptr<MetricReader>>(
+      const StudySpec& spec, const Trial& trial, const GangProgram& gang)>
       metrics;
   // What job.working_directory falls back to.
   std::string working_directory = ".";

@@ -31,7 +31,8 @@ struct Observation {
   TrialNumber trial;
   Point point;
   Outcome outcome = Outcome::kCompleted;
-  std::vector<double> values;  // One per objective, in the user's units and sign. May hold NaN or infinities.
+  std::vector<double>
+      values;  // One per objective, in the user's units and sign. May hold NaN or infinities.
 };
 
 // A trial that was handed out and has not finished.
@@ -49,9 +50,10 @@ struct Problem {
 // A proposed point and what the algorithm thought of it.
 struct Suggestion {
   Point point;
-  std::string origin;  // "model", "initial design", "default point", "random", "sequence", "grid cell".
+  std::string
+      origin;  // "model", "initial design", "default point", "random", "sequence", "grid cell".
   std::optional<double> acquisition;
-  std::optional<double> predicted_mean;       // First objective, user's units and sign.
+  std::optional<double> predicted_mean;  // First objective, user's units and sign.
   std::optional<double> predicted_deviation;
   std::map<std::string, double> importance;
   std::string note;

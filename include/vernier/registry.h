@@ -17,7 +17,8 @@ namespace vernier {
 std::vector<std::string> AlgorithmNames();
 // InvalidArgument: a FieldError with path "algorithm…": unknown name (with the nearest known one), unknown or illegal
 // option, or a problem that the algorithm cannot take (grid over a float without points or a step).
-absl::StatusOr<std::unique_ptr<Optimizer>> NewOptimizer(const Choice& choice, const Problem& problem);
+absl::StatusOr<std::unique_ptr<Optimizer>> NewOptimizer(const Choice& choice,
+                                                        const Problem& problem);
 
 // "median", "none".
 std::vector<std::string> StoppingRuleNames();

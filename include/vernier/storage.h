@@ -59,7 +59,8 @@ class Storage {
   virtual absl::StatusOr<Study> GetStudy(StudyId id) const = 0;
   virtual absl::StatusOr<Study> GetStudyByName(std::string_view name) const = 0;
   // In the order of ids, after `after`, at most `limit`.
-  virtual absl::StatusOr<std::vector<Study>> ListStudies(StudyId after, std::size_t limit) const = 0;
+  virtual absl::StatusOr<std::vector<Study>> ListStudies(StudyId after,
+                                                         std::size_t limit) const = 0;
 
   // NotFound: no such study or trial.
   virtual absl::StatusOr<Trial> GetTrial(TrialId id) const = 0;

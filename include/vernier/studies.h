@@ -71,7 +71,9 @@ class Studies {
   // To STOPPING; waiting trials are cancelled, running ones told to stop; when the last has ended, CANCELLED.
   virtual absl::StatusOr<Study> Stop(StudyId id, std::string_view reason, const Caller& caller) = 0;
   // InvalidArgument: a bound below what is spent already.
-  virtual absl::StatusOr<Study> Amend(StudyId id, const StudyAmended& change, const Caller& caller) = 0;
+  virtual absl::StatusOr<Study> Amend(StudyId id,
+                                      const StudyAmended& change,
+                                      const Caller& caller) = 0;
   // FailedPrecondition while trials of it run, unless `force`.
   virtual absl::Status Delete(StudyId id, bool force) = 0;
 
@@ -96,10 +98,11 @@ class Studies {
                                                      std::stop_token stop) = 0;
   // A point of the user's own, as a trial in REQUESTED that is served before new suggestions; with `final_metrics`, a
   // completed one that was tried elsewhere.  InvalidArgument: a FieldError.
-  virtual absl::StatusOr<Trial> AddTrial(StudyId id,
-                                         const Point& point,
-                                         const std::optional<std::map<std::string, double>>& final_metrics,
-                                         const Caller& caller) = 0;
+  virtual absl::StatusOr<Trial> AddTrial(
+      StudyId id,
+      const Point& point,
+      const std::optional<std::map<std::string, double>>& final_metrics,
+      const Caller& caller) = 0;
 
   // Aborted (kLeaseLost): the lease was lost or the token is older than the trial's.
   virtual absl::StatusOr<Trial> Heartbeat(TrialId id, const LeaseToken& lease) = 0;
@@ -130,13 +133,20 @@ class Studies {
                                                const std::optional<LeaseToken>& lease,
                                                const Caller& caller) = 0;
   // A user's wish: a waiting trial is cancelled at once, a running one goes to STOPPING.
-  virtual absl::StatusOr<Trial> StopTrial(TrialId id, std::string_view reason, const Caller& caller) = 0;
+  virtual absl::StatusOr<Trial> StopTrial(TrialId id,
+                                          std::string_view reason,
+                                          const Caller& caller) = 0;
 
   // --- for the engine ---
   // Moves a trial along DESIGN's table; `failure`, `message` with FAILED and CANCELLED.
-  virtual absl::StatusOr<Trial> Move(TrialId id, TrialState to, FailureClass failure, std::string_view message) = 0;
+  virtual absl::StatusOr<Trial> Move(TrialId id,
+                                     TrialState to,
+                                     FailureClass failure,
+                                     std::string_view message) = 0;
   // Records a new attempt in PLACED and moves the trial to PREPARING, durably, before anything is started.
-  virtual absl::StatusOr<Trial> PlaceAttempt(TrialId id, const Placement& placement, std::string_view directory) = 0;
+  virtual absl::StatusOr<Trial> PlaceAttempt(TrialId id,
+                                             const Placement& placement,
+                                             std::string_view directory) = 0;
   // Records a state of the trial's last attempt. Repeating the same state is OK and records nothing.
   virtual absl::StatusOr<Trial> MoveAttempt(AttemptId id,
                                             AttemptState to,
@@ -149,9 +159,14 @@ class Studies {
 
   // --- the log ---
   // Durable events after `after`, oldest first, at most `limit`.
-  virtual absl::StatusOr<std::vector<Event>> ReadEvents(StudyId id, EventSeq after, std::size_t limit) const = 0;
+  virtual absl::StatusOr<std::vector<Event>> ReadEvents(StudyId id,
+                                                        EventSeq after,
+                                                        std::size_t limit) const = 0;
   // Blocks until the study has a durable event after `after`, `deadline` passes or `stop` fires. True if it has one.
-  virtual bool WaitForEvents(StudyId id, EventSeq after, absl::Duration timeout, std::stop_token stop) const = 0;
+  virtual bool WaitForEvents(StudyId id,
+                             EventSeq after,
+                             absl::Duration timeout,
+                             std::stop_token stop) const = 0;
   // Recomputes every suggestion and every stop verdict from the log and compares.
   virtual absl::StatusOr<ReplayReport> Replay(StudyId id) const = 0;
 };

@@ -10,10 +10,10 @@
 // Statuses with formatted messages. A message names the thing, the value and the bound: lower case, no full stop.
 namespace vernier {
 
-#define VERNIER_DEFINE_STATUS_(Name)                                                 \
-  template <typename... Args>                                                        \
-  absl::Status Name(fmt::format_string<Args...> format, Args&&... args) {            \
-    return absl::Name##Error(fmt::format(format, std::forward<Args>(args)...));      \
+#define VERNIER_DEFINE_STATUS_(Name)                                            \
+  template <typename... Args>                                                   \
+  absl::Status Name(fmt::format_string<Args...> format, Args&&... args) {       \
+    return absl::Name##Error(fmt::format(format, std::forward<Args>(args)...)); \
   }
 VERNIER_DEFINE_STATUS_(Aborted)
 VERNIER_DEFINE_STATUS_(AlreadyExists)

@@ -44,9 +44,9 @@ std::optional<std::string> GetField(const absl::Status& status);
 }  // namespace vernier
 
 // Leaves the function with the status of `expr` if it is not OK.
-#define VERNIER_RETURN_IF_ERROR(expr)               \
-  do {                                              \
-    ::absl::Status vernier_status_ = (expr);        \
+#define VERNIER_RETURN_IF_ERROR(expr)                  \
+  do {                                                 \
+    ::absl::Status vernier_status_ = (expr);           \
     if (!vernier_status_.ok()) return vernier_status_; \
   } while (false)
 
@@ -55,7 +55,7 @@ std::optional<std::string> GetField(const absl::Status& status);
 // VERNIER_ASSIGN_OR_RETURN(const Trial trial, storage.GetTrial(id));
 #define VERNIER_ASSIGN_OR_RETURN(lhs, expr) \
   VERNIER_ASSIGN_OR_RETURN_IMPL_(VERNIER_CONCAT_(vernier_or_, __LINE__), lhs, expr)
-#define VERNIER_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \
+#define VERNIER_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr)                                    \
   auto tmp = (expr);                             /* NOLINT(bugprone-macro-parentheses) */ \
   if (!tmp.ok()) return std::move(tmp).status(); /* NOLINT(bugprone-macro-parentheses) */ \
   lhs = *std::move(tmp)                          /* NOLINT(bugprone-macro-parentheses) */

@@ -35,7 +35,8 @@ struct Choice {
 
 // What may be spent. Unset: no bound.
 struct Budget {
-  std::optional<std::int64_t> trials;         // Created by the study or added by hand. Attempts do not count.
+  std::optional<std::int64_t>
+      trials;  // Created by the study or added by hand. Attempts do not count.
   std::optional<std::int64_t> failed_trials;  // This many failed trials fail the study.
   std::optional<absl::Duration> time;         // From the study's creation, not counting pauses.
   friend bool operator==(const Budget&, const Budget&) = default;
@@ -93,9 +94,10 @@ struct Study {
   std::int64_t spec_version = 1;  // Grows with each amendment.
   std::int64_t trials = 0;        // Created.
   std::int64_t completed = 0;
-  std::int64_t failed = 0;        // Failed and infeasible.
-  std::int64_t open = 0;          // Neither finished nor waiting to be offered again.
-  std::optional<TrialNumber> best;  // Of completed trials, by the first objective; ties go to the earlier.
+  std::int64_t failed = 0;  // Failed and infeasible.
+  std::int64_t open = 0;    // Neither finished nor waiting to be offered again.
+  std::optional<TrialNumber>
+      best;  // Of completed trials, by the first objective; ties go to the earlier.
   friend bool operator==(const Study&, const Study&) = default;
 };
 

@@ -19,7 +19,7 @@ struct Resources {
   double cpus = 1;
   std::int64_t memory_bytes = 0;  // 0: not asked.
   std::int32_t gpus = 0;
-  std::string gpu_type;           // "" any.
+  std::string gpu_type;  // "" any.
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
@@ -29,7 +29,7 @@ struct ReplicaSpec {
   std::vector<std::string> command;  // Empty: the job's.
   std::vector<std::string> args;     // Appended to the command, before the tuned parameters.
   std::map<std::string, std::string> env;
-  std::string directory;             // Working directory; empty: the job's.
+  std::string directory;  // Working directory; empty: the job's.
   Resources resources;
   friend bool operator==(const ReplicaSpec&, const ReplicaSpec&) = default;
 };
@@ -42,7 +42,7 @@ struct TrainingJob {
   std::string working_directory;  // Empty: where the study file is, or the server's own.
   std::map<Role, ReplicaSpec> replicas = {{Role::kPrimary, ReplicaSpec{}}};
   std::string primary_name = "chief";  // Or "master".
-  std::string job_directory;           // --job-dir, with the trial's number appended; empty: not passed.
+  std::string job_directory;  // --job-dir, with the trial's number appended; empty: not passed.
   std::optional<absl::Duration> time_limit;  // Of one attempt, from RUNNING.
   absl::Duration grace = absl::Seconds(10);  // Between TERM and KILL.
   friend bool operator==(const TrainingJob&, const TrainingJob&) = default;

@@ -57,12 +57,12 @@ struct Measurement {
 
 // Why a point was proposed. Recorded with the trial, enough to compute it again.
 struct SuggestionRecord {
-  std::string algorithm;    // Registry name: "gp".
-  std::string version;      // Changes when the output of equal inputs does.
-  std::string options;      // Canonical JSON of the options used.
-  std::string fingerprint;  // Instruction set, compiler and libraries that computed it.
-  EventSeq as_of;           // The log up to here was its input.
-  EventSeq state_from;      // The event whose optimiser state it started from; 0: empty state.
+  std::string algorithm;     // Registry name: "gp".
+  std::string version;       // Changes when the output of equal inputs does.
+  std::string options;       // Canonical JSON of the options used.
+  std::string fingerprint;   // Instruction set, compiler and libraries that computed it.
+  EventSeq as_of;            // The log up to here was its input.
+  EventSeq state_from;       // The event whose optimiser state it started from; 0: empty state.
   std::uint64_t stream = 0;  // Key of the random stream: Rng(seed).Fork(stream).
   std::int32_t batch_size = 1;
   std::int32_t batch_index = 0;
@@ -73,15 +73,16 @@ struct SuggestionRecord {
   std::optional<double> acquisition;          // Value of the acquisition function.
   std::optional<double> predicted_mean;       // Of the objective, in its own units.
   std::optional<double> predicted_deviation;  // Standard deviation of the prediction.
-  std::map<std::string, double> importance;   // Per parameter, sums to 1; empty if the algorithm has no opinion.
-  std::string note;                           // One sentence, where there is something to say.
+  std::map<std::string, double>
+      importance;    // Per parameter, sums to 1; empty if the algorithm has no opinion.
+  std::string note;  // One sentence, where there is something to say.
   friend bool operator==(const SuggestionRecord&, const SuggestionRecord&) = default;
 };
 
 // The right of an outside client to report on a trial.
 struct Lease {
-  std::string holder;       // The client's name for itself.
-  std::int64_t token = 0;   // Fences: a call with an older token is refused. Grows with each grant.
+  std::string holder;      // The client's name for itself.
+  std::int64_t token = 0;  // Fences: a call with an older token is refused. Grows with each grant.
   absl::Time expires;
   friend bool operator==(const Lease&, const Lease&) = default;
 };
@@ -126,7 +127,7 @@ struct Attempt {
 
 // Why an early stopping rule stopped a trial. Recorded, enough to compute it again.
 struct StopRecord {
-  std::string rule;     // Registry name: "median".
+  std::string rule;  // Registry name: "median".
   std::string version;
   std::string options;  // Canonical JSON.
   EventSeq as_of;
@@ -144,13 +145,14 @@ struct Trial {
   absl::Time created;
   std::optional<absl::Time> started;  // First came to RUNNING.
   std::optional<absl::Time> ended;
-  std::optional<Measurement> last;    // Merged by metric: the last value of each, at the last step seen.
+  std::optional<Measurement>
+      last;  // Merged by metric: the last value of each, at the last step seen.
   std::map<std::string, double> final_metrics;  // When completed: what the trial counts for.
-  std::int64_t measurements = 0;      // How many were reported.
+  std::int64_t measurements = 0;                // How many were reported.
   FailureClass failure = FailureClass::kNone;
-  std::string message;                // Why it ended as it did, one sentence.
-  std::optional<StopRecord> stop;     // Set once a rule or a user told it to stop.
-  std::optional<Lease> lease;         // While a client works on it.
+  std::string message;             // Why it ended as it did, one sentence.
+  std::optional<StopRecord> stop;  // Set once a rule or a user told it to stop.
+  std::optional<Lease> lease;      // While a client works on it.
   std::vector<Attempt> attempts;
   friend bool operator==(const Trial&, const Trial&) = default;
 };

@@ -52,13 +52,15 @@ std::string MathLibrary() {
 }  // namespace
 
 std::string NumericsFingerprint() {
-  return fmt::format("{} {} eigen-{}.{}.{} {}",
-                     InstructionSet(),
-                     Compiler(),
-                     EIGEN_WORLD_VERSION,
-                     EIGEN_MAJOR_VERSION,
-                     EIGEN_MINOR_VERSION,
-                     MathLibrary());
+  return fmt::format(
+      "{} {} {} eigen-{}.{}.{} {}",
+      InstructionSet(),
+      Compiler(),
+      VERNIER_OPTIMIZATION,  // An optimiser may replace pow(x, 2) by x * x, and the like.
+      EIGEN_WORLD_VERSION,
+      EIGEN_MAJOR_VERSION,
+      EIGEN_MINOR_VERSION,
+      MathLibrary());
 }
 
 }  // namespace vernier

@@ -27,6 +27,8 @@ set(libraries ${exported})
 list(REVERSE libraries)
 list(TRANSFORM libraries PREPEND "-lvernier_")
 list(JOIN libraries " " VERNIER_PC_LIBRARIES)
+# Found from where the file is, so that the package may be moved.
+file(RELATIVE_PATH VERNIER_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/vernier.pc.in ${PROJECT_BINARY_DIR}/vernier.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/vernier.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 

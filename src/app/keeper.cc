@@ -7,6 +7,7 @@
 
 #include "src/app/paths.h"
 #include "src/base/log.h"
+#include "src/jobs/layout.h"
 #include "src/launch/local/local_launcher.h"
 #include "src/metrics/metric_reader.h"
 #include "vernier/core/error.h"
@@ -61,6 +62,15 @@ absl::Status Keeper::StartEngine(const Clock& clock, const ServerOptions& option
                                                     clock));
   engine_ = Engine::Create(studies_, *launcher_, clock, MakeEngineOptions());
   return absl::OkStatus();
+}
+
+absl::Status Keeper::CheckJob(const StudySpec& spec) const {
+  VERNIER_RETURN_IF_ERROR(metrics::ValidateMetricSources(spec));
+  if (!spec.job.has_value()) return absl::OkStatus();
+  VERNIER_RETURN_IF_ERROR(jobs::ValidateJob(spec));
+  if (launcher_ == nullptr) return absl::OkStatus();
+  const absl::Status fits = launcher_->CheckFits(jobs::MakeGangRequest({}, spec).replicas);
+  return fits.ok() ? fits : FieldError("job.replicas", std::string(fits.message()));
 }
 
 absl::StatusOr<absl::Duration> Keeper::Move() {

@@ -25,6 +25,10 @@ class Keeper {
                                                        const Clock& clock,
                                                        const ServerOptions& options);
 
+  // Whether the study's job could be started, its metrics be read. OK if it has no job. Thread-safe.
+  // InvalidArgument: a FieldError.
+  absl::Status CheckJob(const StudySpec& spec) const;
+
   // Something changed: look at once.
   void Wake();
   // Ends the loop after the step under way. Idempotent.

@@ -95,14 +95,15 @@ absl::Status ServerImpl::StartKeeper(const ServerOptions& options) {
 
 absl::Status ServerImpl::StartServing(const ServerOptions& options) {
   EnableHealthAndReflection();
-  service_ = std::make_unique<service::StudyServiceImpl>(
-      service::ServiceParts{.studies = *studies_,
-                            .logs = *logs_,
-                            .clock = *clock_,
-                            .calls = calls_,
-                            .changed = [this] { keeper_->Wake(); },
-                            .version = VERNIER_VERSION,
-                            .store = options.store});
+  service_ = std::make_unique<service::StudyServiceImpl>(service::ServiceParts{
+      .studies = *studies_,
+      .logs = *logs_,
+      .clock = *clock_,
+      .calls = calls_,
+      .changed = [this] { keeper_->Wake(); },
+      .check_job = [this](const StudySpec& spec) { return keeper_->CheckJob(spec); },
+      .version = VERNIER_VERSION,
+      .store = options.store});
   watcher_ = std::make_unique<base::BackgroundThread>(
       [this](std::stop_token stop) { calls_.Run(std::move(stop)); });
 

@@ -240,9 +240,10 @@ absl::Status TrialRun::FinishSucceeded(const Study& study, const Trial& trial) {
 }
 
 absl::Status TrialRun::RecordAttempt(const GangStatus& status, AttemptState state) {
-  VERNIER_ASSIGN_OR_RETURN(const Trial trial, context_.studies.GetTrial(id_));
-  if (trial.attempts.empty()) return absl::OkStatus();
-  const AttemptId id{id_, trial.attempts.back().number};
+  const absl::StatusOr<Trial> trial = context_.studies.GetTrial(id_);
+  if (!trial.ok()) return UnlessOvertaken(trial.status());
+  if (trial->attempts.empty()) return absl::OkStatus();
+  const AttemptId id{id_, trial->attempts.back().number};
   return UnlessOvertaken(
       context_.studies.MoveAttempt(id, state, status.failure, status.message, status.replicas)
           .status());

@@ -49,6 +49,7 @@ grpc::Status StudyServiceImpl::CreateStudy(grpc::ServerContext* context,
   return Reply(context, "CreateStudy", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const StudySpec spec,
                              wire::DecodeSpec(request->study_id(), request->study().spec()));
+    VERNIER_RETURN_IF_ERROR(parts_.check_job(spec));
     const Caller caller = CallerOf(*context, {}, request->request_id());
     VERNIER_ASSIGN_OR_RETURN(const Study study,
                              request->validate_only()

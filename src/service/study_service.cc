@@ -41,7 +41,7 @@ Caller CallerOf(const grpc::ServerContext& context,
                 const std::string& request_id) {
   if (!client_id.empty()) return {.actor = client_id, .request_id = request_id};
   const auto actor = context.client_metadata().find("x-vernier-actor");
-  if (actor == context.client_metadata().end()) return {.actor = "grpc", .request_id = request_id};
+  if (actor == context.client_metadata().end()) return {.actor = "user", .request_id = request_id};
   return {.actor = {actor->second.data(), actor->second.size()}, .request_id = request_id};
 }
 

@@ -26,6 +26,9 @@ struct ServiceParts {
   CallWatch& calls;
   // A study was made or changed by a user: whoever keeps studies moving should look. Called from any thread.
   std::function<void()> changed;
+  // What the study layer cannot know of a definition: whether its job can be started here, its metrics be read.
+  // InvalidArgument: a FieldError.
+  std::function<absl::Status(const StudySpec&)> check_job;
   // For GetServerInfo.
   std::string version;
   std::string store;
@@ -33,7 +36,7 @@ struct ServiceParts {
 
 // vernier.v1.StudyService: decode, call Studies, encode. Thread-safe.
 //
-// The actor of a change is the request's client_id, or else the call's metadata "x-vernier-actor", or else "grpc".
+// The actor of a change is the request's client_id, or else the call's metadata "x-vernier-actor", or else "user".
 class StudyServiceImpl final : public v1::StudyService::Service {
  public:
   explicit StudyServiceImpl(ServiceParts parts);

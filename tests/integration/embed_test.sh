@@ -15,6 +15,7 @@ for example in embed_ask_tell embed_scheduler; do
 done
 
 # The same through pkg-config, for builds that know no CMake.
-export PKG_CONFIG_PATH=$folder/prefix/lib/x86_64-linux-gnu/pkgconfig:$folder/prefix/lib/pkgconfig
+PKG_CONFIG_PATH=$(dirname "$(find "$folder/prefix" -name vernier.pc)")
+export PKG_CONFIG_PATH
 g++ -O1 $(pkg-config --cflags vernier) "$source/examples/embed_ask_tell/main.cc" -o "$folder/by_pkg_config" $(pkg-config --libs vernier)
 "$folder/by_pkg_config"

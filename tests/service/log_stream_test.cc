@@ -57,7 +57,7 @@ class LogStreamTest : public ::testing::Test {
  protected:
   LogStreamTest() {
     StudySpec spec;
-    spec.name = "s";
+    spec.name = "study";
     spec.objectives = {{.metric = "accuracy"}};
     spec.space = *Space::Create({{.name = "x", .domain = FloatDomain{}}});
     spec.algorithm = {.name = "random"};

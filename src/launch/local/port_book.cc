@@ -60,6 +60,7 @@ std::int32_t PortBook::Next() {
 }
 
 absl::StatusOr<std::vector<std::int32_t>> PortBook::Reserve(std::size_t count) {
+  if (count > kRange) return ResourceExhausted("needs {} ports, there are {}", count, kRange);
   std::vector<std::int32_t> ports;
   for (std::int32_t tried = 0; tried < kRange && ports.size() < count; ++tried) {
     const std::int32_t port = Next();

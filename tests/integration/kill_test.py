@@ -112,7 +112,7 @@ def main():
             daemon.start()
         study = wait_until_ended(args.bin_dir, folder, 120)
         trials = json.loads(vernier(args.bin_dir, folder, "trial", "list", "killed", "-o", "json"))
-        replay = vernier(args.bin_dir, folder, "study", "replay", "killed", "--verify")
+        replay = vernier(args.bin_dir, folder, "study", "replay", "killed", "--verify", "--strict")
         daemon.stop()
         check(args, study, trials, record.read_text().split("\n")[:-1])
     print(f"{kills} kills, {len(trials)} trials, seed {args.seed}; replay: {replay.strip().splitlines()[-1]}")

@@ -32,10 +32,12 @@ struct Sentence {
   }
   std::string operator()(const StudyAmended&) const { return "study amended"; }
   std::string operator()(const AlgorithmChanged& changed) const {
-    return fmt::format("algorithm {} is now version {}, was {}",
-                       changed.name,
-                       changed.to_version,
-                       changed.from_version);
+    return changed.from_version.empty()
+               ? fmt::format("{} version {} decides", changed.name, changed.to_version)
+               : fmt::format("{} version {} decides from here, it was version {}",
+                             changed.name,
+                             changed.to_version,
+                             changed.from_version);
   }
   std::string operator()(const TrialCreated& created) const {
     std::vector<std::string> names;

@@ -8,8 +8,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/core/status.h"
 #include "tests/engine/fake_cluster.h"
+#include "tests/support/fault_storage.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/storage.h"
 #include "vernier/studies.h"
@@ -36,51 +36,6 @@ StudySpec AnySpec(std::int64_t trials, std::int32_t parallel) {
   spec.job->replicas[Role::kWorker] = ReplicaSpec{};
   return spec;
 }
-
-// Refuses every write from the nth on: what a process that dies there leaves behind.
-class CrashingStorage final : public Storage {
- public:
-  CrashingStorage(Storage& inner, int writes) : inner_(inner), writes_left_(writes) {}
-  bool crashed() const { return writes_left_ < 0; }
-
-  absl::StatusOr<Study> CreateStudy(const Event& created) override {
-    return inner_.CreateStudy(created);
-  }
-  std::unique_ptr<PendingCommit> Begin(Commit commit) override {
-    if (--writes_left_ >= 0) return inner_.Begin(std::move(commit));
-    writes_left_ = -1;
-    return std::make_unique<Refused>();
-  }
-  absl::Status DeleteStudy(StudyId id) override { return inner_.DeleteStudy(id); }
-  absl::StatusOr<Study> GetStudy(StudyId id) const override { return inner_.GetStudy(id); }
-  absl::StatusOr<Study> GetStudyByName(std::string_view name) const override {
-    return inner_.GetStudyByName(name);
-  }
-  absl::StatusOr<std::vector<Study>> ListStudies(StudyId after, std::size_t limit) const override {
-    return inner_.ListStudies(after, limit);
-  }
-  absl::StatusOr<Trial> GetTrial(TrialId id) const override { return inner_.GetTrial(id); }
-  absl::StatusOr<std::vector<Trial>> ListTrials(StudyId study,
-                                                TrialNumber after,
-                                                std::size_t limit) const override {
-    return inner_.ListTrials(study, after, limit);
-  }
-  absl::StatusOr<std::vector<Event>> ReadEvents(StudyId study,
-                                                EventSeq after,
-                                                std::size_t limit) const override {
-    return inner_.ReadEvents(study, after, limit);
-  }
-  absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const override {
-    return inner_.ListMeasurements(trial);
-  }
-
- private:
-  struct Refused final : PendingCommit {
-    absl::Status Wait() override { return Unavailable("the process died here"); }
-  };
-  Storage& inner_;
-  int writes_left_;
-};
 
 // One process: studies, launcher and engine over a store and a world that outlive it.
 struct Process {
@@ -286,13 +241,14 @@ TEST_F(EngineTest, SurvivesACrashAtEveryWrite) {
     storage_ = NewMemoryStorage();
     Restart();
     const Study study = Create(AnySpec(4, 2));
-    CrashingStorage dying(*storage_, crash_at);
+    FaultStorage dying(*storage_);
+    dying.FailAfter(crash_at);
     process_.emplace(dying, world_, clock_);
-    while (!dying.crashed() && process_->engine->Step().ok() &&
+    while (dying.refused() == 0 && process_->engine->Step().ok() &&
            !IsFinished(process_->studies->GetStudy(study.id)->state)) {
       Turn();
     }
-    crashed = dying.crashed();
+    crashed = dying.refused() > 0;
     Restart();
     const Study ended = RunToEnd(study.id);
     ASSERT_EQ(ended.state, StudyState::kCompleted) << "crash at write " << crash_at;

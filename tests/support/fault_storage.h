@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -20,7 +21,13 @@ class FaultStorage final : public Storage {
     status_ = std::move(status);
     failures_ = count;
   }
+  // The next `passes` writes go through, and none after them: the process that makes them dies there.
+  void FailAfter(int passes) {
+    passes_ = passes;
+    FailCommits(std::numeric_limits<int>::max(), absl::UnavailableError("the process died here"));
+  }
   int commits() const { return commits_; }
+  int refused() const { return refused_; }
 
   absl::StatusOr<Study> CreateStudy(const Event& created) override {
     if (TakeFailure()) return status_;
@@ -66,17 +73,21 @@ class FaultStorage final : public Storage {
     const absl::Status status_;
   };
 
-  bool TakeFailure() {
-    int left = failures_;
+  bool TakeFailure() { return !TakeOne(passes_) && TakeOne(failures_) && ++refused_ > 0; }
+
+  static bool TakeOne(std::atomic<int>& count) {
+    int left = count;
     while (left > 0) {
-      if (failures_.compare_exchange_weak(left, left - 1)) return true;
+      if (count.compare_exchange_weak(left, left - 1)) return true;
     }
     return false;
   }
 
   Storage& storage_;
   absl::Status status_ = absl::UnavailableError("disk error");
+  std::atomic<int> passes_ = 0;
   std::atomic<int> failures_ = 0;
+  std::atomic<int> refused_ = 0;
   std::atomic<int> commits_ = 0;
 };
 

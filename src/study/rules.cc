@@ -35,13 +35,23 @@ void FinishIfDown(Draft& draft) {
   AddStudyMove(draft, draft.fold().ending(), reason);
 }
 
+// A study whose trials all failed has failed, whatever ended it.
+void AddEnd(Draft& draft, std::string_view reason) {
+  const Study& study = draft.study();
+  if (study.completed > 0 || study.failed == 0) {
+    AddStudyMove(draft, StudyState::kCompleted, reason);
+  } else {
+    AddStudyMove(draft, StudyState::kFailed, fmt::format("{}, none completed", reason));
+  }
+}
+
 void SettleActive(Draft& draft, const Transient& transient) {
   const Study& study = draft.study();
   if (!draft.fold().unfinished().empty()) return;
   if (TrialRoom(study) == 0) {
-    AddStudyMove(draft, StudyState::kCompleted, TrialsReason(study));
+    AddEnd(draft, TrialsReason(study));
   } else if (transient.exhausted) {
-    AddStudyMove(draft, StudyState::kCompleted, "every point of the space was proposed");
+    AddEnd(draft, "every point of the space was proposed");
   }
 }
 

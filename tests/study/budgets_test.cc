@@ -32,6 +32,22 @@ TEST_F(BudgetsTest, SpentTrialsEndTheStudyWithTheLastOfThem) {
   EXPECT_EQ(Get(study.id).reason, "budget of 2 trials spent");
 }
 
+TEST_F(BudgetsTest, AStudyNoneOfWhoseTrialsCompletedHasFailed) {
+  StudySpec spec = ClientSpec();
+  spec.budget.trials = 2;
+  const Study study = Create(spec);
+  const auto trials = studies_->Suggest(study.id, 2, "w1", As("w1"), {});
+  ASSERT_THAT(trials, IsOk());
+  for (const Trial& trial : *trials) {
+    const LeaseToken lease{"w1", trial.lease->token};
+    ASSERT_THAT(studies_->Fail(
+                    {study.id, trial.number}, FailureClass::kUserError, "exit 1", lease, As("w1")),
+                IsOk());
+  }
+  EXPECT_EQ(Get(study.id).state, StudyState::kFailed);
+  EXPECT_EQ(Get(study.id).reason, "budget of 2 trials spent, none completed");
+}
+
 TEST_F(BudgetsTest, ParallelTrialsAreBounded) {
   StudySpec spec = ClientSpec();
   spec.parallel = 2;

@@ -16,7 +16,7 @@ namespace {
 bool WasOvertaken(const absl::Status& status) {
   return absl::IsFailedPrecondition(status) || absl::IsNotFound(status);
 }
-absl::Status UnlessOvertaken(absl::Status status) {
+absl::Status UnlessOvertaken(const absl::Status& status) {
   return WasOvertaken(status) ? absl::OkStatus() : status;
 }
 

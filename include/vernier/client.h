@@ -102,12 +102,7 @@ class Client {
   virtual absl::StatusOr<Study> GetStudy(std::string_view study) = 0;
   virtual absl::StatusOr<std::vector<Study>> ListStudies(const ListQuery& query = {}) = 0;
   // Replaces what is named; the rest stays.  InvalidArgument: a bound below what is spent.
-  struct Amendment {
-    std::optional<std::optional<std::int64_t>> trials;  // A set nullopt takes the bound away.
-    std::optional<std::optional<std::int64_t>> failed_trials;
-    std::optional<std::optional<absl::Duration>> time;
-    std::optional<std::int32_t> parallel;
-  };
+  using Amendment = vernier::Amendment;
   virtual absl::StatusOr<Study> AmendStudy(std::string_view study, const Amendment& change) = 0;
   virtual absl::Status DeleteStudy(std::string_view study, bool force = false) = 0;
   virtual absl::StatusOr<Study> PauseStudy(std::string_view study) = 0;

@@ -70,9 +70,10 @@ class Studies {
   virtual absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) = 0;
   // To STOPPING; waiting trials are cancelled, running ones told to stop; when the last has ended, CANCELLED.
   virtual absl::StatusOr<Study> Stop(StudyId id, std::string_view reason, const Caller& caller) = 0;
+  // Changes what is named, so that of amendments made at once none undoes another.
   // InvalidArgument: a bound below what is spent already.
   virtual absl::StatusOr<Study> Amend(StudyId id,
-                                      const StudyAmended& change,
+                                      const Amendment& change,
                                       const Caller& caller) = 0;
   // FailedPrecondition while trials of it run, unless `force`.
   virtual absl::Status Delete(StudyId id, bool force) = 0;

@@ -94,14 +94,12 @@ grpc::Status StudyServiceImpl::UpdateStudy(grpc::ServerContext* context,
                                            v1::Study* response) {
   return Reply(context, "UpdateStudy", request->request_id(), [&]() -> absl::Status {
     const std::string& name = request->name().empty() ? request->study().name() : request->name();
-    VERNIER_ASSIGN_OR_RETURN(const std::string parsed, wire::ParseStudyName("name", name));
-    VERNIER_ASSIGN_OR_RETURN(const Study current, parts_.studies.FindStudy(parsed));
-    VERNIER_ASSIGN_OR_RETURN(
-        const StudyAmended change,
-        wire::DecodeAmendment(current.spec, request->study(), request->update_mask()));
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", name));
+    VERNIER_ASSIGN_OR_RETURN(const Amendment change,
+                             wire::DecodeAmendment(request->study(), request->update_mask()));
     VERNIER_ASSIGN_OR_RETURN(
         const Study study,
-        parts_.studies.Amend(current.id, change, CallerOf(*context, {}, request->request_id())));
+        parts_.studies.Amend(id, change, CallerOf(*context, {}, request->request_id())));
     wire::EncodeStudy(study, response);
     parts_.changed();
     return absl::OkStatus();

@@ -4,8 +4,6 @@
 #include <optional>
 #include <variant>
 
-#include "fmt/format.h"
-
 namespace vernier::study {
 namespace {
 
@@ -47,10 +45,6 @@ bool Refines(Verb known, Verb seen) {
   return known == Verb::kSuggest && (seen == Verb::kReport || seen == Verb::kFinish);
 }
 
-std::string Number(const std::optional<std::int64_t>& bound) {
-  return bound.has_value() ? fmt::format("{}", *bound) : "-";
-}
-
 }  // namespace
 
 void RequestBook::Note(const Event& event) {
@@ -59,10 +53,10 @@ void RequestBook::Note(const Event& event) {
   const Verb seen = std::visit(VerbOf{}, event.payload);
   if (seen != Verb::kNone && Refines(record.verb, seen)) record.verb = seen;
   if (const auto* amended = std::get_if<StudyAmended>(&event.payload)) {
-    record.detail = DetailOf(*amended);
+    record.amended = std::make_unique<StudyAmended>(*amended);
   }
   if (const auto* granted = std::get_if<LeaseGranted>(&event.payload)) {
-    record.detail = granted->lease.holder;
+    record.holder = granted->lease.holder;
   }
   const TrialNumber trial = EventTrial(event.payload);
   if (trial.value() == 0) return;
@@ -75,15 +69,6 @@ const RequestRecord* RequestBook::Find(std::string_view request_id) const {
   if (request_id.empty()) return nullptr;
   const auto at = records_.find(std::string(request_id));
   return at == records_.end() ? nullptr : &at->second;
-}
-
-std::string RequestBook::DetailOf(const StudyAmended& change) {
-  return fmt::format(
-      "{} {} {} {}",
-      change.parallel,
-      Number(change.budget.trials),
-      Number(change.budget.failed_trials),
-      change.budget.time.has_value() ? absl::FormatDuration(*change.budget.time) : "-");
 }
 
 }  // namespace vernier::study

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,8 @@ struct RequestRecord {
   Verb verb = Verb::kNone;
   std::vector<TrialNumber>
       trials;          // Those it created, leased or changed, in the order of the events.
-  std::string detail;  // What else tells it from another call of the same verb: see DetailOf.
+  std::string holder;  // Of the leases it granted.
+  std::unique_ptr<const StudyAmended> amended;  // With kAmend. Apart, since few requests have it.
 };
 
 // What the request ids of a study's log were used for. Rebuilt from events alone, so that a repeated call is known
@@ -38,8 +40,6 @@ class RequestBook {
  public:
   void Note(const Event& event);
   const RequestRecord* Find(std::string_view request_id) const;
-
-  static std::string DetailOf(const StudyAmended& change);
 
  private:
   absl::flat_hash_map<std::string, RequestRecord> records_;

@@ -116,15 +116,12 @@ absl::Status RequestReused(const Caller& caller) {
 absl::StatusOr<const RequestRecord*> FindRequest(const StudyFold& fold,
                                                  const Caller& caller,
                                                  Verb verb,
-                                                 std::optional<TrialNumber> trial,
-                                                 std::string_view detail) {
+                                                 std::optional<TrialNumber> trial) {
   const RequestRecord* record = fold.requests().Find(caller.request_id);
   if (record == nullptr) return record;
   const bool same_trial =
       !trial.has_value() || (!record->trials.empty() && record->trials.front() == *trial);
-  if (record->verb != verb || !same_trial || (!detail.empty() && record->detail != detail)) {
-    return RequestReused(caller);
-  }
+  if (record->verb != verb || !same_trial) return RequestReused(caller);
   return record;
 }
 

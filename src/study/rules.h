@@ -40,8 +40,7 @@ std::int64_t ParallelRoom(const Study& study);
 absl::StatusOr<const RequestRecord*> FindRequest(const StudyFold& fold,
                                                  const Caller& caller,
                                                  Verb verb,
-                                                 std::optional<TrialNumber> trial = std::nullopt,
-                                                 std::string_view detail = "");
+                                                 std::optional<TrialNumber> trial = std::nullopt);
 absl::Status RequestReused(const Caller& caller);
 
 // Events of one trial. REQUIRES: the move is legal.

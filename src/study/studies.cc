@@ -33,6 +33,15 @@ absl::Status CheckBound(std::string_view path,
       path, fmt::format("must be at least {}, which is spent already, got {}", spent, *bound));
 }
 
+// The definition's variable parts after the change.
+StudyAmended Amended(StudyAmended parts, const Amendment& change) {
+  parts.budget.trials = change.trials.value_or(parts.budget.trials);
+  parts.budget.failed_trials = change.failed_trials.value_or(parts.budget.failed_trials);
+  parts.budget.time = change.time.value_or(parts.budget.time);
+  parts.parallel = change.parallel.value_or(parts.parallel);
+  return parts;
+}
+
 absl::Status CheckAmendment(const StudyFold& fold, const StudyAmended& change, absl::Time now) {
   const Study& study = fold.header();
   if (study.state != StudyState::kActive && study.state != StudyState::kPaused) {
@@ -230,16 +239,20 @@ absl::StatusOr<Study> StudiesImpl::Stop(StudyId id, std::string_view reason, con
 }
 
 absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
-                                         const StudyAmended& change,
+                                         const Amendment& change,
                                          const Caller& caller) {
   return ChangeStudy(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(
-        const RequestRecord* repeated,
-        FindRequest(
-            draft.fold(), caller, Verb::kAmend, std::nullopt, RequestBook::DetailOf(change)));
-    if (repeated != nullptr) return absl::OkStatus();
-    VERNIER_RETURN_IF_ERROR(CheckAmendment(draft.fold(), change, draft.now()));
-    draft.Add(change);
+    VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                             FindRequest(draft.fold(), caller, Verb::kAmend));
+    if (repeated != nullptr) {
+      const bool same = Amended(*repeated->amended, change) == *repeated->amended;
+      return same ? absl::OkStatus() : RequestReused(caller);
+    }
+    const StudySpec& spec = draft.study().spec;
+    const StudyAmended amended =
+        Amended({.budget = spec.budget, .parallel = spec.parallel}, change);
+    VERNIER_RETURN_IF_ERROR(CheckAmendment(draft.fold(), amended, draft.now()));
+    draft.Add(amended);
     return absl::OkStatus();
   });
 }

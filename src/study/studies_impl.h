@@ -36,9 +36,7 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) override;
   absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) override;
   absl::StatusOr<Study> Stop(StudyId id, std::string_view reason, const Caller& caller) override;
-  absl::StatusOr<Study> Amend(StudyId id,
-                              const StudyAmended& change,
-                              const Caller& caller) override;
+  absl::StatusOr<Study> Amend(StudyId id, const Amendment& change, const Caller& caller) override;
   absl::Status Delete(StudyId id, bool force) override;
 
   // trials.cc

@@ -54,7 +54,7 @@ absl::StatusOr<bool> HandOut::AnswerRepeated(const Draft& draft, const Transient
   const Verb verb = holder_.has_value() ? Verb::kSuggest : Verb::kAsk;
   VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated, FindRequest(draft.fold(), caller_, verb));
   if (repeated == nullptr) return false;
-  if (holder_.has_value() && !repeated->detail.empty() && repeated->detail != *holder_) {
+  if (holder_.has_value() && !repeated->holder.empty() && repeated->holder != *holder_) {
     return RequestReused(caller_);
   }
   for (const TrialNumber trial : repeated->trials) {

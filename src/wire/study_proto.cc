@@ -70,27 +70,21 @@ absl::Status DecodeLease(const v1::LeasePolicy& proto, LeasePolicy* lease) {
   return absl::OkStatus();
 }
 
-void SetOrClear(bool set, auto value, auto& field) {
-  if (set) {
-    field = value;
-  } else {
-    field.reset();
-  }
-}
-
 // One path of an update mask.
-absl::Status Amend(std::string_view path, const v1::StudySpec& update, StudyAmended* amended) {
-  const v1::Budget& budget = update.budget();
+absl::Status Amend(std::string_view path, const v1::StudySpec& update, Amendment* change) {
+  const Budget budget = DecodeBudget(update.budget());
   if (path == "spec.parallel") {
-    amended->parallel = update.parallel();
+    change->parallel = update.parallel();
   } else if (path == "spec.budget") {
-    amended->budget = DecodeBudget(budget);
+    change->trials = budget.trials;
+    change->failed_trials = budget.failed_trials;
+    change->time = budget.time;
   } else if (path == "spec.budget.trials") {
-    SetOrClear(budget.has_trials(), budget.trials(), amended->budget.trials);
+    change->trials = budget.trials;
   } else if (path == "spec.budget.failed_trials") {
-    SetOrClear(budget.has_failed_trials(), budget.failed_trials(), amended->budget.failed_trials);
+    change->failed_trials = budget.failed_trials;
   } else if (path == "spec.budget.time") {
-    SetOrClear(budget.has_time(), DecodeDuration(budget.time()), amended->budget.time);
+    change->time = budget.time;
   } else {
     return FieldError("update_mask",
                       fmt::format("'{}' cannot change, what can is spec.parallel, spec.budget, "
@@ -193,16 +187,15 @@ absl::StatusOr<Study> DecodeStudy(const v1::Study& proto) {
   return study;
 }
 
-absl::StatusOr<StudyAmended> DecodeAmendment(const StudySpec& current,
-                                             const v1::Study& update,
-                                             const google::protobuf::FieldMask& mask) {
-  StudyAmended amended{.budget = current.budget, .parallel = current.parallel};
+absl::StatusOr<Amendment> DecodeAmendment(const v1::Study& update,
+                                          const google::protobuf::FieldMask& mask) {
   const std::vector<std::string> paths =
       mask.paths().empty() ? ImpliedPaths(update.spec())
                            : std::vector<std::string>(mask.paths().begin(), mask.paths().end());
   if (paths.empty()) return FieldError("update_mask", "names no field and the study sets none");
-  for (const auto& path : paths) VERNIER_RETURN_IF_ERROR(Amend(path, update.spec(), &amended));
-  return amended;
+  Amendment change;
+  for (const auto& path : paths) VERNIER_RETURN_IF_ERROR(Amend(path, update.spec(), &change));
+  return change;
 }
 
 }  // namespace vernier::wire

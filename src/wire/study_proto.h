@@ -4,7 +4,6 @@
 
 #include "absl/status/statusor.h"
 #include "google/protobuf/field_mask.pb.h"
-#include "vernier/core/event.h"
 #include "vernier/core/study.h"
 #include "vernier/v1/study.pb.h"
 #include "vernier/v1/training_job.pb.h"
@@ -22,10 +21,9 @@ void EncodeStudy(const Study& study, v1::Study* out);
 // The id is 0: the wire knows studies by name.
 absl::StatusOr<Study> DecodeStudy(const v1::Study& study);
 
-// What `current` comes to when the fields of `update` that `mask` names replace its own. An empty mask names the fields
-// that are set.  InvalidArgument: a FieldError at "update_mask": a path that cannot change.
-absl::StatusOr<StudyAmended> DecodeAmendment(const StudySpec& current,
-                                             const v1::Study& update,
-                                             const google::protobuf::FieldMask& mask);
+// The fields of `update` that `mask` names are to replace a study's own. An empty mask names the fields that are set.
+// InvalidArgument: a FieldError at "update_mask": a path that cannot change.
+absl::StatusOr<Amendment> DecodeAmendment(const v1::Study& update,
+                                          const google::protobuf::FieldMask& mask);
 
 }  // namespace vernier::wire

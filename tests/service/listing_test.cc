@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "fmt/format.h"
 #include "tests/service/server_fixture.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
@@ -118,6 +120,29 @@ TEST_F(ListingTest, ChangesWhatTheMaskNames) {
               Text<v1::UpdateStudyRequest>("name: 'studies/s' study { spec { seed: 2 } } "
                                            "update_mask { paths: 'spec.seed' }"));
   EXPECT_EQ(GetField(status), "update_mask");
+}
+
+// Each client changes a field of its own, which therefore must be as it left it.
+TEST_F(ListingTest, OfUpdatesMadeAtOnceNoneIsLost) {
+  CreateStudy("s");
+  constexpr int kRounds = 40;
+  const auto run = [&](const std::string& field, auto value_of) {
+    for (int i = 1; i <= kRounds; ++i) {
+      const auto updated =
+          Call(&Stub::UpdateStudy,
+               Text<v1::UpdateStudyRequest>(
+                   fmt::format("name: 'studies/s' study {{ spec {{ budget {{ {0}: {1} }} }} }} "
+                               "update_mask {{ paths: 'spec.budget.{0}' }}",
+                               field,
+                               i)));
+      ASSERT_EQ(value_of(updated), i);
+      const auto read = Call(&Stub::GetStudy, Text<v1::GetStudyRequest>("name: 'studies/s'"));
+      ASSERT_EQ(value_of(read), i);
+    }
+  };
+  const std::jthread trials(
+      [&] { run("trials", [](const v1::Study& s) { return s.spec().budget().trials(); }); });
+  run("failed_trials", [](const v1::Study& s) { return s.spec().budget().failed_trials(); });
 }
 
 TEST_F(ListingTest, DeletedStudiesAreGone) {

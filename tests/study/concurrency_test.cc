@@ -120,6 +120,32 @@ TEST_F(ConcurrencyTest, OneRequestSentByManyAtOnceIsMadeOnce) {
   EXPECT_EQ(Get(*studies.begin()).trials, 2);
 }
 
+// Each thread amends a part of its own, which therefore must be as it left it.
+TEST_F(ConcurrencyTest, OfAmendmentsMadeAtOnceNoneUndoesAnother) {
+  const Study study = Create(ClientSpec());
+  constexpr int kRounds = 100;
+  const std::vector<std::function<Amendment(int)>> changes = {
+      [](int i) { return Amendment{.trials = i}; },
+      [](int i) { return Amendment{.failed_trials = i}; },
+      [](int i) { return Amendment{.time = absl::Hours(i)}; },
+      [](int i) { return Amendment{.parallel = i}; },
+  };
+  std::vector<std::thread> threads;
+  for (const auto& change : changes) {
+    threads.emplace_back([&] {
+      for (int i = 1; i <= kRounds; ++i) {
+        ASSERT_THAT(studies_->Amend(study.id, change(i), As("w")), IsOk());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const Study after = Get(study.id);
+  const Budget last{.trials = kRounds, .failed_trials = kRounds, .time = absl::Hours(kRounds)};
+  EXPECT_EQ(after.spec.budget, last);
+  EXPECT_EQ(after.spec.parallel, kRounds);
+  EXPECT_EQ(after.spec_version, 1 + 4 * kRounds);
+}
+
 TEST_F(ConcurrencyTest, AWatcherSeesEveryEventOnceAndInOrder) {
   StudySpec spec = ClientSpec();
   spec.parallel = 2 * kThreads;

@@ -99,7 +99,7 @@ TEST_F(EngineMovesTest, AQueuedTrialOfAStoppedStudyIsCancelledAtOnce) {
 }
 
 TEST_F(EngineMovesTest, AWaitingTrialIsTakenUpOnlyWithinTheParallelBound) {
-  ASSERT_THAT(studies_->Amend(study_.id, {.budget = {}, .parallel = 1}, As("ann")), IsOk());
+  ASSERT_THAT(studies_->Amend(study_.id, {.parallel = 1}, As("ann")), IsOk());
   const TrialNumber running = RunOne();
   const TrialNumber added =
       studies_->AddTrial(study_.id, {{"x", 0.5}}, std::nullopt, As("ann"))->number;

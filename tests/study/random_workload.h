@@ -111,8 +111,7 @@ class RandomWorkload {
     return studies_.AddTrial(id_, point, metrics, caller()).status();
   }
   absl::Status Amend() {
-    const StudyAmended change{.budget = {},
-                              .parallel = static_cast<std::int32_t>(2 + rng_.UniformInt(6))};
+    const Amendment change{.parallel = static_cast<std::int32_t>(2 + rng_.UniformInt(6))};
     return studies_.Amend(id_, change, caller()).status();
   }
 

@@ -130,11 +130,11 @@ TEST_F(StudiesTest, AmendRaisesBoundsAndRefusesThoseBelowWhatIsSpent) {
   const Study study = Create(spec);
   SuggestOne(study.id, "w1");
   SuggestOne(study.id, "w2");
-  StudyAmended change{.budget = {.trials = 1}, .parallel = 4};
+  Amendment change{.trials = 1};
   const auto below = studies_->Amend(study.id, change, As("ann"));
   EXPECT_THAT(below, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("at least 2")));
   EXPECT_EQ(GetField(below.status()), "budget.trials");
-  change.budget.trials = 3;
+  change.trials = 3;
   ASSERT_THAT(studies_->Amend(study.id, change, As("ann", "r1")), IsOk());
   EXPECT_EQ(studies_->Amend(study.id, change, As("ann", "r1"))->spec_version, 2);
   EXPECT_EQ(SuggestOne(study.id, "w3").number, TrialNumber(3));
@@ -143,10 +143,35 @@ TEST_F(StudiesTest, AmendRaisesBoundsAndRefusesThoseBelowWhatIsSpent) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("parallel")));
 }
 
+TEST_F(StudiesTest, AmendLeavesWhatItDoesNotName) {
+  StudySpec spec = ClientSpec();
+  spec.budget = {.trials = 10, .failed_trials = 3, .time = absl::Hours(1)};
+  const Study study = Create(spec);
+  ASSERT_THAT(studies_->Amend(study.id, {.trials = 20}, As("ann")), IsOk());
+  ASSERT_THAT(studies_->Amend(study.id, {.parallel = 9}, As("bob")), IsOk());
+  const std::optional<std::int64_t> unbounded;
+  ASSERT_THAT(studies_->Amend(study.id, {.failed_trials = unbounded}, As("ann")), IsOk());
+  EXPECT_EQ(Get(study.id).spec.budget, (Budget{.trials = 20, .time = absl::Hours(1)}));
+  EXPECT_EQ(Get(study.id).spec.parallel, 9);
+}
+
+TEST_F(StudiesTest, ARepeatedAmendmentIsKnownWhateverWasAmendedSince) {
+  const Study study = Create(ClientSpec());
+  ASSERT_THAT(studies_->Amend(study.id, {.parallel = 9}, As("ann", "r1")), IsOk());
+  ASSERT_THAT(studies_->Amend(study.id, {.trials = 20, .parallel = 3}, As("bob")), IsOk());
+  Restart();
+  const auto repeated = studies_->Amend(study.id, {.parallel = 9}, As("ann", "r1"));
+  ASSERT_THAT(repeated, IsOk());
+  EXPECT_EQ(repeated->spec.parallel, 3);
+  EXPECT_EQ(repeated->spec_version, 3);
+  EXPECT_EQ(GetReason(studies_->Amend(study.id, {.parallel = 8}, As("ann", "r1")).status()),
+            Reason::kRequestReused);
+}
+
 TEST_F(StudiesTest, AmendRefusesATimeBudgetThatIsOverAlready) {
   const Study study = Create(ClientSpec());
   clock_.Advance(absl::Hours(2));
-  const StudyAmended change{.budget = {.time = absl::Hours(1)}, .parallel = 4};
+  const Amendment change{.time = absl::Hours(1)};
   const auto refused = studies_->Amend(study.id, change, As("ann"));
   EXPECT_THAT(refused, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("at least 2h")));
 }

@@ -219,7 +219,7 @@ TEST_F(SuggestionsTest, ABudgetAmendedMeanwhileIsKept) {
   const Study study = Create(ClientSpec());
   std::thread asking([&] { EXPECT_EQ(studies_->Ask(study.id, 4, As("t"), {})->size(), 2); });
   gate.AwaitEntered(1);
-  const StudyAmended change{.budget = {.trials = 2}, .parallel = 4};
+  const Amendment change{.trials = 2};
   EXPECT_THAT(studies_->Amend(study.id, change, As("ann")), IsOk());
   gate.Open();
   asking.join();

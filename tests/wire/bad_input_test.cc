@@ -144,42 +144,36 @@ TEST(DecodeSpec, TakesWholeNumbersForFloats) {
 class AmendmentTest : public ::testing::Test {
  protected:
   AmendmentTest() {
-    spec_.parallel = 2;
-    spec_.budget = {.trials = 10, .failed_trials = 3, .time = absl::Hours(1)};
     update_.mutable_spec()->set_parallel(4);
     update_.mutable_spec()->mutable_budget()->set_trials(20);
   }
 
-  absl::StatusOr<StudyAmended> Amend(std::initializer_list<std::string> paths) {
+  absl::StatusOr<Amendment> Amend(std::initializer_list<std::string> paths) {
     google::protobuf::FieldMask mask;
     for (const auto& path : paths) mask.add_paths(path);
-    return DecodeAmendment(spec_, update_, mask);
+    return DecodeAmendment(update_, mask);
   }
 
-  StudySpec spec_;
   v1::Study update_;
 };
 
 TEST_F(AmendmentTest, ChangesOnlyWhatTheMaskNames) {
-  ASSERT_OK_AND_ASSIGN(const StudyAmended amended, Amend({"spec.budget.trials"}));
-  EXPECT_EQ(amended.budget.trials, 20);
-  EXPECT_EQ(amended.budget.failed_trials, 3);
-  EXPECT_EQ(amended.parallel, 2);
+  ASSERT_OK_AND_ASSIGN(const Amendment change, Amend({"spec.budget.trials"}));
+  EXPECT_EQ(change, (Amendment{.trials = 20}));
 }
 
 TEST_F(AmendmentTest, ClearsNamedFieldsThatAreNotSet) {
-  ASSERT_OK_AND_ASSIGN(const StudyAmended one, Amend({"spec.budget.time"}));
-  EXPECT_EQ(one.budget.time, std::nullopt);
-  EXPECT_EQ(one.budget.trials, 10);
-  ASSERT_OK_AND_ASSIGN(const StudyAmended all, Amend({"spec.budget"}));
-  EXPECT_EQ(all.budget, (Budget{.trials = 20}));
+  const std::optional<std::int64_t> unbounded;
+  const std::optional<absl::Duration> endless;
+  ASSERT_OK_AND_ASSIGN(const Amendment one, Amend({"spec.budget.time"}));
+  EXPECT_EQ(one, (Amendment{.time = endless}));
+  ASSERT_OK_AND_ASSIGN(const Amendment all, Amend({"spec.budget"}));
+  EXPECT_EQ(all, (Amendment{.trials = 20, .failed_trials = unbounded, .time = endless}));
 }
 
 TEST_F(AmendmentTest, TakesTheFieldsThatAreSetWithoutAMask) {
-  ASSERT_OK_AND_ASSIGN(const StudyAmended amended, Amend({}));
-  EXPECT_EQ(amended.budget.trials, 20);
-  EXPECT_EQ(amended.budget.failed_trials, 3);
-  EXPECT_EQ(amended.parallel, 4);
+  ASSERT_OK_AND_ASSIGN(const Amendment change, Amend({}));
+  EXPECT_EQ(change, (Amendment{.trials = 20, .parallel = 4}));
 }
 
 TEST_F(AmendmentTest, RefusesEveryOtherPath) {

@@ -42,6 +42,15 @@ struct Budget {
   friend bool operator==(const Budget&, const Budget&) = default;
 };
 
+// What is to change of a study's definition while it runs. What is unset stays as it is by then.
+struct Amendment {
+  std::optional<std::optional<std::int64_t>> trials;  // A set nullopt takes the bound away.
+  std::optional<std::optional<std::int64_t>> failed_trials;
+  std::optional<std::optional<absl::Duration>> time;
+  std::optional<std::int32_t> parallel;
+  friend bool operator==(const Amendment&, const Amendment&) = default;
+};
+
 // Where a metric is read from, if not from reports and the hypertune file.
 struct MetricSource {
   std::string regex;  // RE2; group 1 is the value. Applied to each line of the primary's output.

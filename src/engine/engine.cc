@@ -95,7 +95,9 @@ class StudyRun {
           fmt::format("the algorithm cannot go on: {}", std::string(status.message()));
       return context_.studies.Stop(id_, reason, caller).status();
     }
-    if (absl::IsUnavailable(status) || absl::IsAborted(status)) return status;
+    // Without a reason it is not the study's bounds that are exhausted but the store.
+    const bool is_full = absl::IsResourceExhausted(status) && GetReason(status) == Reason::kNone;
+    if (is_full || absl::IsUnavailable(status) || absl::IsAborted(status)) return status;
     return absl::OkStatus();
   }
 

@@ -50,7 +50,14 @@ Caller TrialRun::caller() const { return {.actor = context_.options.actor, .requ
 absl::Status TrialRun::Step(const Study& study, bool may_start) {
   if (done_) return absl::OkStatus();
   VERNIER_ASSIGN_OR_RETURN(const Trial trial, context_.studies.GetTrial(id_));
-  if (attempt_.has_value()) return Follow(study, trial);
+  const bool is_over = attempt_.has_value() && IsFinished(trial.state);
+  if (taken_up_ || is_over) return Follow(study, trial);
+  VERNIER_RETURN_IF_ERROR(TakeUp(study, trial, may_start));
+  taken_up_ = attempt_.has_value();
+  return absl::OkStatus();
+}
+
+absl::Status TrialRun::TakeUp(const Study& study, const Trial& trial, bool may_start) {
   if (IsFinished(trial.state)) return GiveBack();
   const bool start = may_start && study.state == StudyState::kActive;
   switch (trial.state) {
@@ -102,6 +109,7 @@ absl::StatusOr<GangProgram> TrialRun::Program(const Study& study, const Trial& t
 
 absl::Status TrialRun::OpenReader(const Study& study, const Trial& trial, const GangProgram& gang) {
   if (!context_.options.metrics) return absl::OkStatus();
+  unreported_.clear();
   VERNIER_ASSIGN_OR_RETURN(reader_, context_.options.metrics(study.spec, trial, gang));
   return absl::OkStatus();
 }
@@ -172,13 +180,15 @@ absl::StatusOr<Trial> TrialRun::MarkRunning(const Trial& trial, const GangStatus
 
 absl::StatusOr<Trial> TrialRun::ReadMetrics(Trial trial) {
   if (reader_ == nullptr) return trial;
-  VERNIER_ASSIGN_OR_RETURN(std::vector<Measurement> measurements, reader_->Read());
-  if (measurements.empty()) return trial;
-  for (Measurement& measurement : measurements) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<Measurement> fresh, reader_->Read());
+  for (Measurement& measurement : fresh) {
     measurement.elapsed = measurement.time - trial.started.value_or(measurement.time);
+    unreported_.push_back(std::move(measurement));
   }
+  if (unreported_.empty()) return trial;
   VERNIER_ASSIGN_OR_RETURN(Studies::Reported reported,
-                           context_.studies.Report(id_, measurements, std::nullopt, caller()));
+                           context_.studies.Report(id_, unreported_, std::nullopt, caller()));
+  unreported_.clear();
   return std::move(reported.trial);
 }
 

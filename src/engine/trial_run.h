@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -46,6 +47,8 @@ class TrialRun {
   const std::string& waiting_for() const { return waiting_for_; }
 
  private:
+  // From REQUESTED, QUEUED or wherever an earlier process left it, to an attempt of ours.
+  absl::Status TakeUp(const Study& study, const Trial& trial, bool may_start);
   absl::Status Queue(const Study& study);
   absl::Status Place(const Study& study, const Trial& trial);
   absl::Status Launch(const Study& study, const Trial& trial);
@@ -69,8 +72,12 @@ class TrialRun {
   bool done_ = false;
   bool stop_sent_ = false;
   std::string waiting_for_;
-  std::optional<AttemptId> attempt_;      // Placed or adopted by this process.
+  std::optional<AttemptId> attempt_;  // Placed or adopted by this process: it holds its room.
+  // Started or adopted to the end. Where that was refused half way, by a full disk for one, the next step finds out from
+  // the records how far it came.
+  bool taken_up_ = false;
   std::unique_ptr<MetricReader> reader_;  // Of that attempt.
+  std::vector<Measurement> unreported_;   // Read by it, and not stored yet.
 };
 
 }  // namespace vernier::engine

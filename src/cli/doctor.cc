@@ -169,8 +169,8 @@ absl::StatusOr<ExitCode> Examine(Context& context, const NoArgs&) {
                                      CheckGpus()};
   Table table({{.name = "RESULT"},
                {.name = "CHECK"},
-               {.name = "FOUND", .flexible = true},
-               {.name = "ADVICE", .flexible = true}});
+               {.name = "FOUND", .flexible = true, .wraps = true},
+               {.name = "ADVICE", .flexible = true, .wraps = true}});
   auto items = nlohmann::ordered_json::array();
   for (const Check& check : checks) {
     const char* result = check.is_ok ? "OK" : "WARN";

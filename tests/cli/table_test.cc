@@ -29,6 +29,14 @@ TEST(Table, CutsTheFlexibleColumnToTheWidth) {
               ElementsAre(" 7  short", "12  a text th…"));
 }
 
+TEST(Table, WrapsAColumnThatWraps) {
+  Table table({{.name = "N"}, {.name = "ADVICE", .flexible = true, .wraps = true}});
+  table.AddRow({{"1"}, {"make room on the disk"}});
+  table.AddRow({{"2"}, {"none"}});
+  EXPECT_THAT(table.Lines({.width = 14}),
+              ElementsAre("N  ADVICE", "1  make room", "   on the disk", "2  none"));
+}
+
 TEST(Table, NeverExceedsTheWidthEvenWhereNothingGivesWay) {
   for (int width = 1; width < 40; ++width) {
     for (const std::string& line : Example().Lines({.width = width})) {

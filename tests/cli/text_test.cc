@@ -3,10 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace vernier::cli {
 namespace {
+
+using ::testing::ElementsAre;
 
 struct WidthCase {
   std::string text;
@@ -32,6 +35,31 @@ INSTANTIATE_TEST_SUITE_P(Table,
 TEST(Truncate, KeepsWhatFits) { EXPECT_EQ(Truncate("abc", 3), "abc"); }
 TEST(Truncate, MarksWhatWasCut) { EXPECT_EQ(Truncate("abcd", 3), "ab…"); }
 TEST(Truncate, NeverSplitsAWideCharacter) { EXPECT_EQ(Truncate("日本語", 4), "日…"); }
+
+TEST(Wrap, BreaksAtBlanks) {
+  EXPECT_THAT(Wrap("make room on the disk", 9), ElementsAre("make room", "on the", "disk"));
+  EXPECT_THAT(Wrap("make room", 9), ElementsAre("make room"));
+  EXPECT_THAT(Wrap("", 9), ElementsAre(""));
+}
+TEST(Wrap, BreaksAWordThatIsTooLong) {
+  EXPECT_THAT(Wrap("/var/lib/store x", 6), ElementsAre("/var/l", "ib/sto", "re x"));
+  EXPECT_THAT(Wrap("日本語", 3), ElementsAre("日", "本", "語"));
+}
+TEST(Wrap, LosesNothingButBlanks) {
+  const std::string text = "a bb  ccc dddd eeeee  日本 \xff f";
+  for (int width = 2; width < 30; ++width) {
+    std::string joined;
+    for (const std::string& line : Wrap(text, width)) {
+      EXPECT_LE(DisplayWidth(line), width);
+      joined += line;
+    }
+    const auto without_blanks = [](std::string s) {
+      std::erase(s, ' ');
+      return s;
+    };
+    EXPECT_EQ(without_blanks(joined), without_blanks(text)) << width;
+  }
+}
 
 TEST(Pad, CountsColumnsNotBytes) {
   EXPECT_EQ(PadRight("é", 3), "é  ");

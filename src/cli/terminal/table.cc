@@ -14,6 +14,11 @@ constexpr int kGap = 2;
 // A flexible column keeps at least this much.
 constexpr int kLeastWidth = 6;
 
+std::vector<std::string> Parts(const Column& column, const std::string& text, int width) {
+  if (!column.wraps || !column.flexible || width < kLeastWidth) return {text};
+  return Wrap(text, width);
+}
+
 }  // namespace
 
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -46,6 +51,26 @@ std::vector<int> Table::Widths(const TableOptions& options) const {
   return widths;
 }
 
+std::vector<std::string> Table::RowLines(const std::vector<Cell>& cells,
+                                         const std::vector<int>& widths,
+                                         const TableOptions& options) const {
+  std::vector<std::vector<std::string>> parts;
+  std::size_t height = 1;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    parts.push_back(Parts(columns_[i], cells[i].text, widths[i]));
+    height = std::max(height, parts.back().size());
+  }
+  std::vector<std::string> lines;
+  for (std::size_t k = 0; k < height; ++k) {
+    std::vector<Cell> line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      line.push_back({k < parts[i].size() ? parts[i][k] : std::string(), cells[i].style});
+    }
+    lines.push_back(Line(line, widths, options));
+  }
+  return lines;
+}
+
 std::string Table::Line(const std::vector<Cell>& cells,
                         const std::vector<int>& widths,
                         const TableOptions& options) const {
@@ -74,7 +99,9 @@ std::vector<std::string> Table::Lines(const TableOptions& options) const {
     for (const Column& column : columns_) names.push_back({column.name, Style::kDim});
     lines.push_back(Line(names, widths, options));
   }
-  for (const std::vector<Cell>& row : rows_) lines.push_back(Line(row, widths, options));
+  for (const std::vector<Cell>& row : rows_) {
+    for (std::string& line : RowLines(row, widths, options)) lines.push_back(std::move(line));
+  }
   return lines;
 }
 

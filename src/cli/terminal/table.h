@@ -12,8 +12,9 @@ enum class Align { kLeft, kRight };
 struct Column {
   std::string name;
   Align align = Align::kLeft;
-  // Gives way, cut with "…", when the lines would be too long.
+  // Gives way when the lines would be too long: cut with "…" or, if it wraps, over several lines.
   bool flexible = false;
+  bool wraps = false;
 };
 
 struct Cell {
@@ -41,6 +42,10 @@ class Table {
 
  private:
   std::vector<int> Widths(const TableOptions& options) const;
+  // The lines of one row: as many as its tallest cell.
+  std::vector<std::string> RowLines(const std::vector<Cell>& cells,
+                                    const std::vector<int>& widths,
+                                    const TableOptions& options) const;
   std::string Line(const std::vector<Cell>& cells,
                    const std::vector<int>& widths,
                    const TableOptions& options) const;

@@ -65,6 +65,19 @@ int Columns(char32_t code) {
   return IsIn(kWide, code) ? 2 : 1;
 }
 
+// How many bytes of the text fit into `width` columns.
+std::size_t BytesWithin(std::string_view text, int width) {
+  std::size_t bytes = 0;
+  int used = 0;
+  while (bytes < text.size()) {
+    const Character next = FirstCharacter(text.substr(bytes));
+    used += Columns(next.code);
+    if (used > width) break;
+    bytes += next.bytes;
+  }
+  return bytes;
+}
+
 std::string_view StyleCode(Style style) {
   switch (style) {
     case Style::kPlain:
@@ -104,17 +117,21 @@ int DisplayWidth(std::string_view text) {
 
 std::string Truncate(std::string_view text, int width) {
   if (DisplayWidth(text) <= width) return std::string(text);
-  std::string kept;
-  int used = 0;
-  while (!text.empty()) {
-    const Character next = FirstCharacter(text);
-    const int columns = Columns(next.code);
-    if (used + columns > width - 1) break;
-    used += columns;
-    kept.append(text.substr(0, next.bytes));
-    text.remove_prefix(next.bytes);
+  return std::string(text.substr(0, BytesWithin(text, width - 1))) + "…";
+}
+
+std::vector<std::string> Wrap(std::string_view text, int width) {
+  std::vector<std::string> lines;
+  while (DisplayWidth(text) > width) {
+    const std::size_t fits = BytesWithin(text, width);
+    // The blank at which the line is broken may stand just behind it; it belongs to neither line.
+    const std::size_t blank = text.substr(0, fits + 1).rfind(' ');
+    const bool breaks_word = blank == std::string_view::npos || blank == 0;
+    lines.emplace_back(text.substr(0, breaks_word ? fits : blank));
+    text.remove_prefix(breaks_word ? fits : blank + 1);
   }
-  return kept + "…";
+  lines.emplace_back(text);
+  return lines;
 }
 
 std::string PadRight(std::string_view text, int width) {

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 // Text as a terminal shows it: UTF-8, measured in columns.
 namespace vernier::cli {
@@ -17,6 +18,10 @@ int DisplayWidth(std::string_view text);
 
 // The text cut to at most `width` columns; what was cut is shown by a final "…".  REQUIRES: width >= 1.
 std::string Truncate(std::string_view text, int width);
+
+// The text in lines of at most `width` columns, broken at blanks where there are some, else where the width ends. At least
+// one line, which is empty for an empty text.  REQUIRES: width >= 2.
+std::vector<std::string> Wrap(std::string_view text, int width);
 
 // The text with blanks after (before) it, so that it takes at least `width` columns.
 std::string PadRight(std::string_view text, int width);

@@ -109,11 +109,12 @@ absl::Status AskTell::TellFailed(TrialNumber trial) {
   return absl::OkStatus();
 }
 
-absl::Status AskTell::Add(Point point, std::vector<double> values) {
-  VERNIER_RETURN_IF_ERROR(rep_->problem.space.Check(point));
+absl::Status AskTell::Add(const Point& point, std::vector<double> values) {
+  Point typed = rep_->problem.space.InKind(point);
+  VERNIER_RETURN_IF_ERROR(rep_->problem.space.Check(typed));
   VERNIER_RETURN_IF_ERROR(rep_->CheckValues(values));
   const TrialNumber trial(++rep_->last_trial);
-  rep_->finished.push_back({trial, std::move(point), Outcome::kCompleted, std::move(values)});
+  rep_->finished.push_back({trial, std::move(typed), Outcome::kCompleted, std::move(values)});
   return absl::OkStatus();
 }
 

@@ -39,8 +39,9 @@ class AskTell {
   absl::Status Tell(TrialNumber trial, std::vector<double> values);
   // The trial failed and has no values.
   absl::Status TellFailed(TrialNumber trial);
-  // A point that was tried elsewhere.  InvalidArgument: outside the space.
-  absl::Status Add(Point point, std::vector<double> values);
+  // A point that was tried elsewhere; its numbers may be of either kind (Space::InKind).  InvalidArgument: outside the
+  // space.
+  absl::Status Add(const Point& point, std::vector<double> values);
 
   // The best point told so far, by the first objective.
   std::optional<Observation> Best() const;

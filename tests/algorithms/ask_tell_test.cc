@@ -119,6 +119,14 @@ TEST(AskTell, TakesPointsThatWereTriedElsewhere) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+TEST(AskTell, TakesNumbersOfEitherKindForWhatTheParameterHolds) {
+  AskTell study = Make(SmallProblem());
+  EXPECT_THAT(study.Add({{"n", 3.0}}, {7.0}), IsOk());
+  EXPECT_EQ(study.Best()->point, (Point{{"n", std::int64_t{3}}}));
+  EXPECT_THAT(study.Ask(9).value(), SizeIs(5));  // That one is taken.
+  EXPECT_THAT(study.Add({{"n", 2.5}}, {7.0}), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST(AskTell, RefusesWhatItsAlgorithmRefuses) {
   EXPECT_THAT(AskTell::Create(SmallProblem(), {.name = "rando"}, 1),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'random'")));

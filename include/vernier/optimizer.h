@@ -84,8 +84,9 @@ class Optimizer {
   // `pending`. In a finite space no point of `finished` or `pending` is returned again. `finished` is in the order in
   // which the trials ended. `state` is what an earlier call returned, or empty; it may speed up and steady the answer,
   // never decide its validity: a state that cannot be read counts as empty. `stream` is the only source of chance.
-  // REQUIRES: count >= 1.
-  // OutOfRange: the space is exhausted.  InvalidArgument: a trial lies outside the space.  Cancelled: `stop` fired.
+  // REQUIRES: count >= 1, and every trial's point lies in the space: studies and AskTell accept no other, so that a call
+  // need not look at all of them. One that does look refuses what it finds; nobody proposes an illegal point for it.
+  // OutOfRange: the space is exhausted.  InvalidArgument: a trial was seen outside the space.  Cancelled: `stop` fired.
   virtual absl::StatusOr<Suggestions> Suggest(std::span<const Observation> finished,
                                               std::span<const PendingPoint> pending,
                                               std::string_view state,

@@ -26,6 +26,7 @@
 namespace vernier {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::vernier::testing::AllFeasibleKeys;
@@ -238,6 +239,22 @@ TEST_P(OptimizerContract, ProposesEveryPointOfASmallSpaceOnceAndThenIsOutOfRange
   EXPECT_THAT(asked, StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_EQ(GetReason(asked.status()), Reason::kSpaceExhausted);
   EXPECT_EQ(proposed, all);
+}
+
+TEST_P(OptimizerContract, RefusesATrialOutsideTheSpaceOrProposesLegalPointsDespiteIt) {
+  Point outside = History(1).front().point;
+  outside["no such parameter"] = 1.0;
+  const Observation finished = testing::Completed(1, outside, 1.0);
+  const PendingPoint pending = {.trial = TrialNumber(1), .point = outside};
+  for (const auto& suggestions : {Suggest({finished}), Suggest({}, {pending})}) {
+    if (suggestions.ok()) {
+      ExpectLegal(suggestions, 1);
+    } else if (space().Cardinality() != 1) {  // Else the trial may stand for the only point.
+      EXPECT_THAT(suggestions,
+                  StatusIs(absl::StatusCode::kInvalidArgument,
+                           HasSubstr("trial 1 lies outside the space")));
+    }
+  }
 }
 
 TEST_P(OptimizerContract, StopsWhenToldTo) {

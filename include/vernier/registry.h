@@ -15,8 +15,9 @@ namespace vernier {
 
 // "gp", "grid", "quasi-random", "random".
 std::vector<std::string> AlgorithmNames();
-// InvalidArgument: a FieldError with path "algorithm…": unknown name (with the nearest known one), unknown or illegal
-// option, or a problem that the algorithm cannot take (grid over a float without points or a step).
+// InvalidArgument: a FieldError. With path "algorithm…": unknown name (with the nearest known one), unknown or illegal
+// option, or a space that the algorithm cannot take. With the path of a parameter, "parameters.lr.float": one that the
+// algorithm cannot take (grid over a float without points or a step).
 absl::StatusOr<std::unique_ptr<Optimizer>> NewOptimizer(const Choice& choice,
                                                         const Problem& problem);
 

@@ -52,8 +52,12 @@ class Storage {
   // Commits in line at the same time may share one transaction and one sync.
   virtual std::unique_ptr<PendingCommit> Begin(Commit commit) = 0;
 
-  // Removes the study, its trials and events, durably.  NotFound.
-  virtual absl::Status DeleteStudy(StudyId id) = 0;
+  // Removes the study, its trials and events, durably. A request_id that is not empty is kept with the study's name for
+  // good.  NotFound.
+  virtual absl::Status DeleteStudy(StudyId id, std::string_view request_id) = 0;
+  // The name of the study that the request deleted, the first one if it did so twice; nothing if it deleted none.
+  virtual absl::StatusOr<std::optional<std::string>> FindDeletion(
+      std::string_view request_id) const = 0;
 
   // NotFound.
   virtual absl::StatusOr<Study> GetStudy(StudyId id) const = 0;

@@ -75,8 +75,9 @@ class Studies {
   virtual absl::StatusOr<Study> Amend(StudyId id,
                                       const Amendment& change,
                                       const Caller& caller) = 0;
-  // FailedPrecondition while trials of it run, unless `force`.
-  virtual absl::Status Delete(StudyId id, bool force) = 0;
+  // By name, which is all that a repeated request still has: one that deleted a study before leaves alone whatever has
+  // that name by now.  FailedPrecondition while trials of it run, unless `force`.
+  virtual absl::Status Delete(std::string_view name, bool force, const Caller& caller) = 0;
 
   // --- trials ---
   virtual absl::StatusOr<Trial> GetTrial(TrialId id) const = 0;

@@ -78,7 +78,7 @@ class ChannelClient final : public Client {
   }
 
   absl::Status DeleteStudy(std::string_view study, bool force) override {
-    auto request = AboutStudy<v1::DeleteStudyRequest>(study);
+    auto request = WithId(AboutStudy<v1::DeleteStudyRequest>(study));
     request.set_force(force);
     return Call<v1::DeleteStudyRequest, google::protobuf::Empty>(&Stub::DeleteStudy, request)
         .status();

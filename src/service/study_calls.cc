@@ -109,9 +109,10 @@ grpc::Status StudyServiceImpl::UpdateStudy(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::DeleteStudy(grpc::ServerContext* context,
                                            const v1::DeleteStudyRequest* request,
                                            google::protobuf::Empty*) {
-  return Reply(context, "DeleteStudy", {}, [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
-    VERNIER_RETURN_IF_ERROR(parts_.studies.Delete(id, request->force()));
+  return Reply(context, "DeleteStudy", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const std::string name, wire::ParseStudyName("name", request->name()));
+    const Caller caller = CallerOf(*context, {}, request->request_id());
+    VERNIER_RETURN_IF_ERROR(parts_.studies.Delete(name, request->force(), caller));
     parts_.changed();
     return absl::OkStatus();
   });

@@ -102,41 +102,39 @@ absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
   return algorithms_.stopper(spec.stopping, spec.objectives.front().goal).status();
 }
 
+StudiesImpl::Turn::Turn(StudiesImpl& studies) : studies_(studies) {
+  absl::MutexLock lock(&studies_.turn_mu_);
+  studies_.turn_mu_.Await(absl::Condition(
+      +[](bool* taken) { return !*taken; }, &studies_.turn_taken_));
+  studies_.turn_taken_ = true;
+}
+
+StudiesImpl::Turn::~Turn() {
+  absl::MutexLock lock(&studies_.turn_mu_);
+  studies_.turn_taken_ = false;
+}
+
 absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Caller& caller) {
   VERNIER_RETURN_IF_ERROR(CheckSpec(spec));
-  {
-    absl::MutexLock lock(&creating_mu_);
-    creating_mu_.Await(absl::Condition(
-        +[](bool* busy) { return !*busy; }, &creating_));
-    creating_ = true;
+  const Turn turn(*this);
+  VERNIER_ASSIGN_OR_RETURN(std::optional<Study> before, FindCreated(spec, caller));
+  if (before.has_value()) return *std::move(before);
+  const Event created{.seq = EventSeq(1),
+                      .time = clock_.Now(),
+                      .actor = caller.actor,
+                      .request_id = caller.request_id,
+                      .payload = StudyCreated{.spec = spec}};
+  absl::StatusOr<Study> study = storage_.CreateStudy(created);
+  if (absl::IsAlreadyExists(study.status())) {
+    return WithReason(AlreadyExists("there is already a study '{}'", spec.name),
+                      Reason::kStudyExists);
   }
-  const auto create = [&]() -> absl::StatusOr<Study> {
-    VERNIER_ASSIGN_OR_RETURN(std::optional<Study> before, FindCreated(spec, caller));
-    if (before.has_value()) return *std::move(before);
-    const Event created{.seq = EventSeq(1),
-                        .time = clock_.Now(),
-                        .actor = caller.actor,
-                        .request_id = caller.request_id,
-                        .payload = StudyCreated{.spec = spec}};
-    absl::StatusOr<Study> study = storage_.CreateStudy(created);
-    if (absl::IsAlreadyExists(study.status())) {
-      return WithReason(AlreadyExists("there is already a study '{}'", spec.name),
-                        Reason::kStudyExists);
-    }
-    if (study.ok() && creations_.has_value() && !caller.request_id.empty()) {
-      creations_->emplace(caller.request_id, study->id);
-    }
-    return study;
-  };
-  absl::StatusOr<Study> study = create();
-  {
-    absl::MutexLock lock(&creating_mu_);
-    creating_ = false;
+  VERNIER_RETURN_IF_ERROR(study.status());
+  if (creations_.has_value() && !caller.request_id.empty()) {
+    creations_->emplace(caller.request_id, study->id);
   }
   absl::MutexLock lock(&mu_);
-  if (study.ok() && unfinished_.has_value() && !IsFinished(study->state)) {
-    unfinished_->insert(study->id);
-  }
+  if (unfinished_.has_value()) unfinished_->insert(study->id);
   return study;
 }
 
@@ -257,17 +255,36 @@ absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
   });
 }
 
-absl::Status StudiesImpl::Delete(StudyId id, bool force) {
+// Of a deleted study no log is left that could tell: the store keeps the request by itself.
+absl::StatusOr<bool> StudiesImpl::WasDeletedBefore(std::string_view name,
+                                                   const Caller& caller) const {
+  if (caller.request_id.empty()) return false;
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<std::string> deleted,
+                           storage_.FindDeletion(caller.request_id));
+  if (deleted.has_value() && *deleted != name) return RequestReused(caller);
+  return deleted.has_value();
+}
+
+absl::Status StudiesImpl::Delete(std::string_view name, bool force, const Caller& caller) {
+  const Turn turn(*this);
+  VERNIER_ASSIGN_OR_RETURN(const bool repeated, WasDeletedBefore(name, caller));
+  if (repeated) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy(name));
+  return DeleteLive(study.id, force, caller);
+}
+
+absl::Status StudiesImpl::DeleteLive(StudyId id, bool force, const Caller& caller) {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
-  const auto is_idle = [&](const StudyFold& fold, const Transient&) -> absl::Status {
+  const auto may_go = [&](const StudyFold& fold, const Transient&) -> absl::Status {
+    if (fold.requests().Find(caller.request_id) != nullptr) return RequestReused(caller);
     const Study& study = fold.header();
     if (force || study.open == 0) return absl::OkStatus();
     return FailedPrecondition("{} has {} open trials: stop it first, or delete it with force",
                               StudyTitle(study),
                               study.open);
   };
-  VERNIER_RETURN_IF_ERROR(live->Bar(is_idle));
-  const absl::Status deleted = storage_.DeleteStudy(id);
+  VERNIER_RETURN_IF_ERROR(live->Bar(may_go));
+  const absl::Status deleted = storage_.DeleteStudy(id, caller.request_id);
   if (!deleted.ok() && !absl::IsNotFound(deleted)) {
     live->Revive();
     return deleted;

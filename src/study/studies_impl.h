@@ -37,7 +37,7 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) override;
   absl::StatusOr<Study> Stop(StudyId id, std::string_view reason, const Caller& caller) override;
   absl::StatusOr<Study> Amend(StudyId id, const Amendment& change, const Caller& caller) override;
-  absl::Status Delete(StudyId id, bool force) override;
+  absl::Status Delete(std::string_view name, bool force, const Caller& caller) override;
 
   // trials.cc
   absl::StatusOr<Trial> GetTrial(TrialId id) const override;
@@ -118,8 +118,22 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Study> ChangeStudy(StudyId id, const Caller& caller, LiveStudy::Decide decide);
   absl::StatusOr<Trial> ChangeTrial(TrialId id, const Caller& caller, LiveStudy::Decide decide);
 
+  // One creation or deletion at a time, so that a request repeated at once is seen.
+  class Turn {
+   public:
+    explicit Turn(StudiesImpl& studies);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    StudiesImpl& studies_;
+  };
+
   absl::Status CheckSpec(const StudySpec& spec) const;
   absl::StatusOr<std::optional<Study>> FindCreated(const StudySpec& spec, const Caller& caller);
+  absl::StatusOr<bool> WasDeletedBefore(std::string_view name, const Caller& caller) const;
+  absl::Status DeleteLive(StudyId id, bool force, const Caller& caller);
   absl::Status LoadCreations();
   absl::Status LoadUnfinished();
 
@@ -132,10 +146,9 @@ class StudiesImpl final : public Studies {
   // Studies that Tick has to look at; unset until the first.
   std::optional<std::set<StudyId>> unfinished_ ABSL_GUARDED_BY(mu_);
 
-  // One creation at a time, so that a request repeated at once is seen.
-  absl::Mutex creating_mu_;
-  bool creating_ ABSL_GUARDED_BY(creating_mu_) = false;
-  // Which study a request created; unset until the first that has an id. Touched by the one who creates.
+  absl::Mutex turn_mu_;
+  bool turn_taken_ ABSL_GUARDED_BY(turn_mu_) = false;
+  // Which study a request created; unset until the first that has an id. Touched by the one whose turn it is.
   std::optional<absl::flat_hash_map<std::string, StudyId>> creations_;
 };
 

@@ -122,14 +122,14 @@ TEST_P(StorageContract, AStudyStartsWithItsCreation) {
 
 TEST_P(StorageContract, IdsAreNeverReusedAfterDelete) {
   const Study first = Create("a");
-  ASSERT_THAT(storage().DeleteStudy(first.id), IsOk());
+  ASSERT_THAT(storage().DeleteStudy(first.id, ""), IsOk());
   EXPECT_NE(Create("b").id, first.id);
 }
 
 TEST_P(StorageContract, ADeletedStudyIsGoneWithAllThatBelongsToIt) {
   const Study study = Apply(TrialCommit(Create("a")));
   const Study other = Apply(TrialCommit(Create("b")));
-  ASSERT_THAT(storage().DeleteStudy(study.id), IsOk());
+  ASSERT_THAT(storage().DeleteStudy(study.id, ""), IsOk());
   EXPECT_THAT(storage().GetStudy(study.id), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(storage().GetStudyByName("a"), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(storage().GetTrial({study.id, TrialNumber(1)}),
@@ -140,10 +140,23 @@ TEST_P(StorageContract, ADeletedStudyIsGoneWithAllThatBelongsToIt) {
               StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(storage().ListMeasurements({study.id, TrialNumber(1)}),
               StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(storage().DeleteStudy(study.id), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().DeleteStudy(study.id, ""), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(storage().Begin(TrialCommit(study))->Wait(), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(storage().GetTrial({other.id, TrialNumber(1)}), IsOk());
   EXPECT_THAT(Create("a").id, ::testing::Gt(other.id));
+}
+
+TEST_P(StorageContract, WhichStudyARequestDeletedIsKept) {
+  EXPECT_EQ(storage().FindDeletion("r1").value(), std::nullopt);
+  ASSERT_THAT(storage().DeleteStudy(Create("a").id, "r1"), IsOk());
+  ASSERT_THAT(storage().DeleteStudy(Create("b").id, ""), IsOk());
+  EXPECT_THAT(storage().DeleteStudy(StudyId(99), "r2"), StatusIs(absl::StatusCode::kNotFound));
+  Create("a");
+  EXPECT_EQ(storage().FindDeletion("r1").value(), "a");
+  EXPECT_EQ(storage().FindDeletion("r2").value(), std::nullopt);
+  EXPECT_EQ(storage().FindDeletion("").value(), std::nullopt);
+  ASSERT_THAT(storage().DeleteStudy(Create("b").id, "r1"), IsOk());
+  EXPECT_EQ(storage().FindDeletion("r1").value(), "a");
 }
 
 TEST_P(StorageContract, WhatIsNotThereIsNotFound) {
@@ -248,7 +261,7 @@ TEST_P(StorageContract, AStudyCanBeDeletedBehindAFailedCommit) {
   Commit wrong = TrialCommit(study);
   wrong.events.clear();
   const auto failed = storage().Begin(wrong);
-  EXPECT_THAT(storage().DeleteStudy(study.id), IsOk());
+  EXPECT_THAT(storage().DeleteStudy(study.id, ""), IsOk());
   EXPECT_THAT(failed->Wait(), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 

@@ -194,7 +194,7 @@ TEST_F(EngineTest, ADeletedStudyTakesItsGangsDown) {
   };
   const Study study = Create(AnySpec(6, 2));
   StepAndTurn(5);
-  ASSERT_THAT(process_->studies->Delete(study.id, /*force=*/true), IsOk());
+  ASSERT_THAT(process_->studies->Delete(study.spec.name, /*force=*/true, {}), IsOk());
   StepAndTurn(5);
   ASSERT_EQ(world_.jobs.size(), 2u);
   for (const auto& [id, job] : world_.jobs) EXPECT_EQ(job.state, AttemptState::kStopped);

@@ -57,6 +57,16 @@ TEST_F(RetriedCallTest, StopsOnce) {
                   Text<v1::StopStudyRequest>("name: 'studies/s' reason: 'enough'"));
 }
 
+TEST_F(RetriedCallTest, DeletesOneStudy) {
+  CreateStudy("s");
+  const auto request = Text<v1::DeleteStudyRequest>("name: 'studies/s' request_id: 'request-1'");
+  Call(&Stub::DeleteStudy, request);
+  const v1::Study anew = CreateStudy("s");
+  Call(&Stub::DeleteStudy, request);
+  const auto read = Call(&Stub::GetStudy, Text<v1::GetStudyRequest>("name: 'studies/s'"));
+  EXPECT_TRUE(MessageDifferencer::Equals(read, anew)) << read.ShortDebugString();
+}
+
 TEST_F(RetriedCallTest, SuggestsTheSameTrials) {
   CreateStudy("s");
   ExpectOneEffect(&Stub::SuggestTrials,

@@ -104,7 +104,7 @@ TEST_F(GroupCommit, ARefusedCommitLeavesTheOthersOfItsTransaction) {
 TEST_F(GroupCommit, DeletionsAndCreationsKeepTheirPlaceInLine) {
   const Study study = Create("a");
   const auto before_deletion = store_->Begin(TrialCommit(study));
-  EXPECT_THAT(store_->DeleteStudy(study.id), IsOk());
+  EXPECT_THAT(store_->DeleteStudy(study.id, ""), IsOk());
   EXPECT_THAT(before_deletion->Wait(), IsOk());
   EXPECT_THAT(store_->GetStudy(study.id), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_EQ(Create("a").id, StudyId(2));

@@ -78,13 +78,14 @@ TEST_F(SqliteOpen, WhatWasWrittenIsThereWhenOpenedAgain) {
   EXPECT_THAT(CheckConsistent(*store, study.id), IsOk());
 }
 
-TEST_F(SqliteOpen, IdsAreNotReusedAfterReopening) {
+TEST_F(SqliteOpen, DeletedStudiesAreRememberedAfterReopening) {
   MakeStore(0);
   {
     ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
-    ASSERT_THAT(store->DeleteStudy(StudyId(1)), IsOk());
+    ASSERT_THAT(store->DeleteStudy(StudyId(1), "r1"), IsOk());
   }
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
+  EXPECT_EQ(store->FindDeletion("r1").value(), "a");
   EXPECT_EQ(WriteTrials(*store, "b", 0).study, StudyId(2));
 }
 

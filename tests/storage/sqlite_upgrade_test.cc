@@ -45,6 +45,8 @@ TEST_P(SqliteUpgrade, AStoredDatabaseReadsTheSameAndCanBeWritten) {
   ASSERT_THAT(vernier::testing::WriteStoredContent(*memory), IsOk());
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path}));
   ExpectSameContent(*memory, *store);
+  const std::optional<std::string> deleted = store->FindDeletion("delete-gone").value();
+  EXPECT_EQ(deleted, GetParam() < 2 ? std::nullopt : std::optional<std::string>("gone"));
   ASSERT_OK_AND_ASSIGN(const Study study, store->GetStudyByName("plain"));
   EXPECT_THAT(store->Begin(TrialCommit(study))->Wait(), IsOk());
 }

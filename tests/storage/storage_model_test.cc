@@ -64,6 +64,12 @@ class Model {
   std::size_t AnyLimit() { return rng_.UniformInt(20); }
   std::string AnyName() { return "study-" + std::to_string(rng_.UniformInt(kNames)); }
 
+  // Few, so that some come again; one of them empty.
+  std::string AnyRequest() {
+    const std::uint64_t number = rng_.UniformInt(kNames);
+    return number == 0 ? "" : "request-" + std::to_string(number);
+  }
+
   void Create() {
     Event created = testing::CreatedEvent(AnyName());
     std::get<StudyCreated>(created.payload).spec.seed = rng_.NextU64();
@@ -74,7 +80,8 @@ class Model {
 
   void Delete() {
     const StudyId id = AnyStudy();
-    EXPECT_EQ(memory_->DeleteStudy(id).code(), sqlite_->DeleteStudy(id).code());
+    const std::string request = AnyRequest();
+    EXPECT_EQ(memory_->DeleteStudy(id, request).code(), sqlite_->DeleteStudy(id, request).code());
   }
 
   void Studies() {
@@ -82,6 +89,8 @@ class Model {
     ExpectSame(memory_->GetStudy(id), sqlite_->GetStudy(id));
     const std::string name = AnyName();
     ExpectSame(memory_->GetStudyByName(name), sqlite_->GetStudyByName(name));
+    const std::string request = AnyRequest();
+    ExpectSame(memory_->FindDeletion(request), sqlite_->FindDeletion(request));
     const std::size_t limit = AnyLimit();
     ExpectSame(memory_->ListStudies(id, limit), sqlite_->ListStudies(id, limit));
   }

@@ -129,7 +129,7 @@ absl::Status WriteFullStudy(Storage& storage) {
 
 absl::Status WriteStoredContent(Storage& storage) {
   VERNIER_ASSIGN_OR_RETURN(const Study gone, storage.CreateStudy(CreatedEvent("gone")));
-  VERNIER_RETURN_IF_ERROR(storage.DeleteStudy(gone.id));
+  VERNIER_RETURN_IF_ERROR(storage.DeleteStudy(gone.id, "delete-gone"));
   VERNIER_RETURN_IF_ERROR(WriteFullStudy(storage));
   return WriteTrials(storage, "plain", 3).error;
 }

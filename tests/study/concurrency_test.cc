@@ -174,13 +174,20 @@ TEST_F(ConcurrencyTest, AWatcherSeesEveryEventOnceAndInOrder) {
   EXPECT_EQ(seen, Log(study.id));
 }
 
+TEST_F(ConcurrencyTest, OneDeletionSentByManyAtOnceIsOkForAll) {
+  Create(ClientSpec());
+  InThreads(
+      [&](int) { EXPECT_THAT(studies_->Delete("digits", false, As("cli", "delete")), IsOk()); });
+  EXPECT_TRUE(studies_->ListStudies()->empty());
+}
+
 TEST_F(ConcurrencyTest, AStudyDeletedUnderItsClientsIsNotFound) {
   const Study study = Create(ClientSpec());
   InThreads([&](int t) {
     const std::string holder = "w" + std::to_string(t);
     for (int i = 0; i < 20; ++i) {
       if (t == 0 && i == 10) {
-        EXPECT_THAT(studies_->Delete(study.id, true), IsOk());
+        EXPECT_THAT(studies_->Delete("digits", true, As("ann")), IsOk());
       }
       const auto trials = studies_->Suggest(study.id, 1, holder, As(holder), {});
       if (trials.ok()) Complete(study.id, trials->front(), 0.5).IgnoreError();

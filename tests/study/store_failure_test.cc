@@ -68,7 +68,7 @@ TEST_F(StoreFailureTest, CreationAndDeletionThatFailChangeNothing) {
   EXPECT_TRUE(studies_->ListStudies()->empty());
   const Study study = studies_->CreateStudy(ClientSpec(), As("t", "r1")).value();
   storage_.FailCommits(1, absl::UnavailableError("disk error"));
-  EXPECT_THAT(studies_->Delete(study.id, false), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(studies_->Delete("digits", false, As("t")), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_EQ(SuggestOne(study.id).number, TrialNumber(1));
 }
 

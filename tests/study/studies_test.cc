@@ -179,13 +179,37 @@ TEST_F(StudiesTest, AmendRefusesATimeBudgetThatIsOverAlready) {
 TEST_F(StudiesTest, DeleteRefusesARunningStudyUnlessForced) {
   const Study study = Create(ClientSpec());
   SuggestOne(study.id);
-  EXPECT_THAT(studies_->Delete(study.id, false),
+  EXPECT_THAT(studies_->Delete("digits", false, As("ann")),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("1 open trials")));
   EXPECT_EQ(SuggestOne(study.id, "w2").number, TrialNumber(2));  // Still alive.
-  EXPECT_THAT(studies_->Delete(study.id, true), IsOk());
+  EXPECT_THAT(studies_->Delete("digits", true, As("ann")), IsOk());
   EXPECT_THAT(studies_->GetStudy(study.id), StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(studies_->Delete(study.id, true), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(studies_->Delete("digits", true, As("ann")), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_NE(Create(ClientSpec()).id, study.id);
+}
+
+TEST_F(StudiesTest, ARepeatedDeletionIsKnownAndLeavesANewStudyAlone) {
+  Create(ClientSpec());
+  ASSERT_THAT(studies_->Delete("digits", false, As("ann", "r1")), IsOk());
+  EXPECT_THAT(studies_->Delete("digits", false, As("ann", "r1")), IsOk());
+  Restart();
+  EXPECT_THAT(studies_->Delete("digits", false, As("ann", "r1")), IsOk());
+  const Study anew = Create(ClientSpec());
+  EXPECT_THAT(studies_->Delete("digits", false, As("ann", "r1")), IsOk());
+  EXPECT_EQ(Get(anew.id), anew);
+  EXPECT_THAT(studies_->Delete("digits", false, As("ann", "r2")), IsOk());
+  EXPECT_THAT(studies_->Delete("digits", false, As("ann", "r3")),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(StudiesTest, AnIdThatAnotherCallUsedDeletesNothing) {
+  Create(ClientSpec("a"));
+  const Study second = Create(ClientSpec("b"));
+  ASSERT_THAT(studies_->Delete("a", false, As("ann", "r1")), IsOk());
+  EXPECT_EQ(GetReason(studies_->Delete("b", false, As("ann", "r1"))), Reason::kRequestReused);
+  ASSERT_THAT(studies_->Pause(second.id, As("ann", "r2")), IsOk());
+  EXPECT_EQ(GetReason(studies_->Delete("b", false, As("ann", "r2"))), Reason::kRequestReused);
+  EXPECT_EQ(Get(second.id).state, StudyState::kPaused);
 }
 
 TEST_F(StudiesTest, AddTrialIsServedBeforeNewSuggestions) {

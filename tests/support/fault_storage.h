@@ -38,8 +38,12 @@ class FaultStorage final : public Storage {
     if (TakeFailure()) return std::make_unique<Refused>(status_);
     return storage_.Begin(std::move(commit));
   }
-  absl::Status DeleteStudy(StudyId id) override {
-    return TakeFailure() ? status_ : storage_.DeleteStudy(id);
+  absl::Status DeleteStudy(StudyId id, std::string_view request_id) override {
+    return TakeFailure() ? status_ : storage_.DeleteStudy(id, request_id);
+  }
+  absl::StatusOr<std::optional<std::string>> FindDeletion(
+      std::string_view request_id) const override {
+    return storage_.FindDeletion(request_id);
   }
   absl::StatusOr<Study> GetStudy(StudyId id) const override { return storage_.GetStudy(id); }
   absl::StatusOr<Study> GetStudyByName(std::string_view name) const override {

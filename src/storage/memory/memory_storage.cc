@@ -66,13 +66,23 @@ class MemoryStorage final : public Storage {
     return std::make_unique<DecidedCommit>(std::move(decision));
   }
 
-  absl::Status DeleteStudy(StudyId id) override {
+  absl::Status DeleteStudy(StudyId id, std::string_view request_id) override {
     const absl::MutexLock lock(&mu_);
     const auto record = records_.find(id);
     if (record == records_.end()) return storage::StudyNotFound(id);
-    ids_.erase(record->second.study.spec.name);
+    const std::string& name = record->second.study.spec.name;
+    if (!request_id.empty()) deletions_.try_emplace(std::string(request_id), name);
+    ids_.erase(name);
     records_.erase(record);
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::optional<std::string>> FindDeletion(
+      std::string_view request_id) const override {
+    const absl::MutexLock lock(&mu_);
+    const auto deletion = deletions_.find(request_id);
+    if (deletion == deletions_.end()) return std::optional<std::string>();
+    return std::optional<std::string>(deletion->second);
   }
 
   absl::StatusOr<Study> GetStudy(StudyId id) const override {
@@ -171,6 +181,8 @@ class MemoryStorage final : public Storage {
   mutable absl::Mutex mu_;
   std::map<StudyId, Record> records_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, StudyId, std::less<>> ids_ ABSL_GUARDED_BY(mu_);  // By name.
+  // Names of deleted studies, by request id.
+  std::map<std::string, std::string, std::less<>> deletions_ ABSL_GUARDED_BY(mu_);
   std::int64_t last_id_ ABSL_GUARDED_BY(mu_) = 0;
 };
 

@@ -165,6 +165,24 @@ absl::Status DeleteStudy(Connection& connection, StudyId id) {
   return connection.changed_rows() > 0 ? absl::OkStatus() : storage::StudyNotFound(id);
 }
 
+absl::Status InsertDeletion(Connection& connection, std::string_view request_id, StudyId id) {
+  return Statement(
+             connection,
+             "INSERT OR IGNORE INTO deletions (request_id, study) SELECT ?, name FROM studies "
+             "WHERE id = ?",
+             request_id,
+             id.value())
+      .Run();
+}
+
+absl::StatusOr<std::optional<std::string>> SelectDeletion(Connection& connection,
+                                                          std::string_view request_id) {
+  Statement select(connection, "SELECT study FROM deletions WHERE request_id = ?", request_id);
+  VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
+  if (!found) return std::optional<std::string>();
+  return std::optional<std::string>(select.Text(0));
+}
+
 absl::StatusOr<Study> SelectStudy(Connection& connection, StudyId id) {
   VERNIER_ASSIGN_OR_RETURN(std::vector<Study> studies,
                            SelectStudies(connection, StudyId(id.value() - 1), 1));

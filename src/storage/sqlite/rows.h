@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study);
 absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_spec);
 // NotFound.
 absl::Status DeleteStudy(Connection& connection, StudyId id);
+// Notes that the request deletes the study, which must still be there to have its name taken down.
+absl::Status InsertDeletion(Connection& connection, std::string_view request_id, StudyId id);
+absl::StatusOr<std::optional<std::string>> SelectDeletion(Connection& connection,
+                                                          std::string_view request_id);
 absl::StatusOr<Study> SelectStudy(Connection& connection, StudyId id);
 absl::StatusOr<Study> SelectStudyByName(Connection& connection, std::string_view name);
 absl::StatusOr<std::vector<Study>> SelectStudies(Connection& connection,

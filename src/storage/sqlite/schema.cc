@@ -57,6 +57,8 @@ absl::Status ProbeTables(Connection& connection) {
       Statement(connection, "SELECT id, name, spec FROM studies LIMIT 1").Run());
   VERNIER_RETURN_IF_ERROR(
       Statement(connection, "SELECT study, number, row FROM trials LIMIT 1").Run());
+  VERNIER_RETURN_IF_ERROR(
+      Statement(connection, "SELECT request_id, study FROM deletions LIMIT 1").Run());
   return Statement(connection, "SELECT study, seq, payload FROM events LIMIT 1").Run();
 }
 

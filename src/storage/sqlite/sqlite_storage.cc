@@ -44,8 +44,12 @@ class Store final : public SqliteStorage {
     return std::make_unique<CommitInLine>(writer_, writer_.Enqueue(std::move(write)));
   }
 
-  absl::Status DeleteStudy(StudyId id) override {
-    return writer_.Wait(*writer_.Enqueue(std::make_unique<DeleteWrite>(id)));
+  absl::Status DeleteStudy(StudyId id, std::string_view request_id) override {
+    return writer_.Wait(*writer_.Enqueue(std::make_unique<DeleteWrite>(id, request_id)));
+  }
+  absl::StatusOr<std::optional<std::string>> FindDeletion(
+      std::string_view request_id) const override {
+    return readers_.Run([&](Connection& c) { return SelectDeletion(c, request_id); });
   }
 
   absl::StatusOr<Study> GetStudy(StudyId id) const override {

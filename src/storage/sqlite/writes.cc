@@ -41,6 +41,7 @@ absl::Status CommitWrite::Apply(Connection& connection, bool earlier_failed) {
 }
 
 absl::Status DeleteWrite::Apply(Connection& connection, bool /*earlier_failed*/) {
+  if (!request_id_.empty()) VERNIER_RETURN_IF_ERROR(InsertDeletion(connection, request_id_, id_));
   return DeleteStudy(connection, id_);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/storage/sqlite/group_writer.h"
@@ -38,12 +40,13 @@ class CommitWrite final : public Write {
 
 class DeleteWrite final : public Write {
  public:
-  explicit DeleteWrite(StudyId id) : id_(id) {}
+  DeleteWrite(StudyId id, std::string_view request_id) : id_(id), request_id_(request_id) {}
   absl::Status Apply(Connection& connection, bool earlier_failed) override;
   StudyId study() const override { return id_; }
 
  private:
   StudyId id_;
+  std::string request_id_;
 };
 
 }  // namespace vernier::sqlite

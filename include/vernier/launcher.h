@@ -42,7 +42,8 @@ struct ReplicaProgram {
   std::map<std::string, std::string> env;  // Added to the launcher's own environment.
   std::string directory;                   // Working directory.
   std::string metric_file;                 // CLOUD_ML_HP_METRIC_FILE of this replica.
-  std::string log_file;  // Where its captured output goes: src/base/output_line.h.
+  // Where its captured output goes: docs/formats/attempt_directory.md.
+  std::string log_file;
 };
 
 struct GangProgram {
@@ -51,6 +52,7 @@ struct GangProgram {
   std::vector<ReplicaProgram> replicas;  // replicas[0] is the primary: its end is the gang's end.
   std::optional<absl::Duration> time_limit;
   absl::Duration grace;
+  std::int64_t output_bytes = std::int64_t{256} << 20;  // Of each replica, to be kept at most.
 };
 
 // What a launcher knows of an attempt. SUCCEEDED, FAILED, STOPPED and LOST only when every replica is down.

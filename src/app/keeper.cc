@@ -29,9 +29,7 @@ std::string RunsDirectory(const ServerOptions& options) {
 
 EngineOptions MakeEngineOptions() {
   EngineOptions options;
-  options.metrics = [](const StudySpec& spec, const Trial&, const GangProgram& gang) {
-    return metrics::NewMetricReader(spec, gang);
-  };
+  options.metrics = metrics::NewMetricReader;
   std::error_code error;
   const auto current = std::filesystem::current_path(error);
   if (!error) options.working_directory = current.string();

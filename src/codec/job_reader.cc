@@ -125,11 +125,12 @@ absl::Status ReadLimits(const Json& json,
                         UnknownKeys unknown_keys,
                         TrainingJob& job) {
   VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                           Mapping::Open(json, path, {"time", "grace"}, unknown_keys));
+                           Mapping::Open(json, path, {"time", "grace", "output"}, unknown_keys));
   if (mapping.Find("time") != nullptr) {
     VERNIER_RETURN_IF_ERROR(mapping.Read("time", job.time_limit.emplace(), &ReadDuration));
   }
-  return mapping.Read("grace", job.grace, &ReadDuration);
+  VERNIER_RETURN_IF_ERROR(mapping.Read("grace", job.grace, &ReadDuration));
+  return mapping.Read("output", job.output_bytes, &ReadMemory);
 }
 
 Json ReplicaToJson(const ReplicaSpec& replica) {
@@ -184,6 +185,7 @@ Json JobToJson(const TrainingJob& job) {
   Json& limits = json["limits"] = Json::object();
   if (job.time_limit) limits["time"] = codec::FormatDuration(*job.time_limit);
   limits["grace"] = codec::FormatDuration(job.grace);
+  limits["output"] = MemoryToJson(job.output_bytes);
   return json;
 }
 

@@ -10,6 +10,7 @@ namespace vernier {
 namespace {
 
 constexpr std::int32_t kMaxReplicas = 10000;
+constexpr std::int64_t kLeastOutput = std::int64_t{1} << 20;
 
 bool IsNameStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
 bool IsNamePart(char c) { return IsNameStart(c) || (c >= '0' && c <= '9'); }
@@ -108,6 +109,10 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
   if (job.grace < absl::ZeroDuration() || job.grace == absl::InfiniteDuration()) {
     return FieldError("job.grace",
                       fmt::format("must be from 0s up, got {}", absl::FormatDuration(job.grace)));
+  }
+  if (job.output_bytes < kLeastOutput) {
+    return FieldError("job.limits.output",
+                      fmt::format("must be at least 1MiB, got {} bytes", job.output_bytes));
   }
   return absl::OkStatus();
 }

@@ -195,8 +195,12 @@ absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
                                             std::string_view working_directory) {
   VERNIER_RETURN_IF_ERROR(ValidateJob(spec));
   const TrainingJob& job = *spec.job;
-  GangProgram gang{
-      .id = id, .placed = placed, .replicas = {}, .time_limit = job.time_limit, .grace = job.grace};
+  GangProgram gang{.id = id,
+                   .placed = placed,
+                   .replicas = {},
+                   .time_limit = job.time_limit,
+                   .grace = job.grace,
+                   .output_bytes = job.output_bytes};
   std::size_t i = 0;
   for (const Role role : kOrder) {
     const auto replica = job.replicas.find(role);

@@ -1,19 +1,15 @@
 #include "src/launch/log_reader.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "fmt/format.h"
 #include "src/base/output_line.h"
-#include "src/core/status.h"
 #include "src/launch/replica_files.h"
 #include "vernier/core/error.h"
 
@@ -21,9 +17,6 @@ namespace vernier::launch {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A line is at most this long, with its stamp and a margin: a read of less could find no line where there is one.
-constexpr std::int64_t kLongestStamped = 1 << 17;
 
 struct Replica {
   std::string folder;  // "worker-1"
@@ -57,74 +50,67 @@ std::vector<Replica> ListReplicas(const std::string& directory, const LogFilter&
   return replicas;
 }
 
-// The bytes from `offset` on, at most `count`, of a file that may not be there yet.
-absl::StatusOr<std::string> ReadFrom(const std::string& path,
-                                     std::int64_t offset,
-                                     std::int64_t count) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    if (errno == ENOENT) return std::string();
-    return Unavailable("cannot read '{}': {}", path, std::strerror(errno));
-  }
-  std::string bytes(static_cast<std::size_t>(count), '\0');
-  std::size_t filled = 0;
-  ssize_t got = 1;
-  while (got > 0 && filled < bytes.size()) {
-    got = pread(
-        fd, bytes.data() + filled, bytes.size() - filled, offset + static_cast<off_t>(filled));
-    if (got > 0) filled += static_cast<std::size_t>(got);
-  }
-  close(fd);
-  if (got < 0) return Unavailable("cannot read '{}': {}", path, std::strerror(errno));
-  bytes.resize(filled);
-  return bytes;
-}
-
-// Calls `visit` with each complete line. Returns how many bytes they are.
-template <typename Visit>
-std::size_t ForEachLine(std::string_view bytes, Visit visit) {
-  std::size_t at = 0;
-  for (;;) {
-    const std::size_t newline = bytes.find('\n', at);
-    if (newline == std::string_view::npos) return at;
-    visit(bytes.substr(at, newline - at), at);
-    at = newline + 1;
-  }
-}
-
-// Where in its file a line begins, and when it was printed.
-struct Mark {
-  absl::Time time;
+// A line that begins at a mark of one of the replicas.
+struct TailLine {
+  OutputCursor::Mark mark;
   std::size_t replica = 0;
-  std::int64_t offset = 0;
 };
+
+LogLine DroppedNotice(const Replica& replica, absl::Time time, std::int64_t bytes) {
+  return {
+      .time = time,
+      .role = replica.role,
+      .index = replica.index,
+      .is_stderr = true,
+      .text = fmt::format("[vernier] {} bytes of output were dropped here: it printed more than "
+                          "its job's limits.output",
+                          bytes)};
+}
+
+// The lines of a chunk, behind a notice if some are missing before them.
+void AddLines(const Replica& replica,
+              const OutputCursor::Chunk& chunk,
+              std::vector<LogLine>& lines) {
+  std::int64_t dropped = chunk.dropped;
+  std::string_view rest = chunk.lines;
+  for (std::size_t newline = 0; (newline = rest.find('\n')) != std::string_view::npos;) {
+    const std::optional<base::OutputLine> parsed = base::ParseOutputLine(rest.substr(0, newline));
+    rest.remove_prefix(newline + 1);
+    if (!parsed.has_value()) continue;
+    if (dropped > 0) {
+      lines.push_back(DroppedNotice(replica, parsed->time, std::exchange(dropped, 0)));
+    }
+    lines.push_back({.time = parsed->time,
+                     .role = replica.role,
+                     .index = replica.index,
+                     .is_stderr = parsed->is_error,
+                     .text = std::string(parsed->text)});
+  }
+}
 
 }  // namespace
 
 LogReader::LogReader(std::string attempt_directory, LogFilter filter)
     : directory_(std::move(attempt_directory)), filter_(std::move(filter)) {}
 
-std::string LogReader::PathOf(const std::string& folder) const {
-  return directory_ + "/" + folder + "/" + kOutputFile;
+OutputCursor& LogReader::CursorOf(const std::string& folder) {
+  const auto path = directory_ + "/" + folder + "/" + kOutputFile;
+  return cursors_.try_emplace(folder, path).first->second;
 }
 
 absl::Status LogReader::SeekTail(std::int64_t lines) {
   const std::vector<Replica> replicas = ListReplicas(directory_, filter_);
-  std::vector<Mark> marks;
+  std::vector<TailLine> tail;
   for (std::size_t i = 0; i < replicas.size(); ++i) {
-    const std::optional<std::string> bytes = ReadWholeFile(PathOf(replicas[i].folder));
-    if (!bytes.has_value()) continue;
-    const std::size_t end = ForEachLine(*bytes, [&](std::string_view line, std::size_t at) {
-      const std::optional<base::OutputLine> parsed = base::ParseOutputLine(line);
-      if (parsed.has_value()) marks.push_back({parsed->time, i, static_cast<std::int64_t>(at)});
-    });
-    offsets_[replicas[i].folder] = static_cast<std::int64_t>(end);
+    VERNIER_ASSIGN_OR_RETURN(const auto marks, CursorOf(replicas[i].folder).SeekEnd(lines));
+    for (const OutputCursor::Mark& mark : marks) tail.push_back({mark, i});
   }
-  std::ranges::stable_sort(marks, {}, &Mark::time);
+  std::ranges::stable_sort(tail, {}, [](const TailLine& line) { return line.mark.time; });
   const auto kept = static_cast<std::size_t>(std::max<std::int64_t>(0, lines));
-  for (std::size_t i = marks.size() - std::min(marks.size(), kept); i < marks.size(); ++i) {
-    std::int64_t& offset = offsets_[replicas[marks[i].replica].folder];
-    offset = std::min(offset, marks[i].offset);
+  if (tail.size() > kept) tail.erase(tail.begin(), tail.end() - static_cast<std::ptrdiff_t>(kept));
+  std::set<std::size_t> placed;
+  for (const auto& [mark, replica] : tail) {
+    if (placed.insert(replica).second) CursorOf(replicas[replica].folder).Seek(mark);
   }
   return absl::OkStatus();
 }
@@ -135,20 +121,8 @@ absl::StatusOr<std::vector<LogLine>> LogReader::Read(std::int64_t max_bytes) {
   const std::int64_t share =
       max_bytes / std::max<std::int64_t>(1, static_cast<std::int64_t>(replicas.size()));
   for (const Replica& replica : replicas) {
-    std::int64_t& offset = offsets_[replica.folder];
-    VERNIER_ASSIGN_OR_RETURN(
-        const std::string bytes,
-        ReadFrom(PathOf(replica.folder), offset, std::max(share, kLongestStamped)));
-    const std::size_t used = ForEachLine(bytes, [&](std::string_view line, std::size_t) {
-      const std::optional<base::OutputLine> parsed = base::ParseOutputLine(line);
-      if (!parsed.has_value()) return;
-      lines.push_back({.time = parsed->time,
-                       .role = replica.role,
-                       .index = replica.index,
-                       .is_stderr = parsed->is_error,
-                       .text = std::string(parsed->text)});
-    });
-    offset += static_cast<std::int64_t>(used);
+    VERNIER_ASSIGN_OR_RETURN(const auto chunk, CursorOf(replica.folder).Read(share));
+    AddLines(replica, chunk, lines);
   }
   std::ranges::stable_sort(lines, {}, &LogLine::time);
   return lines;

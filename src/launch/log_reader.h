@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "src/launch/output_cursor.h"
 
 // What the replicas of an attempt printed, read from the files that their supervisors write.
 namespace vernier::launch {
@@ -29,12 +30,14 @@ struct LogFilter {
 };
 
 // Reads an attempt's output from the beginning, or from its last lines on, as it grows. Not thread-safe. Holds no file
-// open between calls; replicas that appear later are picked up.
+// open between calls; replicas that appear later are picked up. Where output is missing that is not kept any more, a line
+// says how much.
 class LogReader {
  public:
   explicit LogReader(std::string attempt_directory, LogFilter filter = {});
 
-  // Skips all but the last `lines` complete lines, over all replicas by time, of what is there now.
+  // Skips all but the last `lines` complete lines, over all replicas by time, of what is there now. Reads no more of the
+  // files than those lines take.
   absl::Status SeekTail(std::int64_t lines);
 
   // The next complete lines, at most about `max_bytes` of them, merged by time within the call; empty: none yet.
@@ -42,12 +45,11 @@ class LogReader {
   absl::StatusOr<std::vector<LogLine>> Read(std::int64_t max_bytes = 1 << 20);
 
  private:
-  std::string PathOf(const std::string& folder) const;
+  OutputCursor& CursorOf(const std::string& folder);
 
   std::string directory_;
   LogFilter filter_;
-  std::map<std::string, std::int64_t>
-      offsets_;  // By the name of the replica's folder: how much was read.
+  std::map<std::string, OutputCursor> cursors_;  // By the name of the replica's folder.
 };
 
 }  // namespace vernier::launch

@@ -10,7 +10,7 @@
 namespace vernier::launch {
 namespace {
 
-constexpr std::string_view kForm = "vernier-program-1";
+constexpr std::string_view kForm = "vernier-program-2";
 
 // Closes its descriptor, and keeps errno as it was.
 class File {
@@ -87,6 +87,7 @@ std::string EncodeProgram(const SupervisedProgram& program) {
   AddField(bytes, kForm);
   AddField(bytes, program.directory);
   AddField(bytes, std::to_string(program.grace_ms));
+  AddField(bytes, std::to_string(program.output_bytes));
   AddField(bytes, std::to_string(program.argv.size()));
   for (const std::string& argument : program.argv) AddField(bytes, argument);
   AddField(bytes, std::to_string(program.env.size()));
@@ -103,6 +104,7 @@ std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes) {
   SupervisedProgram program;
   program.directory = fields.Text();
   program.grace_ms = fields.Number();
+  program.output_bytes = fields.Number();
   for (std::int64_t left = fields.Number(); left > 0 && fields.ok(); --left) {
     program.argv.push_back(fields.Text());
   }

@@ -15,7 +15,7 @@
 //   started          created with O_EXCL by whoever decides: by a supervisor, which then runs the program, once and for
 //                    all; or by a launcher, so that no supervisor ever will
 //   running.json     the program runs: its process id, when it started
-//   output.log       what it printed: src/base/output_line.h
+//   output.log       what it printed, and in output.log.N what it printed later: src/launch/output_segments.h
 //   exit.json        how it ended; written last, when nothing of it is left
 namespace vernier::launch {
 
@@ -35,7 +35,8 @@ struct SupervisedProgram {
   std::vector<std::string> argv;
   std::vector<std::pair<std::string, std::string>> env;  // Added to the supervisor's own.
   std::string directory;
-  std::int64_t grace_ms = 0;  // Between TERM and KILL.
+  std::int64_t grace_ms = 0;      // Between TERM and KILL.
+  std::int64_t output_bytes = 0;  // At most so much of what it prints is kept.
   friend bool operator==(const SupervisedProgram&, const SupervisedProgram&) = default;
 };
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -11,6 +10,11 @@
 #include "src/core/status.h"
 
 namespace vernier::metrics {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 24;
+
+}  // namespace
 
 std::optional<double> ParseNumber(std::string_view text) {
   double number = 0;
@@ -18,9 +22,7 @@ std::optional<double> ParseNumber(std::string_view text) {
   return number;
 }
 
-absl::StatusOr<std::string> ReadFile(const std::string& path,
-                                     std::int64_t offset,
-                                     std::int64_t count) {
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     if (errno == ENOENT) return std::string();
@@ -29,12 +31,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
   std::string bytes;
   char buffer[16384];
   ssize_t got = 1;
-  while (got > 0 && count > 0) {
-    const auto wanted = std::min<std::int64_t>(count, sizeof buffer);
-    got = pread(fd, buffer, static_cast<std::size_t>(wanted), offset);
+  while (got > 0 && bytes.size() < kMostBytes) {
+    got = read(fd, buffer, sizeof buffer);
     if (got > 0) bytes.append(buffer, static_cast<std::size_t>(got));
-    offset += got;
-    count -= got;
   }
   const int error = got < 0 ? errno : 0;
   close(fd);

@@ -86,26 +86,35 @@ std::optional<LogPattern::Match> LogPattern::Find(std::string_view line) {
   return Match{*step, *value};
 }
 
-LogPatternReader::LogPatternReader(std::string path, std::vector<LogPattern> patterns)
-    : path_(std::move(path)), patterns_(std::move(patterns)) {}
+LogPatternReader::LogPatternReader(const std::string& path,
+                                   std::vector<LogPattern> patterns,
+                                   std::optional<Measurement> known)
+    : output_(path), patterns_(std::move(patterns)), known_(std::move(known)) {}
 
 absl::StatusOr<std::vector<Measurement>> LogPatternReader::Read() {
   std::vector<Measurement> found;
   for (;;) {
-    VERNIER_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path_, offset_, kChunk));
-    std::string_view rest = bytes;
+    VERNIER_ASSIGN_OR_RETURN(const auto chunk, output_.Read(kChunk));
+    if (chunk.dropped > 0) PassGap();
+    if (chunk.lines.empty()) return found;
+    std::string_view rest = chunk.lines;
     for (std::size_t newline = 0; (newline = rest.find('\n')) != std::string_view::npos;) {
       ReadLine(rest.substr(0, newline), found);
       rest.remove_prefix(newline + 1);
     }
-    offset_ += static_cast<std::int64_t>(bytes.size() - rest.size());
-    if (static_cast<std::int64_t>(bytes.size()) < kChunk) return found;
   }
+}
+
+// Nobody can count what is gone; but an earlier reader may have, while it was there.
+void LogPatternReader::PassGap() {
+  if (!known_.has_value()) return;
+  known_until_ = known_->time;
+  for (LogPattern& pattern : patterns_) pattern.CountFrom(known_->step);
 }
 
 void LogPatternReader::ReadLine(std::string_view line, std::vector<Measurement>& found) {
   const std::optional<base::OutputLine> output = base::ParseOutputLine(line);
-  if (!output.has_value()) return;
+  if (!output.has_value() || output->time <= known_until_) return;
   std::map<std::int64_t, Measurement> by_step;
   for (LogPattern& pattern : patterns_) {
     const std::optional<LogPattern::Match> match = pattern.Find(output->text);

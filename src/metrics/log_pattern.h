@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "src/launch/output_cursor.h"
 #include "vernier/core/trial.h"
 
 namespace re2 {
@@ -34,6 +37,9 @@ class LogPattern {
   // Nothing if the line does not match, or if what matches is no number.
   std::optional<Match> Find(std::string_view line);
 
+  // Steps that are counted go on behind `step`, if they are not beyond it.
+  void CountFrom(std::int64_t step) { matches_ = std::max(matches_, step); }
+
   const std::string& metric() const { return metric_; }
 
  private:
@@ -46,10 +52,14 @@ class LogPattern {
   std::int64_t matches_ = 0;
 };
 
-// Reads a replica's captured output (src/base/output_line.h) as it grows.
+// Reads a replica's captured output as it grows. Where a part of it is not kept any more, what the study knows of it already
+// says how steps are counted behind it.
 class LogPatternReader {
  public:
-  LogPatternReader(std::string path, std::vector<LogPattern> patterns);
+  // `known`: the last measurement that was recorded of the attempt by an earlier reader.
+  LogPatternReader(const std::string& path,
+                   std::vector<LogPattern> patterns,
+                   std::optional<Measurement> known);
 
   // Unavailable: the file cannot be read. One that does not exist (yet) has no lines.
   absl::StatusOr<std::vector<Measurement>> Read();
@@ -58,10 +68,12 @@ class LogPatternReader {
 
  private:
   void ReadLine(std::string_view line, std::vector<Measurement>& found);
+  void PassGap();
 
-  std::string path_;
+  launch::OutputCursor output_;
   std::vector<LogPattern> patterns_;
-  std::int64_t offset_ = 0;  // Of the first line that was not read yet.
+  std::optional<Measurement> known_;
+  absl::Time known_until_ = absl::InfinitePast();  // What was printed up to then is recorded.
   std::deque<std::string> unmatched_;
 };
 

@@ -47,13 +47,14 @@ class CombinedReader final : public MetricReader {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& spec,
+                                                              const Trial& trial,
                                                               const GangProgram& gang) {
   VERNIER_CHECK(!gang.replicas.empty() && !spec.objectives.empty(), "a gang of a valid study");
   VERNIER_ASSIGN_OR_RETURN(std::vector<LogPattern> patterns, CompilePatterns(spec));
   const ReplicaProgram& primary = gang.replicas.front();
   return std::unique_ptr<MetricReader>(std::make_unique<CombinedReader>(
       HypertuneReader(primary.metric_file, spec.objectives.front().metric),
-      LogPatternReader(primary.log_file, std::move(patterns))));
+      LogPatternReader(primary.log_file, std::move(patterns), trial.last)));
 }
 
 absl::Status ValidateMetricSources(const StudySpec& spec) { return CompilePatterns(spec).status(); }

@@ -77,6 +77,7 @@ void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
   out->set_job_directory(job.job_directory);
   if (job.time_limit.has_value()) EncodeDuration(*job.time_limit, out->mutable_time_limit());
   EncodeDuration(job.grace, out->mutable_grace());
+  out->set_output_bytes(job.output_bytes);
 }
 
 absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
@@ -89,6 +90,7 @@ absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
   decoded.job_directory = job.job_directory();
   if (job.has_time_limit()) decoded.time_limit = DecodeDuration(job.time_limit());
   if (job.has_grace()) decoded.grace = DecodeDuration(job.grace());
+  if (job.has_output_bytes()) decoded.output_bytes = job.output_bytes();
   return decoded;
 }
 

@@ -48,7 +48,7 @@ job:
     worker: {count: 2, gpus: 1, cpus: 2, memory: 4GiB, env: {OMP_NUM_THREADS: "1"}}
   dir: runs/digits
   working_dir: /srv
-  limits: {time: 30m, grace: 5s}
+  limits: {time: 30m, grace: 5s, output: 2GiB}
 )";
 
 StudySpec Parse(std::string_view text) {
@@ -115,6 +115,7 @@ TEST(StudyFile, ReadsTheJob) {
   EXPECT_EQ(job.working_directory, "/srv");
   EXPECT_EQ(job.time_limit, absl::Minutes(30));
   EXPECT_EQ(job.grace, absl::Seconds(5));
+  EXPECT_EQ(job.output_bytes, std::int64_t{2} << 30);
   EXPECT_EQ(job.replicas.at(Role::kPrimary), ReplicaSpec{});
   const ReplicaSpec& worker = job.replicas.at(Role::kWorker);
   EXPECT_EQ(worker.count, 2);

@@ -136,6 +136,17 @@ TEST(Environment, GivesPyTorchRanksToPrimaryAndWorkersOnly) {
   }
 }
 
+TEST(Gang, HasTheLimitsOfItsJob) {
+  StudySpec spec = FiveRoles();
+  spec.job->time_limit = absl::Minutes(3);
+  spec.job->grace = absl::Seconds(4);
+  spec.job->output_bytes = 5'000'000;
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  EXPECT_EQ(gang.time_limit, absl::Minutes(3));
+  EXPECT_EQ(gang.grace, absl::Seconds(4));
+  EXPECT_EQ(gang.output_bytes, 5'000'000);
+}
+
 TEST(Environment, TellsTrialStudyAndMetricFile) {
   ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(FiveRoles()));
   const auto& env = gang.replicas[2].env;

@@ -90,7 +90,8 @@ GangProgram LocalGangTest::Program(std::int64_t trial,
   GangProgram gang{.id = Attempt(trial),
                    .placed = std::move(placed),
                    .time_limit = time_limit_,
-                   .grace = grace_};
+                   .grace = grace_,
+                   .output_bytes = output_bytes_};
   for (const Script& script : scripts) {
     gang.replicas.push_back({.role = script.role,
                              .index = script.index,

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -13,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/launch/log_reader.h"
+#include "src/launch/output_segments.h"
 #include "tests/launch/local_gang.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
@@ -308,6 +310,45 @@ TEST_F(LocalLauncherTest, KeepsWhatIsPrintedWhateverItIs) {
                           std::string(65536, 'x'),
                           std::string(150000 - 2 * 65536, 'x'),
                           "end"));
+}
+
+TEST_F(LocalLauncherTest, FollowsOutputThatTakesSeveralFiles) {
+  output_bytes_ = std::int64_t{8} << 20;  // Of which the program prints less.
+  const auto launcher = NewLauncher();
+  const GangProgram gang = Launch(*launcher, 1, {{"chief", 0, "seq 1 150000"}});
+  LogReader reader(gang.placed.directory);
+  std::int64_t next = 1;
+  const auto read_on = [&] {
+    ASSERT_OK_AND_ASSIGN(const std::vector<LogLine> lines, reader.Read());
+    for (const LogLine& line : lines) {
+      ASSERT_EQ(line.text, std::to_string(next));
+      ++next;
+    }
+  };
+  while (!HasFailure() && !IsEnded(launcher->Check(Attempt(1))->state)) read_on();
+  EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
+  for (int i = 0; i < 50 && next <= 150000 && !HasFailure(); ++i) read_on();
+  EXPECT_EQ(next, 150001);
+  EXPECT_GT(ListSegments(Folder(gang, 0) + "/output.log").size(), 3U);
+}
+
+TEST_F(LocalLauncherTest, KeepsNoMoreOutputThanTheJobAllows) {
+  output_bytes_ = std::int64_t{1} << 20;
+  const auto launcher = NewLauncher();
+  const GangProgram gang = Launch(*launcher, 1, {{"chief", 0, "seq 1 200000"}});
+  EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
+  std::uintmax_t kept = 0;
+  for (const auto& file : std::filesystem::directory_iterator(Folder(gang, 0))) {
+    if (file.path().filename().string().starts_with("output.log")) kept += file.file_size();
+  }
+  EXPECT_LE(kept, std::uintmax_t{1} << 20);
+  LogReader reader(gang.placed.directory);
+  ASSERT_OK_AND_ASSIGN(const std::vector<LogLine> first, reader.Read(1));
+  EXPECT_EQ(first.front().text, "1");
+  ASSERT_THAT(reader.SeekTail(1), IsOk());
+  ASSERT_OK_AND_ASSIGN(const std::vector<LogLine> last, reader.Read());
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_EQ(last.front().text, "200000");
 }
 
 TEST_F(LocalLauncherTest, RefusesWhatItCannotRunWith) {

@@ -51,7 +51,8 @@ TEST(ProgramFile, ReadsBackWhateverItHolds) {
   const SupervisedProgram program{.argv = {"sh", "", "a\nb \"'$"},
                                   .env = {{"A", "x=y"}, {"B", ""}},
                                   .directory = "/some where",
-                                  .grace_ms = 1234};
+                                  .grace_ms = 1234,
+                                  .output_bytes = std::int64_t{1} << 40};
   EXPECT_EQ(DecodeProgram(EncodeProgram(program)), program);
 }
 

@@ -58,7 +58,7 @@ TEST_F(TensorFlowTest, AChiefAndAWorkerTrainTogether) {
   EXPECT_THAT(output, ::testing::HasSubstr("chief 0 of 2 in sync"));
   EXPECT_THAT(Slurp(gang.replicas[1].log_file), ::testing::HasSubstr("worker 0 of 2 in sync"));
 
-  ASSERT_OK_AND_ASSIGN(const auto reader, metrics::NewMetricReader(spec, gang));
+  ASSERT_OK_AND_ASSIGN(const auto reader, metrics::NewMetricReader(spec, Trial(), gang));
   ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> measurements, reader->Read());
   ASSERT_THAT(measurements, SizeIs(3));
   EXPECT_EQ(measurements.back().step, 3);

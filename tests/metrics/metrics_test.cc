@@ -15,6 +15,7 @@
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/launch/output_segments.h"
 #include "src/metrics/hypertune_file.h"
 #include "src/metrics/log_pattern.h"
 #include "src/metrics/metric_reader.h"
@@ -75,14 +76,20 @@ class MetricsTest : public ::testing::Test {
   void Print(const std::string& text) const {
     std::ofstream(gang_.replicas[0].log_file, std::ios::app) << text;
   }
+  // A segment of the output that begins at that byte of it.
+  void PrintFrom(std::size_t begin, const std::string& text) const {
+    const std::string& first = gang_.replicas[0].log_file;
+    std::ofstream(launch::SegmentPath(first, static_cast<std::int64_t>(begin))) << text;
+  }
   std::unique_ptr<MetricReader> NewReader() const {
-    auto reader = NewMetricReader(spec_, gang_);
+    auto reader = NewMetricReader(spec_, trial_, gang_);
     EXPECT_THAT(reader, IsOk());
     return *std::move(reader);
   }
 
   std::string folder_;
   StudySpec spec_;
+  Trial trial_;
   GangProgram gang_;
 };
 
@@ -229,6 +236,37 @@ TEST_F(MetricsTest, ALineThatIsNotCompleteIsReadLater) {
   EXPECT_EQ(read[0].metrics.at("accuracy"), 0.51);
 }
 
+TEST_F(MetricsTest, OutputIsFollowedFromSegmentToSegment) {
+  spec_.metrics["accuracy"] = {.regex = "acc=([0-9.]+)"};
+  const auto reader = NewReader();
+  Print(LogText(1, "acc=0.1"));
+  EXPECT_THAT(reader->Read().value(), SizeIs(1));
+  Print(LogText(2, "acc=0.2"));
+  PrintFrom(2 * LogText(1, "acc=0.1").size(), LogText(3, "acc=0.3"));
+  ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> read, reader->Read());
+  ASSERT_THAT(read, SizeIs(2));
+  EXPECT_EQ(read[0].step, 2);
+  EXPECT_THAT(read[0].metrics, ElementsAre(Pair("accuracy", 0.2)));
+  EXPECT_EQ(read[1].step, 3);
+  EXPECT_THAT(reader->Read().value(), IsEmpty());
+}
+
+// As after a restart, when the middle of the output is gone: nothing is reported a second time under another step.
+TEST_F(MetricsTest, CountedStepsGoOnBehindWhatIsNotKept) {
+  spec_.metrics["accuracy"] = {.regex = "acc=([0-9.]+)"};
+  trial_.last = Measurement{.step = 7,
+                            .time = absl::UnixEpoch() + absl::Seconds(100),
+                            .metrics = {{"accuracy", 0.7}},
+                            .source = "log"};
+  Print(LogText(1, "acc=0.1"));
+  PrintFrom(1'000'000, LogText(99, "acc=0.6") + LogText(100, "acc=0.7") + LogText(101, "acc=0.8"));
+  ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> read, NewReader()->Read());
+  ASSERT_THAT(read, SizeIs(2));
+  EXPECT_EQ(read[0].step, 1);
+  EXPECT_EQ(read[1].step, 8);
+  EXPECT_THAT(read[1].metrics, ElementsAre(Pair("accuracy", 0.8)));
+}
+
 TEST_F(MetricsTest, ReportsAndOutputComeTogetherByTime) {
   spec_.metrics["loss"] = {.regex = "loss=([0-9.]+)"};
   Print(LogText(10, "loss=1") + LogText(2'000'000'000, "loss=2"));
@@ -263,7 +301,7 @@ TEST_P(RefusedRegexTest, NamesTheMetric) {
   const absl::Status status = ValidateMetricSources(spec);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, Eq(GetParam().error)));
   EXPECT_EQ(GetField(status), "metrics.accuracy.regex");
-  EXPECT_EQ(NewMetricReader(spec, {.replicas = {{}}}).status(), status);
+  EXPECT_EQ(NewMetricReader(spec, Trial(), {.replicas = {{}}}).status(), status);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -63,6 +63,7 @@ StudySpec EverySpec() {
   job.job_directory = "runs/digits";
   job.time_limit = absl::Minutes(30);
   job.grace = absl::Seconds(3);
+  job.output_bytes = 5'000'000;
   spec.job = job;
   return spec;
 }

@@ -45,6 +45,8 @@ struct TrainingJob {
   std::string job_directory;  // --job-dir, with the trial's number appended; empty: not passed.
   std::optional<absl::Duration> time_limit;  // Of one attempt, from RUNNING.
   absl::Duration grace = absl::Seconds(10);  // Between TERM and KILL.
+  // Of what each replica of an attempt prints, at most so much is kept: the beginning and the end.
+  std::int64_t output_bytes = std::int64_t{256} << 20;
   friend bool operator==(const TrainingJob&, const TrainingJob&) = default;
 };
 

@@ -99,7 +99,7 @@ class LocalLauncher final : public Launcher {
     gang->started = true;
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Unbind(replica.port);
     for (std::size_t i = 0; i < program.replicas.size(); ++i) {
-      VERNIER_RETURN_IF_ERROR(StartReplica(program.replicas[i], program.grace, FolderOf(*gang, i)));
+      VERNIER_RETURN_IF_ERROR(StartReplica(program, i, FolderOf(*gang, i)));
     }
     return absl::OkStatus();
   }
@@ -254,17 +254,19 @@ class LocalLauncher final : public Launcher {
     }
   }
 
-  absl::Status StartReplica(const ReplicaProgram& program,
-                            absl::Duration grace,
+  absl::Status StartReplica(const GangProgram& gang,
+                            std::size_t i,
                             const std::string& folder) const {
     if (Observe(folder).phase != Phase::kNotStarted) return absl::OkStatus();
+    const ReplicaProgram& program = gang.replicas[i];
     std::error_code error;
     const fs::path directory = fs::absolute(program.directory, error);
     if (error) return Unavailable("directory '{}': {}", program.directory, error.message());
     SupervisedProgram supervised{.argv = program.argv,
                                  .env = {program.env.begin(), program.env.end()},
                                  .directory = directory.string(),
-                                 .grace_ms = absl::ToInt64Milliseconds(grace)};
+                                 .grace_ms = absl::ToInt64Milliseconds(gang.grace),
+                                 .output_bytes = gang.output_bytes};
     supervised.env.emplace_back(kReplicaVariable, folder);
     if (!ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(supervised), /*durable=*/false)) {
       return Unavailable("cannot write to '{}': {}", folder, std::strerror(errno));

@@ -1,6 +1,5 @@
 #include "src/launch/supervisor/supervise.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 #include "src/launch/replica_files.h"
 #include "src/launch/supervisor/child.h"
 #include "src/launch/supervisor/output_capture.h"
+#include "src/launch/supervisor/output_writer.h"
 #include "src/launch/supervisor/system_time.h"
 
 namespace vernier::launch {
@@ -97,12 +97,9 @@ class Supervisor {
         child_(child),
         out_{child.stdout_fd, LineCutter('O')},
         err_{child.stderr_fd, LineCutter('E')},
-        log_(open(kOutputFile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)),
+        log_(kOutputFile, program.output_bytes),
         signals_(OpenSignals()) {}
-  ~Supervisor() {
-    close(log_);
-    close(signals_);
-  }
+  ~Supervisor() { close(signals_); }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
@@ -162,7 +159,7 @@ class Supervisor {
       } else {
         std::string lines;
         stream.cutter.Feed({buffer, static_cast<std::size_t>(got)}, TimeStamp(), lines);
-        Write(lines);
+        log_.Write(lines);
       }
     }
   }
@@ -173,17 +170,7 @@ class Supervisor {
     stream.fd = -1;
     std::string lines;
     stream.cutter.Finish(TimeStamp(), lines);
-    Write(lines);
-  }
-
-  // Where the disk is full the rest is dropped: the program goes on.
-  void Write(std::string_view lines) const {
-    while (!lines.empty()) {
-      const ssize_t written = write(log_, lines.data(), lines.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return;
-      lines.remove_prefix(static_cast<std::size_t>(written));
-    }
+    log_.Write(lines);
   }
 
   void HandleSignals() {
@@ -232,7 +219,7 @@ class Supervisor {
   const Child child_;
   Stream out_;
   Stream err_;
-  const int log_;
+  OutputWriter log_;
   const int signals_;
   const std::int64_t kills_before_ = OutOfMemoryKills();
   Ending ending_;

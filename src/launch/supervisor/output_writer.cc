@@ -1,0 +1,97 @@
+#include "src/launch/supervisor/output_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "src/launch/output_segments.h"
+#include "src/launch/supervisor/system_time.h"
+
+namespace vernier::launch {
+
+OutputWriter::OutputWriter(std::string log_file, std::int64_t most_bytes)
+    : log_file_(std::move(log_file)),
+      segment_bytes_(std::max(most_bytes, kLeastKept) / kMostSegments) {
+  Open();
+}
+
+OutputWriter::~OutputWriter() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void OutputWriter::Open() {
+  fd_ =
+      open(SegmentPath(log_file_, begin_).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+void OutputWriter::Write(std::string_view lines) {
+  const std::size_t lost_before = std::exchange(lost_, 0);
+  if (lost_before > 0) {
+    Put(TimeStamp() + " E [vernier] " + std::to_string(lost_before) +
+        " bytes of output were lost here: " + std::strerror(error_) + "\n");
+    if (lost_ > 0) lost_ = lost_before;
+  }
+  Put(lines);
+}
+
+void OutputWriter::Put(std::string_view lines) {
+  while (!lines.empty() && lost_ == 0) {
+    const std::string_view part = Fitting(lines);
+    if (part.empty()) {
+      Rotate();
+    } else {
+      Append(part);
+      lines.remove_prefix(part.size());
+    }
+  }
+  lost_ += lines.size();
+}
+
+std::string_view OutputWriter::Fitting(std::string_view lines) const {
+  const std::int64_t room = segment_bytes_ - size_;
+  if (std::cmp_less_equal(lines.size(), room)) return lines;
+  const std::size_t newline =
+      room > 0 ? lines.rfind('\n', static_cast<std::size_t>(room) - 1) : std::string_view::npos;
+  if (newline != std::string_view::npos) return lines.substr(0, newline + 1);
+  return size_ > 0 ? std::string_view() : lines;
+}
+
+void OutputWriter::Rotate() {
+  if (fd_ >= 0) close(fd_);
+  begin_ += std::exchange(size_, 0);
+  while (removable_.size() + 2 > kMostSegments) {  // Besides the first and the next.
+    unlink(SegmentPath(log_file_, removable_.front()).c_str());
+    removable_.pop_front();
+  }
+  removable_.push_back(begin_);
+  Open();
+}
+
+void OutputWriter::Append(std::string_view lines) {
+  if (fd_ < 0) Open();
+  if (fd_ < 0) {
+    error_ = errno;
+    lost_ += lines.size();
+    return;
+  }
+  std::size_t done = 0;
+  while (done < lines.size()) {
+    const ssize_t written = write(fd_, lines.data() + done, lines.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;
+    done += static_cast<std::size_t>(written);
+  }
+  if (done < lines.size()) {
+    error_ = errno;
+    done = lines.substr(0, done).rfind('\n') + 1;  // A segment holds whole lines.
+    if (ftruncate(fd_, size_ + static_cast<off_t>(done)) != 0) error_ = errno;
+    lost_ += lines.size() - done;
+  }
+  size_ += static_cast<std::int64_t>(done);
+}
+
+}  // namespace vernier::launch

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+
+// Keeps what a program prints, but no more of it than is wanted.
+namespace vernier::launch {
+
+// Writes the segments that src/launch/output_segments.h describes. Not thread-safe.
+class OutputWriter {
+ public:
+  // At most `most_bytes` are kept in all, at least kLeastKept.
+  OutputWriter(std::string log_file, std::int64_t most_bytes);
+  ~OutputWriter();
+  OutputWriter(const OutputWriter&) = delete;
+  OutputWriter& operator=(const OutputWriter&) = delete;
+
+  // Takes whole lines, each with its newline. Where they cannot be written, for want of space, they are given up: the program
+  // goes on. A line says so, once there is space again.
+  void Write(std::string_view lines);
+
+  // Room for a line of the greatest length in every segment.
+  static constexpr std::int64_t kLeastKept = std::int64_t{1} << 20;
+
+ private:
+  void Put(std::string_view lines);
+  // As many of the lines as the segment has room for; none: it is full.
+  std::string_view Fitting(std::string_view lines) const;
+  // Removes what is too much, and begins the next segment.
+  void Rotate();
+  void Append(std::string_view lines);
+  void Open();
+
+  const std::string log_file_;
+  const std::int64_t segment_bytes_;
+  int fd_ = -1;
+  std::int64_t begin_ = 0;              // Of the segment being written.
+  std::int64_t size_ = 0;               // Of the same.
+  std::deque<std::int64_t> removable_;  // Beginnings of the segments after the first, in order.
+  std::size_t lost_ = 0;  // So many bytes could not be written, and nothing says so yet.
+  int error_ = 0;         // Why.
+};
+
+}  // namespace vernier::launch

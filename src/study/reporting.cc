@@ -206,39 +206,36 @@ absl::StatusOr<Trial> StudiesImpl::Complete(TrialId id,
   });
 }
 
+absl::StatusOr<Trial> StudiesImpl::EndInVain(TrialId id,
+                                             TrialState end,
+                                             FailureClass failure,
+                                             std::string_view message,
+                                             const std::optional<LeaseToken>& lease,
+                                             const Caller& caller) {
+  return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const bool repeated,
+                             IsRepeated(draft, id.number, {}, {end, TrialState::kCancelled}));
+    if (repeated) return absl::OkStatus();
+    VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, end, lease));
+    ReviveLease(draft, id.number);
+    AddMove(draft, id.number, EndOf(draft.trial(id.number), end), message, failure);
+    return absl::OkStatus();
+  });
+}
+
 absl::StatusOr<Trial> StudiesImpl::Fail(TrialId id,
                                         FailureClass failure,
                                         std::string_view message,
                                         const std::optional<LeaseToken>& lease,
                                         const Caller& caller) {
-  return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(
-        const bool repeated,
-        IsRepeated(draft, id.number, {}, {TrialState::kFailed, TrialState::kCancelled}));
-    if (repeated) return absl::OkStatus();
-    VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, TrialState::kFailed, lease));
-    ReviveLease(draft, id.number);
-    const TrialState end = EndOf(draft.trial(id.number), TrialState::kFailed);
-    AddMove(draft, id.number, end, message, failure);
-    return absl::OkStatus();
-  });
+  return EndInVain(id, TrialState::kFailed, failure, message, lease, caller);
 }
 
 absl::StatusOr<Trial> StudiesImpl::MarkInfeasible(TrialId id,
                                                   std::string_view message,
                                                   const std::optional<LeaseToken>& lease,
                                                   const Caller& caller) {
-  return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(
-        const bool repeated,
-        IsRepeated(draft, id.number, {}, {TrialState::kInfeasible, TrialState::kCancelled}));
-    if (repeated) return absl::OkStatus();
-    VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, TrialState::kInfeasible, lease));
-    ReviveLease(draft, id.number);
-    const TrialState end = EndOf(draft.trial(id.number), TrialState::kInfeasible);
-    AddMove(draft, id.number, end, message, FailureClass::kInfeasible);
-    return absl::OkStatus();
-  });
+  return EndInVain(id, TrialState::kInfeasible, FailureClass::kInfeasible, message, lease, caller);
 }
 
 }  // namespace vernier::study

@@ -117,6 +117,13 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Live> Find(StudyId id) const;
   absl::StatusOr<Study> ChangeStudy(StudyId id, const Caller& caller, LiveStudy::Decide decide);
   absl::StatusOr<Trial> ChangeTrial(TrialId id, const Caller& caller, LiveStudy::Decide decide);
+  // Ends a trial in a state that has nothing to show for it; one that was told to stop is CANCELLED.
+  absl::StatusOr<Trial> EndInVain(TrialId id,
+                                  TrialState end,
+                                  FailureClass failure,
+                                  std::string_view message,
+                                  const std::optional<LeaseToken>& lease,
+                                  const Caller& caller);
 
   // One creation or deletion at a time, so that a request repeated at once is seen.
   class Turn {

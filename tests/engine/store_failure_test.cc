@@ -98,7 +98,8 @@ TEST(EngineWithAFailingStore, GoesOnAfterARefusalAtEveryWriteAndLosesNothing) {
     ASSERT_EQ(fixture.study().completed, kTrials);
     ASSERT_EQ(std::ssize(fixture.world().jobs), kTrials);
     for (const auto& [id, job] : fixture.world().jobs) ASSERT_EQ(job.starts, 1);
-    for (const Trial& trial : fixture.studies().ListTrials(fixture.id()).value()) {
+    ASSERT_OK_AND_ASSIGN(const auto trials, fixture.studies().ListTrials(fixture.id()));
+    for (const Trial& trial : trials) {
       ASSERT_EQ(trial.attempts.size(), 1u);
       ASSERT_EQ(trial.measurements, std::ssize(kValues));
       ASSERT_EQ(trial.final_metrics.at("accuracy"), kValues.back());

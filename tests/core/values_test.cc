@@ -8,7 +8,6 @@
 #include "tests/support/status_matchers.h"
 #include "vernier/core/clock.h"
 #include "vernier/core/event.h"
-#include "vernier/core/executor.h"
 
 namespace vernier {
 namespace {
@@ -78,13 +77,6 @@ TEST(ManualClock, MovesOnlyWhenTold) {
   EXPECT_EQ(clock.Now(), absl::FromUnixSeconds(1000));
   clock.Advance(absl::Milliseconds(1500));
   EXPECT_EQ(clock.Now(), absl::FromUnixMillis(1001500));
-}
-
-TEST(InlineExecutor, RunsTheWorkBeforeRunReturns) {
-  InlineExecutor executor;
-  int done = 0;
-  executor.Run([&done] { ++done; });
-  EXPECT_EQ(done, 1);
 }
 
 TEST(NearestHint, OffersTheNearestOrListsWhatIsKnown) {

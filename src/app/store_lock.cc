@@ -1,14 +1,11 @@
 #include "src/app/store_lock.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/file.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
+#include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "nlohmann/json.hpp"
 #include "src/app/server.h"
@@ -24,21 +21,21 @@ constexpr int kPauseMilliseconds = 25;
 
 std::string OwnerPath(const std::string& store) { return store + ".owner"; }
 
-bool TryLock(int file) {
-  for (int i = 0; i < kTries; ++i) {
-    if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
-    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+absl::StatusOr<std::optional<base::FileLock>> TryLock(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> lock, base::FileLock::TryAcquire(path));
+  for (int i = 1; i < kTries && !lock.has_value(); ++i) {
     poll(nullptr, 0, kPauseMilliseconds);
+    VERNIER_ASSIGN_OR_RETURN(lock, base::FileLock::TryAcquire(path));
   }
-  return false;
+  return lock;
 }
 
-StoreOwner ReadOwner(int file) {
-  std::array<char, 1024> text;
-  const ssize_t size = pread(file, text.data(), text.size(), 0);
+// What is known of the owner; a text without sense says nothing.
+StoreOwner ReadOwner(const std::string& path) {
   StoreOwner owner;
-  if (size <= 0) return owner;
-  const auto json = nlohmann::json::parse(text.data(), text.data() + size, nullptr, false);
+  const absl::StatusOr<std::string> text = base::ReadFile(path);
+  if (!text.ok()) return owner;
+  const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return owner;
   if (const auto pid = json.find("pid"); pid != json.end() && pid->is_number_integer()) {
     owner.process_id = pid->get<std::int64_t>();
@@ -59,40 +56,23 @@ absl::Status Busy(const std::string& store, const StoreOwner& owner) {
 
 }  // namespace
 
-StoreLock::StoreLock(int file, std::string path) : file_(file), path_(std::move(path)) {}
-
-StoreLock::~StoreLock() { close(file_); }
-
 absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string& store) {
   const std::string path = OwnerPath(store);
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return Unavailable("file '{}' cannot be opened: {}", path, std::strerror(errno));
-  if (!TryLock(file)) {
-    const StoreOwner owner = ReadOwner(file);
-    close(file);
-    return Busy(store, owner);
-  }
-  std::unique_ptr<StoreLock> lock(new StoreLock(file, path));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> file, TryLock(path));
+  if (!file.has_value()) return Busy(store, ReadOwner(path));
+  std::unique_ptr<StoreLock> lock(new StoreLock(*std::move(file)));
   VERNIER_RETURN_IF_ERROR(lock->Publish(""));
   return lock;
 }
 
 absl::Status StoreLock::Publish(const std::string& address) {
-  const std::string text = nlohmann::json({{"pid", getpid()}, {"address", address}}).dump() + "\n";
-  const bool written = ftruncate(file_, 0) == 0 && pwrite(file_, text.data(), text.size(), 0) ==
-                                                       static_cast<ssize_t>(text.size());
-  if (written) return absl::OkStatus();
-  return Unavailable("file '{}' cannot be written: {}", path_, std::strerror(errno));
+  return file_.Write(nlohmann::json({{"pid", getpid()}, {"address", address}}).dump() + "\n");
 }
 
 std::optional<StoreOwner> FindStoreOwner(const std::string& store) {
-  const int file = open(OwnerPath(store).c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return std::nullopt;
-  // Whoever gets the lock, if only to share it, knows that nobody has it.
-  const bool is_free = flock(file, LOCK_SH | LOCK_NB) == 0;
-  const std::optional<StoreOwner> owner = is_free ? std::nullopt : std::optional(ReadOwner(file));
-  close(file);
-  return owner;
+  const std::string path = OwnerPath(store);
+  if (!base::IsLocked(path)) return std::nullopt;
+  return ReadOwner(path);
 }
 
 }  // namespace vernier::app

@@ -2,30 +2,30 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "src/base/files.h"
 
 namespace vernier::app {
 
-// The right of one process to write a store: an flock on "<store>.owner", whose text says who it is and how to reach it.
+// The right of one process to write a store: a lock on "<store>.owner", whose text says who it is and how to reach it.
 // The lock goes with the process, however that ends.
 class StoreLock {
  public:
-  // Unavailable (kStoreBusy): a live process has it; the message names it.  Unavailable: the file cannot be made.
+  // Unavailable (kStoreBusy): a live process has it; the message names it.  Other errors: as base::FileLock.
   static absl::StatusOr<std::unique_ptr<StoreLock>> Acquire(const std::string& store);
-  ~StoreLock();
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
 
-  // Says where calls are taken: a gRPC target, or empty.
+  // Says where calls are taken: a gRPC target, or empty.  Errors: as base::FileLock::Write.
   absl::Status Publish(const std::string& address);
 
  private:
-  StoreLock(int file, std::string path);
+  explicit StoreLock(base::FileLock file) : file_(std::move(file)) {}
 
-  const int file_;
-  const std::string path_;
+  const base::FileLock file_;
 };
 
 }  // namespace vernier::app

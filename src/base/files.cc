@@ -5,11 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "src/core/status.h"
@@ -51,21 +47,6 @@ absl::Status WriteAll(int fd, const std::string& path, std::string_view content)
   return absl::OkStatus();
 }
 
-absl::Status Fill(int fd, const std::string& path, std::string_view content) {
-  VERNIER_RETURN_IF_ERROR(WriteAll(fd, path, content));
-  return ::fsync(fd) == 0 ? absl::OkStatus() : FromErrno("cannot sync", path, errno);
-}
-
-// A rename is durable when its folder is.
-absl::Status SyncFolderOf(const std::string& path) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  const std::string folder = parent.empty() ? "." : parent;
-  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() < 0) return FromErrno("cannot open folder", folder, errno);
-  if (::fsync(directory.get()) != 0) return FromErrno("cannot sync folder", folder, errno);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
@@ -82,30 +63,6 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   }
 }
 
-absl::Status WriteFileAtomically(const std::string& path, std::string_view content) {
-  std::string beside = path + ".XXXXXX";
-  const Descriptor file(::mkostemp(beside.data(), O_CLOEXEC));
-  if (file.get() < 0) return FromErrno("cannot create a file beside", path, errno);
-  absl::Status status = Fill(file.get(), beside, content);
-  if (status.ok() && ::rename(beside.c_str(), path.c_str()) != 0) {
-    status = FromErrno("cannot replace", path, errno);
-  }
-  if (!status.ok()) {
-    ::unlink(beside.c_str());
-    return status;
-  }
-  return SyncFolderOf(path);
-}
-
-absl::Status MakeDirectories(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return absl::OkStatus();
-  std::filesystem::create_directories(path, error);
-  if (error) return FromErrno("cannot create folder", path, error.value());
-  std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
-  return error ? FromErrno("cannot protect folder", path, error.value()) : absl::OkStatus();
-}
-
 absl::StatusOr<std::optional<FileLock>> FileLock::TryAcquire(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.get() < 0) return FromErrno("cannot open", path, errno);
@@ -113,12 +70,14 @@ absl::StatusOr<std::optional<FileLock>> FileLock::TryAcquire(const std::string& 
     if (errno == EWOULDBLOCK) return std::optional<FileLock>();
     return FromErrno("cannot lock", path, errno);
   }
-  return std::optional<FileLock>(FileLock(file.release()));
+  return std::optional<FileLock>(FileLock(path, file.release()));
 }
 
-FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+FileLock::FileLock(FileLock&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  std::swap(path_, other.path_);
   std::swap(descriptor_, other.descriptor_);
   return *this;
 }
@@ -129,9 +88,9 @@ FileLock::~FileLock() {
 
 absl::Status FileLock::Write(std::string_view content) const {
   if (::ftruncate(descriptor_, 0) != 0 || ::lseek(descriptor_, 0, SEEK_SET) != 0) {
-    return FromErrno("cannot empty", "the locked file", errno);
+    return FromErrno("cannot empty", path_, errno);
   }
-  return WriteAll(descriptor_, "the locked file", content);
+  return WriteAll(descriptor_, path_, content);
 }
 
 bool IsLocked(const std::string& path) {

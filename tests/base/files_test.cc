@@ -1,5 +1,6 @@
 #include "src/base/files.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,18 +8,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
-#include <thread>
-#include <vector>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::base {
 namespace {
 
-using ::testing::HasSubstr;
 using ::vernier::testing::IsOk;
 using ::vernier::testing::StatusIs;
 
@@ -32,10 +30,6 @@ class Files : public ::testing::Test {
   ~Files() override { std::filesystem::remove_all(folder_); }
 
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
-  std::size_t Entries() const {
-    const std::filesystem::directory_iterator begin(folder_);
-    return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator()));
-  }
   static unsigned Mode(const std::string& path) {
     struct stat status = {};
     return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 0777U : 0;
@@ -44,14 +38,14 @@ class Files : public ::testing::Test {
   std::string folder_;
 };
 
-TEST_F(Files, ReadsBackEveryByte) {
+TEST_F(Files, ReadsEveryByte) {
   std::string content = "text\n";
   for (int i = 0; i < 300000; ++i) content += static_cast<char>(i % 256);
-  ASSERT_THAT(WriteFileAtomically(Path("a"), content), IsOk());
+  std::ofstream(Path("a"), std::ios::binary) << content;
   ASSERT_OK_AND_ASSIGN(const std::string read, ReadFile(Path("a")));
   EXPECT_TRUE(read == content);
-  ASSERT_THAT(WriteFileAtomically(Path("a"), ""), IsOk());
-  ASSERT_OK_AND_ASSIGN(const std::string empty, ReadFile(Path("a")));
+  std::ofstream(Path("b"), std::ios::binary);
+  ASSERT_OK_AND_ASSIGN(const std::string empty, ReadFile(Path("b")));
   EXPECT_EQ(empty, "");
 }
 
@@ -64,54 +58,12 @@ TEST_F(Files, ReadingSaysWhatIsWrong) {
       StatusIs(absl::StatusCode::kUnavailable, "cannot read '" + folder_ + "': Is a directory"));
 }
 
-TEST_F(Files, WritingLeavesOneFileForItsOwner) {
-  ASSERT_THAT(WriteFileAtomically(Path("a"), "old"), IsOk());
-  ASSERT_THAT(WriteFileAtomically(Path("a"), "new"), IsOk());
-  EXPECT_EQ(Entries(), 1u);
-  EXPECT_EQ(Mode(Path("a")), 0600u);
-}
-
-TEST_F(Files, FailedWritingChangesNothing) {
-  ASSERT_THAT(MakeDirectories(Path("taken/by/folders")), IsOk());
-  EXPECT_THAT(WriteFileAtomically(Path("taken"), "x"),
-              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("cannot replace")));
-  EXPECT_EQ(Entries(), 1u);
-  EXPECT_THAT(WriteFileAtomically(Path("none/a"), "x"),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("cannot create a file beside")));
-}
-
-TEST_F(Files, ConcurrentWritersNeverMix) {
-  const std::vector<std::string> contents = {std::string(70000, 'a'), std::string(50000, 'b')};
-  std::vector<std::thread> writers;
-  for (const std::string& content : contents) {
-    writers.emplace_back([this, &content] {
-      for (int i = 0; i < 20; ++i) EXPECT_THAT(WriteFileAtomically(Path("a"), content), IsOk());
-    });
-  }
-  for (int i = 0; i < 200; ++i) {
-    const auto read = ReadFile(Path("a"));
-    if (absl::IsNotFound(read.status())) continue;
-    ASSERT_THAT(read, IsOk());
-    EXPECT_TRUE(*read == contents[0] || *read == contents[1]) << read->size();
-  }
-  for (std::thread& writer : writers) writer.join();
-  EXPECT_EQ(Entries(), 1u);
-}
-
-TEST_F(Files, MakesDirectoriesForTheOwner) {
-  ASSERT_THAT(MakeDirectories(Path("a/b/c")), IsOk());
-  EXPECT_EQ(Mode(Path("a/b/c")), 0700u);
-  EXPECT_THAT(MakeDirectories(Path("a/b/c")), IsOk());
-  ASSERT_THAT(WriteFileAtomically(Path("file"), ""), IsOk());
-  EXPECT_THAT(MakeDirectories(Path("file/a")),
-              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("Not a directory")));
-}
-
 TEST_F(Files, OneLockAtATime) {
   EXPECT_FALSE(IsLocked(Path("lock")));
   ASSERT_OK_AND_ASSIGN(std::optional<FileLock> first, FileLock::TryAcquire(Path("lock")));
   ASSERT_TRUE(first.has_value());
   EXPECT_TRUE(IsLocked(Path("lock")));
+  EXPECT_EQ(Mode(Path("lock")), 0600u);
   ASSERT_OK_AND_ASSIGN(const std::optional<FileLock> second, FileLock::TryAcquire(Path("lock")));
   EXPECT_FALSE(second.has_value());
   first.reset();
@@ -141,6 +93,22 @@ TEST_F(Files, LockedFileHoldsWhatWasWrittenLast) {
   ASSERT_THAT(lock->Write("short"), IsOk());
   ASSERT_OK_AND_ASSIGN(const std::string content, ReadFile(Path("lock")));
   EXPECT_EQ(content, "short");
+}
+
+TEST_F(Files, WritingThatFailsNamesTheFile) {
+  ASSERT_OK_AND_ASSIGN(const std::optional<FileLock> lock, FileLock::TryAcquire(Path("lock")));
+  ASSERT_TRUE(lock.has_value());
+  rlimit limit = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit nothing = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &nothing), 0);
+  const absl::Status status = lock->Write("x");
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kUnavailable,
+                       "cannot write '" + Path("lock") + "': File too large"));
 }
 
 TEST_F(Files, LockGoesWithAKilledProcess) {

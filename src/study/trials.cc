@@ -101,16 +101,17 @@ absl::StatusOr<Trial> StudiesImpl::AddTrial(
   Trial answer;
   const auto add = [&](Draft& draft, Transient& transient) -> absl::Status {
     const StudyFold& fold = draft.fold();
+    const Point typed = fold.header().spec.space.InKind(point);
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(fold, caller, Verb::kAddTrial));
     if (repeated != nullptr) {
       answer = Shown(draft.trial(repeated->trials.front()), transient);
-      return answer.point == point ? absl::OkStatus() : RequestReused(caller);
+      return answer.point == typed ? absl::OkStatus() : RequestReused(caller);
     }
-    VERNIER_RETURN_IF_ERROR(CheckAddition(fold, point, final_metrics, draft.now()));
+    VERNIER_RETURN_IF_ERROR(CheckAddition(fold, typed, final_metrics, draft.now()));
     const TrialNumber number(static_cast<std::int64_t>(fold.rows().size()) + 1);
     draft.Add(TrialCreated{.trial = number,
-                           .point = point,
+                           .point = typed,
                            .suggestion = UserSuggestion(draft.study()),
                            .optimizer_state = ""});
     if (final_metrics.has_value()) {

@@ -263,5 +263,19 @@ TEST_F(SuggestionsTest, ANewVersionOfTheAlgorithmIsNamedInTheLog) {
               ElementsAre("algorithm_changed", "trial_created", "trial_created"));
 }
 
+TEST_F(SuggestionsTest, AnAddedPointIsKeptInTheKindsOfItsParameters) {
+  const Study study = Create(ClientSpec());
+  const Point whole = {{"x", std::int64_t{1}}};
+  const auto added = studies_->AddTrial(study.id, whole, std::nullopt, As("ann", "r1"));
+  ASSERT_THAT(added, IsOk());
+  EXPECT_EQ(added->point, (Point{{"x", 1.0}}));
+  // The same request, whichever kind its numbers are of.
+  for (const Point& again : {whole, added->point}) {
+    const auto repeated = studies_->AddTrial(study.id, again, std::nullopt, As("ann", "r1"));
+    ASSERT_THAT(repeated, IsOk());
+    EXPECT_EQ(repeated->number, added->number);
+  }
+}
+
 }  // namespace
 }  // namespace vernier::study

@@ -122,6 +122,8 @@ absl::Status TrialRun::Launch(const Study& study, const Trial& trial) {
   }
   VERNIER_RETURN_IF_ERROR(RecordAttempt({}, AttemptState::kStarting));
   if (const absl::Status started = context_.launcher.Start(*gang); !started.ok()) {
+    // A full disk is no fault of the trial: the next step tries again.
+    if (absl::IsResourceExhausted(started)) return started;
     return GiveUp(FailureClass::kInternal, std::string(started.message()));
   }
   return absl::OkStatus();

@@ -81,6 +81,10 @@ absl::StatusOr<PlacedGang> FakeLauncher::Place(const GangRequest& gang) {
 }
 
 absl::Status FakeLauncher::Start(const GangProgram& gang) {
+  if (world_.starts_without_room > 0) {
+    --world_.starts_without_room;
+    return ResourceExhausted("cannot write '/nowhere/gang.json': No space left on device");
+  }
   auto [job, fresh] = world_.jobs.try_emplace(gang.id);
   if (!fresh) return absl::OkStatus();
   job->second.program = gang;

@@ -32,6 +32,9 @@ class FakeWorld {
 
   void Turn();
 
+  // So many starts more find the disk full.
+  int starts_without_room = 0;
+
   struct Job {
     GangProgram program;
     Script script;

@@ -1,4 +1,4 @@
-// A store that refuses writes for a while, under an engine that lives on.
+// A store or a launcher that cannot write for a while, under an engine that lives on.
 
 #include <memory>
 #include <utility>
@@ -14,6 +14,8 @@
 
 namespace vernier::testing {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr int kTrials = 3;
 const std::vector<double> kValues = {0.1, 0.2, 0.3};
@@ -41,7 +43,7 @@ class Fixture {
   }
 
   FaultStorage& storage() { return storage_; }
-  const FakeWorld& world() const { return world_; }
+  FakeWorld& world() { return world_; }
   Studies& studies() { return *studies_; }
   StudyId id() const { return id_; }
   Study study() const { return studies_->GetStudy(id_).value(); }
@@ -117,6 +119,20 @@ TEST(EngineWithAFailingStore, SaysWhyNoTrialCanBeMade) {
               StatusIs(absl::StatusCode::kResourceExhausted, "the disk is full"));
   fixture.RunToEnd();
   EXPECT_EQ(fixture.study().completed, kTrials);
+}
+
+TEST(EngineWithAFullDisk, StartsAnAttemptWhenThereIsRoomInsteadOfFailingItsTrial) {
+  Fixture fixture;
+  fixture.world().starts_without_room = 3;
+  for (int step = 0; step < 3; ++step) {
+    EXPECT_THAT(
+        fixture.StepAndTurn(),
+        StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("No space left on device")));
+  }
+  fixture.RunToEnd();
+  EXPECT_EQ(fixture.study().completed, kTrials);
+  EXPECT_EQ(fixture.study().failed, 0);
+  for (const auto& [id, job] : fixture.world().jobs) EXPECT_EQ(job.starts, 1);
 }
 
 }  // namespace

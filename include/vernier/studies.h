@@ -65,6 +65,8 @@ class Studies {
   virtual absl::StatusOr<Study> CreateStudy(const StudySpec& spec, const Caller& caller) = 0;
   virtual absl::StatusOr<Study> GetStudy(StudyId id) const = 0;
   virtual absl::StatusOr<Study> FindStudy(std::string_view name) const = 0;
+  // What the name stands for, found without copying the study.
+  virtual absl::StatusOr<StudyId> FindStudyId(std::string_view name) const = 0;
   virtual absl::StatusOr<std::vector<Study>> ListStudies() const = 0;
   virtual absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) = 0;
   virtual absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) = 0;

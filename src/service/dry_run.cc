@@ -11,7 +11,7 @@ absl::StatusOr<Study> DryRunCreate(const Studies& studies,
                                    const Clock& clock,
                                    const StudySpec& spec,
                                    const Caller& caller) {
-  if (studies.FindStudy(spec.name).ok()) {
+  if (studies.FindStudyId(spec.name).ok()) {
     return WithReason(AlreadyExists("study '{}' exists", spec.name), Reason::kStudyExists);
   }
   const std::unique_ptr<Storage> scratch = NewMemoryStorage();

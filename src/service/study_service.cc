@@ -15,15 +15,14 @@ StudyServiceImpl::StudyServiceImpl(ServiceParts parts)
 absl::StatusOr<StudyId> StudyServiceImpl::FindStudy(std::string_view field,
                                                     const std::string& name) const {
   VERNIER_ASSIGN_OR_RETURN(const std::string study, wire::ParseStudyName(field, name));
-  VERNIER_ASSIGN_OR_RETURN(const Study found, parts_.studies.FindStudy(study));
-  return found.id;
+  return parts_.studies.FindStudyId(study);
 }
 
 absl::StatusOr<StudyServiceImpl::Named> StudyServiceImpl::FindTrial(std::string_view field,
                                                                     const std::string& name) const {
   VERNIER_ASSIGN_OR_RETURN(wire::TrialName parsed, wire::ParseTrialName(field, name));
-  VERNIER_ASSIGN_OR_RETURN(const Study found, parts_.studies.FindStudy(parsed.study));
-  return Named{.study = std::move(parsed.study), .id = {found.id, parsed.number}};
+  VERNIER_ASSIGN_OR_RETURN(const StudyId id, parts_.studies.FindStudyId(parsed.study));
+  return Named{.study = std::move(parsed.study), .id = {id, parsed.number}};
 }
 
 std::string StudyServiceImpl::CallId(std::string_view request_id) {

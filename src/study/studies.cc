@@ -134,6 +134,7 @@ absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Call
     creations_->emplace(caller.request_id, study->id);
   }
   absl::MutexLock lock(&mu_);
+  ids_.insert_or_assign(spec.name, study->id);
   if (unfinished_.has_value()) unfinished_->insert(study->id);
   return study;
 }
@@ -183,9 +184,21 @@ absl::StatusOr<Study> StudiesImpl::GetStudy(StudyId id) const {
 }
 
 absl::StatusOr<Study> StudiesImpl::FindStudy(std::string_view name) const {
+  VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudyId(name));
+  return GetStudy(id);
+}
+
+absl::StatusOr<StudyId> StudiesImpl::FindStudyId(std::string_view name) const {
+  {
+    absl::MutexLock lock(&mu_);
+    const auto at = ids_.find(name);
+    if (at != ids_.end()) return at->second;
+  }
   const absl::StatusOr<Study> stored = storage_.GetStudyByName(name);
   if (!stored.ok()) return NoStudy(stored.status(), fmt::format("'{}'", name));
-  return GetStudy(stored->id);
+  absl::MutexLock lock(&mu_);
+  // Meanwhile it may have been deleted, and another one been created: that one is known, and stays.
+  return ids_.try_emplace(std::string(name), stored->id).first->second;
 }
 
 absl::StatusOr<std::vector<Study>> StudiesImpl::ListStudies() const {
@@ -269,11 +282,15 @@ absl::Status StudiesImpl::Delete(std::string_view name, bool force, const Caller
   const Turn turn(*this);
   VERNIER_ASSIGN_OR_RETURN(const bool repeated, WasDeletedBefore(name, caller));
   if (repeated) return absl::OkStatus();
-  VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy(name));
-  return DeleteLive(study.id, force, caller);
+  VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudyId(name));
+  const absl::Status deleted = DeleteLive(id, name, force, caller);
+  return NoStudy(deleted, fmt::format("'{}'", name));
 }
 
-absl::Status StudiesImpl::DeleteLive(StudyId id, bool force, const Caller& caller) {
+absl::Status StudiesImpl::DeleteLive(StudyId id,
+                                     std::string_view name,
+                                     bool force,
+                                     const Caller& caller) {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   const auto may_go = [&](const StudyFold& fold, const Transient&) -> absl::Status {
     if (fold.requests().Find(caller.request_id) != nullptr) return RequestReused(caller);
@@ -291,8 +308,9 @@ absl::Status StudiesImpl::DeleteLive(StudyId id, bool force, const Caller& calle
   }
   absl::MutexLock lock(&mu_);
   live_.erase(id);
+  ids_.erase(std::string(name));
   if (unfinished_.has_value()) unfinished_->erase(id);
-  return NoStudy(deleted, fmt::format("{}", id.value()));
+  return deleted;
 }
 
 absl::StatusOr<std::vector<Event>> StudiesImpl::ReadEvents(StudyId id,

@@ -32,6 +32,7 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Study> CreateStudy(const StudySpec& spec, const Caller& caller) override;
   absl::StatusOr<Study> GetStudy(StudyId id) const override;
   absl::StatusOr<Study> FindStudy(std::string_view name) const override;
+  absl::StatusOr<StudyId> FindStudyId(std::string_view name) const override;
   absl::StatusOr<std::vector<Study>> ListStudies() const override;
   absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) override;
   absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) override;
@@ -140,7 +141,7 @@ class StudiesImpl final : public Studies {
   absl::Status CheckSpec(const StudySpec& spec) const;
   absl::StatusOr<std::optional<Study>> FindCreated(const StudySpec& spec, const Caller& caller);
   absl::StatusOr<bool> WasDeletedBefore(std::string_view name, const Caller& caller) const;
-  absl::Status DeleteLive(StudyId id, bool force, const Caller& caller);
+  absl::Status DeleteLive(StudyId id, std::string_view name, bool force, const Caller& caller);
   absl::Status LoadCreations();
   absl::Status LoadUnfinished();
 
@@ -150,6 +151,8 @@ class StudiesImpl final : public Studies {
 
   mutable absl::Mutex mu_;
   mutable absl::flat_hash_map<StudyId, Live> live_ ABSL_GUARDED_BY(mu_);
+  // By name, as far as they were created or asked for.
+  mutable std::map<std::string, StudyId, std::less<>> ids_ ABSL_GUARDED_BY(mu_);
   // Studies that Tick has to look at; unset until the first.
   std::optional<std::set<StudyId>> unfinished_ ABSL_GUARDED_BY(mu_);
 

@@ -181,6 +181,25 @@ TEST_F(ConcurrencyTest, OneDeletionSentByManyAtOnceIsOkForAll) {
   EXPECT_TRUE(studies_->ListStudies()->empty());
 }
 
+TEST_F(ConcurrencyTest, ANameNeverStandsForAnOlderStudy) {
+  std::atomic<std::int64_t> deleted = 0;  // The last one that was, before a lookup began.
+  InThreads([&](int t) {
+    for (int i = 0; i < 200; ++i) {
+      if (t == 0) {
+        const StudyId id = Create(ClientSpec()).id;
+        ASSERT_THAT(studies_->Delete("digits", false, As("ann")), IsOk());
+        deleted = id.value();
+      } else {
+        const std::int64_t gone = deleted;
+        const auto found = studies_->FindStudy("digits");
+        ASSERT_TRUE(!found.ok() || found->id.value() > gone);
+      }
+    }
+  });
+  const Study last = Create(ClientSpec());
+  EXPECT_EQ(studies_->FindStudyId("digits").value(), last.id);
+}
+
 TEST_F(ConcurrencyTest, AStudyDeletedUnderItsClientsIsNotFound) {
   const Study study = Create(ClientSpec());
   InThreads([&](int t) {

@@ -124,6 +124,19 @@ TEST_F(StudiesTest, StopEndsAnIdleStudyAtOnce) {
   EXPECT_EQ(Get(study.id).reason, "stopped by ann");
 }
 
+TEST_F(StudiesTest, ANameStandsForTheStudyThatHasItNow) {
+  EXPECT_EQ(GetReason(studies_->FindStudyId("digits").status()), Reason::kStudyNotFound);
+  const StudyId first = Create(ClientSpec()).id;
+  EXPECT_EQ(studies_->FindStudyId("digits").value(), first);
+  Restart();
+  EXPECT_EQ(studies_->FindStudyId("digits").value(), first);
+  ASSERT_THAT(studies_->Delete("digits", false, As("ann")), IsOk());
+  EXPECT_EQ(GetReason(studies_->FindStudyId("digits").status()), Reason::kStudyNotFound);
+  const StudyId second = Create(ClientSpec()).id;
+  EXPECT_EQ(studies_->FindStudyId("digits").value(), second);
+  EXPECT_EQ(studies_->FindStudy("digits")->id, second);
+}
+
 TEST_F(StudiesTest, AmendRaisesBoundsAndRefusesThoseBelowWhatIsSpent) {
   StudySpec spec = ClientSpec();
   spec.budget.trials = 2;

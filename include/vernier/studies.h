@@ -158,8 +158,9 @@ class Studies {
                                             std::string_view message,
                                             const std::vector<ReplicaResult>& replicas) = 0;
   // What time and counts decide: expired leases, spent time budgets, studies that are done or have failed too often.
-  // Call it now and then; every change it makes is an event. Returns the studies that are not finished.
-  virtual absl::StatusOr<std::vector<Study>> Tick() = 0;
+  // Call it now and then; every change it makes is an event. Returns the studies that are not finished,
+  // in the order of their ids.
+  virtual absl::StatusOr<std::vector<StudyId>> Tick() = 0;
 
   // --- the log ---
   // Durable events after `after`, oldest first, at most `limit`.

@@ -1,5 +1,6 @@
 #include "vernier/engine.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -23,12 +24,26 @@ constexpr absl::Duration kFollowInterval = absl::Milliseconds(50);
 constexpr absl::Duration kIdleInterval = absl::Seconds(1);
 constexpr std::size_t kEventPage = 1000;
 
-// One study that runs its own job, and those of its trials that have not ended.
+// One study, and, if it runs its own job, those of its trials that have not ended.
 class StudyRun {
  public:
   StudyRun(const Context& context, StudyId id) : context_(context), id_(id) {}
 
-  absl::Status Step(const Study& study) {
+  absl::Status Step() {
+    if (is_for_clients_) return absl::OkStatus();
+    const absl::StatusOr<Study> study = context_.studies.GetStudy(id_);
+    if (absl::IsNotFound(study.status())) return Abandon();
+    VERNIER_RETURN_IF_ERROR(study.status());
+    is_for_clients_ = !study->spec.job.has_value();
+    if (is_for_clients_) return absl::OkStatus();
+    const absl::Status stepped = StepJob(*study);
+    return absl::IsNotFound(stepped) ? absl::OkStatus() : stepped;  // Deleted under our hands.
+  }
+
+  bool empty() const { return trials_.empty(); }
+
+ private:
+  absl::Status StepJob(const Study& study) {
     VERNIER_RETURN_IF_ERROR(Discover(study));
     VERNIER_RETURN_IF_ERROR(StepTrials(study, /*may_start=*/false));  // What runs, first:
     std::erase_if(trials_, [](const auto& entry) { return entry.second.done(); });
@@ -43,9 +58,6 @@ class StudyRun {
     return absl::OkStatus();
   }
 
-  bool empty() const { return trials_.empty(); }
-
- private:
   // Learns of trials that were created since the last step, by us or by hand.
   absl::Status Discover(const Study& study) {
     if (seen_.value() == 0) return DiscoverAll(study);
@@ -115,6 +127,7 @@ class StudyRun {
 
   const Context context_;
   const StudyId id_;
+  bool is_for_clients_ = false;  // It has no job; it never will.
   EventSeq seen_;
   std::map<TrialNumber, TrialRun> trials_;  // Not ended, in order of number.
 };
@@ -125,36 +138,20 @@ class EngineImpl final : public Engine {
       : options_(std::move(options)), context_{studies, launcher, clock, options_} {}
 
   absl::StatusOr<absl::Duration> Step() override {
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<Study> unfinished, context_.studies.Tick());
-    for (const Study& study : unfinished) {
-      if (!study.spec.job.has_value()) continue;
-      runs_.try_emplace(study.id, context_, study.id);
-    }
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<StudyId> unfinished, context_.studies.Tick());
+    for (const StudyId id : unfinished) runs_.try_emplace(id, context_, id);
     bool active = false;
     for (auto& [id, run] : runs_) {
-      VERNIER_RETURN_IF_ERROR(StepStudy(id, run));
+      VERNIER_RETURN_IF_ERROR(run.Step());
       active = active || !run.empty();
     }
-    std::erase_if(runs_, [this](const auto& entry) { return IsOver(entry.first, entry.second); });
+    std::erase_if(runs_, [&](const auto& entry) {
+      return entry.second.empty() && !std::ranges::binary_search(unfinished, entry.first);
+    });
     return active ? kFollowInterval : kIdleInterval;
   }
 
  private:
-  absl::Status StepStudy(StudyId id, StudyRun& run) {
-    const absl::StatusOr<Study> study = context_.studies.GetStudy(id);
-    if (study.ok()) {
-      const absl::Status stepped = run.Step(*study);
-      return absl::IsNotFound(stepped) ? absl::OkStatus() : stepped;  // Deleted under our hands.
-    }
-    return absl::IsNotFound(study.status()) ? run.Abandon() : study.status();
-  }
-
-  bool IsOver(StudyId id, const StudyRun& run) const {
-    if (!run.empty()) return false;
-    const absl::StatusOr<Study> study = context_.studies.GetStudy(id);
-    return !study.ok() || IsFinished(study->state);
-  }
-
   const EngineOptions options_;
   const Context context_;
   std::map<StudyId, StudyRun> runs_;

@@ -126,28 +126,37 @@ absl::Status StudiesImpl::LoadUnfinished() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Study>> StudiesImpl::Tick() {
+absl::StatusOr<bool> StudiesImpl::TickOne(StudyId id) {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  bool finished = false;
+  const auto tick = [&](Draft& draft, Transient& transient) {
+    ExpireLeases(draft, transient);
+    Settle(draft, transient);
+    finished = IsFinished(draft.study().state);
+    return absl::OkStatus();
+  };
+  VERNIER_RETURN_IF_ERROR(live->Change(TickCaller(), tick));
+  return finished;
+}
+
+absl::StatusOr<std::vector<StudyId>> StudiesImpl::Tick() {
   VERNIER_RETURN_IF_ERROR(LoadUnfinished());
   std::vector<StudyId> ids;
   {
     absl::MutexLock lock(&mu_);
     ids.assign(unfinished_->begin(), unfinished_->end());
   }
-  std::vector<Study> unfinished;
+  std::vector<StudyId> unfinished;
   absl::Status failed;
   for (const StudyId id : ids) {
-    const absl::StatusOr<Study> study =
-        ChangeStudy(id, TickCaller(), [](Draft& draft, Transient& transient) {
-          ExpireLeases(draft, transient);
-          return absl::OkStatus();
-        });
-    if (study.ok() && !IsFinished(study->state)) {
-      unfinished.push_back(*study);
-    } else if (study.ok() || absl::IsNotFound(study.status())) {
+    const absl::StatusOr<bool> finished = TickOne(id);
+    if (finished.ok() && !*finished) {
+      unfinished.push_back(id);
+    } else if (finished.ok() || absl::IsNotFound(finished.status())) {
       absl::MutexLock lock(&mu_);
       unfinished_->erase(id);
-    } else if (!absl::IsDataLoss(study.status())) {
-      failed.Update(study.status());
+    } else if (!absl::IsDataLoss(finished.status())) {
+      failed.Update(finished.status());
     }  // A damaged log is told to whoever asks for that study; it must not hold up the others.
   }
   VERNIER_RETURN_IF_ERROR(failed);

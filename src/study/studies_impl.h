@@ -65,7 +65,7 @@ class StudiesImpl final : public Studies {
 
   // leases.cc
   absl::StatusOr<Trial> Heartbeat(TrialId id, const LeaseToken& lease) override;
-  absl::StatusOr<std::vector<Study>> Tick() override;
+  absl::StatusOr<std::vector<StudyId>> Tick() override;
 
   // reporting.cc
   absl::StatusOr<Reported> Report(TrialId id,
@@ -144,6 +144,8 @@ class StudiesImpl final : public Studies {
   absl::Status DeleteLive(StudyId id, std::string_view name, bool force, const Caller& caller);
   absl::Status LoadCreations();
   absl::Status LoadUnfinished();
+  // Whether the study has finished.
+  absl::StatusOr<bool> TickOne(StudyId id);
 
   Storage& storage_;
   const Clock& clock_;

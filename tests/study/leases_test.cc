@@ -124,11 +124,11 @@ TEST_F(LeasesTest, TickReturnsTheStudiesThatAreNotFinished) {
   auto unfinished = studies_->Tick();
   ASSERT_THAT(unfinished, IsOk());
   ASSERT_EQ(unfinished->size(), 1);
-  EXPECT_EQ(unfinished->front().id, other.id);
+  EXPECT_EQ(unfinished->front(), other.id);
   const Study third = Create(ClientSpec("third"));
   unfinished = studies_->Tick();
   ASSERT_EQ(unfinished->size(), 2);
-  EXPECT_EQ(unfinished->back().id, third.id);
+  EXPECT_EQ(unfinished->back(), third.id);
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_F(StoreFailureTest, ADamagedLogIsToldToWhoAsksAndDoesNotHoldUpTheTick) {
   const auto unfinished = studies_->Tick();
   ASSERT_THAT(unfinished, IsOk());
   ASSERT_EQ(unfinished->size(), 1);
-  EXPECT_EQ(unfinished->front().id, sound.id);
+  EXPECT_EQ(unfinished->front(), sound.id);
 }
 
 }  // namespace

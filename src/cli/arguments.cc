@@ -35,7 +35,8 @@ void AddTrialOptions(CLI::App& command, std::string& study, std::string& trial) 
 }
 
 void AddQueryOptions(CLI::App& command, const char* filter, const char* sort, Query& query) {
-  command.add_option("--filter", query.filter, filter);
+  command.add_option(
+      "--filter", query.filter, fmt::format("{}; OR binds tighter than AND", filter));
   command.add_option("--sort", query.sort, sort);
   command.add_option("--limit", query.limit, "At most so many")->check(AtLeast(1));
 }

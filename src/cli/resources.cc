@@ -37,10 +37,13 @@ absl::StatusOr<TrialRecord> Record(v1::Trial message) {
   return TrialRecord{.message = std::move(message), .trial = std::move(trial)};
 }
 
-// "objective" as the column that it stands for.
-std::string ResolveObjective(const std::string& sort, const std::string& metric) {
-  const std::string sign = sort.starts_with('-') ? "-" : "";
-  return sort.substr(sign.size()) == "objective" ? sign + "metrics." + metric : sort;
+// The error with the flag that the user typed, where the service names a field of the request.
+absl::Status NamingFlags(const absl::Status& status) {
+  const std::string field = GetField(status).value_or("");
+  const char* flag = field == "filter" ? "--filter" : field == "order_by" ? "--sort" : nullptr;
+  if (flag == nullptr) return status;
+  const std::string message(status.message());
+  return FieldError(flag, message.substr(field.size() + std::string_view(": ").size()));
 }
 
 absl::StatusOr<std::int64_t> TrialNumberOf(Connection& connection,
@@ -61,16 +64,18 @@ absl::StatusOr<std::int64_t> TrialNumberOf(Connection& connection,
 
 }  // namespace
 
-std::string OrderBy(std::string_view sort) {
+std::string OrderBy(std::string_view sort, std::string_view metric) {
   std::string order;
   while (!sort.empty()) {
     const std::size_t comma = sort.find(',');
     std::string_view term = sort.substr(0, comma);
     sort.remove_prefix(comma == std::string_view::npos ? sort.size() : comma + 1);
+    term.remove_prefix(std::min(term.find_first_not_of(' '), term.size()));
     const bool descending = term.starts_with('-');
     if (descending) term.remove_prefix(1);
     if (!order.empty()) order += ", ";
-    order += term;
+    order += term == "objective" && !metric.empty() ? fmt::format("metrics.{}", metric)
+                                                    : std::string(term);
     if (descending) order += " desc";
   }
   return order;
@@ -97,12 +102,12 @@ absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const
   std::vector<v1::Study> studies;
   do {
     request.set_page_size(NextPage(query, studies.size()));
-    VERNIER_ASSIGN_OR_RETURN(v1::ListStudiesResponse page,
-                             connection.Call(&Stub::ListStudies, request));
-    std::move(page.mutable_studies()->begin(),
-              page.mutable_studies()->end(),
+    auto page = connection.Call(&Stub::ListStudies, request);
+    if (!page.ok()) return NamingFlags(page.status());
+    std::move(page->mutable_studies()->begin(),
+              page->mutable_studies()->end(),
               std::back_inserter(studies));
-    request.set_page_token(page.next_page_token());
+    request.set_page_token(page->next_page_token());
   } while (!request.page_token().empty() && !IsEnough(query, studies.size()));
   return studies;
 }
@@ -123,17 +128,17 @@ absl::StatusOr<std::vector<TrialRecord>> ListTrials(Connection& connection,
   v1::ListTrialsRequest request;
   request.set_parent(wire::StudyResource(study.name()));
   request.set_filter(query.filter);
-  request.set_order_by(OrderBy(ResolveObjective(query.sort, study.objective().metric)));
+  request.set_order_by(OrderBy(query.sort, study.objective().metric));
   std::vector<TrialRecord> trials;
   do {
     request.set_page_size(NextPage(query, trials.size()));
-    VERNIER_ASSIGN_OR_RETURN(v1::ListTrialsResponse page,
-                             connection.CallOn(study.name(), &Stub::ListTrials, request));
-    for (v1::Trial& message : *page.mutable_trials()) {
+    auto page = connection.CallOn(study.name(), &Stub::ListTrials, request);
+    if (!page.ok()) return NamingFlags(page.status());
+    for (v1::Trial& message : *page->mutable_trials()) {
       VERNIER_ASSIGN_OR_RETURN(TrialRecord record, Record(std::move(message)));
       trials.push_back(std::move(record));
     }
-    request.set_page_token(page.next_page_token());
+    request.set_page_token(page->next_page_token());
   } while (!request.page_token().empty() && !IsEnough(query, trials.size()));
   return trials;
 }

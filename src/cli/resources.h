@@ -24,8 +24,8 @@ struct Query {
   std::int64_t limit = 0;  // 0: all.
 };
 
-// "-accuracy,number" as AIP's "accuracy desc, number".
-std::string OrderBy(std::string_view sort);
+// "-objective,number" as AIP's "metrics.accuracy desc, number". Without a metric "objective" is a column like any other.
+std::string OrderBy(std::string_view sort, std::string_view metric = {});
 
 // Both forms of a study: the message, and what it means.
 struct StudyRecord {

@@ -1,5 +1,7 @@
 #include "src/cli/exit_code.h"
 
+#include "vernier/core/error.h"
+
 namespace vernier::cli {
 
 ExitCode ExitCodeOf(const absl::Status& status) {
@@ -10,9 +12,11 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kAlreadyExists:
     case absl::StatusCode::kOutOfRange:
-    case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kAborted:
       return ExitCode::kUsage;
+    case absl::StatusCode::kResourceExhausted:
+      // A study's bounds have a reason; a full disk has none.
+      return GetReason(status) == Reason::kNone ? ExitCode::kUnavailable : ExitCode::kUsage;
     case absl::StatusCode::kNotFound:
       return ExitCode::kNotFound;
     case absl::StatusCode::kDeadlineExceeded:

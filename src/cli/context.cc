@@ -1,6 +1,7 @@
 #include "src/cli/context.h"
 
 #include "src/app/paths.h"
+#include "src/jobs/reproduction.h"
 
 namespace vernier::cli {
 
@@ -13,6 +14,13 @@ Context::Context(Console& console, const GlobalFlags& flags, const Clock& clock)
 
 std::string Context::Store() const {
   return flags_.store.empty() ? app::DefaultStorePath() : flags_.store;
+}
+
+std::string Context::SameStoreFlags() const {
+  std::string flags;
+  if (!flags_.store.empty()) flags += " --store " + jobs::ShellQuote(flags_.store);
+  if (!flags_.server.empty()) flags += " --server " + jobs::ShellQuote(flags_.server);
+  return flags;
 }
 
 absl::StatusOr<Connection> Context::Connect() const {

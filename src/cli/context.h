@@ -33,6 +33,8 @@ class Context {
 
   // The path of the store: --store, $VERNIER_STORE, or the user's own.
   std::string Store() const;
+  // The flags that lead another command to the same studies, for commands that we suggest: " --store FILE", or nothing.
+  std::string SameStoreFlags() const;
   // As the flags say; see connection.h.
   absl::StatusOr<Connection> Connect() const;
 

@@ -18,14 +18,7 @@ namespace {
 std::atomic<int> interrupt_count = 0;
 std::atomic<int> wake_fd = -1;
 
-void OnSignal(int) {
-  const int saved = errno;
-  ++interrupt_count;
-  const char byte = 0;
-  // A full pipe wakes just as well.
-  [[maybe_unused]] const auto written = write(wake_fd.load(), &byte, 1);
-  errno = saved;
-}
+constexpr int kBearable = 2;
 
 void Handle(int signal_number, void (*handler)(int)) {
   struct sigaction action = {};
@@ -33,6 +26,18 @@ void Handle(int signal_number, void (*handler)(int)) {
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaction(signal_number, &action, nullptr);
+}
+
+void OnSignal(int) {
+  const int saved = errno;
+  if (++interrupt_count >= kBearable) {
+    Handle(SIGINT, SIG_DFL);
+    Handle(SIGTERM, SIG_DFL);
+  }
+  const char byte = 0;
+  // A full pipe wakes just as well.
+  [[maybe_unused]] const auto written = write(wake_fd.load(), &byte, 1);
+  errno = saved;
 }
 
 }  // namespace

@@ -4,8 +4,9 @@
 
 namespace vernier::cli {
 
-// Counts SIGINT and SIGTERM while it lives, instead of dying of them. At most one at a time; for the program's main
-// thread. Library code installs no handlers: this is the command line's own.
+// Counts SIGINT and SIGTERM while it lives, instead of dying of them: twice. Whoever sends a third one wants the process
+// gone whatever it waits for, and gets it. At most one at a time; for the program's main thread. Library code installs no
+// handlers: this is the command line's own.
 class Interrupts {
  public:
   Interrupts();

@@ -13,9 +13,7 @@ namespace {
 
 // The commands that a user may want next, with the flags that lead back to the same store.
 std::string NextSteps(const Context& context, const StudyRecord& study, std::int64_t best) {
-  std::string flags;
-  if (!context.flags().store.empty()) flags += " --store " + ShellQuote(context.flags().store);
-  if (!context.flags().server.empty()) flags += " --server " + ShellQuote(context.flags().server);
+  const std::string flags = context.SameStoreFlags();
   const std::string& name = study.name();
   const char* sort = study.objective().goal == Goal::kMaximize ? "-objective" : "objective";
   return fmt::format(

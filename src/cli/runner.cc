@@ -15,6 +15,7 @@
 #include "src/cli/run_summary.h"
 #include "src/cli/study_text.h"
 #include "src/core/status.h"
+#include "src/jobs/reproduction.h"
 #include "src/wire/names.h"
 #include "src/wire/study_proto.h"
 
@@ -115,8 +116,9 @@ absl::StatusOr<std::string> Prepare(Context& context,
 // What Ctrl-C means while a study runs.
 class Detachment {
  public:
-  Detachment(Connection& connection, std::string study, const RunOptions& options)
-      : connection_(connection), study_(std::move(study)), options_(options) {}
+  // `go_on` is the command that takes the study up again.
+  Detachment(Connection& connection, std::string study, std::string go_on)
+      : connection_(connection), study_(std::move(study)), go_on_(std::move(go_on)) {}
 
   // False: leave now.
   bool Check(LiveView& view) {
@@ -128,13 +130,15 @@ class Detachment {
     }
     if (!is_pausing_) Pause(view);
     if (count > 1) {
-      view.Say("leaving; trials that run go on by themselves");
+      Abandon(view);
       return false;
     }
     return view.board().running() > 0;
   }
 
   bool is_wanted() const { return interrupts_.count() > 0; }
+  // Trials run, and nobody waits for them.
+  bool has_abandoned() const { return has_abandoned_; }
 
  private:
   void Pause(LiveView& view) {
@@ -147,18 +151,40 @@ class Detachment {
     view.Say(
         fmt::format("no new trials start; waiting for {} that run. Ctrl-C again leaves them to "
                     "their supervisors.\n"
-                    "`vernier run {}{}` goes on with the study either way.",
+                    "`{}` goes on with the study either way.",
                     view.board().running(),
-                    options_.file.empty() ? "STUDY.yaml" : options_.file,
-                    study_ == options_.file_study ? "" : " --name " + study_));
+                    go_on_));
+  }
+
+  void Abandon(LiveView& view) {
+    has_abandoned_ = true;
+    const std::int64_t running = view.board().running();
+    view.Say(
+        fmt::format("leaving; {} on, and what {} is kept.\n"
+                    "`{}` goes on with the study.",
+                    running == 1 ? "1 trial goes" : fmt::format("{} trials go", running),
+                    running == 1 ? "it reports" : "they report",
+                    go_on_));
   }
 
   Connection& connection_;
-  std::string study_;
-  const RunOptions& options_;
+  const std::string study_;
+  const std::string go_on_;
   Interrupts interrupts_;
   bool is_pausing_ = false;
+  bool has_abandoned_ = false;
 };
+
+// The command that goes on with the study which `vernier run` is about to leave.
+std::string GoOnCommand(const Context& context,
+                        const std::string& study,
+                        const RunOptions& options) {
+  const bool has_file = !options.file.empty() && options.file != "-";
+  return fmt::format("vernier run {}{}{}",
+                     has_file ? jobs::ShellQuote(options.file) : "STUDY.yaml",
+                     study == options.file_study ? "" : " --name " + study,
+                     context.SameStoreFlags());
+}
 
 // Which events are printed: all that are new; none where one document is wanted at the end.
 EventSeq PrintAfter(Context& context, EventSeq last) {
@@ -209,7 +235,7 @@ absl::StatusOr<ExitCode> RunStudy(Context& context,
   VERNIER_ASSIGN_OR_RETURN(const std::string name,
                            Prepare(context, connection, std::move(spec), options));
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord before, GetStudy(connection, name));
-  Detachment detachment(connection, name, options);
+  Detachment detachment(connection, name, GoOnCommand(context, name, options));
   VERNIER_RETURN_IF_ERROR(
       Follow(context,
              connection,
@@ -217,6 +243,7 @@ absl::StatusOr<ExitCode> RunStudy(Context& context,
              {.after = PrintAfter(context, before.study.last_event),
               .on_tick = [&](LiveView& view) { return detachment.Check(view); }})
           .status());
+  if (detachment.has_abandoned()) return ExitCode::kInterrupted;
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord after, GetStudy(connection, name));
   VERNIER_RETURN_IF_ERROR(SumUp(context, connection, after, options.plot));
   return detachment.is_wanted() ? ExitCode::kInterrupted : ExitCodeOf(after.study.state);

@@ -40,7 +40,8 @@ struct RunOptions {
   std::string file_study;
 };
 
-// Creates the study, or goes on with it, shows it until it ends, then sums up. Ctrl-C once: no new trials; twice: leaves.
+// Creates the study, or goes on with it, shows it until it ends, then sums up. Ctrl-C once: no new
+// trials; twice: leaves at once, without summing up.
 // FailedPrecondition: the store has another study of that name, and the options do not say what to do.
 absl::StatusOr<ExitCode> RunStudy(Context& context,
                                   Connection& connection,

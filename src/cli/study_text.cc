@@ -7,6 +7,7 @@
 #include "src/cli/terminal/figures.h"
 #include "src/codec/study_file.h"
 #include "src/jobs/layout.h"
+#include "src/jobs/reproduction.h"
 
 namespace vernier::cli {
 namespace {
@@ -85,8 +86,8 @@ std::string DescribeSpace(const Space& space) {
 }
 
 std::string DescribeJob(const TrainingJob& job) {
-  std::string text = Join(job.command, " ", ShellQuote);
-  if (!job.args.empty()) text += " " + Join(job.args, " ", ShellQuote);
+  std::string text = Join(job.command, " ", jobs::ShellQuote);
+  if (!job.args.empty()) text += " " + Join(job.args, " ", jobs::ShellQuote);
   text += " (";
   bool is_first = true;
   for (const auto& [role, replica] : job.replicas) {
@@ -182,9 +183,9 @@ std::string ReproducingCommand(const StudySpec& spec, const Trial& trial) {
       jobs::MakeGangProgram(id, spec, trial, OnThisHost(jobs::MakeGangRequest(id, spec)), ".");
   if (!gang.ok() || gang->replicas.empty()) return "";
   const ReplicaProgram& primary = gang->replicas.front();
-  const std::string command = Join(primary.argv, " ", ShellQuote);
+  const std::string command = Join(primary.argv, " ", jobs::ShellQuote);
   if (primary.directory.empty() || primary.directory == ".") return command;
-  return fmt::format("cd {} && {}", ShellQuote(primary.directory), command);
+  return fmt::format("cd {} && {}", jobs::ShellQuote(primary.directory), command);
 }
 
 std::string DescribeBest(const StudyRecord& study, const TrialRecord& record, absl::Time now) {
@@ -214,17 +215,6 @@ std::string DescribeBest(const StudyRecord& study, const TrialRecord& record, ab
                   fmt::format("vernier trial repeat {} {}", study.name(), trial.number.value()));
   }
   return text;
-}
-
-std::string ShellQuote(std::string_view word) {
-  constexpr std::string_view kSafe =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
-  if (!word.empty() && word.find_first_not_of(kSafe) == std::string_view::npos) {
-    return std::string(word);
-  }
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace vernier::cli

@@ -31,7 +31,4 @@ int ReplicaCount(const StudySpec& spec);
 // The best trial: its number, value and point, how to reproduce it, where its logs are. `trial` is that trial.
 std::string DescribeBest(const StudyRecord& study, const TrialRecord& trial, absl::Time now);
 
-// A word as a POSIX shell reads it back.
-std::string ShellQuote(std::string_view word);
-
 }  // namespace vernier::cli

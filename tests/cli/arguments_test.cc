@@ -7,7 +7,6 @@
 #include "src/cli/assignment.h"
 #include "src/cli/exit_code.h"
 #include "src/cli/hint.h"
-#include "src/cli/study_text.h"
 #include "src/core/status.h"
 #include "tests/support/status_matchers.h"
 
@@ -19,7 +18,13 @@ using testing::StatusIs;
 
 TEST(OrderBy, TurnsSignsIntoWords) {
   EXPECT_EQ(OrderBy(""), "");
-  EXPECT_EQ(OrderBy("-metrics.loss,number"), "metrics.loss desc, number");
+  EXPECT_EQ(OrderBy("-metrics.loss, -number"), "metrics.loss desc, number desc");
+}
+
+TEST(OrderBy, KnowsTheObjectiveInEveryPlace) {
+  EXPECT_EQ(OrderBy("-objective,number", "loss"), "metrics.loss desc, number");
+  EXPECT_EQ(OrderBy("state,objective", "loss"), "state, metrics.loss");
+  EXPECT_EQ(OrderBy("objective"), "objective");
 }
 
 TEST(ParseBytesFlag, KnowsUnits) {
@@ -88,6 +93,8 @@ TEST(ExitCodeOf, IsWhatTheGuideSays) {
   EXPECT_EQ(ExitCodeOf(DeadlineExceeded("x")), ExitCode::kTimeout);
   EXPECT_EQ(ExitCodeOf(PermissionDenied("x")), ExitCode::kDenied);
   EXPECT_EQ(ExitCodeOf(Unavailable("x")), ExitCode::kUnavailable);
+  EXPECT_EQ(ExitCodeOf(ResourceExhausted("the disk is full")), ExitCode::kUnavailable);
+  EXPECT_EQ(ExitCodeOf(WithReason(ResourceExhausted("x"), Reason::kBudgetSpent)), ExitCode::kUsage);
   EXPECT_EQ(ExitCodeOf(Internal("x")), ExitCode::kFailed);
 }
 
@@ -96,12 +103,6 @@ TEST(Hint, TheFirstOneStays) {
   EXPECT_EQ(HintOf(status), "first");
   EXPECT_EQ(HintOf(NotFound("x")), "");
   EXPECT_NE(HintOf(WithReason(NotFound("x"), Reason::kStudyNotFound)), "");
-}
-
-TEST(ShellQuote, QuotesWhatAShellWouldChange) {
-  EXPECT_EQ(ShellQuote("--lr=0.1"), "--lr=0.1");
-  EXPECT_EQ(ShellQuote(""), "''");
-  EXPECT_EQ(ShellQuote("it's $HOME"), "'it'\\''s $HOME'");
 }
 
 }  // namespace

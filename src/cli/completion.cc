@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "fmt/format.h"
@@ -11,13 +12,18 @@
 namespace vernier::cli {
 namespace {
 
-std::vector<std::string> OptionWords(const CLI::App& command) {
-  std::vector<std::string> words;
+// The words of the command's options, and of those the ones that take a value.
+void AddOptions(const CLI::App& command, CompletionEntry& entry) {
+  const auto add = [&entry](const CLI::Option& option, const std::string& word) {
+    auto& words = entry.options;
+    if (std::find(words.begin(), words.end(), word) != words.end()) return;
+    words.push_back(word);
+    if (option.get_items_expected_max() > 0) entry.valued_options.push_back(word);
+  };
   for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_snames()) words.push_back("-" + name);
-    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) add(*option, "-" + name);
+    for (const std::string& name : option->get_lnames()) add(*option, "--" + name);
   }
-  return words;
 }
 
 bool TakesStudy(const CLI::App& command) {
@@ -27,23 +33,18 @@ bool TakesStudy(const CLI::App& command) {
   return false;
 }
 
-void Collect(const CLI::App& command,
+void Collect(const CLI::App& root,
+             const CLI::App& command,
              const std::string& path,
-             const std::vector<std::string>& inherited,
              std::vector<CompletionEntry>& entries) {
-  CompletionEntry entry = {
-      .path = path, .words = OptionWords(command), .takes_study = TakesStudy(command)};
-  for (const std::string& word : inherited) {
-    if (std::find(entry.words.begin(), entry.words.end(), word) == entry.words.end()) {
-      entry.words.push_back(word);
-    }
-  }
+  CompletionEntry entry = {.path = path, .takes_study = TakesStudy(command)};
+  AddOptions(command, entry);
+  AddOptions(root, entry);
   const auto subcommands = command.get_subcommands([](const CLI::App*) { return true; });
-  for (const CLI::App* sub : subcommands) entry.words.push_back(sub->get_name());
+  for (const CLI::App* sub : subcommands) entry.subcommands.push_back(sub->get_name());
   entries.push_back(std::move(entry));
   for (const CLI::App* sub : subcommands) {
-    Collect(
-        *sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), inherited, entries);
+    Collect(root, *sub, path.empty() ? sub->get_name() : path + "/" + sub->get_name(), entries);
   }
 }
 
@@ -53,88 +54,158 @@ std::string Joined(const std::vector<std::string>& words) {
   return text;
 }
 
-constexpr std::string_view kStudyNames =
-    "$(vernier study list -o csv --no-headers 2>/dev/null | cut -d, -f1)";
-
-// The patterns of a case statement: path, then its words.
-std::string Cases(const std::vector<CompletionEntry>& entries) {
-  std::string text;
-  for (const CompletionEntry& entry : entries) {
-    text += fmt::format("    '{}')\n      words=\"{}\"\n", entry.path, Joined(entry.words));
-    if (entry.takes_study) {
-      text += fmt::format("      [[ $cur == -* ]] || words=\"{}\"\n", kStudyNames);
-    }
-    text += "      ;;\n";
-  }
-  return text;
-}
-
 // "study study/create …": the commands as words that a shell can look up.
 std::string Paths(const std::vector<CompletionEntry>& entries) {
   std::vector<std::string> paths;
   for (const CompletionEntry& entry : entries) {
-    if (entry.path.empty()) continue;
-    paths.push_back(entry.path);
-    std::replace(paths.back().begin(), paths.back().end(), ' ', '/');
+    if (!entry.path.empty()) paths.push_back(entry.path);
   }
   return Joined(paths);
 }
 
-std::string BashScript(const std::vector<CompletionEntry>& entries) {
+// The options of all commands that a value follows. No name is an option with a value here and one without there.
+std::string ValuedOptions(const std::vector<CompletionEntry>& entries) {
+  std::set<std::string> words;
+  for (const CompletionEntry& entry : entries) {
+    words.insert(entry.valued_options.begin(), entry.valued_options.end());
+  }
+  return Joined({words.begin(), words.end()});
+}
+
+std::string BashCases(const std::vector<CompletionEntry>& entries) {
+  std::string text;
+  for (const CompletionEntry& entry : entries) {
+    text += fmt::format("    '{}')\n      flags=\"{}\"", entry.path, Joined(entry.options));
+    if (!entry.subcommands.empty()) {
+      text += fmt::format(" offered=\"{}\"", Joined(entry.subcommands));
+    }
+    text += entry.takes_study ? " study=yes ;;\n" : " ;;\n";
+  }
+  return text;
+}
+
+// What bash runs, and zsh through its bashcompinit. Reads the words before the cursor: which command they name, how many
+// arguments it has. Bash makes "=" a word of its own. To zsh `path`, `words` and `options` mean something else.
+std::string BashFunction(const std::vector<CompletionEntry>& entries) {
   return fmt::format(
-      R"(# bash completion for vernier: source <(vernier completion bash)
-_vernier() {{
-  local cur=${{COMP_WORDS[COMP_CWORD]}} path="" words="" word
-  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-    case "$word" in
-      -*) ;;
-      *) case " {} " in
-        *" ${{path:+$path/}}$word "*) path="${{path:+$path/}}$word" ;;
-      esac ;;
-    esac
+      R"(_vernier_words() {{
+  local cur=${{COMP_WORDS[COMP_CWORD]}} at="" before="" flags="" offered="" study="" word
+  local -i arguments=0
+  for word in "${{COMP_WORDS[@]:1:$((COMP_CWORD - 1))}}"; do
+    [[ $word != = ]] || continue
+    if [[ -n $before && " {0} " == *" $before "* ]]; then
+      before=""
+      continue
+    fi
+    before=$word
+    [[ $word != -* ]] || continue
+    if [[ $arguments -eq 0 && " {1} " == *" ${{at:+$at/}}$word "* ]]; then
+      at="${{at:+$at/}}$word"
+    else
+      arguments+=1
+    fi
   done
-  case "${{path//\// }}" in
-{}  esac
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
-  [[ ${{#COMPREPLY[@]}} -gt 0 ]] || compopt -o default 2>/dev/null
+  COMPREPLY=()
+  [[ -z $before || " {0} " != *" $before "* ]] || return 0
+  case "$at" in
+{2}  esac
+  if [[ $cur == -* ]]; then
+    offered=$flags
+  elif [[ -n $study && $arguments -eq 0 ]]; then
+    offered=$(vernier study list -o csv --no-headers 2>/dev/null | cut -d, -f1)
+  fi
+  COMPREPLY=($(compgen -W "$offered" -- "$cur"))
 }}
-complete -F _vernier vernier
 )",
+      ValuedOptions(entries),
       Paths(entries),
-      Cases(entries));
+      BashCases(entries));
 }
 
+std::string BashScript(const std::vector<CompletionEntry>& entries) {
+  return "# bash completion for vernier: source <(vernier completion bash)\n" +
+         BashFunction(entries) + "complete -o default -F _vernier_words vernier\n";
+}
+
+// To be sourced, or to lie in $fpath as _vernier, where zsh calls it once to learn what it defines.
 std::string ZshScript(const std::vector<CompletionEntry>& entries) {
-  return "#compdef vernier\n# zsh completion for vernier: source <(vernier completion zsh)\n"
+  return "#compdef vernier\n"
+         "# zsh completion for vernier: source <(vernier completion zsh)\n"
+         "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }\n"
          "autoload -U +X bashcompinit && bashcompinit\n" +
-         BashScript(entries);
+         BashFunction(entries) +
+         "complete -o default -F _vernier_words vernier\n"
+         "if [[ $funcstack[1] == _vernier ]]; then\n"
+         "  _bash_complete -o default -F _vernier_words\n"
+         "fi\n";
 }
 
-// When fish is to offer the words of a command: all of its own words were seen.
-std::string FishCondition(const std::string& path) {
-  if (path.empty()) return "__fish_use_subcommand";
-  const std::size_t blank = path.find(' ');
-  const std::string first = "__fish_seen_subcommand_from " + path.substr(0, blank);
-  if (blank == std::string::npos) return first;
-  return first + "; and __fish_seen_subcommand_from " + path.substr(blank + 1);
+std::string FishCases(const std::vector<CompletionEntry>& entries) {
+  std::string text;
+  for (const CompletionEntry& entry : entries) {
+    text += fmt::format("    case '{}'\n      set flags {}\n", entry.path, Joined(entry.options));
+    if (!entry.subcommands.empty()) {
+      text += fmt::format("      set offered {}\n", Joined(entry.subcommands));
+    }
+    if (entry.takes_study) text += "      set study yes\n";
+  }
+  return text;
 }
 
 std::string FishScript(const std::vector<CompletionEntry>& entries) {
-  std::string script =
-      "# fish completion for vernier: vernier completion fish | source\n"
-      "complete -c vernier -f\n";
-  for (const CompletionEntry& entry : entries) {
-    script += fmt::format(
-        "complete -c vernier -n '{}' -a '{}'\n", FishCondition(entry.path), Joined(entry.words));
-  }
-  return script;
+  return fmt::format(
+      R"(# fish completion for vernier: vernier completion fish | source
+function __vernier_words
+  set -l current (commandline -ct)
+  set -l at
+  set -l before
+  set -l arguments 0
+  set -l flags
+  set -l offered
+  set -l study
+  set -l valued {0}
+  for word in (commandline -opc)[2..]
+    if contains -- "$before" $valued
+      set before
+      continue
+    end
+    set before $word
+    string match -q -- '-*' $word; and continue
+    set -l longer (string join -- / $at $word)
+    if test $arguments -eq 0; and contains -- $longer {1}
+      set at $longer
+    else
+      set arguments (math $arguments + 1)
+    end
+  end
+  if contains -- "$before" $valued
+    __fish_complete_path $current
+    return
+  end
+  switch "$at"
+{2}  end
+  if string match -q -- '-*' $current
+    printf '%s\n' $flags
+  else if set -q offered[1]
+    printf '%s\n' $offered
+  else if set -q study[1]; and test $arguments -eq 0
+    vernier study list -o csv --no-headers 2>/dev/null | string replace -r ',.*' ''
+  else
+    __fish_complete_path $current
+  end
+end
+complete -c vernier -f -a '(__vernier_words)'
+)",
+      ValuedOptions(entries),
+      Paths(entries),
+      FishCases(entries));
 }
 
 }  // namespace
 
 std::vector<CompletionEntry> CompletionTable(const CLI::App& root) {
   std::vector<CompletionEntry> entries;
-  Collect(root, "", OptionWords(root), entries);
+  Collect(root, root, "", entries);
   return entries;
 }
 

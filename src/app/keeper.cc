@@ -83,6 +83,9 @@ absl::Duration Keeper::Step() {
   if (!trouble.empty() && trouble != trouble_) {
     base::Log(base::LogLevel::kError, "studies do not move", {{"error", trouble}});
   }
+  if (trouble.empty() && !trouble_.empty()) {
+    base::Log(base::LogLevel::kInfo, "studies move again", {});
+  }
   trouble_ = trouble;
   return pause.ok() ? std::min(*pause, kLongestPause) : kLongestPause;
 }

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -69,7 +68,7 @@ class File {
     return Unavailable("cannot read '{}': {}", path, std::strerror(errno));
   }
 
-  const std::string path_;
+  std::string path_;
   int fd_;
 };
 
@@ -165,9 +164,11 @@ absl::StatusOr<std::string> OutputCursor::ReadLines(std::int64_t most_bytes) {
 
 absl::StatusOr<std::vector<OutputCursor::Mark>> OutputCursor::SeekEnd(std::int64_t count) {
   const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(0, count));
+  std::vector<std::int64_t> segments = ListSegments(log_file_);
+  std::ranges::reverse(segments);
   std::vector<Mark> marks;
   std::optional<Mark> end;
-  for (const std::int64_t segment : ListSegments(log_file_) | std::views::reverse) {
+  for (const std::int64_t segment : segments) {
     if (end.has_value() && marks.size() >= wanted) break;
     VERNIER_ASSIGN_OR_RETURN(const File file, File::Open(SegmentPath(log_file_, segment)));
     if (!file.is_open()) continue;  // It was removed just now.

@@ -301,7 +301,7 @@ absl::Status StudiesImpl::DeleteLive(StudyId id,
                               study.open);
   };
   VERNIER_RETURN_IF_ERROR(live->Bar(may_go));
-  const absl::Status deleted = storage_.DeleteStudy(id, caller.request_id);
+  absl::Status deleted = storage_.DeleteStudy(id, caller.request_id);
   if (!deleted.ok() && !absl::IsNotFound(deleted)) {
     live->Revive();
     return deleted;

@@ -96,6 +96,7 @@ absl::Status CheckSameReport(const TrialRow& row,
 
 std::string NoMetricMessage(const Study& study, const std::map<std::string, double>& metrics) {
   std::vector<std::string> names;
+  names.reserve(metrics.size());
   for (const auto& [name, value] : metrics) names.push_back(name);
   std::vector<std::string> missing;
   for (const Objective& objective : study.spec.objectives) {

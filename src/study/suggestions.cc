@@ -172,7 +172,7 @@ absl::StatusOr<std::vector<Trial>> HandOut::Answer() && {
 absl::StatusOr<std::vector<Trial>> Serve(LiveStudy& live,
                                          HandOut& hand_out,
                                          const Caller& caller,
-                                         std::stop_token stop) {
+                                         const std::stop_token& stop) {
   const auto decide = [&](Draft& draft, Transient& transient) {
     return hand_out.Decide(draft, transient);
   };
@@ -204,7 +204,7 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::Ask(StudyId id,
   VERNIER_RETURN_IF_ERROR(CheckCount(count));
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   HandOut hand_out(caller, count, std::nullopt);
-  return Serve(*live, hand_out, caller, std::move(stop));
+  return Serve(*live, hand_out, caller, stop);
 }
 
 absl::StatusOr<std::vector<Trial>> StudiesImpl::Suggest(StudyId id,
@@ -216,7 +216,7 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::Suggest(StudyId id,
   if (holder.empty()) return FieldError("client_id", "must not be empty");
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   HandOut hand_out(caller, count, std::string(holder));
-  return Serve(*live, hand_out, caller, std::move(stop));
+  return Serve(*live, hand_out, caller, stop);
 }
 
 }  // namespace vernier::study

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,13 +12,28 @@ namespace vernier::quality {
 // An objective to be minimised whose least value is known, so that the regret of a point is.
 struct Function {
   std::string name;
+  std::string family;
   Space space;
-  double (*regret)(const Point& point);  // Above the least value; without noise.
-  double noise = 0;                      // Standard deviation of what is added to a told value.
+  std::function<double(const Point&)>
+      regret;        // Above the least value, known or ever found; without noise.
+  double noise = 0;  // Standard deviation of what is added to a told value.
 };
 
-// One of each kind: smooth with three optima, six-dimensional, a funnel on a log scale with ripples, mixed types,
-// conditional branches, noise. No optimum lies at the middle of its space, where designs like to start.
+// All functions, by family. No optimum lies at the middle of its space, where designs like to start.
 std::vector<Function> Functions();
+
+// The families, one file of functions/ each.
+void AddSmooth(std::vector<Function>& functions);
+void AddRotated(std::vector<Function>& functions);
+void AddMixed(std::vector<Function>& functions);
+void AddConditional(std::vector<Function>& functions);
+void AddTraining(std::vector<Function>& functions);
+void AddNoisy(std::vector<Function>& functions);  // Of those there are: comes last.
+
+// What the families share: the value of a number or a choice, the space x0 … x(d-1) and the coordinates of its points.
+double Number(const Point& point, const std::string& name);
+std::string Choice(const Point& point, const std::string& name);
+Space Box(int dimensions, double lower, double upper);
+std::vector<double> Coordinates(const Point& point, int dimensions);
 
 }  // namespace vernier::quality

@@ -81,7 +81,7 @@ std::string RegretChart(const std::vector<Panel>& panels) {
     const double y = kMargin + static_cast<double>(i / kColumns) * (kHeight + 2 * kMargin);
     const Range range = DecadesOf(panels[i]);
     svg += fmt::format("<g transform='translate({},{})'>\n", x, y);
-    svg += fmt::format("<text y='-10' font-size='13'>{}: median regret by trial</text>\n",
+    svg += fmt::format("<text y='-10' font-size='13'>{}: normalised regret by trial</text>\n",
                        panels[i].title);
     svg += Grid(range) + Lines(panels[i], range) + "</g>\n";
   }

@@ -5,7 +5,7 @@
 
 namespace vernier::quality {
 
-// Median regret after each trial.
+// Regret after each trial.
 struct Curve {
   std::string algorithm;
   std::vector<double> regret;
@@ -15,7 +15,7 @@ struct Panel {
   std::vector<Curve> curves;
 };
 
-// An SVG picture: a panel for each function, regret on a log scale over trials, a line for each algorithm.
+// An SVG picture: for each panel, regret on a log scale over trials, a line for each algorithm.
 std::string RegretChart(const std::vector<Panel>& panels);
 
 }  // namespace vernier::quality

@@ -69,8 +69,8 @@ INSTANTIATE_TEST_SUITE_P(Functions,
                          GpQuality,
                          ::testing::Values(QualityCase{"Branin", "branin", 0.3},
                                            QualityCase{"Hartmann6", "hartmann6", 0.4},
-                                           QualityCase{"Mixed", "mixed", 1.0},
-                                           QualityCase{"Conditional", "conditional", 0.5}),
+                                           QualityCase{"Mixed", "bowl5", 1.0},
+                                           QualityCase{"Conditional", "branches", 0.5}),
                          [](const auto& row) { return row.param.name; });
 
 }  // namespace

@@ -9,8 +9,8 @@
 namespace vernier::gp {
 namespace {
 
-// However clear-cut failures look: never be surer of one than Phi(-1 / sqrt(0.05)), four in a million.
-constexpr double kLeastLabelNoise = 0.05;
+// Of labels that are their mean: never be surer of a failure than Phi(-1 / sqrt(0.02)), one in 10^12.
+constexpr double kLabelNoise = 0.02;
 
 double LogEi(double mean, double variance, double incumbent) {
   const double deviation = std::sqrt(variance);
@@ -18,10 +18,7 @@ double LogEi(double mean, double variance, double incumbent) {
          std::log(deviation);
 }
 
-// The standard deviation of a label to come.
-double LabelDeviation(const Posterior& success, double variance) {
-  return std::sqrt(variance + std::max(success.noise(), kLeastLabelNoise));
-}
+double LabelDeviation(double variance) { return std::sqrt(variance + kLabelNoise); }
 
 }  // namespace
 
@@ -46,7 +43,7 @@ std::vector<double> Acquisition::Values(const Eigen::MatrixXd& features) const {
   if (success_ != nullptr) {
     const std::vector<Prediction> labels = success_->Predict(features);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double deviation = LabelDeviation(*success_, labels[i].variance);
+      const double deviation = LabelDeviation(labels[i].variance);
       values[i] += numerics::LogNormalCdf(labels[i].mean / deviation).value;
     }
   }
@@ -64,7 +61,7 @@ double Acquisition::ValueAndGradient(const Eigen::RowVectorXd& features,
   double value = h.value + std::log(deviation);
   if (success_ != nullptr) {
     const PredictionWithGradient label = success_->PredictWithGradient(features);
-    const double spread = LabelDeviation(*success_, label.value.variance);
+    const double spread = LabelDeviation(label.value.variance);
     const numerics::LogCdf ok = numerics::LogNormalCdf(label.value.mean / spread);
     value += ok.value;
     gradient += ok.slope *

@@ -10,8 +10,9 @@ namespace vernier::gp {
 // ln of the expected improvement over `incumbent` (Ament et al., 2023: LogEI), exact in its tails, plus ln of the
 // probability that the trial does not fail, where there is a model of that.
 //
-// The failure model is a Gaussian process on labels +1 and -1; P(ok) is the chance that the label of a new trial, noise
-// included, is above 0. So failures that come by chance (much noise) weigh little, a sharp border weighs much.
+// The failure model is a Gaussian process on labels +1 and -1; P(ok) is the chance that the mean label at the point is
+// above 0. Where failures come by chance the mean label is the same everywhere and so changes nothing; at a border behind
+// which trials fail it changes sign.
 class Acquisition {
  public:
   // All must outlive the object; `success` may be null.

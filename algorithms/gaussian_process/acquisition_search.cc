@@ -20,7 +20,7 @@ constexpr int kMaxEnumerated = 1024;
 constexpr double kStartSharpness = 2.0;
 constexpr double kLeastGain = 1e-9;
 constexpr int kMaxRounds = 3;
-constexpr int kBlock = 64;
+constexpr std::size_t kBlock = 64;
 
 bool Better(const Scored& a, const Scored& b) { return a.value > b.value; }
 
@@ -64,11 +64,13 @@ SearchEffort SearchEffort::For(int points) {
 AcquisitionSearch::AcquisitionSearch(const CoordinateSpace& space,
                                      const FeatureMap& features,
                                      const Acquisition& acquisition,
+                                     const BorderPrior& prior,
                                      const std::function<bool(const Coordinates&)>& admits,
                                      const SearchEffort& effort)
     : space_(space),
       features_(features),
       acquisition_(acquisition),
+      prior_(prior),
       admits_(admits),
       effort_(effort) {}
 
@@ -104,12 +106,12 @@ std::vector<Coordinates> AcquisitionSearch::Candidates(const std::vector<Coordin
 
 // Where scoring all is too dear, half of those scored are the most promising by their means, half come from everywhere.
 std::vector<Scored> AcquisitionSearch::Score(std::vector<Coordinates> candidates) const {
-  Eigen::MatrixXd rows = features_.Matrix(candidates);
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto limit = static_cast<std::size_t>(effort_.scored);
   if (order.size() > limit) {
-    const std::vector<double> optimistic = acquisition_.OptimisticValues(rows);
+    const std::vector<double> optimistic =
+        acquisition_.OptimisticValues(features_.Matrix(candidates));
     const auto half = static_cast<std::ptrdiff_t>(limit / 2);
     std::partial_sort(order.begin(), order.begin() + half, order.end(), [&](auto a, auto b) {
       return optimistic[a] != optimistic[b] ? optimistic[a] > optimistic[b] : a < b;
@@ -120,18 +122,27 @@ std::vector<Scored> AcquisitionSearch::Score(std::vector<Coordinates> candidates
   std::vector<Scored> scored;
   scored.reserve(order.size());
   for (std::size_t first = 0; first < order.size(); first += kBlock) {
-    const std::size_t size = std::min<std::size_t>(kBlock, order.size() - first);
-    Eigen::MatrixXd block(static_cast<Eigen::Index>(size), rows.cols());
-    for (std::size_t i = 0; i < size; ++i) {
-      block.row(static_cast<Eigen::Index>(i)) =
-          rows.row(static_cast<Eigen::Index>(order[first + i]));
+    std::vector<Coordinates> block;
+    for (std::size_t i = first; i < std::min(first + kBlock, order.size()); ++i) {
+      block.push_back(std::move(candidates[order[i]]));
     }
-    const std::vector<double> values = acquisition_.Values(block);
-    for (std::size_t i = 0; i < size; ++i) {
-      scored.push_back({std::move(candidates[order[first + i]]), values[i]});
+    const std::vector<double> values = Values(block);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      scored.push_back({std::move(block[i]), values[i]});
     }
   }
   return scored;
+}
+
+std::vector<double> AcquisitionSearch::Values(
+    const std::vector<Coordinates>& configurations) const {
+  std::vector<double> values = acquisition_.Values(features_.Matrix(configurations));
+  std::vector<char> active;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    space_.Activity(configurations[i], active);
+    values[i] += prior_.LogDensity(configurations[i], active);
+  }
+  return values;
 }
 
 // The best one, and others drawn without replacement with weights exp(sharpness x standardised value), by adding Gumbel
@@ -200,10 +211,12 @@ bool AcquisitionSearch::ImproveContinuous(Scored& at) const {
     move_to(x);
     if (!admits_(u)) return std::numeric_limits<double>::infinity();
     features_.Write(u, active, row);
-    const double value = acquisition_.ValueAndGradient(row, by_feature);
+    const double value =
+        acquisition_.ValueAndGradient(row, by_feature) + prior_.LogDensity(u, active);
     features_.PullBack(u, active, by_feature, by_coordinate);
     for (std::size_t i = 0; i < size; ++i) {
-      gradient[i] = -by_coordinate[free.parameters[i]] * free.scales[i];
+      const std::size_t k = free.parameters[i];
+      gradient[i] = -(by_coordinate[k] + prior_.Slope(u[k])) * free.scales[i];
     }
     return -value;
   };
@@ -222,7 +235,7 @@ bool AcquisitionSearch::ImproveFinite(Scored& at) const {
     std::vector<Coordinates> neighbours = Neighbours(space_, at.u);
     std::erase_if(neighbours, [this](const Coordinates& u) { return !admits_(u); });
     if (neighbours.empty()) return moved;
-    const std::vector<double> values = acquisition_.Values(features_.Matrix(neighbours));
+    const std::vector<double> values = Values(neighbours);
     const auto best =
         static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
     if (!(values[best] > at.value + kLeastGain)) return moved;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/gaussian_process/acquisition.h"
+#include "algorithms/gaussian_process/border_prior.h"
 #include "algorithms/gaussian_process/coordinates.h"
 #include "algorithms/gaussian_process/features.h"
 #include "vernier/core/rng.h"
@@ -34,10 +35,11 @@ struct Scored {
 // finite ones. The acquisition is only ever evaluated at legal points.
 class AcquisitionSearch {
  public:
-  // `admits`: whether a rounded configuration may be proposed. All are referred to.
+  // `admits`: whether a rounded configuration may be proposed. `prior` is added to the acquisition. All are referred to.
   AcquisitionSearch(const CoordinateSpace& space,
                     const FeatureMap& features,
                     const Acquisition& acquisition,
+                    const BorderPrior& prior,
                     const std::function<bool(const Coordinates&)>& admits,
                     const SearchEffort& effort);
 
@@ -50,6 +52,7 @@ class AcquisitionSearch {
  private:
   std::vector<Coordinates> Candidates(const std::vector<Coordinates>& centres, Rng& rng) const;
   std::vector<Scored> Score(std::vector<Coordinates> candidates) const;
+  std::vector<double> Values(const std::vector<Coordinates>& configurations) const;
   std::vector<Scored> ChooseStarts(const std::vector<Scored>& scored, Rng& rng) const;
   void Improve(Scored& at) const;
   bool ImproveContinuous(Scored& at) const;
@@ -58,6 +61,7 @@ class AcquisitionSearch {
   const CoordinateSpace& space_;
   const FeatureMap& features_;
   const Acquisition& acquisition_;
+  const BorderPrior& prior_;
   const std::function<bool(const Coordinates&)>& admits_;
   const SearchEffort effort_;
 };

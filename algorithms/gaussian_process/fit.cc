@@ -16,24 +16,22 @@ numerics::Box BoundsOf(const Prior& prior, int groups) {
   const auto size = static_cast<std::size_t>(groups);
   numerics::Box box{.lower = std::vector<double>(size, std::log(prior.min_length_scale)),
                     .upper = std::vector<double>(size, std::log(prior.max_length_scale))};
-  box.lower.insert(box.lower.end(), {std::log(prior.min_signal), std::log(prior.min_noise)});
-  box.upper.insert(box.upper.end(), {std::log(prior.max_signal), std::log(prior.max_noise)});
+  box.lower.insert(
+      box.lower.end(),
+      {std::log(prior.min_signal), std::log(prior.min_main), std::log(prior.min_noise)});
+  box.upper.insert(
+      box.upper.end(),
+      {std::log(prior.max_signal), std::log(prior.max_main), std::log(prior.max_noise)});
   return box;
-}
-
-// Every k-th row, so that at most `limit` are left.
-Eigen::MatrixXd Thinned(const Eigen::MatrixXd& rows, Eigen::Index limit) {
-  if (rows.rows() <= limit) return rows;
-  Eigen::MatrixXd kept(limit, rows.cols());
-  for (Eigen::Index i = 0; i < limit; ++i) kept.row(i) = rows.row(i * rows.rows() / limit);
-  return kept;
 }
 
 std::vector<Hyperparameters> ColdStarts(const Prior& prior, int groups) {
   Hyperparameters wiggly = prior.Mode(groups);
   for (double& log_length_scale : wiggly.log_length_scales) log_length_scale = std::log(0.3);
   wiggly.log_noise = std::log(1e-4);
-  return {prior.Mode(groups), wiggly};
+  Hyperparameters joint = prior.Mode(groups);
+  joint.log_main = std::log(0.01);
+  return {prior.Mode(groups), wiggly, joint};
 }
 
 }  // namespace
@@ -46,9 +44,7 @@ Hyperparameters FitHyperparameters(const Eigen::MatrixXd& features,
                                    const std::optional<Hyperparameters>& warm,
                                    const FitEffort& effort,
                                    const std::stop_token& stop) {
-  const Eigen::MatrixXd x = Thinned(features, effort.max_rows);
-  const Eigen::VectorXd y = Thinned(targets, effort.max_rows);
-  NegativeLogPosterior posterior(x, group_of_column, y, prior);
+  NegativeLogPosterior posterior(features, group_of_column, targets, prior);
   const auto objective = [&posterior](std::span<const double> theta, std::span<double> gradient) {
     return posterior(theta, gradient);
   };

@@ -14,13 +14,11 @@ namespace vernier::gp {
 struct FitEffort {
   int warm_evaluations = 15;  // From an earlier optimum.
   int cold_evaluations = 30;  // From each of the standard starts.
-  // Of more rows, so many are looked at, evenly spread.
-  int max_rows = 300;
 };
 
 // Maximum a posteriori hyperparameters. Searches from `warm` if there is one of the right size, else from the prior's
-// mode and from a short-scaled, nearly noiseless start, since the posterior often has one mode that explains the data
-// by signal and one that explains it by noise. Falls back on the prior's mode if nothing can be evaluated.
+// mode, from a short-scaled, nearly noiseless start, and from one with next to no main effects, since the posterior
+// often has a mode for each of these explanations of the data. Falls back on the prior's mode if nothing can be evaluated.
 // REQUIRES: features.rows() >= 1. Stops between searches if `stop` fires, with the best so far.
 Hyperparameters FitHyperparameters(const Eigen::MatrixXd& features,
                                    const std::vector<int>& group_of_column,

@@ -11,6 +11,7 @@
 
 #include "algorithms/gaussian_process/acquisition.h"
 #include "algorithms/gaussian_process/acquisition_search.h"
+#include "algorithms/gaussian_process/border_prior.h"
 #include "algorithms/gaussian_process/coordinates.h"
 #include "algorithms/gaussian_process/features.h"
 #include "algorithms/gaussian_process/gp_state.h"
@@ -33,7 +34,7 @@ constexpr std::size_t kLeastForModel = 2;
 constexpr double kRepeatDistance = 1e-6;
 
 struct Settings {
-  std::size_t initial_points = 3;
+  std::size_t initial_points = 5;
   std::size_t max_points = 1000;
 };
 
@@ -134,8 +135,13 @@ class Session {
         surrogate_->objective(), surrogate_->incumbent(), surrogate_->success());
     const std::function<bool(const gp::Coordinates&)> admits = Admission();
     const auto trials = static_cast<int>(surrogate_->objective().scaled_points().rows());
-    const gp::AcquisitionSearch search(
-        frame_.coordinates, frame_.features, acquisition, admits, gp::SearchEffort::For(trials));
+    const gp::BorderPrior prior(frame_.coordinates, history_.points.size());
+    const gp::AcquisitionSearch search(frame_.coordinates,
+                                       frame_.features,
+                                       acquisition,
+                                       prior,
+                                       admits,
+                                       gp::SearchEffort::For(trials));
     for (const gp::Scored& scored : search.Run(surrogate_->centres(), rng_, stop_)) {
       const Eigen::RowVectorXd row = frame_.features.Matrix({scored.u}).row(0);
       Point point = frame_.coordinates.Decode(scored.u);
@@ -162,7 +168,7 @@ class Session {
 
   bool IsRepeat(const Eigen::RowVectorXd& features) const {
     const gp::Posterior& objective = surrogate_->objective();
-    const Eigen::RowVectorXd z = features.cwiseProduct(objective.inverse_scales());
+    const Eigen::RowVectorXd z = features.cwiseProduct(objective.kernel().inverse_scales());
     return (objective.scaled_points().rowwise() - z).rowwise().squaredNorm().minCoeff() <
            kRepeatDistance * kRepeatDistance;
   }
@@ -215,7 +221,7 @@ class GpOptimizer final : public Optimizer {
         options_(std::move(options)) {}
 
   std::string_view name() const override { return "gp"; }
-  std::string_view version() const override { return "1"; }
+  std::string_view version() const override { return "2"; }
   std::string options() const override { return options_; }
 
   absl::StatusOr<Suggestions> Suggest(std::span<const Observation> finished,
@@ -248,7 +254,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> NewGpOptimizer(const Problem& problem
   }
   OptionReader reader("algorithm", choice);
   Settings settings;
-  settings.initial_points = static_cast<std::size_t>(reader.Int("initial_points", 3, 1, 100000));
+  settings.initial_points = static_cast<std::size_t>(reader.Int("initial_points", 5, 1, 100000));
   settings.max_points = static_cast<std::size_t>(reader.Int("max_points", 1000, 10, 5000));
   VERNIER_RETURN_IF_ERROR(reader.Finish());
   return std::make_unique<GpOptimizer>(problem, settings, reader.Json());

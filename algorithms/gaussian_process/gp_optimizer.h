@@ -9,7 +9,7 @@ namespace vernier {
 
 // "gp": Bayesian optimisation with a Gaussian process (README.md of this folder says how).
 //
-// Options: `initial_points` (default 3): points of the initial design, spread over the space before the model decides.
+// Options: `initial_points` (default 5): points of the initial design, spread over the space before the model decides.
 // `max_points` (default 1000): the largest number of trials that the model takes in; of more, a subset.
 // InvalidArgument: a FieldError: an illegal option ("algorithm…"), several objectives ("objective").
 absl::StatusOr<std::unique_ptr<Optimizer>> NewGpOptimizer(const Problem& problem,

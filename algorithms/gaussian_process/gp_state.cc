@@ -11,13 +11,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
+// By kWarps.
+constexpr std::array<const char*, kWarps.size()> kObjectiveKeys = {"half_rank", "power"};
 // No logarithm of a hyperparameter is beyond this (Prior).
 constexpr double kLargestLog = 50.0;
 
 std::optional<Hyperparameters> ReadTheta(const Json& json, std::string_view key, int groups) {
   const auto at = json.find(std::string(key));
-  const auto size = static_cast<std::size_t>(groups) + 2;
+  const std::size_t size = Hyperparameters::PackedSize(static_cast<std::size_t>(groups));
   if (at == json.end() || !at->is_array() || at->size() != size) return std::nullopt;
   std::vector<double> theta;
   for (const Json& number : *at) {
@@ -32,7 +34,10 @@ std::optional<Hyperparameters> ReadTheta(const Json& json, std::string_view key,
 
 std::string FormatState(const GpState& state) {
   Json json = {{"format", kFormat}, {"fitted_at", state.fitted_at}};
-  if (state.objective) json["objective"] = state.objective->Pack();
+  for (std::size_t i = 0; i < kWarps.size(); ++i) {
+    if (state.objective[i]) json[kObjectiveKeys[i]] = state.objective[i]->Pack();
+    if (state.warp == kWarps[i]) json["warp"] = kObjectiveKeys[i];
+  }
   if (state.success) json["success"] = state.success->Pack();
   if (state.design_seed) json["design_seed"] = *state.design_seed;
   return json.dump();
@@ -42,7 +47,10 @@ GpState ParseState(std::string_view text, int groups) {
   const Json json = Json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
   GpState state;
   if (!json.is_object() || json.value("format", Json()) != kFormat) return state;
-  state.objective = ReadTheta(json, "objective", groups);
+  for (std::size_t i = 0; i < kWarps.size(); ++i) {
+    state.objective[i] = ReadTheta(json, kObjectiveKeys[i], groups);
+    if (json.value("warp", Json()) == kObjectiveKeys[i]) state.warp = kWarps[i];
+  }
   state.success = ReadTheta(json, "success", groups);
   const auto fitted_at = json.find("fitted_at");
   if (fitted_at != json.end() && fitted_at->is_number_integer()) {

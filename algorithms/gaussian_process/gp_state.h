@@ -1,19 +1,23 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "algorithms/gaussian_process/kernel.h"
+#include "algorithms/gaussian_process/targets.h"
 
 namespace vernier::gp {
 
 // The memory of the optimiser from one call to the next: where the next fit starts, and which initial design is walked.
 struct GpState {
-  std::optional<Hyperparameters> objective;  // Of the objective's model.
-  std::int64_t fitted_at = 0;                // The number of targets it was fitted to.
-  std::optional<Hyperparameters> success;    // Of the failure model.
+  // Of the objective's model, for each of kWarps; both or none.
+  std::array<std::optional<Hyperparameters>, kWarps.size()> objective;
+  Warp warp = Warp::kHalfRank;             // Which of them is in use.
+  std::int64_t fitted_at = 0;              // The number of targets they were fitted to.
+  std::optional<Hyperparameters> success;  // Of the failure model.
   std::optional<std::uint64_t> design_seed;
 };
 

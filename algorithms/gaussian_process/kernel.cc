@@ -6,86 +6,144 @@
 namespace vernier::gp {
 namespace {
 
-// Turns squared distances in `r2` into correlations, and writes their slopes: one exponential each.
-template <typename Squares, typename Slopes>
-void MapWithSlope(Squares&& r2, Slopes&& slope) {
-  const Eigen::ArrayXd a = (5.0 * r2.array()).sqrt();
-  const Eigen::ArrayXd decay = (-a).exp();
-  slope.array() = (5.0 / 3.0) * (1.0 + a) * decay;
-  r2.array() = (1.0 + a + a.square() / 3.0) * decay;
-}
+// The main effect of one number at some points, t being their coordinates times sqrt(5) / kMainReach. As e^-|t - t'| is
+// the lesser of e^t' e^-t and e^-t' e^t, one pair of exponentials for each point does for all pairs of points.
+class MainEffect {
+ public:
+  // Whether neither exponential overflows, nor their products lose anything that matters.
+  static bool Holds(const Eigen::VectorXd& coordinates) {
+    constexpr double kLargest = 60.0;  // e^(sqrt(5) / kMainReach 60) < 1e120
+    return coordinates.size() == 0 || coordinates.cwiseAbs().maxCoeff() < kLargest;
+  }
 
-template <typename Squares>
-void Map(Squares&& r2) {
-  const Eigen::ArrayXd a = (5.0 * r2.array()).sqrt();
-  r2.array() = (1.0 + a + a.square() / 3.0) * (-a).exp();
-}
+  explicit MainEffect(const Eigen::VectorXd& coordinates)
+      : t_(std::sqrt(5.0) / kMainReach * coordinates), rising_(t_.exp()), falling_((-t_).exp()) {}
+
+  // Of the last `rows` points with the j-th of `other`.
+  auto Correlation(Eigen::Index rows, const MainEffect& other, Eigen::Index j) const {
+    const auto distance = (t_.tail(rows) - other.t_[j]).abs();
+    const auto decay =
+        (rising_.tail(rows) * other.falling_[j]).min(falling_.tail(rows) * other.rising_[j]);
+    return ((1.0 + distance + distance.square() / 3.0) * decay).eval();
+  }
+
+ private:
+  Eigen::ArrayXd t_;
+  Eigen::ArrayXd rising_;
+  Eigen::ArrayXd falling_;
+};
 
 }  // namespace
 
 std::vector<double> Hyperparameters::Pack() const {
   std::vector<double> theta = log_length_scales;
-  theta.push_back(log_signal);
-  theta.push_back(log_noise);
+  theta.insert(theta.end(), {log_signal, log_main, log_noise});
   return theta;
 }
 
 Hyperparameters Hyperparameters::Unpack(std::span<const double> theta) {
-  const std::size_t groups = theta.size() - 2;
+  const std::size_t groups = theta.size() - 3;
   return {.log_length_scales = {theta.begin(), theta.begin() + static_cast<std::ptrdiff_t>(groups)},
           .log_signal = theta[groups],
-          .log_noise = theta[groups + 1]};
+          .log_main = theta[groups + 1],
+          .log_noise = theta[groups + 2]};
 }
 
-Eigen::MatrixXd Scaled(const Eigen::MatrixXd& features,
-                       const std::vector<double>& log_length_scales,
-                       const std::vector<int>& group_of_column) {
-  Eigen::MatrixXd z = features;
-  for (Eigen::Index column = 0; column < z.cols(); ++column) {
-    const int group = group_of_column[static_cast<std::size_t>(column)];
-    z.col(column) *= std::exp(-log_length_scales[static_cast<std::size_t>(group)]);
-  }
-  return z;
+void ToCorrelation(Eigen::Ref<Eigen::ArrayXd> r2) {
+  const Eigen::ArrayXd a = (5.0 * r2).sqrt();
+  r2 = (1.0 + a + a.square() / 3.0) * (-a).exp();
 }
 
-void CorrelationLower(const Eigen::MatrixXd& z,
-                      Eigen::MatrixXd& correlation,
-                      Eigen::MatrixXd* slope) {
-  const Eigen::Index n = z.rows();
-  correlation.resize(n, n);
-  if (slope != nullptr) slope->resize(n, n);
-  for (Eigen::Index j = 0; j < n; ++j) {
-    auto below = correlation.col(j).tail(n - j);
-    below.setZero();
-    for (Eigen::Index k = 0; k < z.cols(); ++k) {
-      below.array() += (z.col(k).tail(n - j).array() - z(j, k)).square();
+void ToCorrelation(Eigen::Ref<Eigen::ArrayXd> r2, Eigen::Ref<Eigen::ArrayXd> slope) {
+  const Eigen::ArrayXd a = (5.0 * r2).sqrt();
+  const Eigen::ArrayXd decay = (-a).exp();
+  slope = (5.0 / 3.0) * (1.0 + a) * decay;
+  r2 = (1.0 + a + a.square() / 3.0) * decay;
+}
+
+Kernel::Kernel(const Hyperparameters& hyperparameters, const std::vector<int>& group_of_column)
+    : signal_(std::exp(hyperparameters.log_signal)),
+      main_(std::exp(hyperparameters.log_main)),
+      inverse_scales_(static_cast<Eigen::Index>(group_of_column.size())) {
+  for (Eigen::Index column = 0; column < inverse_scales_.size(); ++column) {
+    const auto group = static_cast<std::size_t>(group_of_column[static_cast<std::size_t>(column)]);
+    inverse_scales_[column] = std::exp(-hyperparameters.log_length_scales[group]);
+    if (group == groups_.size()) groups_.push_back({.first = column, .size = 0});
+    ++groups_[group].size;
+  }
+  if (groups_.empty()) main_ = 0;
+}
+
+Eigen::MatrixXd Kernel::Scaled(const Eigen::MatrixXd& features) const {
+  return features * inverse_scales_.asDiagonal();
+}
+
+Eigen::MatrixXd Kernel::Lower(const Eigen::MatrixXd& z) const {
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(z.rows(), z.rows());
+  Add(z, z, Pairs::kLowerHalf, out);
+  return out;
+}
+
+Eigen::MatrixXd Kernel::Between(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) const {
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(a.rows(), b.rows());
+  Add(a, b, Pairs::kAll, out);
+  return out;
+}
+
+void Kernel::Add(const Eigen::MatrixXd& a,
+                 const Eigen::MatrixXd& b,
+                 Pairs pairs,
+                 Eigen::MatrixXd& out) const {
+  const auto add = [&](Eigen::Index first, Eigen::Index size, double inverse_reach, double weight) {
+    Eigen::ArrayXd r2(a.rows());
+    for (Eigen::Index j = 0; j < b.rows(); ++j) {
+      const Eigen::Index rows = pairs == Pairs::kAll ? a.rows() : a.rows() - j;
+      auto below = r2.tail(rows);
+      below.setZero();
+      for (Eigen::Index c = first; c < first + size; ++c) {
+        below += (inverse_reach * (a.col(c).tail(rows).array() - b(j, c))).square();
+      }
+      ToCorrelation(below);
+      out.col(j).tail(rows).array() += weight * below;
     }
-    if (slope != nullptr) {
-      MapWithSlope(below, slope->col(j).tail(n - j));
-    } else {
-      Map(below);
+  };
+  add(0, a.cols(), 1.0, signal_);
+  for (const Group& group : groups_) {
+    const double share = main_ / static_cast<double>(groups_.size());
+    if (group.size > 1 || !MainEffect::Holds(a.col(group.first)) ||
+        !MainEffect::Holds(b.col(group.first))) {
+      add(group.first, group.size, 1.0 / kMainReach, share);
+      continue;
+    }
+    const MainEffect of_a(a.col(group.first));
+    const MainEffect of_b(b.col(group.first));
+    for (Eigen::Index j = 0; j < b.rows(); ++j) {
+      const Eigen::Index rows = pairs == Pairs::kAll ? a.rows() : a.rows() - j;
+      out.col(j).tail(rows).array() += share * of_a.Correlation(rows, of_b, j);
     }
   }
 }
 
-void CorrelationBetween(const Eigen::MatrixXd& a,
-                        const Eigen::MatrixXd& b,
-                        Eigen::MatrixXd& correlation,
-                        Eigen::MatrixXd* slope) {
-  correlation.resize(a.rows(), b.rows());
-  if (slope != nullptr) slope->resize(a.rows(), b.rows());
-  for (Eigen::Index j = 0; j < b.rows(); ++j) {
-    auto column = correlation.col(j);
-    column.setZero();
-    for (Eigen::Index k = 0; k < a.cols(); ++k) {
-      column.array() += (a.col(k).array() - b(j, k)).square();
-    }
-    if (slope != nullptr) {
-      MapWithSlope(column, slope->col(j));
-    } else {
-      Map(column);
-    }
+Kernel::Sloped Kernel::BetweenWithSlopes(const Eigen::MatrixXd& a,
+                                         const Eigen::RowVectorXd& b) const {
+  Sloped out{.covariance = Eigen::VectorXd(a.rows()),
+             .slopes = Eigen::MatrixXd(a.rows(), a.cols())};
+  Eigen::ArrayXd r2 = (a.rowwise() - b).rowwise().squaredNorm();
+  Eigen::ArrayXd slope(a.rows());
+  ToCorrelation(r2, slope);
+  out.covariance = signal_ * r2;
+  out.slopes.colwise() = (signal_ * slope).matrix();
+  const double share = main_ / static_cast<double>(groups_.size());
+  constexpr double kInverse = 1.0 / (kMainReach * kMainReach);
+  for (const Group& group : groups_) {
+    const auto columns = a.middleCols(group.first, group.size);
+    r2 =
+        kInverse * (columns.rowwise() - b.segment(group.first, group.size)).rowwise().squaredNorm();
+    ToCorrelation(r2, slope);
+    out.covariance.array() += share * r2;
+    out.slopes.middleCols(group.first, group.size).colwise() += (share * kInverse * slope).matrix();
   }
+  return out;
 }
 
 }  // namespace vernier::gp

@@ -9,27 +9,45 @@
 #include "algorithms/numerics/cholesky.h"
 
 namespace vernier::gp {
+namespace {
+
+// -ln of a Gamma density at e^log_value, as a density of the value; adds its derivative by log_value.
+double NegativeLogGamma(double shape, double rate, double log_value, double& slope) {
+  const double value = std::exp(log_value);
+  slope += rate * value - (shape - 1.0);
+  return rate * value - (shape - 1.0) * log_value;
+}
+
+// Runs visit(j, first) for each column j of the lower half: its pairs are first … first + n - j - 2.
+template <typename Visit>
+void ForEachColumn(Eigen::Index n, const Visit& visit) {
+  Eigen::Index first = 0;
+  for (Eigen::Index j = 0; j + 1 < n; ++j) {
+    visit(j, first, n - j - 1);
+    first += n - j - 1;
+  }
+}
+
+}  // namespace
 
 double Prior::NegativeLog(std::span<const double> theta, std::span<double> gradient) const {
-  const std::size_t groups = theta.size() - 2;
+  const std::size_t groups = theta.size() - Hyperparameters::PackedSize(0);
   double penalty = 0;
   for (std::size_t k = 0; k < groups; ++k) {
     const double inverse_square = std::exp(-2.0 * theta[k]);
     penalty += length_scale_weight * (inverse_square + 1.0 / inverse_square);
     gradient[k] += 2.0 * length_scale_weight * (1.0 / inverse_square - inverse_square);
   }
-  const double signal = std::exp(theta[groups]);
-  const double noise = std::exp(theta[groups + 1]);
-  penalty += signal_rate * signal - (signal_shape - 1.0) * theta[groups];
-  penalty += noise_rate * noise - (noise_shape - 1.0) * theta[groups + 1];
-  gradient[groups] += signal_rate * signal - (signal_shape - 1.0);
-  gradient[groups + 1] += noise_rate * noise - (noise_shape - 1.0);
+  penalty += NegativeLogGamma(signal_shape, signal_rate, theta[groups], gradient[groups]);
+  penalty += NegativeLogGamma(main_shape, main_rate, theta[groups + 1], gradient[groups + 1]);
+  penalty += NegativeLogGamma(noise_shape, noise_rate, theta[groups + 2], gradient[groups + 2]);
   return penalty;
 }
 
 Hyperparameters Prior::Mode(int groups) const {
   return {.log_length_scales = std::vector<double>(static_cast<std::size_t>(groups), std::log(0.8)),
           .log_signal = std::log((signal_shape - 1.0) / signal_rate),
+          .log_main = std::log((main_shape - 1.0) / main_rate),
           .log_noise = std::log((noise_shape - 1.0) / noise_rate)};
 }
 
@@ -37,60 +55,89 @@ NegativeLogPosterior::NegativeLogPosterior(const Eigen::MatrixXd& features,
                                            const std::vector<int>& group_of_column,
                                            const Eigen::VectorXd& targets,
                                            const Prior& prior)
-    : features_(features), group_of_column_(group_of_column), targets_(targets), prior_(prior) {}
+    : targets_(targets), prior_(prior) {
+  const Eigen::Index n = features.rows();
+  const int groups = group_of_column.empty() ? 0 : group_of_column.back() + 1;
+  squares_ = Eigen::ArrayXXd::Zero(n * (n - 1) / 2, groups);
+  ForEachColumn(n, [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
+    for (Eigen::Index column = 0; column < features.cols(); ++column) {
+      squares_.col(group_of_column[static_cast<std::size_t>(column)]).segment(first, size) +=
+          (features.col(column).tail(size).array() - features(j, column)).square();
+    }
+  });
+  joint_slope_.resize(squares_.rows());
+  main_product_.resize(squares_.rows(), groups);
+  pair_weights_.resize(squares_.rows());
+}
 
 double NegativeLogPosterior::operator()(std::span<const double> theta, std::span<double> gradient) {
   const Hyperparameters h = Hyperparameters::Unpack(theta);
   const double signal = std::exp(h.log_signal);
+  const double main = std::exp(h.log_main);
   const double noise = std::exp(h.log_noise);
-  z_ = Scaled(features_, h.log_length_scales, group_of_column_);
-  CorrelationLower(z_, correlation_, &slope_);
-  covariance_.noalias() = signal * correlation_;
-  covariance_.diagonal().array() += noise;
+  Correlate(h);
+  FillCovariance(signal, main, noise);
   const std::optional<numerics::CholeskyFactor> factor = numerics::FactorizeWithJitter(covariance_);
   if (!factor) return std::numeric_limits<double>::infinity();
 
   numerics::InvertLower(factor->lower, inverse_lower_);
   const Eigen::VectorXd whitened = inverse_lower_.triangularView<Eigen::Lower>() * targets_;
-  const Eigen::VectorXd alpha =
-      inverse_lower_.transpose().triangularView<Eigen::Upper>() * whitened;
-  weights_.resize(alpha.size(), alpha.size());
-  weights_.triangularView<Eigen::Lower>().setZero();
-  weights_.selfadjointView<Eigen::Lower>().rankUpdate(inverse_lower_.transpose(), -1.0);
-  weights_.selfadjointView<Eigen::Lower>().rankUpdate(alpha, 1.0);
+  FillWeights(inverse_lower_.transpose().triangularView<Eigen::Upper>() * whitened);
 
+  // d / d theta = -1/2 tr(W dK / d theta); off the diagonal every pair counts twice.
   std::fill(gradient.begin(), gradient.end(), 0.0);
   const std::size_t groups = h.log_length_scales.size();
   const double trace = weights_.diagonal().sum();
-  double product = 0;  // sum(W o K), by the lower half.
-  for (Eigen::Index j = 0; j < alpha.size(); ++j) {
-    const Eigen::Index below = alpha.size() - j - 1;
-    product += weights_(j, j) * covariance_(j, j) +
-               2.0 * weights_.col(j).tail(below).dot(covariance_.col(j).tail(below));
+  const Eigen::ArrayXd sloped = signal * pair_weights_ * joint_slope_;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const auto column = static_cast<Eigen::Index>(g);
+    gradient[g] = -std::exp(-2.0 * theta[g]) * (sloped * squares_.col(column)).sum() -
+                  main * (pair_weights_ * main_product_.col(column)).sum();
   }
-  gradient[groups] = -0.5 * (product - noise * trace);
-  gradient[groups + 1] = -0.5 * noise * trace;
-  AddLengthScaleGradient(signal, gradient);
+  gradient[groups] = -signal * (0.5 * trace + (pair_weights_ * joint_).sum());
+  gradient[groups + 1] = -main * (0.5 * trace + (pair_weights_ * main_).sum());
+  gradient[groups + 2] = -0.5 * noise * trace;
   const double log_determinant = factor->lower.diagonal().array().log().sum();
   return 0.5 * whitened.squaredNorm() + log_determinant + prior_.NegativeLog(theta, gradient);
 }
 
-// With G = W o s2 h, zero on the diagonal: d / d ln l_k = -(sum_i z_ik^2 g_i - z_k' G z_k), g = G 1. One product of G
-// with all columns instead of a matrix of differences for each.
-void NegativeLogPosterior::AddLengthScaleGradient(double signal, std::span<double> gradient) {
-  weights_.triangularView<Eigen::Lower>() = (signal * weights_.cwiseProduct(slope_)).eval();
-  weights_.diagonal().setZero();
-  const Eigen::Index n = z_.rows();
-  Eigen::MatrixXd right(n, z_.cols() + 1);
-  right.leftCols(z_.cols()) = z_;
-  right.col(z_.cols()).setOnes();
-  const Eigen::MatrixXd image = weights_.selfadjointView<Eigen::Lower>() * right;
-  for (Eigen::Index column = 0; column < z_.cols(); ++column) {
-    const double spread = z_.col(column).cwiseAbs2().dot(image.col(z_.cols()));
-    const double shared = z_.col(column).dot(image.col(column));
-    gradient[static_cast<std::size_t>(group_of_column_[static_cast<std::size_t>(column)])] -=
-        spread - shared;
+void NegativeLogPosterior::Correlate(const Hyperparameters& h) {
+  const Eigen::Index groups = squares_.cols();
+  joint_.setZero(squares_.rows());
+  main_.setZero(squares_.rows());
+  Eigen::ArrayXd r2(squares_.rows());
+  Eigen::ArrayXd slope(squares_.rows());
+  for (Eigen::Index g = 0; g < groups; ++g) {
+    const double scale = std::exp(-2.0 * h.log_length_scales[static_cast<std::size_t>(g)]);
+    joint_ += scale * squares_.col(g);
+    r2 = (scale / (kMainReach * kMainReach)) * squares_.col(g);
+    main_product_.col(g) = r2 / static_cast<double>(groups);
+    ToCorrelation(r2, slope);
+    main_product_.col(g) *= slope;
+    main_ += r2 / static_cast<double>(groups);
   }
+  ToCorrelation(joint_, joint_slope_);
+}
+
+void NegativeLogPosterior::FillCovariance(double signal, double main, double noise) {
+  const Eigen::Index n = targets_.size();
+  covariance_.resize(n, n);
+  covariance_.diagonal().setConstant(signal + main + noise);
+  ForEachColumn(n, [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
+    covariance_.col(j).tail(size) =
+        (signal * joint_.segment(first, size) + main * main_.segment(first, size)).matrix();
+  });
+}
+
+void NegativeLogPosterior::FillWeights(const Eigen::VectorXd& alpha) {
+  const Eigen::Index n = alpha.size();
+  weights_.resize(n, n);
+  weights_.triangularView<Eigen::Lower>().setZero();
+  weights_.selfadjointView<Eigen::Lower>().rankUpdate(inverse_lower_.transpose(), -1.0);
+  weights_.selfadjointView<Eigen::Lower>().rankUpdate(alpha, 1.0);
+  ForEachColumn(n, [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
+    pair_weights_.segment(first, size) = weights_.col(j).tail(size).array();
+  });
 }
 
 }  // namespace vernier::gp

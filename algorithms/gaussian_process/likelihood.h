@@ -10,12 +10,15 @@ namespace vernier::gp {
 
 // What is believed of the hyperparameters before any data, and within which bounds they are sought (all of ln values).
 //
-// Penalties are those of Optuna's sampler, which came out best of those we compared (README.md): with q = 1 / l^2,
-// ln p = -0.1 (q + 1/q) for each length scale, Gamma(2, 1) for the signal variance, Gamma(1.1, 30) for the noise.
+// Penalties of the length scales, the signal and the noise are those of Optuna's sampler, which came out best of those we
+// compared (docs/adr/0012): with q = 1 / l^2, ln p = -0.1 (q + 1/q) for each length scale, Gamma(2, 1) for the variance
+// of the joint part, Gamma(1.5, 1) for that of the main effects, Gamma(1.1, 30) for the noise.
 struct Prior {
   double length_scale_weight = 0.1;
   double signal_shape = 2.0;
   double signal_rate = 1.0;
+  double main_shape = 1.5;
+  double main_rate = 1.0;
   double noise_shape = 1.1;
   double noise_rate = 30.0;
 
@@ -23,6 +26,8 @@ struct Prior {
   double max_length_scale = 100.0;
   double min_signal = 0.05;
   double max_signal = 20.0;
+  double min_main = 1e-3;
+  double max_main = 20.0;
   double min_noise = 1e-6;
   double max_noise = 2.0;
 
@@ -35,9 +40,12 @@ struct Prior {
 // -ln p(y | X, theta) - ln p(theta) of a Gaussian process with zero mean, as a function of theta = Hyperparameters::Pack
 // (Rasmussen and Williams, 2006, eq. 5.8, 5.9). Owns its workspace: one object is used for many evaluations, by one
 // thread.
+//
+// What depends on pairs of points i > j is kept in arrays over the pairs, by columns of the lower half: (1, 0), (2, 0) …
+// (n-1, 0), (2, 1) … So all of an evaluation but its Cholesky factor and its inverse are passes over long arrays.
 class NegativeLogPosterior {
  public:
-  // `features`: n x p, n >= 1; `targets`: n.  All are referred to and must outlive the object.
+  // `features`: n x p, n >= 1; `targets`: n.  The columns of a group are neighbours; `targets` must outlive the object.
   NegativeLogPosterior(const Eigen::MatrixXd& features,
                        const std::vector<int>& group_of_column,
                        const Eigen::VectorXd& targets,
@@ -47,18 +55,22 @@ class NegativeLogPosterior {
   double operator()(std::span<const double> theta, std::span<double> gradient);
 
  private:
-  void AddLengthScaleGradient(double signal, std::span<double> gradient);
+  void Correlate(const Hyperparameters& h);
+  void FillCovariance(double signal, double main, double noise);
+  void FillWeights(const Eigen::VectorXd& alpha);
 
-  const Eigen::MatrixXd& features_;
-  const std::vector<int>& group_of_column_;
   const Eigen::VectorXd& targets_;
   const Prior prior_;
-  Eigen::MatrixXd z_;
-  Eigen::MatrixXd correlation_;
-  Eigen::MatrixXd slope_;
-  Eigen::MatrixXd covariance_;
+  Eigen::ArrayXXd squares_;     // By pair and group: |x_g - x'_g|^2.
+  Eigen::ArrayXd joint_;        // c(r)
+  Eigen::ArrayXd joint_slope_;  // h(r)
+  Eigen::ArrayXd main_;         // Mean over the groups of c(r_g / reach)
+  Eigen::ArrayXXd
+      main_product_;  // By pair and group: h(r_g / reach) (r_g / reach)^2 / G, its derivative by ln l_g.
+  Eigen::MatrixXd covariance_;     // Lower half.
   Eigen::MatrixXd inverse_lower_;  // L^-1
   Eigen::MatrixXd weights_;        // W = alpha alpha' - K^-1, lower half.
+  Eigen::ArrayXd pair_weights_;
 };
 
 }  // namespace vernier::gp

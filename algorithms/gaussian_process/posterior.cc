@@ -15,22 +15,18 @@ constexpr double kVarianceFloor = 1e-12;
 
 }  // namespace
 
+Posterior::Posterior(Hyperparameters hyperparameters, const std::vector<int>& group_of_column)
+    : hyperparameters_(std::move(hyperparameters)),
+      kernel_(hyperparameters_, group_of_column),
+      noise_(std::exp(hyperparameters_.log_noise)) {}
+
 std::optional<Posterior> Posterior::Create(const Eigen::MatrixXd& features,
                                            const Eigen::VectorXd& targets,
                                            Hyperparameters hyperparameters,
-                                           std::vector<int> group_of_column) {
-  Posterior p;
-  p.signal_ = std::exp(hyperparameters.log_signal);
-  p.noise_ = std::exp(hyperparameters.log_noise);
-  p.inverse_scales_.resize(features.cols());
-  for (Eigen::Index column = 0; column < features.cols(); ++column) {
-    const auto group = static_cast<std::size_t>(group_of_column[static_cast<std::size_t>(column)]);
-    p.inverse_scales_[column] = std::exp(-hyperparameters.log_length_scales[group]);
-  }
-  p.z_ = features * p.inverse_scales_.asDiagonal();
-  Eigen::MatrixXd covariance;
-  CorrelationLower(p.z_, covariance, nullptr);
-  covariance *= p.signal_;
+                                           const std::vector<int>& group_of_column) {
+  Posterior p(std::move(hyperparameters), group_of_column);
+  p.z_ = p.kernel_.Scaled(features);
+  Eigen::MatrixXd covariance = p.kernel_.Lower(p.z_);
   covariance.diagonal().array() += p.noise_;
   std::optional<numerics::CholeskyFactor> factor = numerics::FactorizeWithJitter(covariance);
   if (!factor) return std::nullopt;
@@ -39,77 +35,67 @@ std::optional<Posterior> Posterior::Create(const Eigen::MatrixXd& features,
   p.alpha_ = p.lower_.triangularView<Eigen::Lower>().solve(targets);
   p.lower_.transpose().triangularView<Eigen::Upper>().solveInPlace(p.alpha_);
   p.fitted_ = targets - (p.noise_ + p.jitter_) * p.alpha_;
-  p.hyperparameters_ = std::move(hyperparameters);
-  p.group_of_column_ = std::move(group_of_column);
   return p;
 }
 
 double Posterior::Floored(double variance) const {
-  return std::max(variance, kVarianceFloor * signal_);
+  return std::max(variance, kVarianceFloor * signal());
 }
 
 void Posterior::Believe(const Eigen::RowVectorXd& features) {
   const Eigen::Index m = z_.rows();
-  const Eigen::MatrixXd z = features * inverse_scales_.asDiagonal();
-  Eigen::MatrixXd column;
-  CorrelationBetween(z_, z, column, nullptr);
+  const Eigen::MatrixXd z = kernel_.Scaled(features);
   const Eigen::VectorXd border =
-      lower_.triangularView<Eigen::Lower>().solve(signal_ * column.col(0));
-  const double rest = signal_ + noise_ + jitter_ - border.squaredNorm();
+      lower_.triangularView<Eigen::Lower>().solve(kernel_.Between(z_, z).col(0));
+  const double rest = signal() + noise_ + jitter_ - border.squaredNorm();
   z_.conservativeResize(m + 1, Eigen::NoChange);
   z_.row(m) = z;
   lower_.conservativeResize(m + 1, m + 1);
   lower_.col(m).setZero();
   lower_.row(m).head(m) = border;
-  lower_(m, m) = std::sqrt(std::max(rest, kVarianceFloor * signal_));
+  lower_(m, m) = std::sqrt(std::max(rest, kVarianceFloor * signal()));
   alpha_.conservativeResize(m + 1);
   alpha_[m] = 0.0;
 }
 
 Eigen::VectorXd Posterior::Means(const Eigen::MatrixXd& features) const {
-  const Eigen::MatrixXd z = features * inverse_scales_.asDiagonal();
-  Eigen::MatrixXd k;
-  CorrelationBetween(z_, z, k, nullptr);
-  return signal_ * (k.transpose() * alpha_);
+  return kernel_.Between(z_, kernel_.Scaled(features)).transpose() * alpha_;
 }
 
 std::vector<Prediction> Posterior::Predict(const Eigen::MatrixXd& features) const {
-  const Eigen::MatrixXd z = features * inverse_scales_.asDiagonal();
-  Eigen::MatrixXd k;
-  CorrelationBetween(z_, z, k, nullptr);
-  k *= signal_;
+  Eigen::MatrixXd k = kernel_.Between(z_, kernel_.Scaled(features));
   const Eigen::VectorXd means = k.transpose() * alpha_;
   lower_.triangularView<Eigen::Lower>().solveInPlace(k);
   const Eigen::RowVectorXd explained = k.colwise().squaredNorm();
   std::vector<Prediction> predictions(static_cast<std::size_t>(features.rows()));
   for (Eigen::Index i = 0; i < features.rows(); ++i) {
     predictions[static_cast<std::size_t>(i)] = {.mean = means[i],
-                                                .variance = Floored(signal_ - explained[i])};
+                                                .variance = Floored(signal() - explained[i])};
   }
   return predictions;
 }
 
 PredictionWithGradient Posterior::PredictWithGradient(const Eigen::RowVectorXd& features) const {
-  const Eigen::MatrixXd z = features * inverse_scales_.asDiagonal();
-  Eigen::MatrixXd k;
-  Eigen::MatrixXd slope;
-  CorrelationBetween(z_, z, k, &slope);
-  const Eigen::VectorXd covariance = signal_ * k.col(0);
-  Eigen::VectorXd b = lower_.triangularView<Eigen::Lower>().solve(covariance);
-  const double variance = signal_ - b.squaredNorm();
+  const Eigen::RowVectorXd z = kernel_.Scaled(features);
+  const Kernel::Sloped k = kernel_.BetweenWithSlopes(z_, z);
+  Eigen::VectorXd b = lower_.triangularView<Eigen::Lower>().solve(k.covariance);
+  const double variance = signal() - b.squaredNorm();
   lower_.transpose().triangularView<Eigen::Upper>().solveInPlace(b);
 
-  // d k_i / d z_k = -s2 h_i (z_k - Z_ik); the chain rule through z = f / l gives one more inverse scale.
-  const Eigen::VectorXd weight = signal_ * slope.col(0);
   PredictionWithGradient out;
-  out.value = {.mean = covariance.dot(alpha_), .variance = Floored(variance)};
-  const auto pull = [&](const Eigen::VectorXd& dual) -> Eigen::RowVectorXd {
-    const Eigen::VectorXd w = weight.cwiseProduct(dual);
-    return ((w.transpose() * z_) - w.sum() * z).cwiseProduct(inverse_scales_);
-  };
-  out.mean_gradient = pull(alpha_);
-  out.variance_gradient = -2.0 * pull(b);
+  out.value = {.mean = k.covariance.dot(alpha_), .variance = Floored(variance)};
+  // d k / d z = slopes o (Z - z); the chain rule through z = f / l gives one more inverse scale.
+  const Eigen::MatrixXd steps = k.slopes.cwiseProduct(z_.rowwise() - z);
+  out.mean_gradient = (alpha_.transpose() * steps).cwiseProduct(kernel_.inverse_scales());
+  out.variance_gradient = -2.0 * (b.transpose() * steps).cwiseProduct(kernel_.inverse_scales());
   return out;
+}
+
+Eigen::VectorXd Posterior::LeaveOneOutMeans(const Eigen::VectorXd& targets) const {
+  Eigen::MatrixXd inverse_lower;
+  numerics::InvertLower(lower_, inverse_lower);
+  const Eigen::VectorXd precision = inverse_lower.colwise().squaredNorm().transpose();
+  return targets - alpha_.cwiseQuotient(precision);
 }
 
 }  // namespace vernier::gp

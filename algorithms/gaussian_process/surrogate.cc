@@ -7,6 +7,7 @@
 
 #include "algorithms/gaussian_process/fit.h"
 #include "algorithms/gaussian_process/likelihood.h"
+#include "algorithms/gaussian_process/model_choice.h"
 #include "fmt/format.h"
 #include "src/core/status.h"
 
@@ -20,6 +21,7 @@ constexpr double kNoiselessShare = 1e-3;
 constexpr std::size_t kCentres = 5;
 constexpr std::int64_t kAlwaysRefit = 50;
 constexpr double kRefitGrowth = 0.05;
+constexpr std::size_t kMostFitted = 300;
 
 // What the model of the objective learns from.
 struct TrainingSet {
@@ -77,14 +79,30 @@ absl::StatusOr<Posterior> Condition(const Eigen::MatrixXd& rows,
   return Internal("the covariance of {} trials is not positive definite", targets.size());
 }
 
-// The hyperparameters in force: those of the state while they are recent enough, else fitted anew.
-Hyperparameters Refresh(const FeatureMap& features,
-                        const Eigen::MatrixXd& rows,
-                        const Eigen::VectorXd& targets,
-                        const std::optional<Hyperparameters>& known,
-                        bool refit,
-                        const std::stop_token& stop) {
-  if (known && !refit) return *known;
+// Of many trials, so many are looked at when hyperparameters are fitted, evenly spread.
+struct FittingSet {
+  Eigen::MatrixXd rows;
+  std::vector<double> values;
+};
+
+FittingSet Thinned(const Eigen::MatrixXd& rows, const std::vector<double>& values) {
+  const auto all = values.size();
+  const std::size_t kept = std::min(all, kMostFitted);
+  FittingSet set{.rows = Eigen::MatrixXd(static_cast<Eigen::Index>(kept), rows.cols()),
+                 .values = {}};
+  for (std::size_t i = 0; i < kept; ++i) {
+    const std::size_t from = i * all / kept;
+    set.rows.row(static_cast<Eigen::Index>(i)) = rows.row(static_cast<Eigen::Index>(from));
+    set.values.push_back(values[from]);
+  }
+  return set;
+}
+
+Hyperparameters FitTo(const FeatureMap& features,
+                      const Eigen::MatrixXd& rows,
+                      const Eigen::VectorXd& targets,
+                      const std::optional<Hyperparameters>& known,
+                      const std::stop_token& stop) {
   return FitHyperparameters(rows,
                             features.group_of_column(),
                             features.groups(),
@@ -93,6 +111,28 @@ Hyperparameters Refresh(const FeatureMap& features,
                             known,
                             FitEffort(),
                             stop);
+}
+
+// Fits a model of the targets under each warp, and chooses the one whose leave-one-out predictions order the trials best.
+absl::Status FitObjective(const FeatureMap& features,
+                          const FittingSet& set,
+                          GpState& state,
+                          const std::stop_token& stop) {
+  const Eigen::Map<const Eigen::VectorXd> values(set.values.data(), set.rows.rows());
+  double most = -1.0;
+  for (std::size_t i = 0; i < kWarps.size(); ++i) {
+    const Eigen::VectorXd targets = TargetScale(set.values, kWarps[i]).Targets(set.values);
+    state.objective[i] = FitTo(features, set.rows, targets, state.objective[i], stop);
+    VERNIER_ASSIGN_OR_RETURN(
+        const Posterior posterior,
+        Condition(set.rows, targets, *state.objective[i], features.group_of_column()));
+    const double skill = OrderingSkill(posterior.LeaveOneOutMeans(targets), values);
+    if (skill > most) {
+      most = skill;
+      state.warp = kWarps[i];
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Posterior> FitSuccess(const FeatureMap& features,
@@ -108,7 +148,11 @@ absl::StatusOr<Posterior> FitSuccess(const FeatureMap& features,
   all.bottomRows(lost) = features.Matrix(failed);
   Eigen::VectorXd labels = Eigen::VectorXd::Ones(worked + lost);
   labels.tail(lost).setConstant(-1.0);
-  state.success = Refresh(features, all, labels, state.success, refit, stop);
+  if (refit || !state.success) {
+    const FittingSet set = Thinned(all, {labels.begin(), labels.end()});
+    const Eigen::Map<const Eigen::VectorXd> targets(set.values.data(), set.rows.rows());
+    state.success = FitTo(features, set.rows, targets, state.success, stop);
+  }
   return Condition(all, labels, *state.success, features.group_of_column());
 }
 
@@ -139,15 +183,17 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
                                          const std::stop_token& stop) {
   TrainingSet set = Select(history, max_points);
   const Eigen::MatrixXd rows = features.Matrix(set.points);
-  TargetScale scale(set.values);
-  const Eigen::VectorXd targets = scale.Targets(set.values);
-
   const auto trials = static_cast<std::int64_t>(history.points.size() + history.failed.size());
-  const bool refit = IsRefitDue(state.fitted_at, trials);
-  if (refit || !state.objective) state.fitted_at = trials;
-  state.objective = Refresh(features, rows, targets, state.objective, refit, stop);
+  const bool refit = IsRefitDue(state.fitted_at, trials) || !state.objective[0];
+  if (refit) {
+    state.fitted_at = trials;
+    VERNIER_RETURN_IF_ERROR(FitObjective(features, Thinned(rows, set.values), state, stop));
+  }
+  TargetScale scale(set.values, state.warp);
+  const Eigen::VectorXd targets = scale.Targets(set.values);
+  const Hyperparameters& hyperparameters = *state.objective[static_cast<std::size_t>(state.warp)];
   VERNIER_ASSIGN_OR_RETURN(Posterior objective,
-                           Condition(rows, targets, *state.objective, features.group_of_column()));
+                           Condition(rows, targets, hyperparameters, features.group_of_column()));
 
   Surrogate surrogate(std::move(scale), std::move(objective));
   const bool noisy = surrogate.objective_.noise() > kNoiselessShare * surrogate.objective_.signal();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "src/core/inverse_normal.h"
 
@@ -52,16 +53,79 @@ std::vector<double> HalfRank(const std::vector<double>& distinct, double median)
   return warped;
 }
 
+// z-scores of Yeo and Johnson's transformation, and what it is at them:
+//   ((z + 1)^e - 1) / e for z >= 0,  -((1 - z)^(2 - e) - 1) / (2 - e) below; logarithms where the exponent is 0.
+class PowerTransform {
+ public:
+  explicit PowerTransform(const std::vector<double>& values)
+      : z_(Eigen::Map<const Eigen::ArrayXd>(values.data(),
+                                            static_cast<Eigen::Index>(values.size()))) {
+    z_ -= z_.mean();
+    const double deviation = std::sqrt(z_.square().mean());
+    if (deviation > 0) z_ /= deviation;
+    sign_ = z_.sign();
+    log_ = z_.abs().log1p();
+  }
+
+  Eigen::ArrayXd At(double exponent) const {
+    const Eigen::ArrayXd above = Raised(exponent);
+    const Eigen::ArrayXd below = -Raised(2.0 - exponent);
+    return (z_ >= 0).select(above, below);
+  }
+
+  // ln likelihood of the z-scores if what they become is normal, up to a constant.
+  double LogLikelihood(double exponent) const {
+    const Eigen::ArrayXd t = At(exponent);
+    const double variance = (t - t.mean()).square().mean();
+    return -0.5 * static_cast<double>(t.size()) * std::log(variance) +
+           (exponent - 1.0) * (sign_ * log_).sum();
+  }
+
+ private:
+  // ((1 + |z|)^e - 1) / e.
+  Eigen::ArrayXd Raised(double exponent) const {
+    if (std::abs(exponent) < 1e-9) return log_;
+    return ((exponent * log_).exp() - 1.0) / exponent;
+  }
+
+  Eigen::ArrayXd z_;
+  Eigen::ArrayXd sign_;
+  Eigen::ArrayXd log_;  // ln(1 + |z|)
+};
+
+// Distinct ascending values -> warped ones, ascending too.
+std::vector<double> Power(const std::vector<double>& distinct) {
+  constexpr int kSteps = 80;
+  const PowerTransform transform(distinct);
+  double best = 1.0;
+  double most = -std::numeric_limits<double>::infinity();
+  for (int i = 0; i <= kSteps; ++i) {
+    const double exponent = -3.0 + 8.0 * i / kSteps;
+    const double likelihood = transform.LogLikelihood(exponent);
+    if (likelihood > most) {
+      most = likelihood;
+      best = exponent;
+    }
+  }
+  const Eigen::ArrayXd warped = transform.At(best);
+  return {warped.begin(), warped.end()};
+}
+
+std::vector<double> Warped(const std::vector<double>& distinct, double median, Warp warp) {
+  // Of two values there is nothing to bend.
+  return warp == Warp::kPower && distinct.size() > 2 ? Power(distinct) : HalfRank(distinct, median);
+}
+
 }  // namespace
 
-TargetScale::TargetScale(std::span<const double> values) : unit_(UnitOf(values)) {
+TargetScale::TargetScale(std::span<const double> values, Warp warp) : unit_(UnitOf(values)) {
   std::vector<double> sorted(values.begin(), values.end());
   for (double& value : sorted) value /= unit_;
   std::sort(sorted.begin(), sorted.end());
   values_ = sorted;
   values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
   if (values_.empty()) return;
-  targets_ = HalfRank(values_, Median(sorted));
+  targets_ = Warped(values_, Median(sorted), warp);
 
   double sum = 0;
   double squares = 0;
@@ -73,8 +137,14 @@ TargetScale::TargetScale(std::span<const double> values) : unit_(UnitOf(values))
   const double mean = sum / static_cast<double>(sorted.size());
   for (const double value : sorted) squares += std::pow(warped_at(value) - mean, 2);
   const double deviation = std::sqrt(squares / static_cast<double>(sorted.size()));
-  slope_ = deviation > 0 ? 1.0 / deviation : 1.0;
-  for (double& target : targets_) target = slope_ * (target - mean);
+  const double scale = deviation > 0 ? 1.0 / deviation : 1.0;
+  for (double& target : targets_) target = scale * (target - mean);
+  slope_ = scale;
+  const std::size_t last = values_.size() - 1;
+  if (last > 0) {
+    const double rise = targets_[last] - targets_[last - 1];
+    if (rise > 0) slope_ = rise / (values_[last] - values_[last - 1]);
+  }
 }
 
 double TargetScale::Forward(double value) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -7,22 +8,30 @@
 
 namespace vernier::gp {
 
-// Objective values as the model sees them, and back: larger is better, outliers on the bad side are tamed, mean 0,
-// variance 1.
+// A monotone map of objective values into what a Gaussian process models well. Which one does depends on the objective, and
+// the data decide (model_choice.h).
 //
-// Half-rank warp (as in Vizier): values below the median are replaced by m + s Phi^-1(0.5 (rank - 0.5) / D), rank being
+// Half-rank (as in Vizier): values below the median are replaced by m + s Phi^-1(0.5 (rank - 0.5) / D), rank being
 // dense from the worst, D the number of different values below the median m (a half more if the median is a value), and
 // s the root mean square of the upper half's distances from m. Values from the median up keep their distances, so a
-// terrible trial cannot flatten the good ones. Then a z-score. Finite for all finite values, whatever their size.
+// terrible trial cannot flatten the good ones.
+//
+// Power: the transformation of Yeo and Johnson (2000) of the values' z-scores, its exponent in [-3, 5] the most likely
+// one for normal targets. Bends the good half, too.
+enum class Warp { kHalfRank, kPower };
+inline constexpr std::array<Warp, 2> kWarps = {Warp::kHalfRank, Warp::kPower};
+
+// Objective values as the model sees them, and back: larger is better, warped, then mean 0 and variance 1. Finite for all
+// finite values, whatever their size.
 class TargetScale {
  public:
   // REQUIRES: `values` are finite; larger is better.
-  explicit TargetScale(std::span<const double> values);
+  TargetScale(std::span<const double> values, Warp warp);
 
   // A value as the model sees it: the warp itself at the values given, between them linear.
   double Forward(double value) const;
-  // The inverse, strictly increasing; beyond the values given it continues as the upper half's straight line, so that a
-  // prediction better than anything seen has its natural size.
+  // The inverse, increasing; beyond the values given it continues as a straight line with the slope between the best two,
+  // so that a prediction better than anything seen has its natural size.
   double Backward(double target) const;
 
   // The targets of the values given, in their order.
@@ -32,7 +41,7 @@ class TargetScale {
   // Ascending, strictly: value in the user's units (scaled by a power of two), and what the model sees.
   std::vector<double> values_;
   std::vector<double> targets_;
-  double slope_ = 1;  // d target / d value of the upper half.
+  double slope_ = 1;  // d target / d value between the best two.
   double unit_ = 1;   // Values are divided by this, so that squares of 1e300 do not overflow.
 };
 

@@ -49,16 +49,12 @@ void LikelihoodAndGradient(benchmark::State& state) {
 }
 BENCHMARK(LikelihoodAndGradient)->Arg(10)->Arg(100)->Arg(300)->Unit(benchmark::kMicrosecond);
 
-void Correlation(benchmark::State& state) {
+void Covariance(benchmark::State& state) {
   const Eigen::MatrixXd points = Points(state.range(0), 1);
-  Eigen::MatrixXd correlation;
-  Eigen::MatrixXd slope;
-  for (auto _ : state) {
-    CorrelationLower(points, correlation, &slope);
-    benchmark::DoNotOptimize(correlation.data());
-  }
+  const Kernel kernel(Typical(), kGroups);
+  for (auto _ : state) benchmark::DoNotOptimize(kernel.Lower(points));
 }
-BENCHMARK(Correlation)->Arg(100)->Arg(1000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(Covariance)->Arg(100)->Arg(1000)->Unit(benchmark::kMicrosecond);
 
 void Condition(benchmark::State& state) {
   const Eigen::MatrixXd points = Points(state.range(0), 1);
@@ -71,8 +67,7 @@ BENCHMARK(Condition)->Arg(100)->Arg(1000)->Unit(benchmark::kMicrosecond);
 
 void InverseOfFactor(benchmark::State& state) {
   const Eigen::MatrixXd points = Points(state.range(0), 1);
-  Eigen::MatrixXd covariance;
-  CorrelationLower(points, covariance, nullptr);
+  Eigen::MatrixXd covariance = Kernel(Typical(), kGroups).Lower(points);
   covariance.diagonal().array() += 1e-4;
   const auto factor = numerics::FactorizeWithJitter(covariance);
   Eigen::MatrixXd inverse;

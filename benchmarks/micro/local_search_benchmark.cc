@@ -116,13 +116,15 @@ std::vector<Job> FitJobs(Eigen::Index n, Eigen::Index d, std::vector<Table>& tab
   const Prior prior;
   std::vector<Job> jobs;
   for (const Table& table : tables) {
-    const auto size = static_cast<std::size_t>(d) + 2;
+    const std::size_t size = Hyperparameters::PackedSize(static_cast<std::size_t>(d));
     Job job{.start = prior.Mode(static_cast<int>(d)).Pack(),
             .box = {.lower = std::vector<double>(size, std::log(prior.min_length_scale)),
                     .upper = std::vector<double>(size, std::log(prior.max_length_scale))},
             .rule = {.max_evaluations = 60, .value_tolerance = 1e-5, .gradient_tolerance = 1e-2}};
-    job.box.lower[size - 2] = std::log(prior.min_signal);
-    job.box.upper[size - 2] = std::log(prior.max_signal);
+    job.box.lower[size - 3] = std::log(prior.min_signal);
+    job.box.upper[size - 3] = std::log(prior.max_signal);
+    job.box.lower[size - 2] = std::log(prior.min_main);
+    job.box.upper[size - 2] = std::log(prior.max_main);
     job.box.lower[size - 1] = std::log(prior.min_noise);
     job.box.upper[size - 1] = std::log(prior.max_noise);
     job.f = [objective = NegativeLogPosterior(table.points, table.groups, table.values, prior)](

@@ -13,10 +13,12 @@
 #include "algorithms/gaussian_process/features.h"
 #include "algorithms/gaussian_process/gp_state.h"
 #include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/likelihood.h"
 #include "algorithms/gaussian_process/surrogate.h"
 #include "algorithms/gaussian_process/targets.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/core/inverse_normal.h"
 #include "vernier/core/rng.h"
 #include "vernier/core/unit_cube.h"
 
@@ -169,7 +171,7 @@ TEST(Candidates, PerturbationsAlwaysMoveSomething) {
 
 TEST(TargetScale, KeepsTheOrderAndTamesBadOutliers) {
   const std::vector<double> values = {-1e30, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
-  const TargetScale scale(values);
+  const TargetScale scale(values, Warp::kHalfRank);
   const Eigen::VectorXd targets = scale.Targets(values);
   for (Eigen::Index i = 1; i < targets.size(); ++i) EXPECT_GT(targets[i], targets[i - 1]);
   EXPECT_GT(targets[0], -4.0);
@@ -181,21 +183,36 @@ TEST(TargetScale, KeepsTheOrderAndTamesBadOutliers) {
 
 TEST(TargetScale, BackwardInvertsForward) {
   const std::vector<double> values = {3, -7, 12, 12, 0.5, 100, -40};
-  const TargetScale scale(values);
-  for (const double value : {-100.0, -40.0, -8.0, 0.0, 3.0, 50.0, 100.0, 250.0}) {
-    EXPECT_NEAR(scale.Backward(scale.Forward(value)), value, 1e-10 * (1 + std::abs(value)));
+  for (const Warp warp : kWarps) {
+    const TargetScale scale(values, warp);
+    for (const double value : {-100.0, -40.0, -8.0, 0.0, 3.0, 50.0, 100.0, 250.0}) {
+      EXPECT_NEAR(scale.Backward(scale.Forward(value)), value, 1e-10 * (1 + std::abs(value)));
+    }
   }
+}
+
+TEST(TargetScale, PowerMakesSkewedValuesSymmetric) {
+  std::vector<double> values;
+  for (int i = 0; i < 99; ++i) values.push_back(std::exp(2.0 * InverseNormal((i + 0.5) / 99)));
+  const TargetScale scale(values, Warp::kPower);
+  const Eigen::ArrayXd targets = scale.Targets(values).array();
+  EXPECT_NEAR(targets.mean(), 0.0, 1e-12);
+  EXPECT_NEAR(targets.square().mean(), 1.0, 1e-12);
+  EXPECT_LT(std::abs(targets.cube().mean()), 1.2);  // Of the values themselves: more than 5.
+  for (Eigen::Index i = 1; i < targets.size(); ++i) EXPECT_GT(targets[i], targets[i - 1]);
 }
 
 class TargetExtremes : public ::testing::TestWithParam<std::vector<double>> {};
 
 TEST_P(TargetExtremes, StayFiniteBothWays) {
-  const TargetScale scale(GetParam());
-  const Eigen::VectorXd targets = scale.Targets(GetParam());
-  EXPECT_TRUE(targets.allFinite());
-  EXPECT_LE(targets.cwiseAbs().maxCoeff(), 10.0);
-  for (const double value : GetParam()) {
-    EXPECT_NEAR(scale.Backward(scale.Forward(value)), value, 1e-12 * std::abs(value));
+  for (const Warp warp : kWarps) {
+    const TargetScale scale(GetParam(), warp);
+    const Eigen::VectorXd targets = scale.Targets(GetParam());
+    EXPECT_TRUE(targets.allFinite());
+    EXPECT_LE(targets.cwiseAbs().maxCoeff(), 10.0);
+    for (const double value : GetParam()) {
+      EXPECT_NEAR(scale.Backward(scale.Forward(value)), value, 1e-12 * std::abs(value));
+    }
   }
 }
 
@@ -241,12 +258,18 @@ TEST(History, SubsetHoldsTheBestAndTheLatest) {
 
 TEST(State, ReadsBackTheSameBits) {
   GpState state;
-  state.objective = {
-      .log_length_scales = {0.1, -1.0 / 3.0}, .log_signal = 1e-17, .log_noise = -9.5};
+  state.objective[0] = {.log_length_scales = {0.1, -1.0 / 3.0},
+                        .log_signal = 1e-17,
+                        .log_main = 2.0 / 7.0,
+                        .log_noise = -9.5};
+  state.objective[1] = Prior().Mode(2);
+  state.warp = Warp::kPower;
   state.fitted_at = 17;
   state.design_seed = 0xFFFFFFFFFFFFFFFFull;
   const GpState read = ParseState(FormatState(state), 2);
-  EXPECT_EQ(read.objective->Pack(), state.objective->Pack());
+  EXPECT_EQ(read.objective[0]->Pack(), state.objective[0]->Pack());
+  EXPECT_EQ(read.objective[1]->Pack(), state.objective[1]->Pack());
+  EXPECT_EQ(read.warp, Warp::kPower);
   EXPECT_EQ(read.fitted_at, 17);
   EXPECT_EQ(read.design_seed, state.design_seed);
   EXPECT_EQ(FormatState(read), FormatState(state));
@@ -257,12 +280,12 @@ TEST(State, WhatCannotBeReadCountsAsEmpty) {
                                  "{",
                                  "[1, 2]",
                                  "null",
-                                 R"({"format":2,"objective":[0,0,0,0]})",
-                                 R"({"format":1,"objective":[0,0,0]})",
-                                 R"({"format":1,"objective":[0,0,"x",0],"design_seed":-1})",
-                                 R"({"format":1,"objective":[0,0,1e300,0],"fitted_at":"no"})"}) {
+                                 R"({"format":1,"half_rank":[0,0,0,0,0]})",
+                                 R"({"format":2,"half_rank":[0,0,0,0]})",
+                                 R"({"format":2,"half_rank":[0,0,"x",0,0],"design_seed":-1})",
+                                 R"({"format":2,"half_rank":[0,0,1e300,0,0],"fitted_at":"no"})"}) {
     const GpState state = ParseState(text, 2);
-    EXPECT_FALSE(state.objective.has_value()) << text;
+    EXPECT_FALSE(state.objective[0].has_value()) << text;
     EXPECT_FALSE(state.design_seed.has_value()) << text;
   }
 }

@@ -1,12 +1,17 @@
 #include "algorithms/gaussian_process/gp_optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "algorithms/gaussian_process/border_prior.h"
+#include "algorithms/gaussian_process/coordinates.h"
+#include "algorithms/gaussian_process/gp_state.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -79,7 +84,7 @@ TEST(GpOptimizer, StartsAtTheDefaultPointThenSpreadsThenModels) {
   std::vector<Observation> trials;
   std::string state;
   std::vector<std::string> origins;
-  for (int i = 1; i <= 4; ++i) {
+  for (int i = 1; i <= 6; ++i) {
     ASSERT_OK_AND_ASSIGN(const Suggestions s,
                          optimizer->Suggest(trials, {}, state, Rng(1).Fork(i), 1, {}));
     state = s.state;
@@ -88,8 +93,78 @@ TEST(GpOptimizer, StartsAtTheDefaultPointThenSpreadsThenModels) {
         {TrialNumber(i), s.points[0].point, Outcome::kCompleted, {Bowl(s.points[0].point)}});
   }
   EXPECT_THAT(origins,
-              ::testing::ElementsAre("default point", "initial design", "initial design", "model"));
+              ::testing::ElementsAre("default point",
+                                     "initial design",
+                                     "initial design",
+                                     "initial design",
+                                     "initial design",
+                                     "model"));
   EXPECT_EQ(Get(trials[0].point, "x"), 0.3);
+}
+
+TEST(GpOptimizer, ChoosesTheWarpThatOrdersTheTrialsBest) {
+  const Space space = Square();
+  const auto warp_in_use = [&](const std::function<double(double)>& bend) {
+    std::vector<Observation> trials = RandomTrials(space, 30);
+    for (Observation& trial : trials) trial.values[0] = bend(trial.values[0]);
+    const Suggestions s = NewGp(space)->Suggest(trials, {}, "", Rng(1), 1, {}).value();
+    return gp::ParseState(s.state, 2).warp;
+  };
+  // A bowl seen through a logarithm, which makes a spike of its bottom: bending it back makes it a bowl again.
+  EXPECT_EQ(warp_in_use([](double v) { return std::log(v + 1e-4); }), gp::Warp::kPower);
+  // One trial so bad that a power of z-scores cannot tell the others apart.
+  EXPECT_EQ(warp_in_use([](double v) { return v > 1.5 ? 1e30 : v; }), gp::Warp::kHalfRank);
+}
+
+TEST(GpOptimizer, LearnsMainEffectsFromFewTrials) {
+  // Twelve switches, each with a gain or a loss of its own: 4096 points, of which the best is known after 20 trials.
+  std::vector<Parameter> switches;
+  for (int k = 0; k < 12; ++k) {
+    switches.push_back({.name = "s" + std::to_string(k), .domain = BoolDomain{}});
+  }
+  const Space space = Space::Create(switches).value();
+  const auto loss = [](const Point& point) {
+    double sum = 0;
+    for (int k = 0; k < 12; ++k) {
+      const bool on = std::get<bool>(point.at("s" + std::to_string(k)));
+      if (on != (k % 3 == 0)) sum += 1.0 + 0.1 * k;
+    }
+    return sum;
+  };
+  const auto optimizer = NewGp(space);
+  std::vector<Observation> trials;
+  std::string state;
+  double best = 1e9;
+  for (int i = 1; i <= 20; ++i) {
+    ASSERT_OK_AND_ASSIGN(const Suggestions s,
+                         optimizer->Suggest(trials, {}, state, Rng(7).Fork(i), 1, {}));
+    state = s.state;
+    const double value = loss(s.points[0].point);
+    best = std::min(best, value);
+    trials.push_back({TrialNumber(i), s.points[0].point, Outcome::kCompleted, {value}});
+  }
+  EXPECT_EQ(best, 0.0);
+}
+
+TEST(BorderPrior, SlopesToTheMiddleAndFades) {
+  const Space space = Space::Create({{.name = "x", .domain = FloatDomain{}},
+                                     {.name = "n", .domain = IntDomain{.lower = 0, .upper = 9}},
+                                     {.name = "b", .domain = BoolDomain{}}})
+                          .value();
+  const gp::CoordinateSpace coordinates(space);
+  const gp::BorderPrior young(coordinates, 5);
+  const gp::BorderPrior old(coordinates, 50);
+  const std::vector<char> active = {1, 1, 1};
+  const std::vector<double> corner = {1.0, 0.0, 0.25};
+  EXPECT_NEAR(young.LogDensity(corner, active), -2.0, 1e-15);  // The switch has no border.
+  EXPECT_NEAR(old.LogDensity(corner, active), -0.2, 1e-15);
+  EXPECT_NEAR(young.LogDensity(corner, {1, 0, 1}), -1.0, 1e-15);
+  EXPECT_EQ(young.LogDensity(std::vector<double>{0.5, 0.5, 0.75}, active), 0.0);
+  const double step = 1e-6;
+  const double difference = (young.LogDensity(std::vector<double>{0.8 + step, 0.5, 0.25}, active) -
+                             young.LogDensity(std::vector<double>{0.8 - step, 0.5, 0.25}, active)) /
+                            (2 * step);
+  EXPECT_NEAR(young.Slope(0.8), difference, 1e-8);
 }
 
 TEST(GpOptimizer, ExplainsItsProposalInTheUsersUnits) {

@@ -17,6 +17,7 @@
 #include "algorithms/gaussian_process/fit.h"
 #include "algorithms/gaussian_process/kernel.h"
 #include "algorithms/gaussian_process/likelihood.h"
+#include "algorithms/gaussian_process/model_choice.h"
 #include "algorithms/gaussian_process/posterior.h"
 #include "gtest/gtest.h"
 #include "vernier/core/rng.h"
@@ -45,7 +46,8 @@ Data RandomData(Eigen::Index n, std::uint64_t seed) {
 
 Hyperparameters Typical(double noise) {
   return {.log_length_scales = {std::log(0.4), std::log(1.3), std::log(0.7)},
-          .log_signal = std::log(1.7),
+          .log_signal = std::log(1.1),
+          .log_main = std::log(0.6),
           .log_noise = std::log(noise)};
 }
 
@@ -73,26 +75,57 @@ void ExpectGradient(const std::function<double(std::span<const double>, std::spa
   }
 }
 
-TEST(Kernel, MatchesItsFormulaAndIsPositiveDefinite) {
-  const Data data = RandomData(12, 1);
-  Eigen::MatrixXd correlation;
-  CorrelationLower(data.points, correlation, nullptr);
-  const double a = std::sqrt(5.0) * (data.points.row(3) - data.points.row(1)).norm();
-  EXPECT_NEAR(correlation(3, 1), (1.0 + a + a * a / 3.0) * std::exp(-a), 1e-15);
-  EXPECT_EQ(correlation(5, 5), 1.0);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(correlation);
-  EXPECT_GT(solver.eigenvalues().minCoeff(), 0.0);
+double Matern(double r) {
+  const double a = std::sqrt(5.0) * r;
+  return (1.0 + a + a * a / 3.0) * std::exp(-a);
 }
 
-TEST(Kernel, BlocksAgreeWithTheSquareMatrix) {
+// The kernel as its header writes it.
+double Written(const Hyperparameters& h, const Eigen::RowVectorXd& x, const Eigen::RowVectorXd& y) {
+  std::vector<double> squares(kGroupCount, 0.0);
+  for (Eigen::Index k = 0; k < x.size(); ++k) {
+    const auto group = static_cast<std::size_t>(kGroups[static_cast<std::size_t>(k)]);
+    squares[group] += std::pow((x[k] - y[k]) / std::exp(h.log_length_scales[group]), 2);
+  }
+  double all = 0;
+  double effects = 0;
+  for (const double square : squares) {
+    all += square;
+    effects += Matern(std::sqrt(square) / kMainReach) / kGroupCount;
+  }
+  return std::exp(h.log_signal) * Matern(std::sqrt(all)) + std::exp(h.log_main) * effects;
+}
+
+TEST(Kernel, MatchesItsFormulaAndIsPositiveDefinite) {
+  const Data data = RandomData(12, 1);
+  const Hyperparameters h = Typical(0.1);
+  const Kernel kernel(h, kGroups);
+  const Eigen::MatrixXd lower = kernel.Lower(kernel.Scaled(data.points));
+  for (Eigen::Index j = 0; j < 12; ++j) {
+    for (Eigen::Index i = 0; i < 12; ++i) {
+      const double expected = Written(h, data.points.row(i), data.points.row(j));
+      EXPECT_NEAR(lower(i, j), i >= j ? expected : 0.0, 1e-14);
+    }
+  }
+  EXPECT_NEAR(lower(5, 5), kernel.variance(), 1e-15);
+  const Eigen::MatrixXd all = lower.selfadjointView<Eigen::Lower>();
+  EXPECT_GT(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(all).eigenvalues().minCoeff(), 0.0);
+}
+
+TEST(Kernel, BlocksAgreeWithTheSquareMatrixAtAnyScale) {
   const Data data = RandomData(9, 2);
-  Eigen::MatrixXd lower, lower_slope, block, block_slope;
-  CorrelationLower(data.points, lower, &lower_slope);
-  CorrelationBetween(data.points, data.points, block, &block_slope);
-  for (Eigen::Index j = 0; j < 9; ++j) {
-    for (Eigen::Index i = j; i < 9; ++i) {
-      EXPECT_EQ(lower(i, j), block(i, j));
-      EXPECT_EQ(lower_slope(i, j), block_slope(i, j));
+  for (const double scale :
+       {1.0, 0.02, 1e-3, 1e-6}) {  // The shortest are beyond what exponentials of sums can hold.
+    Hyperparameters h = Typical(0.1);
+    for (double& log_length_scale : h.log_length_scales) log_length_scale = std::log(scale);
+    const Kernel kernel(h, kGroups);
+    const Eigen::MatrixXd z = kernel.Scaled(data.points);
+    const Eigen::MatrixXd lower = kernel.Lower(z);
+    const Eigen::MatrixXd block = kernel.Between(z, z);
+    for (Eigen::Index j = 0; j < 9; ++j) {
+      const Kernel::Sloped one = kernel.BetweenWithSlopes(z, z.row(j));
+      EXPECT_LE((one.covariance - block.col(j)).norm(), 1e-14);
+      for (Eigen::Index i = j; i < 9; ++i) EXPECT_NEAR(lower(i, j), block(i, j), 1e-15);
     }
   }
 }
@@ -105,6 +138,7 @@ TEST(Likelihood, GradientAgreesWithDifferences) {
     std::vector<double> theta;
     for (int k = 0; k < kGroupCount; ++k) theta.push_back(std::log(0.2 + 2.0 * rng.Uniform()));
     theta.push_back(std::log(0.3 + rng.Uniform()));
+    theta.push_back(std::log(0.1 + rng.Uniform()));
     theta.push_back(std::log(1e-3 + 0.2 * rng.Uniform()));
     ExpectGradient([&](auto x, auto gradient) { return objective(x, gradient); }, theta, 1e-6);
   }
@@ -113,10 +147,9 @@ TEST(Likelihood, GradientAgreesWithDifferences) {
 TEST(Likelihood, MatchesTheTextbookFormula) {
   const Data data = RandomData(3, 5);
   const Hyperparameters h = Typical(0.05);
-  Eigen::MatrixXd k;
-  const Eigen::MatrixXd z = Scaled(data.points, h.log_length_scales, kGroups);
-  CorrelationBetween(z, z, k, nullptr);
-  k = 1.7 * k + 0.05 * Eigen::MatrixXd::Identity(3, 3);
+  const Kernel kernel(h, kGroups);
+  const Eigen::MatrixXd z = kernel.Scaled(data.points);
+  const Eigen::MatrixXd k = kernel.Between(z, z) + 0.05 * Eigen::MatrixXd::Identity(3, 3);
   const double expected =
       0.5 * data.values.dot(k.inverse() * data.values) + 0.5 * std::log(k.determinant());
   NegativeLogPosterior objective(data.points, kGroups, data.values, Prior());
@@ -140,6 +173,17 @@ TEST(Posterior, FittedValuesAreTheMeansAtTheData) {
   const Data data = RandomData(15, 7);
   const Posterior posterior = Conditioned(data, 0.1);
   EXPECT_LE((posterior.fitted() - posterior.Means(data.points)).norm(), 1e-12);
+}
+
+TEST(Posterior, LeavingOneOutEqualsConditioningOnTheOthers) {
+  const Data data = RandomData(10, 30);
+  const Eigen::VectorXd means = Conditioned(data, 0.05).LeaveOneOutMeans(data.values);
+  for (Eigen::Index i = 0; i < 10; ++i) {
+    Data others{.points = Eigen::MatrixXd(9, 4), .values = Eigen::VectorXd(9)};
+    others.points << data.points.topRows(i), data.points.bottomRows(9 - i);
+    others.values << data.values.head(i), data.values.tail(9 - i);
+    EXPECT_NEAR(Conditioned(others, 0.05).Means(data.points.row(i))[0], means[i], 1e-11);
+  }
 }
 
 TEST(Posterior, VarianceIsBetweenZeroAndThePriorOne) {
@@ -178,6 +222,19 @@ TEST(Posterior, BelievingEqualsConditioningOnTheMean) {
     EXPECT_NEAR(a[i].mean, b[i].mean, 1e-11);
     EXPECT_NEAR(a[i].variance, b[i].variance, 1e-11);
   }
+}
+
+TEST(OrderingSkill, CountsPairsByTheirBetterTrial) {
+  const Eigen::Vector4d targets(4, 3, 2, 1);
+  EXPECT_EQ(OrderingSkill(targets, targets), 1.0);
+  EXPECT_EQ(OrderingSkill(-targets, targets), 0.0);
+  // Of weights 3 x 1, 2 x 1/2 and 1/3, the last pair is lost, then one of the first three.
+  EXPECT_NEAR(
+      OrderingSkill(Eigen::Vector4d(9, 8, 1, 2), targets), 1 - (1.0 / 3) / (4 + 1.0 / 3), 1e-15);
+  EXPECT_NEAR(OrderingSkill(Eigen::Vector4d(8, 9, 2, 1), targets), 1 - 1 / (4 + 1.0 / 3), 1e-15);
+  EXPECT_EQ(OrderingSkill(targets, Eigen::Vector4d::Ones()), 0.5);
+  EXPECT_EQ(OrderingSkill(targets.array().exp(), targets), 1.0);
+  EXPECT_EQ(OrderingSkill(Eigen::Vector4d::Zero(), targets), 0.0);  // Says nothing of any pair.
 }
 
 TEST(Acquisition, GradientAgreesWithDifferences) {
@@ -284,7 +341,7 @@ TEST(Fit, WarmStartReachesTheColdOptimum) {
         data.points, kGroups, kGroupCount, data.values, Prior(), warm, FitEffort(), {});
   };
   NegativeLogPosterior objective(data.points, kGroups, data.values, Prior());
-  std::vector<double> gradient(kGroupCount + 2);
+  std::vector<double> gradient(Hyperparameters::PackedSize(kGroupCount));
   const Hyperparameters cold = fit(std::nullopt);
   const double value = objective(cold.Pack(), gradient);
   EXPECT_NEAR(objective(fit(cold).Pack(), gradient), value, 0.05);

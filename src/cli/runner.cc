@@ -147,7 +147,12 @@ class Detachment {
     request.set_name(wire::StudyResource(study_));
     request.set_request_id(NewRequestId());
     const auto paused = connection_.Call(&Stub::PauseStudy, request);
-    if (!paused.ok()) view.Say("vernier: " + std::string(paused.status().message()));
+    if (!paused.ok()) {
+      view.Say(fmt::format("vernier: {}; Ctrl-C again leaves study '{}' as it is",
+                           std::string(paused.status().message()),
+                           study_));
+      return;
+    }
     view.Say(
         fmt::format("no new trials start; waiting for {} that run. Ctrl-C again leaves them to "
                     "their supervisors.\n"

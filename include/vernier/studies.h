@@ -101,7 +101,8 @@ class Studies {
                                                      const Caller& caller,
                                                      std::stop_token stop) = 0;
   // A point of the user's own, as a trial in REQUESTED that is served before new suggestions; with `final_metrics`, a
-  // completed one that was tried elsewhere.  InvalidArgument: a FieldError.
+  // completed one that was tried elsewhere. Its numbers may be of either kind (Space::InKind).  InvalidArgument: a
+  // FieldError.
   virtual absl::StatusOr<Trial> AddTrial(
       StudyId id,
       const Point& point,

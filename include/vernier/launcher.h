@@ -80,6 +80,7 @@ class Launcher {
 
   // Starts the replicas of a placed gang. Idempotent: what was started under this id before is not started again,
   // not even by an earlier process.
+  // ResourceExhausted: not now, for instance because a disk is full; ask again.
   virtual absl::Status Start(const GangProgram& gang) = 0;
 
   // Takes back an attempt that an earlier process placed: reserves its room again and finds out what became of it.

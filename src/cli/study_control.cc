@@ -81,6 +81,7 @@ absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
   v1::DeleteStudyRequest request;
   request.set_name(wire::StudyResource(args.study));
   request.set_force(args.force);
+  request.set_request_id(NewRequestId());
   VERNIER_RETURN_IF_ERROR(connection.CallOn(args.study, &Stub::DeleteStudy, request).status());
   context.output().Say(fmt::format("study '{}' deleted", args.study));
   return ExitCode::kOk;

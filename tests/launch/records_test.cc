@@ -64,6 +64,15 @@ TEST(ProgramFile, EveryCutIsRefused) {
   EXPECT_EQ(DecodeProgram(whole + "x"), std::nullopt);
 }
 
+TEST(NotWritten, AFullDiskIsWorthTryingAgain) {
+  EXPECT_THAT(NotWritten("cannot write", "/runs/gang.json", ENOSPC),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("/runs/gang.json")));
+  EXPECT_THAT(NotWritten("cannot write", "/runs", EDQUOT),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(NotWritten("cannot write", "/runs", EACCES),
+              StatusIs(absl::StatusCode::kUnavailable));
+}
+
 TEST_F(RecordsTest, AMarkerIsCreatedOnce) {
   EXPECT_TRUE(CreateMarker(folder_ + "/started"));
   EXPECT_FALSE(CreateMarker(folder_ + "/started"));

@@ -41,7 +41,7 @@ Value ByName(const Values& values, Name name_of, std::string_view name, Value ot
 absl::Status Write(const std::string& path, const json& document) {
   const std::string text = document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   if (ReplaceFile(path, text, /*durable=*/false)) return absl::OkStatus();
-  return Unavailable("cannot write '{}': {}", path, std::strerror(errno));
+  return NotWritten("cannot write", path, errno);
 }
 
 absl::StatusOr<std::optional<json>> Read(const std::string& path) {
@@ -67,6 +67,13 @@ std::string Text(const json& document, const char* key) {
 }
 
 }  // namespace
+
+absl::Status NotWritten(const char* what, const std::string& path, int error) {
+  if (error == ENOSPC || error == EDQUOT) {
+    return ResourceExhausted("{} '{}': {}", what, path, std::strerror(error));
+  }
+  return Unavailable("{} '{}': {}", what, path, std::strerror(error));
+}
 
 absl::Status WriteGangRecord(const std::string& directory, const GangRecord& record) {
   json document = {{"grace_ms", absl::ToInt64Milliseconds(record.grace)}};

@@ -20,8 +20,12 @@ struct GangRecord {
   friend bool operator==(const GangRecord&, const GangRecord&) = default;
 };
 
-// Unavailable: the file cannot be written or read, the message says why. Of Read: nothing if there is no such
-// file, or it is damaged.
+// What came of a path that could not be written. ResourceExhausted where there was no room for it: to be tried again.
+// `what`: for instance "cannot write"; `error`: an errno.
+absl::Status NotWritten(const char* what, const std::string& path, int error);
+
+// NotWritten; Unavailable: the file cannot be read, the message says why. Of Read: nothing if there is no such file, or
+// it is damaged.
 absl::Status WriteGangRecord(const std::string& directory, const GangRecord& record);
 absl::StatusOr<std::optional<GangRecord>> ReadGangRecord(const std::string& directory);
 

@@ -52,7 +52,7 @@ struct Gang {
 absl::Status MakeFolder(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return Unavailable("cannot create folder '{}': {}", path, error.message());
+  if (error) return NotWritten("cannot create folder", path, error.value());
   return absl::OkStatus();
 }
 
@@ -269,7 +269,7 @@ class LocalLauncher final : public Launcher {
                                  .output_bytes = gang.output_bytes};
     supervised.env.emplace_back(kReplicaVariable, folder);
     if (!ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(supervised), /*durable=*/false)) {
-      return Unavailable("cannot write to '{}': {}", folder, std::strerror(errno));
+      return NotWritten("cannot write to", folder, errno);
     }
     return SpawnSupervisor(options_.supervisor, folder);
   }

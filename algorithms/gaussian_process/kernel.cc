@@ -3,38 +3,9 @@
 #include <cmath>
 #include <cstddef>
 
+#include "algorithms/gaussian_process/main_effect.h"
+
 namespace vernier::gp {
-namespace {
-
-// The main effect of one number at some points, t being their coordinates times sqrt(5) / kMainReach. As e^-|t - t'| is
-// the lesser of e^t' e^-t and e^-t' e^t, one pair of exponentials for each point does for all pairs of points.
-class MainEffect {
- public:
-  // Whether neither exponential overflows, nor their products lose anything that matters.
-  static bool Holds(const Eigen::VectorXd& coordinates) {
-    constexpr double kLargest = 60.0;  // e^(sqrt(5) / kMainReach 60) < 1e120
-    return coordinates.size() == 0 || coordinates.cwiseAbs().maxCoeff() < kLargest;
-  }
-
-  explicit MainEffect(const Eigen::VectorXd& coordinates)
-      : t_(std::sqrt(5.0) / kMainReach * coordinates), rising_(t_.exp()), falling_((-t_).exp()) {}
-
-  // Of the last `rows` points with the j-th of `other`.
-  auto Correlation(Eigen::Index rows, const MainEffect& other, Eigen::Index j) const {
-    const auto distance = (t_.tail(rows) - other.t_[j]).abs();
-    const auto decay =
-        (rising_.tail(rows) * other.falling_[j]).min(falling_.tail(rows) * other.rising_[j]);
-    return ((1.0 + distance + distance.square() / 3.0) * decay).eval();
-  }
-
- private:
-  Eigen::ArrayXd t_;
-  Eigen::ArrayXd rising_;
-  Eigen::ArrayXd falling_;
-};
-
-}  // namespace
-
 std::vector<double> Hyperparameters::Pack() const {
   std::vector<double> theta = log_length_scales;
   theta.insert(theta.end(), {log_signal, log_main, log_noise});
@@ -119,7 +90,7 @@ void Kernel::Add(const Eigen::MatrixXd& a,
     const MainEffect of_b(b.col(group.first));
     for (Eigen::Index j = 0; j < b.rows(); ++j) {
       const Eigen::Index rows = pairs == Pairs::kAll ? a.rows() : a.rows() - j;
-      out.col(j).tail(rows).array() += share * of_a.Correlation(rows, of_b, j);
+      of_a.AddCorrelation(rows, of_b, j, share, out.col(j).tail(rows).array());
     }
   }
 }

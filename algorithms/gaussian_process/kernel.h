@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "Eigen/Core"
+#include "algorithms/gaussian_process/main_effect.h"
 
 namespace vernier::gp {
 
@@ -21,9 +22,6 @@ struct Hyperparameters {
   // Of Pack, for so many groups.
   static std::size_t PackedSize(std::size_t groups) { return groups + 3; }
 };
-
-// Main effects have length scales shorter than the joint part's by this factor.
-inline constexpr double kMainReach = 0.5;
 
 // The covariance of the function: a joint part over all parameters, and main effects of each parameter by itself,
 //   k(x, x') = s2 c(r) + (m2 / G) sum_g c(r_g / kMainReach),    r^2 = sum_g r_g^2,    r_g^2 = |x_g - x'_g|^2 / l_g^2,

@@ -55,9 +55,15 @@ NegativeLogPosterior::NegativeLogPosterior(const Eigen::MatrixXd& features,
                                            const std::vector<int>& group_of_column,
                                            const Eigen::VectorXd& targets,
                                            const Prior& prior)
-    : targets_(targets), prior_(prior) {
+    : targets_(targets), prior_(prior), features_(features) {
   const Eigen::Index n = features.rows();
   const int groups = group_of_column.empty() ? 0 : group_of_column.back() + 1;
+  only_column_.assign(static_cast<std::size_t>(groups), -1);
+  for (std::size_t column = 0; column < group_of_column.size(); ++column) {
+    const auto group = static_cast<std::size_t>(group_of_column[column]);
+    const bool is_shared = std::count(group_of_column.begin(), group_of_column.end(), group) > 1;
+    if (!is_shared) only_column_[group] = static_cast<Eigen::Index>(column);
+  }
   squares_ = Eigen::ArrayXXd::Zero(n * (n - 1) / 2, groups);
   ForEachColumn(n, [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
     for (Eigen::Index column = 0; column < features.cols(); ++column) {
@@ -102,21 +108,38 @@ double NegativeLogPosterior::operator()(std::span<const double> theta, std::span
 }
 
 void NegativeLogPosterior::Correlate(const Hyperparameters& h) {
-  const Eigen::Index groups = squares_.cols();
   joint_.setZero(squares_.rows());
   main_.setZero(squares_.rows());
-  Eigen::ArrayXd r2(squares_.rows());
-  Eigen::ArrayXd slope(squares_.rows());
-  for (Eigen::Index g = 0; g < groups; ++g) {
-    const double scale = std::exp(-2.0 * h.log_length_scales[static_cast<std::size_t>(g)]);
-    joint_ += scale * squares_.col(g);
-    r2 = (scale / (kMainReach * kMainReach)) * squares_.col(g);
-    main_product_.col(g) = r2 / static_cast<double>(groups);
-    ToCorrelation(r2, slope);
-    main_product_.col(g) *= slope;
-    main_ += r2 / static_cast<double>(groups);
+  for (Eigen::Index g = 0; g < squares_.cols(); ++g) {
+    const double inverse_scale = std::exp(-h.log_length_scales[static_cast<std::size_t>(g)]);
+    joint_ += inverse_scale * inverse_scale * squares_.col(g);
+    AddMainEffect(g, inverse_scale);
   }
   ToCorrelation(joint_, joint_slope_);
+}
+
+void NegativeLogPosterior::AddMainEffect(Eigen::Index group, double inverse_scale) {
+  const double share = 1.0 / static_cast<double>(squares_.cols());
+  const Eigen::Index column = only_column_[static_cast<std::size_t>(group)];
+  if (column >= 0) {
+    const Eigen::VectorXd coordinates = inverse_scale * features_.col(column);
+    if (MainEffect::Holds(coordinates)) {
+      const MainEffect effect(coordinates);
+      auto slopes = main_product_.col(group);
+      ForEachColumn(features_.rows(), [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
+        effect.AddCorrelation(
+            size, effect, j, share, main_.segment(first, size), slopes.segment(first, size));
+      });
+      return;
+    }
+  }
+  // h(r / reach) (r / reach)^2 is the derivative.
+  Eigen::ArrayXd r2 = std::pow(inverse_scale / kMainReach, 2) * squares_.col(group);
+  Eigen::ArrayXd slope(r2.size());
+  main_product_.col(group) = share * r2;
+  ToCorrelation(r2, slope);
+  main_product_.col(group) *= slope;
+  main_ += share * r2;
 }
 
 void NegativeLogPosterior::FillCovariance(double signal, double main, double noise) {

@@ -22,7 +22,7 @@ AT_ONCE = 5  # Far below the minutes that a trial may take; above what a busy ma
 TRAINER = """\
 #!/bin/sh
 echo $$ >> "$1/started-$VERNIER_TRIAL"
-while [ ! -e "$1/end-$VERNIER_TRIAL" ]; do sleep 0.05; done
+while [ -d "$1" ] && [ ! -e "$1/end-$VERNIER_TRIAL" ]; do sleep 0.05; done
 echo "score=$VERNIER_TRIAL"
 """
 

@@ -5,7 +5,10 @@
 #include <memory>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "src/core/status.h"
 #include "vernier/storage.h"
 
 namespace vernier::testing {
@@ -18,28 +21,35 @@ class FaultStorage final : public Storage {
 
   // The next `count` commits are refused with this status.
   void FailCommits(int count, absl::Status status) {
+    const absl::MutexLock lock(&mutex_);
     status_ = std::move(status);
+    passes_ = 0;
     failures_ = count;
   }
   // The next `passes` writes go through, and none after them: the process that makes them dies there.
   void FailAfter(int passes) {
+    const absl::MutexLock lock(&mutex_);
+    status_ = absl::UnavailableError("the process died here");
     passes_ = passes;
-    FailCommits(std::numeric_limits<int>::max(), absl::UnavailableError("the process died here"));
+    failures_ = std::numeric_limits<int>::max();
   }
   int commits() const { return commits_; }
   int refused() const { return refused_; }
 
   absl::StatusOr<Study> CreateStudy(const Event& created) override {
-    if (TakeFailure()) return status_;
+    VERNIER_RETURN_IF_ERROR(NextWrite());
     return storage_.CreateStudy(created);
   }
   std::unique_ptr<PendingCommit> Begin(Commit commit) override {
     ++commits_;
-    if (TakeFailure()) return std::make_unique<Refused>(status_);
+    if (absl::Status status = NextWrite(); !status.ok()) {
+      return std::make_unique<Refused>(std::move(status));
+    }
     return storage_.Begin(std::move(commit));
   }
   absl::Status DeleteStudy(StudyId id, std::string_view request_id) override {
-    return TakeFailure() ? status_ : storage_.DeleteStudy(id, request_id);
+    VERNIER_RETURN_IF_ERROR(NextWrite());
+    return storage_.DeleteStudy(id, request_id);
   }
   absl::StatusOr<std::optional<std::string>> FindDeletion(
       std::string_view request_id) const override {
@@ -77,20 +87,24 @@ class FaultStorage final : public Storage {
     const absl::Status status_;
   };
 
-  bool TakeFailure() { return !TakeOne(passes_) && TakeOne(failures_) && ++refused_ > 0; }
-
-  static bool TakeOne(std::atomic<int>& count) {
-    int left = count;
-    while (left > 0) {
-      if (count.compare_exchange_weak(left, left - 1)) return true;
+  // What the next write is told.
+  absl::Status NextWrite() {
+    const absl::MutexLock lock(&mutex_);
+    if (passes_ > 0) {
+      --passes_;
+      return absl::OkStatus();
     }
-    return false;
+    if (failures_ == 0) return absl::OkStatus();
+    --failures_;
+    ++refused_;
+    return status_;
   }
 
   Storage& storage_;
-  absl::Status status_ = absl::UnavailableError("disk error");
-  std::atomic<int> passes_ = 0;
-  std::atomic<int> failures_ = 0;
+  absl::Mutex mutex_;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  int passes_ ABSL_GUARDED_BY(mutex_) = 0;
+  int failures_ ABSL_GUARDED_BY(mutex_) = 0;
   std::atomic<int> refused_ = 0;
   std::atomic<int> commits_ = 0;
 };

@@ -118,6 +118,11 @@ absl::Status AskTell::Add(const Point& point, std::vector<double> values) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<PredictedValue>> AskTell::Predict(std::vector<Point> points) const {
+  for (Point& point : points) point = rep_->problem.space.InKind(point);
+  return rep_->optimizer->Predict(rep_->finished, rep_->state, points, std::stop_token());
+}
+
 std::optional<Observation> AskTell::Best() const {
   const Goal goal = rep_->problem.objectives.front().goal;
   const Observation* best = nullptr;

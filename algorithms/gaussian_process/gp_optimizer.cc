@@ -4,11 +4,14 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "algorithms/gaussian_process/acquisition.h"
 #include "algorithms/gaussian_process/acquisition_search.h"
 #include "algorithms/gaussian_process/border_prior.h"
@@ -50,6 +53,17 @@ struct Frame {
 
 absl::Status WasCancelled() { return Cancelled("the suggestion was cancelled"); }
 
+// A prediction of the model in the user's units. The warp is monotone, so that the deviation is that of its ends' images.
+PredictedValue InUserUnits(const gp::Prediction& prediction,
+                           const gp::TargetScale& scale,
+                           Goal goal) {
+  const double deviation = std::sqrt(prediction.variance);
+  const double mean = scale.Backward(prediction.mean);
+  return {.mean = goal == Goal::kMaximize ? mean : -mean,
+          .deviation = 0.5 * (scale.Backward(prediction.mean + deviation) -
+                              scale.Backward(prediction.mean - deviation))};
+}
+
 // One call of Suggest.
 class Session {
  public:
@@ -60,6 +74,7 @@ class Session {
           std::span<const PendingPoint> pending,
           std::string_view state,
           Rng stream,
+          std::shared_ptr<const gp::Remembered> known,
           std::stop_token stop)
       : frame_(frame),
         settings_(settings),
@@ -69,6 +84,7 @@ class Session {
         taken_(frame.coordinates.space(), finished, pending),
         out_(finished.size() + pending.size()),
         rng_(stream),
+        known_(std::move(known)),
         stop_(std::move(stop)) {
     if (!state_.design_seed) state_.design_seed = rng_.Fork(0).NextU64();
   }
@@ -89,9 +105,13 @@ class Session {
     return suggestions;
   }
 
+  // What the next call may use; null if nothing was modelled.
+  std::shared_ptr<const gp::Remembered> remembered() const {
+    return surrogate_ ? surrogate_->remembered() : nullptr;
+  }
+
  private:
   const Space& space() const { return frame_.coordinates.space(); }
-  double sign() const { return goal_ == Goal::kMaximize ? 1.0 : -1.0; }
 
   bool IsDesignDue() const {
     return out_ < settings_.initial_points ||
@@ -128,7 +148,8 @@ class Session {
     if (!surrogate_) {
       VERNIER_ASSIGN_OR_RETURN(
           surrogate_,
-          gp::Surrogate::Fit(frame_.features, history_, settings_.max_points, state_, stop_));
+          gp::Surrogate::Fit(
+              frame_.features, history_, settings_.max_points, state_, known_.get(), stop_));
       if (stop_.stop_requested()) return WasCancelled();
     }
     const gp::Acquisition acquisition(
@@ -174,15 +195,13 @@ class Session {
   }
 
   Suggestion Explained(Point point, const Eigen::RowVectorXd& features, double value) const {
-    const gp::Prediction prediction = surrogate_->objective().Predict(features).front();
-    const double deviation = std::sqrt(prediction.variance);
-    const gp::TargetScale& scale = surrogate_->scale();
+    const PredictedValue predicted =
+        InUserUnits(surrogate_->objective().Predict(features).front(), surrogate_->scale(), goal_);
     return {.point = std::move(point),
             .origin = "model",
             .acquisition = value,
-            .predicted_mean = sign() * scale.Backward(prediction.mean),
-            .predicted_deviation = 0.5 * (scale.Backward(prediction.mean + deviation) -
-                                          scale.Backward(prediction.mean - deviation)),
+            .predicted_mean = predicted.mean,
+            .predicted_deviation = predicted.deviation,
             .importance = Importance(),
             .note = surrogate_->note()};
   }
@@ -208,6 +227,7 @@ class Session {
   sampling::TakenPoints taken_;
   std::uint64_t out_;  // Trials handed out so far, finished or not.
   Rng rng_;
+  const std::shared_ptr<const gp::Remembered> known_;
   const std::stop_token stop_;
   std::optional<gp::Surrogate> surrogate_;
 };
@@ -231,15 +251,57 @@ class GpOptimizer final : public Optimizer {
                                       std::size_t count,
                                       std::stop_token stop) const override {
     VERNIER_RETURN_IF_ERROR(sampling::CheckTrials(frame_.coordinates.space(), finished, pending));
-    return Session(frame_, settings_, goal_, finished, pending, state, stream, std::move(stop))
-        .Run(count);
+    Session session(
+        frame_, settings_, goal_, finished, pending, state, stream, Known(), std::move(stop));
+    VERNIER_ASSIGN_OR_RETURN(Suggestions suggestions, session.Run(count));
+    if (std::shared_ptr<const gp::Remembered> remembered = session.remembered()) {
+      const absl::MutexLock lock(&mutex_);
+      remembered_ = std::move(remembered);
+    }
+    return suggestions;
+  }
+
+  absl::StatusOr<std::vector<PredictedValue>> Predict(std::span<const Observation> finished,
+                                                      std::string_view state,
+                                                      std::span<const Point> points,
+                                                      std::stop_token stop) const override {
+    const Space& space = frame_.coordinates.space();
+    VERNIER_RETURN_IF_ERROR(sampling::CheckTrials(space, finished, {}));
+    for (const Point& point : points) VERNIER_RETURN_IF_ERROR(space.Check(point));
+    const gp::History history = gp::ReadHistory(frame_.coordinates, goal_, finished, {});
+    if (history.points.size() < kLeastForModel) {
+      return FailedPrecondition("gp predicts from {} trials with a value on, there are {}",
+                                kLeastForModel,
+                                history.points.size());
+    }
+    gp::GpState parsed = gp::ParseState(state, frame_.features.groups());
+    const std::shared_ptr<const gp::Remembered> known = Known();
+    VERNIER_ASSIGN_OR_RETURN(
+        const gp::Surrogate surrogate,
+        gp::Surrogate::Fit(
+            frame_.features, history, settings_.max_points, parsed, known.get(), stop));
+    if (stop.stop_requested()) return WasCancelled();
+    std::vector<PredictedValue> predicted;
+    for (const Point& point : points) {
+      const Eigen::MatrixXd row = frame_.features.Matrix({frame_.coordinates.Encode(point)});
+      predicted.push_back(
+          InUserUnits(surrogate.objective().Predict(row).front(), surrogate.scale(), goal_));
+    }
+    return predicted;
   }
 
  private:
+  std::shared_ptr<const gp::Remembered> Known() const {
+    const absl::MutexLock lock(&mutex_);
+    return remembered_;
+  }
+
   const Frame frame_;
   const Goal goal_;
   const Settings settings_;
   const std::string options_;
+  mutable absl::Mutex mutex_;
+  mutable std::shared_ptr<const gp::Remembered> remembered_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace

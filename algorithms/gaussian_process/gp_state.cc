@@ -30,10 +30,15 @@ std::optional<Hyperparameters> ReadTheta(const Json& json, std::string_view key,
   return Hyperparameters::Unpack(theta);
 }
 
+std::int64_t ReadInteger(const Json& json, std::string_view key) {
+  const auto at = json.find(std::string(key));
+  return at != json.end() && at->is_number_integer() ? at->get<std::int64_t>() : 0;
+}
+
 }  // namespace
 
 std::string FormatState(const GpState& state) {
-  Json json = {{"format", kFormat}, {"fitted_at", state.fitted_at}};
+  Json json = {{"format", kFormat}, {"fitted_at", state.fitted_at}, {"anchor", state.anchor}};
   for (std::size_t i = 0; i < kWarps.size(); ++i) {
     if (state.objective[i]) json[kObjectiveKeys[i]] = state.objective[i]->Pack();
     if (state.warp == kWarps[i]) json["warp"] = kObjectiveKeys[i];
@@ -52,10 +57,8 @@ GpState ParseState(std::string_view text, int groups) {
     if (json.value("warp", Json()) == kObjectiveKeys[i]) state.warp = kWarps[i];
   }
   state.success = ReadTheta(json, "success", groups);
-  const auto fitted_at = json.find("fitted_at");
-  if (fitted_at != json.end() && fitted_at->is_number_integer()) {
-    state.fitted_at = fitted_at->get<std::int64_t>();
-  }
+  state.fitted_at = ReadInteger(json, "fitted_at");
+  state.anchor = ReadInteger(json, "anchor");
   const auto seed = json.find("design_seed");
   if (seed != json.end() && seed->is_number_unsigned()) {
     state.design_seed = seed->get<std::uint64_t>();

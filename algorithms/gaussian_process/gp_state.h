@@ -16,7 +16,8 @@ struct GpState {
   // Of the objective's model, for each of kWarps; both or none.
   std::array<std::optional<Hyperparameters>, kWarps.size()> objective;
   Warp warp = Warp::kHalfRank;             // Which of them is in use.
-  std::int64_t fitted_at = 0;              // The number of targets they were fitted to.
+  std::int64_t fitted_at = 0;              // The number of trials when they were fitted …
+  std::int64_t anchor = 0;                 // … and of those that the model looked at then.
   std::optional<Hyperparameters> success;  // Of the failure model.
   std::optional<std::uint64_t> design_seed;
 };

@@ -15,27 +15,38 @@ constexpr double kVarianceFloor = 1e-12;
 
 }  // namespace
 
-Posterior::Posterior(Hyperparameters hyperparameters, const std::vector<int>& group_of_column)
+Posterior::Posterior(GrowingFactor factor,
+                     const Eigen::VectorXd& targets,
+                     Hyperparameters hyperparameters,
+                     Kernel kernel)
     : hyperparameters_(std::move(hyperparameters)),
-      kernel_(hyperparameters_, group_of_column),
-      noise_(std::exp(hyperparameters_.log_noise)) {}
+      kernel_(std::move(kernel)),
+      noise_(std::exp(hyperparameters_.log_noise)),
+      factor_(std::move(factor)) {
+  alpha_ = factor_.lower().triangularView<Eigen::Lower>().solve(targets);
+  factor_.lower().transpose().triangularView<Eigen::Upper>().solveInPlace(alpha_);
+  fitted_ = targets - factor_.nugget() * alpha_;
+}
 
 std::optional<Posterior> Posterior::Create(const Eigen::MatrixXd& features,
                                            const Eigen::VectorXd& targets,
                                            Hyperparameters hyperparameters,
                                            const std::vector<int>& group_of_column) {
-  Posterior p(std::move(hyperparameters), group_of_column);
-  p.z_ = p.kernel_.Scaled(features);
-  Eigen::MatrixXd covariance = p.kernel_.Lower(p.z_);
-  covariance.diagonal().array() += p.noise_;
-  std::optional<numerics::CholeskyFactor> factor = numerics::FactorizeWithJitter(covariance);
+  Kernel kernel(hyperparameters, group_of_column);
+  std::optional<GrowingFactor> factor = GrowingFactor::Create(
+      kernel, std::exp(hyperparameters.log_noise), kernel.Scaled(features), features.rows());
   if (!factor) return std::nullopt;
-  p.lower_ = std::move(factor->lower);
-  p.jitter_ = factor->jitter;
-  p.alpha_ = p.lower_.triangularView<Eigen::Lower>().solve(targets);
-  p.lower_.transpose().triangularView<Eigen::Upper>().solveInPlace(p.alpha_);
-  p.fitted_ = targets - (p.noise_ + p.jitter_) * p.alpha_;
-  return p;
+  return Posterior(*std::move(factor), targets, std::move(hyperparameters), std::move(kernel));
+}
+
+Posterior Posterior::Extend(GrowingFactor factor,
+                            const Eigen::MatrixXd& features,
+                            const Eigen::VectorXd& targets,
+                            Hyperparameters hyperparameters,
+                            const std::vector<int>& group_of_column) {
+  Kernel kernel(hyperparameters, group_of_column);
+  factor.Append(kernel, kernel.Scaled(features), factor.size());
+  return Posterior(std::move(factor), targets, std::move(hyperparameters), std::move(kernel));
 }
 
 double Posterior::Floored(double variance) const {
@@ -43,29 +54,19 @@ double Posterior::Floored(double variance) const {
 }
 
 void Posterior::Believe(const Eigen::RowVectorXd& features) {
-  const Eigen::Index m = z_.rows();
-  const Eigen::MatrixXd z = kernel_.Scaled(features);
-  const Eigen::VectorXd border =
-      lower_.triangularView<Eigen::Lower>().solve(kernel_.Between(z_, z).col(0));
-  const double rest = signal() + noise_ + jitter_ - border.squaredNorm();
-  z_.conservativeResize(m + 1, Eigen::NoChange);
-  z_.row(m) = z;
-  lower_.conservativeResize(m + 1, m + 1);
-  lower_.col(m).setZero();
-  lower_.row(m).head(m) = border;
-  lower_(m, m) = std::sqrt(std::max(rest, kVarianceFloor * signal()));
-  alpha_.conservativeResize(m + 1);
-  alpha_[m] = 0.0;
+  factor_.Append(kernel_, kernel_.Scaled(features), 0);
+  alpha_.conservativeResize(factor_.size());
+  alpha_[factor_.size() - 1] = 0.0;
 }
 
 Eigen::VectorXd Posterior::Means(const Eigen::MatrixXd& features) const {
-  return kernel_.Between(z_, kernel_.Scaled(features)).transpose() * alpha_;
+  return kernel_.Between(factor_.points(), kernel_.Scaled(features)).transpose() * alpha_;
 }
 
 std::vector<Prediction> Posterior::Predict(const Eigen::MatrixXd& features) const {
-  Eigen::MatrixXd k = kernel_.Between(z_, kernel_.Scaled(features));
+  Eigen::MatrixXd k = kernel_.Between(factor_.points(), kernel_.Scaled(features));
   const Eigen::VectorXd means = k.transpose() * alpha_;
-  lower_.triangularView<Eigen::Lower>().solveInPlace(k);
+  factor_.lower().triangularView<Eigen::Lower>().solveInPlace(k);
   const Eigen::RowVectorXd explained = k.colwise().squaredNorm();
   std::vector<Prediction> predictions(static_cast<std::size_t>(features.rows()));
   for (Eigen::Index i = 0; i < features.rows(); ++i) {
@@ -77,15 +78,15 @@ std::vector<Prediction> Posterior::Predict(const Eigen::MatrixXd& features) cons
 
 PredictionWithGradient Posterior::PredictWithGradient(const Eigen::RowVectorXd& features) const {
   const Eigen::RowVectorXd z = kernel_.Scaled(features);
-  const Kernel::Sloped k = kernel_.BetweenWithSlopes(z_, z);
-  Eigen::VectorXd b = lower_.triangularView<Eigen::Lower>().solve(k.covariance);
+  const Kernel::Sloped k = kernel_.BetweenWithSlopes(factor_.points(), z);
+  Eigen::VectorXd b = factor_.lower().triangularView<Eigen::Lower>().solve(k.covariance);
   const double variance = signal() - b.squaredNorm();
-  lower_.transpose().triangularView<Eigen::Upper>().solveInPlace(b);
+  factor_.lower().transpose().triangularView<Eigen::Upper>().solveInPlace(b);
 
   PredictionWithGradient out;
   out.value = {.mean = k.covariance.dot(alpha_), .variance = Floored(variance)};
   // d k / d z = slopes o (Z - z); the chain rule through z = f / l gives one more inverse scale.
-  const Eigen::MatrixXd steps = k.slopes.cwiseProduct(z_.rowwise() - z);
+  const Eigen::MatrixXd steps = k.slopes.cwiseProduct(factor_.points().rowwise() - z);
   out.mean_gradient = (alpha_.transpose() * steps).cwiseProduct(kernel_.inverse_scales());
   out.variance_gradient = -2.0 * (b.transpose() * steps).cwiseProduct(kernel_.inverse_scales());
   return out;
@@ -93,7 +94,7 @@ PredictionWithGradient Posterior::PredictWithGradient(const Eigen::RowVectorXd& 
 
 Eigen::VectorXd Posterior::LeaveOneOutMeans(const Eigen::VectorXd& targets) const {
   Eigen::MatrixXd inverse_lower;
-  numerics::InvertLower(lower_, inverse_lower);
+  numerics::InvertLower(factor_.lower(), inverse_lower);
   const Eigen::VectorXd precision = inverse_lower.colwise().squaredNorm().transpose();
   return targets - alpha_.cwiseQuotient(precision);
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "Eigen/Core"
+#include "algorithms/gaussian_process/growing_factor.h"
 #include "algorithms/gaussian_process/kernel.h"
 
 namespace vernier::gp {
@@ -28,6 +29,12 @@ class Posterior {
                                          const Eigen::VectorXd& targets,
                                          Hyperparameters hyperparameters,
                                          const std::vector<int>& group_of_column);
+  // Of a factor that is there already: that of `features` under `hyperparameters`, or of their first rows.
+  static Posterior Extend(GrowingFactor factor,
+                          const Eigen::MatrixXd& features,
+                          const Eigen::VectorXd& targets,
+                          Hyperparameters hyperparameters,
+                          const std::vector<int>& group_of_column);
 
   // Conditions on a point whose value is believed to be its present mean (kriging believer; Ginsbourger et al., 2010):
   // leaves the mean function as it is, and shrinks the variance around the point. Costs n^2.
@@ -46,21 +53,23 @@ class Posterior {
   const Hyperparameters& hyperparameters() const { return hyperparameters_; }
   const Kernel& kernel() const { return kernel_; }
   // Data and believed points, each column divided by its length scale.
-  const Eigen::MatrixXd& scaled_points() const { return z_; }
+  const Eigen::MatrixXd& scaled_points() const { return factor_.points(); }
+  const GrowingFactor& factor() const { return factor_; }
   // Variance of the function before any data.
   double signal() const { return kernel_.variance(); }
   double noise() const { return noise_; }
 
  private:
-  Posterior(Hyperparameters hyperparameters, const std::vector<int>& group_of_column);
+  Posterior(GrowingFactor factor,
+            const Eigen::VectorXd& targets,
+            Hyperparameters hyperparameters,
+            Kernel kernel);
   double Floored(double variance) const;
 
   Hyperparameters hyperparameters_;
   Kernel kernel_;
   double noise_ = 0;
-  double jitter_ = 0;
-  Eigen::MatrixXd z_;      // m x p: data, then believed points.
-  Eigen::MatrixXd lower_;  // m x m: Cholesky factor of the covariance.
+  GrowingFactor factor_;  // Of the data, then the believed points: m in all.
   Eigen::VectorXd fitted_;
   Eigen::VectorXd alpha_;  // m: K^-1 y; zero for believed points, as their values are no news.
 };

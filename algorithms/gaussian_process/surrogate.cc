@@ -22,6 +22,8 @@ constexpr std::size_t kCentres = 5;
 constexpr std::int64_t kAlwaysRefit = 50;
 constexpr double kRefitGrowth = 0.05;
 constexpr std::size_t kMostFitted = 300;
+// Below so many points a factor is computed sooner than remembered.
+constexpr Eigen::Index kLeastRemembered = 150;
 
 // What the model of the objective learns from.
 struct TrainingSet {
@@ -77,6 +79,29 @@ absl::StatusOr<Posterior> Condition(const Eigen::MatrixXd& rows,
     if (posterior) return *std::move(posterior);
   }
   return Internal("the covariance of {} trials is not positive definite", targets.size());
+}
+
+bool IsPrefix(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& of) {
+  return rows.rows() <= of.rows() && rows.cols() == of.cols() && rows == of.topRows(rows.rows());
+}
+
+// Condition, the factor of the rows behind `anchor` being appended, to what is known if that is the same so far.
+absl::StatusOr<Posterior> Grow(const Eigen::MatrixXd& rows,
+                               const Eigen::VectorXd& targets,
+                               const Hyperparameters& hyperparameters,
+                               const std::vector<int>& group_of_column,
+                               Eigen::Index anchor,
+                               const Remembered* known) {
+  const bool is_known = known != nullptr && known->factor.anchor() == anchor &&
+                        known->hyperparameters.Pack() == hyperparameters.Pack() &&
+                        IsPrefix(known->rows, rows);
+  if (is_known) {
+    return Posterior::Extend(known->factor, rows, targets, hyperparameters, group_of_column);
+  }
+  VERNIER_ASSIGN_OR_RETURN(
+      const Posterior first,
+      Condition(rows.topRows(anchor), targets.head(anchor), hyperparameters, group_of_column));
+  return Posterior::Extend(first.factor(), rows, targets, first.hyperparameters(), group_of_column);
 }
 
 // Of many trials, so many are looked at when hyperparameters are fitted, evenly spread.
@@ -180,11 +205,15 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
                                          const History& history,
                                          std::size_t max_points,
                                          GpState& state,
+                                         const Remembered* known,
                                          const std::stop_token& stop) {
   TrainingSet set = Select(history, max_points);
   const Eigen::MatrixXd rows = features.Matrix(set.points);
   const auto trials = static_cast<std::int64_t>(history.points.size() + history.failed.size());
   const bool refit = IsRefitDue(state.fitted_at, trials) || !state.objective[0];
+  const bool is_whole = set.points.size() >= history.points.size();
+  if (refit || !is_whole)
+    state.anchor = rows.rows();  // What is chosen anew each time does not grow.
   if (refit) {
     state.fitted_at = trials;
     VERNIER_RETURN_IF_ERROR(FitObjective(features, Thinned(rows, set.values), state, stop));
@@ -192,10 +221,19 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
   TargetScale scale(set.values, state.warp);
   const Eigen::VectorXd targets = scale.Targets(set.values);
   const Hyperparameters& hyperparameters = *state.objective[static_cast<std::size_t>(state.warp)];
-  VERNIER_ASSIGN_OR_RETURN(Posterior objective,
-                           Condition(rows, targets, hyperparameters, features.group_of_column()));
+  const Eigen::Index anchor = std::clamp<Eigen::Index>(state.anchor, 1, rows.rows());
+  VERNIER_ASSIGN_OR_RETURN(
+      Posterior objective,
+      Grow(rows, targets, hyperparameters, features.group_of_column(), anchor, known));
+  std::shared_ptr<const Remembered> remembered;
+  if (rows.rows() >= kLeastRemembered && is_whole &&
+      objective.hyperparameters().Pack() == hyperparameters.Pack()) {
+    remembered = std::make_shared<const Remembered>(
+        Remembered{.hyperparameters = hyperparameters, .rows = rows, .factor = objective.factor()});
+  }
 
   Surrogate surrogate(std::move(scale), std::move(objective));
+  surrogate.remembered_ = std::move(remembered);
   const bool noisy = surrogate.objective_.noise() > kNoiselessShare * surrogate.objective_.signal();
   surrogate.incumbent_ = noisy ? surrogate.objective_.fitted().maxCoeff() : targets.maxCoeff();
   surrogate.centres_ = BestPoints(set.points, surrogate.objective_.fitted());

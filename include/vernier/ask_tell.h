@@ -43,6 +43,10 @@ class AskTell {
   // space.
   absl::Status Add(const Point& point, std::vector<double> values);
 
+  // What the algorithm's model expects at `points`, from what was told so far: the first objective.
+  // FailedPrecondition: it has no model, or too few trials for one.  InvalidArgument: a point is outside the space.
+  absl::StatusOr<std::vector<PredictedValue>> Predict(std::vector<Point> points) const;
+
   // The best point told so far, by the first objective.
   std::optional<Observation> Best() const;
 

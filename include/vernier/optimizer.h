@@ -64,6 +64,13 @@ struct Suggestions {
   std::string state;               // For the next call. Text, small.
 };
 
+// What a model expects the objective to be at a point: the first objective, in the user's units and sign. Half of the
+// distance between what it would be one deviation above and below the mean is `deviation`; noise is not part of it.
+struct PredictedValue {
+  double mean = 0;
+  double deviation = 0;
+};
+
 // Proposes points of one problem from what is known so far.
 //
 // Pure: equal arguments give equal results, bit for bit, whatever ran before and however many threads there are.
@@ -93,6 +100,17 @@ class Optimizer {
                                               Rng stream,
                                               std::size_t count,
                                               std::stop_token stop) const = 0;
+
+  // What is expected at `points`, one for each. Arguments as those of Suggest.
+  // FailedPrecondition: the algorithm has no model, or there are too few trials for one.  InvalidArgument: a point is
+  // outside the space.  Cancelled: `stop` fired.
+  virtual absl::StatusOr<std::vector<PredictedValue>> Predict(
+      std::span<const Observation> /*finished*/,
+      std::string_view /*state*/,
+      std::span<const Point> /*points*/,
+      std::stop_token /*stop*/) const {
+    return absl::FailedPreconditionError(std::string(name()) + " has no model of the objective");
+  }
 
  protected:
   Optimizer() = default;

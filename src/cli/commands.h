@@ -24,6 +24,7 @@ void AddStudyStop(CLI::App& study, Action& chosen);
 void AddStudyAmend(CLI::App& study, Action& chosen);
 void AddStudyDelete(CLI::App& study, Action& chosen);
 void AddStudyExport(CLI::App& study, Action& chosen);
+void AddStudyPredict(CLI::App& study, Action& chosen);
 void AddStudyReplay(CLI::App& study, Action& chosen);
 
 void AddTrialList(CLI::App& trial, Action& chosen);

@@ -154,6 +154,7 @@ void AddStudyCommands(CLI::App& root, Action& chosen) {
                     &AddStudyStop,
                     &AddStudyAmend,
                     &AddStudyDelete,
+                    &AddStudyPredict,
                     &AddStudyExport,
                     &AddStudyReplay}) {
     add(*study, chosen);

@@ -89,6 +89,9 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   grpc::Status SuggestTrials(grpc::ServerContext* context,
                              const v1::SuggestTrialsRequest* request,
                              v1::SuggestTrialsResponse* response) override;
+  grpc::Status PredictPoints(grpc::ServerContext* context,
+                             const v1::PredictPointsRequest* request,
+                             v1::PredictPointsResponse* response) override;
   grpc::Status HeartbeatTrial(grpc::ServerContext* context,
                               const v1::HeartbeatTrialRequest* request,
                               v1::Trial* response) override;

@@ -1,5 +1,6 @@
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "fmt/format.h"
 #include "src/service/paging.h"
@@ -20,6 +21,8 @@ std::optional<LeaseToken> LeaseOf(const Request& request) {
   if (request.client_id().empty() && request.lease_token() == 0) return std::nullopt;
   return LeaseToken{.holder = request.client_id(), .token = request.lease_token()};
 }
+
+constexpr int kMostPredicted = 1000;
 
 absl::StatusOr<std::size_t> DecodeCount(std::int32_t count) {
   constexpr std::int32_t kMaxCount = 1000;
@@ -143,6 +146,34 @@ grpc::Status StudyServiceImpl::SuggestTrials(grpc::ServerContext* context,
     return absl::OkStatus();
   };
   return ReplyLong(context, "SuggestTrials", request->request_id(), work);
+}
+
+grpc::Status StudyServiceImpl::PredictPoints(grpc::ServerContext* context,
+                                             const v1::PredictPointsRequest* request,
+                                             v1::PredictPointsResponse* response) {
+  const auto work = [&](std::stop_token stop) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("parent", request->parent()));
+    if (request->points_size() < 1 || request->points_size() > kMostPredicted) {
+      return FieldError(
+          "points", fmt::format("must be 1 to {}, got {}", kMostPredicted, request->points_size()));
+    }
+    std::vector<Point> points;
+    for (int i = 0; i < request->points_size(); ++i) {
+      VERNIER_ASSIGN_OR_RETURN(Point point,
+                               wire::DecodePoint(fmt::format("points[{}].parameters", i),
+                                                 request->points(i).parameters()));
+      points.push_back(std::move(point));
+    }
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<PredictedValue> predicted,
+                             parts_.studies.Predict(id, std::move(points), std::move(stop)));
+    for (const PredictedValue& value : predicted) {
+      v1::PredictPointsResponse::Prediction& prediction = *response->add_predictions();
+      prediction.set_mean(value.mean);
+      prediction.set_deviation(value.deviation);
+    }
+    return absl::OkStatus();
+  };
+  return ReplyLong(context, "PredictPoints", {}, work);
 }
 
 grpc::Status StudyServiceImpl::HeartbeatTrial(grpc::ServerContext* context,

@@ -62,6 +62,9 @@ class StudiesImpl final : public Studies {
                                              std::string_view holder,
                                              const Caller& caller,
                                              std::stop_token stop) override;
+  absl::StatusOr<std::vector<PredictedValue>> Predict(StudyId id,
+                                                      std::vector<Point> points,
+                                                      std::stop_token stop) const override;
 
   // leases.cc
   absl::StatusOr<Trial> Heartbeat(TrialId id, const LeaseToken& lease) override;

@@ -219,4 +219,21 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::Suggest(StudyId id,
   return Serve(*live, hand_out, caller, stop);
 }
 
+absl::StatusOr<std::vector<PredictedValue>> StudiesImpl::Predict(StudyId id,
+                                                                 std::vector<Point> points,
+                                                                 std::stop_token stop) const {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  std::optional<BatchInputs> inputs;
+  const auto look = [&](const StudyFold& fold, const Transient& transient) -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(transient.optimizer.status());
+    const Space& space = fold.header().spec.space;
+    for (Point& point : points) point = space.InKind(point);
+    inputs = TakeInputs(fold, transient, /*count=*/1);
+    return absl::OkStatus();
+  };
+  VERNIER_RETURN_IF_ERROR(live->Read(look));
+  return inputs->optimizer->Predict(
+      inputs->finished.items(), inputs->state, points, std::move(stop));
+}
+
 }  // namespace vernier::study

@@ -127,6 +127,26 @@ TEST(AskTell, TakesNumbersOfEitherKindForWhatTheParameterHolds) {
   EXPECT_THAT(study.Add({{"n", 2.5}}, {7.0}), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+TEST(AskTell, PredictsWhereItsAlgorithmHasAModel) {
+  const Problem problem = {
+      .space =
+          Space::Create({{.name = "n", .domain = FloatDomain{.lower = 0, .upper = 10}}}).value(),
+      .objectives = {{.metric = "loss", .goal = Goal::kMinimize}}};
+  for (const std::string algorithm : {"gp", "random"}) {
+    AskTell study = AskTell::Create(problem, {.name = algorithm, .options = {}}, 1).value();
+    for (double n = 0; n <= 10; n += 2) EXPECT_THAT(study.Add({{"n", n}}, {3.0 * n}), IsOk());
+    // A whole number is taken for the float that the parameter holds.
+    const auto predicted = study.Predict({{{"n", std::int64_t{5}}}});
+    if (algorithm == "random") {
+      EXPECT_THAT(predicted, StatusIs(absl::StatusCode::kFailedPrecondition));
+      continue;
+    }
+    ASSERT_THAT(predicted, IsOk());
+    EXPECT_NEAR(predicted->front().mean, 15.0, 1.0);
+    EXPECT_GT(predicted->front().deviation, 0.0);
+  }
+}
+
 TEST(AskTell, RefusesWhatItsAlgorithmRefuses) {
   EXPECT_THAT(AskTell::Create(SmallProblem(), {.name = "rando"}, 1),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'random'")));

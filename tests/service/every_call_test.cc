@@ -71,6 +71,7 @@ std::vector<CallCase> Calls() {
       {"ListTrials", Unary(&Stub::ListTrials), study, "parent"},
       {"CreateTrial", Unary(&Stub::CreateTrial), study, "parent"},
       {"SuggestTrials", Unary(&Stub::SuggestTrials, "client_id: 'w'"), study, "parent"},
+      {"PredictPoints", Unary(&Stub::PredictPoints, "points {}"), study, "parent"},
       {"GetTrial", Unary(&Stub::GetTrial), trial, "name", no_trial},
       {"ListMeasurements", Unary(&Stub::ListMeasurements), trial, "parent", no_trial},
       {"HeartbeatTrial", Unary(&Stub::HeartbeatTrial, "client_id: 'w'"), trial, "name", no_trial},

@@ -120,5 +120,21 @@ TEST_F(WorkersTest, AreNamedInTheLog) {
   EXPECT_GT(events, 2);
 }
 
+TEST_F(WorkersTest, AreToldWhatTheModelExpects) {
+  v1::CreateStudyRequest creation = Creation("s");
+  creation.mutable_study()->mutable_spec()->mutable_algorithm()->set_name("gp");
+  Call(&Stub::CreateStudy, creation);
+  v1::PredictPointsRequest request;
+  request.set_parent("studies/s");
+  EXPECT_EQ(GetField(Refusal(&Stub::PredictPoints, request)), "points");
+  (*request.add_points()->mutable_parameters())["x"].set_number(0.5);
+  EXPECT_THAT(Refusal(&Stub::PredictPoints, request),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  for (int i = 0; i < 3; ++i) Complete(Suggest("w"), 0.25);
+  const v1::PredictPointsResponse response = Call(&Stub::PredictPoints, request);
+  ASSERT_EQ(response.predictions_size(), 1);
+  EXPECT_NEAR(response.predictions(0).mean(), 0.25, 1e-6);
+}
+
 }  // namespace
 }  // namespace vernier::service

@@ -277,5 +277,25 @@ TEST_F(SuggestionsTest, AnAddedPointIsKeptInTheKindsOfItsParameters) {
   }
 }
 
+TEST_F(SuggestionsTest, PredictsWithTheModelOfItsAlgorithm) {
+  StudySpec spec = ClientSpec();
+  spec.algorithm = {.name = "gp", .options = {}};
+  const Study study = Create(spec);
+  const auto predict = [&](ParameterValue x) {
+    return studies_->Predict(study.id, {Point{{"x", std::move(x)}}}, {});
+  };
+  EXPECT_THAT(predict(0.5), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("2 trials")));
+  for (double x = 0; x <= 1; x += 0.25) {
+    const std::map<std::string, double> metrics = {{"accuracy", 2.0 * x}};
+    ASSERT_THAT(studies_->AddTrial(study.id, {{"x", x}}, metrics, As("test")), IsOk());
+  }
+  const std::int64_t events = Get(study.id).last_event.value();
+  const auto predicted = predict(std::int64_t{1});  // Of either kind.
+  ASSERT_THAT(predicted, IsOk());
+  EXPECT_NEAR(predicted->front().mean, 2.0, 0.1);
+  EXPECT_THAT(predict(1.5), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("x")));
+  EXPECT_EQ(Get(study.id).last_event.value(), events);  // Nothing changed.
+}
+
 }  // namespace
 }  // namespace vernier::study

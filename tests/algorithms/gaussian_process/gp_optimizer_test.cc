@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,58 @@ TEST(GpOptimizer, StartsAtTheDefaultPointThenSpreadsThenModels) {
                                      "initial design",
                                      "model"));
   EXPECT_EQ(Get(trials[0].point, "x"), 0.3);
+}
+
+TEST(GpOptimizer, WhatItRemembersChangesNothing) {
+  const Space space = Square();
+  const std::vector<Observation> trials = RandomTrials(space, 190);
+  const auto remembering = NewGp(space);
+  std::string state;
+  for (std::size_t n = 150; n <= trials.size(); n += n % 7 == 0 ? 1 : 3) {
+    const std::span<const Observation> so_far(trials.data(), n);
+    const Rng stream = Rng(1).Fork(n);
+    ASSERT_OK_AND_ASSIGN(const Suggestions a,
+                         remembering->Suggest(so_far, {}, state, stream, 2, {}));
+    ASSERT_OK_AND_ASSIGN(const Suggestions b,
+                         NewGp(space)->Suggest(so_far, {}, state, stream, 2, {}));
+    EXPECT_EQ(a.points[0].point, b.points[0].point);
+    EXPECT_EQ(a.points[1].point, b.points[1].point);
+    EXPECT_EQ(*a.points[0].acquisition, *b.points[0].acquisition);
+    EXPECT_EQ(a.state, b.state);
+    state = a.state;
+  }
+  // Another history, of which what it remembers is no part.
+  std::vector<Observation> others(trials.rbegin(), trials.rend());
+  ASSERT_OK_AND_ASSIGN(const Suggestions a, remembering->Suggest(others, {}, state, Rng(2), 1, {}));
+  ASSERT_OK_AND_ASSIGN(const Suggestions b,
+                       NewGp(space)->Suggest(others, {}, state, Rng(2), 1, {}));
+  EXPECT_EQ(a.points[0].point, b.points[0].point);
+}
+
+TEST(GpOptimizer, PredictsInTheUsersUnits) {
+  const Space space = Square();
+  const std::vector<Observation> trials = RandomTrials(space, 25);
+  const auto optimizer = NewGp(space);
+  ASSERT_OK_AND_ASSIGN(const Suggestions s, optimizer->Suggest(trials, {}, "", Rng(1), 1, {}));
+  const std::vector<Point> points = {
+      trials[3].point, Point{{"x", 0.5}, {"y", 0.5}}, s.points[0].point};
+  ASSERT_OK_AND_ASSIGN(const std::vector<PredictedValue> at,
+                       optimizer->Predict(trials, s.state, points, {}));
+  ASSERT_EQ(at.size(), 3u);
+  EXPECT_NEAR(at[0].mean, trials[3].values[0], 0.01);
+  EXPECT_LT(at[0].deviation, at[1].deviation);
+  EXPECT_NEAR(at[1].mean, Bowl(points[1]), 0.05);
+  // What the suggestion says of itself.
+  EXPECT_EQ(at[2].mean, *s.points[0].predicted_mean);
+  EXPECT_EQ(at[2].deviation, *s.points[0].predicted_deviation);
+
+  const auto predict = [&](std::vector<Observation> known, const Point& point) {
+    return optimizer->Predict(known, "", std::vector<Point>{point}, {}).status();
+  };
+  EXPECT_THAT(predict({trials[0]}, points[1]),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("2 trials")));
+  EXPECT_THAT(predict(trials, Point{{"x", 2.0}, {"y", 0.5}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("x")));
 }
 
 TEST(GpOptimizer, ChoosesTheWarpThatOrdersTheTrialsBest) {

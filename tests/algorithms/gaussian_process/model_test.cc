@@ -15,6 +15,7 @@
 #include "Eigen/LU"
 #include "algorithms/gaussian_process/acquisition.h"
 #include "algorithms/gaussian_process/fit.h"
+#include "algorithms/gaussian_process/growing_factor.h"
 #include "algorithms/gaussian_process/kernel.h"
 #include "algorithms/gaussian_process/likelihood.h"
 #include "algorithms/gaussian_process/model_choice.h"
@@ -158,6 +159,28 @@ TEST(Likelihood, MatchesTheTextbookFormula) {
   std::vector<double> prior_gradient(theta.size());
   const double value = objective(theta, gradient) - Prior().NegativeLog(theta, prior_gradient);
   EXPECT_NEAR(value, expected, 1e-12);
+}
+
+TEST(GrowingFactor, IsTheCholeskyFactorAndKeepsItsBitsWhenExtended) {
+  const Data data = RandomData(60, 40);
+  const Kernel kernel(Typical(0.01), kGroups);
+  const Eigen::MatrixXd z = kernel.Scaled(data.points);
+  const auto at_once = [&] {
+    GrowingFactor factor = GrowingFactor::Create(kernel, 0.01, z, 20).value();
+    factor.Append(kernel, z, 20);
+    return factor;
+  }();
+  GrowingFactor extended = GrowingFactor::Create(kernel, 0.01, z, 20).value();
+  for (const Eigen::Index n : {21, 22, 37, 60})
+    extended.Append(kernel, z.topRows(n), extended.size());
+  EXPECT_EQ(Eigen::MatrixXd(extended.lower()), Eigen::MatrixXd(at_once.lower()));
+  EXPECT_EQ(extended.points(), z);
+
+  Eigen::MatrixXd covariance = kernel.Lower(z);
+  covariance.diagonal().array() += 0.01;
+  const Eigen::MatrixXd product = at_once.lower() * at_once.lower().transpose();
+  const Eigen::MatrixXd difference = (product - covariance).triangularView<Eigen::Lower>();
+  EXPECT_LE(difference.norm(), 1e-12);
 }
 
 TEST(Posterior, InterpolatesWithoutNoise) {

@@ -1,0 +1,55 @@
+#include <string>
+#include <vector>
+
+#include "fmt/format.h"
+#include "src/cli/arguments.h"
+#include "src/cli/assignment.h"
+#include "src/cli/commands.h"
+#include "src/cli/resources.h"
+#include "src/cli/terminal/proto_json.h"
+#include "src/core/status.h"
+#include "src/wire/names.h"
+#include "src/wire/value_proto.h"
+
+namespace vernier::cli {
+namespace {
+
+using Stub = Connection::Stub;
+
+struct PredictArgs {
+  std::string study;
+  std::vector<std::string> point;
+};
+
+absl::StatusOr<ExitCode> Predict(Context& context, const PredictArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  VERNIER_ASSIGN_OR_RETURN(const Point point, ParsePoint(study.study.spec.space, args.point));
+  v1::PredictPointsRequest request;
+  request.set_parent(wire::StudyResource(args.study));
+  wire::EncodePoint(point, request.add_points()->mutable_parameters());
+  VERNIER_ASSIGN_OR_RETURN(const v1::PredictPointsResponse response,
+                           connection.CallOn(args.study, &Stub::PredictPoints, request));
+  const v1::PredictPointsResponse::Prediction& predicted = response.predictions(0);
+  context.output().Item(fmt::format("{}: {:.5g} ± {:.2g}\n",
+                                    study.study.spec.objectives.front().metric,
+                                    predicted.mean(),
+                                    predicted.deviation()),
+                        ProtoToJson(predicted));
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void AddStudyPredict(CLI::App& study, Action& chosen) {
+  auto [command, args] =
+      AddCommand<PredictArgs>(study,
+                              "predict",
+                              "Say what the model expects at a point: mean ± standard deviation",
+                              &Predict,
+                              chosen);
+  AddStudyOption(*command, args->study);
+  command->add_option("PARAMETERS", args->point, "The point's values, NAME=VALUE each")->required();
+}
+
+}  // namespace vernier::cli

@@ -264,7 +264,7 @@ class GpOptimizer final : public Optimizer {
   absl::StatusOr<std::vector<PredictedValue>> Predict(std::span<const Observation> finished,
                                                       std::string_view state,
                                                       std::span<const Point> points,
-                                                      std::stop_token stop) const override {
+                                                      const std::stop_token& stop) const override {
     const Space& space = frame_.coordinates.space();
     VERNIER_RETURN_IF_ERROR(sampling::CheckTrials(space, finished, {}));
     for (const Point& point : points) VERNIER_RETURN_IF_ERROR(space.Check(point));

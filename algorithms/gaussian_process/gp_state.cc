@@ -1,5 +1,6 @@
 #include "algorithms/gaussian_process/gp_state.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -56,6 +57,8 @@ GpState ParseState(std::string_view text, int groups) {
     state.objective[i] = ReadTheta(json, kObjectiveKeys[i], groups);
     if (json.value("warp", Json()) == kObjectiveKeys[i]) state.warp = kWarps[i];
   }
+  const auto is_missing = [](const auto& theta) { return !theta.has_value(); };
+  if (std::any_of(state.objective.begin(), state.objective.end(), is_missing)) state.objective = {};
   state.success = ReadTheta(json, "success", groups);
   state.fitted_at = ReadInteger(json, "fitted_at");
   state.anchor = ReadInteger(json, "anchor");

@@ -30,6 +30,7 @@ struct TrainingSet {
   std::vector<Coordinates> points;
   std::vector<double> values;
   std::vector<Coordinates> failed;  // For the failure model; empty if there is none.
+  bool is_whole = true;             // Holds every trial with a value.
   std::string note;
 };
 
@@ -47,7 +48,8 @@ TrainingSet Select(const History& history, std::size_t max_points) {
     set.points.push_back(history.points[i]);
     set.values.push_back(history.values[i]);
   }
-  if (set.points.size() < history.points.size()) {
+  set.is_whole = set.points.size() == history.points.size();
+  if (!set.is_whole) {
     set.note =
         fmt::format("the model looks at {} of {} trials", set.points.size(), history.points.size());
   }
@@ -114,11 +116,11 @@ FittingSet Thinned(const Eigen::MatrixXd& rows, const std::vector<double>& value
   const auto all = values.size();
   const std::size_t kept = std::min(all, kMostFitted);
   FittingSet set{.rows = Eigen::MatrixXd(static_cast<Eigen::Index>(kept), rows.cols()),
-                 .values = {}};
+                 .values = std::vector<double>(kept)};
   for (std::size_t i = 0; i < kept; ++i) {
     const std::size_t from = i * all / kept;
     set.rows.row(static_cast<Eigen::Index>(i)) = rows.row(static_cast<Eigen::Index>(from));
-    set.values.push_back(values[from]);
+    set.values[i] = values[from];
   }
   return set;
 }
@@ -190,6 +192,7 @@ std::vector<Coordinates> BestPoints(const std::vector<Coordinates>& points,
   });
   order.resize(std::min(order.size(), kCentres));
   std::vector<Coordinates> best;
+  best.reserve(order.size());
   for (const std::size_t i : order) best.push_back(points[i]);
   return best;
 }
@@ -211,9 +214,8 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
   const Eigen::MatrixXd rows = features.Matrix(set.points);
   const auto trials = static_cast<std::int64_t>(history.points.size() + history.failed.size());
   const bool refit = IsRefitDue(state.fitted_at, trials) || !state.objective[0];
-  const bool is_whole = set.points.size() >= history.points.size();
-  if (refit || !is_whole)
-    state.anchor = rows.rows();  // What is chosen anew each time does not grow.
+  // What is chosen anew each time does not grow.
+  if (refit || !set.is_whole) state.anchor = rows.rows();
   if (refit) {
     state.fitted_at = trials;
     VERNIER_RETURN_IF_ERROR(FitObjective(features, Thinned(rows, set.values), state, stop));
@@ -226,7 +228,7 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
       Posterior objective,
       Grow(rows, targets, hyperparameters, features.group_of_column(), anchor, known));
   std::shared_ptr<const Remembered> remembered;
-  if (rows.rows() >= kLeastRemembered && is_whole &&
+  if (rows.rows() >= kLeastRemembered && set.is_whole &&
       objective.hyperparameters().Pack() == hyperparameters.Pack()) {
     remembered = std::make_shared<const Remembered>(
         Remembered{.hyperparameters = hyperparameters, .rows = rows, .factor = objective.factor()});

@@ -108,7 +108,7 @@ class Optimizer {
       std::span<const Observation> /*finished*/,
       std::string_view /*state*/,
       std::span<const Point> /*points*/,
-      std::stop_token /*stop*/) const {
+      const std::stop_token& /*stop*/) const {
     return absl::FailedPreconditionError(std::string(name()) + " has no model of the objective");
   }
 

@@ -103,9 +103,8 @@ class Studies {
                                                      std::stop_token stop) = 0;
   // What the algorithm's model expects at `points` (Optimizer::Predict), from the trials that have ended. Their numbers
   // may be of either kind. Changes nothing.
-  virtual absl::StatusOr<std::vector<PredictedValue>> Predict(StudyId id,
-                                                              std::vector<Point> points,
-                                                              std::stop_token stop) const = 0;
+  virtual absl::StatusOr<std::vector<PredictedValue>> Predict(
+      StudyId id, std::vector<Point> points, const std::stop_token& stop) const = 0;
   // A point of the user's own, as a trial in REQUESTED that is served before new suggestions; with `final_metrics`, a
   // completed one that was tried elsewhere. Its numbers may be of either kind (Space::InKind).  InvalidArgument: a
   // FieldError.

@@ -141,7 +141,7 @@ grpc::Status StudyServiceImpl::SuggestTrials(grpc::ServerContext* context,
                                count,
                                request->client_id(),
                                CallerOf(*context, request->client_id(), request->request_id()),
-                               stop));
+                               std::move(stop)));
     for (const Trial& trial : trials) wire::EncodeTrial(study, trial, response->add_trials());
     return absl::OkStatus();
   };
@@ -151,7 +151,7 @@ grpc::Status StudyServiceImpl::SuggestTrials(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::PredictPoints(grpc::ServerContext* context,
                                              const v1::PredictPointsRequest* request,
                                              v1::PredictPointsResponse* response) {
-  const auto work = [&](std::stop_token stop) -> absl::Status {
+  const auto work = [&](const std::stop_token& stop) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("parent", request->parent()));
     if (request->points_size() < 1 || request->points_size() > kMostPredicted) {
       return FieldError(
@@ -165,7 +165,7 @@ grpc::Status StudyServiceImpl::PredictPoints(grpc::ServerContext* context,
       points.push_back(std::move(point));
     }
     VERNIER_ASSIGN_OR_RETURN(const std::vector<PredictedValue> predicted,
-                             parts_.studies.Predict(id, std::move(points), std::move(stop)));
+                             parts_.studies.Predict(id, std::move(points), stop));
     for (const PredictedValue& value : predicted) {
       v1::PredictPointsResponse::Prediction& prediction = *response->add_predictions();
       prediction.set_mean(value.mean);

@@ -64,7 +64,7 @@ class StudiesImpl final : public Studies {
                                              std::stop_token stop) override;
   absl::StatusOr<std::vector<PredictedValue>> Predict(StudyId id,
                                                       std::vector<Point> points,
-                                                      std::stop_token stop) const override;
+                                                      const std::stop_token& stop) const override;
 
   // leases.cc
   absl::StatusOr<Trial> Heartbeat(TrialId id, const LeaseToken& lease) override;

@@ -219,9 +219,8 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::Suggest(StudyId id,
   return Serve(*live, hand_out, caller, stop);
 }
 
-absl::StatusOr<std::vector<PredictedValue>> StudiesImpl::Predict(StudyId id,
-                                                                 std::vector<Point> points,
-                                                                 std::stop_token stop) const {
+absl::StatusOr<std::vector<PredictedValue>> StudiesImpl::Predict(
+    StudyId id, std::vector<Point> points, const std::stop_token& stop) const {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   std::optional<BatchInputs> inputs;
   const auto look = [&](const StudyFold& fold, const Transient& transient) -> absl::Status {
@@ -232,8 +231,7 @@ absl::StatusOr<std::vector<PredictedValue>> StudiesImpl::Predict(StudyId id,
     return absl::OkStatus();
   };
   VERNIER_RETURN_IF_ERROR(live->Read(look));
-  return inputs->optimizer->Predict(
-      inputs->finished.items(), inputs->state, points, std::move(stop));
+  return inputs->optimizer->Predict(inputs->finished.items(), inputs->state, points, stop);
 }
 
 }  // namespace vernier::study

@@ -282,6 +282,7 @@ TEST(State, WhatCannotBeReadCountsAsEmpty) {
                                  "null",
                                  R"({"format":1,"half_rank":[0,0,0,0,0]})",
                                  R"({"format":2,"half_rank":[0,0,0,0]})",
+                                 R"({"format":2,"half_rank":[0,0,0,0,0],"warp":"power"})",
                                  R"({"format":2,"half_rank":[0,0,"x",0,0],"design_seed":-1})",
                                  R"({"format":2,"half_rank":[0,0,1e300,0,0],"fitted_at":"no"})"}) {
     const GpState state = ParseState(text, 2);

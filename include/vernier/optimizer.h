@@ -33,6 +33,8 @@ struct Observation {
   Outcome outcome = Outcome::kCompleted;
   std::vector<double>
       values;  // One per objective, in the user's units and sign. May hold NaN or infinities.
+  std::vector<double> slacks =
+      {};  // One per outcome constraint: how far it is kept, negative if broken, NaN if not known.
 };
 
 // A trial that was handed out and has not finished.
@@ -45,6 +47,7 @@ struct PendingPoint {
 struct Problem {
   Space space;
   std::vector<Objective> objectives;
+  std::vector<std::string> outcome_constraints = {};  // Over metrics, as the user wrote them.
 };
 
 // A proposed point and what the algorithm thought of it.

@@ -1,5 +1,6 @@
 #include "src/core/expression.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -103,6 +104,40 @@ double Binary(Op op, double a, double b) {
   return op < Op::kLess ? Arithmetic(op, a, b) : (Compare(op, a, b) ? 1 : 0);
 }
 
+// Evaluates to what an expression comes to: numbers, and 0 and 1 for conditions.
+struct TruthMachine {
+  using Value = double;
+  static Value Push(double number) { return number; }
+  static Value Apply(Op op, Value a) { return Unary(op, a); }
+  static Value Apply(Op op, Value a, Value b) { return Binary(op, a, b); }
+};
+
+// Carries beside the truth of each condition how far it is from turning. Beside a number it means nothing.
+struct SlackMachine {
+  struct Value {
+    double truth = 0;
+    double slack = 0;
+  };
+  static Value Push(double number) { return Measured(number, 1); }
+  static Value Apply(Op op, Value a) { return Measured(Unary(op, a.truth), std::abs(a.slack)); }
+  static Value Apply(Op op, Value a, Value b) {
+    const double truth = Binary(op, a.truth, b.truth);
+    if (op < Op::kLess) return {.truth = truth, .slack = 0};
+    // Of two sides of which one has no value, the other decides, or nobody does.
+    if (op == Op::kAnd && !std::isnan(truth)) return {truth, std::fmin(a.slack, b.slack)};
+    if (op == Op::kOr && !std::isnan(truth)) return {truth, std::fmax(a.slack, b.slack)};
+    const bool equal = a.truth == b.truth;  // Two infinities are 0 apart.
+    return Measured(truth, equal ? 0 : std::abs(a.truth - b.truth));
+  }
+
+ private:
+  static Value Measured(double truth, double distance) {
+    if (std::isnan(truth)) return {.truth = truth, .slack = kNoValue};
+    constexpr double kBroken = std::numeric_limits<double>::denorm_min();
+    return {.truth = truth, .slack = truth == 1 ? distance : -std::max(distance, kBroken)};
+  }
+};
+
 }  // namespace
 
 absl::StatusOr<Expression> Expression::Parse(std::string_view text,
@@ -111,29 +146,39 @@ absl::StatusOr<Expression> Expression::Parse(std::string_view text,
   return ExpressionParser(text, known, open_names).Parse();
 }
 
-bool Expression::Holds(std::span<const ParameterValue* const> values) const {
-  std::array<double, kMaxExpressionStack> stack;
+template <typename Machine>
+typename Machine::Value Expression::Run(std::span<const ParameterValue* const> values) const {
+  std::array<typename Machine::Value, kMaxExpressionStack> stack;
   std::size_t size = 0;
   const auto value = [values](int slot) -> const ParameterValue& {
     return *values[static_cast<std::size_t>(slot)];
   };
+  const auto push = [&](double number) { stack[size++] = Machine::Push(number); };
   for (const Instruction& step : program_) {
     if (step.op == Op::kPushNumber) {
-      stack[size++] = step.number;
+      push(step.number);
     } else if (step.op == Op::kPushSlot) {
-      stack[size++] = AsNumber(value(step.slot));
+      push(AsNumber(value(step.slot)));
     } else if (step.op == Op::kTextIsConstant) {
-      stack[size++] = IsText(value(step.slot), step.text) ? 1 : 0;
+      push(IsText(value(step.slot), step.text) ? 1 : 0);
     } else if (step.op == Op::kTextsAreEqual) {
-      stack[size++] = IsText(value(step.slot), FormatValue(value(step.other_slot))) ? 1 : 0;
+      push(IsText(value(step.slot), FormatValue(value(step.other_slot))) ? 1 : 0);
     } else if (step.op < Op::kAdd) {
-      stack[size - 1] = Unary(step.op, stack[size - 1]);
+      stack[size - 1] = Machine::Apply(step.op, stack[size - 1]);
     } else {
       --size;
-      stack[size - 1] = Binary(step.op, stack[size - 1], stack[size]);
+      stack[size - 1] = Machine::Apply(step.op, stack[size - 1], stack[size]);
     }
   }
-  return stack[0] == 1;
+  return stack[0];
+}
+
+bool Expression::Holds(std::span<const ParameterValue* const> values) const {
+  return Run<TruthMachine>(values) == 1;
+}
+
+double Expression::Slack(std::span<const ParameterValue* const> values) const {
+  return Run<SlackMachine>(values).slack;
 }
 
 }  // namespace vernier

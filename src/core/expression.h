@@ -43,6 +43,14 @@ class Expression {
   // REQUIRES: one value for each of names(), of its type.
   bool Holds(std::span<const ParameterValue* const> values) const;
 
+  // How far the condition is from its turning point: 0 or more if it holds, negative if not, NaN if it has no value.
+  //
+  // Of a comparison, how far its sides are apart; of `and` the smaller slack, of `or` the larger one, of `not` that of its
+  // operand with the other sign; 1 and -1 where there is nothing to measure. What is broken at the turning point itself,
+  // as `a < b` is where a equals b, has the smallest negative slack that there is.
+  // REQUIRES: as Holds.
+  double Slack(std::span<const ParameterValue* const> values) const;
+
   enum class Op : std::uint8_t {
     kPushNumber,
     kPushSlot,
@@ -84,6 +92,9 @@ class Expression {
 
  private:
   friend class ExpressionParser;
+  template <typename Machine>
+  typename Machine::Value Run(std::span<const ParameterValue* const> values) const;
+
   std::vector<Instruction> program_;
   std::vector<std::string> names_;
 };

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "fmt/format.h"
-#include "src/core/expression.h"
+#include "src/core/outcome_constraint.h"
 #include "src/core/training_job_validation.h"
 
 namespace vernier {
@@ -52,16 +52,7 @@ absl::Status CheckObjectives(const std::vector<Objective>& objectives) {
 
 absl::Status CheckMetrics(const StudySpec& spec) {
   if (spec.metrics.contains("")) return FieldError("metrics", "a metric's name must not be empty");
-  std::vector<ExpressionName> known;
-  for (const Objective& objective : spec.objectives) known.push_back({.name = objective.metric});
-  for (const auto& [name, unused] : spec.metrics) known.push_back({.name = name});
-  for (std::size_t i = 0; i < spec.outcome_constraints.size(); ++i) {
-    const auto parsed = Expression::Parse(spec.outcome_constraints[i], known, /*open_names=*/true);
-    if (parsed.ok()) continue;
-    return FieldError(fmt::format("outcome_constraints[{}]", i),
-                      std::string(parsed.status().message()));
-  }
-  return absl::OkStatus();
+  return ParseOutcomeConstraints(spec).status();
 }
 
 absl::Status CheckCount(std::string_view path, std::optional<std::int64_t> count) {

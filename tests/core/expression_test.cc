@@ -1,7 +1,9 @@
 #include "src/core/expression.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -13,6 +15,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::NanSensitiveDoubleEq;
+using ::testing::Optional;
 using ::vernier::testing::IsOk;
 using ::vernier::testing::StatusIs;
 
@@ -274,6 +278,142 @@ TEST(Expression, TextWhereANumberIsMeantHasNoValue) {
   ASSERT_THAT(expression, IsOk());
   const ParameterValue text = std::string("high");
   EXPECT_FALSE(expression->Holds(std::vector<const ParameterValue*>{&text}));
+}
+
+// --- slack ---
+
+std::optional<double> Slack(const std::string& text) {
+  const auto expression = Expression::Parse(text, Names());
+  EXPECT_THAT(expression, IsOk()) << text;
+  if (!expression.ok()) return std::nullopt;
+  std::vector<const ParameterValue*> values;
+  for (const std::string& name : expression->names()) values.push_back(&Values().at(name));
+  return expression->Slack(values);
+}
+
+struct SlackCase {
+  std::string name, text;
+  double slack;
+};
+
+class ExpressionSlack : public ::testing::TestWithParam<SlackCase> {};
+
+TEST_P(ExpressionSlack, IsHowFarTheConditionIsFromTurning) {
+  EXPECT_THAT(Slack(GetParam().text), Optional(NanSensitiveDoubleEq(GetParam().slack)));
+}
+
+constexpr double kBarely = std::numeric_limits<double>::denorm_min();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
+
+// x = 6, y = 4, deep, not flip, opt = adam.
+INSTANTIATE_TEST_SUITE_P(Table,
+                         ExpressionSlack,
+                         ::testing::ValuesIn(std::vector<SlackCase>{
+                             {"Kept", "x <= 9", 3},
+                             {"Broken", "x <= 4.5", -1.5},
+                             {"KeptFromAbove", "x >= 4", 2},
+                             {"BrokenFromAbove", "x > 7", -1},
+                             {"KeptAtItsBound", "x <= 6", 0},
+                             {"BrokenAtItsBound", "x < 6", -kBarely},
+                             {"NotAtItsBound", "not x <= 6", -kBarely},
+                             {"NotStrictAtItsBound", "not x < 6", kBarely},
+                             {"Equal", "x == 6", 0},
+                             {"NotYetEqual", "x == 4", -2},
+                             {"Different", "x != 4", 2},
+                             {"NotDifferent", "x != 6", -kBarely},
+                             {"Not", "not x <= 9", -3},
+                             {"NotNot", "not not x <= 9", 3},
+                             {"AndIsTheSmaller", "x <= 9 and y <= 4.5", 0.5},
+                             {"AndOfBrokenOnes", "x <= 5 and y <= 2", -2},
+                             {"OrIsTheLarger", "x <= 5 or y <= 4.5", 0.5},
+                             {"OrOfBrokenOnes", "x <= 5 or y <= 2", -1},
+                             {"True", "true", 1},
+                             {"False", "false", -1},
+                             {"Boolean", "deep", 1},
+                             {"NotBoolean", "not deep", -1},
+                             {"Text", "opt == 'adam'", 1},
+                             {"OtherText", "opt != 'adam'", -1},
+                             {"TextAndNumber", "opt == 'adam' and x <= 9", 1},
+                             {"Arithmetic", "2 * x - y <= 10", 2},
+                             {"ConditionsInArithmetic", "deep + (x <= 9) == 1", -1},
+                             {"NoValue", "1 / (x - 6) <= 1", kNoValue},
+                             {"NotNoValue", "not 1 / (x - 6) <= 1", kNoValue},
+                             {"BrokenAndNoValue", "1 / (x - 6) <= 1 and x <= 5", -1},
+                             {"KeptAndNoValue", "1 / (x - 6) <= 1 and x <= 9", kNoValue},
+                             {"KeptOrNoValue", "1 / (x - 6) <= 1 or x <= 9", 3},
+                             {"BrokenOrNoValue", "1 / (x - 6) <= 1 or x <= 5", kNoValue},
+                             {"Infinite", "exp(1000) <= 1", -kInfinity},
+                             {"EqualInfinities", "exp(1000) <= exp(2000)", 0},
+                         }),
+                         [](const auto& row) { return row.param.name; });
+
+// A random condition over the numbers and booleans of Names, at most `depth` levels deep.
+std::string RandomNumber(Rng& rng, int depth);
+std::string RandomCondition(Rng& rng, int depth) {
+  const auto sub = [&] { return "(" + RandomCondition(rng, depth - 1) + ")"; };
+  switch (depth <= 0 ? 3 + rng.UniformInt(2) : rng.UniformInt(6)) {
+    case 0:
+      return sub() + " and " + sub();
+    case 1:
+      return sub() + " or " + sub();
+    case 2:
+      return "not " + sub();
+    case 3:
+      return rng.UniformInt(2) == 0 ? "deep" : "flip";
+    default: {
+      static const std::vector<std::string> comparisons = {"<", "<=", ">", ">=", "==", "!="};
+      return RandomNumber(rng, depth - 1) + " " + comparisons[rng.UniformInt(6)] + " " +
+             RandomNumber(rng, depth - 1);
+    }
+  }
+}
+
+std::string RandomNumber(Rng& rng, int depth) {
+  static const std::vector<std::string> leaves = {"x", "y", "0", "1", "2.5"};
+  const auto sub = [&] { return "(" + RandomNumber(rng, depth - 1) + ")"; };
+  switch (depth <= 0 ? 5 : rng.UniformInt(7)) {
+    case 0:
+      return sub() + " + " + sub();
+    case 1:
+      return sub() + " - " + sub();
+    case 2:
+      return sub() + " / " + sub();
+    case 3:
+      return "exp(300 * " + sub() + ")";
+    case 4:
+      return "(" + RandomCondition(rng, depth - 1) + ") * " + sub();
+    default:
+      return leaves[rng.UniformInt(leaves.size())];
+  }
+}
+
+// Few distinct values, so that sides are often equal, and some that have none.
+ParameterValue RandomMetric(Rng& rng) {
+  static const std::vector<double> metrics = {
+      0, 1, 2.5, -1, kInfinity, -kInfinity, kNoValue, 1e300, -0.0};
+  return metrics[rng.UniformInt(metrics.size())];
+}
+
+TEST(Expression, TheSignOfTheSlackSaysWhetherItHolds) {
+  Rng rng(20261122);
+  int held = 0, broken = 0, unknown = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::string text = RandomCondition(rng, 4);
+    const auto expression = Expression::Parse(text, Names());
+    ASSERT_THAT(expression, IsOk()) << text;
+    std::map<std::string, ParameterValue> drawn;
+    std::vector<const ParameterValue*> values;
+    for (const std::string& name : expression->names()) {
+      const bool is_boolean = name == "deep" || name == "flip";
+      drawn[name] = is_boolean ? ParameterValue(rng.UniformInt(2) == 0) : RandomMetric(rng);
+    }
+    for (const std::string& name : expression->names()) values.push_back(&drawn.at(name));
+    const double slack = expression->Slack(values);
+    EXPECT_EQ(expression->Holds(values), slack >= 0) << text << " has slack " << slack;
+    ++(slack >= 0 ? held : slack < 0 ? broken : unknown);
+  }
+  EXPECT_GT(std::min({held, broken, unknown}), 1000);
 }
 
 TEST(Expression, SurvivesRandomText) {

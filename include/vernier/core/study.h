@@ -71,7 +71,7 @@ struct StudySpec {
   std::string name;  // ^[A-Za-z][A-Za-z0-9_-]{0,127}$
   std::vector<Objective> objectives;
   Space space;
-  std::vector<std::string> outcome_constraints;
+  std::vector<std::string> outcome_constraints;  // Conditions over metrics: "latency_ms <= 20".
   Choice algorithm = {.name = "gp", .options = {}};
   Choice stopping = {.name = "none", .options = {}};
   std::int32_t parallel = 1;  // Trials being tried at once.
@@ -105,8 +105,11 @@ struct Study {
   std::int64_t completed = 0;
   std::int64_t failed = 0;  // Failed and infeasible.
   std::int64_t open = 0;    // Neither finished nor waiting to be offered again.
-  std::optional<TrialNumber>
-      best;  // Of completed trials, by the first objective; ties go to the earlier.
+  // Of the trials that completed, keep every outcome constraint and have a number for every objective: the best by the
+  // first objective (ties go to the better by the next ones, then to the earlier), and, ascending, those that no other
+  // one dominates. With one objective that is just the best.
+  std::optional<TrialNumber> best;
+  std::vector<TrialNumber> optimal;
   friend bool operator==(const Study&, const Study&) = default;
 };
 

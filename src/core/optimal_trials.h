@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "vernier/core/ids.h"
+#include "vernier/core/study.h"
+
+namespace vernier {
+
+// Which of the trials told so far are best, whatever their order was.
+//
+// A trial counts if it keeps every outcome constraint and none of its values is NaN. Of those that count, the ones are
+// optimal that no other dominates (src/core/pareto.h); with one objective just the best, ties go to the earlier trial.
+// Telling one costs as much as there are optimal trials. Not thread-safe.
+class OptimalTrials {
+ public:
+  explicit OptimalTrials(std::vector<Objective> objectives);
+
+  // `values`: one for each objective, in the user's units and sign.  REQUIRES: told once.
+  void Tell(TrialNumber trial, std::span<const double> values, std::span<const double> slacks);
+
+  // In the order of their numbers.
+  std::vector<TrialNumber> optimal() const;
+  // The one that is best by the first objective. Ties go to the better by the next ones, then to the earlier.
+  std::optional<TrialNumber> best() const;
+
+ private:
+  std::vector<Objective> objectives_;
+  std::map<TrialNumber, std::vector<double>>
+      optimal_;  // Their values, signed so that larger is better.
+};
+
+}  // namespace vernier

@@ -25,7 +25,7 @@ std::string Environment(const char* name) {
 
 std::filesystem::path StateHome() {
   // The base directory specification tells programs to ignore a relative value.
-  const std::filesystem::path state = Environment("XDG_STATE_HOME");
+  std::filesystem::path state = Environment("XDG_STATE_HOME");
   if (state.is_absolute()) return state;
   const std::string home = Environment("HOME");
   return std::filesystem::path(home.empty() ? "/" : home) / ".local" / "state";

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <cstdint>
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -69,8 +70,8 @@ class Stream {
   }
 
  private:
-  enum Step : std::intptr_t { kStarted = 1, kRead, kFinished };
-  static void* Tag(Step step) { return reinterpret_cast<void*>(step); }
+  enum Step : std::size_t { kStarted, kRead, kFinished, kSteps };
+  void* Tag(Step step) { return &tags_[step]; }
   static gpr_timespec Deadline(absl::Duration patience) {
     return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                         gpr_time_from_millis(absl::ToInt64Milliseconds(patience), GPR_TIMESPAN));
@@ -78,6 +79,7 @@ class Stream {
 
   grpc::ClientContext context_;
   grpc::CompletionQueue queue_;
+  std::array<char, kSteps> tags_ = {};  // Their addresses tell the steps apart.
   std::unique_ptr<Reader> reader_;
   Message pending_;
   grpc::Status status_;

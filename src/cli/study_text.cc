@@ -183,7 +183,7 @@ std::string ReproducingCommand(const StudySpec& spec, const Trial& trial) {
       jobs::MakeGangProgram(id, spec, trial, OnThisHost(jobs::MakeGangRequest(id, spec)), ".");
   if (!gang.ok() || gang->replicas.empty()) return "";
   const ReplicaProgram& primary = gang->replicas.front();
-  const std::string command = Join(primary.argv, " ", jobs::ShellQuote);
+  std::string command = Join(primary.argv, " ", jobs::ShellQuote);
   if (primary.directory.empty() || primary.directory == ".") return command;
   return fmt::format("cd {} && {}", jobs::ShellQuote(primary.directory), command);
 }

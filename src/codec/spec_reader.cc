@@ -102,7 +102,7 @@ absl::Status ReadMetrics(const Mapping& file, std::map<std::string, MetricSource
   for (const auto& [name, source] : json->items()) {
     VERNIER_ASSIGN_OR_RETURN(
         const Mapping mapping,
-        Mapping::Open(source, path + "." + name, {"regex"}, file.unknown_keys()));
+        Mapping::Open(source, fmt::format("{}.{}", path, name), {"regex"}, file.unknown_keys()));
     VERNIER_ASSIGN_OR_RETURN(const Json* regex, mapping.Require("regex"));
     VERNIER_ASSIGN_OR_RETURN(metrics[name].regex, ReadText(*regex, mapping.PathOf("regex")));
   }

@@ -155,8 +155,8 @@ absl::StatusOr<Json> AskTellSession::Load(const Json& request) {
     VERNIER_ASSIGN_OR_RETURN(const double number, ParseValue(*value));
     loaded.emplace_back(std::move(point), number);
   }
-  for (auto& [point, value] : loaded) {
-    VERNIER_RETURN_IF_ERROR(optimizer_->Add(std::move(point), {value}));
+  for (const auto& [point, value] : loaded) {
+    VERNIER_RETURN_IF_ERROR(optimizer_->Add(point, {value}));
   }
   return Ok();
 }

@@ -42,7 +42,8 @@ std::string CsvLine(const std::vector<std::string>& fields) {
     if (i > 0) line += ',';
     line += QuoteCsv(fields[i]);
   }
-  return line + '\n';
+  line += '\n';
+  return line;
 }
 
 void FlattenInto(const ordered_json& object, const std::string& prefix, ordered_json& flat) {

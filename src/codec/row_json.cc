@@ -19,6 +19,7 @@ void Describe(auto& visit, Is<Study> auto& study) {
   visit("failed", study.failed);
   visit("open", study.open);
   visit("best", study.best);
+  visit("optimal", study.optimal);
 }
 template <>
 struct Form<Study> : DescribedForm<Study> {};

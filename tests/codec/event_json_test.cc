@@ -82,6 +82,7 @@ TEST(EventJson, ReadsAStudyWithAllItsFieldsBack) {
   study.failed = 1;
   study.open = 3;
   study.best = TrialNumber(2);
+  study.optimal = {TrialNumber(2), TrialNumber(5)};
   ASSERT_OK_AND_ASSIGN(const Study read, StudyFromJson(ThroughText(StudyToJson(study))));
   EXPECT_EQ(read, study);
 }

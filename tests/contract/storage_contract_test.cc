@@ -180,6 +180,7 @@ TEST_P(StorageContract, ACommitStoresItsEventsItsRowsAndTheHeader) {
   commit.header.state = StudyState::kPaused;
   commit.header.reason = "paused by hand";
   commit.header.best = TrialNumber(1);
+  commit.header.optimal = {TrialNumber(1), TrialNumber(3)};
   commit.header.completed = 4;
   commit.header.failed = 3;
   commit.header.open = 2;

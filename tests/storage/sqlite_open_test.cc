@@ -149,7 +149,10 @@ TEST_F(SqliteOpen, DamagedRowsAreDataLossWhereTheyAreRead) {
       "UPDATE trials SET row = '{' WHERE number = 1;"
       "UPDATE events SET payload = '[]' WHERE seq = 2;"
       "INSERT INTO studies SELECT 7, 'b', 'DREAMING', reason, created_at, updated_at, last_event,"
-      " trials, completed, failed, open, best_trial, spec_version, spec FROM studies");
+      " trials, completed, failed, open, best_trial, spec_version, spec, '[1]' FROM studies;"
+      "INSERT INTO studies SELECT 8, 'c', 'ACTIVE', reason, created_at, updated_at, last_event,"
+      " trials, completed, failed, open, best_trial, spec_version, spec, '{\"1\": 2}' FROM studies"
+      " WHERE id = 1");
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
   EXPECT_THAT(store->GetTrial({StudyId(1), TrialNumber(1)}), StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_THAT(store->GetTrial({StudyId(1), TrialNumber(2)}), IsOk());
@@ -158,6 +161,8 @@ TEST_F(SqliteOpen, DamagedRowsAreDataLossWhereTheyAreRead) {
   EXPECT_THAT(store->ReadEvents(StudyId(1), EventSeq(2), 10), IsOk());
   EXPECT_THAT(store->GetStudy(StudyId(7)),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("DREAMING")));
+  EXPECT_THAT(store->GetStudy(StudyId(8)),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("list of trials")));
 }
 
 TEST_F(SqliteOpen, DamagedPagesAreDataLoss) {

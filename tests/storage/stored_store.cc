@@ -122,6 +122,7 @@ absl::Status WriteFullStudy(Storage& storage) {
   commit.header.trials = 1;
   commit.header.completed = 1;
   commit.header.best = TrialNumber(1);
+  commit.header.optimal = {TrialNumber(1)};
   return storage.Begin(std::move(commit))->Wait();
 }
 

@@ -47,6 +47,23 @@ std::optional<std::int64_t> BestOf(const Study& study) {
   return study.best ? std::optional(study.best->value()) : std::nullopt;
 }
 
+std::string OptimalText(const Study& study) {
+  auto numbers = nlohmann::ordered_json::array();
+  for (const TrialNumber trial : study.optimal) numbers.push_back(trial.value());
+  return codec::ToText(numbers);
+}
+
+absl::StatusOr<std::vector<TrialNumber>> ParseOptimal(std::string_view text) {
+  VERNIER_ASSIGN_OR_RETURN(const auto json, codec::ReadStoredJson(text));
+  if (!json.is_array()) return DataLoss("'{}' is not a list of trials", text);
+  std::vector<TrialNumber> trials;
+  for (const auto& number : json) {
+    if (!number.is_number_integer()) return DataLoss("'{}' is not a list of trials", text);
+    trials.emplace_back(number.get<std::int64_t>());
+  }
+  return trials;
+}
+
 std::int64_t ToSqlLimit(std::size_t limit) {
   constexpr auto kMax = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
   return static_cast<std::int64_t>(std::min(limit, kMax));
@@ -67,6 +84,7 @@ absl::StatusOr<Study> ReadStudy(const Statement& row) {
   if (const auto best = row.OptionalInteger(10)) study.best = TrialNumber(*best);
   study.spec_version = row.Integer(11);
   VERNIER_ASSIGN_OR_RETURN(study.spec, ParseSpec(row.Text(12)));
+  VERNIER_ASSIGN_OR_RETURN(study.optimal, ParseOptimal(row.Text(13)));
   return study;
 }
 
@@ -114,10 +132,11 @@ absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study) 
   const std::string created = TimeText(study.created);
   const std::string updated = TimeText(study.updated);
   const std::string spec = SpecText(study.spec);
+  const std::string optimal = OptimalText(study);
   Statement insert(connection,
                    "INSERT INTO studies (name, state, reason, created_at, updated_at, last_event, "
-                   "trials, completed, failed, open, best_trial, spec_version, spec) "
-                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                   "trials, completed, failed, open, best_trial, spec_version, spec, "
+                   "optimal_trials) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                    study.spec.name,
                    StudyStateName(study.state),
                    study.reason,
@@ -130,17 +149,19 @@ absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study) 
                    study.open,
                    BestOf(study),
                    study.spec_version,
-                   spec);
+                   spec,
+                   optimal);
   VERNIER_RETURN_IF_ERROR(insert.Run());
   return StudyId(connection.last_insert_id());
 }
 
 absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_spec) {
   const std::string updated = TimeText(study.updated);
+  const std::string optimal = OptimalText(study);
   Statement update(connection,
                    "UPDATE studies SET state = ?, reason = ?, updated_at = ?, last_event = ?, "
                    "trials = ?, completed = ?, failed = ?, open = ?, best_trial = ?, "
-                   "spec_version = ? WHERE id = ?",
+                   "optimal_trials = ?, spec_version = ? WHERE id = ?",
                    StudyStateName(study.state),
                    study.reason,
                    updated,
@@ -150,6 +171,7 @@ absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_s
                    study.failed,
                    study.open,
                    BestOf(study),
+                   optimal,
                    study.spec_version,
                    study.id.value());
   VERNIER_RETURN_IF_ERROR(update.Run());
@@ -202,8 +224,8 @@ absl::StatusOr<std::vector<Study>> SelectStudies(Connection& connection,
                                                  std::size_t limit) {
   Statement select(connection,
                    "SELECT id, state, reason, created_at, updated_at, last_event, trials, "
-                   "completed, failed, open, best_trial, spec_version, spec FROM studies "
-                   "WHERE id > ? ORDER BY id LIMIT ?",
+                   "completed, failed, open, best_trial, spec_version, spec, optimal_trials FROM "
+                   "studies WHERE id > ? ORDER BY id LIMIT ?",
                    after.value(),
                    ToSqlLimit(limit));
   return ReadAll<Study>(select, &ReadStudy);

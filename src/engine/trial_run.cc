@@ -6,6 +6,7 @@
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
 
@@ -20,14 +21,14 @@ absl::Status UnlessOvertaken(const absl::Status& status) {
   return WasOvertaken(status) ? absl::OkStatus() : status;
 }
 
-bool HasObjective(const Study& study, const Trial& trial) {
-  return trial.last.has_value() &&
-         trial.last->metrics.contains(study.spec.objectives.front().metric);
+// Empty if it has reported every objective.
+std::string MissingObjectives(const Study& study, const Trial& trial) {
+  return vernier::MissingObjectives(study.spec.objectives,
+                                    trial.last.value_or(Measurement()).metrics);
 }
 
-std::string NoMetricMessage(const Study& study, const MetricReader* reader) {
-  std::string message = fmt::format("ended without reporting its objective '{}'",
-                                    study.spec.objectives.front().metric);
+std::string NoMetricMessage(const std::string& missing, const MetricReader* reader) {
+  const std::string message = fmt::format("ended without reporting its {}", missing);
   const std::vector<std::string> lines =
       reader == nullptr ? std::vector<std::string>{} : reader->UnmatchedLines();
   if (lines.empty()) return message + "; it printed nothing";
@@ -230,7 +231,7 @@ absl::Status TrialRun::Finish(const Study& study, const Trial& trial, const Gang
 // cancelled.
 absl::Status TrialRun::FinishStopped(const Study& study, const Trial& trial) {
   const bool keeps = trial.stop.has_value() && study.state != StudyState::kStopping;
-  if (keeps && HasObjective(study, trial)) {
+  if (keeps && MissingObjectives(study, trial).empty()) {
     return UnlessOvertaken(context_.studies.Complete(id_, {}, std::nullopt, caller()).status());
   }
   const std::string message = trial.message.empty() ? "stopped" : trial.message;
@@ -239,13 +240,14 @@ absl::Status TrialRun::FinishStopped(const Study& study, const Trial& trial) {
 }
 
 absl::Status TrialRun::FinishSucceeded(const Study& study, const Trial& trial) {
-  if (HasObjective(study, trial)) {
+  const std::string missing = MissingObjectives(study, trial);
+  if (missing.empty()) {
     return UnlessOvertaken(context_.studies.Complete(id_, {}, std::nullopt, caller()).status());
   }
   return UnlessOvertaken(context_.studies
                              .Fail(id_,
                                    FailureClass::kNoMetric,
-                                   NoMetricMessage(study, reader_.get()),
+                                   NoMetricMessage(missing, reader_.get()),
                                    std::nullopt,
                                    caller())
                              .status());

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "fmt/ranges.h"
+#include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/study/studies_impl.h"
 
@@ -94,24 +95,14 @@ absl::Status CheckSameReport(const TrialRow& row,
   return absl::OkStatus();
 }
 
-std::string NoMetricMessage(const Study& study, const std::map<std::string, double>& metrics) {
+std::string NoMetricMessage(const std::string& missing,
+                            const std::map<std::string, double>& metrics) {
   std::vector<std::string> names;
   names.reserve(metrics.size());
   for (const auto& [name, value] : metrics) names.push_back(name);
-  std::vector<std::string> missing;
-  for (const Objective& objective : study.spec.objectives) {
-    if (!metrics.contains(objective.metric)) missing.push_back("'" + objective.metric + "'");
-  }
-  return fmt::format("ended without a value of its objective {}; it reported {}",
-                     fmt::join(missing, ", "),
+  return fmt::format("ended without a value of its {}; it reported {}",
+                     missing,
                      names.empty() ? "no metric" : fmt::format("{}", fmt::join(names, ", ")));
-}
-
-bool HasObjectives(const Study& study, const std::map<std::string, double>& metrics) {
-  for (const Objective& objective : study.spec.objectives) {
-    if (!metrics.contains(objective.metric)) return false;
-  }
-  return true;
 }
 
 // A repeated end must be the same end.
@@ -194,14 +185,15 @@ absl::StatusOr<Trial> StudiesImpl::Complete(TrialId id,
     const Trial& trial = draft.trial(id.number);
     std::map<std::string, double> metrics = final_metrics;
     if (metrics.empty() && trial.last.has_value()) metrics = trial.last->metrics;
-    if (HasObjectives(draft.study(), metrics)) {
+    const std::string missing = MissingObjectives(draft.study().spec.objectives, metrics);
+    if (missing.empty()) {
       AddMove(draft, id.number, TrialState::kCompleted, "", FailureClass::kNone, metrics);
       return absl::OkStatus();
     }
     AddMove(draft,
             id.number,
             EndOf(trial, TrialState::kFailed),
-            NoMetricMessage(draft.study(), metrics),
+            NoMetricMessage(missing, metrics),
             FailureClass::kNoMetric);
     return absl::OkStatus();
   });

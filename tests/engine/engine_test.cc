@@ -119,6 +119,18 @@ TEST_F(EngineTest, FailsATrialWithoutObjectiveAndSaysWhatItPrinted) {
   EXPECT_THAT(trial.message, AllOf(HasSubstr("'accuracy'"), HasSubstr("hello | goodbye")));
 }
 
+TEST_F(EngineTest, FailsATrialThatReportsSomeObjectivesOnlyAndNamesTheOthers) {
+  StudySpec spec = AnySpec(1, 1);
+  spec.objectives.push_back({.metric = "latency_ms", .goal = Goal::kMinimize});
+  spec.objectives.push_back({.metric = "memory_mb", .goal = Goal::kMinimize});
+  const Study study = Create(spec);
+  RunToEnd(study.id);
+  const Trial trial = Trials(study.id)[0];
+  EXPECT_EQ(trial.failure, FailureClass::kNoMetric);
+  EXPECT_THAT(trial.message,
+              HasSubstr("ended without reporting its objectives 'latency_ms', 'memory_mb';"));
+}
+
 TEST_F(EngineTest, RecordsHowAJobFailed) {
   world_.script = [](const GangProgram&) {
     return Script{.values = {0.1},

@@ -151,6 +151,26 @@ TEST_F(ReportingTest, ATrialWithoutItsObjectiveFailsAndSaysWhatItReported) {
   EXPECT_EQ(Get(study.id).failed, 2);
 }
 
+TEST_F(ReportingTest, ATrialWithoutSomeOfItsObjectivesFailsAndNamesThem) {
+  StudySpec spec = ClientSpec();
+  spec.objectives.push_back({.metric = "latency_ms", .goal = Goal::kMinimize});
+  spec.objectives.push_back({.metric = "memory_mb", .goal = Goal::kMinimize});
+  const Study study = Create(spec);
+  const auto message_of = [&](const std::map<std::string, double>& metrics) {
+    const Trial trial = SuggestOne(study.id);
+    const auto ended =
+        studies_->Complete({study.id, trial.number}, metrics, TokenOf(trial), As("w1"));
+    EXPECT_THAT(ended, IsOk());
+    EXPECT_EQ(ended->failure, FailureClass::kNoMetric);
+    return ended->message;
+  };
+  EXPECT_EQ(message_of({{"accuracy", 1}, {"memory_mb", 2}}),
+            "ended without a value of its objective 'latency_ms'; it reported accuracy, memory_mb");
+  EXPECT_EQ(message_of({{"accuracy", 1}}),
+            "ended without a value of its objectives 'latency_ms', 'memory_mb'; it reported "
+            "accuracy");
+}
+
 TEST_F(ReportingTest, EndsAreIdempotentByRequestIdAndFinalWithout) {
   const Study study = Create(ClientSpec());
   const Trial trial = SuggestOne(study.id);

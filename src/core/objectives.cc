@@ -1,0 +1,19 @@
+#include "src/core/objectives.h"
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace vernier {
+
+std::string MissingObjectives(const std::vector<Objective>& objectives,
+                              const std::map<std::string, double>& metrics) {
+  std::vector<std::string> missing;
+  for (const Objective& objective : objectives) {
+    if (!metrics.contains(objective.metric)) missing.push_back("'" + objective.metric + "'");
+  }
+  if (missing.empty()) return "";
+  return fmt::format(
+      "{} {}", missing.size() == 1 ? "objective" : "objectives", fmt::join(missing, ", "));
+}
+
+}  // namespace vernier

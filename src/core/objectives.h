@@ -1,0 +1,16 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "vernier/core/study.h"
+
+namespace vernier {
+
+// The objectives that `metrics` has no value of, in words: "objective 'accuracy'", "objectives 'accuracy', 'loss'". Empty
+// if it has all: only then may a trial complete.
+std::string MissingObjectives(const std::vector<Objective>& objectives,
+                              const std::map<std::string, double>& metrics);
+
+}  // namespace vernier

@@ -16,4 +16,11 @@ struct AlgorithmSource {
       NewEarlyStopper;
 };
 
+// What a study asks its algorithm to optimise.
+inline Problem ProblemOf(const StudySpec& spec) {
+  return {.space = spec.space,
+          .objectives = spec.objectives,
+          .outcome_constraints = spec.outcome_constraints};
+}
+
 }  // namespace vernier::study

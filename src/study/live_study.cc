@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<StudyFold>> FoldLog(const Storage& storage, Study
 
 std::unique_ptr<Transient> MakeTransient(const AlgorithmSource& algorithms, const StudySpec& spec) {
   auto transient = std::make_unique<Transient>();
-  const Problem problem{.space = spec.space, .objectives = spec.objectives};
+  const Problem problem = ProblemOf(spec);
   transient->optimizer = algorithms.optimizer(spec.algorithm, problem);
   transient->stopper = algorithms.stopper(spec.stopping, spec.objectives.front().goal);
   return transient;

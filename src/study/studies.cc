@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "src/codec/study_file.h"
+#include "src/core/outcome_constraint.h"
 #include "src/core/status.h"
 #include "src/study/replay.h"
 #include "src/study/studies_impl.h"
@@ -97,8 +98,8 @@ absl::StatusOr<Study> StudiesImpl::ChangeStudy(StudyId id,
 
 absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
   VERNIER_RETURN_IF_ERROR(Validate(spec));
-  const Problem problem{.space = spec.space, .objectives = spec.objectives};
-  VERNIER_RETURN_IF_ERROR(algorithms_.optimizer(spec.algorithm, problem).status());
+  VERNIER_RETURN_IF_ERROR(CheckOutcomeConstraints(spec));
+  VERNIER_RETURN_IF_ERROR(algorithms_.optimizer(spec.algorithm, ProblemOf(spec)).status());
   return algorithms_.stopper(spec.stopping, spec.objectives.front().goal).status();
 }
 

@@ -18,21 +18,26 @@ std::string MeasurementKey(const Measurement& measurement) {
   return key;
 }
 
-StudyFold::StudyFold(Study header)
-    : header_(std::move(header)), finite_(header_.spec.space.Cardinality().has_value()) {}
+StudyFold::StudyFold(Study header, std::vector<OutcomeConstraint> outcome_constraints)
+    : header_(std::move(header)),
+      outcome_constraints_(std::move(outcome_constraints)),
+      optimal_(header_.spec.objectives),
+      finite_(header_.spec.space.Cardinality().has_value()) {}
 
 absl::StatusOr<StudyFold> StudyFold::Start(StudyId id, const Event& created) {
   const auto* payload = std::get_if<StudyCreated>(&created.payload);
   if (payload == nullptr || created.seq != EventSeq(1)) {
     return Damaged(created, "the log must begin with the creation of the study");
   }
+  auto constraints = ParseOutcomeConstraints(payload->spec);
+  if (!constraints.ok()) return Damaged(created, "{}", std::string(constraints.status().message()));
   Study header;
   header.id = id;
   header.spec = payload->spec;
   header.created = created.time;
   header.updated = created.time;
   header.last_event = created.seq;
-  StudyFold fold(std::move(header));
+  StudyFold fold(std::move(header), *std::move(constraints));
   fold.requests_.Note(created);
   return fold;
 }

@@ -13,6 +13,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "src/core/optimal_trials.h"
+#include "src/core/outcome_constraint.h"
 #include "src/study/curve_book.h"
 #include "src/study/request_book.h"
 #include "src/study/shared_log.h"
@@ -82,7 +84,7 @@ class StudyFold {
   StudyState ending() const { return ending_; }
 
  private:
-  explicit StudyFold(Study header);
+  StudyFold(Study header, std::vector<OutcomeConstraint> outcome_constraints);
 
   absl::Status On(const Event& event, const StudyCreated& created);
   absl::Status On(const Event& event, const StudyStateChanged& change);
@@ -102,9 +104,11 @@ class StudyFold {
   void SetState(TrialRow& row, TrialState to, bool waiting);
   void Finish(TrialRow& row, const TrialStateChanged& change, absl::Time at);
   void Observe(const TrialRow& row);
-  void ConsiderBest(const Trial& trial);
+  void Rank(const Observation& completed);
 
   Study header_;
+  std::vector<OutcomeConstraint> outcome_constraints_;
+  OptimalTrials optimal_;
   std::vector<TrialRow> rows_;  // Trial n at n - 1.
   CurveBook curves_;
   SharedLog<Observation> finished_;

@@ -19,6 +19,19 @@ Attempt* FindAttempt(Trial& trial, AttemptNumber number) {
   return &trial.attempts[static_cast<std::size_t>(index)];
 }
 
+// One for each objective; NaN where it has none.
+std::vector<double> ValuesOf(const std::vector<Objective>& objectives,
+                             const std::map<std::string, double>& metrics) {
+  std::vector<double> values;
+  values.reserve(objectives.size());
+  for (const Objective& objective : objectives) {
+    const auto value = metrics.find(objective.metric);
+    const bool is_there = value != metrics.end();
+    values.push_back(is_there ? value->second : std::numeric_limits<double>::quiet_NaN());
+  }
+  return values;
+}
+
 // A trial that was tried elsewhere is recorded as if a client had tried it, whoever drives the study.
 bool IsLegalForSomebody(TrialState from, TrialState to) {
   return IsLegal(Driver::kEngine, from, to) || IsLegal(Driver::kClient, from, to);
@@ -90,7 +103,6 @@ void StudyFold::Finish(TrialRow& row, const TrialStateChanged& change, absl::Tim
     case TrialState::kCompleted:
       ++header_.completed;
       curves_.MarkFinished(trial.number);
-      ConsiderBest(trial);
       break;
     case TrialState::kCancelled:
       // Nothing was learnt of the point: it may be proposed again.
@@ -110,12 +122,9 @@ void StudyFold::Observe(const TrialRow& row) {
     case TrialState::kCompleted:
       observation.outcome =
           row.trial.stop.has_value() ? Outcome::kStoppedEarly : Outcome::kCompleted;
-      for (const Objective& objective : header_.spec.objectives) {
-        const auto value = row.trial.final_metrics.find(objective.metric);
-        observation.values.push_back(value == row.trial.final_metrics.end()
-                                         ? std::numeric_limits<double>::quiet_NaN()
-                                         : value->second);
-      }
+      observation.values = ValuesOf(header_.spec.objectives, row.trial.final_metrics);
+      observation.slacks = SlacksOf(outcome_constraints_, row.trial.final_metrics);
+      Rank(observation);
       break;
     case TrialState::kInfeasible:
       observation.outcome = Outcome::kInfeasible;
@@ -126,16 +135,10 @@ void StudyFold::Observe(const TrialRow& row) {
   finished_.Append(std::move(observation));
 }
 
-void StudyFold::ConsiderBest(const Trial& trial) {
-  const Objective& objective = header_.spec.objectives.front();
-  const auto value = trial.final_metrics.find(objective.metric);
-  if (value == trial.final_metrics.end() || value->second != value->second) return;
-  if (header_.best.has_value()) {
-    const double best = Find(*header_.best)->trial.final_metrics.at(objective.metric);
-    const bool is_tie_of_earlier = value->second == best && trial.number < *header_.best;
-    if (!IsBetter(objective.goal, value->second, best) && !is_tie_of_earlier) return;
-  }
-  header_.best = trial.number;
+void StudyFold::Rank(const Observation& completed) {
+  optimal_.Tell(completed.trial, completed.values, completed.slacks);
+  header_.best = optimal_.best();
+  header_.optimal = optimal_.optimal();
 }
 
 absl::Status StudyFold::On(const Event& event, const MeasurementReported& report) {

@@ -111,6 +111,45 @@ TEST_F(ReplayTest, Invariant1SuggestionsDependOnlyOnWhatWasRecordedUpToAsOf) {
   EXPECT_GE(report.verified, 30);
 }
 
+// As Echo, but of the objectives and slacks that were seen.
+absl::StatusOr<Suggestions> EchoOutcomes(const AskedFor& asked, Rng stream, std::stop_token) {
+  double seen = 0;
+  for (const Observation& finished : asked.finished) {
+    for (const double value : finished.values) seen += 0.01 * value;
+    for (const double slack : finished.slacks) seen += 0.001 * slack;
+  }
+  const double x = 0.5 * stream.Uniform() + 0.25 * (seen - std::floor(seen));
+  return Suggestions{.points = {{.point = {{"x", x}}, .origin = "scripted"}}, .state = ""};
+}
+
+TEST_F(ReplayTest, SuggestionsOfSeveralObjectivesUnderConstraintsVerify) {
+  UseScript(EchoOutcomes);
+  StudySpec spec = ClientSpec();
+  spec.objectives.push_back({.metric = "latency_ms", .goal = Goal::kMinimize});
+  spec.outcome_constraints = {"latency_ms <= 20", "accuracy > 0.5 or memory_mb < 100"};
+  const Study study = Create(spec);
+  for (int i = 0; i < 8; ++i) {
+    const Trial trial = SuggestOne(study.id);
+    const double x = std::get<double>(trial.point.at("x"));
+    const std::map<std::string, double> metrics = {
+        {"accuracy", x}, {"latency_ms", 40 * x}, {"memory_mb", 150 * x}};
+    ASSERT_THAT(studies_->Complete({study.id, trial.number}, metrics, TokenOf(trial), As("w1")),
+                IsOk());
+  }
+  std::vector<Event> log = Log(study.id);
+  const ReplayReport report = ReplayLog(log, algorithms_);
+  EXPECT_THAT(report.problems, IsEmpty()) << Describe(report);
+  EXPECT_EQ(report.verified, 8);
+  // Only the second constraint names it: were slacks not part of what suggestions are made from, nobody could tell.
+  for (Event& event : log) {
+    auto* change = std::get_if<TrialStateChanged>(&event.payload);
+    if (change != nullptr && change->to == TrialState::kCompleted) {
+      change->final_metrics["memory_mb"] = -1000;
+    }
+  }
+  EXPECT_TRUE(ReplayLog(log, algorithms_).diverged());
+}
+
 TEST_F(ReplayTest, Invariant2NumberAndStreamAreReservedFirstAndComputingAgainKeepsThem) {
   std::vector<double> drawn;
   UseScript([&drawn](const AskedFor&, Rng stream, std::stop_token) -> absl::StatusOr<Suggestions> {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/core/check.h"
+#include "src/core/optimal_trials.h"
 #include "src/core/status.h"
 #include "vernier/core/rng.h"
 #include "vernier/registry.h"
@@ -20,12 +21,17 @@ struct AskTell::Rep {
   std::int64_t last_trial = 0;
   std::vector<Observation> finished;  // In the order in which they were told.
   std::vector<PendingPoint> pending;  // In the order in which they were asked.
+  OptimalTrials optimal;
 
   // One call of the optimiser, with the stream of the first trial that it makes, as a study does it.
   absl::Status AskBatch(std::size_t count, std::vector<Asked>& asked);
   // Takes the trial from the pending ones.
   absl::StatusOr<Point> TakePending(TrialNumber trial);
-  absl::Status CheckValues(const std::vector<double>& values) const;
+  absl::Status CheckTold(const std::vector<double>& values,
+                         const std::vector<double>& slacks) const;
+  void Finish(Observation completed);
+  // REQUIRES: it was told.
+  const Observation& Find(TrialNumber trial) const;
 };
 
 absl::Status AskTell::Rep::AskBatch(std::size_t count, std::vector<Asked>& asked) {
@@ -59,11 +65,28 @@ absl::StatusOr<Point> AskTell::Rep::TakePending(TrialNumber trial) {
   return point;
 }
 
-absl::Status AskTell::Rep::CheckValues(const std::vector<double>& values) const {
-  if (values.size() == problem.objectives.size()) return absl::OkStatus();
-  return InvalidArgument("values: needs one for each of {} objectives, got {}",
-                         problem.objectives.size(),
-                         values.size());
+absl::Status AskTell::Rep::CheckTold(const std::vector<double>& values,
+                                     const std::vector<double>& slacks) const {
+  if (values.size() != problem.objectives.size()) {
+    return InvalidArgument("values: needs one for each of {} objectives, got {}",
+                           problem.objectives.size(),
+                           values.size());
+  }
+  if (slacks.size() == problem.outcome_constraints.size()) return absl::OkStatus();
+  return InvalidArgument("slacks: needs one for each of {} outcome constraints, got {}",
+                         problem.outcome_constraints.size(),
+                         slacks.size());
+}
+
+void AskTell::Rep::Finish(Observation completed) {
+  optimal.Tell(completed.trial, completed.values, completed.slacks);
+  finished.push_back(std::move(completed));
+}
+
+const Observation& AskTell::Rep::Find(TrialNumber trial) const {
+  return *std::find_if(finished.begin(), finished.end(), [trial](const Observation& known) {
+    return known.trial == trial;
+  });
 }
 
 AskTell::AskTell(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
@@ -76,13 +99,15 @@ absl::StatusOr<AskTell> AskTell::Create(Problem problem,
                                         std::uint64_t seed) {
   if (problem.objectives.empty()) return FieldError("objective", "needs at least one metric");
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer, NewOptimizer(algorithm, problem));
+  OptimalTrials optimal(problem.objectives);
   return AskTell(std::unique_ptr<Rep>(new Rep{.problem = std::move(problem),
                                               .optimizer = std::move(optimizer),
                                               .rng = Rng(seed),
                                               .state = {},
                                               .last_trial = 0,
                                               .finished = {},
-                                              .pending = {}}));
+                                              .pending = {},
+                                              .optimal = std::move(optimal)}));
 }
 
 absl::StatusOr<std::vector<AskTell::Asked>> AskTell::Ask(std::size_t count) {
@@ -96,10 +121,13 @@ absl::StatusOr<std::vector<AskTell::Asked>> AskTell::Ask(std::size_t count) {
   return asked;
 }
 
-absl::Status AskTell::Tell(TrialNumber trial, std::vector<double> values) {
-  VERNIER_RETURN_IF_ERROR(rep_->CheckValues(values));
+absl::Status AskTell::Tell(TrialNumber trial,
+                           std::vector<double> values,
+                           std::vector<double> slacks) {
+  VERNIER_RETURN_IF_ERROR(rep_->CheckTold(values, slacks));
   VERNIER_ASSIGN_OR_RETURN(Point point, rep_->TakePending(trial));
-  rep_->finished.push_back({trial, std::move(point), Outcome::kCompleted, std::move(values)});
+  rep_->Finish(
+      {trial, std::move(point), Outcome::kCompleted, std::move(values), std::move(slacks)});
   return absl::OkStatus();
 }
 
@@ -109,12 +137,15 @@ absl::Status AskTell::TellFailed(TrialNumber trial) {
   return absl::OkStatus();
 }
 
-absl::Status AskTell::Add(const Point& point, std::vector<double> values) {
+absl::Status AskTell::Add(const Point& point,
+                          std::vector<double> values,
+                          std::vector<double> slacks) {
   Point typed = rep_->problem.space.InKind(point);
   VERNIER_RETURN_IF_ERROR(rep_->problem.space.Check(typed));
-  VERNIER_RETURN_IF_ERROR(rep_->CheckValues(values));
+  VERNIER_RETURN_IF_ERROR(rep_->CheckTold(values, slacks));
   const TrialNumber trial(++rep_->last_trial);
-  rep_->finished.push_back({trial, std::move(typed), Outcome::kCompleted, std::move(values)});
+  rep_->Finish(
+      {trial, std::move(typed), Outcome::kCompleted, std::move(values), std::move(slacks)});
   return absl::OkStatus();
 }
 
@@ -124,13 +155,15 @@ absl::StatusOr<std::vector<PredictedValue>> AskTell::Predict(std::vector<Point> 
 }
 
 std::optional<Observation> AskTell::Best() const {
-  const Goal goal = rep_->problem.objectives.front().goal;
-  const Observation* best = nullptr;
-  for (const Observation& trial : rep_->finished) {
-    if (trial.outcome != Outcome::kCompleted || trial.values[0] != trial.values[0]) continue;
-    if (best == nullptr || IsBetter(goal, trial.values[0], best->values[0])) best = &trial;
-  }
-  return best == nullptr ? std::nullopt : std::optional<Observation>(*best);
+  const std::optional<TrialNumber> best = rep_->optimal.best();
+  if (!best.has_value()) return std::nullopt;
+  return rep_->Find(*best);
+}
+
+std::vector<Observation> AskTell::Optimal() const {
+  std::vector<Observation> optimal;
+  for (const TrialNumber trial : rep_->optimal.optimal()) optimal.push_back(rep_->Find(trial));
+  return optimal;
 }
 
 }  // namespace vernier

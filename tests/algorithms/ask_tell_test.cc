@@ -12,7 +12,9 @@
 namespace vernier {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::vernier::testing::Float;
 using ::vernier::testing::Int;
@@ -106,6 +108,54 @@ TEST(AskTell, KnowsTheBestByItsGoalAndPassesOverNanAndFailures) {
     ASSERT_TRUE(study.Best().has_value());
     EXPECT_EQ(study.Best()->trial, asked[3].trial);
   }
+}
+
+Problem TwoObjectives() {
+  Problem problem = SmallProblem();
+  problem.objectives = {{.metric = "accuracy", .goal = Goal::kMaximize},
+                        {.metric = "latency_ms", .goal = Goal::kMinimize}};
+  problem.outcome_constraints = {"memory_mb <= 100"};
+  return problem;
+}
+
+std::vector<std::int64_t> Trials(const std::vector<Observation>& told) {
+  std::vector<std::int64_t> trials;
+  for (const Observation& trial : told) trials.push_back(trial.trial.value());
+  return trials;
+}
+
+TEST(AskTell, KnowsTheParetoSetOfWhatKeepsTheConstraints) {
+  AskTell study = Make(TwoObjectives());
+  EXPECT_THAT(study.Optimal(), IsEmpty());
+  ASSERT_THAT(study.Ask(5), IsOk());
+  EXPECT_THAT(study.Tell(TrialNumber(1), {0.9, 30.0}, {1.0}), IsOk());
+  EXPECT_THAT(study.Tell(TrialNumber(3), {0.8, 10.0}, {0.0}), IsOk());
+  EXPECT_THAT(study.Tell(TrialNumber(2), {0.8, 20.0}, {5.0}), IsOk());  // Trial 3 is better.
+  EXPECT_THAT(study.Tell(TrialNumber(4), {0.99, 1.0}, {-0.1}), IsOk());
+  EXPECT_THAT(study.Tell(TrialNumber(5), {0.99, 1.0}, {kNan}), IsOk());
+  EXPECT_THAT(Trials(study.Optimal()), ElementsAre(1, 3));
+  EXPECT_EQ(study.Best()->trial, TrialNumber(1));
+  EXPECT_EQ(study.Best()->slacks, std::vector<double>{1.0});
+}
+
+TEST(AskTell, OptimalIsJustTheBestWhereThereIsOneObjective) {
+  AskTell study = Make(SmallProblem());
+  for (std::int64_t n = 1; n <= 3; ++n) {
+    EXPECT_THAT(study.Add({{"n", n}}, {n == 1 ? 1.0 : 2.0}), IsOk());
+  }
+  EXPECT_THAT(Trials(study.Optimal()), ElementsAre(2));
+}
+
+TEST(AskTell, WantsOneSlackForEachOutcomeConstraint) {
+  AskTell study = Make(TwoObjectives());
+  const TrialNumber trial = study.Ask().value()[0].trial;
+  EXPECT_THAT(study.Tell(trial, {0.9, 30.0}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "slacks: needs one for each of 1 outcome constraints, got 0"));
+  EXPECT_THAT(study.Add({{"n", std::int64_t{1}}}, {0.9, 30.0}, {1.0, 2.0}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "slacks: needs one for each of 1 outcome constraints, got 2"));
+  EXPECT_THAT(study.Tell(trial, {0.9, 30.0}, {1.0}), IsOk());  // It can be told still.
 }
 
 TEST(AskTell, TakesPointsThatWereTriedElsewhere) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/core/outcome_constraint.h"
 #include "src/service/paging.h"
 #include "src/service/reply.h"
 #include "src/service/study_service.h"
@@ -21,6 +22,37 @@ std::optional<LeaseToken> LeaseOf(const Request& request) {
   if (request.client_id().empty() && request.lease_token() == 0) return std::nullopt;
   return LeaseToken{.holder = request.client_id(), .token = request.lease_token()};
 }
+
+// Writes trials of one study as clients see them, how far they keep its outcome constraints included.
+class TrialEncoder {
+ public:
+  // Nothing is owned.
+  TrialEncoder(const Studies& studies, StudyId id, const std::string& study)
+      : studies_(studies), id_(id), study_(study) {}
+
+  void Encode(const Trial& trial, v1::Trial* out) {
+    wire::EncodeTrial(study_, trial, out);
+    if (trial.state == TrialState::kCompleted) wire::EncodeSlacks(Constraints(), trial, out);
+  }
+
+ private:
+  // None of a study that is deleted by now.
+  const std::vector<OutcomeConstraint>& Constraints() {
+    if (constraints_.has_value()) return *constraints_;
+    constraints_.emplace();
+    const absl::StatusOr<Study> study = studies_.GetStudy(id_);
+    if (!study.ok()) return *constraints_;
+    auto parsed = ParseOutcomeConstraints(study->spec);
+    if (parsed.ok()) constraints_ = *std::move(parsed);
+    return *constraints_;
+  }
+
+  const Studies& studies_;
+  const StudyId id_;
+  const std::string& study_;
+  std::optional<std::vector<OutcomeConstraint>>
+      constraints_;  // Unset until the first that completed.
+};
 
 constexpr int kMostPredicted = 1000;
 
@@ -63,7 +95,7 @@ grpc::Status StudyServiceImpl::GetTrial(grpc::ServerContext* context,
   return Reply(context, "GetTrial", {}, [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const Trial trial, parts_.studies.GetTrial(named.id));
-    wire::EncodeTrial(named.study, trial, response);
+    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
     return absl::OkStatus();
   });
 }
@@ -82,7 +114,8 @@ grpc::Status StudyServiceImpl::ListTrials(grpc::ServerContext* context,
         auto page, TakePage(std::move(trials), *request, request->parent(), [](const Trial& trial) {
           return trial.number.value();
         }));
-    for (const Trial& trial : page.rows) wire::EncodeTrial(study, trial, response->add_trials());
+    TrialEncoder encoder(parts_.studies, id, study);
+    for (const Trial& trial : page.rows) encoder.Encode(trial, response->add_trials());
     response->set_next_page_token(std::move(page.next_page_token));
     return absl::OkStatus();
   });
@@ -120,7 +153,7 @@ grpc::Status StudyServiceImpl::CreateTrial(grpc::ServerContext* context,
                                 wire::FitPoint(study.spec.space, std::move(point)),
                                 metrics,
                                 CallerOf(*context, {}, request->request_id())));
-    wire::EncodeTrial(name, trial, response);
+    TrialEncoder(parts_.studies, study.id, name).Encode(trial, response);
     parts_.changed();
     return absl::OkStatus();
   });
@@ -142,7 +175,8 @@ grpc::Status StudyServiceImpl::SuggestTrials(grpc::ServerContext* context,
                                request->client_id(),
                                CallerOf(*context, request->client_id(), request->request_id()),
                                std::move(stop)));
-    for (const Trial& trial : trials) wire::EncodeTrial(study, trial, response->add_trials());
+    TrialEncoder encoder(parts_.studies, id, study);
+    for (const Trial& trial : trials) encoder.Encode(trial, response->add_trials());
     return absl::OkStatus();
   };
   return ReplyLong(context, "SuggestTrials", request->request_id(), work);
@@ -186,7 +220,7 @@ grpc::Status StudyServiceImpl::HeartbeatTrial(grpc::ServerContext* context,
         const Trial trial,
         parts_.studies.Heartbeat(
             named.id, {.holder = request->client_id(), .token = request->lease_token()}));
-    wire::EncodeTrial(named.study, trial, response);
+    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
     return absl::OkStatus();
   });
 }
@@ -203,7 +237,8 @@ grpc::Status StudyServiceImpl::ReportMeasurement(grpc::ServerContext* context,
                               measurements,
                               LeaseOf(*request),
                               CallerOf(*context, request->client_id(), request->request_id())));
-    wire::EncodeTrial(named.study, reported.trial, response->mutable_trial());
+    TrialEncoder(parts_.studies, named.id.study, named.study)
+        .Encode(reported.trial, response->mutable_trial());
     response->set_should_stop(reported.stop);
     return absl::OkStatus();
   });
@@ -220,7 +255,7 @@ grpc::Status StudyServiceImpl::CompleteTrial(grpc::ServerContext* context,
                                 wire::DecodeMetrics(request->final_metrics()),
                                 LeaseOf(*request),
                                 CallerOf(*context, request->client_id(), request->request_id())));
-    wire::EncodeTrial(named.study, trial, response);
+    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
     return absl::OkStatus();
   });
 }
@@ -238,7 +273,7 @@ grpc::Status StudyServiceImpl::FailTrial(grpc::ServerContext* context,
                             request->message(),
                             LeaseOf(*request),
                             CallerOf(*context, request->client_id(), request->request_id())));
-    wire::EncodeTrial(named.study, trial, response);
+    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
     return absl::OkStatus();
   });
 }
@@ -254,7 +289,7 @@ grpc::Status StudyServiceImpl::MarkTrialInfeasible(grpc::ServerContext* context,
                                  request->message(),
                                  LeaseOf(*request),
                                  CallerOf(*context, request->client_id(), request->request_id())));
-    wire::EncodeTrial(named.study, trial, response);
+    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
     return absl::OkStatus();
   });
 }
@@ -268,7 +303,7 @@ grpc::Status StudyServiceImpl::StopTrial(grpc::ServerContext* context,
         const Trial trial,
         parts_.studies.StopTrial(
             named.id, request->reason(), CallerOf(*context, {}, request->request_id())));
-    wire::EncodeTrial(named.study, trial, response);
+    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
     parts_.changed();
     return absl::OkStatus();
   });

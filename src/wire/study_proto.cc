@@ -163,6 +163,9 @@ void EncodeStudy(const Study& study, v1::Study* out) {
   out->set_failed_count(study.failed);
   out->set_open_count(study.open);
   if (study.best.has_value()) out->set_best_trial(study.best->value());
+  for (const TrialNumber trial : study.optimal) {
+    out->add_optimal_trials(TrialResource(study.spec.name, trial));
+  }
 }
 
 absl::StatusOr<Study> DecodeStudy(const v1::Study& proto) {
@@ -184,6 +187,10 @@ absl::StatusOr<Study> DecodeStudy(const v1::Study& proto) {
   study.failed = proto.failed_count();
   study.open = proto.open_count();
   if (proto.best_trial() != 0) study.best = TrialNumber(proto.best_trial());
+  for (const std::string& trial : proto.optimal_trials()) {
+    VERNIER_ASSIGN_OR_RETURN(const TrialName named, ParseTrialName("optimal_trials", trial));
+    study.optimal.push_back(named.number);
+  }
   return study;
 }
 

@@ -159,6 +159,17 @@ void EncodeTrial(std::string_view study, const Trial& trial, v1::Trial* out) {
   for (const auto& attempt : trial.attempts) EncodeAttempt(attempt, out->add_attempts());
 }
 
+void EncodeSlacks(std::span<const OutcomeConstraint> constraints,
+                  const Trial& trial,
+                  v1::Trial* out) {
+  if (trial.state != TrialState::kCompleted) return;
+  for (const OutcomeConstraint& constraint : constraints) {
+    v1::OutcomeSlack* slack = out->add_outcome_slacks();
+    slack->set_constraint(constraint.text());
+    slack->set_slack(constraint.Slack(trial.final_metrics));
+  }
+}
+
 absl::StatusOr<Trial> DecodeTrial(const v1::Trial& proto) {
   Trial trial;
   trial.number = TrialNumber(proto.number());

@@ -2,6 +2,7 @@
 #include <limits>
 #include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/wire/event_proto.h"
 #include "src/wire/names.h"
@@ -12,6 +13,9 @@
 
 namespace vernier::wire {
 namespace {
+
+using ::testing::HasSubstr;
+using ::vernier::testing::StatusIs;
 
 const absl::Time kTime = absl::FromUnixSeconds(1'795'000'000) + absl::Nanoseconds(123'456'789);
 
@@ -149,9 +153,11 @@ TEST(RoundTrip, KeepsEveryPartOfAStudyButItsId) {
   study.failed = 1;
   study.open = 3;
   study.best = TrialNumber(4);
+  study.optimal = {TrialNumber(2), TrialNumber(4)};
   v1::Study proto;
   EncodeStudy(study, &proto);
   EXPECT_EQ(proto.name(), "studies/digits");
+  EXPECT_EQ(proto.optimal_trials(0), "studies/digits/trials/2");
   ASSERT_OK_AND_ASSIGN(const Study decoded, DecodeStudy(proto));
   EXPECT_EQ(decoded, study);
 }
@@ -173,6 +179,38 @@ TEST(RoundTrip, KeepsTrialsThatHoldNothingYet) {
   EncodeTrial("digits", empty, &proto);
   ASSERT_OK_AND_ASSIGN(const Trial decoded, DecodeTrial(proto));
   EXPECT_EQ(decoded, empty);
+}
+
+TEST(RoundTrip, RefusesAnOptimalTrialWithoutANumber) {
+  Study study;
+  study.spec = EverySpec();
+  v1::Study proto;
+  EncodeStudy(study, &proto);
+  proto.add_optimal_trials("studies/digits/trials/best");
+  EXPECT_THAT(DecodeStudy(proto),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("optimal_trials")));
+}
+
+TEST(EncodeSlacks, SaysOfEachConstraintHowFarACompletedTrialKeepsIt) {
+  const std::vector<OutcomeConstraint> constraints = {
+      OutcomeConstraint::Parse("latency_ms <= 20", {}).value(),
+      OutcomeConstraint::Parse("memory_mb < 100", {}).value()};
+  Trial trial{.number = TrialNumber(1), .state = TrialState::kCompleted};
+  trial.final_metrics = {{"latency_ms", 23.5}};
+  v1::Trial proto;
+  EncodeSlacks(constraints, trial, &proto);
+  ASSERT_EQ(proto.outcome_slacks_size(), 2);
+  EXPECT_EQ(proto.outcome_slacks(0).constraint(), "latency_ms <= 20");
+  EXPECT_EQ(proto.outcome_slacks(0).slack(), -3.5);
+  EXPECT_TRUE(std::isnan(proto.outcome_slacks(1).slack()));
+}
+
+TEST(EncodeSlacks, SaysNothingOfATrialThatDidNotComplete) {
+  const std::vector<OutcomeConstraint> constraints = {
+      OutcomeConstraint::Parse("latency_ms <= 20", {}).value()};
+  v1::Trial proto;
+  EncodeSlacks(constraints, Trial{.state = TrialState::kFailed}, &proto);
+  EXPECT_EQ(proto.outcome_slacks_size(), 0);
 }
 
 TEST(RoundTrip, KeepsEvents) {

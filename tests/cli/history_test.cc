@@ -27,14 +27,6 @@ History Example() {
                      {.trial = 5, .value = 1, .stopped_early = true}}};
 }
 
-TEST(NiceTicks, AreRoundAndSpanTheRange) {
-  EXPECT_THAT(NiceTicks(0.3, 4.1, 5), ElementsAre(0, 1, 2, 3, 4, 5));
-  EXPECT_THAT(NiceTicks(0, 100, 5), ElementsAre(0, 50, 100));
-  const std::vector<double> one = NiceTicks(0.5, 0.5, 5);
-  EXPECT_LT(one.front(), 0.5);
-  EXPECT_GT(one.back(), 0.5);
-}
-
 TEST(BestSoFar, CountsCompletedFiniteTrialsOnly) {
   EXPECT_THAT(BestSoFar(Example()), ElementsAre(3, 3, 3, 3, 1));
 }
@@ -56,6 +48,22 @@ TEST(DrawHistory, DrawsEveryFiniteTrialOfAnAsciiPicture) {
     points += static_cast<int>(std::count(lines[i].begin(), lines[i].end(), 'o'));
   }
   EXPECT_EQ(points, 4);
+}
+
+TEST(DrawHistory, WhatBreaksAConstraintIsHollowAndNeverTheBest) {
+  History history = Example();
+  history.points[4].breaks_constraint = true;
+  EXPECT_THAT(BestSoFar(history), ElementsAre(3, 3, 3, 3, 3));
+  const auto count = [&](const std::string& mark, bool unicode) {
+    int found = 0;
+    for (const std::string& line : DrawHistory(history, {.width = 60, .height = 12}, unicode)) {
+      found += line.find(mark) == std::string::npos ? 0 : 1;
+    }
+    return found;
+  };
+  EXPECT_EQ(count("○", true), 1);
+  EXPECT_EQ(count("!", false), 1);
+  EXPECT_THAT(HistorySvg(history), HasSubstr("trial 5: 1 (breaks a constraint)"));
 }
 
 TEST(DrawHistory, SaysThatThereIsNothingToDraw) {

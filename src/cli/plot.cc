@@ -18,16 +18,8 @@ struct HistoryArgs {
   std::string svg;
 };
 
-absl::Status WriteSvg(const History& history, const std::string& path) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << HistorySvg(history);
-  file.close();
-  if (!file) return InvalidArgument("--svg: {} cannot be written", path);
-  return absl::OkStatus();
-}
-
 // The picture's data, for programs.
-ordered_json HistoryToJson(const History& history) {
+ordered_json HistoryToJson(const StudyRecord& study, const History& history) {
   const std::vector<double> best = BestSoFar(history);
   auto items = ordered_json::array();
   for (std::size_t i = 0; i < history.points.size(); ++i) {
@@ -36,6 +28,8 @@ ordered_json HistoryToJson(const History& history) {
                      {"state", TrialStateName(point.state)},
                      {history.metric, point.value},
                      {"best", best[i] == best[i] ? ordered_json(best[i]) : ordered_json()}});
+    if (study.outcome_constraints.empty()) continue;
+    items.back()["breaks_constraint"] = point.breaks_constraint;
   }
   return items;
 }
@@ -45,13 +39,13 @@ absl::StatusOr<ExitCode> PlotHistory(Context& context, const HistoryArgs& args) 
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   VERNIER_ASSIGN_OR_RETURN(const History history, LoadHistory(connection, study));
   if (!args.svg.empty()) {
-    VERNIER_RETURN_IF_ERROR(WriteSvg(history, args.svg));
+    VERNIER_RETURN_IF_ERROR(WriteSvg(HistorySvg(history), args.svg));
     context.output().Say(fmt::format("{} trials drawn to {}", history.points.size(), args.svg));
     return ExitCode::kOk;
   }
   const Console& console = context.console();
   if (!context.output().is_table()) {
-    context.output().List(Table({}), HistoryToJson(history));
+    context.output().List(Table({}), HistoryToJson(study, history));
     return ExitCode::kOk;
   }
   for (const std::string& line :
@@ -62,6 +56,14 @@ absl::StatusOr<ExitCode> PlotHistory(Context& context, const HistoryArgs& args) 
 }
 
 }  // namespace
+
+absl::Status WriteSvg(const std::string& svg, const std::string& path) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << svg;
+  file.close();
+  if (!file) return InvalidArgument("--svg: {} cannot be written", path);
+  return absl::OkStatus();
+}
 
 absl::StatusOr<History> LoadHistory(Connection& connection, const StudyRecord& study) {
   VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
@@ -75,7 +77,8 @@ absl::StatusOr<History> LoadHistory(Connection& connection, const StudyRecord& s
     history.points.push_back({.trial = record.trial.number.value(),
                               .value = *value,
                               .state = record.trial.state,
-                              .stopped_early = record.trial.stop.has_value()});
+                              .stopped_early = record.trial.stop.has_value(),
+                              .breaks_constraint = study.BreaksConstraint(record.trial)});
   }
   return history;
 }
@@ -87,6 +90,7 @@ void AddPlot(CLI::App& root, Action& chosen) {
       *plot, "history", "Draw every trial's objective and the best so far", &PlotHistory, chosen);
   AddStudyOption(*command, args->study);
   command->add_option("--svg", args->svg, "Write an SVG file instead");
+  AddPlotPareto(*plot, chosen);
 }
 
 }  // namespace vernier::cli

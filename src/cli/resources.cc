@@ -87,12 +87,25 @@ std::vector<std::string> StudyRecord::parameter_names() const {
   return names;
 }
 
+bool StudyRecord::IsOptimal(TrialNumber trial) const {
+  return study.best == trial ||
+         std::binary_search(study.optimal.begin(), study.optimal.end(), trial);
+}
+
+bool StudyRecord::BreaksConstraint(const Trial& trial) const {
+  return trial.state == TrialState::kCompleted &&
+         !AreKept(SlacksOf(outcome_constraints, trial.final_metrics));
+}
+
 absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view name) {
   v1::GetStudyRequest request;
   request.set_name(wire::StudyResource(name));
   VERNIER_ASSIGN_OR_RETURN(v1::Study message, connection.CallOn(name, &Stub::GetStudy, request));
   VERNIER_ASSIGN_OR_RETURN(Study study, wire::DecodeStudy(message));
-  return StudyRecord{.message = std::move(message), .study = std::move(study)};
+  VERNIER_ASSIGN_OR_RETURN(auto constraints, ParseOutcomeConstraints(study.spec));
+  return StudyRecord{.message = std::move(message),
+                     .study = std::move(study),
+                     .outcome_constraints = std::move(constraints)};
 }
 
 absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const Query& query) {
@@ -163,6 +176,14 @@ std::optional<double> ObjectiveOf(const Trial& trial, const std::string& metric)
   return last->second;
 }
 
+std::vector<std::optional<double>> ObjectivesOf(const Trial& trial, const StudySpec& spec) {
+  std::vector<std::optional<double>> values;
+  for (const Objective& objective : spec.objectives) {
+    values.push_back(ObjectiveOf(trial, objective.metric));
+  }
+  return values;
+}
+
 std::vector<double> CurveOf(const std::vector<v1::Measurement>& measurements,
                             const std::string& metric) {
   std::vector<double> curve;
@@ -183,8 +204,9 @@ TrialRow RowOf(const TrialRecord& record, const StudyRecord& study, absl::Time n
   return {.number = trial.number.value(),
           .state = trial.state,
           .stopped_early = trial.stop.has_value(),
-          .is_best = study.message.best_trial() == trial.number.value(),
-          .objective = ObjectiveOf(trial, study.objective().metric),
+          .is_best = study.IsOptimal(trial.number),
+          .breaks_constraint = study.BreaksConstraint(trial),
+          .objectives = ObjectivesOf(trial, study.study.spec),
           .curve = {},
           .parameters = CompactPoint(trial.point, study.parameter_names()),
           .duration = DurationOf(trial, now)};

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "src/cli/connection.h"
 #include "src/cli/terminal/trial_table.h"
+#include "src/core/outcome_constraint.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
 #include "vernier/v1/study_service.pb.h"
@@ -31,11 +32,17 @@ std::string OrderBy(std::string_view sort, std::string_view metric = {});
 struct StudyRecord {
   v1::Study message;
   Study study;
+  std::vector<OutcomeConstraint> outcome_constraints = {};
 
   const std::string& name() const { return study.spec.name; }
   const Objective& objective() const { return study.spec.objectives.front(); }
   // Of the parameters, in the user's order.
   std::vector<std::string> parameter_names() const;
+  bool has_several_objectives() const { return study.spec.objectives.size() > 1; }
+  // The best trial, or, with several objectives, one that no other dominates.
+  bool IsOptimal(TrialNumber trial) const;
+  // Completed, but not known to keep every outcome constraint.
+  bool BreaksConstraint(const Trial& trial) const;
 };
 
 absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view name);
@@ -60,6 +67,8 @@ absl::StatusOr<std::vector<v1::Measurement>> ListMeasurements(Connection& connec
 
 // The final value of the objective, or the last that was reported.
 std::optional<double> ObjectiveOf(const Trial& trial, const std::string& metric);
+// Of each objective of the study.
+std::vector<std::optional<double>> ObjectivesOf(const Trial& trial, const StudySpec& spec);
 // The values of `metric` in the measurements, in their order.
 std::vector<double> CurveOf(const std::vector<v1::Measurement>& measurements,
                             const std::string& metric);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/cli/outcome_text.h"
 #include "src/cli/plot_data.h"
 #include "src/cli/study_text.h"
 #include "src/cli/terminal/proto_json.h"
@@ -34,14 +35,70 @@ std::string NextSteps(const Context& context, const StudyRecord& study, std::int
       flags);
 }
 
-absl::Status Picture(Context& context, Connection& connection, const StudyRecord& study) {
-  VERNIER_ASSIGN_OR_RETURN(const History history, LoadHistory(connection, study));
-  const Console& console = context.console();
-  context.output().Say("");
-  for (const std::string& line :
-       DrawHistory(history, {.width = console.width, .height = 14}, console.unicode)) {
-    context.output().Say(line);
+// The search as a picture: of several objectives, the trials by the first two.
+absl::StatusOr<std::vector<std::string>> Picture(const Console& console,
+                                                 Connection& connection,
+                                                 const StudyRecord& study) {
+  const PlotSize size = {.width = console.width, .height = 14};
+  if (study.has_several_objectives()) {
+    VERNIER_ASSIGN_OR_RETURN(const ParetoPicture picture, LoadPareto(connection, study, "", ""));
+    return DrawPareto(picture, size, console.unicode);
   }
+  VERNIER_ASSIGN_OR_RETURN(const History history, LoadHistory(connection, study));
+  return DrawHistory(history, size, console.unicode);
+}
+
+std::string Heading(const StudyRecord& study) {
+  return fmt::format("\nstudy '{}' is {}{}\n",
+                     study.name(),
+                     StudyStateName(study.study.state),
+                     study.study.reason.empty() ? "" : ": " + study.study.reason);
+}
+
+absl::Status SumUpWithoutBest(Context& context, Connection& connection, const StudyRecord& study) {
+  std::string why = "no trial has completed";
+  if (study.study.completed > 0) {
+    VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
+    why = WhyNoBest(study, trials);
+  }
+  context.output().Item(fmt::format("{}\n{}; `vernier trial list {}` shows what became of them\n",
+                                    Heading(study),
+                                    why,
+                                    study.name()),
+                        ProtoToJson(study.message));
+  return absl::OkStatus();
+}
+
+absl::Status SumUpSeveral(Context& context, Connection& connection, const StudyRecord& study) {
+  VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
+  const std::vector<TrialRecord> optimal = SelectOptimal(study, trials);
+  Output& output = context.output();
+  output.Say(Heading(study));
+  output.Say(fmt::format("{} of {} completed trials are optimal: no other dominates them",
+                         optimal.size(),
+                         study.study.completed));
+  ListOptimal(output, study, optimal);
+  const std::string flags = context.SameStoreFlags();
+  output.Say(
+      fmt::format("\n{:<12}vernier trial show {} {}{}\n{:<12}vernier plot pareto {} --svg {}.svg{}",
+                  "next",
+                  study.name(),
+                  optimal.front().trial.number.value(),
+                  flags,
+                  "",
+                  study.name(),
+                  study.name(),
+                  flags));
+  return absl::OkStatus();
+}
+
+absl::Status SumUpBest(Context& context, Connection& connection, const StudyRecord& study) {
+  const std::int64_t best = study.study.best->value();
+  VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial,
+                           GetTrial(connection, study.name(), std::to_string(best)));
+  context.output().Item(Heading(study) + "\n" + DescribeBest(study, trial, context.Now()) +
+                            NextSteps(context, study, best),
+                        ProtoToJson(trial.message));
   return absl::OkStatus();
 }
 
@@ -49,24 +106,13 @@ absl::Status Picture(Context& context, Connection& connection, const StudyRecord
 
 absl::Status SumUp(Context& context, Connection& connection, const StudyRecord& study, bool plot) {
   if (context.output().format() == Format::kJsonl) return absl::OkStatus();
-  std::string text = fmt::format("\nstudy '{}' is {}{}\n\n",
-                                 study.name(),
-                                 StudyStateName(study.study.state),
-                                 study.study.reason.empty() ? "" : ": " + study.study.reason);
-  if (!study.study.best) {
-    text +=
-        fmt::format("no trial has completed; `vernier trial list {}` shows what became of them\n",
-                    study.name());
-    context.output().Item(text, ProtoToJson(study.message));
-    return absl::OkStatus();
-  }
-  const std::int64_t best = study.study.best->value();
-  VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial,
-                           GetTrial(connection, study.name(), std::to_string(best)));
-  text += DescribeBest(study, trial, context.Now());
-  text += NextSteps(context, study, best);
-  context.output().Item(text, ProtoToJson(trial.message));
-  if (plot && context.output().is_table()) return Picture(context, connection, study);
+  if (!study.study.best) return SumUpWithoutBest(context, connection, study);
+  VERNIER_RETURN_IF_ERROR(study.has_several_objectives() ? SumUpSeveral(context, connection, study)
+                                                         : SumUpBest(context, connection, study));
+  if (!plot || !context.output().is_table()) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(const auto lines, Picture(context.console(), connection, study));
+  context.output().Say("");
+  for (const std::string& line : lines) context.output().Say(line);
   return absl::OkStatus();
 }
 

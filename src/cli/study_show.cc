@@ -3,6 +3,7 @@
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
+#include "src/cli/outcome_text.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_text.h"
 #include "src/cli/terminal/figures.h"
@@ -74,14 +75,21 @@ absl::StatusOr<ExitCode> Show(Context& context, const StudyArgs& args) {
   return ExitCode::kOk;
 }
 
+// The trials that no other dominates, or why there is none.
+absl::StatusOr<ExitCode> Optimal(Context& context,
+                                 Connection& connection,
+                                 const StudyRecord& study) {
+  VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
+  if (!study.study.best) return NotFound("{}", WhyNoBest(study, trials));
+  ListOptimal(context.output(), study, SelectOptimal(study, trials));
+  return ExitCode::kOk;
+}
+
 absl::StatusOr<ExitCode> Best(Context& context, const StudyArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
-  if (!study.study.best) {
-    return NotFound("study '{}' has no best trial yet: none of its {} trials is completed",
-                    args.study,
-                    study.study.trials);
-  }
+  if (study.has_several_objectives() || !study.study.best)
+    return Optimal(context, connection, study);
   VERNIER_ASSIGN_OR_RETURN(
       const TrialRecord trial,
       GetTrial(connection, args.study, std::to_string(study.study.best->value())));
@@ -108,7 +116,12 @@ void AddStudyShow(CLI::App& study, Action& chosen) {
 
 void AddStudyBest(CLI::App& study, Action& chosen) {
   auto [command, args] = AddCommand<StudyArgs>(
-      study, "best", "Show the best trial and how to reproduce it", &Best, chosen);
+      study,
+      "best",
+      "Show the best trial and how to reproduce it; with several objectives, every trial that no "
+      "other dominates",
+      &Best,
+      chosen);
   AddStudyOption(*command, args->study);
 }
 

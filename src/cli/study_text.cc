@@ -163,8 +163,22 @@ std::string DescribeStudy(const StudyRecord& record, absl::TimeZone zone) {
                             study.spec.parallel,
                             study.spec.seed));
   text += DescribeSpace(study.spec.space);
+  for (const std::string& constraint : study.spec.outcome_constraints) {
+    text += Field("outcome", constraint);
+  }
   if (study.spec.job) text += Field("job", DescribeJob(*study.spec.job));
-  if (study.best) text += Field("best", fmt::format("trial {}", study.best->value()));
+  if (study.best) {
+    text += Field("best",
+                  fmt::format("trial {}{}",
+                              study.best->value(),
+                              record.has_several_objectives() ? " by " + record.objective().metric
+                                                              : std::string()));
+  }
+  if (record.has_several_objectives() && !study.optimal.empty()) {
+    text += Field("optimal", "trials " + Join(study.optimal, ", ", [](TrialNumber trial) {
+                               return std::to_string(trial.value());
+                             }));
+  }
   text += Field("created", FormatMoment(study.created, zone));
   return text + Field("updated", FormatMoment(study.updated, zone));
 }

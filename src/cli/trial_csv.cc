@@ -43,6 +43,11 @@ ordered_json TrialCsvRows(const StudyRecord& study, const std::vector<TrialRecor
   for (const TrialRecord& record : trials) {
     const Trial& trial = record.trial;
     ordered_json row = {{"number", trial.number.value()}, {"state", TrialStateName(trial.state)}};
+    if (!study.outcome_constraints.empty()) {
+      row["feasible"] = trial.state == TrialState::kCompleted
+                            ? ordered_json(!study.BreaksConstraint(trial))
+                            : ordered_json();
+    }
     for (const std::string& metric : metrics) {
       const auto value = ObjectiveOf(trial, metric);
       row["metrics." + metric] = value ? ordered_json(*value) : ordered_json();

@@ -38,7 +38,7 @@ absl::StatusOr<Table> TrialListTable(Context& context,
     }
     rows.push_back(std::move(row));
   }
-  return TrialTable(rows, context.console().unicode);
+  return TrialTable(rows, study.study.spec.objectives, context.console().unicode);
 }
 
 absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {

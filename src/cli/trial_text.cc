@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "fmt/format.h"
+#include "src/cli/outcome_text.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/text.h"
 #include "src/wire/time_proto.h"
@@ -141,6 +142,11 @@ std::string DescribeTrial(const StudyRecord& study,
   const auto& metrics =
       trial.final_metrics.empty() && trial.last ? trial.last->metrics : trial.final_metrics;
   for (const auto& [name, value] : metrics) text += Field(name, FormatFigure(value));
+  if (trial.state == TrialState::kCompleted) {
+    for (const OutcomeConstraint& constraint : study.outcome_constraints) {
+      text += Field("outcome", DescribeSlack(constraint, trial.final_metrics));
+    }
+  }
   bool is_first = true;
   for (const std::string& name : study.parameter_names()) {
     const auto value = trial.point.find(name);

@@ -1,5 +1,7 @@
 #include "src/cli/terminal/study_board.h"
 
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,11 +20,19 @@ const absl::Time kStart = absl::FromUnixSeconds(1000);
 class StudyBoardTest : public ::testing::Test {
  protected:
   StudyBoardTest() {
+    Begin([](StudySpec&) {});
+  }
+
+  // The board of a study that differs from the usual one.
+  void Begin(const std::function<void(StudySpec&)>& change) {
+    board_ = StudyBoard();
+    seq_ = 0;
     StudySpec spec;
     spec.name = "digits";
     spec.objectives = {{.metric = "accuracy", .goal = Goal::kMaximize}};
     spec.budget.trials = 4;
     spec.parallel = 2;
+    change(spec);
     Add(0, StudyCreated{spec});
   }
 
@@ -40,8 +50,11 @@ class StudyBoardTest : public ::testing::Test {
     Add(seconds, Moved(trial, TrialState::kRunning));
   }
   void Complete(int seconds, int trial, double accuracy) {
+    Complete(seconds, trial, std::map<std::string, double>{{"accuracy", accuracy}});
+  }
+  void Complete(int seconds, int trial, const std::map<std::string, double>& metrics) {
     TrialStateChanged changed = Moved(trial, TrialState::kCompleted);
-    changed.final_metrics["accuracy"] = accuracy;
+    changed.final_metrics = metrics;
     Add(seconds, changed);
   }
   static TrialStateChanged Moved(int trial, TrialState to) {
@@ -76,6 +89,34 @@ TEST_F(StudyBoardTest, KeepsTheEarlierOfEqualBests) {
   ASSERT_TRUE(board_.Best().has_value());
   EXPECT_EQ(board_.Best()->number, 2);
   EXPECT_THAT(Screen(4), HasSubstr("best: trial 2  0.7  x=2"));
+}
+
+TEST_F(StudyBoardTest, TheBestKeepsEveryConstraint) {
+  Begin([](StudySpec& spec) { spec.outcome_constraints = {"latency_ms <= 20"}; });
+  for (int trial = 1; trial <= 2; ++trial) Start(0, trial);
+  Complete(1, 1, {{"accuracy", 0.9}, {"latency_ms", 30}});
+  EXPECT_THAT(Screen(1), HasSubstr("best: none yet"));
+  EXPECT_THAT(Screen(1), HasSubstr("1!  COMPLETED"));
+  Complete(2, 2, {{"accuracy", 0.5}, {"latency_ms", 10}});
+  EXPECT_THAT(Screen(2), HasSubstr("best: trial 2  0.5  x=2"));
+}
+
+TEST_F(StudyBoardTest, ShowsEveryObjectiveAndHowManyTrialsAreOptimal) {
+  Begin([](StudySpec& spec) {
+    spec.objectives.push_back({.metric = "latency_ms", .goal = Goal::kMinimize});
+  });
+  for (int trial = 1; trial <= 4; ++trial) Start(0, trial);
+  Complete(1, 1, {{"accuracy", 0.9}, {"latency_ms", 30}});
+  Complete(2, 2, {{"accuracy", 0.5}, {"latency_ms", 10}});
+  Complete(3, 3, {{"accuracy", 0.5}, {"latency_ms", 11}});
+  Complete(4, 4, {{"accuracy", 0.95}});  // Of no rank without the other.
+  const std::string screen = Screen(4);
+  EXPECT_THAT(screen, HasSubstr("maximize accuracy, minimize latency_ms"));
+  EXPECT_THAT(screen, HasSubstr("2 optimal trials, best: trial 1  0.9  30  x=1"));
+  EXPECT_THAT(screen, HasSubstr("accuracy  latency_ms  CURVE"));
+  EXPECT_THAT(screen, HasSubstr("2*  COMPLETED       0.5          10"));
+  EXPECT_THAT(screen, HasSubstr("3  COMPLETED       0.5          11"));
+  EXPECT_THAT(screen, HasSubstr("4  COMPLETED      0.95           -"));
 }
 
 TEST_F(StudyBoardTest, EstimatesTheTimeLeftFromTrialsThatEnded) {

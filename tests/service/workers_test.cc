@@ -82,6 +82,38 @@ TEST_F(WorkersTest, ReportAndComplete) {
   EXPECT_EQ(GetReason(again), Reason::kTrialFinished) << again;
 }
 
+TEST_F(WorkersTest, SeeWhichTrialsAreOptimalAndHowFarConstraintsAreKept) {
+  auto creation = Creation("s");
+  auto& spec = *creation.mutable_study()->mutable_spec();
+  auto& latency = *spec.add_objectives();
+  latency.set_metric("latency_ms");
+  latency.set_goal(v1::MINIMIZE);
+  spec.add_outcome_constraints("memory_mb <= 100");
+  Call(&Stub::CreateStudy, creation);
+  const auto complete = [&](double accuracy, double latency_ms, double memory_mb) {
+    auto request = About<v1::CompleteTrialRequest>(Suggest("w"));
+    auto& metrics = *request.mutable_final_metrics();
+    metrics["accuracy"] = accuracy;
+    metrics["latency_ms"] = latency_ms;
+    metrics["memory_mb"] = memory_mb;
+    return Call(&Stub::CompleteTrial, request);
+  };
+  complete(0.9, 30, 80);
+  const v1::Trial broken = complete(0.95, 20, 103);
+  complete(0.8, 10, 100);
+  ASSERT_EQ(broken.outcome_slacks_size(), 1);
+  EXPECT_EQ(broken.outcome_slacks(0).constraint(), "memory_mb <= 100");
+  EXPECT_EQ(broken.outcome_slacks(0).slack(), -3);
+  const auto trials = Call(&Stub::ListTrials, Text<v1::ListTrialsRequest>("parent: 'studies/s'"));
+  ASSERT_EQ(trials.trials_size(), 3);
+  EXPECT_EQ(trials.trials(0).outcome_slacks(0).slack(), 20);
+  const auto study = Call(&Stub::GetStudy, Text<v1::GetStudyRequest>("name: 'studies/s'"));
+  EXPECT_EQ(study.best_trial(), 1);
+  ASSERT_EQ(study.optimal_trials_size(), 2);
+  EXPECT_EQ(study.optimal_trials(0), "studies/s/trials/1");
+  EXPECT_EQ(study.optimal_trials(1), "studies/s/trials/3");
+}
+
 TEST_F(WorkersTest, BadRequestsNameTheField) {
   CreateStudy("s");
   const v1::Trial trial = Suggest("w");

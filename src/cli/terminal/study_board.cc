@@ -1,7 +1,6 @@
 #include "src/cli/terminal/study_board.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -12,16 +11,16 @@
 namespace vernier::cli {
 namespace {
 
-const std::string* FirstMetric(const std::optional<StudySpec>& spec) {
-  return spec && !spec->objectives.empty() ? &spec->objectives[0].metric : nullptr;
-}
-
-std::optional<double> ValueOf(const std::map<std::string, double>& metrics,
-                              const std::string* metric) {
-  if (metric == nullptr) return std::nullopt;
-  const auto found = metrics.find(*metric);
-  if (found == metrics.end()) return std::nullopt;
-  return found->second;
+// "maximize accuracy, minimize latency_ms".
+std::string DescribeObjectives(const std::vector<Objective>& objectives) {
+  std::string text;
+  for (const Objective& objective : objectives) {
+    text += fmt::format("{}{} {}",
+                        text.empty() ? "" : ", ",
+                        objective.goal == Goal::kMaximize ? "maximize" : "minimize",
+                        objective.metric);
+  }
+  return text;
 }
 
 }  // namespace
@@ -36,6 +35,9 @@ void StudyBoard::On(const StudyCreated& created, absl::Time time) {
   spec_ = created.spec;
   created_ = time;
   for (const Parameter& parameter : spec_->space.parameters()) names_.push_back(parameter.name);
+  optimal_ = OptimalTrials(spec_->objectives);
+  auto constraints = ParseOutcomeConstraints(*spec_);
+  if (constraints.ok()) outcome_constraints_ = *std::move(constraints);
 }
 
 void StudyBoard::On(const StudyStateChanged& changed, absl::Time) {
@@ -59,20 +61,32 @@ void StudyBoard::On(const TrialStateChanged& changed, absl::Time time) {
   if (changed.to == TrialState::kRunning && !entry.started) entry.started = time;
   if (IsFinished(changed.to)) entry.ended = time;
   if (changed.to != TrialState::kCompleted) return;
-  if (const auto value = ValueOf(changed.final_metrics, FirstMetric(spec_))) {
-    entry.objective = value;
-    const bool is_better =
-        !best_ || IsBetter(spec_->objectives[0].goal, *value, *trials_[*best_].objective);
-    if (is_better && !std::isnan(*value)) best_ = changed.trial;
+  NoteObjectives(changed.final_metrics, entry);
+  const std::vector<double> slacks = SlacksOf(outcome_constraints_, changed.final_metrics);
+  entry.breaks_constraint = !AreKept(slacks);
+  std::vector<double> values;
+  for (const std::optional<double>& value : entry.objectives) {
+    if (value) values.push_back(*value);
   }
+  if (values.size() == entry.objectives.size()) optimal_.Tell(changed.trial, values, slacks);
 }
 
 void StudyBoard::On(const MeasurementReported& reported, absl::Time) {
-  const auto value = ValueOf(reported.measurement.metrics, FirstMetric(spec_));
-  if (!value) return;
+  if (!spec_) return;
+  const std::map<std::string, double>& metrics = reported.measurement.metrics;
   Entry& entry = trials_[reported.trial];
-  entry.objective = value;
-  entry.curve.push_back(*value);
+  NoteObjectives(metrics, entry);
+  const auto first = metrics.find(spec_->objectives.front().metric);
+  if (first != metrics.end()) entry.curve.push_back(first->second);
+}
+
+void StudyBoard::NoteObjectives(const std::map<std::string, double>& metrics, Entry& entry) const {
+  if (!spec_) return;
+  entry.objectives.resize(spec_->objectives.size());
+  for (std::size_t i = 0; i < entry.objectives.size(); ++i) {
+    const auto found = metrics.find(spec_->objectives[i].metric);
+    if (found != metrics.end()) entry.objectives[i] = found->second;
+  }
 }
 
 void StudyBoard::On(const StopDecided& decided, absl::Time) {
@@ -98,16 +112,23 @@ std::int64_t StudyBoard::finished() const {
 }
 
 std::optional<TrialRow> StudyBoard::Best() const {
-  if (!best_) return std::nullopt;
-  return Row(*best_, trials_.at(*best_), updated_);
+  const std::optional<TrialNumber> best = optimal_.best();
+  if (!best) return std::nullopt;
+  return Row(*best, trials_.at(*best), updated_);
+}
+
+bool StudyBoard::IsOptimal(TrialNumber trial) const {
+  const std::vector<TrialNumber> optimal = optimal_.optimal();
+  return std::binary_search(optimal.begin(), optimal.end(), trial);
 }
 
 TrialRow StudyBoard::Row(TrialNumber number, const Entry& entry, absl::Time now) const {
   TrialRow row = {.number = number.value(),
                   .state = entry.state,
                   .stopped_early = entry.stopped_early,
-                  .is_best = best_ == number,
-                  .objective = entry.objective,
+                  .is_best = IsOptimal(number),
+                  .breaks_constraint = entry.breaks_constraint,
+                  .objectives = entry.objectives,
                   .curve = entry.curve,
                   .parameters = CompactPoint(entry.point, names_)};
   if (entry.started) row.duration = entry.ended.value_or(now) - *entry.started;
@@ -164,31 +185,40 @@ std::vector<TrialRow> StudyBoard::VisibleRows(std::size_t limit, absl::Time now)
   return rows;
 }
 
+std::string StudyBoard::TitleLine() const {
+  return fmt::format("{}  {}  {}, {}, {} at a time",
+                     spec_->name,
+                     StudyStateName(state_),
+                     DescribeObjectives(spec_->objectives),
+                     spec_->algorithm.name,
+                     spec_->parallel);
+}
+
+std::string StudyBoard::BestLine() const {
+  const std::optional<TrialRow> best = Best();
+  if (!best) return "best: none yet";
+  std::string text = fmt::format("best: trial {}", best->number);
+  for (const std::optional<double>& value : best->objectives) {
+    text += fmt::format("  {}", FormatFigure(*value));
+  }
+  text += "  " + best->parameters;
+  if (spec_->objectives.size() == 1) return text;
+  return fmt::format("{} optimal trials, {}", optimal_.optimal().size(), text);
+}
+
 std::vector<std::string> StudyBoard::Lines(const BoardOptions& options, absl::Time now) const {
   if (!spec_) return {};
-  const Objective& objective = spec_->objectives[0];
   std::vector<std::string> lines;
-  const std::string title = fmt::format("{}  {}  {} {}, {}, {} at a time",
-                                        spec_->name,
-                                        StudyStateName(state_),
-                                        objective.goal == Goal::kMaximize ? "maximize" : "minimize",
-                                        objective.metric,
-                                        spec_->algorithm.name,
-                                        spec_->parallel);
-  lines.push_back(Paint(Truncate(title, options.width), Style::kBold, options.color));
+  lines.push_back(Paint(Truncate(TitleLine(), options.width), Style::kBold, options.color));
   lines.push_back(Truncate(ProgressLine(options, now), options.width));
-  if (const auto best = Best()) {
-    const std::string text = fmt::format(
-        "best: trial {}  {}  {}", best->number, FormatFigure(*best->objective), best->parameters);
-    lines.push_back(Paint(Truncate(text, options.width), Style::kGreen, options.color));
-  } else {
-    lines.push_back("best: none yet");
-  }
+  lines.push_back(Paint(Truncate(BestLine(), options.width),
+                        optimal_.best() ? Style::kGreen : Style::kPlain,
+                        options.color));
   lines.emplace_back();
   const int room = std::max(1, options.height - static_cast<int>(lines.size()) - 2);
   const std::vector<TrialRow> rows = VisibleRows(static_cast<std::size_t>(std::min(room, 16)), now);
-  for (std::string& line :
-       TrialTable(rows, options.unicode).Lines({.width = options.width, .color = options.color})) {
+  for (std::string& line : TrialTable(rows, spec_->objectives, options.unicode)
+                               .Lines({.width = options.width, .color = options.color})) {
     lines.push_back(std::move(line));
   }
   return lines;

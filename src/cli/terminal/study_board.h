@@ -8,6 +8,8 @@
 
 #include "absl/time/time.h"
 #include "src/cli/terminal/trial_table.h"
+#include "src/core/optimal_trials.h"
+#include "src/core/outcome_constraint.h"
 #include "vernier/core/event.h"
 #include "vernier/core/study.h"
 
@@ -35,8 +37,9 @@ class StudyBoard {
   // Of those, the ones that somebody works on: preparing, running or stopping.
   std::int64_t running() const;
   std::int64_t finished() const;
-  // Of completed trials, by the first objective; ties go to the earlier.
+  // As Study::best and Study::optimal.
   std::optional<TrialRow> Best() const;
+  std::vector<TrialNumber> Optimal() const { return optimal_.optimal(); }
 
   // The screen: study, progress, best trial, running and lately finished trials. As of `now`.
   std::vector<std::string> Lines(const BoardOptions& options, absl::Time now) const;
@@ -46,7 +49,8 @@ class StudyBoard {
     Point point;
     TrialState state = TrialState::kRequested;
     bool stopped_early = false;
-    std::optional<double> objective;
+    bool breaks_constraint = false;
+    std::vector<std::optional<double>> objectives;
     std::vector<double> curve;
     std::optional<absl::Time> started;
     std::optional<absl::Time> ended;
@@ -63,7 +67,11 @@ class StudyBoard {
   template <typename Other>
   void On(const Other&, absl::Time) {}
 
+  void NoteObjectives(const std::map<std::string, double>& metrics, Entry& entry) const;
+  bool IsOptimal(TrialNumber trial) const;
   TrialRow Row(TrialNumber number, const Entry& entry, absl::Time now) const;
+  std::string TitleLine() const;
+  std::string BestLine() const;
   std::string ProgressLine(const BoardOptions& options, absl::Time now) const;
   std::optional<absl::Duration> Remaining() const;
   std::vector<TrialRow> VisibleRows(std::size_t limit, absl::Time now) const;
@@ -76,7 +84,8 @@ class StudyBoard {
   absl::Time created_;
   absl::Time updated_;
   std::map<TrialNumber, Entry> trials_;
-  std::optional<TrialNumber> best_;
+  std::vector<OutcomeConstraint> outcome_constraints_;
+  OptimalTrials optimal_{{}};
 };
 
 // One line for people about an event that `board` has applied already; empty for facts that only the log needs.

@@ -20,7 +20,7 @@ enum class TrialState {
   kRunning,     // Its gang runs, or a client holds its lease.
   kPaused,      // Set aside by a rule that may promote it later.
   kStopping,    // Told to stop; its gang is coming down.
-  kCompleted,   // Ended with a value of the objective.
+  kCompleted,   // Ended with a value of every objective.
   kFailed,      // Ended without; see failure.
   kInfeasible,  // The point cannot be evaluated.
   kCancelled,   // Ended because the study or a user said so.

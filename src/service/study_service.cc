@@ -10,7 +10,7 @@
 namespace vernier::service {
 
 StudyServiceImpl::StudyServiceImpl(ServiceParts parts)
-    : parts_(std::move(parts)), started_(parts_.clock.Now()) {}
+    : parts_(std::move(parts)), started_(parts_.clock.Now()), outcomes_(parts_.studies) {}
 
 absl::StatusOr<StudyId> StudyServiceImpl::FindStudy(std::string_view field,
                                                     const std::string& name) const {

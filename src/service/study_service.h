@@ -12,6 +12,7 @@
 #include "grpcpp/server_context.h"
 #include "src/service/call_watch.h"
 #include "src/service/log_source.h"
+#include "src/service/outcome_book.h"
 #include "vernier/core/clock.h"
 #include "vernier/studies.h"
 #include "vernier/v1/study_service.grpc.pb.h"
@@ -127,6 +128,8 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   };
   absl::StatusOr<StudyId> FindStudy(std::string_view field, const std::string& name) const;
   absl::StatusOr<Named> FindTrial(std::string_view field, const std::string& name) const;
+  // The trial as clients see it, how far it keeps the outcome constraints included.
+  void EncodeTrial(std::string_view study, StudyId id, const Trial& trial, v1::Trial* out);
   // The request's own id, or one made up for the log.
   std::string CallId(std::string_view request_id);
 
@@ -151,6 +154,7 @@ class StudyServiceImpl final : public v1::StudyService::Service {
 
   const ServiceParts parts_;
   const absl::Time started_;
+  OutcomeBook outcomes_;
   std::atomic<std::int64_t> calls_ = 0;
 };
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "src/core/outcome_constraint.h"
 #include "src/service/paging.h"
 #include "src/service/reply.h"
 #include "src/service/study_service.h"
@@ -22,37 +21,6 @@ std::optional<LeaseToken> LeaseOf(const Request& request) {
   if (request.client_id().empty() && request.lease_token() == 0) return std::nullopt;
   return LeaseToken{.holder = request.client_id(), .token = request.lease_token()};
 }
-
-// Writes trials of one study as clients see them, how far they keep its outcome constraints included.
-class TrialEncoder {
- public:
-  // Nothing is owned.
-  TrialEncoder(const Studies& studies, StudyId id, const std::string& study)
-      : studies_(studies), id_(id), study_(study) {}
-
-  void Encode(const Trial& trial, v1::Trial* out) {
-    wire::EncodeTrial(study_, trial, out);
-    if (trial.state == TrialState::kCompleted) wire::EncodeSlacks(Constraints(), trial, out);
-  }
-
- private:
-  // None of a study that is deleted by now.
-  const std::vector<OutcomeConstraint>& Constraints() {
-    if (constraints_.has_value()) return *constraints_;
-    constraints_.emplace();
-    const absl::StatusOr<Study> study = studies_.GetStudy(id_);
-    if (!study.ok()) return *constraints_;
-    auto parsed = ParseOutcomeConstraints(study->spec);
-    if (parsed.ok()) constraints_ = *std::move(parsed);
-    return *constraints_;
-  }
-
-  const Studies& studies_;
-  const StudyId id_;
-  const std::string& study_;
-  std::optional<std::vector<OutcomeConstraint>>
-      constraints_;  // Unset until the first that completed.
-};
 
 constexpr int kMostPredicted = 1000;
 
@@ -89,13 +57,21 @@ absl::StatusOr<std::vector<Measurement>> DecodeMeasurements(
 
 }  // namespace
 
+void StudyServiceImpl::EncodeTrial(std::string_view study,
+                                   StudyId id,
+                                   const Trial& trial,
+                                   v1::Trial* out) {
+  wire::EncodeTrial(study, trial, out);
+  if (trial.state == TrialState::kCompleted) wire::EncodeSlacks(*outcomes_.Get(id), trial, out);
+}
+
 grpc::Status StudyServiceImpl::GetTrial(grpc::ServerContext* context,
                                         const v1::GetTrialRequest* request,
                                         v1::Trial* response) {
   return Reply(context, "GetTrial", {}, [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const Trial trial, parts_.studies.GetTrial(named.id));
-    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
+    EncodeTrial(named.study, named.id.study, trial, response);
     return absl::OkStatus();
   });
 }
@@ -114,8 +90,7 @@ grpc::Status StudyServiceImpl::ListTrials(grpc::ServerContext* context,
         auto page, TakePage(std::move(trials), *request, request->parent(), [](const Trial& trial) {
           return trial.number.value();
         }));
-    TrialEncoder encoder(parts_.studies, id, study);
-    for (const Trial& trial : page.rows) encoder.Encode(trial, response->add_trials());
+    for (const Trial& trial : page.rows) EncodeTrial(study, id, trial, response->add_trials());
     response->set_next_page_token(std::move(page.next_page_token));
     return absl::OkStatus();
   });
@@ -153,7 +128,7 @@ grpc::Status StudyServiceImpl::CreateTrial(grpc::ServerContext* context,
                                 wire::FitPoint(study.spec.space, std::move(point)),
                                 metrics,
                                 CallerOf(*context, {}, request->request_id())));
-    TrialEncoder(parts_.studies, study.id, name).Encode(trial, response);
+    EncodeTrial(name, study.id, trial, response);
     parts_.changed();
     return absl::OkStatus();
   });
@@ -175,8 +150,7 @@ grpc::Status StudyServiceImpl::SuggestTrials(grpc::ServerContext* context,
                                request->client_id(),
                                CallerOf(*context, request->client_id(), request->request_id()),
                                std::move(stop)));
-    TrialEncoder encoder(parts_.studies, id, study);
-    for (const Trial& trial : trials) encoder.Encode(trial, response->add_trials());
+    for (const Trial& trial : trials) EncodeTrial(study, id, trial, response->add_trials());
     return absl::OkStatus();
   };
   return ReplyLong(context, "SuggestTrials", request->request_id(), work);
@@ -220,7 +194,7 @@ grpc::Status StudyServiceImpl::HeartbeatTrial(grpc::ServerContext* context,
         const Trial trial,
         parts_.studies.Heartbeat(
             named.id, {.holder = request->client_id(), .token = request->lease_token()}));
-    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
+    EncodeTrial(named.study, named.id.study, trial, response);
     return absl::OkStatus();
   });
 }
@@ -237,8 +211,7 @@ grpc::Status StudyServiceImpl::ReportMeasurement(grpc::ServerContext* context,
                               measurements,
                               LeaseOf(*request),
                               CallerOf(*context, request->client_id(), request->request_id())));
-    TrialEncoder(parts_.studies, named.id.study, named.study)
-        .Encode(reported.trial, response->mutable_trial());
+    EncodeTrial(named.study, named.id.study, reported.trial, response->mutable_trial());
     response->set_should_stop(reported.stop);
     return absl::OkStatus();
   });
@@ -255,7 +228,7 @@ grpc::Status StudyServiceImpl::CompleteTrial(grpc::ServerContext* context,
                                 wire::DecodeMetrics(request->final_metrics()),
                                 LeaseOf(*request),
                                 CallerOf(*context, request->client_id(), request->request_id())));
-    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
+    EncodeTrial(named.study, named.id.study, trial, response);
     return absl::OkStatus();
   });
 }
@@ -273,7 +246,7 @@ grpc::Status StudyServiceImpl::FailTrial(grpc::ServerContext* context,
                             request->message(),
                             LeaseOf(*request),
                             CallerOf(*context, request->client_id(), request->request_id())));
-    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
+    EncodeTrial(named.study, named.id.study, trial, response);
     return absl::OkStatus();
   });
 }
@@ -289,7 +262,7 @@ grpc::Status StudyServiceImpl::MarkTrialInfeasible(grpc::ServerContext* context,
                                  request->message(),
                                  LeaseOf(*request),
                                  CallerOf(*context, request->client_id(), request->request_id())));
-    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
+    EncodeTrial(named.study, named.id.study, trial, response);
     return absl::OkStatus();
   });
 }
@@ -303,7 +276,7 @@ grpc::Status StudyServiceImpl::StopTrial(grpc::ServerContext* context,
         const Trial trial,
         parts_.studies.StopTrial(
             named.id, request->reason(), CallerOf(*context, {}, request->request_id())));
-    TrialEncoder(parts_.studies, named.id.study, named.study).Encode(trial, response);
+    EncodeTrial(named.study, named.id.study, trial, response);
     parts_.changed();
     return absl::OkStatus();
   });

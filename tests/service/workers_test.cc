@@ -114,6 +114,18 @@ TEST_F(WorkersTest, SeeWhichTrialsAreOptimalAndHowFarConstraintsAreKept) {
   EXPECT_EQ(study.optimal_trials(1), "studies/s/trials/3");
 }
 
+TEST_F(WorkersTest, SeeTheConstraintsOfTheStudyThatHasTheNameNow) {
+  for (const std::string constraint : {"accuracy <= 1", "accuracy <= 3"}) {
+    auto creation = Creation("s");
+    creation.mutable_study()->mutable_spec()->add_outcome_constraints(constraint);
+    Call(&Stub::CreateStudy, creation);
+    const v1::Trial trial = Complete(Suggest("w"), 0.5);
+    ASSERT_EQ(trial.outcome_slacks_size(), 1);
+    EXPECT_EQ(trial.outcome_slacks(0).constraint(), constraint);
+    Call(&Stub::DeleteStudy, Text<v1::DeleteStudyRequest>("name: 'studies/s' force: true"));
+  }
+}
+
 TEST_F(WorkersTest, BadRequestsNameTheField) {
   CreateStudy("s");
   const v1::Trial trial = Suggest("w");

@@ -122,7 +122,7 @@ absl::Status TrialRun::Launch(const Study& study, const Trial& trial) {
     return GiveUp(FailureClass::kUserError, std::string(opened.message()));
   }
   VERNIER_RETURN_IF_ERROR(RecordAttempt({}, AttemptState::kStarting));
-  if (const absl::Status started = context_.launcher.Start(*gang); !started.ok()) {
+  if (absl::Status started = context_.launcher.Start(*gang); !started.ok()) {
     // A full disk is no fault of the trial: the next step tries again.
     if (absl::IsResourceExhausted(started)) return started;
     return GiveUp(FailureClass::kInternal, std::string(started.message()));

@@ -128,7 +128,7 @@ class Studies {
                                           const std::optional<LeaseToken>& lease,
                                           const Caller& caller) = 0;
   // Ends the trial with `final_metrics`, or, where that is empty, with the last measurement of each metric. Without a
-  // value of the objective the trial is FAILED with class NO_METRIC.
+  // value of every objective the trial is FAILED with class NO_METRIC.
   virtual absl::StatusOr<Trial> Complete(TrialId id,
                                          const std::map<std::string, double>& final_metrics,
                                          const std::optional<LeaseToken>& lease,

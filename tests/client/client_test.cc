@@ -82,6 +82,7 @@ TEST_F(ClientTest, RunsAStudyToItsBestTrial) {
   ASSERT_EQ(best.size(), 1U);
   ASSERT_OK_AND_ASSIGN(const Study study, client_->GetStudy("s"));
   EXPECT_EQ(study.best, best[0].number);
+  EXPECT_EQ(study.optimal, std::vector<TrialNumber>{best[0].number});
   EXPECT_EQ(study.completed, 5);
 }
 

@@ -17,7 +17,9 @@ namespace vernier::sqlite {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::vernier::testing::CheckConsistent;
 using ::vernier::testing::IsOk;
 using ::vernier::testing::StatusIs;
@@ -135,6 +137,29 @@ TEST_F(SqliteOpen, AStoreOfANewerVersionIsRefusedAndLeftAlone) {
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("schema 99"), HasSubstr(path_))));
   EXPECT_EQ(Ask("PRAGMA user_version"), 99);
+}
+
+// Whether the best is also the only optimal one, the tables of schema 2 say of studies with one objective alone.
+TEST_F(SqliteOpen, OptimalTrialsOfOlderStoresAreTheBestWhereThatIsCertain) {
+  MakeStore(2);
+  Tamper(
+      "UPDATE studies SET best_trial = 2;"
+      "INSERT INTO studies SELECT 7, 'two', state, reason, created_at, updated_at, last_event,"
+      " trials, completed, failed, open, best_trial, spec_version, json_set(spec, '$.objective',"
+      " json('[{\"maximize\": \"a\"}, {\"minimize\": \"b\"}]')), '[]' FROM studies;"
+      "INSERT INTO studies SELECT 8, 'bound', state, reason, created_at, updated_at, last_event,"
+      " trials, completed, failed, open, best_trial, spec_version, json_set(spec,"
+      " '$.outcome_constraints', json('[\"b < 1\"]')), '[]' FROM studies WHERE id = 1;"
+      "INSERT INTO studies SELECT 9, 'new', state, reason, created_at, updated_at, last_event,"
+      " trials, completed, failed, open, NULL, spec_version, spec, '[]' FROM studies WHERE id = 1;"
+      "ALTER TABLE studies DROP COLUMN optimal_trials;"
+      "PRAGMA user_version = 2");
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
+  const auto optimal = [&](std::int64_t id) { return store->GetStudy(StudyId(id))->optimal; };
+  EXPECT_THAT(optimal(1), ElementsAre(TrialNumber(2)));
+  EXPECT_THAT(optimal(7), IsEmpty());
+  EXPECT_THAT(optimal(8), IsEmpty());
+  EXPECT_THAT(optimal(9), IsEmpty());
 }
 
 TEST_F(SqliteOpen, AStoreWithoutItsTablesIsDataLoss) {

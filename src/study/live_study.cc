@@ -150,7 +150,7 @@ absl::Status LiveStudy::Change(const Caller& caller, Decide decide) {
   return Finish(ticket);
 }
 
-absl::Status LiveStudy::AcquireSlot(std::stop_token stop) {
+absl::Status LiveStudy::AcquireSlot(const std::stop_token& stop) {
   struct Wish {
     const bool* taken;
     const std::stop_token* stop;
@@ -170,7 +170,7 @@ void LiveStudy::ReleaseSlot() {
   slot_taken_ = false;
 }
 
-bool LiveStudy::WaitForEvents(EventSeq after, absl::Duration timeout, std::stop_token stop) {
+bool LiveStudy::WaitForEvents(EventSeq after, absl::Duration timeout, const std::stop_token& stop) {
   struct Wish {
     LiveStudy* study;
     EventSeq after;
@@ -201,8 +201,8 @@ void LiveStudy::Revive() {
   barred_ = false;
 }
 
-absl::StatusOr<Slot> Slot::Acquire(LiveStudy& study, std::stop_token stop) {
-  VERNIER_RETURN_IF_ERROR(study.AcquireSlot(std::move(stop)));
+absl::StatusOr<Slot> Slot::Acquire(LiveStudy& study, const std::stop_token& stop) {
+  VERNIER_RETURN_IF_ERROR(study.AcquireSlot(stop));
   return Slot(study);
 }
 

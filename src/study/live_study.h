@@ -70,11 +70,11 @@ class LiveStudy {
 
   // The right to create trials: of one caller at a time, so that the number of the next trial stays reserved while its
   // point is computed.  Cancelled: `stop` fired.
-  absl::Status AcquireSlot(std::stop_token stop);
+  absl::Status AcquireSlot(const std::stop_token& stop);
   void ReleaseSlot();
 
   // True if there is a durable event after `after`.
-  bool WaitForEvents(EventSeq after, absl::Duration timeout, std::stop_token stop);
+  bool WaitForEvents(EventSeq after, absl::Duration timeout, const std::stop_token& stop);
 
   // Bars further changes, `decide` permitting; Revive takes it back.
   absl::Status Bar(Look look);
@@ -106,7 +106,7 @@ class LiveStudy {
 // Holds the slot of a study until it is destroyed or released.
 class Slot {
  public:
-  static absl::StatusOr<Slot> Acquire(LiveStudy& study, std::stop_token stop);
+  static absl::StatusOr<Slot> Acquire(LiveStudy& study, const std::stop_token& stop);
   Slot(Slot&& other) noexcept;
   Slot& operator=(Slot&& other) noexcept;
   ~Slot();

@@ -327,7 +327,7 @@ bool StudiesImpl::WaitForEvents(StudyId id,
                                 absl::Duration timeout,
                                 std::stop_token stop) const {
   const absl::StatusOr<Live> live = Find(id);
-  return live.ok() && (*live)->WaitForEvents(after, timeout, std::move(stop));
+  return live.ok() && (*live)->WaitForEvents(after, timeout, stop);
 }
 
 absl::StatusOr<ReplayReport> StudiesImpl::Replay(StudyId id) const {

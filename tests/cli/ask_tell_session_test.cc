@@ -64,6 +64,38 @@ TEST_F(AskTellSessionTest, LoadsTrialsMadeElsewhere) {
             R"({"ok":true})");
 }
 
+TEST_F(AskTellSessionTest, TakesSeveralObjectivesAndHowFarConstraintsAreKept) {
+  const std::string space = R"("space":[{"name":"x","type":"float","min":0,"max":1}]})";
+  Send(
+      R"({"op":"create","seed":1,"goal":["minimize","maximize"],"outcome_constraints":["a","b"],)" +
+      space);
+  Send(R"({"op":"ask","n":3})");
+  const std::string ok = R"({"ok":true})";
+  EXPECT_EQ(Send(R"({"op":"tell","id":1,"value":[1,2],"slacks":[0.5,null]})").dump(), ok);
+  EXPECT_EQ(Send(R"({"op":"tell","id":2,"value":[1,3]})").dump(), ok);
+  EXPECT_EQ(
+      Send(R"({"op":"load","trials":[{"params":{"x":1},"value":[1,2],"slacks":[1,1]}]})").dump(),
+      ok);
+  EXPECT_EQ(Error(R"({"op":"tell","id":3,"value":1})"), "value: needs 2 numbers, got 1");
+  EXPECT_EQ(Error(R"({"op":"tell","id":3,"value":[1,"2"]})"), "value: must be a number, got \"2\"");
+  EXPECT_EQ(Error(R"({"op":"tell","id":3,"value":[1,2],"slacks":[1]})"),
+            "slacks: needs 2 numbers, got 1");
+  EXPECT_EQ(Error(R"({"op":"tell","id":3,"value":[1,2],"slacks":[1,true]})"),
+            "slacks: must be numbers or null, got true");
+  EXPECT_EQ(Error(R"({"op":"tell","id":3,"value":[1,2],"slacks":1})"),
+            "slacks: must be a list, got 1");
+  EXPECT_EQ(Error(R"({"op":"create","seed":1,"goal":[],)" + space),
+            "goal: must name at least one goal");
+  EXPECT_EQ(Error(R"({"op":"create","seed":1,"goal":["least"],)" + space),
+            "goal: must be minimize or maximize, got \"least\"");
+  EXPECT_EQ(Error(R"({"op":"create","seed":1,"outcome_constraints":"a",)" + space),
+            "outcome_constraints: must be a list, got \"a\"");
+  EXPECT_EQ(Error(R"({"op":"create","seed":1,"outcome_constraints":[1],)" + space),
+            "outcome_constraints: must be texts, got 1");
+  // The session before goes on.
+  EXPECT_EQ(Send(R"({"op":"tell","id":3,"value":[1,2],"slacks":[1,2]})").dump(), ok);
+}
+
 TEST_F(AskTellSessionTest, KeepsThePointsOfAnAskThatWantedTooMany) {
   Send(
       R"({"op":"create","seed":0,"algorithm":"grid","space":[{"name":"n","type":"int","min":1,"max":3}]})");

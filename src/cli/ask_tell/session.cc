@@ -1,9 +1,11 @@
 #include "src/cli/ask_tell/session.h"
 
 #include <iterator>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "fmt/format.h"
 #include "src/core/status.h"
 #include "vernier/core/study.h"
 
@@ -29,11 +31,43 @@ absl::StatusOr<std::uint64_t> Natural(const Json& request, const char* key) {
   return value->get<std::uint64_t>();
 }
 
-absl::StatusOr<Goal> ParseGoal(const Json& request) {
-  const auto goal = request.find("goal");
-  if (goal == request.end() || *goal == "minimize") return Goal::kMinimize;
-  if (*goal == "maximize") return Goal::kMaximize;
-  return InvalidArgument("goal: must be minimize or maximize, got {}", goal->dump());
+absl::StatusOr<Goal> ParseGoal(const Json& goal) {
+  if (goal == "minimize") return Goal::kMinimize;
+  if (goal == "maximize") return Goal::kMaximize;
+  return InvalidArgument("goal: must be minimize or maximize, got {}", goal.dump());
+}
+
+// "goal" is one goal, or a list of them: one for each objective.
+absl::StatusOr<std::vector<Objective>> ParseObjectives(const Json& request) {
+  const auto found = request.find("goal");
+  const Json goals = found == request.end() ? Json("minimize") : *found;
+  if (!goals.is_array()) {
+    VERNIER_ASSIGN_OR_RETURN(const Goal goal, ParseGoal(goals));
+    return std::vector<Objective>{{.metric = "value", .goal = goal}};
+  }
+  std::vector<Objective> objectives;
+  for (const Json& text : goals) {
+    VERNIER_ASSIGN_OR_RETURN(const Goal goal, ParseGoal(text));
+    objectives.push_back({.metric = fmt::format("value {}", objectives.size() + 1), .goal = goal});
+  }
+  if (objectives.empty()) return InvalidArgument("goal: must name at least one goal");
+  return objectives;
+}
+
+absl::StatusOr<std::vector<std::string>> ParseConstraints(const Json& request) {
+  const auto found = request.find("outcome_constraints");
+  if (found == request.end()) return std::vector<std::string>();
+  if (!found->is_array()) {
+    return InvalidArgument("outcome_constraints: must be a list, got {}", found->dump());
+  }
+  std::vector<std::string> constraints;
+  for (const Json& text : *found) {
+    if (!text.is_string()) {
+      return InvalidArgument("outcome_constraints: must be texts, got {}", text.dump());
+    }
+    constraints.push_back(text.get<std::string>());
+  }
+  return constraints;
 }
 
 absl::StatusOr<std::string> ParseAlgorithm(const Json& request) {
@@ -43,9 +77,37 @@ absl::StatusOr<std::string> ParseAlgorithm(const Json& request) {
   return InvalidArgument("algorithm: must be text, got {}", algorithm->dump());
 }
 
-absl::StatusOr<double> ParseValue(const Json& value) {
-  if (!value.is_number()) return InvalidArgument("value: must be a number, got {}", value.dump());
-  return value.get<double>();
+absl::Status CheckLength(const char* key, std::size_t length, std::size_t wanted) {
+  if (length == wanted) return absl::OkStatus();
+  return InvalidArgument("{}: needs {} numbers, got {}", key, wanted, length);
+}
+
+// A list of `count` numbers; a single one may stand by itself.
+absl::StatusOr<std::vector<double>> ParseValues(const Json& values, std::size_t count) {
+  std::vector<double> numbers;
+  for (const Json& value : values.is_array() ? values : Json::array({values})) {
+    if (!value.is_number()) return InvalidArgument("value: must be a number, got {}", value.dump());
+    numbers.push_back(value.get<double>());
+  }
+  VERNIER_RETURN_IF_ERROR(CheckLength("value", numbers.size(), count));
+  return numbers;
+}
+
+// A list of `count` numbers, or of null where it is not known how far a constraint is kept; absent: none is known.
+absl::StatusOr<std::vector<double>> ParseSlacks(const Json& trial, std::size_t count) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const auto found = trial.find("slacks");
+  if (found == trial.end()) return std::vector<double>(count, kUnknown);
+  if (!found->is_array()) return InvalidArgument("slacks: must be a list, got {}", found->dump());
+  std::vector<double> slacks;
+  for (const Json& slack : *found) {
+    if (!slack.is_number() && !slack.is_null()) {
+      return InvalidArgument("slacks: must be numbers or null, got {}", slack.dump());
+    }
+    slacks.push_back(slack.is_null() ? kUnknown : slack.get<double>());
+  }
+  VERNIER_RETURN_IF_ERROR(CheckLength("slacks", slacks.size(), count));
+  return slacks;
 }
 
 Json Ok() { return {{"ok", true}}; }
@@ -88,13 +150,18 @@ absl::StatusOr<Json> AskTellSession::Create(const Json& request) {
   VERNIER_ASSIGN_OR_RETURN(const Json* parameters, Required(request, "space"));
   VERNIER_ASSIGN_OR_RETURN(SpaceCodec codec, SpaceCodec::Parse(*parameters));
   VERNIER_ASSIGN_OR_RETURN(const std::uint64_t seed, Natural(request, "seed"));
-  VERNIER_ASSIGN_OR_RETURN(const Goal goal, ParseGoal(request));
+  Problem problem = {.space = codec.space(), .objectives = {}};
+  VERNIER_ASSIGN_OR_RETURN(problem.objectives, ParseObjectives(request));
+  VERNIER_ASSIGN_OR_RETURN(problem.outcome_constraints, ParseConstraints(request));
   VERNIER_ASSIGN_OR_RETURN(std::string algorithm, ParseAlgorithm(request));
-  Problem problem = {.space = codec.space(), .objectives = {{.metric = "value", .goal = goal}}};
+  const std::size_t objectives = problem.objectives.size();
+  const std::size_t constraints = problem.outcome_constraints.size();
   VERNIER_ASSIGN_OR_RETURN(
       AskTell optimizer,
       AskTell::Create(std::move(problem), {.name = std::move(algorithm), .options = {}}, seed));
   codec_ = std::move(codec);
+  objectives_ = objectives;
+  constraints_ = constraints;
   optimizer_ = std::move(optimizer);
   waiting_.clear();
   Json answer = Ok();
@@ -135,28 +202,34 @@ absl::StatusOr<Json> AskTellSession::Tell(const Json& request) {
     VERNIER_RETURN_IF_ERROR(optimizer_->TellFailed(trial));
     return Ok();
   }
-  VERNIER_ASSIGN_OR_RETURN(const Json* value, Required(request, "value"));
-  VERNIER_ASSIGN_OR_RETURN(const double number, ParseValue(*value));
-  VERNIER_RETURN_IF_ERROR(optimizer_->Tell(trial, {number}));
+  VERNIER_ASSIGN_OR_RETURN(Told told, ParseTold(request));
+  VERNIER_RETURN_IF_ERROR(optimizer_->Tell(trial, std::move(told.values), std::move(told.slacks)));
   return Ok();
+}
+
+absl::StatusOr<AskTellSession::Told> AskTellSession::ParseTold(const Json& trial) const {
+  VERNIER_ASSIGN_OR_RETURN(const Json* value, Required(trial, "value"));
+  Told told;
+  VERNIER_ASSIGN_OR_RETURN(told.values, ParseValues(*value, objectives_));
+  VERNIER_ASSIGN_OR_RETURN(told.slacks, ParseSlacks(trial, constraints_));
+  return told;
 }
 
 absl::StatusOr<Json> AskTellSession::Load(const Json& request) {
   VERNIER_ASSIGN_OR_RETURN(const Json* trials, Required(request, "trials"));
   if (!trials->is_array()) return InvalidArgument("trials: must be a list");
   // All are read before the first is added: a bad one leaves nothing behind.
-  std::vector<std::pair<Point, double>> loaded;
+  std::vector<std::pair<Point, Told>> loaded;
   for (std::size_t i = 0; i < trials->size(); ++i) {
     const Json& trial = (*trials)[i];
     if (!trial.is_object()) return InvalidArgument("trials[{}]: must be an object", i);
     VERNIER_ASSIGN_OR_RETURN(const Json* params, Required(trial, "params"));
-    VERNIER_ASSIGN_OR_RETURN(const Json* value, Required(trial, "value"));
     VERNIER_ASSIGN_OR_RETURN(Point point, codec_->Decode(*params));
-    VERNIER_ASSIGN_OR_RETURN(const double number, ParseValue(*value));
-    loaded.emplace_back(std::move(point), number);
+    VERNIER_ASSIGN_OR_RETURN(Told told, ParseTold(trial));
+    loaded.emplace_back(std::move(point), std::move(told));
   }
-  for (const auto& [point, value] : loaded) {
-    VERNIER_RETURN_IF_ERROR(optimizer_->Add(point, {value}));
+  for (auto& [point, told] : loaded) {
+    VERNIER_RETURN_IF_ERROR(optimizer_->Add(point, std::move(told.values), std::move(told.slacks)));
   }
   return Ok();
 }

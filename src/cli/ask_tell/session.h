@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,9 +29,18 @@ class AskTellSession {
   absl::StatusOr<Json> Tell(const Json& request);
   absl::StatusOr<Json> Load(const Json& request);
 
+  // What a trial came to.
+  struct Told {
+    std::vector<double> values;
+    std::vector<double> slacks;
+  };
+  absl::StatusOr<Told> ParseTold(const Json& trial) const;
+
   // What "create" sets up.
   std::optional<SpaceCodec> codec_;
   std::optional<AskTell> optimizer_;
+  std::size_t objectives_ = 0;
+  std::size_t constraints_ = 0;
   // Asked of the optimiser for a request that wanted more than the space had left: for the next one.
   std::vector<AskTell::Asked> waiting_;
 };

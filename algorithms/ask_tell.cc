@@ -19,7 +19,7 @@ struct AskTell::Rep {
   Rng rng;
   std::string state;
   std::int64_t last_trial = 0;
-  std::vector<Observation> finished;  // In the order in which they were told.
+  TrialLog finished;                  // In the order in which they were told.
   std::vector<PendingPoint> pending;  // In the order in which they were asked.
   OptimalTrials optimal;
 
@@ -29,16 +29,16 @@ struct AskTell::Rep {
   absl::StatusOr<Point> TakePending(TrialNumber trial);
   absl::Status CheckTold(const std::vector<double>& values,
                          const std::vector<double>& slacks) const;
-  void Finish(Observation completed);
-  // REQUIRES: it was told.
-  const Observation& Find(TrialNumber trial) const;
+  absl::Status Finish(const Observation& completed);
+  // Nothing if it was not told.
+  std::optional<Observation> Find(TrialNumber trial) const;
 };
 
 absl::Status AskTell::Rep::AskBatch(std::size_t count, std::vector<Asked>& asked) {
   const Rng stream = rng.Fork(static_cast<std::uint64_t>(last_trial + 1));
   VERNIER_ASSIGN_OR_RETURN(
       Suggestions suggestions,
-      optimizer->Suggest(finished, pending, state, stream, count, std::stop_token()));
+      optimizer->Suggest(finished.Snapshot(), pending, state, stream, count, std::stop_token()));
   VERNIER_CHECK(!suggestions.points.empty(), "an optimiser returned neither a point nor an error");
   state = std::move(suggestions.state);
   for (Suggestion& suggestion : suggestions.points) {
@@ -53,7 +53,7 @@ absl::StatusOr<Point> AskTell::Rep::TakePending(TrialNumber trial) {
   const auto is_trial = [trial](const auto& known) { return known.trial == trial; };
   const auto found = std::find_if(pending.begin(), pending.end(), is_trial);
   if (found == pending.end()) {
-    if (std::any_of(finished.begin(), finished.end(), is_trial)) {
+    if (Find(trial).has_value()) {
       return WithReason(FailedPrecondition("trial {} was told already", trial.value()),
                         Reason::kTrialFinished);
     }
@@ -78,15 +78,18 @@ absl::Status AskTell::Rep::CheckTold(const std::vector<double>& values,
                          slacks.size());
 }
 
-void AskTell::Rep::Finish(Observation completed) {
+absl::Status AskTell::Rep::Finish(const Observation& completed) {
+  VERNIER_RETURN_IF_ERROR(finished.Append(completed));
   optimal.Tell(completed.trial, completed.values, completed.slacks);
-  finished.push_back(std::move(completed));
+  return absl::OkStatus();
 }
 
-const Observation& AskTell::Rep::Find(TrialNumber trial) const {
-  return *std::find_if(finished.begin(), finished.end(), [trial](const Observation& known) {
-    return known.trial == trial;
-  });
+std::optional<Observation> AskTell::Rep::Find(TrialNumber trial) const {
+  const TrialLog::View told = finished.Snapshot();
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    if (told.trial(i) == trial) return told[i];
+  }
+  return std::nullopt;
 }
 
 AskTell::AskTell(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
@@ -100,12 +103,13 @@ absl::StatusOr<AskTell> AskTell::Create(Problem problem,
   if (problem.objectives.empty()) return FieldError("objective", "needs at least one metric");
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer, NewOptimizer(algorithm, problem));
   OptimalTrials optimal(problem.objectives);
+  TrialLog finished(problem);
   return AskTell(std::unique_ptr<Rep>(new Rep{.problem = std::move(problem),
                                               .optimizer = std::move(optimizer),
                                               .rng = Rng(seed),
                                               .state = {},
                                               .last_trial = 0,
-                                              .finished = {},
+                                              .finished = std::move(finished),
                                               .pending = {},
                                               .optimal = std::move(optimal)}));
 }
@@ -126,15 +130,13 @@ absl::Status AskTell::Tell(TrialNumber trial,
                            std::vector<double> slacks) {
   VERNIER_RETURN_IF_ERROR(rep_->CheckTold(values, slacks));
   VERNIER_ASSIGN_OR_RETURN(Point point, rep_->TakePending(trial));
-  rep_->Finish(
+  return rep_->Finish(
       {trial, std::move(point), Outcome::kCompleted, std::move(values), std::move(slacks)});
-  return absl::OkStatus();
 }
 
 absl::Status AskTell::TellFailed(TrialNumber trial) {
   VERNIER_ASSIGN_OR_RETURN(Point point, rep_->TakePending(trial));
-  rep_->finished.push_back({trial, std::move(point), Outcome::kFailed, {}});
-  return absl::OkStatus();
+  return rep_->finished.Append({trial, std::move(point), Outcome::kFailed});
 }
 
 absl::Status AskTell::Add(const Point& point,
@@ -144,14 +146,14 @@ absl::Status AskTell::Add(const Point& point,
   VERNIER_RETURN_IF_ERROR(rep_->problem.space.Check(typed));
   VERNIER_RETURN_IF_ERROR(rep_->CheckTold(values, slacks));
   const TrialNumber trial(++rep_->last_trial);
-  rep_->Finish(
+  return rep_->Finish(
       {trial, std::move(typed), Outcome::kCompleted, std::move(values), std::move(slacks)});
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<PredictedValue>> AskTell::Predict(std::vector<Point> points) const {
   for (Point& point : points) point = rep_->problem.space.InKind(point);
-  return rep_->optimizer->Predict(rep_->finished, rep_->state, points, std::stop_token());
+  return rep_->optimizer->Predict(
+      rep_->finished.Snapshot(), rep_->state, points, std::stop_token());
 }
 
 std::optional<Observation> AskTell::Best() const {
@@ -162,7 +164,9 @@ std::optional<Observation> AskTell::Best() const {
 
 std::vector<Observation> AskTell::Optimal() const {
   std::vector<Observation> optimal;
-  for (const TrialNumber trial : rep_->optimal.optimal()) optimal.push_back(rep_->Find(trial));
+  for (const TrialNumber trial : rep_->optimal.optimal()) {
+    optimal.push_back(*rep_->Find(trial));
+  }
   return optimal;
 }
 

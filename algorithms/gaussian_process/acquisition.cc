@@ -3,48 +3,77 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
+#include "algorithms/gaussian_process/expected_hypervolume.h"
 #include "algorithms/numerics/normal.h"
 
 namespace vernier::gp {
 namespace {
 
-// Of labels that are their mean: never be surer of a failure than Phi(-1 / sqrt(0.02)), one in 10^12.
-constexpr double kLabelNoise = 0.02;
-
-double LogEi(double mean, double variance, double incumbent) {
-  const double deviation = std::sqrt(variance);
-  return numerics::LogExpectedImprovement((mean - incumbent) / deviation).value +
-         std::log(deviation);
+double Deviation(const Requirement& requirement, const Prediction& prediction) {
+  return std::sqrt(prediction.variance + requirement.extra_variance);
 }
-
-double LabelDeviation(double variance) { return std::sqrt(variance + kLabelNoise); }
 
 }  // namespace
 
-Acquisition::Acquisition(const Posterior& objective, double incumbent, const Posterior* success)
-    : objective_(objective), incumbent_(incumbent), success_(success) {}
+double LogProbability(const Requirement& requirement, const Prediction& prediction) {
+  const double z = (prediction.mean - requirement.least) / Deviation(requirement, prediction);
+  return numerics::LogNormalCdf(z).value;
+}
+
+Acquisition::Acquisition(std::vector<const Posterior*> objectives,
+                         BoxDecomposition improvement,
+                         std::vector<Requirement> requirements)
+    : objectives_(std::move(objectives)),
+      improvement_(std::move(improvement)),
+      requirements_(std::move(requirements)) {}
+
+std::vector<double> Acquisition::LogLengthScales() const {
+  std::vector<double> smallest = objectives_.front()->hyperparameters().log_length_scales;
+  for (const Posterior* objective : objectives_) {
+    const std::vector<double>& scales = objective->hyperparameters().log_length_scales;
+    for (std::size_t g = 0; g < smallest.size(); ++g) {
+      smallest[g] = std::min(smallest[g], scales[g]);
+    }
+  }
+  return smallest;
+}
+
+std::vector<double> Acquisition::Gains(
+    const std::vector<std::vector<Prediction>>& predictions) const {
+  std::vector<double> gains(predictions.front().size());
+  std::vector<Prediction> at_point(predictions.size());
+  for (std::size_t i = 0; i < gains.size(); ++i) {
+    for (std::size_t j = 0; j < predictions.size(); ++j) at_point[j] = predictions[j][i];
+    gains[i] = LogExpectedHypervolumeGain(improvement_, at_point);
+  }
+  return gains;
+}
 
 std::vector<double> Acquisition::OptimisticValues(const Eigen::MatrixXd& features) const {
-  const Eigen::VectorXd means = objective_.Means(features);
-  std::vector<double> values(static_cast<std::size_t>(means.size()));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = LogEi(means[static_cast<Eigen::Index>(i)], objective_.signal(), incumbent_);
+  std::vector<std::vector<Prediction>> predictions;
+  for (const Posterior* objective : objectives_) {
+    std::vector<Prediction>& optimistic = predictions.emplace_back();
+    optimistic.reserve(static_cast<std::size_t>(features.rows()));
+    for (const double mean : objective->Means(features)) {
+      optimistic.push_back({.mean = mean, .variance = objective->signal()});
+    }
   }
-  return values;
+  return Gains(predictions);
 }
 
 std::vector<double> Acquisition::Values(const Eigen::MatrixXd& features) const {
-  const std::vector<Prediction> predictions = objective_.Predict(features);
-  std::vector<double> values(predictions.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = LogEi(predictions[i].mean, predictions[i].variance, incumbent_);
+  std::vector<std::vector<Prediction>> predictions;
+  predictions.reserve(objectives_.size());
+  for (const Posterior* objective : objectives_) {
+    predictions.push_back(objective->Predict(features));
   }
-  if (success_ != nullptr) {
-    const std::vector<Prediction> labels = success_->Predict(features);
+  std::vector<double> values = Gains(predictions);
+  for (const Requirement& requirement : requirements_) {
+    const std::vector<Prediction> required = requirement.model->Predict(features);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double deviation = LabelDeviation(labels[i].variance);
-      values[i] += numerics::LogNormalCdf(labels[i].mean / deviation).value;
+      values[i] += LogProbability(requirement, required[i]);
     }
   }
   return values;
@@ -52,21 +81,28 @@ std::vector<double> Acquisition::Values(const Eigen::MatrixXd& features) const {
 
 double Acquisition::ValueAndGradient(const Eigen::RowVectorXd& features,
                                      Eigen::RowVectorXd& gradient) const {
-  const PredictionWithGradient p = objective_.PredictWithGradient(features);
-  const double deviation = std::sqrt(p.value.variance);
-  const numerics::LogImprovement h =
-      numerics::LogExpectedImprovement((p.value.mean - incumbent_) / deviation);
-  gradient = (h.cdf_ratio / deviation) * p.mean_gradient +
-             (0.5 * h.density_ratio / p.value.variance) * p.variance_gradient;
-  double value = h.value + std::log(deviation);
-  if (success_ != nullptr) {
-    const PredictionWithGradient label = success_->PredictWithGradient(features);
-    const double spread = LabelDeviation(label.value.variance);
-    const numerics::LogCdf ok = numerics::LogNormalCdf(label.value.mean / spread);
-    value += ok.value;
-    gradient += ok.slope *
-                (label.mean_gradient / spread -
-                 (0.5 * label.value.mean / (spread * spread * spread)) * label.variance_gradient);
+  std::vector<PredictionWithGradient> predicted;
+  std::vector<Prediction> predictions;
+  for (const Posterior* objective : objectives_) {
+    predicted.push_back(objective->PredictWithGradient(features));
+    predictions.push_back(predicted.back().value);
+  }
+  const LogHypervolumeGain gain = LogExpectedHypervolumeGainWithGradient(improvement_, predictions);
+  gradient.setZero(features.size());
+  for (std::size_t j = 0; j < predicted.size(); ++j) {
+    gradient += gain.by_mean[j] * predicted[j].mean_gradient +
+                gain.by_variance[j] * predicted[j].variance_gradient;
+  }
+  double value = gain.value;
+  for (const Requirement& requirement : requirements_) {
+    const PredictionWithGradient p = requirement.model->PredictWithGradient(features);
+    const double deviation = Deviation(requirement, p.value);
+    const double distance = p.value.mean - requirement.least;
+    const numerics::LogCdf met = numerics::LogNormalCdf(distance / deviation);
+    value += met.value;
+    gradient +=
+        met.slope * (p.mean_gradient / deviation -
+                     (0.5 * distance / (deviation * deviation * deviation)) * p.variance_gradient);
   }
   return value;
 }

@@ -3,23 +3,32 @@
 #include <vector>
 
 #include "Eigen/Core"
+#include "algorithms/gaussian_process/box_decomposition.h"
 #include "algorithms/gaussian_process/posterior.h"
 
 namespace vernier::gp {
 
-// ln of the expected improvement over `incumbent` (Ament et al., 2023: LogEI), exact in its tails, plus ln of the
-// probability that the trial does not fail, where there is a model of that.
-//
-// The failure model is a Gaussian process on labels +1 and -1; P(ok) is the chance that the mean label at the point is
-// above 0. Where failures come by chance the mean label is the same everywhere and so changes nothing; at a border behind
-// which trials fail it changes sign.
+// That the latent function of a model is at least so much.
+struct Requirement {
+  const Posterior* model;
+  double least = 0;
+  double extra_variance = 0;  // Of what is judged, beyond that of the latent function.
+};
+// ln of the probability that it is met at points that the model predicts so.
+double LogProbability(const Requirement& requirement, const Prediction& prediction);
+
+// ln of the expected gain of hypervolume (expected_hypervolume.h), which for one objective is the expected improvement,
+// plus ln of the probability of everything that is required: that outcome constraints are kept (Gardner et al., 2014) and
+// that the trial does not fail.
 class Acquisition {
  public:
-  // All must outlive the object; `success` may be null.
-  Acquisition(const Posterior& objective, double incumbent, const Posterior* success);
+  // All that is pointed to must outlive the object.  `objectives`: at least one.
+  Acquisition(std::vector<const Posterior*> objectives,
+              BoxDecomposition improvement,
+              std::vector<Requirement> requirements);
 
-  double incumbent() const { return incumbent_; }
-  const Posterior& objective() const { return objective_; }
+  // For each group of columns the smallest length scale of the objectives.
+  std::vector<double> LogLengthScales() const;
 
   // An upper bound that needs no variance: for screening many candidates.
   std::vector<double> OptimisticValues(const Eigen::MatrixXd& features) const;
@@ -28,9 +37,12 @@ class Acquisition {
   double ValueAndGradient(const Eigen::RowVectorXd& features, Eigen::RowVectorXd& gradient) const;
 
  private:
-  const Posterior& objective_;
-  const double incumbent_;
-  const Posterior* success_;
+  // ln of the expected gain where predictions are so, by objective and point.
+  std::vector<double> Gains(const std::vector<std::vector<Prediction>>& predictions) const;
+
+  std::vector<const Posterior*> objectives_;
+  BoxDecomposition improvement_;
+  std::vector<Requirement> requirements_;
 };
 
 }  // namespace vernier::gp

@@ -33,25 +33,25 @@ struct FreeCoordinates {
 
 FreeCoordinates FreeAt(const CoordinateSpace& space,
                        const FeatureMap& features,
-                       const Hyperparameters& hyperparameters,
+                       const std::vector<double>& log_length_scales,
                        const std::vector<char>& active) {
   FreeCoordinates free;
   for (std::size_t group = 0; group < features.parameter_of_group().size(); ++group) {
     const int k = features.parameter_of_group()[group];
     if (space.kind(k) != Kind::kContinuous || !active[static_cast<std::size_t>(k)]) continue;
     free.parameters.push_back(static_cast<std::size_t>(k));
-    free.scales.push_back(std::exp(hyperparameters.log_length_scales[group]));
+    free.scales.push_back(std::exp(log_length_scales[group]));
   }
   return free;
 }
 
 }  // namespace
 
-SearchEffort SearchEffort::For(int points) {
+SearchEffort SearchEffort::For(int points, int models) {
   // Scoring costs n^2 for each candidate, a local evaluation 2 n^2.
   constexpr double kScoringWork = 1.5e7;
   constexpr double kLocalWork = 4e6;
-  const double n2 = std::max(1.0, static_cast<double>(points) * points);
+  const double n2 = std::max(1.0, static_cast<double>(points) * points * models);
   SearchEffort effort;
   effort.scored = std::clamp(static_cast<int>(kScoringWork / n2), 32, 512);
   const int evaluations = std::clamp(static_cast<int>(kLocalWork / n2), 24, 160);
@@ -188,8 +188,7 @@ void AcquisitionSearch::Improve(Scored& at) const {
 bool AcquisitionSearch::ImproveContinuous(Scored& at) const {
   std::vector<char> active;
   space_.Activity(at.u, active);
-  const FreeCoordinates free =
-      FreeAt(space_, features_, acquisition_.objective().hyperparameters(), active);
+  const FreeCoordinates free = FreeAt(space_, features_, acquisition_.LogLengthScales(), active);
   const std::size_t size = free.parameters.size();
   if (size == 0) return true;
   Coordinates u = at.u;

@@ -20,8 +20,8 @@ struct SearchEffort {
   int local_evaluations = 40;  // Of value and gradient, for each start.
   int sweeps = 4;              // Of finite parameters, for each start.
 
-  // For a model of `points` points: the work stays bounded as they grow.
-  static SearchEffort For(int points);
+  // For `models` models of `points` points each: the work stays bounded as they grow.
+  static SearchEffort For(int points, int models);
 };
 
 // A configuration and what the acquisition makes of it.

@@ -97,10 +97,25 @@ void CoordinateSpace::Activity(std::span<const double> u, std::vector<char>& act
 Point CoordinateSpace::Decode(std::span<const double> u) const { return DecodePoint(space_, u); }
 
 Coordinates CoordinateSpace::Encode(const Point& point) const {
-  const std::vector<std::optional<double>> encoded = EncodePoint(space_, point);
-  Coordinates u(encoded.size());
-  for (std::size_t k = 0; k < u.size(); ++k) u[k] = encoded[k].value_or(0.5);
-  Round(u);
+  std::vector<Cell> cells(axes_.size());
+  WriteCells(space_, point, cells);
+  return Encode(cells);
+}
+
+Coordinates CoordinateSpace::Encode(std::span<const Cell> cells) const {
+  Coordinates u(cells.size(), 0.5);
+  for (std::size_t k = 0; k < u.size(); ++k) {
+    const int parameter = static_cast<int>(k);
+    const bool is_finite = axes_[k].count > 0;
+    if (cells[k] == kInactive) {
+      if (is_finite) u[k] = CellOf(parameter, IndexAt(parameter, u[k]));
+    } else if (is_finite) {
+      u[k] = CellOf(parameter, cells[k]);
+    } else {
+      const Parameter& definition = space_.parameters()[k];
+      u[k] = ToUnit(definition, ReadCell(definition, cells[k]));
+    }
+  }
   return u;
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "src/core/cells.h"
 #include "vernier/core/rng.h"
 #include "vernier/core/space.h"
 
@@ -45,6 +46,7 @@ class CoordinateSpace {
   Point Decode(std::span<const double> u) const;
   // Coordinates of a legal point; inactive parameters get the middle of their range.
   Coordinates Encode(const Point& point) const;
+  Coordinates Encode(std::span<const Cell> cells) const;
 
  private:
   struct ConditionOnAxis {

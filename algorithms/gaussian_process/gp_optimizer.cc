@@ -35,13 +35,14 @@ namespace {
 constexpr std::size_t kLeastForModel = 2;
 // Points nearer than this to a trial, in length scales, are repeats of it.
 constexpr double kRepeatDistance = 1e-6;
+constexpr std::size_t kMostObjectives = 4;
 
 struct Settings {
   std::size_t initial_points = 5;
-  std::size_t max_points = 1000;
+  std::size_t max_points = 1024;
 };
 
-// What an optimiser knows of its problem before any trial.
+// What an optimiser knows of its space before any trial.
 struct Frame {
   explicit Frame(const Space& space) : coordinates(space), features(coordinates) {}
   Frame(const Frame&) = delete;
@@ -50,6 +51,11 @@ struct Frame {
   gp::CoordinateSpace coordinates;
   gp::FeatureMap features;  // Refers to `coordinates`.
 };
+
+gp::StateShape ShapeOf(const Problem& problem, const Frame& frame) {
+  return {.metrics = problem.objectives.size() + problem.outcome_constraints.size(),
+          .groups = frame.features.groups()};
+}
 
 absl::Status WasCancelled() { return Cancelled("the suggestion was cancelled"); }
 
@@ -64,28 +70,37 @@ PredictedValue InUserUnits(const gp::Prediction& prediction,
                               scale.Backward(prediction.mean - deviation))};
 }
 
+// What an optimiser keeps from one call to the next to spare itself work. Changes nothing of what it proposes.
+struct Kept {
+  gp::History history;
+  gp::Memory models;
+};
+
 // One call of Suggest.
 class Session {
  public:
-  Session(const Frame& frame,
+  Session(const Problem& problem,
+          const Frame& frame,
           const Settings& settings,
-          Goal goal,
-          std::span<const Observation> finished,
+          const TrialLog::View& finished,
           std::span<const PendingPoint> pending,
           std::string_view state,
           Rng stream,
-          std::shared_ptr<const gp::Remembered> known,
+          Kept& kept,
           std::stop_token stop)
-      : frame_(frame),
+      : problem_(problem),
+        frame_(frame),
         settings_(settings),
-        goal_(goal),
-        history_(gp::ReadHistory(frame.coordinates, goal, finished, pending)),
-        state_(gp::ParseState(state, frame.features.groups())),
+        kept_(kept),
+        state_(gp::ParseState(state, ShapeOf(problem, frame))),
         taken_(frame.coordinates.space(), finished, pending),
         out_(finished.size() + pending.size()),
         rng_(stream),
-        known_(std::move(known)),
         stop_(std::move(stop)) {
+    gp::Update(frame.coordinates, problem, finished, kept.history);
+    for (const PendingPoint& trial : pending) {
+      pending_.push_back(frame.coordinates.Encode(trial.point));
+    }
     if (!state_.design_seed) state_.design_seed = rng_.Fork(0).NextU64();
   }
 
@@ -102,20 +117,17 @@ class Session {
       suggestions.points.push_back(*std::move(next));
     }
     suggestions.state = gp::FormatState(state_);
+    if (surrogate_) kept_.models = surrogate_->remembered();
     return suggestions;
-  }
-
-  // What the next call may use; null if nothing was modelled.
-  std::shared_ptr<const gp::Remembered> remembered() const {
-    return surrogate_ ? surrogate_->remembered() : nullptr;
   }
 
  private:
   const Space& space() const { return frame_.coordinates.space(); }
+  const gp::History& history() const { return kept_.history; }
 
   bool IsDesignDue() const {
     return out_ < settings_.initial_points ||
-           history_.points.size() < std::min(settings_.initial_points, kLeastForModel);
+           history().points.size() < std::min(settings_.initial_points, kLeastForModel);
   }
 
   // From now on the point is pending.
@@ -124,7 +136,7 @@ class Session {
     if (surrogate_) {
       surrogate_->Believe(frame_.features.Matrix({u}).row(0));
     } else {
-      history_.pending.push_back(u);
+      pending_.push_back(u);
     }
     taken_.Insert(point);
     ++out_;
@@ -146,23 +158,27 @@ class Session {
 
   absl::StatusOr<Suggestion> Model() {
     if (!surrogate_) {
-      VERNIER_ASSIGN_OR_RETURN(
-          surrogate_,
-          gp::Surrogate::Fit(
-              frame_.features, history_, settings_.max_points, state_, known_.get(), stop_));
+      VERNIER_ASSIGN_OR_RETURN(surrogate_,
+                               gp::Surrogate::Fit(frame_.features,
+                                                  history(),
+                                                  pending_,
+                                                  settings_.max_points,
+                                                  state_,
+                                                  kept_.models,
+                                                  stop_));
       if (stop_.stop_requested()) return WasCancelled();
     }
-    const gp::Acquisition acquisition(
-        surrogate_->objective(), surrogate_->incumbent(), surrogate_->success());
+    const gp::Acquisition acquisition = surrogate_->MakeAcquisition();
     const std::function<bool(const gp::Coordinates&)> admits = Admission();
-    const auto trials = static_cast<int>(surrogate_->objective().scaled_points().rows());
-    const gp::BorderPrior prior(frame_.coordinates, history_.points.size());
+    const auto trials = static_cast<int>(first_objective().scaled_points().rows());
+    const auto models = static_cast<int>(state_.metrics.size());
+    const gp::BorderPrior prior(frame_.coordinates, history().points.size());
     const gp::AcquisitionSearch search(frame_.coordinates,
                                        frame_.features,
                                        acquisition,
                                        prior,
                                        admits,
-                                       gp::SearchEffort::For(trials));
+                                       gp::SearchEffort::For(trials, models));
     for (const gp::Scored& scored : search.Run(surrogate_->centres(), rng_, stop_)) {
       const Eigen::RowVectorXd row = frame_.features.Matrix({scored.u}).row(0);
       Point point = frame_.coordinates.Decode(scored.u);
@@ -188,46 +204,75 @@ class Session {
   }
 
   bool IsRepeat(const Eigen::RowVectorXd& features) const {
-    const gp::Posterior& objective = surrogate_->objective();
+    const gp::Posterior& objective = first_objective();
     const Eigen::RowVectorXd z = features.cwiseProduct(objective.kernel().inverse_scales());
     return (objective.scaled_points().rowwise() - z).rowwise().squaredNorm().minCoeff() <
            kRepeatDistance * kRepeatDistance;
   }
 
   Suggestion Explained(Point point, const Eigen::RowVectorXd& features, double value) const {
-    const PredictedValue predicted =
-        InUserUnits(surrogate_->objective().Predict(features).front(), surrogate_->scale(), goal_);
+    const PredictedValue predicted = InUserUnits(first_objective().Predict(features).front(),
+                                                 surrogate_->objectives().front().scale(),
+                                                 problem_.objectives.front().goal);
     return {.point = std::move(point),
             .origin = "model",
             .acquisition = value,
             .predicted_mean = predicted.mean,
             .predicted_deviation = predicted.deviation,
             .importance = Importance(),
-            .note = surrogate_->note()};
+            .note = Note(features)};
   }
 
-  // The inverse length scales, as shares of their sum.
+  // What the model left out, and how likely it is that the constraints are kept.
+  std::string Note(const Eigen::RowVectorXd& features) const {
+    std::string note = surrogate_->note();
+    const auto add = [&note](const std::string& part) {
+      note += (note.empty() ? "" : "; ") + part;
+    };
+    const std::vector<std::optional<gp::Requirement>> constraints = surrogate_->Constraints();
+    for (std::size_t k = 0; k < constraints.size(); ++k) {
+      const std::string& text = problem_.outcome_constraints[k];
+      if (!constraints[k]) {
+        add(fmt::format("no trial told how far it keeps '{}'", text));
+        continue;
+      }
+      const gp::Prediction slack = constraints[k]->model->Predict(features).front();
+      add(fmt::format("keeps '{}' with probability {:.2g}",
+                      text,
+                      std::exp(gp::LogProbability(*constraints[k], slack))));
+    }
+    return note;
+  }
+
+  // The inverse length scales, as shares of their sum: the mean over the objectives.
   std::map<std::string, double> Importance() const {
-    const std::vector<double>& logs = surrogate_->objective().hyperparameters().log_length_scales;
-    double sum = 0;
-    for (const double log_length_scale : logs) sum += std::exp(-log_length_scale);
     std::map<std::string, double> importance;
-    for (std::size_t group = 0; group < logs.size(); ++group) {
-      const auto k = static_cast<std::size_t>(frame_.features.parameter_of_group()[group]);
-      importance[space().parameters()[k].name] = std::exp(-logs[group]) / sum;
+    const double objectives = static_cast<double>(surrogate_->objectives().size());
+    for (const gp::MetricModel& objective : surrogate_->objectives()) {
+      const std::vector<double>& logs = objective.posterior().hyperparameters().log_length_scales;
+      double sum = 0;
+      for (const double log_length_scale : logs) sum += std::exp(-log_length_scale);
+      for (std::size_t group = 0; group < logs.size(); ++group) {
+        const auto k = static_cast<std::size_t>(frame_.features.parameter_of_group()[group]);
+        importance[space().parameters()[k].name] += std::exp(-logs[group]) / sum / objectives;
+      }
     }
     return importance;
   }
 
+  const gp::Posterior& first_objective() const {
+    return surrogate_->objectives().front().posterior();
+  }
+
+  const Problem& problem_;
   const Frame& frame_;
   const Settings& settings_;
-  const Goal goal_;
-  gp::History history_;
+  Kept& kept_;
+  std::vector<gp::Coordinates> pending_;
   gp::GpState state_;
   sampling::TakenPoints taken_;
   std::uint64_t out_;  // Trials handed out so far, finished or not.
   Rng rng_;
-  const std::shared_ptr<const gp::Remembered> known_;
   const std::stop_token stop_;
   std::optional<gp::Surrogate> surrogate_;
 };
@@ -235,89 +280,104 @@ class Session {
 class GpOptimizer final : public Optimizer {
  public:
   GpOptimizer(const Problem& problem, const Settings& settings, std::string options)
-      : frame_(problem.space),
-        goal_(problem.objectives.front().goal),
+      : problem_(problem),
+        frame_(problem.space),
         settings_(settings),
         options_(std::move(options)) {}
 
   std::string_view name() const override { return "gp"; }
-  std::string_view version() const override { return "2"; }
+  std::string_view version() const override { return "3"; }
   std::string options() const override { return options_; }
 
-  absl::StatusOr<Suggestions> Suggest(std::span<const Observation> finished,
+  absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
                                       std::span<const PendingPoint> pending,
                                       std::string_view state,
                                       Rng stream,
                                       std::size_t count,
                                       std::stop_token stop) const override {
-    VERNIER_RETURN_IF_ERROR(sampling::CheckTrials(frame_.coordinates.space(), finished, pending));
+    VERNIER_RETURN_IF_ERROR(sampling::CheckPending(frame_.coordinates.space(), pending));
+    Kept kept = Take();
     Session session(
-        frame_, settings_, goal_, finished, pending, state, stream, Known(), std::move(stop));
-    VERNIER_ASSIGN_OR_RETURN(Suggestions suggestions, session.Run(count));
-    if (std::shared_ptr<const gp::Remembered> remembered = session.remembered()) {
-      const absl::MutexLock lock(&mutex_);
-      remembered_ = std::move(remembered);
-    }
+        problem_, frame_, settings_, finished, pending, state, stream, kept, std::move(stop));
+    absl::StatusOr<Suggestions> suggestions = session.Run(count);
+    Keep(std::move(kept));
     return suggestions;
   }
 
-  absl::StatusOr<std::vector<PredictedValue>> Predict(std::span<const Observation> finished,
+  absl::StatusOr<std::vector<PredictedValue>> Predict(const TrialLog::View& finished,
                                                       std::string_view state,
                                                       std::span<const Point> points,
                                                       const std::stop_token& stop) const override {
     const Space& space = frame_.coordinates.space();
-    VERNIER_RETURN_IF_ERROR(sampling::CheckTrials(space, finished, {}));
     for (const Point& point : points) VERNIER_RETURN_IF_ERROR(space.Check(point));
-    const gp::History history = gp::ReadHistory(frame_.coordinates, goal_, finished, {});
-    if (history.points.size() < kLeastForModel) {
-      return FailedPrecondition("gp predicts from {} trials with a value on, there are {}",
-                                kLeastForModel,
-                                history.points.size());
-    }
-    gp::GpState parsed = gp::ParseState(state, frame_.features.groups());
-    const std::shared_ptr<const gp::Remembered> known = Known();
-    VERNIER_ASSIGN_OR_RETURN(
-        const gp::Surrogate surrogate,
-        gp::Surrogate::Fit(
-            frame_.features, history, settings_.max_points, parsed, known.get(), stop));
+    Kept kept = Take();
+    gp::Update(frame_.coordinates, problem_, finished, kept.history);
+    const absl::StatusOr<gp::Surrogate> fitted = Fit(kept, state, stop);
+    Keep(std::move(kept));
+    VERNIER_RETURN_IF_ERROR(fitted.status());
     if (stop.stop_requested()) return WasCancelled();
+    std::vector<gp::Coordinates> encoded;
+    encoded.reserve(points.size());
+    for (const Point& point : points) encoded.push_back(frame_.coordinates.Encode(point));
+    const gp::MetricModel& objective = fitted->objectives().front();
+    const Goal goal = problem_.objectives.front().goal;
     std::vector<PredictedValue> predicted;
-    for (const Point& point : points) {
-      const Eigen::MatrixXd row = frame_.features.Matrix({frame_.coordinates.Encode(point)});
-      predicted.push_back(
-          InUserUnits(surrogate.objective().Predict(row).front(), surrogate.scale(), goal_));
+    predicted.reserve(points.size());
+    for (const gp::Prediction& prediction :
+         objective.posterior().Predict(frame_.features.Matrix(encoded))) {
+      predicted.push_back(InUserUnits(prediction, objective.scale(), goal));
     }
     return predicted;
   }
 
  private:
-  std::shared_ptr<const gp::Remembered> Known() const {
-    const absl::MutexLock lock(&mutex_);
-    return remembered_;
+  absl::StatusOr<gp::Surrogate> Fit(const Kept& kept,
+                                    std::string_view state,
+                                    const std::stop_token& stop) const {
+    const std::size_t trials = kept.history.points.size();
+    if (trials < kLeastForModel) {
+      return FailedPrecondition(
+          "gp predicts from {} trials with a value on, there are {}", kLeastForModel, trials);
+    }
+    gp::GpState parsed = gp::ParseState(state, ShapeOf(problem_, frame_));
+    return gp::Surrogate::Fit(
+        frame_.features, kept.history, {}, settings_.max_points, parsed, kept.models, stop);
   }
 
+  // Of calls at the same time, one finds what was kept.
+  Kept Take() const {
+    const absl::MutexLock lock(&mutex_);
+    return std::exchange(kept_, {});
+  }
+  void Keep(Kept kept) const {
+    const absl::MutexLock lock(&mutex_);
+    kept_ = std::move(kept);
+  }
+
+  const Problem problem_;
   const Frame frame_;
-  const Goal goal_;
   const Settings settings_;
   const std::string options_;
   mutable absl::Mutex mutex_;
-  mutable std::shared_ptr<const gp::Remembered> remembered_ ABSL_GUARDED_BY(mutex_);
+  mutable Kept kept_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Optimizer>> NewGpOptimizer(const Problem& problem,
                                                           const Choice& choice) {
-  if (problem.objectives.size() != 1) {
-    return FieldError("objective",
-                      fmt::format("gp optimises one metric, got {}; random, quasi-random and grid "
-                                  "take several",
-                                  problem.objectives.size()));
+  if (problem.objectives.size() > kMostObjectives) {
+    return FieldError(
+        "objective",
+        fmt::format("gp optimises at most {} metrics, got {}; random, quasi-random and "
+                    "grid take more",
+                    kMostObjectives,
+                    problem.objectives.size()));
   }
   OptionReader reader("algorithm", choice);
   Settings settings;
   settings.initial_points = static_cast<std::size_t>(reader.Int("initial_points", 5, 1, 100000));
-  settings.max_points = static_cast<std::size_t>(reader.Int("max_points", 1000, 10, 5000));
+  settings.max_points = static_cast<std::size_t>(reader.Int("max_points", 1024, 10, 5000));
   VERNIER_RETURN_IF_ERROR(reader.Finish());
   return std::make_unique<GpOptimizer>(problem, settings, reader.Json());
 }

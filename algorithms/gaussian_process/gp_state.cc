@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <vector>
 
 #include "nlohmann/json.hpp"
@@ -12,9 +11,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 // By kWarps.
-constexpr std::array<const char*, kWarps.size()> kObjectiveKeys = {"half_rank", "power"};
+constexpr std::array<const char*, kWarps.size()> kWarpNames = {"half_rank", "power"};
 // No logarithm of a hyperparameter is beyond this (Prior).
 constexpr double kLargestLog = 50.0;
 
@@ -23,9 +22,11 @@ std::optional<Hyperparameters> ReadTheta(const Json& json, std::string_view key,
   const std::size_t size = Hyperparameters::PackedSize(static_cast<std::size_t>(groups));
   if (at == json.end() || !at->is_array() || at->size() != size) return std::nullopt;
   std::vector<double> theta;
+  theta.reserve(size);
   for (const Json& number : *at) {
-    if (!number.is_number() || !(std::abs(number.get<double>()) <= kLargestLog))
+    if (!number.is_number() || !(std::abs(number.get<double>()) <= kLargestLog)) {
       return std::nullopt;
+    }
     theta.push_back(number.get<double>());
   }
   return Hyperparameters::Unpack(theta);
@@ -36,32 +37,49 @@ std::int64_t ReadInteger(const Json& json, std::string_view key) {
   return at != json.end() && at->is_number_integer() ? at->get<std::int64_t>() : 0;
 }
 
+Json MetricToJson(const MetricState& metric) {
+  Json json = {{"anchor", metric.anchor}};
+  for (std::size_t i = 0; i < kWarps.size(); ++i) {
+    if (metric.by_warp[i]) json[kWarpNames[i]] = metric.by_warp[i]->Pack();
+    if (metric.warp == kWarps[i]) json["warp"] = kWarpNames[i];
+  }
+  return json;
+}
+
+MetricState MetricFromJson(const Json& json, int groups) {
+  MetricState metric;
+  if (!json.is_object()) return metric;
+  for (std::size_t i = 0; i < kWarps.size(); ++i) {
+    metric.by_warp[i] = ReadTheta(json, kWarpNames[i], groups);
+    if (json.value("warp", Json()) == kWarpNames[i]) metric.warp = kWarps[i];
+  }
+  metric.anchor = ReadInteger(json, "anchor");
+  const auto is_missing = [](const auto& theta) { return !theta.has_value(); };
+  const bool is_whole = std::none_of(metric.by_warp.begin(), metric.by_warp.end(), is_missing);
+  return is_whole ? metric : MetricState();
+}
+
 }  // namespace
 
 std::string FormatState(const GpState& state) {
-  Json json = {{"format", kFormat}, {"fitted_at", state.fitted_at}, {"anchor", state.anchor}};
-  for (std::size_t i = 0; i < kWarps.size(); ++i) {
-    if (state.objective[i]) json[kObjectiveKeys[i]] = state.objective[i]->Pack();
-    if (state.warp == kWarps[i]) json["warp"] = kObjectiveKeys[i];
-  }
+  Json json = {{"format", kFormat}, {"fitted_at", state.fitted_at}, {"metrics", Json::array()}};
+  for (const MetricState& metric : state.metrics) json["metrics"].push_back(MetricToJson(metric));
   if (state.success) json["success"] = state.success->Pack();
   if (state.design_seed) json["design_seed"] = *state.design_seed;
   return json.dump();
 }
 
-GpState ParseState(std::string_view text, int groups) {
+GpState ParseState(std::string_view text, const StateShape& shape) {
   const Json json = Json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
   GpState state;
+  state.metrics.resize(shape.metrics);
   if (!json.is_object() || json.value("format", Json()) != kFormat) return state;
-  for (std::size_t i = 0; i < kWarps.size(); ++i) {
-    state.objective[i] = ReadTheta(json, kObjectiveKeys[i], groups);
-    if (json.value("warp", Json()) == kObjectiveKeys[i]) state.warp = kWarps[i];
+  const Json metrics = json.value("metrics", Json());
+  for (std::size_t i = 0; metrics.is_array() && i < std::min(shape.metrics, metrics.size()); ++i) {
+    state.metrics[i] = MetricFromJson(metrics[i], shape.groups);
   }
-  const auto is_missing = [](const auto& theta) { return !theta.has_value(); };
-  if (std::any_of(state.objective.begin(), state.objective.end(), is_missing)) state.objective = {};
-  state.success = ReadTheta(json, "success", groups);
+  state.success = ReadTheta(json, "success", shape.groups);
   state.fitted_at = ReadInteger(json, "fitted_at");
-  state.anchor = ReadInteger(json, "anchor");
   const auto seed = json.find("design_seed");
   if (seed != json.end() && seed->is_number_unsigned()) {
     state.design_seed = seed->get<std::uint64_t>();

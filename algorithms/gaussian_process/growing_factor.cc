@@ -10,8 +10,6 @@ namespace vernier::gp {
 namespace {
 
 constexpr Eigen::Index kAlignment = 8;  // Numbers in the widest vector.
-// Of the signal variance: what rounding may leave of a variance that is zero.
-constexpr double kLeastShare = 1e-12;
 
 }  // namespace
 
@@ -43,7 +41,7 @@ void GrowingFactor::Append(const Kernel& kernel, const Eigen::MatrixXd& z, Eigen
     storage_.topLeftCorner(i, i).triangularView<Eigen::Lower>().solveInPlace(border);
     const double rest = kernel.variance() + nugget_ - border.squaredNorm();
     storage_.row(i).head(i) = border;
-    storage_(i, i) = std::sqrt(std::max(rest, kLeastShare * kernel.variance()));
+    storage_(i, i) = std::sqrt(std::max(rest, kLeastVarianceShare * kernel.variance()));
   }
 }
 

@@ -13,7 +13,7 @@ std::vector<double> Hyperparameters::Pack() const {
 }
 
 Hyperparameters Hyperparameters::Unpack(std::span<const double> theta) {
-  const std::size_t groups = theta.size() - 3;
+  const std::size_t groups = theta.size() - PackedSize(0);
   return {.log_length_scales = {theta.begin(), theta.begin() + static_cast<std::ptrdiff_t>(groups)},
           .log_signal = theta[groups],
           .log_main = theta[groups + 1],

@@ -9,6 +9,10 @@
 
 namespace vernier::gp {
 
+// Of the variance before any data: what rounding may leave of a variance that is zero. None is taken to be less, so that it
+// has a logarithm and can be divided by.
+inline constexpr double kLeastVarianceShare = 1e-12;
+
 // ln of what the kernel and the noise depend on.
 struct Hyperparameters {
   std::vector<double> log_length_scales;  // One for each group of columns.

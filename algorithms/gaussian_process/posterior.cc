@@ -8,13 +8,6 @@
 #include "algorithms/numerics/cholesky.h"
 
 namespace vernier::gp {
-namespace {
-
-// Of the signal variance: what rounding may leave of a variance that is zero.
-constexpr double kVarianceFloor = 1e-12;
-
-}  // namespace
-
 Posterior::Posterior(GrowingFactor factor,
                      const Eigen::VectorXd& targets,
                      Hyperparameters hyperparameters,
@@ -50,7 +43,7 @@ Posterior Posterior::Extend(GrowingFactor factor,
 }
 
 double Posterior::Floored(double variance) const {
-  return std::max(variance, kVarianceFloor * signal());
+  return std::max(variance, kLeastVarianceShare * signal());
 }
 
 void Posterior::Believe(const Eigen::RowVectorXd& features) {

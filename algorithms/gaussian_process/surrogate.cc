@@ -2,35 +2,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
-#include <utility>
+#include <span>
 
-#include "algorithms/gaussian_process/fit.h"
-#include "algorithms/gaussian_process/likelihood.h"
-#include "algorithms/gaussian_process/model_choice.h"
 #include "fmt/format.h"
+#include "src/core/pareto.h"
 #include "src/core/status.h"
 
 namespace vernier::gp {
 namespace {
 
-// Below so many failures they are given a poor value; from it on they get a model of their own.
+// Below so many failures they are given poor values; from it on they get a model of their own.
 constexpr std::size_t kFailuresForModel = 3;
-// Of the signal variance: with less noise than this, an observed value is taken at its word.
-constexpr double kNoiselessShare = 1e-3;
+// Of labels that are their mean: never be surer of a failure than Phi(-1 / sqrt(0.02)), one in 10^12.
+constexpr double kLabelNoise = 0.02;
 constexpr std::size_t kCentres = 5;
+constexpr std::size_t kCentresOfFront = 10;
+// Of a trial of which it is not known how far it keeps a constraint.
+constexpr double kUnknownShortfall = 1.0;
 constexpr std::int64_t kAlwaysRefit = 50;
 constexpr double kRefitGrowth = 0.05;
-constexpr std::size_t kMostFitted = 300;
-// Below so many points a factor is computed sooner than remembered.
-constexpr Eigen::Index kLeastRemembered = 150;
+// How far the reference point lies below the worst of the front, in the front's extents.
+constexpr double kReferenceDepth = 0.1;
+// Of a larger front only so many points are looked at, by the number of objectives.
+constexpr std::size_t kMostOfFront[] = {0, 1, 400, 100, 40};
 
-// What the model of the objective learns from.
+// What the models learn from.
 struct TrainingSet {
   std::vector<Coordinates> points;
-  std::vector<double> values;
-  std::vector<Coordinates> failed;  // For the failure model; empty if there is none.
-  bool is_whole = true;             // Holds every trial with a value.
+  std::vector<std::vector<double>> values;  // By objective.
+  std::vector<std::vector<double>> slacks;  // By outcome constraint.
+  std::vector<Coordinates> failed;          // For the failure model; empty if there is none.
+  bool is_whole = true;                     // Holds every trial with values.
   std::string note;
 };
 
@@ -42,126 +46,69 @@ double PoorValue(std::vector<double> values) {
   return *quarter;
 }
 
+template <typename T>
+std::vector<T> Chosen(const std::vector<T>& of, std::span<const std::size_t> chosen) {
+  std::vector<T> out;
+  out.reserve(chosen.size());
+  for (const std::size_t i : chosen) out.push_back(of[i]);
+  return out;
+}
+
+void AddPoorly(const std::vector<Coordinates>& failed, TrainingSet& set) {
+  set.points.insert(set.points.end(), failed.begin(), failed.end());
+  for (std::vector<double>& values : set.values) {
+    values.resize(set.points.size(), PoorValue(values));
+  }
+  for (std::vector<double>& slacks : set.slacks) {
+    slacks.resize(set.points.size(), std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
 TrainingSet Select(const History& history, std::size_t max_points) {
   TrainingSet set;
-  for (const std::size_t i : ChooseModelled(history.values, max_points)) {
-    set.points.push_back(history.points[i]);
-    set.values.push_back(history.values[i]);
+  std::vector<std::vector<double>> values;
+  for (std::size_t j = 0; j < history.values.size(); ++j) {
+    values.push_back(ModelledValues(history, j));
   }
-  set.is_whole = set.points.size() == history.points.size();
-  if (!set.is_whole) {
+  const bool is_whole = history.points.size() <= max_points;
+  const std::vector<std::size_t> chosen =
+      ChooseModelled(values, is_whole ? max_points : max_points * 5 / 8);
+  set.points = Chosen(history.points, chosen);
+  for (const auto& of_objective : values) set.values.push_back(Chosen(of_objective, chosen));
+  for (const auto& slacks : history.slacks) set.slacks.push_back(Chosen(slacks, chosen));
+  set.is_whole = is_whole;
+  if (!is_whole) {
     set.note =
-        fmt::format("the model looks at {} of {} trials", set.points.size(), history.points.size());
+        fmt::format("the model looks at {} of {} trials", chosen.size(), history.points.size());
   }
   if (history.failed.size() >= kFailuresForModel) {
     const std::size_t kept = std::min(history.failed.size(), max_points);
     set.failed.assign(history.failed.end() - static_cast<std::ptrdiff_t>(kept),
                       history.failed.end());
-    return set;
-  }
-  const double poor = PoorValue(set.values);
-  for (const Coordinates& u : history.failed) {
-    set.points.push_back(u);
-    set.values.push_back(poor);
+  } else {
+    AddPoorly(history.failed, set);
   }
   return set;
 }
 
-// Raises the noise until the covariance matrix can be factorised.
-absl::StatusOr<Posterior> Condition(const Eigen::MatrixXd& rows,
-                                    const Eigen::VectorXd& targets,
-                                    Hyperparameters hyperparameters,
-                                    const std::vector<int>& group_of_column) {
-  for (const double least_noise : {0.0, 1e-4, 1e-2, 1.0}) {
-    if (least_noise > 0) {
-      hyperparameters.log_noise = std::max(hyperparameters.log_noise, std::log(least_noise));
-    }
-    std::optional<Posterior> posterior =
-        Posterior::Create(rows, targets, hyperparameters, group_of_column);
-    if (posterior) return *std::move(posterior);
+// Where something is known.
+std::vector<std::size_t> Known(const std::vector<double>& values) {
+  std::vector<std::size_t> known;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isnan(values[i])) known.push_back(i);
   }
-  return Internal("the covariance of {} trials is not positive definite", targets.size());
+  return known;
 }
 
-bool IsPrefix(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& of) {
-  return rows.rows() <= of.rows() && rows.cols() == of.cols() && rows == of.topRows(rows.rows());
-}
-
-// Condition, the factor of the rows behind `anchor` being appended, to what is known if that is the same so far.
-absl::StatusOr<Posterior> Grow(const Eigen::MatrixXd& rows,
-                               const Eigen::VectorXd& targets,
-                               const Hyperparameters& hyperparameters,
-                               const std::vector<int>& group_of_column,
-                               Eigen::Index anchor,
-                               const Remembered* known) {
-  const bool is_known = known != nullptr && known->factor.anchor() == anchor &&
-                        known->hyperparameters.Pack() == hyperparameters.Pack() &&
-                        IsPrefix(known->rows, rows);
-  if (is_known) {
-    return Posterior::Extend(known->factor, rows, targets, hyperparameters, group_of_column);
+Eigen::MatrixXd Rows(const Eigen::MatrixXd& all, std::span<const std::size_t> chosen) {
+  Eigen::MatrixXd rows(static_cast<Eigen::Index>(chosen.size()), all.cols());
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    rows.row(static_cast<Eigen::Index>(i)) = all.row(static_cast<Eigen::Index>(chosen[i]));
   }
-  VERNIER_ASSIGN_OR_RETURN(
-      const Posterior first,
-      Condition(rows.topRows(anchor), targets.head(anchor), hyperparameters, group_of_column));
-  return Posterior::Extend(first.factor(), rows, targets, first.hyperparameters(), group_of_column);
+  return rows;
 }
 
-// Of many trials, so many are looked at when hyperparameters are fitted, evenly spread.
-struct FittingSet {
-  Eigen::MatrixXd rows;
-  std::vector<double> values;
-};
-
-FittingSet Thinned(const Eigen::MatrixXd& rows, const std::vector<double>& values) {
-  const auto all = values.size();
-  const std::size_t kept = std::min(all, kMostFitted);
-  FittingSet set{.rows = Eigen::MatrixXd(static_cast<Eigen::Index>(kept), rows.cols()),
-                 .values = std::vector<double>(kept)};
-  for (std::size_t i = 0; i < kept; ++i) {
-    const std::size_t from = i * all / kept;
-    set.rows.row(static_cast<Eigen::Index>(i)) = rows.row(static_cast<Eigen::Index>(from));
-    set.values[i] = values[from];
-  }
-  return set;
-}
-
-Hyperparameters FitTo(const FeatureMap& features,
-                      const Eigen::MatrixXd& rows,
-                      const Eigen::VectorXd& targets,
-                      const std::optional<Hyperparameters>& known,
-                      const std::stop_token& stop) {
-  return FitHyperparameters(rows,
-                            features.group_of_column(),
-                            features.groups(),
-                            targets,
-                            Prior(),
-                            known,
-                            FitEffort(),
-                            stop);
-}
-
-// Fits a model of the targets under each warp, and chooses the one whose leave-one-out predictions order the trials best.
-absl::Status FitObjective(const FeatureMap& features,
-                          const FittingSet& set,
-                          GpState& state,
-                          const std::stop_token& stop) {
-  const Eigen::Map<const Eigen::VectorXd> values(set.values.data(), set.rows.rows());
-  double most = -1.0;
-  for (std::size_t i = 0; i < kWarps.size(); ++i) {
-    const Eigen::VectorXd targets = TargetScale(set.values, kWarps[i]).Targets(set.values);
-    state.objective[i] = FitTo(features, set.rows, targets, state.objective[i], stop);
-    VERNIER_ASSIGN_OR_RETURN(
-        const Posterior posterior,
-        Condition(set.rows, targets, *state.objective[i], features.group_of_column()));
-    const double skill = OrderingSkill(posterior.LeaveOneOutMeans(targets), values);
-    if (skill > most) {
-      most = skill;
-      state.warp = kWarps[i];
-    }
-  }
-  return absl::OkStatus();
-}
-
+// Points that worked are labelled 1, those that failed -1.
 absl::StatusOr<Posterior> FitSuccess(const FeatureMap& features,
                                      const Eigen::MatrixXd& rows,
                                      const std::vector<Coordinates>& failed,
@@ -175,26 +122,46 @@ absl::StatusOr<Posterior> FitSuccess(const FeatureMap& features,
   all.bottomRows(lost) = features.Matrix(failed);
   Eigen::VectorXd labels = Eigen::VectorXd::Ones(worked + lost);
   labels.tail(lost).setConstant(-1.0);
-  if (refit || !state.success) {
-    const FittingSet set = Thinned(all, {labels.begin(), labels.end()});
-    const Eigen::Map<const Eigen::VectorXd> targets(set.values.data(), set.rows.rows());
-    state.success = FitTo(features, set.rows, targets, state.success, stop);
-  }
-  return Condition(all, labels, *state.success, features.group_of_column());
+  return FitLabels(features, all, labels, refit, state.success, stop);
 }
 
-std::vector<Coordinates> BestPoints(const std::vector<Coordinates>& points,
-                                    const Eigen::VectorXd& fitted) {
-  std::vector<std::size_t> order(points.size());
+// What a constraint's slack must be at least, as the model sees it.
+Requirement IsKept(const MetricModel& constraint) {
+  return {.model = &constraint.posterior(), .least = constraint.scale().Forward(0)};
+}
+
+// The points that no other dominates: indices.
+std::vector<std::size_t> Front(const std::vector<ObjectiveVector>& points) {
+  const std::vector<bool> dominated = Dominated(points);
+  std::vector<std::size_t> front;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!dominated[i]) front.push_back(i);
+  }
+  return front;
+}
+
+// The indices of the `count` largest, largest first; of equal ones the earlier.
+std::vector<std::size_t> Largest(const Eigen::VectorXd& values, std::size_t count) {
+  std::vector<std::size_t> order(static_cast<std::size_t>(values.size()));
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&fitted](std::size_t a, std::size_t b) {
-    return fitted[static_cast<Eigen::Index>(a)] > fitted[static_cast<Eigen::Index>(b)];
+  std::stable_sort(order.begin(), order.end(), [&values](std::size_t a, std::size_t b) {
+    return values[static_cast<Eigen::Index>(a)] > values[static_cast<Eigen::Index>(b)];
   });
-  order.resize(std::min(order.size(), kCentres));
-  std::vector<Coordinates> best;
-  best.reserve(order.size());
-  for (const std::size_t i : order) best.push_back(points[i]);
-  return best;
+  order.resize(std::min(order.size(), count));
+  return order;
+}
+
+// Where the front has no extent, the worst of all points.
+ObjectiveVector ReferenceOf(const std::vector<ObjectiveVector>& front,
+                            const ObjectiveVector& worst) {
+  ObjectiveVector reference = worst;
+  for (std::size_t j = 0; j < worst.size(); ++j) {
+    const auto by_value = [j](const auto& a, const auto& b) { return a[j] < b[j]; };
+    const auto [least, most] = std::minmax_element(front.begin(), front.end(), by_value);
+    const double extent = (*most)[j] - (*least)[j];
+    if (extent > 0) reference[j] = (*least)[j] - kReferenceDepth * extent;
+  }
+  return reference;
 }
 
 }  // namespace
@@ -206,52 +173,153 @@ bool IsRefitDue(std::int64_t fitted_at, std::int64_t now) {
 
 absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
                                          const History& history,
+                                         const std::vector<Coordinates>& pending,
                                          std::size_t max_points,
                                          GpState& state,
-                                         const Remembered* known,
+                                         const Memory& known,
                                          const std::stop_token& stop) {
   TrainingSet set = Select(history, max_points);
   const Eigen::MatrixXd rows = features.Matrix(set.points);
-  const auto trials = static_cast<std::int64_t>(history.points.size() + history.failed.size());
-  const bool refit = IsRefitDue(state.fitted_at, trials) || !state.objective[0];
-  // What is chosen anew each time does not grow.
-  if (refit || !set.is_whole) state.anchor = rows.rows();
-  if (refit) {
-    state.fitted_at = trials;
-    VERNIER_RETURN_IF_ERROR(FitObjective(features, Thinned(rows, set.values), state, stop));
-  }
-  TargetScale scale(set.values, state.warp);
-  const Eigen::VectorXd targets = scale.Targets(set.values);
-  const Hyperparameters& hyperparameters = *state.objective[static_cast<std::size_t>(state.warp)];
-  const Eigen::Index anchor = std::clamp<Eigen::Index>(state.anchor, 1, rows.rows());
-  VERNIER_ASSIGN_OR_RETURN(
-      Posterior objective,
-      Grow(rows, targets, hyperparameters, features.group_of_column(), anchor, known));
-  std::shared_ptr<const Remembered> remembered;
-  if (rows.rows() >= kLeastRemembered && set.is_whole &&
-      objective.hyperparameters().Pack() == hyperparameters.Pack()) {
-    remembered = std::make_shared<const Remembered>(
-        Remembered{.hyperparameters = hyperparameters, .rows = rows, .factor = objective.factor()});
-  }
+  const auto trials = static_cast<std::int64_t>(history.trials());
+  const bool refit = IsRefitDue(state.fitted_at, trials);
+  if (refit) state.fitted_at = trials;
+  const MetricModel::Occasion occasion{.refit = refit, .grows = set.is_whole};
+  const auto known_of = [&known](std::size_t metric) {
+    return metric < known.size() ? known[metric].get() : nullptr;
+  };
 
-  Surrogate surrogate(std::move(scale), std::move(objective));
-  surrogate.remembered_ = std::move(remembered);
-  const bool noisy = surrogate.objective_.noise() > kNoiselessShare * surrogate.objective_.signal();
-  surrogate.incumbent_ = noisy ? surrogate.objective_.fitted().maxCoeff() : targets.maxCoeff();
-  surrogate.centres_ = BestPoints(set.points, surrogate.objective_.fitted());
+  Surrogate surrogate;
+  for (std::size_t j = 0; j < set.values.size(); ++j) {
+    VERNIER_ASSIGN_OR_RETURN(
+        MetricModel model,
+        MetricModel::Fit(
+            features, rows, set.values[j], occasion, state.metrics[j], known_of(j), stop));
+    surrogate.objectives_.push_back(std::move(model));
+  }
+  std::vector<std::vector<std::size_t>> seen;
+  for (std::size_t k = 0; k < set.slacks.size(); ++k) {
+    const std::size_t metric = set.values.size() + k;
+    surrogate.constraints_.emplace_back();
+    seen.push_back(Known(set.slacks[k]));
+    if (seen.back().empty()) continue;
+    VERNIER_ASSIGN_OR_RETURN(surrogate.constraints_.back(),
+                             MetricModel::Fit(features,
+                                              Rows(rows, seen.back()),
+                                              Chosen(set.slacks[k], seen.back()),
+                                              occasion,
+                                              state.metrics[metric],
+                                              known_of(metric),
+                                              stop));
+  }
+  surrogate.LookAtPoints(set.points, surrogate.Shortfall(set.points.size(), seen));
   surrogate.note_ = std::move(set.note);
   if (!set.failed.empty()) {
     VERNIER_ASSIGN_OR_RETURN(surrogate.success_,
                              FitSuccess(features, rows, set.failed, refit, state, stop));
   }
-  const Eigen::MatrixXd pending = features.Matrix(history.pending);
-  for (Eigen::Index i = 0; i < pending.rows(); ++i) surrogate.Believe(pending.row(i));
+  const Eigen::MatrixXd out = features.Matrix(pending);
+  for (Eigen::Index i = 0; i < out.rows(); ++i) surrogate.Believe(out.row(i));
   return surrogate;
 }
 
+Eigen::VectorXd Surrogate::Shortfall(std::size_t count,
+                                     const std::vector<std::vector<std::size_t>>& seen) const {
+  Eigen::VectorXd shortfall = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(count));
+  for (std::size_t k = 0; k < constraints_.size(); ++k) {
+    if (!constraints_[k]) continue;
+    Eigen::VectorXd of_this = Eigen::VectorXd::Constant(shortfall.size(), kUnknownShortfall);
+    const double least = IsKept(*constraints_[k]).least;
+    for (std::size_t i = 0; i < seen[k].size(); ++i) {
+      const double slack = constraints_[k]->believed()[static_cast<Eigen::Index>(i)];
+      of_this[static_cast<Eigen::Index>(seen[k][i])] = std::max(least - slack, 0.0);
+    }
+    shortfall += of_this;
+  }
+  return shortfall;
+}
+
+void Surrogate::LookAtPoints(const std::vector<Coordinates>& points,
+                             const Eigen::VectorXd& shortfall) {
+  std::vector<std::size_t> feasible;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (shortfall[static_cast<Eigen::Index>(i)] == 0) feasible.push_back(i);
+  }
+  for (const std::size_t i : feasible) {
+    ObjectiveVector& believed = feasible_.emplace_back();
+    for (const MetricModel& objective : objectives_) {
+      believed.push_back(objective.believed()[static_cast<Eigen::Index>(i)]);
+    }
+  }
+  for (const MetricModel& objective : objectives_) {
+    worst_.push_back(objective.believed().minCoeff());
+  }
+  std::vector<std::size_t> best;
+  if (feasible.empty()) {
+    best = Largest(-shortfall, kCentres);
+  } else if (objectives_.size() == 1) {
+    const Eigen::VectorXd& means = objectives_.front().posterior().fitted();
+    for (const std::size_t i : Largest(means(feasible), kCentres)) best.push_back(feasible[i]);
+  } else {
+    const std::vector<std::size_t> front = Front(feasible_);
+    for (const std::size_t i : Spread(Chosen(feasible_, front), kCentresOfFront)) {
+      best.push_back(feasible[front[i]]);
+    }
+  }
+  centres_ = Chosen(points, best);
+}
+
 void Surrogate::Believe(const Eigen::RowVectorXd& features) {
-  incumbent_ = std::max(incumbent_, objective_.Means(features)[0]);
-  objective_.Believe(features);
+  ObjectiveVector mean;
+  for (MetricModel& objective : objectives_) {
+    mean.push_back(objective.posterior().Means(features)[0]);
+    objective.Believe(features);
+  }
+  bool is_feasible = true;
+  for (std::optional<MetricModel>& constraint : constraints_) {
+    if (!constraint) continue;
+    const double slack = constraint->posterior().Means(features)[0];
+    is_feasible = is_feasible && slack >= IsKept(*constraint).least;
+    constraint->Believe(features);
+  }
+  if (is_feasible) feasible_.push_back(std::move(mean));
+}
+
+BoxDecomposition Surrogate::Improvement() const {
+  if (feasible_.empty()) return Decompose({}, worst_);
+  if (objectives_.size() == 1) {
+    return Decompose({}, *std::max_element(feasible_.begin(), feasible_.end()));
+  }
+  const std::vector<ObjectiveVector> front = Chosen(feasible_, Front(feasible_));
+  const std::vector<std::size_t> spread = Spread(front, kMostOfFront[objectives_.size()]);
+  return Decompose(Chosen(front, spread), ReferenceOf(front, worst_));
+}
+
+std::vector<std::optional<Requirement>> Surrogate::Constraints() const {
+  std::vector<std::optional<Requirement>> requirements(constraints_.size());
+  for (std::size_t k = 0; k < constraints_.size(); ++k) {
+    if (constraints_[k]) requirements[k] = IsKept(*constraints_[k]);
+  }
+  return requirements;
+}
+
+Acquisition Surrogate::MakeAcquisition() const {
+  std::vector<const Posterior*> objectives;
+  for (const MetricModel& objective : objectives_) objectives.push_back(&objective.posterior());
+  std::vector<Requirement> requirements;
+  for (const std::optional<Requirement>& constraint : Constraints()) {
+    if (constraint) requirements.push_back(*constraint);
+  }
+  if (success_) requirements.push_back({.model = &*success_, .extra_variance = kLabelNoise});
+  return {std::move(objectives), Improvement(), std::move(requirements)};
+}
+
+Memory Surrogate::remembered() const {
+  Memory memory;
+  for (const MetricModel& objective : objectives_) memory.push_back(objective.remembered());
+  for (const std::optional<MetricModel>& constraint : constraints_) {
+    memory.push_back(constraint ? constraint->remembered() : nullptr);
+  }
+  return memory;
 }
 
 }  // namespace vernier::gp

@@ -5,66 +5,80 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "algorithms/gaussian_process/acquisition.h"
+#include "algorithms/gaussian_process/box_decomposition.h"
 #include "algorithms/gaussian_process/coordinates.h"
 #include "algorithms/gaussian_process/features.h"
 #include "algorithms/gaussian_process/gp_state.h"
-#include "algorithms/gaussian_process/growing_factor.h"
 #include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/metric_model.h"
 #include "algorithms/gaussian_process/posterior.h"
-#include "algorithms/gaussian_process/targets.h"
 
 namespace vernier::gp {
 
-// What an optimiser may remember from one call to the next to spare itself work. Changes nothing of what it proposes.
-struct Remembered {
-  Hyperparameters hyperparameters;
-  Eigen::MatrixXd rows;  // The features of the factor's points.
-  GrowingFactor factor;
-};
+// By metric, objectives before outcome constraints; null where there is nothing.
+using Memory = std::vector<std::shared_ptr<const Remembered>>;
 
-// What is believed of the objective, and of where trials fail, after the trials so far.
+// What is believed of the objectives, of the outcome constraints and of where trials fail, after the trials so far.
+//
+// The failure model is a Gaussian process on labels +1 and -1; a trial is taken to work where the mean label is above 0.
+// Where failures come by chance the mean label is the same everywhere and so changes nothing; at a border behind which
+// trials fail it changes sign.
 class Surrogate {
  public:
   // Fits to the history, starting from the hyperparameters in `state`, and leaves the new ones there. Pending points are
-  // believed to come out at their means. `known`: of an earlier call, or null.
-  // REQUIRES: history.points is not empty.  Internal: the model cannot be computed.
+  // believed to come out at their means. `known`: of an earlier call, or empty.
+  // REQUIRES: history.points is not empty. `max_points`: of more, 5/8 as many are looked at.  Internal: a model cannot be computed.
   static absl::StatusOr<Surrogate> Fit(const FeatureMap& features,
                                        const History& history,
+                                       const std::vector<Coordinates>& pending,
                                        std::size_t max_points,
                                        GpState& state,
-                                       const Remembered* known,
+                                       const Memory& known,
                                        const std::stop_token& stop);
 
   // One more point is out: believe it, too.
   void Believe(const Eigen::RowVectorXd& features);
 
-  const Posterior& objective() const { return objective_; }
-  const Posterior* success() const { return success_ ? &*success_ : nullptr; }
-  // What there is to improve on, as the model sees values: the best mean at a point tried or pending, or, where there is
-  // next to no noise, the best value.
-  double incumbent() const { return incumbent_; }
-  const TargetScale& scale() const { return scale_; }
+  // What is worth evaluating. Refers to the surrogate.
+  Acquisition MakeAcquisition() const;
+  // What there is to improve on, as the models see values. Of one objective, everything better than the best mean at a
+  // point tried or pending that keeps the outcome constraints, or, where there is next to no noise, the best value. Of
+  // several, what the best such points do not dominate, above a reference point a little worse than the worst of them.
+  // While no point keeps the constraints, everything better than the worst. A constraint that was never seen is left out
+  // of account.
+  BoxDecomposition Improvement() const;
+
+  const std::vector<MetricModel>& objectives() const { return objectives_; }
+  // For each outcome constraint the model of its slack and what that must be at least; nothing while it was never seen.
+  std::vector<std::optional<Requirement>> Constraints() const;
   // The best points tried, best first; a few.
   const std::vector<Coordinates>& centres() const { return centres_; }
   // One sentence if the model had to leave something out, else empty.
   const std::string& note() const { return note_; }
-  // For the next call; null if it would not help.
-  const std::shared_ptr<const Remembered>& remembered() const { return remembered_; }
+  // For the next call.
+  Memory remembered() const;
 
  private:
-  Surrogate(TargetScale scale, Posterior objective)
-      : scale_(std::move(scale)), objective_(std::move(objective)) {}
+  Surrogate() = default;
+  // By how much each of `count` points tried is believed to break the constraints, all together, as the models see them;
+  // 0: it keeps them. `seen`: of each constraint's model, which point each of its rows is.
+  Eigen::VectorXd Shortfall(std::size_t count,
+                            const std::vector<std::vector<std::size_t>>& seen) const;
+  // Sets feasible_, worst_ and centres_.
+  void LookAtPoints(const std::vector<Coordinates>& points, const Eigen::VectorXd& shortfall);
 
-  TargetScale scale_;
-  Posterior objective_;
+  std::vector<MetricModel> objectives_;
+  std::vector<std::optional<MetricModel>> constraints_;
   std::optional<Posterior> success_;
-  double incumbent_ = 0;
+  std::vector<ObjectiveVector> feasible_;  // What is believed at points that keep the constraints.
+  ObjectiveVector worst_;                  // By objective, of all points tried.
   std::vector<Coordinates> centres_;
   std::string note_;
-  std::shared_ptr<const Remembered> remembered_;
 };
 
 // Whether hyperparameters that were fitted to `fitted_at` targets are due to be fitted again when there are `now`: always

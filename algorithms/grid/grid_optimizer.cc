@@ -39,7 +39,7 @@ class GridOptimizer final : public Optimizer {
   std::string_view version() const override { return "1"; }
   std::string options() const override { return json_; }
 
-  absl::StatusOr<Suggestions> Suggest(std::span<const Observation> finished,
+  absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
                                       std::span<const PendingPoint> pending,
                                       std::string_view state,
                                       Rng stream,
@@ -47,6 +47,7 @@ class GridOptimizer final : public Optimizer {
                                       std::stop_token stop) const override {
     sampling::SequenceState place = Start(state, stream);
     const grid::Permutation order(size_, place.seed);
+    VERNIER_RETURN_IF_ERROR(sampling::CheckPending(space_, pending));
     const sampling::TakenPoints taken(space_, finished, pending);
     Suggestions suggestions;
     for (std::uint64_t seen = 0; seen < size_ && suggestions.points.size() < count; ++seen) {

@@ -19,12 +19,13 @@ class RandomOptimizer final : public Optimizer {
   std::string_view version() const override { return "1"; }
   std::string options() const override { return options_; }
 
-  absl::StatusOr<Suggestions> Suggest(std::span<const Observation> finished,
+  absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
                                       std::span<const PendingPoint> pending,
                                       std::string_view /*state*/,
                                       Rng stream,
                                       std::size_t count,
                                       std::stop_token stop) const override {
+    VERNIER_RETURN_IF_ERROR(sampling::CheckPending(space_, pending));
     sampling::TakenPoints taken(space_, finished, pending);
     Suggestions suggestions;
     while (suggestions.points.size() < count) {

@@ -1,92 +1,102 @@
 #include "algorithms/sampling/taken_points.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include "src/core/status.h"
 
 namespace vernier::sampling {
 namespace {
 
-// A scan compares points, which mostly differ in their first value; an index formats the key of every trial, so that it
-// pays only for who asks often.
+// A scan compares rows, which mostly differ in their first cell; an index hashes every one of them, so that it pays only
+// for who asks often.
 constexpr int kScansBeforeIndex = 8;
 
-absl::Status CheckTrial(const Space& space, TrialNumber trial, const Point& point) {
-  absl::Status status = space.Check(point);
-  if (status.ok()) return status;
-  return InvalidArgument(
-      "trial {} lies outside the space: {}", trial.value(), std::string(status.message()));
+std::vector<Cell> CellsOf(const Space& space, const Point& point) {
+  std::vector<Cell> cells(space.parameters().size());
+  WriteCells(space, point, cells);
+  return cells;
 }
 
 }  // namespace
 
 TakenPoints::TakenPoints(const Space& space,
-                         std::span<const Observation> finished,
+                         TrialLog::View finished,
                          std::span<const PendingPoint> pending)
-    : space_(space), finished_(finished), pending_(pending) {}
+    : space_(space), finished_(std::move(finished)) {
+  for (const PendingPoint& trial : pending) others_.push_back(CellsOf(space_, trial.point));
+}
+
+std::size_t TakenPoints::HashRow::operator()(Row row) const {
+  // FNV-1a, by cells.
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const Cell cell : row) {
+    hash = (hash ^ static_cast<std::uint64_t>(cell)) * 0x100000001b3u;
+    hash ^= hash >> 29;
+  }
+  return static_cast<std::size_t>(hash);
+}
+
+bool TakenPoints::EqualRows::operator()(Row a, Row b) const {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 
 bool TakenPoints::Contains(const Point& point) const {
+  const std::vector<Cell> cells = CellsOf(space_, point);
   if (!index_ && scans_ < kScansBeforeIndex) {
     ++scans_;
-    return Scan(point);
+    return Scan(cells);
   }
-  return Index().contains(space_.Key(point));
+  return Index().contains(Row(cells));
 }
 
 void TakenPoints::Insert(const Point& point) {
-  inserted_.push_back(point);
-  if (index_) index_->insert(space_.Key(point));
+  others_.push_back(CellsOf(space_, point));
+  if (index_) index_->insert(others_.back());
 }
 
-std::size_t TakenPoints::size_bound() const {
-  return finished_.size() + pending_.size() + inserted_.size();
-}
+std::size_t TakenPoints::size_bound() const { return finished_.size() + others_.size(); }
 
 std::size_t TakenPoints::size() const { return Index().size(); }
 
 std::vector<Point> TakenPoints::Recent(std::size_t limit) const {
   std::vector<Point> newest_first;
-  const auto take = [&](const Point& point) {
-    if (newest_first.size() < limit) newest_first.push_back(point);
-  };
-  const auto take_all = [&](const auto& trials) {
-    for (std::size_t i = trials.size(); i > 0 && newest_first.size() < limit; --i) {
-      take(trials[i - 1].point);
-    }
-  };
-  for (std::size_t i = inserted_.size(); i > 0; --i) take(inserted_[i - 1]);
-  take_all(pending_);
-  take_all(finished_);
+  for (std::size_t i = others_.size(); i > 0 && newest_first.size() < limit; --i) {
+    newest_first.push_back(ReadCells(space_, others_[i - 1]));
+  }
+  for (std::size_t i = finished_.size(); i > 0 && newest_first.size() < limit; --i) {
+    newest_first.push_back(finished_.point(i - 1));
+  }
   std::reverse(newest_first.begin(), newest_first.end());
   return newest_first;
 }
 
-bool TakenPoints::Scan(const Point& point) const {
-  const auto same = [&point](const auto& trial) { return trial.point == point; };
-  return std::any_of(finished_.begin(), finished_.end(), same) ||
-         std::any_of(pending_.begin(), pending_.end(), same) ||
-         std::find(inserted_.begin(), inserted_.end(), point) != inserted_.end();
+bool TakenPoints::Scan(Row row) const {
+  constexpr EqualRows kEqual;
+  for (std::size_t i = 0; i < finished_.size(); ++i) {
+    if (kEqual(finished_.cells(i), row)) return true;
+  }
+  return std::any_of(
+      others_.begin(), others_.end(), [row](const auto& other) { return EqualRows()(other, row); });
 }
 
-const std::unordered_set<std::string>& TakenPoints::Index() const {
+const TakenPoints::RowSet& TakenPoints::Index() const {
   if (!index_) {
     index_.emplace();
     index_->reserve(size_bound());
-    for (const Observation& trial : finished_) index_->insert(space_.Key(trial.point));
-    for (const PendingPoint& trial : pending_) index_->insert(space_.Key(trial.point));
-    for (const Point& point : inserted_) index_->insert(space_.Key(point));
+    for (std::size_t i = 0; i < finished_.size(); ++i) index_->insert(finished_.cells(i));
+    for (const std::vector<Cell>& other : others_) index_->insert(other);
   }
   return *index_;
 }
 
-absl::Status CheckTrials(const Space& space,
-                         std::span<const Observation> finished,
-                         std::span<const PendingPoint> pending) {
-  for (const Observation& trial : finished) {
-    VERNIER_RETURN_IF_ERROR(CheckTrial(space, trial.trial, trial.point));
-  }
+absl::Status CheckPending(const Space& space, std::span<const PendingPoint> pending) {
   for (const PendingPoint& trial : pending) {
-    VERNIER_RETURN_IF_ERROR(CheckTrial(space, trial.trial, trial.point));
+    const absl::Status status = space.Check(trial.point);
+    if (status.ok()) continue;
+    return InvalidArgument(
+        "trial {} lies outside the space: {}", trial.trial.value(), std::string(status.message()));
   }
   return absl::OkStatus();
 }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <span>
-#include <string>
 #include <unordered_set>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "src/core/cells.h"
 #include "vernier/core/space.h"
 #include "vernier/optimizer.h"
 
@@ -18,12 +20,10 @@ namespace vernier::sampling {
 // index of them. Not thread-safe, not even for const calls: one call of Suggest makes one of its own.
 class TakenPoints {
  public:
-  // Copies the space (cheap) and refers to the trials, which must outlive it. The trials are taken to be legal points of
-  // the space; CheckTrials says whether they are.
-  TakenPoints(const Space& space,
-              std::span<const Observation> finished,
-              std::span<const PendingPoint> pending);
+  // Copies the space and the view (cheap). REQUIRES: pending points are legal (CheckPending).
+  TakenPoints(const Space& space, TrialLog::View finished, std::span<const PendingPoint> pending);
 
+  // REQUIRES: the point is legal.
   bool Contains(const Point& point) const;
   void Insert(const Point& point);
 
@@ -35,22 +35,26 @@ class TakenPoints {
   std::vector<Point> Recent(std::size_t limit) const;
 
  private:
-  bool Scan(const Point& point) const;
-  const std::unordered_set<std::string>& Index() const;
+  using Row = std::span<const Cell>;
+  struct HashRow {
+    std::size_t operator()(Row row) const;
+  };
+  struct EqualRows {
+    bool operator()(Row a, Row b) const;
+  };
+  using RowSet = std::unordered_set<Row, HashRow, EqualRows>;
+
+  bool Scan(Row row) const;
+  const RowSet& Index() const;
 
   Space space_;
-  std::span<const Observation> finished_;
-  std::span<const PendingPoint> pending_;
-  std::vector<Point> inserted_;
+  TrialLog::View finished_;
+  std::deque<std::vector<Cell>> others_;  // Pending ones, then those inserted.
   mutable int scans_ = 0;
-  // Keys of the points (Space::Key).
-  mutable std::optional<std::unordered_set<std::string>> index_;
+  mutable std::optional<RowSet> index_;
 };
 
-// OK if every trial is a legal point of the space.
-// InvalidArgument: names the trial and what is wrong with it. Costs one Space::Check a trial.
-absl::Status CheckTrials(const Space& space,
-                         std::span<const Observation> finished,
-                         std::span<const PendingPoint> pending);
+// OK if every pending trial is a legal point of the space.  InvalidArgument: names the trial and what is wrong with it.
+absl::Status CheckPending(const Space& space, std::span<const PendingPoint> pending);
 
 }  // namespace vernier::sampling

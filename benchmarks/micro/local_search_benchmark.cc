@@ -147,7 +147,8 @@ std::vector<Job> AcquisitionJobs(const std::vector<Posterior>& posteriors, Eigen
               .rule = {.max_evaluations = 60}};
       for (double& coordinate : job.start) coordinate = rng.Uniform();
       job.f = [&posterior](std::span<const double> x, std::span<double> gradient) {
-        const Acquisition acquisition(posterior, posterior.fitted().maxCoeff(), nullptr);
+        const Acquisition acquisition(
+            {&posterior}, Decompose({}, {posterior.fitted().maxCoeff()}), {});
         const auto size = static_cast<Eigen::Index>(x.size());
         Eigen::RowVectorXd slope;
         const double value = acquisition.ValueAndGradient(

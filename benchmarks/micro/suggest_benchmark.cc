@@ -40,15 +40,16 @@ double Loss(const std::vector<double>& u) {
   return loss;
 }
 
-std::vector<Observation> RandomTrials(const Space& space, std::int64_t n) {
+TrialLog::View RandomTrials(const Problem& problem, std::int64_t n) {
   Rng rng(1);
-  std::vector<Observation> trials;
+  TrialLog trials(problem);
   std::vector<double> u(kDimensions);
   for (std::int64_t i = 1; i <= n; ++i) {
     for (double& coordinate : u) coordinate = rng.Uniform();
-    trials.push_back({TrialNumber(i), DecodePoint(space, u), Outcome::kCompleted, {Loss(u)}});
+    const Point point = DecodePoint(problem.space, u);
+    if (!trials.Append({TrialNumber(i), point, Outcome::kCompleted, {Loss(u)}}).ok()) std::abort();
   }
-  return trials;
+  return trials.Snapshot();
 }
 
 // The call that is timed has one trial more than the one that made its state, as in a study that asks one at a time.
@@ -56,8 +57,8 @@ void Suggest(benchmark::State& state, const std::string& algorithm) {
   const Problem problem = TenFloats();
   const auto optimizer = NewOptimizer({.name = algorithm, .options = {}}, problem);
   if (!optimizer.ok()) return state.SkipWithError("no such algorithm");
-  const std::vector<Observation> trials = RandomTrials(problem.space, state.range(0) + 1);
-  const std::span<const Observation> before(trials.data(), trials.size() - 1);
+  const TrialLog::View trials = RandomTrials(problem, state.range(0) + 1);
+  const TrialLog::View before = trials.Prefix(trials.size() - 1);
   const auto first = (*optimizer)->Suggest(before, {}, "", Rng(2), 1, {});
   if (!first.ok()) return state.SkipWithError("no first suggestion");
   std::uint64_t stream = 3;

@@ -16,38 +16,14 @@
 #include "vernier/core/rng.h"
 #include "vernier/core/space.h"
 #include "vernier/core/study.h"
+#include "vernier/trial_log.h"
 
 namespace vernier {
-
-enum class Outcome {
-  kCompleted,     // `values` are what the point is worth.
-  kStoppedEarly,  // `values` are the last that were seen before a rule stopped it.
-  kFailed,        // No values; the next try of the same point might succeed.
-  kInfeasible,    // No values; the point cannot be evaluated.
-};
-
-// A finished trial, as an optimiser sees it.
-struct Observation {
-  TrialNumber trial;
-  Point point;
-  Outcome outcome = Outcome::kCompleted;
-  std::vector<double>
-      values;  // One per objective, in the user's units and sign. May hold NaN or infinities.
-  std::vector<double> slacks =
-      {};  // One per outcome constraint: how far it is kept, negative if broken, NaN if not known.
-};
 
 // A trial that was handed out and has not finished.
 struct PendingPoint {
   TrialNumber trial;
   Point point;
-};
-
-// What is to be optimised.
-struct Problem {
-  Space space;
-  std::vector<Objective> objectives;
-  std::vector<std::string> outcome_constraints = {};  // Over metrics, as the user wrote them.
 };
 
 // A proposed point and what the algorithm thought of it.
@@ -97,7 +73,7 @@ class Optimizer {
   // REQUIRES: count >= 1, and every trial's point lies in the space: studies and AskTell accept no other, so that a call
   // need not look at all of them. One that does look refuses what it finds; nobody proposes an illegal point for it.
   // OutOfRange: the space is exhausted.  InvalidArgument: a trial was seen outside the space.  Cancelled: `stop` fired.
-  virtual absl::StatusOr<Suggestions> Suggest(std::span<const Observation> finished,
+  virtual absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
                                               std::span<const PendingPoint> pending,
                                               std::string_view state,
                                               Rng stream,
@@ -108,7 +84,7 @@ class Optimizer {
   // FailedPrecondition: the algorithm has no model, or there are too few trials for one.  InvalidArgument: a point is
   // outside the space.  Cancelled: `stop` fired.
   virtual absl::StatusOr<std::vector<PredictedValue>> Predict(
-      std::span<const Observation> /*finished*/,
+      const TrialLog::View& /*finished*/,
       std::string_view /*state*/,
       std::span<const Point> /*points*/,
       const std::stop_token& /*stop*/) const {

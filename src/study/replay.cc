@@ -221,7 +221,7 @@ absl::StatusOr<Suggestions> Replayer::Rep::Recompute(const Batch& batch) const {
   }
   const auto finished = fold_->finished().Snapshot().Prefix(batch.finished);
   return (*optimizer_)
-      ->Suggest(finished.items(),
+      ->Suggest(finished,
                 pending,
                 batch.state,
                 Rng(fold_->header().spec.seed).Fork(record.stream),

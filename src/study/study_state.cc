@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "src/core/status.h"
+#include "src/study/algorithm_source.h"
 #include "src/study/fold_error.h"
 #include "src/study/state_machine.h"
 
@@ -22,6 +23,7 @@ StudyFold::StudyFold(Study header, std::vector<OutcomeConstraint> outcome_constr
     : header_(std::move(header)),
       outcome_constraints_(std::move(outcome_constraints)),
       optimal_(header_.spec.objectives),
+      finished_(ProblemOf(header_.spec)),
       finite_(header_.spec.space.Cardinality().has_value()) {}
 
 absl::StatusOr<StudyFold> StudyFold::Start(StudyId id, const Event& created) {

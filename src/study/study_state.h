@@ -17,7 +17,6 @@
 #include "src/core/outcome_constraint.h"
 #include "src/study/curve_book.h"
 #include "src/study/request_book.h"
-#include "src/study/shared_log.h"
 #include "vernier/core/event.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
@@ -60,7 +59,7 @@ class StudyFold {
   // Null: no such trial.
   const TrialRow* Find(TrialNumber trial) const;
   // Observations of trials that ended with something to learn from, in the order in which they ended.
-  const SharedLog<Observation>& finished() const { return finished_; }
+  const TrialLog& finished() const { return finished_; }
   // Trials that have not ended, in the order of their numbers.
   const std::set<TrialNumber>& unfinished() const { return unfinished_; }
   // Trials under a lease that did not expire.
@@ -102,8 +101,8 @@ class StudyFold {
 
   absl::StatusOr<TrialRow*> Row(const Event& event, TrialNumber trial);
   void SetState(TrialRow& row, TrialState to, bool waiting);
-  void Finish(TrialRow& row, const TrialStateChanged& change, absl::Time at);
-  void Observe(const TrialRow& row);
+  absl::Status Finish(const Event& event, TrialRow& row, const TrialStateChanged& change);
+  absl::Status Observe(const Event& event, const TrialRow& row);
   void Rank(const Observation& completed);
 
   Study header_;
@@ -111,7 +110,7 @@ class StudyFold {
   OptimalTrials optimal_;
   std::vector<TrialRow> rows_;  // Trial n at n - 1.
   CurveBook curves_;
-  SharedLog<Observation> finished_;
+  TrialLog finished_;
   std::set<TrialNumber> unfinished_;
   std::set<TrialNumber> leased_;
   RequestBook requests_;

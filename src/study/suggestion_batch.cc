@@ -62,7 +62,7 @@ BatchInputs TakeInputs(const StudyFold& fold, const Transient& transient, std::s
 absl::StatusOr<Suggestions> Compute(const BatchInputs& inputs, std::stop_token stop) {
   const Rng stream = Rng(inputs.seed).Fork(static_cast<std::uint64_t>(inputs.first.value()));
   return inputs.optimizer->Suggest(
-      inputs.finished.items(), inputs.pending, inputs.state, stream, inputs.count, std::move(stop));
+      inputs.finished, inputs.pending, inputs.state, stream, inputs.count, std::move(stop));
 }
 
 bool IsStillTrue(const StudyFold& fold, const BatchInputs& inputs) {

@@ -10,7 +10,6 @@
 #include "absl/status/statusor.h"
 #include "src/study/draft.h"
 #include "src/study/live_study.h"
-#include "src/study/shared_log.h"
 #include "vernier/optimizer.h"
 
 // A batch of suggestions: what it is computed from, the computation, and its record. Invariants 1 and 2 of what makes
@@ -20,7 +19,7 @@ namespace vernier::study {
 // All that a batch depends on.
 struct BatchInputs {
   std::shared_ptr<const Optimizer> optimizer;  // Shared with the study and other batches.
-  SharedLog<Observation>::View finished;
+  TrialLog::View finished;
   std::vector<PendingPoint> pending;
   std::string state;
   EventSeq state_from;

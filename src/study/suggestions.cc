@@ -231,7 +231,7 @@ absl::StatusOr<std::vector<PredictedValue>> StudiesImpl::Predict(
     return absl::OkStatus();
   };
   VERNIER_RETURN_IF_ERROR(live->Read(look));
-  return inputs->optimizer->Predict(inputs->finished.items(), inputs->state, points, stop);
+  return inputs->optimizer->Predict(inputs->finished, inputs->state, points, stop);
 }
 
 }  // namespace vernier::study

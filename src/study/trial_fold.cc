@@ -79,8 +79,7 @@ absl::Status StudyFold::On(const Event& event, const TrialStateChanged& change) 
     row->trial.started = event.time;
   }
   if (!change.message.empty()) row->trial.message = change.message;
-  if (IsFinished(change.to)) Finish(*row, change, event.time);
-  return absl::OkStatus();
+  return IsFinished(change.to) ? Finish(event, *row, change) : absl::OkStatus();
 }
 
 void StudyFold::SetState(TrialRow& row, TrialState to, bool waiting) {
@@ -90,9 +89,9 @@ void StudyFold::SetState(TrialRow& row, TrialState to, bool waiting) {
   header_.open += IsOpen(row) ? 1 : 0;
 }
 
-void StudyFold::Finish(TrialRow& row, const TrialStateChanged& change, absl::Time at) {
+absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialStateChanged& change) {
   Trial& trial = row.trial;
-  trial.ended = at;
+  trial.ended = event.time;
   trial.failure = change.failure;
   trial.final_metrics = change.final_metrics;
   trial.lease.reset();
@@ -109,14 +108,14 @@ void StudyFold::Finish(TrialRow& row, const TrialStateChanged& change, absl::Tim
       if (FindPoint(trial.point) == trial.number) {
         points_.erase(header_.spec.space.Key(trial.point));
       }
-      return;
+      return absl::OkStatus();
     default:
       ++header_.failed;
   }
-  Observe(row);
+  return Observe(event, row);
 }
 
-void StudyFold::Observe(const TrialRow& row) {
+absl::Status StudyFold::Observe(const Event& event, const TrialRow& row) {
   Observation observation{.trial = row.trial.number, .point = row.trial.point, .values = {}};
   switch (row.trial.state) {
     case TrialState::kCompleted:
@@ -132,7 +131,8 @@ void StudyFold::Observe(const TrialRow& row) {
     default:
       observation.outcome = Outcome::kFailed;
   }
-  finished_.Append(std::move(observation));
+  const absl::Status taken = finished_.Append(observation);
+  return taken.ok() ? taken : Damaged(event, "{}", std::string(taken.message()));
 }
 
 void StudyFold::Rank(const Observation& completed) {

@@ -66,6 +66,15 @@ inline Observation Completed(std::int64_t trial, Point point, double value) {
           .values = {value}};
 }
 
+// A log of just these trials.
+inline TrialLog::View Log(const Problem& problem, const std::vector<Observation>& trials) {
+  return TrialLog::Of(problem, trials).value();
+}
+// … of a problem with one objective.
+inline TrialLog::View Log(const Space& space, const std::vector<Observation>& trials) {
+  return Log(MakeProblem(space), trials);
+}
+
 // Every point of a space with finitely many, found by trying every combination of values: slow, and so plain that it
 // can judge the algorithms' own ways of counting.
 inline std::set<std::string> AllFeasibleKeys(const Space& space) {

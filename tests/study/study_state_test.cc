@@ -76,12 +76,12 @@ TEST_F(StudyStateTest, ObservationsComeInTheOrderInWhichTrialsEnded) {
         MoveTrial(i, TrialState::kRunning, i == 1 ? TrialState::kFailed : TrialState::kCompleted),
         IsOk());
   }
-  EXPECT_TRUE(before.items().empty());  // A snapshot does not grow.
+  EXPECT_EQ(before.size(), 0);  // A snapshot does not grow.
   const auto after = fold_.finished().Snapshot();
-  ASSERT_EQ(after.items().size(), 3);
-  EXPECT_EQ(after.items()[0].trial, TrialNumber(2));
-  EXPECT_EQ(after.items()[1].outcome, Outcome::kFailed);
-  EXPECT_EQ(after.items()[2].values, std::vector<double>{0.5});
+  ASSERT_EQ(after.size(), 3);
+  EXPECT_EQ(after.trial(0), TrialNumber(2));
+  EXPECT_EQ(after.outcome(1), Outcome::kFailed);
+  EXPECT_EQ(after[2].values, std::vector<double>{0.5});
 }
 
 TEST_F(StudyStateTest, TheStateOfTheOptimiserIsThatOfTheLastSuggestion) {

@@ -28,16 +28,17 @@ class ScriptedOptimizer final : public Optimizer {
   std::string_view name() const override { return "scripted"; }
   std::string_view version() const override { return version_; }
   std::string options() const override { return "{}"; }
-  absl::StatusOr<Suggestions> Suggest(std::span<const Observation> finished,
+  absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
                                       std::span<const PendingPoint> pending,
                                       std::string_view state,
                                       Rng stream,
                                       std::size_t count,
                                       std::stop_token stop) const override {
-    const AskedFor asked{.finished = {finished.begin(), finished.end()},
-                         .pending = {pending.begin(), pending.end()},
-                         .state = std::string(state),
-                         .count = count};
+    AskedFor asked{.finished = {},
+                   .pending = {pending.begin(), pending.end()},
+                   .state = std::string(state),
+                   .count = count};
+    for (std::size_t i = 0; i < finished.size(); ++i) asked.finished.push_back(finished[i]);
     return script_(asked, stream, std::move(stop));
   }
 

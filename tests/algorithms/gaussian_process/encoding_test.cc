@@ -19,6 +19,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/core/inverse_normal.h"
+#include "tests/algorithms/spaces.h"
 #include "vernier/core/rng.h"
 #include "vernier/core/unit_cube.h"
 
@@ -26,6 +27,7 @@ namespace vernier::gp {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsNan;
 
 // One parameter of each kind, two of them conditional.
 Space EveryKind() {
@@ -226,9 +228,18 @@ INSTANTIATE_TEST_SUITE_P(Table,
                                            std::vector<double>{5e-324, 0.0},
                                            std::vector<double>{1.0, 1.0, 1.0, 0.0}));
 
+Problem Minimise(std::vector<std::string> metrics) {
+  Problem problem{.space = Space::Create({{.name = "x", .domain = FloatDomain{}}}).value(),
+                  .objectives = {}};
+  for (std::string& metric : metrics) {
+    problem.objectives.push_back({.metric = std::move(metric), .goal = Goal::kMinimize});
+  }
+  return problem;
+}
+
 TEST(History, SortsTrialsByWhatTheyAreWorth) {
-  const Space space = Space::Create({{.name = "x", .domain = FloatDomain{}}}).value();
-  const CoordinateSpace coordinates(space);
+  const Problem problem = Minimise({"loss"});
+  const CoordinateSpace coordinates(problem.space);
   const auto at = [](double x) { return Point{{"x", x}}; };
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<Observation> finished = {
@@ -239,37 +250,94 @@ TEST(History, SortsTrialsByWhatTheyAreWorth) {
       {TrialNumber(5), at(0.5), Outcome::kStoppedEarly, {0.5}},
       {TrialNumber(6), at(0.6), Outcome::kInfeasible, {}},
       {TrialNumber(7), at(0.7), Outcome::kCompleted, {2.0}}};
-  const History history = ReadHistory(coordinates, Goal::kMinimize, finished, {});
+  History history;
+  Update(coordinates, problem, testing::Log(problem, finished), history);
   // Stopped early at 0.5, which looks best of all: counts as the median of the completed, -2.
-  EXPECT_THAT(history.values, ElementsAre(-1.0, -3.0, -2.0, -2.0));
+  EXPECT_THAT(ModelledValues(history, 0), ElementsAre(-1.0, -3.0, -2.0, -2.0));
   EXPECT_EQ(history.failed.size(), 3u);
 }
 
+TEST(History, ATrialMissesNoObjectiveButMayMissAConstraint) {
+  Problem problem = Minimise({"loss", "cost"});
+  problem.objectives[1].goal = Goal::kMaximize;
+  problem.outcome_constraints = {"a <= 1", "b <= 1"};
+  const CoordinateSpace coordinates(problem.space);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<Observation> finished = {
+      {TrialNumber(1), Point{{"x", 0.1}}, Outcome::kCompleted, {1.0, 5.0}, {0.5, nan}},
+      {TrialNumber(2), Point{{"x", 0.2}}, Outcome::kCompleted, {1.0, nan}, {0.5, 0.5}},
+      {TrialNumber(3), Point{{"x", 0.3}}, Outcome::kCompleted, {}, {0.5, 0.5}},
+      {TrialNumber(4), Point{{"x", 0.4}}, Outcome::kStoppedEarly, {0.0, 9.0}},
+      {TrialNumber(5), Point{{"x", 0.5}}, Outcome::kCompleted, {3.0, 7.0}, {-0.5, 2.0}}};
+  History history;
+  Update(coordinates, problem, testing::Log(problem, finished), history);
+  EXPECT_THAT(ModelledValues(history, 0), ElementsAre(-1.0, -3.0, -3.0));
+  EXPECT_THAT(ModelledValues(history, 1), ElementsAre(5.0, 5.0, 7.0));
+  ASSERT_EQ(history.slacks.size(), 2u);
+  EXPECT_THAT(history.slacks[0], ElementsAre(0.5, IsNan(), -0.5));
+  EXPECT_THAT(history.slacks[1], ElementsAre(IsNan(), IsNan(), 2.0));
+  EXPECT_EQ(history.failed.size(), 2u);
+}
+
+TEST(History, ReadsOnlyWhatIsNew) {
+  const Problem problem = Minimise({"loss"});
+  const CoordinateSpace coordinates(problem.space);
+  std::vector<Observation> trials;
+  for (int i = 1; i <= 20; ++i) {
+    trials.push_back(
+        {.trial = TrialNumber(i), .point = Point{{"x", 0.04 * i}}, .values = {1.0 * i}});
+    if (i % 4 == 0) trials.back().outcome = Outcome::kStoppedEarly;
+    if (i % 7 == 0) trials.back() = {trials.back().trial, trials.back().point, Outcome::kFailed};
+  }
+  const TrialLog::View all = testing::Log(problem, trials);
+  History grown;
+  for (const std::size_t count : {0u, 3u, 11u, 11u, 20u, 5u, 20u}) {  // Once it begins again.
+    Update(coordinates, problem, all.Prefix(count), grown);
+    History fresh;
+    Update(coordinates, problem, all.Prefix(count), fresh);
+    EXPECT_EQ(grown.points, fresh.points);
+    EXPECT_EQ(grown.failed, fresh.failed);
+    EXPECT_EQ(ModelledValues(grown, 0), ModelledValues(fresh, 0));
+  }
+  EXPECT_EQ(grown.trials(), 20u);
+  EXPECT_EQ(grown.failed.size(), 2u);
+}
+
 TEST(History, SubsetHoldsTheBestAndTheLatest) {
-  std::vector<double> values(500);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = -std::abs(static_cast<double>(i) - 100.0);
+  std::vector<std::vector<double>> values(1, std::vector<double>(500));
+  for (std::size_t i = 0; i < 500; ++i) values[0][i] = -std::abs(static_cast<double>(i) - 100.0);
   const std::vector<std::size_t> chosen = ChooseModelled(values, 50);
   EXPECT_EQ(chosen.size(), 50u);
   EXPECT_TRUE(std::is_sorted(chosen.begin(), chosen.end()));
   EXPECT_THAT(chosen, ::testing::IsSupersetOf({95u, 100u, 105u, 490u, 499u}));
   EXPECT_EQ(ChooseModelled(values, 500).size(), 500u);
+  // Of two objectives, the best in each.
+  values.emplace_back(500);
+  for (std::size_t i = 0; i < 500; ++i) values[1][i] = -std::abs(static_cast<double>(i) - 300.0);
+  EXPECT_THAT(ChooseModelled(values, 50), ::testing::IsSupersetOf({100u, 101u, 300u, 301u, 499u}));
 }
+
+constexpr StateShape kShape = {.metrics = 2, .groups = 2};
 
 TEST(State, ReadsBackTheSameBits) {
   GpState state;
-  state.objective[0] = {.log_length_scales = {0.1, -1.0 / 3.0},
-                        .log_signal = 1e-17,
-                        .log_main = 2.0 / 7.0,
-                        .log_noise = -9.5};
-  state.objective[1] = Prior().Mode(2);
-  state.warp = Warp::kPower;
+  state.metrics.resize(2);
+  MetricState& metric = state.metrics[1];
+  metric.by_warp[0] = {.log_length_scales = {0.1, -1.0 / 3.0},
+                       .log_signal = 1e-17,
+                       .log_main = 2.0 / 7.0,
+                       .log_noise = -9.5};
+  metric.by_warp[1] = Prior().Mode(2);
+  metric.warp = Warp::kPower;
+  metric.anchor = 12;
   state.fitted_at = 17;
   state.design_seed = 0xFFFFFFFFFFFFFFFFull;
-  const GpState read = ParseState(FormatState(state), 2);
-  EXPECT_EQ(read.objective[0]->Pack(), state.objective[0]->Pack());
-  EXPECT_EQ(read.objective[1]->Pack(), state.objective[1]->Pack());
-  EXPECT_EQ(read.warp, Warp::kPower);
+  const GpState read = ParseState(FormatState(state), kShape);
+  EXPECT_FALSE(read.metrics[0].by_warp[0].has_value());
+  EXPECT_EQ(read.metrics[1].by_warp[0]->Pack(), metric.by_warp[0]->Pack());
+  EXPECT_EQ(read.metrics[1].by_warp[1]->Pack(), metric.by_warp[1]->Pack());
+  EXPECT_EQ(read.metrics[1].warp, Warp::kPower);
+  EXPECT_EQ(read.metrics[1].anchor, 12);
   EXPECT_EQ(read.fitted_at, 17);
   EXPECT_EQ(read.design_seed, state.design_seed);
   EXPECT_EQ(FormatState(read), FormatState(state));
@@ -280,13 +348,19 @@ TEST(State, WhatCannotBeReadCountsAsEmpty) {
                                  "{",
                                  "[1, 2]",
                                  "null",
-                                 R"({"format":1,"half_rank":[0,0,0,0,0]})",
-                                 R"({"format":2,"half_rank":[0,0,0,0]})",
-                                 R"({"format":2,"half_rank":[0,0,0,0,0],"warp":"power"})",
-                                 R"({"format":2,"half_rank":[0,0,"x",0,0],"design_seed":-1})",
-                                 R"({"format":2,"half_rank":[0,0,1e300,0,0],"fitted_at":"no"})"}) {
-    const GpState state = ParseState(text, 2);
-    EXPECT_FALSE(state.objective[0].has_value()) << text;
+                                 R"({"format":2,"half_rank":[0,0,0,0,0],"power":[0,0,0,0,0]})",
+                                 R"({"format":3,"metrics":{}})",
+                                 R"({"format":3,"metrics":[7]})",
+                                 R"({"format":3,"metrics":[{"half_rank":[0,0,0,0,0]}]})",
+                                 R"({"format":3,"metrics":[{"power":[0,0,0,0,0]}]})",
+                                 R"({"format":3,"metrics":[{"half_rank":[0,0,0,0],"power":[0]}]})",
+                                 R"({"format":3,"metrics":[{"half_rank":[0,0,"x",0,0],
+                                     "power":[0,0,1e300,0,0]}],"design_seed":-1})",
+                                 R"({"format":3,"metrics":[],"fitted_at":"no"})"}) {
+    const GpState state = ParseState(text, kShape);
+    ASSERT_EQ(state.metrics.size(), kShape.metrics) << text;
+    EXPECT_FALSE(state.metrics[0].by_warp[0].has_value()) << text;
+    EXPECT_FALSE(state.metrics[0].by_warp[1].has_value()) << text;
     EXPECT_FALSE(state.design_seed.has_value()) << text;
   }
 }

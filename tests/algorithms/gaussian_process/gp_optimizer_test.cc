@@ -15,6 +15,7 @@
 #include "algorithms/gaussian_process/gp_state.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/algorithms/spaces.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
 #include "vernier/core/rng.h"
@@ -26,6 +27,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::IsOk;
 using ::testing::Key;
+using testing::Log;
 using testing::StatusIs;
 using ::testing::UnorderedElementsAre;
 
@@ -62,12 +64,14 @@ std::vector<Observation> RandomTrials(const Space& space, int n) {
   return trials;
 }
 
-TEST(GpOptimizer, RefusesSeveralObjectives) {
+TEST(GpOptimizer, RefusesMoreThanFourObjectives) {
   Problem problem = Minimise(Square());
-  problem.objectives.push_back({.metric = "latency"});
+  problem.objectives.resize(4, {.metric = "latency"});
+  EXPECT_THAT(NewGpOptimizer(problem, {.name = "gp", .options = {}}), IsOk());
+  problem.objectives.push_back({.metric = "cost"});
   const auto optimizer = NewGpOptimizer(problem, {.name = "gp", .options = {}});
   EXPECT_THAT(optimizer,
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("one metric, got 2")));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("at most 4 metrics, got 5")));
   EXPECT_EQ(GetField(optimizer.status()), "objective");
 }
 
@@ -87,7 +91,7 @@ TEST(GpOptimizer, StartsAtTheDefaultPointThenSpreadsThenModels) {
   std::vector<std::string> origins;
   for (int i = 1; i <= 6; ++i) {
     ASSERT_OK_AND_ASSIGN(const Suggestions s,
-                         optimizer->Suggest(trials, {}, state, Rng(1).Fork(i), 1, {}));
+                         optimizer->Suggest(Log(space, trials), {}, state, Rng(1).Fork(i), 1, {}));
     state = s.state;
     origins.push_back(s.points[0].origin);
     trials.push_back(
@@ -106,10 +110,11 @@ TEST(GpOptimizer, StartsAtTheDefaultPointThenSpreadsThenModels) {
 TEST(GpOptimizer, WhatItRemembersChangesNothing) {
   const Space space = Square();
   const std::vector<Observation> trials = RandomTrials(space, 190);
+  const TrialLog::View all = Log(space, trials);
   const auto remembering = NewGp(space);
   std::string state;
-  for (std::size_t n = 150; n <= trials.size(); n += n % 7 == 0 ? 1 : 3) {
-    const std::span<const Observation> so_far(trials.data(), n);
+  for (std::size_t n = 150; n <= all.size(); n += n % 7 == 0 ? 1 : 3) {
+    const TrialLog::View so_far = all.Prefix(n);
     const Rng stream = Rng(1).Fork(n);
     ASSERT_OK_AND_ASSIGN(const Suggestions a,
                          remembering->Suggest(so_far, {}, state, stream, 2, {}));
@@ -121,33 +126,37 @@ TEST(GpOptimizer, WhatItRemembersChangesNothing) {
     EXPECT_EQ(a.state, b.state);
     state = a.state;
   }
-  // Another history, of which what it remembers is no part.
-  std::vector<Observation> others(trials.rbegin(), trials.rend());
-  ASSERT_OK_AND_ASSIGN(const Suggestions a, remembering->Suggest(others, {}, state, Rng(2), 1, {}));
-  ASSERT_OK_AND_ASSIGN(const Suggestions b,
-                       NewGp(space)->Suggest(others, {}, state, Rng(2), 1, {}));
-  EXPECT_EQ(a.points[0].point, b.points[0].point);
+  // Other histories, of which what it remembers is no part: another log, and fewer trials of the same.
+  const TrialLog::View others = Log(space, {trials.rbegin(), trials.rend()});
+  for (const TrialLog::View& other : {others, all.Prefix(160)}) {
+    ASSERT_OK_AND_ASSIGN(const Suggestions a,
+                         remembering->Suggest(other, {}, state, Rng(2), 1, {}));
+    ASSERT_OK_AND_ASSIGN(const Suggestions b,
+                         NewGp(space)->Suggest(other, {}, state, Rng(2), 1, {}));
+    EXPECT_EQ(a.points[0].point, b.points[0].point);
+  }
 }
 
 TEST(GpOptimizer, PredictsInTheUsersUnits) {
   const Space space = Square();
   const std::vector<Observation> trials = RandomTrials(space, 25);
   const auto optimizer = NewGp(space);
-  ASSERT_OK_AND_ASSIGN(const Suggestions s, optimizer->Suggest(trials, {}, "", Rng(1), 1, {}));
+  ASSERT_OK_AND_ASSIGN(const Suggestions s,
+                       optimizer->Suggest(Log(space, trials), {}, "", Rng(1), 1, {}));
   const std::vector<Point> points = {
       trials[3].point, Point{{"x", 0.5}, {"y", 0.5}}, s.points[0].point};
   ASSERT_OK_AND_ASSIGN(const std::vector<PredictedValue> at,
-                       optimizer->Predict(trials, s.state, points, {}));
+                       optimizer->Predict(Log(space, trials), s.state, points, {}));
   ASSERT_EQ(at.size(), 3u);
   EXPECT_NEAR(at[0].mean, trials[3].values[0], 0.01);
   EXPECT_LT(at[0].deviation, at[1].deviation);
   EXPECT_NEAR(at[1].mean, Bowl(points[1]), 0.05);
   // What the suggestion says of itself.
-  EXPECT_EQ(at[2].mean, *s.points[0].predicted_mean);
-  EXPECT_EQ(at[2].deviation, *s.points[0].predicted_deviation);
+  EXPECT_NEAR(at[2].mean, *s.points[0].predicted_mean, 1e-12);
+  EXPECT_NEAR(at[2].deviation, *s.points[0].predicted_deviation, 1e-12);
 
   const auto predict = [&](std::vector<Observation> known, const Point& point) {
-    return optimizer->Predict(known, "", std::vector<Point>{point}, {}).status();
+    return optimizer->Predict(Log(space, known), "", std::vector<Point>{point}, {}).status();
   };
   EXPECT_THAT(predict({trials[0]}, points[1]),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("2 trials")));
@@ -160,8 +169,8 @@ TEST(GpOptimizer, ChoosesTheWarpThatOrdersTheTrialsBest) {
   const auto warp_in_use = [&](const std::function<double(double)>& bend) {
     std::vector<Observation> trials = RandomTrials(space, 30);
     for (Observation& trial : trials) trial.values[0] = bend(trial.values[0]);
-    const Suggestions s = NewGp(space)->Suggest(trials, {}, "", Rng(1), 1, {}).value();
-    return gp::ParseState(s.state, 2).warp;
+    const Suggestions s = NewGp(space)->Suggest(Log(space, trials), {}, "", Rng(1), 1, {}).value();
+    return gp::ParseState(s.state, {.metrics = 1, .groups = 2}).metrics[0].warp;
   };
   // A bowl seen through a logarithm, which makes a spike of its bottom: bending it back makes it a bowl again.
   EXPECT_EQ(warp_in_use([](double v) { return std::log(v + 1e-4); }), gp::Warp::kPower);
@@ -190,7 +199,7 @@ TEST(GpOptimizer, LearnsMainEffectsFromFewTrials) {
   double best = 1e9;
   for (int i = 1; i <= 20; ++i) {
     ASSERT_OK_AND_ASSIGN(const Suggestions s,
-                         optimizer->Suggest(trials, {}, state, Rng(7).Fork(i), 1, {}));
+                         optimizer->Suggest(Log(space, trials), {}, state, Rng(7).Fork(i), 1, {}));
     state = s.state;
     const double value = loss(s.points[0].point);
     best = std::min(best, value);
@@ -224,7 +233,8 @@ TEST(GpOptimizer, ExplainsItsProposalInTheUsersUnits) {
   const Space space = Square();
   std::vector<Observation> trials = RandomTrials(space, 20);
   for (Observation& trial : trials) trial.values[0] = 1000.0 + 50.0 * trial.values[0];
-  ASSERT_OK_AND_ASSIGN(const Suggestions s, NewGp(space)->Suggest(trials, {}, "", Rng(1), 1, {}));
+  ASSERT_OK_AND_ASSIGN(const Suggestions s,
+                       NewGp(space)->Suggest(Log(space, trials), {}, "", Rng(1), 1, {}));
   const Suggestion& suggestion = s.points[0];
   EXPECT_EQ(suggestion.origin, "model");
   EXPECT_TRUE(suggestion.acquisition.has_value());
@@ -238,10 +248,11 @@ TEST(GpOptimizer, KeepsAwayFromPendingPoints) {
   const Space space = Square();
   const std::vector<Observation> trials = RandomTrials(space, 15);
   ASSERT_OK_AND_ASSIGN(const Suggestions first,
-                       NewGp(space)->Suggest(trials, {}, "", Rng(1), 1, {}));
+                       NewGp(space)->Suggest(Log(space, trials), {}, "", Rng(1), 1, {}));
   const std::vector<PendingPoint> pending = {{TrialNumber(16), first.points[0].point}};
-  ASSERT_OK_AND_ASSIGN(const Suggestions next,
-                       NewGp(space)->Suggest(trials, pending, first.state, Rng(1), 1, {}));
+  ASSERT_OK_AND_ASSIGN(
+      const Suggestions next,
+      NewGp(space)->Suggest(Log(space, trials), pending, first.state, Rng(1), 1, {}));
   EXPECT_GT(std::hypot(Get(first.points[0].point, "x") - Get(next.points[0].point, "x"),
                        Get(first.points[0].point, "y") - Get(next.points[0].point, "y")),
             1e-3);
@@ -249,8 +260,9 @@ TEST(GpOptimizer, KeepsAwayFromPendingPoints) {
 
 TEST(GpOptimizer, ABatchIsSpreadOut) {
   const Space space = Square();
-  ASSERT_OK_AND_ASSIGN(const Suggestions s,
-                       NewGp(space)->Suggest(RandomTrials(space, 15), {}, "", Rng(1), 5, {}));
+  ASSERT_OK_AND_ASSIGN(
+      const Suggestions s,
+      NewGp(space)->Suggest(Log(space, RandomTrials(space, 15)), {}, "", Rng(1), 5, {}));
   ASSERT_EQ(s.points.size(), 5u);
   for (std::size_t i = 0; i < 5; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -264,14 +276,35 @@ TEST(GpOptimizer, ABatchIsSpreadOut) {
 TEST(GpOptimizer, MinimisingEqualsMaximisingTheOpposite) {
   const Space space = Square();
   std::vector<Observation> trials = RandomTrials(space, 12);
-  ASSERT_OK_AND_ASSIGN(const Suggestions low, NewGp(space)->Suggest(trials, {}, "", Rng(1), 1, {}));
+  ASSERT_OK_AND_ASSIGN(const Suggestions low,
+                       NewGp(space)->Suggest(Log(space, trials), {}, "", Rng(1), 1, {}));
   for (Observation& trial : trials) trial.values[0] = -trial.values[0];
   const Problem opposite{.space = space,
                          .objectives = {{.metric = "gain", .goal = Goal::kMaximize}}};
   const auto maximiser = NewGpOptimizer(opposite, {.name = "gp", .options = {}}).value();
-  ASSERT_OK_AND_ASSIGN(const Suggestions high, maximiser->Suggest(trials, {}, "", Rng(1), 1, {}));
+  ASSERT_OK_AND_ASSIGN(const Suggestions high,
+                       maximiser->Suggest(Log(space, trials), {}, "", Rng(1), 1, {}));
   EXPECT_EQ(low.points[0].point, high.points[0].point);
   EXPECT_EQ(*low.points[0].predicted_mean, -*high.points[0].predicted_mean);
+}
+
+TEST(GpOptimizer, ScalingTheObjectiveByAPowerOfTwoChangesNoBit) {
+  const Space space = Square();
+  std::vector<Observation> trials = RandomTrials(space, 20);
+  ASSERT_OK_AND_ASSIGN(const Suggestions a,
+                       NewGp(space)->Suggest(Log(space, trials), {}, "", Rng(1), 2, {}));
+  for (const double factor : {0x1p-900, 0.5, 0x1p+900}) {
+    std::vector<Observation> scaled = trials;
+    for (Observation& trial : scaled) trial.values[0] *= factor;
+    ASSERT_OK_AND_ASSIGN(const Suggestions b,
+                         NewGp(space)->Suggest(Log(space, scaled), {}, "", Rng(1), 2, {}));
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(b.points[i].point, a.points[i].point);
+      EXPECT_EQ(*b.points[i].acquisition, *a.points[i].acquisition);
+      EXPECT_EQ(*b.points[i].predicted_mean, factor * *a.points[i].predicted_mean);
+    }
+    EXPECT_EQ(b.state, a.state);
+  }
 }
 
 TEST(GpOptimizer, LearnsWhereTrialsFail) {
@@ -280,7 +313,8 @@ TEST(GpOptimizer, LearnsWhereTrialsFail) {
   for (Observation& trial : trials) {
     if (Get(trial.point, "x") > 0.6) trial = {trial.trial, trial.point, Outcome::kFailed, {}};
   }
-  ASSERT_OK_AND_ASSIGN(const Suggestions s, NewGp(space)->Suggest(trials, {}, "", Rng(1), 3, {}));
+  ASSERT_OK_AND_ASSIGN(const Suggestions s,
+                       NewGp(space)->Suggest(Log(space, trials), {}, "", Rng(1), 3, {}));
   for (const Suggestion& suggestion : s.points) EXPECT_LT(Get(suggestion.point, "x"), 0.7);
 }
 
@@ -288,7 +322,7 @@ TEST(GpOptimizer, GoesOnWhenNothingButFailuresIsKnown) {
   const Space space = Square();
   std::vector<Observation> trials = RandomTrials(space, 10);
   for (Observation& trial : trials) trial.values[0] = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THAT(NewGp(space)->Suggest(trials, {}, "", Rng(1), 2, {}), IsOk());
+  EXPECT_THAT(NewGp(space)->Suggest(Log(space, trials), {}, "", Rng(1), 2, {}), IsOk());
 }
 
 TEST(GpOptimizer, FollowsAConstraintToItsEdge) {
@@ -299,7 +333,7 @@ TEST(GpOptimizer, FollowsAConstraintToItsEdge) {
   double best = 1e9;
   for (int i = 1; i <= 25; ++i) {
     ASSERT_OK_AND_ASSIGN(const Suggestions s,
-                         optimizer->Suggest(trials, {}, state, Rng(1).Fork(i), 1, {}));
+                         optimizer->Suggest(Log(space, trials), {}, state, Rng(1).Fork(i), 1, {}));
     ASSERT_TRUE(space.Satisfies(s.points[0].point));
     state = s.state;
     const double value = Bowl(s.points[0].point);
@@ -315,16 +349,19 @@ TEST(GpOptimizer, SaysWhenItLooksAtASubset) {
   const Space space = Square();
   const auto optimizer =
       NewGp(space, {.name = "gp", .options = {{"max_points", std::int64_t{30}}}});
-  ASSERT_OK_AND_ASSIGN(const Suggestions s,
-                       optimizer->Suggest(RandomTrials(space, 80), {}, "", Rng(1), 1, {}));
-  EXPECT_EQ(s.points[0].note, "the model looks at 30 of 80 trials");
+  ASSERT_OK_AND_ASSIGN(
+      const Suggestions s,
+      optimizer->Suggest(Log(space, RandomTrials(space, 80)), {}, "", Rng(1), 1, {}));
+  EXPECT_EQ(s.points[0].note, "the model looks at 18 of 80 trials");
 }
 
 TEST(GpOptimizer, AnUnreadableStateCountsAsEmpty) {
   const Space space = Square();
   const std::vector<Observation> trials = RandomTrials(space, 10);
-  ASSERT_OK_AND_ASSIGN(const Suggestions a, NewGp(space)->Suggest(trials, {}, "", Rng(1), 1, {}));
-  ASSERT_OK_AND_ASSIGN(const Suggestions b, NewGp(space)->Suggest(trials, {}, "{]", Rng(1), 1, {}));
+  ASSERT_OK_AND_ASSIGN(const Suggestions a,
+                       NewGp(space)->Suggest(Log(space, trials), {}, "", Rng(1), 1, {}));
+  ASSERT_OK_AND_ASSIGN(const Suggestions b,
+                       NewGp(space)->Suggest(Log(space, trials), {}, "{]", Rng(1), 1, {}));
   EXPECT_EQ(a.points[0].point, b.points[0].point);
   EXPECT_EQ(a.state, b.state);
 }
@@ -333,7 +370,8 @@ TEST(GpOptimizer, IsCancelledBetweenStages) {
   std::stop_source source;
   source.request_stop();
   const Space space = Square();
-  EXPECT_THAT(NewGp(space)->Suggest(RandomTrials(space, 10), {}, "", Rng(1), 1, source.get_token()),
+  EXPECT_THAT(NewGp(space)->Suggest(
+                  Log(space, RandomTrials(space, 10)), {}, "", Rng(1), 1, source.get_token()),
               StatusIs(absl::StatusCode::kCancelled));
 }
 

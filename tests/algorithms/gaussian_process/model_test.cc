@@ -247,6 +247,39 @@ TEST(Posterior, BelievingEqualsConditioningOnTheMean) {
   }
 }
 
+// Known answers: GaussianProcessRegressor of scikit-learn 1.2.1, alpha = 0.01, no optimizer, kernel
+// C(1.7) Matern([0.3, 0.8]) + C(0.3) Matern([0.15, 1e12]) + C(0.3) Matern([1e12, 0.4]), each with nu = 2.5.
+TEST(Posterior, AgreesWithAnotherLibrary) {
+  Eigen::MatrixXd points(6, 2);
+  points << 0.1, 0.2, 0.4, 0.9, 0.8, 0.3, 0.5, 0.5, 0.95, 0.85, 0.05, 0.7;
+  Eigen::VectorXd values(6);
+  values << 1.5, -0.3, 0.7, -1.1, 0.2, -0.9;
+  const std::vector<int> groups = {0, 1};
+  const Hyperparameters h{.log_length_scales = {std::log(0.3), std::log(0.8)},
+                          .log_signal = std::log(1.7),
+                          .log_main = std::log(0.6),
+                          .log_noise = std::log(0.01)};
+  Eigen::MatrixXd at(3, 2);
+  at << 0.45, 0.55, 0.0, 0.0, 0.7, 0.7;
+  const auto predicted = Posterior::Create(points, values, h, groups).value().Predict(at);
+  const double means[] = {-0.9256305523335127, 1.4618211258531582, -0.44062742079966455};
+  const double variances[] = {0.07464224894104587, 0.6209492147217544, 0.6294537782127066};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(predicted[i].mean, means[i], 1e-12);
+    EXPECT_NEAR(predicted[i].variance, variances[i], 1e-12);
+  }
+  // The likelihood: without the prior's part, with the constant that the posterior leaves out.
+  const Prior prior;
+  const std::vector<double> theta = h.Pack();
+  std::vector<double> unused(theta.size());
+  std::vector<double> unused_too(theta.size());
+  const double log_likelihood =
+      prior.NegativeLog(theta, unused) -
+      NegativeLogPosterior(points, groups, values, prior)(theta, unused_too);
+  const double constant = 3.0 * std::log(2.0 * M_PI);
+  EXPECT_NEAR(log_likelihood - constant, -10.352287961945233, 1e-11);
+}
+
 TEST(OrderingSkill, CountsPairsByTheirBetterTrial) {
   const Eigen::Vector4d targets(4, 3, 2, 1);
   EXPECT_EQ(OrderingSkill(targets, targets), 1.0);
@@ -269,7 +302,10 @@ TEST(Acquisition, GradientAgreesWithDifferences) {
   Rng rng(17);
   for (const double incumbent : {0.0, 1.2, 30.0}) {  // The last is far in the tail.
     for (const Posterior* model : {static_cast<const Posterior*>(nullptr), &success}) {
-      const Acquisition acquisition(objective, incumbent, model);
+      std::vector<Requirement> required;
+      if (model != nullptr)
+        required.push_back({.model = model, .least = 0.3, .extra_variance = 0.02});
+      const Acquisition acquisition({&objective}, Decompose({}, {incumbent}), required);
       std::vector<double> x(4);
       for (double& coordinate : x) coordinate = rng.Uniform();
       const auto f = [&](std::span<const double> at, std::span<double> gradient) {

@@ -23,6 +23,7 @@ using ::vernier::testing::Discrete;
 using ::vernier::testing::Float;
 using ::vernier::testing::Int;
 using ::vernier::testing::IsOk;
+using ::vernier::testing::Log;
 using ::vernier::testing::MakeProblem;
 using ::vernier::testing::MakeSpace;
 using ::vernier::testing::StatusIs;
@@ -111,13 +112,16 @@ TEST(GridOptimizer, LeavesOutCellsThatBreakAConstraint) {
 }
 
 // Tells every suggestion as soon as it is asked; forgets the state before each call if `forgetful`.
-std::vector<std::string> RunToTheEnd(const Optimizer& optimizer, bool forgetful) {
+std::vector<std::string> RunToTheEnd(const Space& space,
+                                     const Optimizer& optimizer,
+                                     bool forgetful) {
   std::vector<Observation> finished;
   std::vector<std::string> cells;
   std::string state;
   for (std::int64_t trial = 1;; ++trial) {
     const Rng stream = Rng(9).Fork(static_cast<std::uint64_t>(trial));
-    const auto asked = optimizer.Suggest(finished, {}, forgetful ? "" : state, stream, 1, {});
+    const auto asked =
+        optimizer.Suggest(Log(space, finished), {}, forgetful ? "" : state, stream, 1, {});
     if (!asked.ok()) {
       EXPECT_THAT(asked, StatusIs(absl::StatusCode::kOutOfRange));
       return cells;
@@ -130,8 +134,8 @@ std::vector<std::string> RunToTheEnd(const Optimizer& optimizer, bool forgetful)
 
 TEST(GridOptimizer, ResumesFromItsStateOrFromTheTrialsAlone) {
   const Space space = MakeSpace({Int("a", 1, 4), Float("x", 0, 1, Scale::kLinear, 3)});
-  EXPECT_EQ(RunToTheEnd(*New(space), false), AllCells(space));
-  EXPECT_EQ(RunToTheEnd(*New(space), true), AllCells(space));
+  EXPECT_EQ(RunToTheEnd(space, *New(space), false), AllCells(space));
+  EXPECT_EQ(RunToTheEnd(space, *New(space), true), AllCells(space));
 }
 
 TEST(GridOptimizer, GoesBackForCellsThatWereGivenUp) {
@@ -139,7 +143,8 @@ TEST(GridOptimizer, GoesBackForCellsThatWereGivenUp) {
   const std::vector<Observation> finished = {Completed(1, {{"a", std::int64_t{1}}}, 0),
                                              Completed(2, {{"a", std::int64_t{3}}}, 0),
                                              Completed(3, {{"a", std::int64_t{4}}}, 0)};
-  const auto asked = New(space)->Suggest(finished, {}, R"({"next":3,"seed":0})", Rng(1), 5, {});
+  const auto asked =
+      New(space)->Suggest(Log(space, finished), {}, R"({"next":3,"seed":0})", Rng(1), 5, {});
   ASSERT_THAT(asked, IsOk());
   EXPECT_THAT(Texts(*asked), ElementsAre("a=2"));
 }
@@ -151,7 +156,7 @@ TEST(GridOptimizer, ShufflesWithoutLosingOrRepeatingACell) {
   EXPECT_THAT(std::set<std::string>(cells.begin(), cells.end()), SizeIs(100));
   EXPECT_NE(cells, AllCells(space));
   EXPECT_NE(cells, AllCells(space, {{"shuffle", true}}, Rng(2)));
-  EXPECT_EQ(RunToTheEnd(*New(space, {{"shuffle", true}}), false).size(), 100u);
+  EXPECT_EQ(RunToTheEnd(space, *New(space, {{"shuffle", true}}), false).size(), 100u);
 }
 
 TEST(GridOptimizer, ShufflesTheSameWayForTheSameSeed) {

@@ -20,6 +20,7 @@ using ::vernier::testing::Completed;
 using ::vernier::testing::Float;
 using ::vernier::testing::Int;
 using ::vernier::testing::IsOk;
+using ::vernier::testing::Log;
 using ::vernier::testing::MakeProblem;
 using ::vernier::testing::MakeSpace;
 using ::vernier::testing::StatusIs;
@@ -34,13 +35,17 @@ std::unique_ptr<Optimizer> New(const Space& space, const Options& options = {}) 
 Space UnitSquare() { return MakeSpace({Float("x", 0, 1), Float("y", 0, 1)}); }
 
 // The first points, asked for `batch` at a time with a stream of its own for each call.
-std::vector<Point> FirstPoints(const Optimizer& optimizer, std::size_t n, std::size_t batch) {
+std::vector<Point> FirstPoints(const Space& space,
+                               const Optimizer& optimizer,
+                               std::size_t n,
+                               std::size_t batch) {
   std::vector<Point> points;
   std::vector<Observation> finished;
   std::string state;
   while (points.size() < n) {
     const Rng stream = Rng(3).Fork(points.size() + 1);
-    const Suggestions asked = optimizer.Suggest(finished, {}, state, stream, batch, {}).value();
+    const Suggestions asked =
+        optimizer.Suggest(Log(space, finished), {}, state, stream, batch, {}).value();
     for (const Suggestion& suggestion : asked.points) {
       points.push_back(suggestion.point);
       finished.push_back(Completed(static_cast<std::int64_t>(points.size()), suggestion.point, 0));
@@ -52,7 +57,7 @@ std::vector<Point> FirstPoints(const Optimizer& optimizer, std::size_t n, std::s
 
 TEST(QuasiRandomOptimizer, PutsOnePointInEachBoxOfTheUnitSquare) {
   std::set<std::pair<int, int>> boxes;
-  for (const Point& point : FirstPoints(*New(UnitSquare()), 64, 1)) {
+  for (const Point& point : FirstPoints(UnitSquare(), *New(UnitSquare()), 64, 1)) {
     boxes.emplace(static_cast<int>(std::get<double>(point.at("x")) * 8),
                   static_cast<int>(std::get<double>(point.at("y")) * 8));
   }
@@ -61,7 +66,8 @@ TEST(QuasiRandomOptimizer, PutsOnePointInEachBoxOfTheUnitSquare) {
 
 TEST(QuasiRandomOptimizer, ContinuesItsSequenceHoweverItIsAsked) {
   const auto optimizer = New(UnitSquare());
-  EXPECT_EQ(FirstPoints(*optimizer, 24, 1), FirstPoints(*optimizer, 24, 8));
+  EXPECT_EQ(FirstPoints(UnitSquare(), *optimizer, 24, 1),
+            FirstPoints(UnitSquare(), *optimizer, 24, 8));
 }
 
 TEST(QuasiRandomOptimizer, ScramblesByItsSeedOrElseByTheFirstStream) {
@@ -78,7 +84,8 @@ TEST(QuasiRandomOptimizer, ScramblesByItsSeedOrElseByTheFirstStream) {
 TEST(QuasiRandomOptimizer, GivesEveryValueOfAnIntegerItsShare) {
   std::map<std::string, int> counts;
   const Space space = MakeSpace({Int("n", 0, 7), Float("x", 0, 1)});
-  for (const Point& point : FirstPoints(*New(space), 64, 1)) ++counts[FormatValue(point.at("n"))];
+  for (const Point& point : FirstPoints(space, *New(space), 64, 1))
+    ++counts[FormatValue(point.at("n"))];
   EXPECT_THAT(counts, SizeIs(8));
   EXPECT_THAT(counts, Each(::testing::Pair(::testing::_, 8)));
 }

@@ -21,6 +21,7 @@ using ::vernier::testing::Bool;
 using ::vernier::testing::Completed;
 using ::vernier::testing::Float;
 using ::vernier::testing::Int;
+using ::vernier::testing::Log;
 using ::vernier::testing::MakeSpace;
 using ::vernier::testing::StatusIs;
 using ::vernier::testing::When;
@@ -92,7 +93,7 @@ TEST(DrawUntaken, StartsFromKnownPointsWhereOnlyTheyShowTheWay) {
   const Space space = MakeSpace({Float("x", 0, 1), Float("y", 0, 1)},
                                 {"x >= 0.31", "x <= 0.33", "y >= 0.31", "y <= 0.33"});
   const std::vector<Observation> finished = {Completed(1, {{"x", 0.32}, {"y", 0.32}}, 1)};
-  const TakenPoints taken(space, finished, {});
+  const TakenPoints taken(space, Log(space, finished), {});
   Rng rng(6);
   // Without that start, two of three draws would find nothing.
   for (int i = 0; i < 30; ++i) {
@@ -138,7 +139,7 @@ TEST(TakenPoints, AnswersTheSameBeforeAndAfterItBuildsItsIndex) {
   const std::vector<Observation> finished = {Completed(1, {{"a", std::int64_t{1}}}, 0),
                                              Completed(3, {{"a", std::int64_t{1}}}, 5)};
   const std::vector<PendingPoint> pending = {{TrialNumber(2), {{"a", std::int64_t{2}}}}};
-  TakenPoints taken(space, finished, pending);
+  TakenPoints taken(space, Log(space, finished), pending);
   taken.Insert({{"a", std::int64_t{3}}});
   for (int round = 0; round < 5; ++round) {
     for (std::int64_t a = 0; a < 10; ++a) {
@@ -153,7 +154,7 @@ TEST(TakenPoints, AnswersTheSameBeforeAndAfterItBuildsItsIndex) {
 TEST(TakenPoints, RemembersTheNewestPoints) {
   const Space space = MakeSpace({Int("a", 0, 9)});
   const std::vector<Observation> finished = {Completed(1, {{"a", std::int64_t{1}}}, 0)};
-  TakenPoints taken(space, finished, {});
+  TakenPoints taken(space, Log(space, finished), {});
   taken.Insert({{"a", std::int64_t{3}}});
   taken.Insert({{"a", std::int64_t{4}}});
   EXPECT_THAT(taken.Recent(2),
@@ -161,14 +162,14 @@ TEST(TakenPoints, RemembersTheNewestPoints) {
   EXPECT_THAT(taken.Recent(9), SizeIs(3));
 }
 
-TEST(CheckTrials, NamesTheTrialThatLiesOutside) {
+TEST(CheckPending, NamesTheTrialThatLiesOutside) {
   const Space space = MakeSpace({Int("a", 0, 9)});
-  const std::vector<Observation> finished = {Completed(1, {{"a", std::int64_t{1}}}, 0),
-                                             Completed(2, {{"a", std::int64_t{12}}}, 0)};
+  const std::vector<PendingPoint> pending = {{TrialNumber(1), {{"a", std::int64_t{1}}}},
+                                             {TrialNumber(2), {{"a", std::int64_t{12}}}}};
   EXPECT_THAT(
-      CheckTrials(space, finished, {}),
+      CheckPending(space, pending),
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("trial 2 lies outside the space")));
-  EXPECT_TRUE(CheckTrials(space, std::span(finished).first(1), {}).ok());
+  EXPECT_TRUE(CheckPending(space, std::span(pending).first(1)).ok());
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "algorithms/gaussian_process/features.h"
+#include "algorithms/gaussian_process/gp_state.h"
+#include "algorithms/gaussian_process/growing_factor.h"
+#include "algorithms/gaussian_process/posterior.h"
+#include "algorithms/gaussian_process/targets.h"
+
+namespace vernier::gp {
+
+// What an optimiser may remember of a model from one call to the next to spare itself work. Changes nothing of what it
+// proposes.
+struct Remembered {
+  Hyperparameters hyperparameters;
+  Eigen::MatrixXd rows;  // The features of the factor's points.
+  GrowingFactor factor;
+};
+
+// What is believed of one metric, after the trials so far: a Gaussian process of its warped values.
+class MetricModel {
+ public:
+  // When hyperparameters are fitted anew, and what may be remembered.
+  struct Occasion {
+    bool refit = true;
+    bool grows = true;  // The rows are those of the call before, and more.
+  };
+
+  // Fits a model under each warp and chooses one when a refit is due or `state` has none, starting from what `state` holds
+  // and leaving the new hyperparameters there.  `rows`: n x p, n >= 1, finite; `values`: n, larger is better. `known`: of
+  // an earlier call, or null.  Internal: the model cannot be computed.
+  static absl::StatusOr<MetricModel> Fit(const FeatureMap& features,
+                                         const Eigen::MatrixXd& rows,
+                                         std::span<const double> values,
+                                         Occasion occasion,
+                                         MetricState& state,
+                                         const Remembered* known,
+                                         const std::stop_token& stop);
+
+  const TargetScale& scale() const { return scale_; }
+  const Posterior& posterior() const { return posterior_; }
+  // At the rows, in their order: means, or, where there is next to no noise, the values themselves, as the model sees them.
+  const Eigen::VectorXd& believed() const { return believed_; }
+  // One more point is out (Posterior::Believe).
+  void Believe(const Eigen::RowVectorXd& features) { posterior_.Believe(features); }
+  // For the next call; null if it would not help.
+  const std::shared_ptr<const Remembered>& remembered() const { return remembered_; }
+
+ private:
+  MetricModel(TargetScale scale, Posterior posterior)
+      : scale_(std::move(scale)), posterior_(std::move(posterior)) {}
+
+  TargetScale scale_;
+  Posterior posterior_;
+  Eigen::VectorXd believed_;
+  std::shared_ptr<const Remembered> remembered_;
+};
+
+// A model of labels +1 and -1, which are neither warped nor standardised.  Arguments as those of MetricModel::Fit.
+absl::StatusOr<Posterior> FitLabels(const FeatureMap& features,
+                                    const Eigen::MatrixXd& rows,
+                                    const Eigen::VectorXd& labels,
+                                    bool refit,
+                                    std::optional<Hyperparameters>& state,
+                                    const std::stop_token& stop);
+
+}  // namespace vernier::gp

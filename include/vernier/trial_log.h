@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "vernier/core/ids.h"
+#include "vernier/core/space.h"
+#include "vernier/core/study.h"
+
+namespace vernier {
+
+enum class Outcome : std::uint8_t {
+  kCompleted,     // `values` are what the point is worth.
+  kStoppedEarly,  // `values` are the last that were seen before a rule stopped it.
+  kFailed,        // No values; the next try of the same point might succeed.
+  kInfeasible,    // No values; the point cannot be evaluated.
+};
+
+// A finished trial, as an optimiser sees it.
+struct Observation {
+  TrialNumber trial;
+  Point point;
+  Outcome outcome = Outcome::kCompleted;
+  // One per objective, in the user's units and sign. May hold NaN or infinities.
+  std::vector<double> values = {};
+  // One per outcome constraint: how far it is kept, negative if broken, NaN if not known.
+  std::vector<double> slacks = {};
+};
+
+// What is to be optimised.
+struct Problem {
+  Space space;
+  std::vector<Objective> objectives;
+  std::vector<std::string> outcome_constraints = {};  // Over metrics, as the user wrote them.
+};
+
+// The finished trials of a problem, in the order in which they ended. Grows only; a trial takes 8 bytes for each parameter,
+// objective and constraint, and 9 more.
+//
+// A snapshot costs nothing and shares the trials. One writer at a time; snapshots may be read from any thread while the
+// writer appends.
+class TrialLog {
+  struct Store;
+
+ public:
+  // The trials that were there when it was made.
+  class View {
+   public:
+    // None.
+    View() = default;
+
+    std::size_t size() const { return size_; }
+    TrialNumber trial(std::size_t i) const;
+    Outcome outcome(std::size_t i) const;
+    // Its point: src/core/cells.h.
+    std::span<const std::int64_t> cells(std::size_t i) const;
+    Point point(std::size_t i) const;
+    // One per objective; NaN where there is none.
+    std::span<const double> values(std::size_t i) const;
+    // One per outcome constraint; NaN where it is not known.
+    std::span<const double> slacks(std::size_t i) const;
+    // Without values if it failed.
+    Observation operator[](std::size_t i) const;
+
+    // The first `count` trials.
+    View Prefix(std::size_t count) const;
+    // Whether `earlier` is of the same log and no longer: its trials are the first ones of this.
+    bool Continues(const View& earlier) const;
+
+   private:
+    friend class TrialLog;
+    View(std::shared_ptr<const Store> store, std::size_t size);
+    std::shared_ptr<const Store> store_;  // Shared with the log and with other views.
+    std::size_t size_ = 0;
+  };
+
+  explicit TrialLog(const Problem& problem);
+  // A log of just these. Errors: as Append.
+  static absl::StatusOr<View> Of(const Problem& problem, const std::vector<Observation>& trials);
+  TrialLog(TrialLog&&) noexcept = default;
+  TrialLog& operator=(TrialLog&&) noexcept = default;
+
+  std::size_t size() const;
+  // InvalidArgument: the point is outside the space, or there are neither no values (slacks) nor one for each objective
+  // (outcome constraint).
+  absl::Status Append(const Observation& trial);
+  View Snapshot() const;
+
+ private:
+  std::shared_ptr<Store> store_;
+};
+
+}  // namespace vernier

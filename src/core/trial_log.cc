@@ -1,0 +1,177 @@
+#include "vernier/trial_log.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "src/core/cells.h"
+#include "src/core/status.h"
+
+namespace vernier {
+namespace {
+
+// The first chunk has room for so many trials, each later one for as many as all before it: chunks never move.
+constexpr std::size_t kFirstChunk = 256;
+constexpr std::size_t kChunks = 40;
+
+struct Place {
+  std::size_t chunk;
+  std::size_t offset;
+};
+
+Place PlaceOf(std::size_t i) {
+  if (i < kFirstChunk) return {.chunk = 0, .offset = i};
+  const auto chunk = static_cast<std::size_t>(std::bit_width(i / kFirstChunk));
+  return {.chunk = chunk, .offset = i - (kFirstChunk << (chunk - 1))};
+}
+
+std::size_t RoomIn(std::size_t chunk) {
+  return chunk == 0 ? kFirstChunk : kFirstChunk << (chunk - 1);
+}
+
+absl::Status CheckTrial(const Observation& trial, const Space& space) {
+  const absl::Status status = space.Check(trial.point);
+  if (status.ok()) return status;
+  return InvalidArgument(
+      "trial {} lies outside the space: {}", trial.trial.value(), std::string(status.message()));
+}
+
+absl::Status CheckCount(const Observation& trial,
+                        std::string_view field,
+                        std::size_t count,
+                        std::size_t wanted,
+                        std::string_view of) {
+  if (count == 0 || count == wanted) return absl::OkStatus();
+  return InvalidArgument("trial {}: {}: needs one for each of {} {}, got {}",
+                         trial.trial.value(),
+                         field,
+                         wanted,
+                         of,
+                         count);
+}
+
+}  // namespace
+
+struct TrialLog::Store {
+  struct Chunk {
+    std::unique_ptr<Cell[]> cells;
+    std::unique_ptr<double[]> numbers;  // Values, then slacks.
+    std::unique_ptr<TrialNumber[]> trials;
+    std::unique_ptr<Outcome[]> outcomes;
+  };
+
+  Space space;
+  std::size_t parameters;
+  std::size_t objectives;
+  std::size_t constraints;
+  std::array<Chunk, kChunks> chunks;
+  std::size_t size = 0;  // The writer's; views have their own.
+
+  void MakeRoom(std::size_t chunk) {
+    const std::size_t room = RoomIn(chunk);
+    chunks[chunk] = {
+        .cells = std::make_unique_for_overwrite<Cell[]>(room * parameters),
+        .numbers = std::make_unique_for_overwrite<double[]>(room * (objectives + constraints)),
+        .trials = std::make_unique<TrialNumber[]>(room),
+        .outcomes = std::make_unique_for_overwrite<Outcome[]>(room)};
+  }
+  std::span<double> Numbers(std::size_t i) const {
+    const auto [chunk, offset] = PlaceOf(i);
+    const std::size_t width = objectives + constraints;
+    return {chunks[chunk].numbers.get() + offset * width, width};
+  }
+};
+
+TrialLog::TrialLog(const Problem& problem)
+    : store_(std::make_shared<Store>(Store{.space = problem.space,
+                                           .parameters = problem.space.parameters().size(),
+                                           .objectives = problem.objectives.size(),
+                                           .constraints = problem.outcome_constraints.size(),
+                                           .chunks = {}})) {}
+
+std::size_t TrialLog::size() const { return store_->size; }
+
+absl::Status TrialLog::Append(const Observation& trial) {
+  Store& store = *store_;
+  VERNIER_RETURN_IF_ERROR(CheckTrial(trial, store.space));
+  VERNIER_RETURN_IF_ERROR(
+      CheckCount(trial, "values", trial.values.size(), store.objectives, "objectives"));
+  VERNIER_RETURN_IF_ERROR(
+      CheckCount(trial, "slacks", trial.slacks.size(), store.constraints, "outcome constraints"));
+  const auto [chunk, offset] = PlaceOf(store.size);
+  if (offset == 0) store.MakeRoom(chunk);
+  WriteCells(store.space,
+             trial.point,
+             {store.chunks[chunk].cells.get() + offset * store.parameters, store.parameters});
+  const std::span<double> numbers = store.Numbers(store.size);
+  std::fill(numbers.begin(), numbers.end(), std::numeric_limits<double>::quiet_NaN());
+  std::copy(trial.values.begin(), trial.values.end(), numbers.begin());
+  std::copy(trial.slacks.begin(),
+            trial.slacks.end(),
+            numbers.begin() + static_cast<std::ptrdiff_t>(store.objectives));
+  store.chunks[chunk].trials[offset] = trial.trial;
+  store.chunks[chunk].outcomes[offset] = trial.outcome;
+  ++store.size;
+  return absl::OkStatus();
+}
+
+TrialLog::View TrialLog::Snapshot() const { return {store_, store_->size}; }
+
+absl::StatusOr<TrialLog::View> TrialLog::Of(const Problem& problem,
+                                            const std::vector<Observation>& trials) {
+  TrialLog log(problem);
+  for (const Observation& trial : trials) VERNIER_RETURN_IF_ERROR(log.Append(trial));
+  return log.Snapshot();
+}
+
+TrialLog::View::View(std::shared_ptr<const Store> store, std::size_t size)
+    : store_(std::move(store)), size_(size) {}
+
+TrialNumber TrialLog::View::trial(std::size_t i) const {
+  const auto [chunk, offset] = PlaceOf(i);
+  return store_->chunks[chunk].trials[offset];
+}
+
+Outcome TrialLog::View::outcome(std::size_t i) const {
+  const auto [chunk, offset] = PlaceOf(i);
+  return store_->chunks[chunk].outcomes[offset];
+}
+
+std::span<const Cell> TrialLog::View::cells(std::size_t i) const {
+  const auto [chunk, offset] = PlaceOf(i);
+  const std::size_t width = store_->parameters;
+  return {store_->chunks[chunk].cells.get() + offset * width, width};
+}
+
+Point TrialLog::View::point(std::size_t i) const { return ReadCells(store_->space, cells(i)); }
+
+std::span<const double> TrialLog::View::values(std::size_t i) const {
+  return store_->Numbers(i).first(store_->objectives);
+}
+
+std::span<const double> TrialLog::View::slacks(std::size_t i) const {
+  return store_->Numbers(i).subspan(store_->objectives);
+}
+
+Observation TrialLog::View::operator[](std::size_t i) const {
+  Observation out{.trial = trial(i), .point = point(i), .outcome = outcome(i)};
+  if (out.outcome == Outcome::kCompleted || out.outcome == Outcome::kStoppedEarly) {
+    out.values.assign(values(i).begin(), values(i).end());
+    out.slacks.assign(slacks(i).begin(), slacks(i).end());
+  }
+  return out;
+}
+
+TrialLog::View TrialLog::View::Prefix(std::size_t count) const {
+  return {store_, std::min(count, size_)};
+}
+
+bool TrialLog::View::Continues(const View& earlier) const {
+  return store_ == earlier.store_ && earlier.size_ <= size_;
+}
+
+}  // namespace vernier

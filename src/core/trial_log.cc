@@ -14,9 +14,11 @@
 namespace vernier {
 namespace {
 
-// The first chunk has room for so many trials, each later one for as many as all before it: chunks never move.
+// The first chunk has room for so many trials, each later one for twice as many as the one before: chunks never move.
 constexpr std::size_t kFirstChunk = 256;
 constexpr std::size_t kChunks = 40;
+
+std::size_t RoomIn(std::size_t chunk) { return kFirstChunk << chunk; }
 
 struct Place {
   std::size_t chunk;
@@ -24,17 +26,14 @@ struct Place {
 };
 
 Place PlaceOf(std::size_t i) {
-  if (i < kFirstChunk) return {.chunk = 0, .offset = i};
-  const auto chunk = static_cast<std::size_t>(std::bit_width(i / kFirstChunk));
-  return {.chunk = chunk, .offset = i - (kFirstChunk << (chunk - 1))};
-}
-
-std::size_t RoomIn(std::size_t chunk) {
-  return chunk == 0 ? kFirstChunk : kFirstChunk << (chunk - 1);
+  // Chunk c begins at trial kFirstChunk (2^c - 1).
+  const std::size_t shifted = i + kFirstChunk;
+  const auto chunk = static_cast<std::size_t>(std::bit_width(shifted / kFirstChunk)) - 1;
+  return {.chunk = chunk, .offset = shifted % RoomIn(chunk)};
 }
 
 absl::Status CheckTrial(const Observation& trial, const Space& space) {
-  const absl::Status status = space.Check(trial.point);
+  absl::Status status = space.Check(trial.point);
   if (status.ok()) return status;
   return InvalidArgument(
       "trial {} lies outside the space: {}", trial.trial.value(), std::string(status.message()));
@@ -58,10 +57,10 @@ absl::Status CheckCount(const Observation& trial,
 
 struct TrialLog::Store {
   struct Chunk {
-    std::unique_ptr<Cell[]> cells;
-    std::unique_ptr<double[]> numbers;  // Values, then slacks.
-    std::unique_ptr<TrialNumber[]> trials;
-    std::unique_ptr<Outcome[]> outcomes;
+    std::vector<Cell> cells;
+    std::vector<double> numbers;  // Values, then slacks.
+    std::vector<TrialNumber> trials;
+    std::vector<Outcome> outcomes;
   };
 
   Space space;
@@ -73,16 +72,15 @@ struct TrialLog::Store {
 
   void MakeRoom(std::size_t chunk) {
     const std::size_t room = RoomIn(chunk);
-    chunks[chunk] = {
-        .cells = std::make_unique_for_overwrite<Cell[]>(room * parameters),
-        .numbers = std::make_unique_for_overwrite<double[]>(room * (objectives + constraints)),
-        .trials = std::make_unique<TrialNumber[]>(room),
-        .outcomes = std::make_unique_for_overwrite<Outcome[]>(room)};
+    chunks[chunk].cells.resize(room * parameters);
+    chunks[chunk].numbers.resize(room * (objectives + constraints));
+    chunks[chunk].trials.resize(room);
+    chunks[chunk].outcomes.resize(room);
   }
-  std::span<double> Numbers(std::size_t i) const {
+  std::size_t width() const { return objectives + constraints; }
+  std::span<const double> Numbers(std::size_t i) const {
     const auto [chunk, offset] = PlaceOf(i);
-    const std::size_t width = objectives + constraints;
-    return {chunks[chunk].numbers.get() + offset * width, width};
+    return std::span(chunks[chunk].numbers).subspan(offset * width(), width());
   }
 };
 
@@ -104,17 +102,16 @@ absl::Status TrialLog::Append(const Observation& trial) {
       CheckCount(trial, "slacks", trial.slacks.size(), store.constraints, "outcome constraints"));
   const auto [chunk, offset] = PlaceOf(store.size);
   if (offset == 0) store.MakeRoom(chunk);
+  Store::Chunk& to = store.chunks[chunk];
   WriteCells(store.space,
              trial.point,
-             {store.chunks[chunk].cells.get() + offset * store.parameters, store.parameters});
-  const std::span<double> numbers = store.Numbers(store.size);
+             std::span(to.cells).subspan(offset * store.parameters, store.parameters));
+  const auto numbers = std::span(to.numbers).subspan(offset * store.width(), store.width());
   std::fill(numbers.begin(), numbers.end(), std::numeric_limits<double>::quiet_NaN());
   std::copy(trial.values.begin(), trial.values.end(), numbers.begin());
-  std::copy(trial.slacks.begin(),
-            trial.slacks.end(),
-            numbers.begin() + static_cast<std::ptrdiff_t>(store.objectives));
-  store.chunks[chunk].trials[offset] = trial.trial;
-  store.chunks[chunk].outcomes[offset] = trial.outcome;
+  std::copy(trial.slacks.begin(), trial.slacks.end(), numbers.subspan(store.objectives).begin());
+  to.trials[offset] = trial.trial;
+  to.outcomes[offset] = trial.outcome;
   ++store.size;
   return absl::OkStatus();
 }
@@ -144,7 +141,7 @@ Outcome TrialLog::View::outcome(std::size_t i) const {
 std::span<const Cell> TrialLog::View::cells(std::size_t i) const {
   const auto [chunk, offset] = PlaceOf(i);
   const std::size_t width = store_->parameters;
-  return {store_->chunks[chunk].cells.get() + offset * width, width};
+  return std::span(store_->chunks[chunk].cells).subspan(offset * width, width);
 }
 
 Point TrialLog::View::point(std::size_t i) const { return ReadCells(store_->space, cells(i)); }

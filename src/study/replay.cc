@@ -151,11 +151,11 @@ bool Replayer::Rep::Continues(const TrialCreated& created) const {
 void Replayer::Rep::OpenBatch(const TrialCreated& created) {
   const std::int64_t as_of = std::clamp(
       created.suggestion.as_of.value(), std::int64_t{0}, fold_->header().last_event.value());
-  batch_.emplace();
-  batch_->state = fold_->optimizer_state();
-  batch_->state_from = fold_->optimizer_state_from();
-  batch_->pending = PendingAt(EventSeq(as_of));
-  batch_->finished = finished_at_[static_cast<std::size_t>(as_of)];
+  batch_ = Batch{.trials = {},
+                 .state = fold_->optimizer_state(),
+                 .state_from = fold_->optimizer_state_from(),
+                 .pending = PendingAt(EventSeq(as_of)),
+                 .finished = finished_at_[static_cast<std::size_t>(as_of)]};
 }
 
 // Trials that ended after `as_of` were pending then.

@@ -56,6 +56,13 @@ class RandomWorkload {
   }
   TrialId Of(const Trial& trial) const { return {id_, trial.number}; }
 
+  // Now and then without the latency, which some studies want and others do not.
+  std::map<std::string, double> Metrics() {
+    std::map<std::string, double> metrics = {{"accuracy", rng_.Uniform()}};
+    if (rng_.UniformInt(8) != 0) metrics["latency_ms"] = 40 * rng_.Uniform();
+    return metrics;
+  }
+
   absl::Status Suggest() {
     auto trials = studies_.Suggest(id_, 1 + rng_.UniformInt(3), Holder(), caller(), {});
     if (!trials.ok()) return trials.status();
@@ -71,7 +78,7 @@ class RandomWorkload {
     for (std::uint64_t i = 0; i <= rng_.UniformInt(3); ++i) {
       measurements.push_back({.step = static_cast<std::int64_t>(rng_.UniformInt(20)),
                               .time = clock_.Now(),
-                              .metrics = {{"accuracy", rng_.Uniform()}},
+                              .metrics = Metrics(),
                               .source = "client"});
     }
     return studies_.Report(Of(*trial), measurements, Token(*trial), caller()).status();
@@ -80,7 +87,7 @@ class RandomWorkload {
     const Trial* trial = Pick();
     if (trial == nullptr) return absl::OkStatus();
     std::map<std::string, double> metrics;
-    if (rng_.UniformInt(3) != 0) metrics = {{"accuracy", rng_.Uniform()}};
+    if (rng_.UniformInt(3) != 0) metrics = Metrics();
     return studies_.Complete(Of(*trial), metrics, Token(*trial), caller()).status();
   }
   absl::Status Fail() {
@@ -107,7 +114,7 @@ class RandomWorkload {
   absl::Status AddTrial() {
     const Point point = {{"x", rng_.Uniform()}};
     std::optional<std::map<std::string, double>> metrics;
-    if (rng_.UniformInt(2) == 0) metrics = {{"accuracy", rng_.Uniform()}};
+    if (rng_.UniformInt(2) == 0) metrics = Metrics();
     return studies_.AddTrial(id_, point, metrics, caller()).status();
   }
   absl::Status Amend() {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "src/core/pareto.h"
 #include "tests/study/random_workload.h"
 #include "tests/study/study_fixture.h"
 
@@ -16,6 +17,8 @@ StudySpec WorkloadSpec() {
   StudySpec spec = ClientSpec();
   spec.stopping = {.name = "median", .options = {}};
   spec.lease.ttl = absl::Seconds(5);
+  spec.objectives.push_back({.metric = "latency_ms", .goal = Goal::kMinimize});
+  spec.outcome_constraints = {"latency_ms < 30 or accuracy > 0.5"};
   return spec;
 }
 
@@ -71,6 +74,29 @@ class WorkloadTest : public ::testing::TestWithParam<std::string> {
     EXPECT_EQ(study.failed, failed);
   }
 
+  // From the definition: of the completed trials that keep the constraint, those that none dominates.
+  void ExpectOptimalTrue(const Study& study) {
+    std::vector<TrialNumber> counted;
+    std::vector<std::vector<double>> values;
+    const std::vector<Trial> trials = storage_->ListTrials(study.id, {}, 1 << 20).value();
+    for (const Trial& trial : trials) {
+      if (trial.state != TrialState::kCompleted) continue;
+      const double accuracy = trial.final_metrics.at("accuracy");
+      const double latency = trial.final_metrics.at("latency_ms");
+      if (latency >= 30 && accuracy <= 0.5) continue;
+      counted.push_back(trial.number);
+      values.push_back({accuracy, -latency});
+    }
+    const std::vector<bool> dominated = Dominated(values);
+    std::vector<TrialNumber> optimal;
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+      if (!dominated[i]) optimal.push_back(counted[i]);
+    }
+    EXPECT_EQ(study.optimal, optimal);
+    EXPECT_GT(optimal.size(), 1u);
+    EXPECT_LT(counted.size(), static_cast<std::size_t>(study.completed));
+  }
+
   std::filesystem::path folder_;
   std::unique_ptr<Storage> storage_;
   ManualClock clock_{absl::FromUnixSeconds(1'800'000'000)};
@@ -89,6 +115,7 @@ TEST_P(WorkloadTest, FoldOfTheLogEqualsTheTablesAndReplays) {
   EXPECT_LT(accepted, operations);
   ExpectTablesEqualLog(study.id);
   ExpectCountsTrue(studies->GetStudy(study.id).value());
+  ExpectOptimalTrue(studies->GetStudy(study.id).value());
 
   const auto report = studies->Replay(study.id);
   ASSERT_THAT(report, IsOk());

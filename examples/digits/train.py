@@ -1,8 +1,8 @@
 """Trains a classifier of handwritten digits, data-parallel over the replicas that Vernier starts.
 
 Every replica runs this program. RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, which PyTorch reads by itself, make them
-one job; TF_CONFIG says the same in TensorFlow's way. The chief (rank 0) prints the accuracy on held-out digits after each
-epoch; Vernier reads it from that line.
+one job; TF_CONFIG says the same in TensorFlow's way. The chief (rank 0) prints how many weights the network has, and the
+accuracy on held-out digits after each epoch; Vernier reads them from those lines.
 """
 
 import argparse
@@ -87,6 +87,8 @@ def main():
     model = nn.parallel.DistributedDataParallel(make_model(args))
     optimizer = make_optimizer(args, model.parameters())
     generator = torch.Generator().manual_seed(rank)
+    if rank == 0:
+        print(f"weights={sum(p.numel() for p in model.parameters())}", flush=True)
     for epoch in range(1, args.epochs + 1):
         train_epoch(model, optimizer, train_x, train_y, max(1, args.batch // world), generator)
         if rank == 0:

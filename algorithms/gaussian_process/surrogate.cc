@@ -151,9 +151,9 @@ std::vector<std::size_t> Largest(const Eigen::VectorXd& values, std::size_t coun
   return order;
 }
 
-// Where the front has no extent, the worst of all points.
-ObjectiveVector ReferenceOf(const std::vector<ObjectiveVector>& front,
-                            const ObjectiveVector& worst) {
+// A little below the worst of the front; where it has no extent, the worst of all points.
+ObjectiveVector BelowFront(const std::vector<ObjectiveVector>& front,
+                           const ObjectiveVector& worst) {
   ObjectiveVector reference = worst;
   for (std::size_t j = 0; j < worst.size(); ++j) {
     const auto by_value = [j](const auto& a, const auto& b) { return a[j] < b[j]; };
@@ -291,7 +291,8 @@ BoxDecomposition Surrogate::Improvement() const {
   }
   const std::vector<ObjectiveVector> front = Chosen(feasible_, Front(feasible_));
   const std::vector<std::size_t> spread = Spread(front, kMostOfFront[objectives_.size()]);
-  return Decompose(Chosen(front, spread), ReferenceOf(front, worst_));
+  const bool looks_beyond = objectives_[0].posterior().scaled_points().rows() % 2 == 1;
+  return Decompose(Chosen(front, spread), looks_beyond ? worst_ : BelowFront(front, worst_));
 }
 
 std::vector<std::optional<Requirement>> Surrogate::Constraints() const {

@@ -48,7 +48,8 @@ class Surrogate {
   Acquisition MakeAcquisition() const;
   // What there is to improve on, as the models see values. Of one objective, everything better than the best mean at a
   // point tried or pending that keeps the outcome constraints, or, where there is next to no noise, the best value. Of
-  // several, what the best such points do not dominate, above a reference point a little worse than the worst of them.
+  // several, what the best such points do not dominate, above a reference point: at every other trial the worst of all,
+  // to find the front's ends, else one a little worse than the worst of them, to fill the front (docs/adr/0014).
   // While no point keeps the constraints, everything better than the worst. A constraint that was never seen is left out
   // of account.
   BoxDecomposition Improvement() const;

@@ -40,6 +40,22 @@ std::string Difference(const TrialCreated& recorded, const Suggestion& computed)
   return "";
 }
 
+// A batch whose events are being read, and what it started from.
+struct Batch {
+  std::vector<std::pair<EventSeq, TrialCreated>> trials;
+  std::string state;
+  EventSeq state_from;
+  std::vector<TrialNumber> pending;  // As the fold has it, at as_of.
+  std::size_t finished = 0;
+};
+
+// A verdict that is due: the rule says stop, the log must say so next.
+struct Due {
+  EventSeq measurement;
+  TrialNumber trial;
+  Verdict verdict;
+};
+
 }  // namespace
 
 class Replayer::Rep {
@@ -50,21 +66,6 @@ class Replayer::Rep {
   absl::StatusOr<ReplayReport> Finish();
 
  private:
-  // A batch whose events are being read, and what it started from.
-  struct Batch {
-    std::vector<std::pair<EventSeq, TrialCreated>> trials;
-    std::string state;
-    EventSeq state_from;
-    std::vector<TrialNumber> pending;  // As the fold has it, at as_of.
-    std::size_t finished = 0;
-  };
-  // A verdict that is due: the rule says stop, the log must say so next.
-  struct Due {
-    EventSeq measurement;
-    TrialNumber trial;
-    Verdict verdict;
-  };
-
   absl::Status Start(const Event& event);
   void Note(EventSeq event, TrialNumber trial, Result result, std::string detail);
   void Count(std::size_t verified) { report_.verified += static_cast<std::int64_t>(verified); }

@@ -75,8 +75,11 @@ void Suggest(benchmark::State& state, const std::string& algorithm) {
     benchmark::RegisterBenchmark(("Suggest/" + name).c_str(), timed)
         ->ArgName("n")
         ->Arg(10)
+        ->Arg(20)
         ->Arg(100)
         ->Arg(1000)
+        ->Arg(10000)
+        ->Arg(1000000)
         ->Unit(benchmark::kMillisecond);
   }
   return true;

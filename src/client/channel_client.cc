@@ -208,7 +208,7 @@ class ChannelClient final : public Client {
                           bool follow,
                           const std::function<bool(const Event&)>& sink,
                           std::stop_token stop) override {
-    return StreamEvents(*stub_, retry_, study, after, follow, sink, std::move(stop));
+    return StreamEvents(*stub_, retry_, study, after, follow, sink, stop);
   }
 
   absl::Status StreamTrialLogs(std::string_view study,
@@ -216,8 +216,7 @@ class ChannelClient final : public Client {
                                const TrialLogQuery& query,
                                const std::function<bool(const TrialLogLine&)>& sink,
                                std::stop_token stop) override {
-    return StreamLogs(
-        *stub_, retry_, wire::TrialResource(study, trial), query, sink, std::move(stop));
+    return StreamLogs(*stub_, retry_, wire::TrialResource(study, trial), query, sink, stop);
   }
 
   absl::StatusOr<ReplaySummary> ReplayStudy(std::string_view study) override {

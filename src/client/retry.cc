@@ -44,7 +44,7 @@ void Retry::Prepare(absl::Time deadline, grpc::ClientContext* context) const {
   if (IsPrintable(options_.name)) context->AddMetadata("x-vernier-actor", options_.name);
 }
 
-bool Retry::Wait(int attempt, absl::Time deadline, std::stop_token stop) const {
+bool Retry::Wait(int attempt, absl::Time deadline, const std::stop_token& stop) const {
   if (attempt >= options_.attempts) return false;
   constexpr int kMaxDoublings = 6;
   const absl::Duration longest = options_.backoff * (1 << std::min(attempt - 1, kMaxDoublings));

@@ -51,7 +51,7 @@ class Retry {
   // The actor goes with every call; infinite: no deadline.
   void Prepare(absl::Time deadline, grpc::ClientContext* context) const;
   // Waits before the next attempt.  False: there is to be none, or `stop` fired.
-  bool Wait(int attempt, absl::Time deadline, std::stop_token stop) const;
+  bool Wait(int attempt, absl::Time deadline, const std::stop_token& stop) const;
 
  private:
   const ClientOptions options_;

@@ -21,7 +21,7 @@ struct StreamEnd {
 
 // Reads one stream to its end. `open` starts it, `take` gets each message: nullopt to go on, or how it ends.
 template <typename Message, typename Open, typename Take>
-StreamEnd ReadStream(const Retry& retry, std::stop_token stop, Open open, Take take) {
+StreamEnd ReadStream(const Retry& retry, const std::stop_token& stop, Open open, Take take) {
   grpc::ClientContext context;
   retry.Prepare(absl::InfiniteFuture(), &context);
   const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
@@ -47,7 +47,7 @@ absl::Status StreamEvents(v1::StudyService::StubInterface& stub,
                           EventSeq after,
                           bool follow,
                           const std::function<bool(const Event&)>& sink,
-                          std::stop_token stop) {
+                          const std::stop_token& stop) {
   v1::WatchStudyRequest request;
   request.set_name(wire::StudyResource(study));
   request.set_after_event(after.value());
@@ -73,7 +73,7 @@ absl::Status StreamLogs(v1::StudyService::StubInterface& stub,
                         const std::string& trial,
                         const TrialLogQuery& query,
                         const std::function<bool(const TrialLogLine&)>& sink,
-                        std::stop_token stop) {
+                        const std::stop_token& stop) {
   const v1::StreamTrialLogsRequest request = EncodeLogQuery(trial, query);
   const auto open = [&](grpc::ClientContext* context) {
     return stub.StreamTrialLogs(context, request);

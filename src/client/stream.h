@@ -19,7 +19,7 @@ absl::Status StreamEvents(v1::StudyService::StubInterface& stub,
                           EventSeq after,
                           bool follow,
                           const std::function<bool(const Event&)>& sink,
-                          std::stop_token stop);
+                          const std::stop_token& stop);
 
 // Client::StreamTrialLogs of the trial with this resource name. A lost connection ends it: lines have no number to go on
 // from.
@@ -28,6 +28,6 @@ absl::Status StreamLogs(v1::StudyService::StubInterface& stub,
                         const std::string& trial,
                         const TrialLogQuery& query,
                         const std::function<bool(const TrialLogLine&)>& sink,
-                        std::stop_token stop);
+                        const std::stop_token& stop);
 
 }  // namespace vernier::client

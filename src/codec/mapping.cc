@@ -104,7 +104,7 @@ absl::StatusOr<std::map<std::string, std::string>> ReadTextMap(const Json& json,
   if (!json.is_object()) return MustBe(path, "a mapping of names to text", json);
   std::map<std::string, std::string> texts;
   for (const auto& [key, value] : json.items()) {
-    VERNIER_ASSIGN_OR_RETURN(texts[key], ReadText(value, path + "." + key));
+    VERNIER_ASSIGN_OR_RETURN(texts[key], ReadText(value, fmt::format("{}.{}", path, key)));
   }
   return texts;
 }

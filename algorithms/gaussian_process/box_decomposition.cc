@@ -95,33 +95,28 @@ double SquaredDistance(const ObjectiveVector& a, const ObjectiveVector& b) {
 BoxDecomposition Decompose(std::span<const ObjectiveVector> points,
                            const ObjectiveVector& reference) {
   const std::size_t objectives = reference.size();
-  std::vector<ObjectiveVector> above;
-  for (const ObjectiveVector& point : points) {
-    if (std::equal(point.begin(), point.end(), reference.begin(), std::greater<>())) {
-      above.push_back(point);
-    }
+  const std::vector<bool> dominated = Dominated(points);
+  std::vector<ObjectiveVector> kept;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const bool is_above =
+        std::equal(points[i].begin(), points[i].end(), reference.begin(), std::greater<>());
+    if (is_above && !dominated[i]) kept.push_back(points[i]);
   }
-  const std::vector<bool> dominated = Dominated(above);
   BoxDecomposition out;
-  std::vector<Corner> corners(above.size(), Corner(objectives));
+  std::vector<Corner> corners(kept.size(), Corner(objectives));
   std::vector<std::size_t> infinity(objectives);
   for (std::size_t j = 0; j < objectives; ++j) {
     std::vector<double> levels = {reference[j]};
-    for (std::size_t i = 0; i < above.size(); ++i) {
-      if (!dominated[i]) levels.push_back(above[i][j]);
-    }
+    for (const ObjectiveVector& point : kept) levels.push_back(point[j]);
     std::sort(levels.begin(), levels.end());
     levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
-    for (std::size_t i = 0; i < above.size(); ++i) {
-      const auto at = std::lower_bound(levels.begin(), levels.end(), above[i][j]);
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      const auto at = std::lower_bound(levels.begin(), levels.end(), kept[i][j]);
       corners[i][j] = static_cast<std::size_t>(at - levels.begin());
     }
     infinity[j] = levels.size();
     levels.push_back(std::numeric_limits<double>::infinity());
     out.levels.push_back(std::move(levels));
-  }
-  for (std::size_t i = above.size(); i-- > 0;) {
-    if (dominated[i]) corners.erase(corners.begin() + static_cast<std::ptrdiff_t>(i));
   }
   out.boxes.resize(objectives);
   for (const Box& box : Sweep(corners, objectives, infinity)) {

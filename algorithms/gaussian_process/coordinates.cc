@@ -97,9 +97,7 @@ void CoordinateSpace::Activity(std::span<const double> u, std::vector<char>& act
 Point CoordinateSpace::Decode(std::span<const double> u) const { return DecodePoint(space_, u); }
 
 Coordinates CoordinateSpace::Encode(const Point& point) const {
-  std::vector<Cell> cells(axes_.size());
-  WriteCells(space_, point, cells);
-  return Encode(cells);
+  return Encode(CellsOf(space_, point));
 }
 
 Coordinates CoordinateSpace::Encode(std::span<const Cell> cells) const {

@@ -100,14 +100,6 @@ std::vector<std::size_t> Known(const std::vector<double>& values) {
   return known;
 }
 
-Eigen::MatrixXd Rows(const Eigen::MatrixXd& all, std::span<const std::size_t> chosen) {
-  Eigen::MatrixXd rows(static_cast<Eigen::Index>(chosen.size()), all.cols());
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    rows.row(static_cast<Eigen::Index>(i)) = all.row(static_cast<Eigen::Index>(chosen[i]));
-  }
-  return rows;
-}
-
 // Points that worked are labelled 1, those that failed -1.
 absl::StatusOr<Posterior> FitSuccess(const FeatureMap& features,
                                      const Eigen::MatrixXd& rows,
@@ -204,7 +196,7 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
     if (seen.back().empty()) continue;
     VERNIER_ASSIGN_OR_RETURN(surrogate.constraints_.back(),
                              MetricModel::Fit(features,
-                                              Rows(rows, seen.back()),
+                                              rows(seen.back(), Eigen::all),
                                               Chosen(set.slacks[k], seen.back()),
                                               occasion,
                                               state.metrics[metric],

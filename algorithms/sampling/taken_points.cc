@@ -13,12 +13,6 @@ namespace {
 // for who asks often.
 constexpr int kScansBeforeIndex = 8;
 
-std::vector<Cell> CellsOf(const Space& space, const Point& point) {
-  std::vector<Cell> cells(space.parameters().size());
-  WriteCells(space, point, cells);
-  return cells;
-}
-
 }  // namespace
 
 TakenPoints::TakenPoints(const Space& space,

@@ -8,6 +8,7 @@
 #include "src/cli/study_text.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/proto_json.h"
+#include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/wire/study_proto.h"
 
@@ -18,7 +19,7 @@ namespace {
 nlohmann::ordered_json CsvRow(const Study& study, const nlohmann::ordered_json& item) {
   nlohmann::ordered_json row = {{"name", study.spec.name},
                                 {"state", StudyStateName(study.state)},
-                                {"objective", DescribeObjectives(study.spec)},
+                                {"objective", DescribeObjectives(study.spec.objectives)},
                                 {"algorithm", study.spec.algorithm.name}};
   for (const char* key : {"trial_count",
                           "completed_count",
@@ -52,7 +53,7 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
     table.AddRow(
         {{study.spec.name, Style::kBold},
          {std::string(StudyStateName(study.state)), StyleOf(study.state)},
-         {DescribeObjectives(study.spec)},
+         {DescribeObjectives(study.spec.objectives)},
          {study.spec.algorithm.name},
          {bound ? fmt::format("{}/{}", study.trials, *bound) : std::to_string(study.trials)},
          {std::to_string(study.failed)},

@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "src/cli/terminal/figures.h"
 #include "src/codec/study_file.h"
+#include "src/core/objectives.h"
 #include "src/jobs/layout.h"
 #include "src/jobs/reproduction.h"
 
@@ -141,20 +142,13 @@ std::string DescribeBudget(const Study& study) {
   return text;
 }
 
-std::string DescribeObjectives(const StudySpec& spec) {
-  return Join(spec.objectives, ", ", [](const Objective& objective) {
-    return fmt::format(
-        "{} {}", objective.goal == Goal::kMaximize ? "maximize" : "minimize", objective.metric);
-  });
-}
-
 std::string DescribeStudy(const StudyRecord& record, absl::TimeZone zone) {
   const Study& study = record.study;
   std::string text = Field("study", study.spec.name);
   std::string state(StudyStateName(study.state));
   if (!study.reason.empty()) state += ": " + study.reason;
   text += Field("state", state);
-  text += Field("objective", DescribeObjectives(study.spec));
+  text += Field("objective", DescribeObjectives(study.spec.objectives));
   text += Field("budget", DescribeBudget(study));
   text += Field("algorithm",
                 fmt::format("{}, stopping {}, {} at a time, seed {}",

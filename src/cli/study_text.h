@@ -17,8 +17,6 @@ Style StyleOf(StudyState state);
 std::string DescribeDomain(const Domain& domain);
 // "8 of 20 trials, 1 of 5 failed, 2h".
 std::string DescribeBudget(const Study& study);
-// "maximize accuracy".
-std::string DescribeObjectives(const StudySpec& spec);
 
 // All about a study, some lines.
 std::string DescribeStudy(const StudyRecord& study, absl::TimeZone zone);

@@ -31,6 +31,12 @@ void WriteCells(const Space& space, const Point& point, std::span<Cell> cells) {
   }
 }
 
+std::vector<Cell> CellsOf(const Space& space, const Point& point) {
+  std::vector<Cell> cells(space.parameters().size());
+  WriteCells(space, point, cells);
+  return cells;
+}
+
 ParameterValue ReadCell(const Parameter& parameter, Cell cell) {
   if (IsContinuous(parameter.domain)) return std::bit_cast<double>(cell);
   if (const auto* const x = std::get_if<IntDomain>(&parameter.domain)) {

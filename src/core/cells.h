@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "vernier/core/space.h"
 
@@ -17,6 +18,7 @@ inline constexpr Cell kInactive = std::numeric_limits<Cell>::min();
 
 // REQUIRES: a legal point; a cell for each parameter.
 void WriteCells(const Space& space, const Point& point, std::span<Cell> cells);
+std::vector<Cell> CellsOf(const Space& space, const Point& point);
 Point ReadCells(const Space& space, std::span<const Cell> cells);
 // REQUIRES: the cell is not kInactive.
 ParameterValue ReadCell(const Parameter& parameter, Cell cell);

@@ -5,6 +5,16 @@
 
 namespace vernier {
 
+std::string DescribeObjectives(const std::vector<Objective>& objectives) {
+  std::vector<std::string> texts;
+  texts.reserve(objectives.size());
+  for (const Objective& objective : objectives) {
+    texts.push_back((objective.goal == Goal::kMaximize ? "maximize " : "minimize ") +
+                    objective.metric);
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 std::string MissingObjectives(const std::vector<Objective>& objectives,
                               const std::map<std::string, double>& metrics) {
   std::vector<std::string> missing;

@@ -8,6 +8,9 @@
 
 namespace vernier {
 
+// "maximize accuracy, minimize latency_ms".
+std::string DescribeObjectives(const std::vector<Objective>& objectives);
+
 // The objectives that `metrics` has no value of, in words: "objective 'accuracy'", "objectives 'accuracy', 'loss'". Empty
 // if it has all: only then may a trial complete.
 std::string MissingObjectives(const std::vector<Objective>& objectives,

@@ -7,24 +7,9 @@
 #include "fmt/format.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/text.h"
+#include "src/core/objectives.h"
 
 namespace vernier::cli {
-namespace {
-
-// "maximize accuracy, minimize latency_ms".
-std::string DescribeObjectives(const std::vector<Objective>& objectives) {
-  std::string text;
-  for (const Objective& objective : objectives) {
-    text += fmt::format("{}{} {}",
-                        text.empty() ? "" : ", ",
-                        objective.goal == Goal::kMaximize ? "maximize" : "minimize",
-                        objective.metric);
-  }
-  return text;
-}
-
-}  // namespace
-
 void StudyBoard::Apply(const Event& event) {
   last_event_ = event.seq;
   updated_ = event.time;

@@ -16,6 +16,7 @@
 #include "algorithms/gaussian_process/acquisition_search.h"
 #include "algorithms/gaussian_process/border_prior.h"
 #include "algorithms/gaussian_process/coordinates.h"
+#include "algorithms/gaussian_process/earlier_studies.h"
 #include "algorithms/gaussian_process/features.h"
 #include "algorithms/gaussian_process/gp_state.h"
 #include "algorithms/gaussian_process/history.h"
@@ -36,6 +37,9 @@ constexpr std::size_t kLeastForModel = 2;
 // Points nearer than this to a trial, in length scales, are repeats of it.
 constexpr double kRepeatDistance = 1e-6;
 constexpr std::size_t kMostObjectives = 4;
+// Where there are earlier studies: the size of the initial design, and how many of it are best points of theirs.
+constexpr std::size_t kDesignAfterEarlier = 3;
+constexpr std::size_t kTriedOfEarlier = 2;
 
 struct Settings {
   std::size_t initial_points = 5;
@@ -82,6 +86,7 @@ class Session {
   Session(const Problem& problem,
           const Frame& frame,
           const Settings& settings,
+          const gp::EarlierBeliefs& earlier,
           const TrialLog::View& finished,
           std::span<const PendingPoint> pending,
           std::string_view state,
@@ -91,6 +96,7 @@ class Session {
       : problem_(problem),
         frame_(frame),
         settings_(settings),
+        earlier_(earlier),
         kept_(kept),
         state_(gp::ParseState(state, ShapeOf(problem, frame))),
         taken_(frame.coordinates.space(), finished, pending),
@@ -126,8 +132,14 @@ class Session {
   const gp::History& history() const { return kept_.history; }
 
   bool IsDesignDue() const {
-    return out_ < settings_.initial_points ||
+    return out_ < DesignSize() ||
            history().points.size() < std::min(settings_.initial_points, kLeastForModel);
+  }
+
+  // Earlier studies spare some of the design: they have seen the space.
+  std::size_t DesignSize() const {
+    if (earlier_.best.empty()) return settings_.initial_points;
+    return std::min(settings_.initial_points, kDesignAfterEarlier);
   }
 
   // From now on the point is pending.
@@ -146,6 +158,11 @@ class Session {
     const auto admits = [this](const Point& point) {
       return sampling::IsFresh(space(), taken_, point);
     };
+    if (std::optional<Point> best = BestOfEarlier()) {
+      std::string note = Source(*best);
+      return Suggestion{
+          .point = *std::move(best), .origin = "earlier study", .note = std::move(note)};
+    }
     std::optional<gp::DesignPoint> design =
         gp::NextDesignPoint(frame_.coordinates, *state_.design_seed, out_, admits);
     if (design) {
@@ -156,10 +173,32 @@ class Session {
     return Suggestion{.point = std::move(point), .origin = "initial design"};
   }
 
+  // The first trials, but the space's default point, are the best of earlier studies.
+  std::optional<Point> BestOfEarlier() const {
+    const std::uint64_t before = space().DefaultPoint().has_value() ? 1 : 0;
+    const std::uint64_t most = std::min(kTriedOfEarlier, earlier_.best.size());
+    if (out_ < before || out_ - before >= most) return std::nullopt;
+    Point point = frame_.coordinates.Decode(earlier_.best[out_ - before]);
+    if (!sampling::IsFresh(space(), taken_, point)) return std::nullopt;
+    return point;
+  }
+
+  // "trial 7 of study 'digits'": where an earlier study tried the point.
+  std::string Source(const Point& point) const {
+    for (const EarlierStudy& study : problem_.earlier) {
+      for (const Observation& trial : study.trials) {
+        if (trial.point != point) continue;
+        return fmt::format("trial {} of study '{}'", trial.trial.value(), study.name);
+      }
+    }
+    return "";
+  }
+
   absl::StatusOr<Suggestion> Model() {
     if (!surrogate_) {
       VERNIER_ASSIGN_OR_RETURN(surrogate_,
                                gp::Surrogate::Fit(frame_.features,
+                                                  earlier_.metrics,
                                                   history(),
                                                   pending_,
                                                   settings_.max_points,
@@ -223,12 +262,15 @@ class Session {
             .note = Note(features)};
   }
 
-  // What the model left out, and how likely it is that the constraints are kept.
+  // What the model left out, what it took from elsewhere, and how likely it is that the constraints are kept.
   std::string Note(const Eigen::RowVectorXd& features) const {
     std::string note = surrogate_->note();
     const auto add = [&note](const std::string& part) {
       note += (note.empty() ? "" : "; ") + part;
     };
+    for (const EarlierStudy& study : problem_.earlier) {
+      add(fmt::format("with {} trials of study '{}'", study.trials.size(), study.name));
+    }
     const std::vector<std::optional<gp::Requirement>> constraints = surrogate_->Constraints();
     for (std::size_t k = 0; k < constraints.size(); ++k) {
       const std::string& text = problem_.outcome_constraints[k];
@@ -267,6 +309,7 @@ class Session {
   const Problem& problem_;
   const Frame& frame_;
   const Settings& settings_;
+  const gp::EarlierBeliefs& earlier_;
   Kept& kept_;
   std::vector<gp::Coordinates> pending_;
   gp::GpState state_;
@@ -287,6 +330,7 @@ class GpOptimizer final : public Optimizer {
 
   std::string_view name() const override { return "gp"; }
   std::string_view version() const override { return "3"; }
+  bool has_model() const override { return true; }
   std::string options() const override { return options_; }
 
   absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
@@ -296,9 +340,19 @@ class GpOptimizer final : public Optimizer {
                                       std::size_t count,
                                       std::stop_token stop) const override {
     VERNIER_RETURN_IF_ERROR(sampling::CheckPending(frame_.coordinates.space(), pending));
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const gp::EarlierBeliefs> earlier,
+                             Earlier(stop));
     Kept kept = Take();
-    Session session(
-        problem_, frame_, settings_, finished, pending, state, stream, kept, std::move(stop));
+    Session session(problem_,
+                    frame_,
+                    settings_,
+                    *earlier,
+                    finished,
+                    pending,
+                    state,
+                    stream,
+                    kept,
+                    std::move(stop));
     absl::StatusOr<Suggestions> suggestions = session.Run(count);
     Keep(std::move(kept));
     return suggestions;
@@ -310,9 +364,11 @@ class GpOptimizer final : public Optimizer {
                                                       const std::stop_token& stop) const override {
     const Space& space = frame_.coordinates.space();
     for (const Point& point : points) VERNIER_RETURN_IF_ERROR(space.Check(point));
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const gp::EarlierBeliefs> earlier,
+                             Earlier(stop));
     Kept kept = Take();
     gp::Update(frame_.coordinates, problem_, finished, kept.history);
-    const absl::StatusOr<gp::Surrogate> fitted = Fit(kept, state, stop);
+    const absl::StatusOr<gp::Surrogate> fitted = Fit(*earlier, kept, state, stop);
     Keep(std::move(kept));
     VERNIER_RETURN_IF_ERROR(fitted.status());
     if (stop.stop_requested()) return WasCancelled();
@@ -331,7 +387,21 @@ class GpOptimizer final : public Optimizer {
   }
 
  private:
-  absl::StatusOr<gp::Surrogate> Fit(const Kept& kept,
+  // Computed at the first call that needs it, and kept.
+  absl::StatusOr<std::shared_ptr<const gp::EarlierBeliefs>> Earlier(
+      const std::stop_token& stop) const {
+    const absl::MutexLock lock(&earlier_mutex_);
+    if (earlier_ != nullptr) return earlier_;
+    VERNIER_ASSIGN_OR_RETURN(
+        gp::EarlierBeliefs learned,
+        gp::LearnFromEarlier(frame_.coordinates, frame_.features, problem_, stop));
+    if (stop.stop_requested()) return WasCancelled();
+    earlier_ = std::make_shared<const gp::EarlierBeliefs>(std::move(learned));
+    return earlier_;
+  }
+
+  absl::StatusOr<gp::Surrogate> Fit(const gp::EarlierBeliefs& earlier,
+                                    const Kept& kept,
                                     std::string_view state,
                                     const std::stop_token& stop) const {
     const std::size_t trials = kept.history.points.size();
@@ -340,8 +410,14 @@ class GpOptimizer final : public Optimizer {
           "gp predicts from {} trials with a value on, there are {}", kLeastForModel, trials);
     }
     gp::GpState parsed = gp::ParseState(state, ShapeOf(problem_, frame_));
-    return gp::Surrogate::Fit(
-        frame_.features, kept.history, {}, settings_.max_points, parsed, kept.models, stop);
+    return gp::Surrogate::Fit(frame_.features,
+                              earlier.metrics,
+                              kept.history,
+                              {},
+                              settings_.max_points,
+                              parsed,
+                              kept.models,
+                              stop);
   }
 
   // Of calls at the same time, one finds what was kept.
@@ -358,6 +434,9 @@ class GpOptimizer final : public Optimizer {
   const Frame frame_;
   const Settings settings_;
   const std::string options_;
+  mutable absl::Mutex earlier_mutex_;
+  // Null: not learned yet. Shared with calls in flight.
+  mutable std::shared_ptr<const gp::EarlierBeliefs> earlier_ ABSL_GUARDED_BY(earlier_mutex_);
   mutable absl::Mutex mutex_;
   mutable Kept kept_ ABSL_GUARDED_BY(mutex_);
 };
@@ -373,6 +452,11 @@ absl::StatusOr<std::unique_ptr<Optimizer>> NewGpOptimizer(const Problem& problem
                     "grid take more",
                     kMostObjectives,
                     problem.objectives.size()));
+  }
+  for (std::size_t i = 0; i < problem.earlier.size(); ++i) {
+    const absl::Status legal = TrialLog::Of(problem, problem.earlier[i].trials).status();
+    if (!legal.ok())
+      return FieldError(fmt::format("warm_start[{}]", i), std::string(legal.message()));
   }
   OptionReader reader("algorithm", choice);
   Settings settings;

@@ -23,13 +23,14 @@ constexpr Eigen::Index kLeastRemembered = 150;
 absl::StatusOr<Posterior> Condition(const Eigen::MatrixXd& rows,
                                     const Eigen::VectorXd& targets,
                                     Hyperparameters hyperparameters,
-                                    const std::vector<int>& group_of_column) {
+                                    const std::vector<int>& group_of_column,
+                                    const MeanFunction& mean = {}) {
   for (const double least_noise : {0.0, 1e-4, 1e-2, 1.0}) {
     if (least_noise > 0) {
       hyperparameters.log_noise = std::max(hyperparameters.log_noise, std::log(least_noise));
     }
     std::optional<Posterior> posterior =
-        Posterior::Create(rows, targets, hyperparameters, group_of_column);
+        Posterior::Create(rows, targets, hyperparameters, group_of_column, mean);
     if (posterior) return *std::move(posterior);
   }
   return Internal("the covariance of {} trials is not positive definite", targets.size());
@@ -44,18 +45,20 @@ absl::StatusOr<Posterior> Grow(const Eigen::MatrixXd& rows,
                                const Eigen::VectorXd& targets,
                                const Hyperparameters& hyperparameters,
                                const std::vector<int>& group_of_column,
+                               const MeanFunction& mean,
                                Eigen::Index anchor,
                                const Remembered* known) {
   const bool is_known = known != nullptr && known->factor.anchor() == anchor &&
                         known->hyperparameters.Pack() == hyperparameters.Pack() &&
                         IsPrefix(known->rows, rows);
   if (is_known) {
-    return Posterior::Extend(known->factor, rows, targets, hyperparameters, group_of_column);
+    return Posterior::Extend(known->factor, rows, targets, hyperparameters, group_of_column, mean);
   }
   VERNIER_ASSIGN_OR_RETURN(
       const Posterior first,
       Condition(rows.topRows(anchor), targets.head(anchor), hyperparameters, group_of_column));
-  return Posterior::Extend(first.factor(), rows, targets, first.hyperparameters(), group_of_column);
+  return Posterior::Extend(
+      first.factor(), rows, targets, first.hyperparameters(), group_of_column, mean);
 }
 
 // What hyperparameters are fitted to: at most kMostFitted rows, evenly spread.
@@ -91,25 +94,30 @@ Hyperparameters FitTo(const FeatureMap& features,
 }
 
 // Fits a model of the targets under each warp, and chooses the one whose leave-one-out predictions order the trials best.
-absl::Status FitWarps(const FeatureMap& features,
-                      const FittingSet& set,
-                      MetricState& state,
-                      const std::stop_token& stop) {
+// Returns how well they do.
+absl::StatusOr<double> FitWarps(const FeatureMap& features,
+                                const FittingSet& set,
+                                const std::vector<Belief>& beliefs,
+                                MetricState& state,
+                                const std::stop_token& stop) {
   const Eigen::Map<const Eigen::VectorXd> values(set.values.data(), set.rows.rows());
   double most = -1.0;
   for (std::size_t i = 0; i < kWarps.size(); ++i) {
     const Eigen::VectorXd targets = TargetScale(set.values, kWarps[i]).Targets(set.values);
-    state.by_warp[i] = FitTo(features, set.rows, targets, state.by_warp[i], stop);
+    const MeanFunction mean = Match(beliefs, set.rows, targets);
+    Eigen::VectorXd residuals = targets;
+    if (!mean.is_zero()) residuals -= mean.At(set.rows);
+    state.by_warp[i] = FitTo(features, set.rows, residuals, state.by_warp[i], stop);
     VERNIER_ASSIGN_OR_RETURN(
         const Posterior posterior,
-        Condition(set.rows, targets, *state.by_warp[i], features.group_of_column()));
+        Condition(set.rows, targets, *state.by_warp[i], features.group_of_column(), mean));
     const double skill = OrderingSkill(posterior.LeaveOneOutMeans(targets), values);
     if (skill > most) {
       most = skill;
       state.warp = kWarps[i];
     }
   }
-  return absl::OkStatus();
+  return most;
 }
 
 }  // namespace
@@ -117,22 +125,33 @@ absl::Status FitWarps(const FeatureMap& features,
 absl::StatusOr<MetricModel> MetricModel::Fit(const FeatureMap& features,
                                              const Eigen::MatrixXd& rows,
                                              std::span<const double> values,
+                                             const std::vector<Belief>& beliefs,
                                              Occasion occasion,
                                              MetricState& state,
                                              const Remembered* known,
                                              const std::stop_token& stop) {
   const bool refit = occasion.refit || !state.by_warp[0];
   if (refit || !occasion.grows) state.anchor = rows.rows();
-  if (refit) VERNIER_RETURN_IF_ERROR(FitWarps(features, FittingSet(rows, values), state, stop));
+  std::optional<double> skill;
+  if (refit) {
+    VERNIER_ASSIGN_OR_RETURN(skill,
+                             FitWarps(features, FittingSet(rows, values), beliefs, state, stop));
+  }
   TargetScale scale(values, state.warp);
   const Eigen::VectorXd targets = scale.Targets(values);
   const Hyperparameters& hyperparameters = *state.by_warp[static_cast<std::size_t>(state.warp)];
   const Eigen::Index anchor = std::clamp<Eigen::Index>(state.anchor, 1, rows.rows());
-  VERNIER_ASSIGN_OR_RETURN(
-      Posterior posterior,
-      Grow(rows, targets, hyperparameters, features.group_of_column(), anchor, known));
+  VERNIER_ASSIGN_OR_RETURN(Posterior posterior,
+                           Grow(rows,
+                                targets,
+                                hyperparameters,
+                                features.group_of_column(),
+                                Match(beliefs, rows, targets),
+                                anchor,
+                                known));
 
   MetricModel model(std::move(scale), std::move(posterior));
+  model.skill_ = skill;
   const bool is_noisy = model.posterior_.noise() > kNoiselessShare * model.posterior_.signal();
   model.believed_ = is_noisy ? model.posterior_.fitted() : targets;
   if (rows.rows() >= kLeastRemembered && occasion.grows &&

@@ -11,6 +11,7 @@
 #include "algorithms/gaussian_process/features.h"
 #include "algorithms/gaussian_process/gp_state.h"
 #include "algorithms/gaussian_process/growing_factor.h"
+#include "algorithms/gaussian_process/mean_function.h"
 #include "algorithms/gaussian_process/posterior.h"
 #include "algorithms/gaussian_process/targets.h"
 
@@ -34,11 +35,12 @@ class MetricModel {
   };
 
   // Fits a model under each warp and chooses one when a refit is due or `state` has none, starting from what `state` holds
-  // and leaving the new hyperparameters there.  `rows`: n x p, n >= 1, finite; `values`: n, larger is better. `known`: of
-  // an earlier call, or null.  Internal: the model cannot be computed.
+  // and leaving the new hyperparameters there.  `rows`: n x p, n >= 1, finite; `values`: n, larger is better. `beliefs`: what
+  // its mean function is made of (Match). `known`: of an earlier call, or null.  Internal: the model cannot be computed.
   static absl::StatusOr<MetricModel> Fit(const FeatureMap& features,
                                          const Eigen::MatrixXd& rows,
                                          std::span<const double> values,
+                                         const std::vector<Belief>& beliefs,
                                          Occasion occasion,
                                          MetricState& state,
                                          const Remembered* known,
@@ -48,6 +50,8 @@ class MetricModel {
   const Posterior& posterior() const { return posterior_; }
   // At the rows, in their order: means, or, where there is next to no noise, the values themselves, as the model sees them.
   const Eigen::VectorXd& believed() const { return believed_; }
+  // How rightly leave-one-out predictions order the rows (OrderingSkill); nothing unless hyperparameters were fitted anew.
+  const std::optional<double>& skill() const { return skill_; }
   // One more point is out (Posterior::Believe).
   void Believe(const Eigen::RowVectorXd& features) { posterior_.Believe(features); }
   // For the next call; null if it would not help.
@@ -60,6 +64,7 @@ class MetricModel {
   TargetScale scale_;
   Posterior posterior_;
   Eigen::VectorXd believed_;
+  std::optional<double> skill_;
   std::shared_ptr<const Remembered> remembered_;
 };
 

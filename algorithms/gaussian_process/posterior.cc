@@ -9,14 +9,19 @@
 
 namespace vernier::gp {
 Posterior::Posterior(GrowingFactor factor,
+                     const Eigen::MatrixXd& features,
                      const Eigen::VectorXd& targets,
                      Hyperparameters hyperparameters,
-                     Kernel kernel)
+                     Kernel kernel,
+                     MeanFunction mean)
     : hyperparameters_(std::move(hyperparameters)),
       kernel_(std::move(kernel)),
+      mean_(std::move(mean)),
       noise_(std::exp(hyperparameters_.log_noise)),
       factor_(std::move(factor)) {
-  alpha_ = factor_.lower().triangularView<Eigen::Lower>().solve(targets);
+  alpha_ = targets;
+  if (!mean_.is_zero()) alpha_ -= mean_.At(features);
+  factor_.lower().triangularView<Eigen::Lower>().solveInPlace(alpha_);
   factor_.lower().transpose().triangularView<Eigen::Upper>().solveInPlace(alpha_);
   fitted_ = targets - factor_.nugget() * alpha_;
 }
@@ -24,22 +29,34 @@ Posterior::Posterior(GrowingFactor factor,
 std::optional<Posterior> Posterior::Create(const Eigen::MatrixXd& features,
                                            const Eigen::VectorXd& targets,
                                            Hyperparameters hyperparameters,
-                                           const std::vector<int>& group_of_column) {
+                                           const std::vector<int>& group_of_column,
+                                           MeanFunction mean) {
   Kernel kernel(hyperparameters, group_of_column);
   std::optional<GrowingFactor> factor = GrowingFactor::Create(
       kernel, std::exp(hyperparameters.log_noise), kernel.Scaled(features), features.rows());
   if (!factor) return std::nullopt;
-  return Posterior(*std::move(factor), targets, std::move(hyperparameters), std::move(kernel));
+  return Posterior(*std::move(factor),
+                   features,
+                   targets,
+                   std::move(hyperparameters),
+                   std::move(kernel),
+                   std::move(mean));
 }
 
 Posterior Posterior::Extend(GrowingFactor factor,
                             const Eigen::MatrixXd& features,
                             const Eigen::VectorXd& targets,
                             Hyperparameters hyperparameters,
-                            const std::vector<int>& group_of_column) {
+                            const std::vector<int>& group_of_column,
+                            MeanFunction mean) {
   Kernel kernel(hyperparameters, group_of_column);
   factor.Append(kernel, kernel.Scaled(features), factor.size());
-  return Posterior(std::move(factor), targets, std::move(hyperparameters), std::move(kernel));
+  return Posterior(std::move(factor),
+                   features,
+                   targets,
+                   std::move(hyperparameters),
+                   std::move(kernel),
+                   std::move(mean));
 }
 
 double Posterior::Floored(double variance) const {
@@ -53,12 +70,16 @@ void Posterior::Believe(const Eigen::RowVectorXd& features) {
 }
 
 Eigen::VectorXd Posterior::Means(const Eigen::MatrixXd& features) const {
-  return kernel_.Between(factor_.points(), kernel_.Scaled(features)).transpose() * alpha_;
+  Eigen::VectorXd means =
+      kernel_.Between(factor_.points(), kernel_.Scaled(features)).transpose() * alpha_;
+  if (!mean_.is_zero()) means += mean_.At(features);
+  return means;
 }
 
 std::vector<Prediction> Posterior::Predict(const Eigen::MatrixXd& features) const {
   Eigen::MatrixXd k = kernel_.Between(factor_.points(), kernel_.Scaled(features));
-  const Eigen::VectorXd means = k.transpose() * alpha_;
+  Eigen::VectorXd means = k.transpose() * alpha_;
+  if (!mean_.is_zero()) means += mean_.At(features);
   factor_.lower().triangularView<Eigen::Lower>().solveInPlace(k);
   const Eigen::RowVectorXd explained = k.colwise().squaredNorm();
   std::vector<Prediction> predictions(static_cast<std::size_t>(features.rows()));
@@ -82,6 +103,7 @@ PredictionWithGradient Posterior::PredictWithGradient(const Eigen::RowVectorXd& 
   const Eigen::MatrixXd steps = k.slopes.cwiseProduct(factor_.points().rowwise() - z);
   out.mean_gradient = (alpha_.transpose() * steps).cwiseProduct(kernel_.inverse_scales());
   out.variance_gradient = -2.0 * (b.transpose() * steps).cwiseProduct(kernel_.inverse_scales());
+  out.value.mean += mean_.AtWithGradient(features, out.mean_gradient);
   return out;
 }
 

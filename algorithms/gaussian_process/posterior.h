@@ -6,6 +6,7 @@
 #include "Eigen/Core"
 #include "algorithms/gaussian_process/growing_factor.h"
 #include "algorithms/gaussian_process/kernel.h"
+#include "algorithms/gaussian_process/mean_function.h"
 
 namespace vernier::gp {
 
@@ -21,20 +22,22 @@ struct PredictionWithGradient {
 };
 
 // A Gaussian process conditioned on data, its hyperparameters given (Rasmussen and Williams, 2006, algorithm 2.1).
-// Zero mean function. Variances are never below a small positive floor.
+// Variances are never below a small positive floor.
 class Posterior {
  public:
   // Nullopt: the covariance matrix cannot be factorised, even with jitter.  `features`: n x p; `targets`: n; n >= 1.
   static std::optional<Posterior> Create(const Eigen::MatrixXd& features,
                                          const Eigen::VectorXd& targets,
                                          Hyperparameters hyperparameters,
-                                         const std::vector<int>& group_of_column);
+                                         const std::vector<int>& group_of_column,
+                                         MeanFunction mean = {});
   // Of a factor that is there already: that of `features` under `hyperparameters`, or of their first rows.
   static Posterior Extend(GrowingFactor factor,
                           const Eigen::MatrixXd& features,
                           const Eigen::VectorXd& targets,
                           Hyperparameters hyperparameters,
-                          const std::vector<int>& group_of_column);
+                          const std::vector<int>& group_of_column,
+                          MeanFunction mean = {});
 
   // Conditions on a point whose value is believed to be its present mean (kriging believer; Ginsbourger et al., 2010):
   // leaves the mean function as it is, and shrinks the variance around the point. Costs n^2.
@@ -52,7 +55,9 @@ class Posterior {
   const Eigen::VectorXd& fitted() const { return fitted_; }
   const Hyperparameters& hyperparameters() const { return hyperparameters_; }
   const Kernel& kernel() const { return kernel_; }
-  // Data and believed points, each column divided by its length scale.
+  // What the mean adds to the mean function: sum_i a_i k(x, x_i), x_i being data and believed points. The a_i:
+  const Eigen::VectorXd& coefficients() const { return alpha_; }
+  // … and the x_i, each column divided by its length scale.
   const Eigen::MatrixXd& scaled_points() const { return factor_.points(); }
   const GrowingFactor& factor() const { return factor_; }
   // Variance of the function before any data.
@@ -61,17 +66,21 @@ class Posterior {
 
  private:
   Posterior(GrowingFactor factor,
+            const Eigen::MatrixXd& features,
             const Eigen::VectorXd& targets,
             Hyperparameters hyperparameters,
-            Kernel kernel);
+            Kernel kernel,
+            MeanFunction mean);
   double Floored(double variance) const;
 
   Hyperparameters hyperparameters_;
   Kernel kernel_;
+  MeanFunction mean_;
   double noise_ = 0;
   GrowingFactor factor_;  // Of the data, then the believed points: m in all.
   Eigen::VectorXd fitted_;
-  Eigen::VectorXd alpha_;  // m: K^-1 y; zero for believed points, as their values are no news.
+  Eigen::VectorXd
+      alpha_;  // m: K^-1 (y - mean); zero for believed points, as their values are no news.
 };
 
 }  // namespace vernier::gp

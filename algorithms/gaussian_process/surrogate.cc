@@ -164,6 +164,7 @@ bool IsRefitDue(std::int64_t fitted_at, std::int64_t now) {
 }
 
 absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
+                                         const Beliefs& beliefs,
                                          const History& history,
                                          const std::vector<Coordinates>& pending,
                                          std::size_t max_points,
@@ -179,13 +180,21 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
   const auto known_of = [&known](std::size_t metric) {
     return metric < known.size() ? known[metric].get() : nullptr;
   };
+  const auto believed_of = [&beliefs](std::size_t metric) {
+    return metric < beliefs.size() ? beliefs[metric] : std::vector<Belief>();
+  };
 
   Surrogate surrogate;
   for (std::size_t j = 0; j < set.values.size(); ++j) {
-    VERNIER_ASSIGN_OR_RETURN(
-        MetricModel model,
-        MetricModel::Fit(
-            features, rows, set.values[j], occasion, state.metrics[j], known_of(j), stop));
+    VERNIER_ASSIGN_OR_RETURN(MetricModel model,
+                             MetricModel::Fit(features,
+                                              rows,
+                                              set.values[j],
+                                              believed_of(j),
+                                              occasion,
+                                              state.metrics[j],
+                                              known_of(j),
+                                              stop));
     surrogate.objectives_.push_back(std::move(model));
   }
   std::vector<std::vector<std::size_t>> seen;
@@ -198,6 +207,7 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
                              MetricModel::Fit(features,
                                               rows(seen.back(), Eigen::all),
                                               Chosen(set.slacks[k], seen.back()),
+                                              believed_of(metric),
                                               occasion,
                                               state.metrics[metric],
                                               known_of(metric),

@@ -15,6 +15,7 @@
 #include "algorithms/gaussian_process/features.h"
 #include "algorithms/gaussian_process/gp_state.h"
 #include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/mean_function.h"
 #include "algorithms/gaussian_process/metric_model.h"
 #include "algorithms/gaussian_process/posterior.h"
 
@@ -31,9 +32,10 @@ using Memory = std::vector<std::shared_ptr<const Remembered>>;
 class Surrogate {
  public:
   // Fits to the history, starting from the hyperparameters in `state`, and leaves the new ones there. Pending points are
-  // believed to come out at their means. `known`: of an earlier call, or empty.
+  // believed to come out at their means. `beliefs`: by metric, or empty. `known`: of an earlier call, or empty.
   // REQUIRES: history.points is not empty. `max_points`: of more, 5/8 as many are looked at.  Internal: a model cannot be computed.
   static absl::StatusOr<Surrogate> Fit(const FeatureMap& features,
+                                       const Beliefs& beliefs,
                                        const History& history,
                                        const std::vector<Coordinates>& pending,
                                        std::size_t max_points,
@@ -55,6 +57,8 @@ class Surrogate {
   BoxDecomposition Improvement() const;
 
   const std::vector<MetricModel>& objectives() const { return objectives_; }
+  // Of the slacks; nothing for a constraint that was never seen.
+  const std::vector<std::optional<MetricModel>>& constraints() const { return constraints_; }
   // For each outcome constraint the model of its slack and what that must be at least; nothing while it was never seen.
   std::vector<std::optional<Requirement>> Constraints() const;
   // The best points tried, best first; a few.

@@ -4,12 +4,8 @@
 //
 // --short: 3 seeds of 25 trials instead of 20 of 60.  --only: functions whose name or family holds TEXT.
 //
-// Regret is that of the point with the best told value, and normalised: divided by the median regret of 1001 random points,
-// within [1e-4, 1]. Score: -log10 of it, over 4: 0 is a median random point, 1 is within 0.01 % of the optimum. Means
-// are over functions of means over seeds.
+// Scores are those of search.h. Means are over functions of means over seeds.
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -22,16 +18,14 @@
 
 #include "benchmarks/quality/functions.h"
 #include "benchmarks/quality/regret_chart.h"
+#include "benchmarks/quality/search.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
-#include "vernier/ask_tell.h"
-#include "vernier/core/unit_cube.h"
 
 namespace vernier::quality {
 namespace {
 
 const std::vector<std::string> kAlgorithms = {"gp", "quasi-random", "random"};
-constexpr double kLeastRegret = 1e-4;
 
 struct Plan {
   std::uint64_t seeds = 20;
@@ -39,54 +33,6 @@ struct Plan {
   std::string only;
   std::string prefix;
 };
-
-double Reference(const Function& function) {
-  Rng rng(777);
-  std::vector<double> regrets;
-  while (regrets.size() < 1001) {
-    std::vector<double> u(function.space.parameters().size());
-    for (double& coordinate : u) coordinate = rng.Uniform();
-    regrets.push_back(function.regret(DecodePoint(function.space, u)));
-  }
-  std::nth_element(regrets.begin(), regrets.begin() + 500, regrets.end());
-  return regrets[500];
-}
-
-double Score(double regret, double reference) {
-  return -std::log10(std::clamp(regret / reference, kLeastRegret, 1.0)) / 4.0;
-}
-
-// Scores after each trial, and what asking cost.
-struct Run {
-  std::vector<double> score;
-  double seconds = 0;
-};
-
-Run Search(const Function& function,
-           double reference,
-           const std::string& algorithm,
-           std::uint64_t seed,
-           std::size_t trials) {
-  const Problem problem{function.space, {{.metric = "loss", .goal = Goal::kMinimize}}};
-  AskTell study = AskTell::Create(problem, {.name = algorithm, .options = {}}, seed).value();
-  Rng noise = Rng(seed).Fork(0x6e6f697365);
-  Run run;
-  double least_told = 0;
-  while (run.score.size() < trials) {
-    const auto before = std::chrono::steady_clock::now();
-    const auto asked = study.Ask();
-    run.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-    if (!asked.ok()) break;  // A finite space that has no more points.
-    const double regret = function.regret(asked->front().suggestion.point);
-    const double told = regret + function.noise * noise.Normal();
-    if (!study.Tell(asked->front().trial, {told}).ok()) break;
-    const bool is_best = run.score.empty() || told < least_told;
-    if (is_best) least_told = told;
-    run.score.push_back(is_best ? Score(regret, reference) : run.score.back());
-  }
-  run.score.resize(trials, run.score.back());
-  return run;
-}
 
 // Scores of one algorithm on one function: the means over the seeds after each trial, and those at the end by seed.
 struct Result {
@@ -96,7 +42,7 @@ struct Result {
 };
 
 Result Average(const Function& function, const std::string& algorithm, const Plan& plan) {
-  const double reference = Reference(function);
+  const double reference = ReferenceRegret(function);
   const auto seeds = static_cast<double>(plan.seeds);
   Result result{.mean = std::vector<double>(plan.trials), .last = {}};
   for (std::uint64_t seed = 1; seed <= plan.seeds; ++seed) {

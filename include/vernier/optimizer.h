@@ -30,7 +30,7 @@ struct PendingPoint {
 struct Suggestion {
   Point point;
   std::string
-      origin;  // "model", "initial design", "default point", "random", "sequence", "grid cell".
+      origin;  // "model", "initial design", "default point", "earlier study", "random", "sequence", "grid cell".
   std::optional<double> acquisition;
   std::optional<double> predicted_mean;  // First objective, user's units and sign.
   std::optional<double> predicted_deviation;
@@ -63,6 +63,8 @@ class Optimizer {
   // Registry name, and a version that changes whenever the output of equal arguments does.
   virtual std::string_view name() const = 0;
   virtual std::string_view version() const = 0;
+  // Whether it learns a model of the objective: then it starts from what Problem::earlier says, and Predict answers.
+  virtual bool has_model() const { return false; }
   // The options in force, defaults filled in, as JSON with sorted keys.
   virtual std::string options() const = 0;
 

@@ -31,6 +31,14 @@ struct Observation {
   std::vector<double> values = {};
   // One per outcome constraint: how far it is kept, negative if broken, NaN if not known.
   std::vector<double> slacks = {};
+  friend bool operator==(const Observation&, const Observation&) = default;
+};
+
+// What is known from a study made before: completed trials, with points, objectives and constraints of the problem at hand.
+struct EarlierStudy {
+  std::string name;
+  std::vector<Observation> trials;
+  friend bool operator==(const EarlierStudy&, const EarlierStudy&) = default;
 };
 
 // What is to be optimised.
@@ -38,6 +46,7 @@ struct Problem {
   Space space;
   std::vector<Objective> objectives;
   std::vector<std::string> outcome_constraints = {};  // Over metrics, as the user wrote them.
+  std::vector<EarlierStudy> earlier = {};             // To start from; only "gp" learns from them.
 };
 
 // The finished trials of a problem, in the order in which they ended. Grows only; a trial takes 8 bytes for each parameter,

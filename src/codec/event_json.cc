@@ -10,7 +10,27 @@
 
 namespace vernier::codec {
 
-void Describe(auto& visit, Is<StudyCreated> auto& event) { visit("spec", event.spec); }
+// A trial of an earlier study.
+void Describe(auto& visit, Is<Observation> auto& trial) {
+  visit("trial", trial.trial);
+  visit("point", trial.point);
+  visit("values", trial.values);
+  visit("slacks", trial.slacks);
+}
+template <>
+struct Form<Observation> : DescribedForm<Observation> {};
+
+void Describe(auto& visit, Is<EarlierStudy> auto& earlier) {
+  visit("study", earlier.name);
+  visit("trials", earlier.trials);
+}
+template <>
+struct Form<EarlierStudy> : DescribedForm<EarlierStudy> {};
+
+void Describe(auto& visit, Is<StudyCreated> auto& event) {
+  visit("spec", event.spec);
+  visit("earlier", event.earlier);
+}
 
 void Describe(auto& visit, Is<StudyStateChanged> auto& event) {
   visit("from", event.from);

@@ -144,6 +144,7 @@ absl::StatusOr<Mapping> OpenFile(const Json& document, UnknownKeys unknown_keys)
                         "constraints",
                         "outcome_constraints",
                         "algorithm",
+                        "warm_start",
                         "stopping",
                         "parallel",
                         "budget",
@@ -165,6 +166,7 @@ absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_key
   VERNIER_RETURN_IF_ERROR(ReadSpace(file, spec.space));
   VERNIER_RETURN_IF_ERROR(file.Read("outcome_constraints", spec.outcome_constraints, &ReadTexts));
   VERNIER_RETURN_IF_ERROR(ReadChoice(file, "algorithm", "name", spec.algorithm));
+  VERNIER_RETURN_IF_ERROR(file.Read("warm_start", spec.warm_start, &ReadTexts));
   VERNIER_RETURN_IF_ERROR(ReadChoice(file, "stopping", "rule", spec.stopping));
   VERNIER_RETURN_IF_ERROR(file.Read("parallel", spec.parallel, &ReadInt32));
   VERNIER_RETURN_IF_ERROR(ReadBudget(file, spec.budget));

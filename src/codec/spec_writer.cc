@@ -54,6 +54,7 @@ nlohmann::ordered_json StudySpecToJson(const StudySpec& spec) {
   if (!spec.space.constraints().empty()) json["constraints"] = spec.space.constraints();
   if (!spec.outcome_constraints.empty()) json["outcome_constraints"] = spec.outcome_constraints;
   json["algorithm"] = ChoiceToJson(spec.algorithm, "name");
+  if (!spec.warm_start.empty()) json["warm_start"] = spec.warm_start;
   json["stopping"] = ChoiceToJson(spec.stopping, "rule");
   json["parallel"] = spec.parallel;
   if (spec.budget != Budget{}) json["budget"] = BudgetToJson(spec.budget);

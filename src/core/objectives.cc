@@ -1,5 +1,7 @@
 #include "src/core/objectives.h"
 
+#include <limits>
+
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -24,6 +26,18 @@ std::string MissingObjectives(const std::vector<Objective>& objectives,
   if (missing.empty()) return "";
   return fmt::format(
       "{} {}", missing.size() == 1 ? "objective" : "objectives", fmt::join(missing, ", "));
+}
+
+std::vector<double> ValuesOf(const std::vector<Objective>& objectives,
+                             const std::map<std::string, double>& metrics) {
+  std::vector<double> values;
+  values.reserve(objectives.size());
+  for (const Objective& objective : objectives) {
+    const auto value = metrics.find(objective.metric);
+    const bool is_there = value != metrics.end();
+    values.push_back(is_there ? value->second : std::numeric_limits<double>::quiet_NaN());
+  }
+  return values;
 }
 
 }  // namespace vernier

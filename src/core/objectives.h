@@ -16,4 +16,8 @@ std::string DescribeObjectives(const std::vector<Objective>& objectives);
 std::string MissingObjectives(const std::vector<Objective>& objectives,
                               const std::map<std::string, double>& metrics);
 
+// One for each objective; NaN where there is none.
+std::vector<double> ValuesOf(const std::vector<Objective>& objectives,
+                             const std::map<std::string, double>& metrics);
+
 }  // namespace vernier

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxName = 128;
 constexpr std::int32_t kMaxParallel = 10000;
+constexpr std::size_t kMaxEarlierStudies = 8;
 
 // In the order of StudyState.
 constexpr std::array<std::string_view, 6> kStudyStates = {
@@ -81,6 +82,21 @@ absl::Status CheckChoice(std::string_view path, const Choice& choice) {
   return absl::OkStatus();
 }
 
+absl::Status CheckWarmStart(const std::vector<std::string>& names) {
+  if (names.size() > kMaxEarlierStudies) {
+    return FieldError(
+        "warm_start",
+        fmt::format("must name at most {} studies, got {}", kMaxEarlierStudies, names.size()));
+  }
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (seen.insert(names[i]).second) continue;
+    return FieldError(fmt::format("warm_start[{}]", i),
+                      fmt::format("study '{}' is named twice", names[i]));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool IsBetter(Goal goal, double a, double b) {
@@ -95,6 +111,7 @@ absl::Status Validate(const StudySpec& spec) {
   VERNIER_RETURN_IF_ERROR(CheckMetrics(spec));
   VERNIER_RETURN_IF_ERROR(CheckChoice("algorithm", spec.algorithm));
   VERNIER_RETURN_IF_ERROR(CheckChoice("stopping", spec.stopping));
+  VERNIER_RETURN_IF_ERROR(CheckWarmStart(spec.warm_start));
   if (spec.parallel < 1 || spec.parallel > kMaxParallel) {
     return FieldError("parallel",
                       fmt::format("must be from 1 to {}, got {}", kMaxParallel, spec.parallel));

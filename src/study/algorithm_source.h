@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "vernier/registry.h"
@@ -17,10 +19,11 @@ struct AlgorithmSource {
 };
 
 // What a study asks its algorithm to optimise.
-inline Problem ProblemOf(const StudySpec& spec) {
+inline Problem ProblemOf(const StudySpec& spec, std::vector<EarlierStudy> earlier) {
   return {.space = spec.space,
           .objectives = spec.objectives,
-          .outcome_constraints = spec.outcome_constraints};
+          .outcome_constraints = spec.outcome_constraints,
+          .earlier = std::move(earlier)};
 }
 
 }  // namespace vernier::study

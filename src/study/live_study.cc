@@ -33,10 +33,10 @@ absl::StatusOr<std::unique_ptr<StudyFold>> FoldLog(const Storage& storage, Study
   return fold;
 }
 
-std::unique_ptr<Transient> MakeTransient(const AlgorithmSource& algorithms, const StudySpec& spec) {
+std::unique_ptr<Transient> MakeTransient(const AlgorithmSource& algorithms, const StudyFold& fold) {
   auto transient = std::make_unique<Transient>();
-  const Problem problem = ProblemOf(spec);
-  transient->optimizer = algorithms.optimizer(spec.algorithm, problem);
+  const StudySpec& spec = fold.header().spec;
+  transient->optimizer = algorithms.optimizer(spec.algorithm, ProblemOf(spec, fold.earlier()));
   transient->stopper = algorithms.stopper(spec.stopping, spec.objectives.front().goal);
   return transient;
 }
@@ -74,8 +74,7 @@ absl::Status LiveStudy::Load() {
     mu_.Unlock();
     if (last != nullptr) last->Wait().IgnoreError();  // What is still in line must not land later.
     absl::StatusOr<std::unique_ptr<StudyFold>> fold = FoldLog(storage_, id_);
-    std::unique_ptr<Transient> transient =
-        fold.ok() ? MakeTransient(algorithms_, (*fold)->header().spec) : nullptr;
+    std::unique_ptr<Transient> transient = fold.ok() ? MakeTransient(algorithms_, **fold) : nullptr;
     mu_.Lock();
     loading_ = false;
     if (!fold.ok()) return Refusal(fold.status());

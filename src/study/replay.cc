@@ -99,7 +99,7 @@ class Replayer::Rep {
 absl::Status Replayer::Rep::Start(const Event& event) {
   VERNIER_ASSIGN_OR_RETURN(fold_, StudyFold::Start(id_, event));
   const StudySpec& spec = fold_->header().spec;
-  optimizer_ = algorithms_.optimizer(spec.algorithm, ProblemOf(spec));
+  optimizer_ = algorithms_.optimizer(spec.algorithm, ProblemOf(spec, fold_->earlier()));
   stopper_ = algorithms_.stopper(spec.stopping, spec.objectives.front().goal);
   finished_at_ = {0, 0};  // Before the first event, and after it.
   return absl::OkStatus();

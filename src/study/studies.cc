@@ -9,6 +9,7 @@
 #include "src/core/status.h"
 #include "src/study/replay.h"
 #include "src/study/studies_impl.h"
+#include "src/study/warm_start.h"
 
 namespace vernier {
 
@@ -99,8 +100,39 @@ absl::StatusOr<Study> StudiesImpl::ChangeStudy(StudyId id,
 absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
   VERNIER_RETURN_IF_ERROR(Validate(spec));
   VERNIER_RETURN_IF_ERROR(CheckOutcomeConstraints(spec));
-  VERNIER_RETURN_IF_ERROR(algorithms_.optimizer(spec.algorithm, ProblemOf(spec)).status());
+  // Whether the algorithm would take any; their trials come later.
+  std::vector<EarlierStudy> named;
+  for (const std::string& name : spec.warm_start) named.push_back({.name = name, .trials = {}});
+  VERNIER_RETURN_IF_ERROR(
+      algorithms_.optimizer(spec.algorithm, ProblemOf(spec, std::move(named))).status());
   return algorithms_.stopper(spec.stopping, spec.objectives.front().goal).status();
+}
+
+absl::StatusOr<std::vector<EarlierStudy>> StudiesImpl::TakeOverEarlier(
+    const StudySpec& spec) const {
+  std::vector<EarlierStudy> earlier;
+  for (std::size_t i = 0; i < spec.warm_start.size(); ++i) {
+    absl::StatusOr<EarlierStudy> taken = TakeOverOne(spec.warm_start[i], spec);
+    if (absl::IsInvalidArgument(taken.status()) || absl::IsNotFound(taken.status())) {
+      return FieldError(fmt::format("warm_start[{}]", i), std::string(taken.status().message()));
+    }
+    VERNIER_RETURN_IF_ERROR(taken.status());
+    earlier.push_back(*std::move(taken));
+  }
+  return earlier;
+}
+
+absl::StatusOr<EarlierStudy> StudiesImpl::TakeOverOne(std::string_view name,
+                                                      const StudySpec& spec) const {
+  VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudyId(name));
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  EarlierStudy taken;
+  const auto look = [&](const StudyFold& fold, const Transient&) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(taken, TakeOver(fold, spec));
+    return absl::OkStatus();
+  };
+  VERNIER_RETURN_IF_ERROR(live->Read(look));
+  return taken;
 }
 
 StudiesImpl::Turn::Turn(StudiesImpl& studies) : studies_(studies) {
@@ -120,11 +152,12 @@ absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Call
   const Turn turn(*this);
   VERNIER_ASSIGN_OR_RETURN(std::optional<Study> before, FindCreated(spec, caller));
   if (before.has_value()) return *std::move(before);
+  VERNIER_ASSIGN_OR_RETURN(std::vector<EarlierStudy> earlier, TakeOverEarlier(spec));
   const Event created{.seq = EventSeq(1),
                       .time = clock_.Now(),
                       .actor = caller.actor,
                       .request_id = caller.request_id,
-                      .payload = StudyCreated{.spec = spec}};
+                      .payload = StudyCreated{.spec = spec, .earlier = std::move(earlier)}};
   absl::StatusOr<Study> study = storage_.CreateStudy(created);
   if (absl::IsAlreadyExists(study.status())) {
     return WithReason(AlreadyExists("there is already a study '{}'", spec.name),

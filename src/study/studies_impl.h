@@ -142,6 +142,9 @@ class StudiesImpl final : public Studies {
   };
 
   absl::Status CheckSpec(const StudySpec& spec) const;
+  // What the study starts from: one for each name in spec.warm_start.  InvalidArgument: a FieldError.
+  absl::StatusOr<std::vector<EarlierStudy>> TakeOverEarlier(const StudySpec& spec) const;
+  absl::StatusOr<EarlierStudy> TakeOverOne(std::string_view name, const StudySpec& spec) const;
   absl::StatusOr<std::optional<Study>> FindCreated(const StudySpec& spec, const Caller& caller);
   absl::StatusOr<bool> WasDeletedBefore(std::string_view name, const Caller& caller) const;
   absl::Status DeleteLive(StudyId id, std::string_view name, bool force, const Caller& caller);

@@ -19,11 +19,14 @@ std::string MeasurementKey(const Measurement& measurement) {
   return key;
 }
 
-StudyFold::StudyFold(Study header, std::vector<OutcomeConstraint> outcome_constraints)
+StudyFold::StudyFold(Study header,
+                     std::vector<EarlierStudy> earlier,
+                     std::vector<OutcomeConstraint> outcome_constraints)
     : header_(std::move(header)),
+      earlier_(std::move(earlier)),
       outcome_constraints_(std::move(outcome_constraints)),
       optimal_(header_.spec.objectives),
-      finished_(ProblemOf(header_.spec)),
+      finished_(ProblemOf(header_.spec, {})),
       finite_(header_.spec.space.Cardinality().has_value()) {}
 
 absl::StatusOr<StudyFold> StudyFold::Start(StudyId id, const Event& created) {
@@ -39,7 +42,7 @@ absl::StatusOr<StudyFold> StudyFold::Start(StudyId id, const Event& created) {
   header.created = created.time;
   header.updated = created.time;
   header.last_event = created.seq;
-  StudyFold fold(std::move(header), *std::move(constraints));
+  StudyFold fold(std::move(header), payload->earlier, *std::move(constraints));
   fold.requests_.Note(created);
   return fold;
 }

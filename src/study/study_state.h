@@ -55,6 +55,8 @@ class StudyFold {
   absl::Status Apply(const Event& event);
 
   const Study& header() const { return header_; }
+  // What the study started from.
+  const std::vector<EarlierStudy>& earlier() const { return earlier_; }
   const std::vector<TrialRow>& rows() const { return rows_; }
   // Null: no such trial.
   const TrialRow* Find(TrialNumber trial) const;
@@ -83,7 +85,9 @@ class StudyFold {
   StudyState ending() const { return ending_; }
 
  private:
-  StudyFold(Study header, std::vector<OutcomeConstraint> outcome_constraints);
+  StudyFold(Study header,
+            std::vector<EarlierStudy> earlier,
+            std::vector<OutcomeConstraint> outcome_constraints);
 
   absl::Status On(const Event& event, const StudyCreated& created);
   absl::Status On(const Event& event, const StudyStateChanged& change);
@@ -106,6 +110,7 @@ class StudyFold {
   void Rank(const Observation& completed);
 
   Study header_;
+  std::vector<EarlierStudy> earlier_;
   std::vector<OutcomeConstraint> outcome_constraints_;
   OptimalTrials optimal_;
   std::vector<TrialRow> rows_;  // Trial n at n - 1.

@@ -1,8 +1,8 @@
 // What the events of trials mean: the second half of StudyFold.
 
-#include <limits>
 #include <utility>
 
+#include "src/core/objectives.h"
 #include "src/study/fold_error.h"
 #include "src/study/state_machine.h"
 #include "src/study/study_state.h"
@@ -17,19 +17,6 @@ Attempt* FindAttempt(Trial& trial, AttemptNumber number) {
   const std::int64_t index = number.value() - 1;
   if (index < 0 || index >= static_cast<std::int64_t>(trial.attempts.size())) return nullptr;
   return &trial.attempts[static_cast<std::size_t>(index)];
-}
-
-// One for each objective; NaN where it has none.
-std::vector<double> ValuesOf(const std::vector<Objective>& objectives,
-                             const std::map<std::string, double>& metrics) {
-  std::vector<double> values;
-  values.reserve(objectives.size());
-  for (const Objective& objective : objectives) {
-    const auto value = metrics.find(objective.metric);
-    const bool is_there = value != metrics.end();
-    values.push_back(is_there ? value->second : std::numeric_limits<double>::quiet_NaN());
-  }
-  return values;
 }
 
 // A trial that was tried elsewhere is recorded as if a client had tried it, whoever drives the study.

@@ -115,6 +115,7 @@ void EncodeSpec(const StudySpec& spec, v1::StudySpec* out) {
   EncodeSpace(spec.space, out);
   for (const auto& constraint : spec.outcome_constraints) out->add_outcome_constraints(constraint);
   EncodeChoice(spec.algorithm, out->mutable_algorithm());
+  for (const std::string& study : spec.warm_start) out->add_warm_start(study);
   EncodeChoice(spec.stopping, out->mutable_stopping());
   out->set_parallel(spec.parallel);
   EncodeBudget(spec.budget, out->mutable_budget());
@@ -136,6 +137,7 @@ absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& prot
                                   proto.outcome_constraints().end());
   VERNIER_ASSIGN_OR_RETURN(spec.algorithm,
                            DecodeChoice("algorithm", proto.algorithm(), spec.algorithm.name));
+  spec.warm_start.assign(proto.warm_start().begin(), proto.warm_start().end());
   VERNIER_ASSIGN_OR_RETURN(spec.stopping,
                            DecodeChoice("stopping", proto.stopping(), spec.stopping.name));
   if (proto.parallel() != 0) spec.parallel = proto.parallel();

@@ -248,6 +248,14 @@ INSTANTIATE_TEST_SUITE_P(
          .with = "outcome_constraints: [5]",
          .path = "outcome_constraints[0]",
          .error = "must be text"},
+        {.name = "WarmStartNoList",
+         .with = "warm_start: digits-v1",
+         .path = "warm_start",
+         .error = "must be a list"},
+        {.name = "WarmStartTwice",
+         .with = "warm_start: [a, b, a]",
+         .path = "warm_start[2]",
+         .error = "study 'a' is named twice"},
     }),
     [](const auto& tested) { return tested.param.name; });
 

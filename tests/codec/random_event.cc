@@ -153,7 +153,16 @@ class Filler {
  public:
   explicit Filler(Rng& rng) : rng_(rng) {}
 
-  void operator()(StudyCreated& event) { event.spec = RandomSpec(rng_, "made-up"); }
+  void operator()(StudyCreated& event) {
+    event.spec = RandomSpec(rng_, "made-up");
+    for (std::uint64_t left = rng_.UniformInt(3); left > 0; --left) {
+      event.earlier.push_back({.name = RandomText(rng_),
+                               .trials = {{.trial = RandomId<TrialTag>(rng_),
+                                           .point = RandomPoint(rng_),
+                                           .values = {rng_.Normal(), rng_.Normal()},
+                                           .slacks = {rng_.Normal()}}}});
+    }
+  }
   void operator()(StudyStateChanged& event) {
     event = {.from = RandomEnum(rng_, StudyState::kFailed),
              .to = RandomEnum(rng_, StudyState::kFailed),

@@ -33,6 +33,7 @@ parameters:
 constraints: ["width * batch <= 8192"]
 outcome_constraints: ["latency_ms <= 20"]
 algorithm: {name: gp, num_restarts: 4, kernel: matern, verbose: off, tolerance: 1e-6}
+warm_start: [digits-v1, digits-v2]
 stopping: {rule: median, min_trials: 3}
 parallel: 2
 budget: {trials: 20, failed: 5, time: 2h}
@@ -96,6 +97,7 @@ TEST(StudyFile, ReadsTheRest) {
   EXPECT_EQ(spec.algorithm.options.at("num_restarts"), ParameterValue(std::int64_t{4}));
   EXPECT_EQ(spec.algorithm.options.at("verbose"), ParameterValue(std::string("off")));
   EXPECT_EQ(spec.algorithm.options.at("tolerance"), ParameterValue(1e-6));
+  EXPECT_THAT(spec.warm_start, ElementsAre("digits-v1", "digits-v2"));
   EXPECT_EQ(spec.stopping.name, "median");
   EXPECT_EQ(spec.parallel, 2);
   EXPECT_EQ(spec.budget, (Budget{.trials = 20, .failed_trials = 5, .time = absl::Hours(2)}));

@@ -45,6 +45,7 @@ StudySpec EverySpec() {
   spec.space = EverySpace();
   spec.outcome_constraints = {"latency_ms <= 20"};
   spec.algorithm = {.name = "gp", .options = {{"restarts", std::int64_t{4}}, {"noise", 0.1}}};
+  spec.warm_start = {"digits-v1", "digits-v2"};
   spec.stopping = {.name = "median", .options = {{"strict", true}, {"from", std::string("x")}}};
   spec.parallel = 3;
   spec.budget = {.trials = 20, .failed_trials = 5, .time = absl::Hours(2)};

@@ -12,6 +12,7 @@
 #include "vernier/core/ids.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
+#include "vernier/trial_log.h"
 
 namespace vernier {
 
@@ -19,6 +20,8 @@ namespace vernier {
 
 struct StudyCreated {
   StudySpec spec;
+  std::vector<EarlierStudy>
+      earlier;  // What spec.warm_start names, as it was by then; one for each.
   friend bool operator==(const StudyCreated&, const StudyCreated&) = default;
 };
 

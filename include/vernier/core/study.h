@@ -73,6 +73,8 @@ struct StudySpec {
   Space space;
   std::vector<std::string> outcome_constraints;  // Conditions over metrics: "latency_ms <= 20".
   Choice algorithm = {.name = "gp", .options = {}};
+  std::vector<std::string>
+      warm_start;  // Names of earlier studies whose trials are known from the start.
   Choice stopping = {.name = "none", .options = {}};
   std::int32_t parallel = 1;  // Trials being tried at once.
   Budget budget;

@@ -68,7 +68,8 @@ struct SuggestionRecord {
   std::int32_t batch_index = 0;
   std::vector<TrialNumber> pending;  // Handed out and not finished, at as_of.
 
-  // What the algorithm says of it: "model", "initial design", "default point", "grid cell", "user".
+  // What the algorithm says of it: "model", "initial design", "default point", "earlier study", "grid cell",
+  // "user".
   std::string origin;
   std::optional<double> acquisition;          // Value of the acquisition function.
   std::optional<double> predicted_mean;       // Of the objective, in its own units.

@@ -110,6 +110,63 @@ absl::StatusOr<std::vector<double>> ParseSlacks(const Json& trial, std::size_t c
   return slacks;
 }
 
+// What a trial came to.
+struct Told {
+  std::vector<double> values;
+  std::vector<double> slacks;
+};
+
+absl::StatusOr<Told> ParseTold(const Json& trial, std::size_t objectives, std::size_t constraints) {
+  VERNIER_ASSIGN_OR_RETURN(const Json* value, Required(trial, "value"));
+  Told told;
+  VERNIER_ASSIGN_OR_RETURN(told.values, ParseValues(*value, objectives));
+  VERNIER_ASSIGN_OR_RETURN(told.slacks, ParseSlacks(trial, constraints));
+  return told;
+}
+
+// Completed trials made elsewhere, without numbers: a list under "trials".
+absl::StatusOr<std::vector<Observation>> ParseTrials(const Json& request,
+                                                     const SpaceCodec& codec,
+                                                     std::size_t objectives,
+                                                     std::size_t constraints) {
+  VERNIER_ASSIGN_OR_RETURN(const Json* list, Required(request, "trials"));
+  if (!list->is_array()) return InvalidArgument("trials: must be a list");
+  std::vector<Observation> trials;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const Json& trial = (*list)[i];
+    if (!trial.is_object()) return InvalidArgument("trials[{}]: must be an object", i);
+    VERNIER_ASSIGN_OR_RETURN(const Json* params, Required(trial, "params"));
+    VERNIER_ASSIGN_OR_RETURN(Point point, codec.Decode(*params));
+    VERNIER_ASSIGN_OR_RETURN(Told told, ParseTold(trial, objectives, constraints));
+    trials.push_back({.point = std::move(point),
+                      .values = std::move(told.values),
+                      .slacks = std::move(told.slacks)});
+  }
+  return trials;
+}
+
+// "earlier": studies to start from, each {"name": …, "trials": […]}.
+absl::StatusOr<std::vector<EarlierStudy>> ParseEarlier(const Json& request,
+                                                       const SpaceCodec& codec,
+                                                       std::size_t objectives,
+                                                       std::size_t constraints) {
+  std::vector<EarlierStudy> earlier;
+  const auto found = request.find("earlier");
+  if (found == request.end()) return earlier;
+  if (!found->is_array()) return InvalidArgument("earlier: must be a list, got {}", found->dump());
+  for (const Json& study : *found) {
+    if (!study.is_object())
+      return InvalidArgument("earlier: must hold objects, got {}", study.dump());
+    const Json name = study.value("name", Json("earlier"));
+    if (!name.is_string())
+      return InvalidArgument("earlier: a name must be text, got {}", name.dump());
+    VERNIER_ASSIGN_OR_RETURN(std::vector<Observation> trials,
+                             ParseTrials(study, codec, objectives, constraints));
+    earlier.push_back({.name = name.get<std::string>(), .trials = std::move(trials)});
+  }
+  return earlier;
+}
+
 Json Ok() { return {{"ok", true}}; }
 
 // Answers must be JSON whatever the request held, so bytes that are no UTF-8 are replaced.
@@ -156,6 +213,7 @@ absl::StatusOr<Json> AskTellSession::Create(const Json& request) {
   VERNIER_ASSIGN_OR_RETURN(std::string algorithm, ParseAlgorithm(request));
   const std::size_t objectives = problem.objectives.size();
   const std::size_t constraints = problem.outcome_constraints.size();
+  VERNIER_ASSIGN_OR_RETURN(problem.earlier, ParseEarlier(request, codec, objectives, constraints));
   VERNIER_ASSIGN_OR_RETURN(
       AskTell optimizer,
       AskTell::Create(std::move(problem), {.name = std::move(algorithm), .options = {}}, seed));
@@ -202,34 +260,18 @@ absl::StatusOr<Json> AskTellSession::Tell(const Json& request) {
     VERNIER_RETURN_IF_ERROR(optimizer_->TellFailed(trial));
     return Ok();
   }
-  VERNIER_ASSIGN_OR_RETURN(Told told, ParseTold(request));
+  VERNIER_ASSIGN_OR_RETURN(Told told, ParseTold(request, objectives_, constraints_));
   VERNIER_RETURN_IF_ERROR(optimizer_->Tell(trial, std::move(told.values), std::move(told.slacks)));
   return Ok();
 }
 
-absl::StatusOr<AskTellSession::Told> AskTellSession::ParseTold(const Json& trial) const {
-  VERNIER_ASSIGN_OR_RETURN(const Json* value, Required(trial, "value"));
-  Told told;
-  VERNIER_ASSIGN_OR_RETURN(told.values, ParseValues(*value, objectives_));
-  VERNIER_ASSIGN_OR_RETURN(told.slacks, ParseSlacks(trial, constraints_));
-  return told;
-}
-
 absl::StatusOr<Json> AskTellSession::Load(const Json& request) {
-  VERNIER_ASSIGN_OR_RETURN(const Json* trials, Required(request, "trials"));
-  if (!trials->is_array()) return InvalidArgument("trials: must be a list");
   // All are read before the first is added: a bad one leaves nothing behind.
-  std::vector<std::pair<Point, Told>> loaded;
-  for (std::size_t i = 0; i < trials->size(); ++i) {
-    const Json& trial = (*trials)[i];
-    if (!trial.is_object()) return InvalidArgument("trials[{}]: must be an object", i);
-    VERNIER_ASSIGN_OR_RETURN(const Json* params, Required(trial, "params"));
-    VERNIER_ASSIGN_OR_RETURN(Point point, codec_->Decode(*params));
-    VERNIER_ASSIGN_OR_RETURN(Told told, ParseTold(trial));
-    loaded.emplace_back(std::move(point), std::move(told));
-  }
-  for (auto& [point, told] : loaded) {
-    VERNIER_RETURN_IF_ERROR(optimizer_->Add(point, std::move(told.values), std::move(told.slacks)));
+  VERNIER_ASSIGN_OR_RETURN(std::vector<Observation> trials,
+                           ParseTrials(request, *codec_, objectives_, constraints_));
+  for (Observation& trial : trials) {
+    VERNIER_RETURN_IF_ERROR(
+        optimizer_->Add(trial.point, std::move(trial.values), std::move(trial.slacks)));
   }
   return Ok();
 }

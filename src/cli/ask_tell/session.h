@@ -29,13 +29,6 @@ class AskTellSession {
   absl::StatusOr<Json> Tell(const Json& request);
   absl::StatusOr<Json> Load(const Json& request);
 
-  // What a trial came to.
-  struct Told {
-    std::vector<double> values;
-    std::vector<double> slacks;
-  };
-  absl::StatusOr<Told> ParseTold(const Json& trial) const;
-
   // What "create" sets up.
   std::optional<SpaceCodec> codec_;
   std::optional<AskTell> optimizer_;

@@ -1,0 +1,62 @@
+#include "algorithms/gaussian_process/earlier_studies.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "algorithms/gaussian_process/gp_state.h"
+#include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/surrogate.h"
+#include "src/core/status.h"
+
+namespace vernier::gp {
+namespace {
+
+// As reliable as its model is better than chance at ordering its own trials.
+Belief BeliefOf(const MetricModel& model) {
+  const Posterior& posterior = model.posterior();
+  return {.f = {posterior.kernel(), posterior.scaled_points(), posterior.coefficients()},
+          .reliability = std::clamp(2.0 * model.skill().value_or(0.5) - 1.0, 0.0, 1.0)};
+}
+
+}  // namespace
+
+absl::StatusOr<EarlierBeliefs> LearnFromEarlier(const CoordinateSpace& space,
+                                                const FeatureMap& features,
+                                                const Problem& problem,
+                                                const std::stop_token& stop) {
+  const std::size_t objectives = problem.objectives.size();
+  EarlierBeliefs beliefs;
+  beliefs.metrics.resize(objectives + problem.outcome_constraints.size());
+  std::vector<std::vector<Coordinates>> centres;
+  for (const EarlierStudy& study : problem.earlier) {
+    VERNIER_ASSIGN_OR_RETURN(const TrialLog::View trials, TrialLog::Of(problem, study.trials));
+    History history;
+    Update(space, problem, trials, history);
+    if (history.points.empty()) continue;
+    GpState state;
+    state.metrics.resize(beliefs.metrics.size());
+    VERNIER_ASSIGN_OR_RETURN(
+        const Surrogate surrogate,
+        Surrogate::Fit(features, {}, history, {}, history.points.size(), state, {}, stop));
+    for (std::size_t j = 0; j < objectives; ++j) {
+      beliefs.metrics[j].push_back(BeliefOf(surrogate.objectives()[j]));
+    }
+    const std::vector<std::optional<MetricModel>>& constraints = surrogate.constraints();
+    for (std::size_t k = 0; k < constraints.size(); ++k) {
+      if (!constraints[k]) continue;
+      beliefs.metrics[objectives + k].push_back(BeliefOf(*constraints[k]));
+    }
+    centres.push_back(surrogate.centres());
+  }
+  std::size_t most = 0;
+  for (const auto& of_study : centres) most = std::max(most, of_study.size());
+  for (std::size_t rank = 0; rank < most; ++rank) {
+    for (const auto& of_study : centres) {
+      if (rank < of_study.size()) beliefs.best.push_back(of_study[rank]);
+    }
+  }
+  return beliefs;
+}
+
+}  // namespace vernier::gp

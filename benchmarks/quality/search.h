@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "benchmarks/quality/functions.h"
+#include "vernier/trial_log.h"
+
+namespace vernier::quality {
+
+// The median regret of 1001 random points.
+double ReferenceRegret(const Function& function);
+// 0 is a median random point, 1 within 0.01 % of the optimum: -log10 of regret / reference within [1e-4, 1], over 4.
+double Score(double regret, double reference);
+
+// What a search came to: after each trial the score of the point with the best told value, the trials, and what asking
+// for them cost.
+struct Run {
+  std::vector<double> score;
+  std::vector<Observation> trials;
+  double seconds = 0;
+};
+
+// Minimises the function. The same seed gives the same noise. `earlier`: what is known from the start.
+Run Search(const Function& function,
+           double reference,
+           const std::string& algorithm,
+           std::uint64_t seed,
+           std::size_t trials,
+           std::vector<EarlierStudy> earlier = {});
+
+}  // namespace vernier::quality

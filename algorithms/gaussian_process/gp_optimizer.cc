@@ -258,6 +258,7 @@ class Session {
             .acquisition = value,
             .predicted_mean = predicted.mean,
             .predicted_deviation = predicted.deviation,
+            .expected_improvement = surrogate_->ExpectedImprovement(features),
             .importance = Importance(),
             .note = Note(features)};
   }

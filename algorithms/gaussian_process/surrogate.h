@@ -56,6 +56,10 @@ class Surrogate {
   // of account.
   BoxDecomposition Improvement() const;
 
+  // What a point is expected to improve on that, the constraints kept: of a single objective, in the user's units, from the
+  // model's view of the values through the inverse of its warp. Nothing for several, or while no point keeps the constraints.
+  std::optional<double> ExpectedImprovement(const Eigen::RowVectorXd& features) const;
+
   const std::vector<MetricModel>& objectives() const { return objectives_; }
   // Of the slacks; nothing for a constraint that was never seen.
   const std::vector<std::optional<MetricModel>>& constraints() const { return constraints_; }

@@ -34,6 +34,8 @@ struct Suggestion {
   std::optional<double> acquisition;
   std::optional<double> predicted_mean;  // First objective, user's units and sign.
   std::optional<double> predicted_deviation;
+  // Of the objective over the best trial so far, in its units, at least 0; of several objectives there is none.
+  std::optional<double> expected_improvement;
   std::map<std::string, double> importance;
   std::string note;
 };
@@ -63,7 +65,8 @@ class Optimizer {
   // Registry name, and a version that changes whenever the output of equal arguments does.
   virtual std::string_view name() const = 0;
   virtual std::string_view version() const = 0;
-  // Whether it learns a model of the objective: then it starts from what Problem::earlier says, and Predict answers.
+  // Whether it learns a model of the objective: then it starts from what Problem::earlier says, tells what its
+  // suggestions are expected to improve, and Predict answers.
   virtual bool has_model() const { return false; }
   // The options in force, defaults filled in, as JSON with sorted keys.
   virtual std::string options() const = 0;

@@ -64,6 +64,8 @@ class Studies {
   // --- studies ---
   // InvalidArgument: a FieldError, nothing is stored.  AlreadyExists (kStudyExists).
   virtual absl::StatusOr<Study> CreateStudy(const StudySpec& spec, const Caller& caller) = 0;
+  // What CreateStudy would answer, nothing being stored: the study has no id. Errors as those of CreateStudy.
+  virtual absl::StatusOr<Study> PreviewStudy(const StudySpec& spec) const = 0;
   virtual absl::StatusOr<Study> GetStudy(StudyId id) const = 0;
   virtual absl::StatusOr<Study> FindStudy(std::string_view name) const = 0;
   // What the name stands for, found without copying the study.

@@ -49,10 +49,15 @@ absl::StatusOr<std::vector<std::string>> Picture(const Console& console,
 }
 
 std::string Heading(const StudyRecord& study) {
-  return fmt::format("\nstudy '{}' is {}{}\n",
-                     study.name(),
-                     StudyStateName(study.study.state),
-                     study.study.reason.empty() ? "" : ": " + study.study.reason);
+  std::string heading = fmt::format("\nstudy '{}' is {}{}\n",
+                                    study.name(),
+                                    StudyStateName(study.study.state),
+                                    study.study.reason.empty() ? "" : ": " + study.study.reason);
+  // One that ended for it has said so.
+  if (study.study.converged && !study.study.spec.convergence->stop) {
+    heading += fmt::format("converged {}\n", DescribeConvergence(study.study));
+  }
+  return heading;
 }
 
 absl::Status SumUpWithoutBest(Context& context, Connection& connection, const StudyRecord& study) {

@@ -36,10 +36,11 @@ v1::CreateStudyRequest MakeRequest(const StudySpec& spec, bool validate_only) {
 
 absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.file));
-  // The whole check is the server's: algorithms, stopping rules, jobs. A server of nothing will do.
+  // The whole check is the server's: algorithms, stopping rules, jobs. A server of nothing will do, unless the file
+  // speaks of earlier studies.
   VERNIER_ASSIGN_OR_RETURN(
       Connection connection,
-      context.flags().server.empty()
+      context.flags().server.empty() && spec.warm_start.empty()
           ? Connection::OpenWithEngine({.store = ":memory:", .run_engine = false})
           : context.Connect());
   VERNIER_ASSIGN_OR_RETURN(

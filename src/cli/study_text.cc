@@ -142,6 +142,23 @@ std::string DescribeBudget(const Study& study) {
   return text;
 }
 
+std::string DescribeConvergence(const Study& study) {
+  if (!study.spec.convergence) return "";
+  if (!study.converged) {
+    return fmt::format("not yet, tolerance {}", FormatFigure(study.spec.convergence->tolerance));
+  }
+  std::string text =
+      fmt::format("at trial {}: a further one is expected to improve {} by less than {}",
+                  study.converged->value(),
+                  study.spec.objectives.front().metric,
+                  FormatFigure(study.spec.convergence->tolerance));
+  const std::optional<std::int64_t>& bound = study.spec.budget.trials;
+  if (bound && *bound > study.trials) {
+    text += fmt::format("; stopping saves {} of {} trials", *bound - study.trials, *bound);
+  }
+  return text;
+}
+
 std::string DescribeStudy(const StudyRecord& record, absl::TimeZone zone) {
   const Study& study = record.study;
   std::string text = Field("study", study.spec.name);
@@ -156,6 +173,10 @@ std::string DescribeStudy(const StudyRecord& record, absl::TimeZone zone) {
                             study.spec.stopping.name,
                             study.spec.parallel,
                             study.spec.seed));
+  if (!study.spec.warm_start.empty()) {
+    text += Field("warm start",
+                  Join(study.spec.warm_start, ", ", [](const std::string& name) { return name; }));
+  }
   text += DescribeSpace(study.spec.space);
   for (const std::string& constraint : study.spec.outcome_constraints) {
     text += Field("outcome", constraint);
@@ -172,6 +193,9 @@ std::string DescribeStudy(const StudyRecord& record, absl::TimeZone zone) {
     text += Field("optimal", "trials " + Join(study.optimal, ", ", [](TrialNumber trial) {
                                return std::to_string(trial.value());
                              }));
+  }
+  if (const std::string since = DescribeConvergence(study); !since.empty()) {
+    text += Field("converged", since);
   }
   text += Field("created", FormatMoment(study.created, zone));
   return text + Field("updated", FormatMoment(study.updated, zone));

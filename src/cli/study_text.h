@@ -17,6 +17,8 @@ Style StyleOf(StudyState state);
 std::string DescribeDomain(const Domain& domain);
 // "8 of 20 trials, 1 of 5 failed, 2h".
 std::string DescribeBudget(const Study& study);
+// Since when further trials have not been worth it, and what the rest of the budget would save; empty if nobody asked.
+std::string DescribeConvergence(const Study& study);
 
 // All about a study, some lines.
 std::string DescribeStudy(const StudyRecord& study, absl::TimeZone zone);

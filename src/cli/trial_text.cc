@@ -254,6 +254,12 @@ std::string ExplainTrial(const StudyRecord& study,
   if (suggestion.predicted_mean) {
     text += Field("predicted", Predicted(suggestion, ObjectiveOf(trial, study.objective().metric)));
   }
+  if (suggestion.expected_improvement) {
+    text += Field("expected",
+                  fmt::format("to improve {} by {}",
+                              study.objective().metric,
+                              FormatCompact(*suggestion.expected_improvement)));
+  }
   if (suggestion.acquisition) text += Field("acquisition", FormatFigure(*suggestion.acquisition));
   text += Importance(suggestion.importance, unicode);
   text += Field("pending", suggestion.pending.empty() ? "none" : Pending(suggestion.pending));

@@ -81,6 +81,11 @@ absl::StatusOr<std::uint64_t> ReadUint64(const Json& json, const std::string& pa
       json);
 }
 
+absl::StatusOr<bool> ReadBool(const Json& json, const std::string& path) {
+  if (!json.is_boolean()) return MustBe(path, "true or false", json);
+  return json.get<bool>();
+}
+
 absl::StatusOr<absl::Duration> ReadDuration(const Json& json, const std::string& path) {
   constexpr std::string_view kExpected = "a duration such as 90s, 30m or 1h30m";
   if (!json.is_string()) return MustBe(path, kExpected, json);

@@ -65,6 +65,7 @@ absl::StatusOr<double> ReadNumber(const Json& json, const std::string& path);
 absl::StatusOr<std::int64_t> ReadInt64(const Json& json, const std::string& path);
 absl::StatusOr<std::int32_t> ReadInt32(const Json& json, const std::string& path);
 absl::StatusOr<std::uint64_t> ReadUint64(const Json& json, const std::string& path);
+absl::StatusOr<bool> ReadBool(const Json& json, const std::string& path);
 // "90s", "1h30m".
 absl::StatusOr<absl::Duration> ReadDuration(const Json& json, const std::string& path);
 // A number, text, true or false.

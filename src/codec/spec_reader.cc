@@ -94,6 +94,18 @@ absl::Status ReadBudget(const Mapping& file, Budget& budget) {
   return absl::OkStatus();
 }
 
+absl::Status ReadConvergence(const Mapping& file, std::optional<Convergence>& convergence) {
+  const Json* const json = file.Find("convergence");
+  if (json == nullptr) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Mapping::Open(*json, file.PathOf("convergence"), {"tolerance", "stop"}, file.unknown_keys()));
+  convergence.emplace();
+  VERNIER_RETURN_IF_ERROR(mapping.Require("tolerance").status());
+  VERNIER_RETURN_IF_ERROR(mapping.Read("tolerance", convergence->tolerance, &ReadNumber));
+  return mapping.Read("stop", convergence->stop, &ReadBool);
+}
+
 absl::Status ReadMetrics(const Mapping& file, std::map<std::string, MetricSource>& metrics) {
   const Json* const json = file.Find("metrics");
   if (json == nullptr) return absl::OkStatus();
@@ -148,6 +160,7 @@ absl::StatusOr<Mapping> OpenFile(const Json& document, UnknownKeys unknown_keys)
                         "stopping",
                         "parallel",
                         "budget",
+                        "convergence",
                         "seed",
                         "metrics",
                         "lease",
@@ -170,6 +183,7 @@ absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_key
   VERNIER_RETURN_IF_ERROR(ReadChoice(file, "stopping", "rule", spec.stopping));
   VERNIER_RETURN_IF_ERROR(file.Read("parallel", spec.parallel, &ReadInt32));
   VERNIER_RETURN_IF_ERROR(ReadBudget(file, spec.budget));
+  VERNIER_RETURN_IF_ERROR(ReadConvergence(file, spec.convergence));
   VERNIER_RETURN_IF_ERROR(file.Read("seed", spec.seed, &ReadUint64));
   VERNIER_RETURN_IF_ERROR(ReadMetrics(file, spec.metrics));
   VERNIER_RETURN_IF_ERROR(ReadLease(file, spec.lease));

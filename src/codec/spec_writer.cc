@@ -58,6 +58,10 @@ nlohmann::ordered_json StudySpecToJson(const StudySpec& spec) {
   json["stopping"] = ChoiceToJson(spec.stopping, "rule");
   json["parallel"] = spec.parallel;
   if (spec.budget != Budget{}) json["budget"] = BudgetToJson(spec.budget);
+  if (spec.convergence) {
+    json["convergence"] = {{"tolerance", spec.convergence->tolerance},
+                           {"stop", spec.convergence->stop}};
+  }
   json["seed"] = spec.seed;
   if (!spec.metrics.empty()) json["metrics"] = MetricsToJson(spec.metrics);
   json["lease"] = LeaseToJson(spec.lease);

@@ -31,6 +31,7 @@ void Describe(auto& visit, Is<SuggestionRecord> auto& suggestion) {
   visit("acquisition", suggestion.acquisition);
   visit("predicted_mean", suggestion.predicted_mean);
   visit("predicted_deviation", suggestion.predicted_deviation);
+  visit("expected_improvement", suggestion.expected_improvement);
   visit("importance", suggestion.importance);
   visit("note", suggestion.note);
 }

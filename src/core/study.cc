@@ -70,6 +70,18 @@ absl::Status CheckBudget(const Budget& budget) {
   return absl::OkStatus();
 }
 
+absl::Status CheckConvergence(const StudySpec& spec) {
+  if (!spec.convergence.has_value()) return absl::OkStatus();
+  const double tolerance = spec.convergence->tolerance;
+  if (!(tolerance > 0) || !std::isfinite(tolerance)) {
+    return FieldError("convergence.tolerance",
+                      fmt::format("must be a finite number above 0, got {}", tolerance));
+  }
+  if (spec.objectives.size() == 1) return absl::OkStatus();
+  return FieldError("convergence",
+                    fmt::format("needs a single objective, got {}", spec.objectives.size()));
+}
+
 absl::Status CheckChoice(std::string_view path, const Choice& choice) {
   if (choice.name.empty()) return FieldError(path, "must have a name");
   for (const auto& [name, value] : choice.options) {
@@ -117,6 +129,7 @@ absl::Status Validate(const StudySpec& spec) {
                       fmt::format("must be from 1 to {}, got {}", kMaxParallel, spec.parallel));
   }
   VERNIER_RETURN_IF_ERROR(CheckBudget(spec.budget));
+  VERNIER_RETURN_IF_ERROR(CheckConvergence(spec));
   VERNIER_RETURN_IF_ERROR(CheckPositive("lease.ttl", spec.lease.ttl));
   return spec.job.has_value() ? CheckTrainingJob(*spec.job) : absl::OkStatus();
 }

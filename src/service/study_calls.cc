@@ -3,7 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "src/service/dry_run.h"
 #include "src/service/paging.h"
 #include "src/service/reply.h"
 #include "src/service/resident_memory.h"
@@ -52,9 +51,8 @@ grpc::Status StudyServiceImpl::CreateStudy(grpc::ServerContext* context,
     VERNIER_RETURN_IF_ERROR(parts_.check_job(spec));
     const Caller caller = CallerOf(*context, {}, request->request_id());
     VERNIER_ASSIGN_OR_RETURN(const Study study,
-                             request->validate_only()
-                                 ? DryRunCreate(parts_.studies, parts_.clock, spec, caller)
-                                 : parts_.studies.CreateStudy(spec, caller));
+                             request->validate_only() ? parts_.studies.PreviewStudy(spec)
+                                                      : parts_.studies.CreateStudy(spec, caller));
     wire::EncodeStudy(study, response);
     if (!request->validate_only()) parts_.changed();
     return absl::OkStatus();

@@ -37,6 +37,11 @@ std::string Difference(const TrialCreated& recorded, const Suggestion& computed)
       !SameBits(why.predicted_deviation, computed.predicted_deviation)) {
     return "same point, but another acquisition or prediction";
   }
+  // Older logs do not have it.
+  if (why.expected_improvement.has_value() &&
+      !SameBits(why.expected_improvement, computed.expected_improvement)) {
+    return "same point, but another expected improvement";
+  }
   return "";
 }
 

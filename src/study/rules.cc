@@ -19,8 +19,22 @@ std::string TimeReason(const Study& study) {
   return fmt::format("time budget of {} spent", codec::FormatDuration(*study.spec.budget.time));
 }
 
+bool HasEnough(const Study& study) {
+  return study.converged.has_value() && study.spec.convergence->stop;
+}
+
+// Why there is no room for a trial.
 std::string TrialsReason(const Study& study) {
-  return fmt::format("budget of {} trials spent", *study.spec.budget.trials);
+  if (!HasEnough(study)) {
+    return fmt::format("budget of {} trials spent", *study.spec.budget.trials);
+  }
+  const std::optional<std::int64_t>& bound = study.spec.budget.trials;
+  return fmt::format(
+      "converged at trial {}: a further one was expected to improve {} by less than {}{}",
+      study.converged->value(),
+      study.spec.objectives.front().metric,
+      study.spec.convergence->tolerance,
+      bound ? fmt::format("; {} of {} trials saved", *bound - study.trials, *bound) : "");
 }
 
 std::string FailuresReason(const Study& study) {
@@ -81,6 +95,7 @@ absl::Status CheckActive(const Study& study) {
 }
 
 std::int64_t TrialRoom(const Study& study) {
+  if (HasEnough(study)) return 0;
   const std::optional<std::int64_t>& bound = study.spec.budget.trials;
   if (!bound.has_value()) return std::int64_t{1} << 62;
   return std::max<std::int64_t>(0, *bound - study.trials);

@@ -27,6 +27,10 @@ absl::Status NoStudy(absl::Status status, std::string_view what) {
   return WithReason(NotFound("there is no study {}", what), Reason::kStudyNotFound);
 }
 
+absl::Status IsTaken(const std::string& name) {
+  return WithReason(AlreadyExists("there is already a study '{}'", name), Reason::kStudyExists);
+}
+
 absl::Status CheckBound(std::string_view path,
                         const std::optional<std::int64_t>& bound,
                         std::int64_t spent) {
@@ -103,8 +107,14 @@ absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
   // Whether the algorithm would take any; their trials come later.
   std::vector<EarlierStudy> named;
   for (const std::string& name : spec.warm_start) named.push_back({.name = name, .trials = {}});
-  VERNIER_RETURN_IF_ERROR(
-      algorithms_.optimizer(spec.algorithm, ProblemOf(spec, std::move(named))).status());
+  VERNIER_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Optimizer> optimizer,
+      algorithms_.optimizer(spec.algorithm, ProblemOf(spec, std::move(named))));
+  if (spec.convergence.has_value() && !optimizer->has_model()) {
+    return FieldError("convergence",
+                      fmt::format("algorithm '{}' does not tell what is left to gain, gp does",
+                                  spec.algorithm.name));
+  }
   return algorithms_.stopper(spec.stopping, spec.objectives.front().goal).status();
 }
 
@@ -159,10 +169,7 @@ absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Call
                       .request_id = caller.request_id,
                       .payload = StudyCreated{.spec = spec, .earlier = std::move(earlier)}};
   absl::StatusOr<Study> study = storage_.CreateStudy(created);
-  if (absl::IsAlreadyExists(study.status())) {
-    return WithReason(AlreadyExists("there is already a study '{}'", spec.name),
-                      Reason::kStudyExists);
-  }
+  if (absl::IsAlreadyExists(study.status())) return IsTaken(spec.name);
   VERNIER_RETURN_IF_ERROR(study.status());
   if (creations_.has_value() && !caller.request_id.empty()) {
     creations_->emplace(caller.request_id, study->id);
@@ -171,6 +178,17 @@ absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Call
   ids_.insert_or_assign(spec.name, study->id);
   if (unfinished_.has_value()) unfinished_->insert(study->id);
   return study;
+}
+
+absl::StatusOr<Study> StudiesImpl::PreviewStudy(const StudySpec& spec) const {
+  VERNIER_RETURN_IF_ERROR(CheckSpec(spec));
+  if (FindStudyId(spec.name).ok()) return IsTaken(spec.name);
+  VERNIER_ASSIGN_OR_RETURN(std::vector<EarlierStudy> earlier, TakeOverEarlier(spec));
+  const Event created{.seq = EventSeq(1),
+                      .time = clock_.Now(),
+                      .payload = StudyCreated{.spec = spec, .earlier = std::move(earlier)}};
+  VERNIER_ASSIGN_OR_RETURN(const StudyFold fold, StudyFold::Start(StudyId(), created));
+  return fold.header();
 }
 
 absl::StatusOr<std::optional<Study>> StudiesImpl::FindCreated(const StudySpec& spec,

@@ -30,6 +30,7 @@ class StudiesImpl final : public Studies {
 
   // studies.cc
   absl::StatusOr<Study> CreateStudy(const StudySpec& spec, const Caller& caller) override;
+  absl::StatusOr<Study> PreviewStudy(const StudySpec& spec) const override;
   absl::StatusOr<Study> GetStudy(StudyId id) const override;
   absl::StatusOr<Study> FindStudy(std::string_view name) const override;
   absl::StatusOr<StudyId> FindStudyId(std::string_view name) const override;

@@ -108,6 +108,7 @@ class StudyFold {
   absl::Status Finish(const Event& event, TrialRow& row, const TrialStateChanged& change);
   absl::Status Observe(const Event& event, const TrialRow& row);
   void Rank(const Observation& completed);
+  void JudgeConvergence(const TrialCreated& created);
 
   Study header_;
   std::vector<EarlierStudy> earlier_;
@@ -122,6 +123,7 @@ class StudyFold {
   std::string optimizer_state_;
   EventSeq optimizer_state_from_;
   std::map<std::string, std::string, std::less<>> versions_;
+  std::int64_t idle_trials_ = 0;  // Proposed in a row that were expected to improve too little.
   bool finite_ = false;
   absl::flat_hash_map<std::string, TrialNumber> points_;  // By Space::Key, in finite spaces.
   absl::Duration paused_;

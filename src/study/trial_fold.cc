@@ -42,6 +42,7 @@ absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
   curves_.AddTrial(created.trial);
   unfinished_.insert(created.trial);
   if (finite_) points_.try_emplace(header_.spec.space.Key(created.point), created.trial);
+  JudgeConvergence(created);
   if (created.suggestion.algorithm.empty()) return absl::OkStatus();
   versions_[created.suggestion.algorithm] = created.suggestion.version;
   // Only the last of a batch carries a state; nobody looks between the events of one commit.
@@ -67,6 +68,16 @@ absl::Status StudyFold::On(const Event& event, const TrialStateChanged& change) 
   }
   if (!change.message.empty()) row->trial.message = change.message;
   return IsFinished(change.to) ? Finish(event, *row, change) : absl::OkStatus();
+}
+
+// Trials that no model proposed say nothing of what there is to gain.
+void StudyFold::JudgeConvergence(const TrialCreated& created) {
+  const std::optional<double>& improvement = created.suggestion.expected_improvement;
+  if (!header_.spec.convergence.has_value() || !improvement.has_value()) return;
+  const bool is_idle = *improvement < header_.spec.convergence->tolerance;
+  idle_trials_ = is_idle ? idle_trials_ + 1 : 0;
+  if (idle_trials_ == kConvergedAfter) header_.converged = created.trial;
+  if (!is_idle) header_.converged.reset();
 }
 
 void StudyFold::SetState(TrialRow& row, TrialState to, bool waiting) {

@@ -119,6 +119,10 @@ void EncodeSpec(const StudySpec& spec, v1::StudySpec* out) {
   EncodeChoice(spec.stopping, out->mutable_stopping());
   out->set_parallel(spec.parallel);
   EncodeBudget(spec.budget, out->mutable_budget());
+  if (spec.convergence.has_value()) {
+    out->mutable_convergence()->set_tolerance(spec.convergence->tolerance);
+    out->mutable_convergence()->set_stop(spec.convergence->stop);
+  }
   out->set_seed(spec.seed);
   for (const auto& [name, source] : spec.metrics) {
     (*out->mutable_metrics())[name].set_regex(source.regex);
@@ -142,6 +146,10 @@ absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& prot
                            DecodeChoice("stopping", proto.stopping(), spec.stopping.name));
   if (proto.parallel() != 0) spec.parallel = proto.parallel();
   spec.budget = DecodeBudget(proto.budget());
+  if (proto.has_convergence()) {
+    spec.convergence = {.tolerance = proto.convergence().tolerance(),
+                        .stop = proto.convergence().stop()};
+  }
   spec.seed = proto.seed();
   for (const auto& [metric, source] : proto.metrics()) spec.metrics[metric].regex = source.regex();
   VERNIER_RETURN_IF_ERROR(DecodeLease(proto.lease(), &spec.lease));
@@ -165,6 +173,7 @@ void EncodeStudy(const Study& study, v1::Study* out) {
   out->set_failed_count(study.failed);
   out->set_open_count(study.open);
   if (study.best.has_value()) out->set_best_trial(study.best->value());
+  if (study.converged.has_value()) out->set_converged_trial(study.converged->value());
   for (const TrialNumber trial : study.optimal) {
     out->add_optimal_trials(TrialResource(study.spec.name, trial));
   }
@@ -189,6 +198,7 @@ absl::StatusOr<Study> DecodeStudy(const v1::Study& proto) {
   study.failed = proto.failed_count();
   study.open = proto.open_count();
   if (proto.best_trial() != 0) study.best = TrialNumber(proto.best_trial());
+  if (proto.converged_trial() != 0) study.converged = TrialNumber(proto.converged_trial());
   for (const std::string& trial : proto.optimal_trials()) {
     VERNIER_ASSIGN_OR_RETURN(const TrialName named, ParseTrialName("optimal_trials", trial));
     study.optimal.push_back(named.number);

@@ -31,6 +31,9 @@ void EncodeSuggestion(const SuggestionRecord& record, v1::SuggestionRecord* out)
   if (record.predicted_deviation.has_value()) {
     out->set_predicted_deviation(*record.predicted_deviation);
   }
+  if (record.expected_improvement.has_value()) {
+    out->set_expected_improvement(*record.expected_improvement);
+  }
   EncodeMetrics(record.importance, out->mutable_importance());
   out->set_note(ValidUtf8(record.note));
 }
@@ -51,6 +54,7 @@ SuggestionRecord DecodeSuggestion(const v1::SuggestionRecord& proto) {
   if (proto.has_acquisition()) record.acquisition = proto.acquisition();
   if (proto.has_predicted_mean()) record.predicted_mean = proto.predicted_mean();
   if (proto.has_predicted_deviation()) record.predicted_deviation = proto.predicted_deviation();
+  if (proto.has_expected_improvement()) record.expected_improvement = proto.expected_improvement();
   record.importance = DecodeMetrics(proto.importance());
   record.note = proto.note();
   return record;

@@ -54,12 +54,14 @@ TEST_F(ExplainTest, ShowsPredictionPendingImportanceAndStop) {
   why = {.algorithm = "gp", .version = "3", .origin = "model", .note = ""};
   why.predicted_mean = 1.0;
   why.predicted_deviation = 0.1;
+  why.expected_improvement = 0.0125;
   why.pending = {TrialNumber(2), TrialNumber(3)};
   why.importance = {{"x", 0.75}, {"k", 0.25}};
   record.trial.stop = {
       .rule = "median", .version = "1", .numbers = {{"median", 0.5}}, .explanation = "worse"};
   const std::string text = ExplainTrial(study_, record, {}, false);
   EXPECT_THAT(text, HasSubstr("predicted   1 ± 0.1, came to 0.9 (-1.0 deviations)\n"));
+  EXPECT_THAT(text, HasSubstr("expected    to improve loss by 0.0125\n"));
   EXPECT_THAT(text, HasSubstr("pending     trials 2, 3\n"));
   EXPECT_THAT(text, HasSubstr("importance  x  ###############.....  0.75\n"));
   EXPECT_THAT(

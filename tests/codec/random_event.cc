@@ -84,6 +84,7 @@ SuggestionRecord RandomSuggestion(Rng& rng) {
   record.acquisition = Maybe(rng, [&] { return RandomNumber(rng); });
   record.predicted_mean = Maybe(rng, [&] { return RandomNumber(rng); });
   record.predicted_deviation = Maybe(rng, [&] { return RandomNumber(rng); });
+  record.expected_improvement = Maybe(rng, [&] { return RandomNumber(rng); });
   record.importance = RandomNumbers(rng);
   record.note = RandomText(rng);
   return record;

@@ -37,6 +37,7 @@ warm_start: [digits-v1, digits-v2]
 stopping: {rule: median, min_trials: 3}
 parallel: 2
 budget: {trials: 20, failed: 5, time: 2h}
+convergence: {tolerance: 0.001, stop: true}
 seed: 7
 metrics: {accuracy: {regex: 'val_acc=([0-9.eE+-]+)'}}
 lease: {ttl: 90s, on_expiry: fail}
@@ -101,6 +102,7 @@ TEST(StudyFile, ReadsTheRest) {
   EXPECT_EQ(spec.stopping.name, "median");
   EXPECT_EQ(spec.parallel, 2);
   EXPECT_EQ(spec.budget, (Budget{.trials = 20, .failed_trials = 5, .time = absl::Hours(2)}));
+  EXPECT_EQ(spec.convergence, (Convergence{.tolerance = 0.001, .stop = true}));
   EXPECT_EQ(spec.seed, 7u);
   EXPECT_EQ(spec.metrics.at("accuracy").regex, "val_acc=([0-9.eE+-]+)");
   EXPECT_EQ(spec.lease, (LeasePolicy{absl::Seconds(90), LeaseExpiry::kFail}));

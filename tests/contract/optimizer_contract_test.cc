@@ -108,6 +108,7 @@ void ExpectSame(const absl::StatusOr<Suggestions>& a, const absl::StatusOr<Sugge
     EXPECT_EQ(a->points[i].acquisition, b->points[i].acquisition);
     EXPECT_EQ(a->points[i].predicted_mean, b->points[i].predicted_mean);
     EXPECT_EQ(a->points[i].predicted_deviation, b->points[i].predicted_deviation);
+    EXPECT_EQ(a->points[i].expected_improvement, b->points[i].expected_improvement);
     EXPECT_EQ(a->points[i].importance, b->points[i].importance);
   }
 }

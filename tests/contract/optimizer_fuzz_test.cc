@@ -190,6 +190,8 @@ void ExpectSound(const Suggestion& suggestion, const Situation& situation) {
   EXPECT_TRUE(std::isfinite(suggestion.acquisition.value_or(0)));
   EXPECT_FALSE(std::isnan(suggestion.predicted_mean.value_or(0)));
   EXPECT_GE(suggestion.predicted_deviation.value_or(0), 0);
+  EXPECT_GE(suggestion.expected_improvement.value_or(0), 0);
+  EXPECT_FALSE(std::isnan(suggestion.expected_improvement.value_or(0)));
   for (const auto& [name, share] : suggestion.importance) EXPECT_TRUE(share >= 0 && share <= 1);
 }
 

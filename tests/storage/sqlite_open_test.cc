@@ -146,13 +146,15 @@ TEST_F(SqliteOpen, OptimalTrialsOfOlderStoresAreTheBestWhereThatIsCertain) {
       "UPDATE studies SET best_trial = 2;"
       "INSERT INTO studies SELECT 7, 'two', state, reason, created_at, updated_at, last_event,"
       " trials, completed, failed, open, best_trial, spec_version, json_set(spec, '$.objective',"
-      " json('[{\"maximize\": \"a\"}, {\"minimize\": \"b\"}]')), '[]' FROM studies;"
+      " json('[{\"maximize\": \"a\"}, {\"minimize\": \"b\"}]')), '[]', NULL FROM studies;"
       "INSERT INTO studies SELECT 8, 'bound', state, reason, created_at, updated_at, last_event,"
       " trials, completed, failed, open, best_trial, spec_version, json_set(spec,"
-      " '$.outcome_constraints', json('[\"b < 1\"]')), '[]' FROM studies WHERE id = 1;"
+      " '$.outcome_constraints', json('[\"b < 1\"]')), '[]', NULL FROM studies WHERE id = 1;"
       "INSERT INTO studies SELECT 9, 'new', state, reason, created_at, updated_at, last_event,"
-      " trials, completed, failed, open, NULL, spec_version, spec, '[]' FROM studies WHERE id = 1;"
+      " trials, completed, failed, open, NULL, spec_version, spec, '[]', NULL FROM studies WHERE "
+      "id = 1;"
       "ALTER TABLE studies DROP COLUMN optimal_trials;"
+      "ALTER TABLE studies DROP COLUMN converged_trial;"
       "PRAGMA user_version = 2");
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
   const auto optimal = [&](std::int64_t id) { return store->GetStudy(StudyId(id))->optimal; };
@@ -174,9 +176,10 @@ TEST_F(SqliteOpen, DamagedRowsAreDataLossWhereTheyAreRead) {
       "UPDATE trials SET row = '{' WHERE number = 1;"
       "UPDATE events SET payload = '[]' WHERE seq = 2;"
       "INSERT INTO studies SELECT 7, 'b', 'DREAMING', reason, created_at, updated_at, last_event,"
-      " trials, completed, failed, open, best_trial, spec_version, spec, '[1]' FROM studies;"
+      " trials, completed, failed, open, best_trial, spec_version, spec, '[1]', NULL FROM studies;"
       "INSERT INTO studies SELECT 8, 'c', 'ACTIVE', reason, created_at, updated_at, last_event,"
-      " trials, completed, failed, open, best_trial, spec_version, spec, '{\"1\": 2}' FROM studies"
+      " trials, completed, failed, open, best_trial, spec_version, spec, '{\"1\": 2}', NULL FROM "
+      "studies"
       " WHERE id = 1");
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
   EXPECT_THAT(store->GetTrial({StudyId(1), TrialNumber(1)}), StatusIs(absl::StatusCode::kDataLoss));

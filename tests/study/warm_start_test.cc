@@ -156,6 +156,18 @@ TEST_F(WarmStartTest, RefusesWhatItCannotLearnFromAndStoresNothing) {
             "warm_start: must name at most 8 studies, got 9");
 }
 
+TEST_F(WarmStartTest, APreviewSaysWhatCreationWouldAndStoresNothing) {
+  Digits({0.9, 0.3});
+  const Study preview = studies_->PreviewStudy(Warm({"digits"})).value();
+  EXPECT_EQ(preview.spec, Warm({"digits"}));
+  EXPECT_EQ(studies_->ListStudies()->size(), 1);
+  EXPECT_THAT(
+      studies_->PreviewStudy(Warm({"nobody"})),
+      StatusIs(absl::StatusCode::kInvalidArgument, "warm_start[0]: there is no study 'nobody'"));
+  EXPECT_THAT(studies_->PreviewStudy(ClientSpec("digits")),
+              StatusIs(absl::StatusCode::kAlreadyExists, "there is already a study 'digits'"));
+}
+
 TEST_F(WarmStartTest, RepeatedCreationReturnsTheFirstStudyEvenIfTheEarlierOneIsGone) {
   Digits({0.9, 0.3});
   const Study warm = studies_->CreateStudy(Warm({"digits"}), As("test", "r1")).value();

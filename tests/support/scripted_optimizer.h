@@ -27,6 +27,7 @@ class ScriptedOptimizer final : public Optimizer {
 
   std::string_view name() const override { return "scripted"; }
   std::string_view version() const override { return version_; }
+  bool has_model() const override { return true; }
   std::string options() const override { return "{}"; }
   absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
                                       std::span<const PendingPoint> pending,

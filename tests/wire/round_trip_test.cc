@@ -49,6 +49,7 @@ StudySpec EverySpec() {
   spec.stopping = {.name = "median", .options = {{"strict", true}, {"from", std::string("x")}}};
   spec.parallel = 3;
   spec.budget = {.trials = 20, .failed_trials = 5, .time = absl::Hours(2)};
+  spec.convergence = {.tolerance = 1e-3, .stop = true};
   spec.seed = std::numeric_limits<std::uint64_t>::max();
   spec.metrics = {{"accuracy", {.regex = "acc=([0-9.]+)"}}};
   spec.lease = {.ttl = absl::Milliseconds(1500), .on_expiry = LeaseExpiry::kFail};
@@ -95,6 +96,7 @@ Trial EveryTrial() {
                       .acquisition = -0.0,
                       .predicted_mean = 0.9,
                       .predicted_deviation = 1e-300,
+                      .expected_improvement = 2e-5,
                       .importance = {{"lr", 1.0}},
                       .note = "why"};
   trial.created = kTime;

@@ -51,6 +51,15 @@ struct Amendment {
   friend bool operator==(const Amendment&, const Amendment&) = default;
 };
 
+// When further trials are not worth their cost: each of the last kConvergedAfter that the model proposed was expected to
+// improve the objective by less than `tolerance`.
+struct Convergence {
+  double tolerance = 0;  // In the objective's units; more than 0.
+  bool stop = false;     // The study then ends as if its budget were spent; else it only says so.
+  friend bool operator==(const Convergence&, const Convergence&) = default;
+};
+inline constexpr std::int64_t kConvergedAfter = 5;
+
 // Where a metric is read from, if not from reports and the hypertune file.
 struct MetricSource {
   std::string regex;  // RE2; group 1 is the value. Applied to each line of the primary's output.
@@ -78,6 +87,7 @@ struct StudySpec {
   Choice stopping = {.name = "none", .options = {}};
   std::int32_t parallel = 1;  // Trials being tried at once.
   Budget budget;
+  std::optional<Convergence> convergence;
   std::uint64_t seed = 0;
   std::map<std::string, MetricSource> metrics;
   LeasePolicy lease;
@@ -112,6 +122,8 @@ struct Study {
   // one dominates. With one objective that is just the best.
   std::optional<TrialNumber> best;
   std::vector<TrialNumber> optimal;
+  // The trial at which spec.convergence came true, as long as it is.
+  std::optional<TrialNumber> converged;
   friend bool operator==(const Study&, const Study&) = default;
 };
 

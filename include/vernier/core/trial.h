@@ -71,9 +71,10 @@ struct SuggestionRecord {
   // What the algorithm says of it: "model", "initial design", "default point", "earlier study", "grid cell",
   // "user".
   std::string origin;
-  std::optional<double> acquisition;          // Value of the acquisition function.
-  std::optional<double> predicted_mean;       // Of the objective, in its own units.
-  std::optional<double> predicted_deviation;  // Standard deviation of the prediction.
+  std::optional<double> acquisition;           // Value of the acquisition function.
+  std::optional<double> predicted_mean;        // Of the objective, in its own units.
+  std::optional<double> predicted_deviation;   // Standard deviation of the prediction.
+  std::optional<double> expected_improvement;  // Over the best trial, in the objective's units.
   std::map<std::string, double>
       importance;    // Per parameter, sums to 1; empty if the algorithm has no opinion.
   std::string note;  // One sentence, where there is something to say.

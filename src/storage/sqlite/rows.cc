@@ -43,8 +43,8 @@ absl::StatusOr<StudySpec> ParseSpec(std::string_view text) {
 
 std::string SpecText(const StudySpec& spec) { return codec::ToText(codec::StudySpecToJson(spec)); }
 
-std::optional<std::int64_t> BestOf(const Study& study) {
-  return study.best ? std::optional(study.best->value()) : std::nullopt;
+std::optional<std::int64_t> NumberOf(const std::optional<TrialNumber>& trial) {
+  return trial ? std::optional(trial->value()) : std::nullopt;
 }
 
 std::string OptimalText(const Study& study) {
@@ -85,6 +85,7 @@ absl::StatusOr<Study> ReadStudy(const Statement& row) {
   study.spec_version = row.Integer(11);
   VERNIER_ASSIGN_OR_RETURN(study.spec, ParseSpec(row.Text(12)));
   VERNIER_ASSIGN_OR_RETURN(study.optimal, ParseOptimal(row.Text(13)));
+  if (const auto trial = row.OptionalInteger(14)) study.converged = TrialNumber(*trial);
   return study;
 }
 
@@ -136,7 +137,8 @@ absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study) 
   Statement insert(connection,
                    "INSERT INTO studies (name, state, reason, created_at, updated_at, last_event, "
                    "trials, completed, failed, open, best_trial, spec_version, spec, "
-                   "optimal_trials) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                   "optimal_trials, converged_trial) "
+                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                    study.spec.name,
                    StudyStateName(study.state),
                    study.reason,
@@ -147,10 +149,11 @@ absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study) 
                    study.completed,
                    study.failed,
                    study.open,
-                   BestOf(study),
+                   NumberOf(study.best),
                    study.spec_version,
                    spec,
-                   optimal);
+                   optimal,
+                   NumberOf(study.converged));
   VERNIER_RETURN_IF_ERROR(insert.Run());
   return StudyId(connection.last_insert_id());
 }
@@ -161,7 +164,7 @@ absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_s
   Statement update(connection,
                    "UPDATE studies SET state = ?, reason = ?, updated_at = ?, last_event = ?, "
                    "trials = ?, completed = ?, failed = ?, open = ?, best_trial = ?, "
-                   "optimal_trials = ?, spec_version = ? WHERE id = ?",
+                   "optimal_trials = ?, converged_trial = ?, spec_version = ? WHERE id = ?",
                    StudyStateName(study.state),
                    study.reason,
                    updated,
@@ -170,8 +173,9 @@ absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_s
                    study.completed,
                    study.failed,
                    study.open,
-                   BestOf(study),
+                   NumberOf(study.best),
                    optimal,
+                   NumberOf(study.converged),
                    study.spec_version,
                    study.id.value());
   VERNIER_RETURN_IF_ERROR(update.Run());
@@ -224,8 +228,8 @@ absl::StatusOr<std::vector<Study>> SelectStudies(Connection& connection,
                                                  std::size_t limit) {
   Statement select(connection,
                    "SELECT id, state, reason, created_at, updated_at, last_event, trials, "
-                   "completed, failed, open, best_trial, spec_version, spec, optimal_trials FROM "
-                   "studies WHERE id > ? ORDER BY id LIMIT ?",
+                   "completed, failed, open, best_trial, spec_version, spec, optimal_trials, "
+                   "converged_trial FROM studies WHERE id > ? ORDER BY id LIMIT ?",
                    after.value(),
                    ToSqlLimit(limit));
   return ReadAll<Study>(select, &ReadStudy);

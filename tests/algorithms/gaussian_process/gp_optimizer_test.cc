@@ -12,7 +12,10 @@
 
 #include "algorithms/gaussian_process/border_prior.h"
 #include "algorithms/gaussian_process/coordinates.h"
+#include "algorithms/gaussian_process/features.h"
 #include "algorithms/gaussian_process/gp_state.h"
+#include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/surrogate.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/spaces.h"
@@ -373,6 +376,39 @@ TEST(GpOptimizer, IsCancelledBetweenStages) {
   EXPECT_THAT(NewGp(space)->Suggest(
                   Log(space, RandomTrials(space, 10)), {}, "", Rng(1), 1, source.get_token()),
               StatusIs(absl::StatusCode::kCancelled));
+}
+
+// Against sums over random draws, through the warp and back.
+TEST(ExpectedImprovement, IsWhatDrawsFromTheModelImproveOnAverage) {
+  const Problem problem = Minimise(Square());
+  const gp::CoordinateSpace coordinates(problem.space);
+  const gp::FeatureMap features(coordinates);
+  gp::History history;
+  gp::Update(coordinates, problem, Log(problem, RandomTrials(problem.space, 12)), history);
+  gp::GpState state;
+  state.metrics.resize(1);
+  const gp::Surrogate surrogate =
+      gp::Surrogate::Fit(features, {}, history, {}, 100, state, {}, {}).value();
+  const gp::MetricModel& model = surrogate.objectives().front();
+  const double best = model.scale().Backward(model.believed().maxCoeff());
+  Rng rng(8);
+  for (const gp::Coordinates& u :
+       {gp::Coordinates{0.65, 0.25}, gp::Coordinates{0.1, 0.9}, history.points[0]}) {
+    const Eigen::RowVectorXd row = features.Matrix({u}).row(0);
+    const gp::Prediction at = model.posterior().Predict(row).front();
+    constexpr int kDraws = 400000;
+    double sum = 0;
+    double squares = 0;
+    for (int i = 0; i < kDraws; ++i) {
+      const double value = model.scale().Backward(at.mean + std::sqrt(at.variance) * rng.Normal());
+      const double improvement = std::max(value - best, 0.0);
+      sum += improvement;
+      squares += improvement * improvement;
+    }
+    const double mean = sum / kDraws;
+    const double error = std::sqrt(squares) / kDraws;
+    EXPECT_NEAR(surrogate.ExpectedImprovement(row).value(), mean, 5 * error + 1e-9);
+  }
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 namespace vernier::gp {
 namespace {
 
+// Enough for 2^16 candidates.
+constexpr int kScramblingDepth = 16;
 constexpr double kSmallestStep = 1e-3;
 constexpr double kLargestStep = 0.3;
 // Parameters that a perturbation moves on average, at least.
@@ -50,7 +52,7 @@ std::vector<Coordinates> SpreadCandidates(const CoordinateSpace& space, int coun
   std::vector<Coordinates> candidates(static_cast<std::size_t>(count),
                                       Coordinates(static_cast<std::size_t>(space.size())));
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    numerics::ScrambledSobolPoint(i, seed, candidates[i]);
+    numerics::ScrambledSobolPoint(i, seed, candidates[i], kScramblingDepth);
     space.Round(candidates[i]);
   }
   return candidates;

@@ -95,7 +95,19 @@ void Kernel::Add(const Eigen::MatrixXd& a,
   }
 }
 
+Kernel::Effects Kernel::EffectsOf(const Eigen::MatrixXd& a) const {
+  Effects effects(groups_.size());
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const Group& group = groups_[g];
+    if (group.size == 1 && MainEffect::Holds(a.col(group.first))) {
+      effects[g].emplace(a.col(group.first));
+    }
+  }
+  return effects;
+}
+
 Kernel::Sloped Kernel::BetweenWithSlopes(const Eigen::MatrixXd& a,
+                                         const Effects& effects,
                                          const Eigen::RowVectorXd& b) const {
   Sloped out{.covariance = Eigen::VectorXd(a.rows()),
              .slopes = Eigen::MatrixXd(a.rows(), a.cols())};
@@ -106,7 +118,13 @@ Kernel::Sloped Kernel::BetweenWithSlopes(const Eigen::MatrixXd& a,
   out.slopes.colwise() = (signal_ * slope).matrix();
   const double share = main_ / static_cast<double>(groups_.size());
   constexpr double kInverse = 1.0 / (kMainReach * kMainReach);
-  for (const Group& group : groups_) {
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const Group& group = groups_[g];
+    if (effects[g] && MainEffect::Holds(b[group.first])) {
+      effects[g]->AddCorrelation(b[group.first], share, out.covariance.array(), slope);
+      out.slopes.col(group.first) += (kInverse * slope).matrix();
+      continue;
+    }
     const auto columns = a.middleCols(group.first, group.size);
     r2 =
         kInverse * (columns.rowwise() - b.segment(group.first, group.size)).rowwise().squaredNorm();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,13 +50,19 @@ class Kernel {
   Eigen::MatrixXd Lower(const Eigen::MatrixXd& z) const;
   // k of each row of `a` with each row of `b`: a.rows() x b.rows().
   Eigen::MatrixXd Between(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) const;
+  // The main effects of the rows of `a`, by group; none of groups of several columns, nor where MainEffect does not hold.
+  using Effects = std::vector<std::optional<MainEffect>>;
+  Effects EffectsOf(const Eigen::MatrixXd& a) const;
   // For one point `b`, k with each row of `a`, and the slopes t (a.rows() x columns) for which
   // d k_i / d b_c = t_ic (a_ic - b_c).
   struct Sloped {
     Eigen::VectorXd covariance;
     Eigen::MatrixXd slopes;
   };
-  Sloped BetweenWithSlopes(const Eigen::MatrixXd& a, const Eigen::RowVectorXd& b) const;
+  // `effects`: those of `a`.
+  Sloped BetweenWithSlopes(const Eigen::MatrixXd& a,
+                           const Effects& effects,
+                           const Eigen::RowVectorXd& b) const;
 
  private:
   enum class Pairs { kAll, kLowerHalf };

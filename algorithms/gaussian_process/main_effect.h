@@ -17,6 +17,8 @@ class MainEffect {
   // Whether neither exponential overflows, nor their products lose anything that matters.
   static bool Holds(const Eigen::VectorXd& coordinates);
 
+  static bool Holds(double coordinate);
+
   // REQUIRES: Holds(coordinates).
   explicit MainEffect(const Eigen::VectorXd& coordinates);
 
@@ -30,6 +32,12 @@ class MainEffect {
   void AddCorrelation(Eigen::Index rows,
                       const MainEffect& other,
                       Eigen::Index j,
+                      double weight,
+                      Eigen::Ref<Eigen::ArrayXd> sum,
+                      Eigen::Ref<Eigen::ArrayXd> slope) const;
+  // Of all points with one at `coordinate`: adds `weight` times the correlation to `sum`, and writes `weight` times its slope
+  // h = (5/3) (1 + a) e^-a to `slope` (ToCorrelation).  REQUIRES: Holds(coordinate).
+  void AddCorrelation(double coordinate,
                       double weight,
                       Eigen::Ref<Eigen::ArrayXd> sum,
                       Eigen::Ref<Eigen::ArrayXd> slope) const;

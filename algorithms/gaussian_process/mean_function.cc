@@ -22,7 +22,7 @@ double KernelExpansion::AtWithGradient(const Eigen::RowVectorXd& features,
                                        double weight,
                                        Eigen::RowVectorXd& gradient) const {
   const Eigen::RowVectorXd z = kernel_.Scaled(features);
-  const Kernel::Sloped k = kernel_.BetweenWithSlopes(points_, z);
+  const Kernel::Sloped k = kernel_.BetweenWithSlopes(points_, effects_, z);
   const Eigen::RowVectorXd by_z =
       coefficients_.transpose() * k.slopes.cwiseProduct(points_.rowwise() - z);
   gradient += weight * by_z.cwiseProduct(kernel_.inverse_scales());

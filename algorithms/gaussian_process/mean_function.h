@@ -16,6 +16,7 @@ class KernelExpansion {
   KernelExpansion(Kernel kernel, Eigen::MatrixXd points, Eigen::VectorXd coefficients)
       : kernel_(std::move(kernel)),
         points_(std::move(points)),
+        effects_(kernel_.EffectsOf(points_)),
         coefficients_(std::move(coefficients)) {}
 
   // At each row.
@@ -28,6 +29,7 @@ class KernelExpansion {
  private:
   Kernel kernel_;
   Eigen::MatrixXd points_;
+  Kernel::Effects effects_;
   Eigen::VectorXd coefficients_;
 };
 

@@ -18,7 +18,8 @@ Posterior::Posterior(GrowingFactor factor,
       kernel_(std::move(kernel)),
       mean_(std::move(mean)),
       noise_(std::exp(hyperparameters_.log_noise)),
-      factor_(std::move(factor)) {
+      factor_(std::move(factor)),
+      effects_(kernel_.EffectsOf(factor_.points())) {
   alpha_ = targets;
   if (!mean_.is_zero()) alpha_ -= mean_.At(features);
   factor_.lower().triangularView<Eigen::Lower>().solveInPlace(alpha_);
@@ -65,6 +66,7 @@ double Posterior::Floored(double variance) const {
 
 void Posterior::Believe(const Eigen::RowVectorXd& features) {
   factor_.Append(kernel_, kernel_.Scaled(features), 0);
+  effects_ = kernel_.EffectsOf(factor_.points());
   alpha_.conservativeResize(factor_.size());
   alpha_[factor_.size() - 1] = 0.0;
 }
@@ -92,7 +94,7 @@ std::vector<Prediction> Posterior::Predict(const Eigen::MatrixXd& features) cons
 
 PredictionWithGradient Posterior::PredictWithGradient(const Eigen::RowVectorXd& features) const {
   const Eigen::RowVectorXd z = kernel_.Scaled(features);
-  const Kernel::Sloped k = kernel_.BetweenWithSlopes(factor_.points(), z);
+  const Kernel::Sloped k = kernel_.BetweenWithSlopes(factor_.points(), effects_, z);
   Eigen::VectorXd b = factor_.lower().triangularView<Eigen::Lower>().solve(k.covariance);
   const double variance = signal() - b.squaredNorm();
   factor_.lower().transpose().triangularView<Eigen::Upper>().solveInPlace(b);

@@ -77,7 +77,8 @@ class Posterior {
   Kernel kernel_;
   MeanFunction mean_;
   double noise_ = 0;
-  GrowingFactor factor_;  // Of the data, then the believed points: m in all.
+  GrowingFactor factor_;     // Of the data, then the believed points: m in all.
+  Kernel::Effects effects_;  // Of the factor's points.
   Eigen::VectorXd fitted_;
   Eigen::VectorXd
       alpha_;  // m: K^-1 (y - mean); zero for believed points, as their values are no news.

@@ -71,23 +71,28 @@ std::uint64_t SobolCoordinate(std::uint64_t index, int dimension) {
   return coordinate;
 }
 
-std::uint64_t OwenScramble(std::uint64_t digits, std::uint64_t seed) {
-  std::uint64_t scrambled = digits;
-  for (int bit = kSobolBits - 1; bit >= 0; --bit) {
-    // The prefix with a leading one tells prefixes of different lengths apart.
+std::uint64_t OwenScramble(std::uint64_t digits, std::uint64_t seed, int depth) {
+  // The coins of the prefix before the digit at `bit`; a leading one tells prefixes of different lengths apart.
+  const auto coins = [digits, seed](int bit) {
     const std::uint64_t prefix = (std::uint64_t{1} << kSobolBits | digits) >> (bit + 1);
-    scrambled ^= (Mix(Mix(prefix) ^ seed) >> 63) << bit;
-  }
-  return scrambled;
+    return Mix(Mix(prefix) ^ seed);
+  };
+  const int rest = kSobolBits - depth;
+  std::uint64_t scrambled = digits;
+  for (int bit = kSobolBits - 1; bit >= rest; --bit) scrambled ^= (coins(bit) >> 63) << bit;
+  return rest > 0 ? scrambled ^ (coins(rest - 1) >> (64 - rest)) : scrambled;
 }
 
-void ScrambledSobolPoint(std::uint64_t index, std::uint64_t seed, std::span<double> point) {
+void ScrambledSobolPoint(std::uint64_t index,
+                         std::uint64_t seed,
+                         std::span<double> point,
+                         int depth) {
   std::uint64_t place = index;
   for (std::size_t d = 0; d < point.size(); ++d) {
     const auto column = static_cast<int>(d % kSobolDimensions);
     if (d > 0 && column == 0) place = OwenScramble(index, Key(seed, Purpose::kOrder, d));
     const std::uint64_t digits =
-        OwenScramble(SobolCoordinate(place, column), Key(seed, Purpose::kCoordinate, d));
+        OwenScramble(SobolCoordinate(place, column), Key(seed, Purpose::kCoordinate, d), depth);
     point[d] = (static_cast<double>(digits) + 0.5) * 0x1p-52;
   }
 }

@@ -124,7 +124,7 @@ TEST(Kernel, BlocksAgreeWithTheSquareMatrixAtAnyScale) {
     const Eigen::MatrixXd lower = kernel.Lower(z);
     const Eigen::MatrixXd block = kernel.Between(z, z);
     for (Eigen::Index j = 0; j < 9; ++j) {
-      const Kernel::Sloped one = kernel.BetweenWithSlopes(z, z.row(j));
+      const Kernel::Sloped one = kernel.BetweenWithSlopes(z, kernel.EffectsOf(z), z.row(j));
       EXPECT_LE((one.covariance - block.col(j)).norm(), 1e-14);
       for (Eigen::Index i = j; i < 9; ++i) EXPECT_NEAR(lower(i, j), block(i, j), 1e-15);
     }

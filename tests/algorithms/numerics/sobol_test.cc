@@ -130,5 +130,26 @@ TEST(OwenScramble, PermutesAlignedBlocksAsTrees) {
   }
 }
 
+TEST(OwenScramble, ToADepthIsAPermutationThatAgreesOnItsFirstDigits) {
+  constexpr int kDepth = 10;
+  constexpr int kRest = kSobolBits - kDepth;
+  std::set<std::uint64_t> seen;
+  double sum = 0;
+  for (std::uint64_t i = 0; i < 1024; ++i) {
+    const std::uint64_t digits = SobolCoordinate(i, 3);
+    const std::uint64_t scrambled = OwenScramble(digits, 5, kDepth);
+    EXPECT_LT(scrambled, std::uint64_t{1} << kSobolBits);
+    EXPECT_EQ(scrambled >> kRest, OwenScramble(digits, 5) >> kRest);
+    seen.insert(scrambled);
+    constexpr std::uint64_t kLow = (std::uint64_t{1} << kRest) - 1;
+    sum += static_cast<double>(scrambled & kLow) / static_cast<double>(kLow);
+  }
+  EXPECT_THAT(seen, SizeIs(1024));
+  // What is left over is uniform: mean 1/2, deviation of the mean 0.009.
+  EXPECT_NEAR(sum / 1024, 0.5, 0.04);
+  // Digits that share a prefix keep their distance in binary digits.
+  EXPECT_EQ(OwenScramble(12, 5, kDepth) ^ OwenScramble(10, 5, kDepth), 12U ^ 10U);
+}
+
 }  // namespace
 }  // namespace vernier::numerics

@@ -21,10 +21,12 @@ function(vernier_library name)
   endif()
 endfunction()
 
-# vernier_test(NAME SOURCES … [DEPS …] [LABELS …] [TIMEOUT seconds] [ENVIRONMENT …])
-#   One GoogleTest program, each of its tests known to ctest. LABELS default to unit.
+# vernier_test(NAME SOURCES … [DEPS …] [LABELS …] [TIMEOUT seconds] [ENVIRONMENT …] [OPTIMISED])
+#   One GoogleTest program, each of its tests known to ctest. LABELS default to unit. Compiling a test well takes longer than
+#   running it badly, so its own files are not optimised, unless they compute much, or share inline functions with code
+#   whose numbers depend on how it is compiled (Eigen).
 function(vernier_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMISED" "TIMEOUT" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
@@ -35,6 +37,9 @@ function(vernier_test name)
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main vernier_warnings)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  if(NOT arg_OPTIMISED)
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
   if(VERNIER_SANITIZE MATCHES thread)
     target_link_libraries(${name} PRIVATE vernier_tsan_absl_mutex)
   endif()

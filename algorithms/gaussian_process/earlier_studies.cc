@@ -28,7 +28,6 @@ absl::StatusOr<EarlierBeliefs> LearnFromEarlier(const CoordinateSpace& space,
   const std::size_t objectives = problem.objectives.size();
   EarlierBeliefs beliefs;
   beliefs.metrics.resize(objectives + problem.outcome_constraints.size());
-  std::vector<std::vector<Coordinates>> centres;
   for (const EarlierStudy& study : problem.earlier) {
     VERNIER_ASSIGN_OR_RETURN(const TrialLog::View trials, TrialLog::Of(problem, study.trials));
     History history;
@@ -47,14 +46,9 @@ absl::StatusOr<EarlierBeliefs> LearnFromEarlier(const CoordinateSpace& space,
       if (!constraints[k]) continue;
       beliefs.metrics[objectives + k].push_back(BeliefOf(*constraints[k]));
     }
-    centres.push_back(surrogate.centres());
-  }
-  std::size_t most = 0;
-  for (const auto& of_study : centres) most = std::max(most, of_study.size());
-  for (std::size_t rank = 0; rank < most; ++rank) {
-    for (const auto& of_study : centres) {
-      if (rank < of_study.size()) beliefs.best.push_back(of_study[rank]);
-    }
+    const Coordinates& best = surrogate.centres().front();
+    const bool is_new = std::count(beliefs.best.begin(), beliefs.best.end(), best) == 0;
+    if (is_new) beliefs.best.push_back(best);
   }
   return beliefs;
 }

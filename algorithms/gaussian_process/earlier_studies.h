@@ -14,7 +14,7 @@ namespace vernier::gp {
 // What earlier studies make one expect.
 struct EarlierBeliefs {
   Beliefs metrics;  // In standard units of each study.
-  // The best points of the studies: the best of each, then the second best of each, and so on.
+  // The best point of each study, one and the same only once.
   std::vector<Coordinates> best;
 };
 

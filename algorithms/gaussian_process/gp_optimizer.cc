@@ -37,9 +37,8 @@ constexpr std::size_t kLeastForModel = 2;
 // Points nearer than this to a trial, in length scales, are repeats of it.
 constexpr double kRepeatDistance = 1e-6;
 constexpr std::size_t kMostObjectives = 4;
-// Where there are earlier studies: the size of the initial design, and how many of it are best points of theirs.
-constexpr std::size_t kDesignAfterEarlier = 3;
-constexpr std::size_t kTriedOfEarlier = 2;
+// So many points of the initial design are the best of earlier studies, at most.
+constexpr std::size_t kMostOfEarlier = 2;
 
 struct Settings {
   std::size_t initial_points = 5;
@@ -136,11 +135,12 @@ class Session {
            history().points.size() < std::min(settings_.initial_points, kLeastForModel);
   }
 
-  // Earlier studies spare some of the design: they have seen the space.
+  // Earlier studies spare most of the design: they have seen the space.
   std::size_t DesignSize() const {
     if (earlier_.best.empty()) return settings_.initial_points;
-    return std::min(settings_.initial_points, kDesignAfterEarlier);
+    return std::min(settings_.initial_points, TriedOfEarlier() + 1);
   }
+  std::size_t TriedOfEarlier() const { return std::min(kMostOfEarlier, earlier_.best.size()); }
 
   // From now on the point is pending.
   void HandOut(const Point& point) {
@@ -176,8 +176,7 @@ class Session {
   // The first trials, but the space's default point, are the best of earlier studies.
   std::optional<Point> BestOfEarlier() const {
     const std::uint64_t before = space().DefaultPoint().has_value() ? 1 : 0;
-    const std::uint64_t most = std::min(kTriedOfEarlier, earlier_.best.size());
-    if (out_ < before || out_ - before >= most) return std::nullopt;
+    if (out_ < before || out_ - before >= TriedOfEarlier()) return std::nullopt;
     Point point = frame_.coordinates.Decode(earlier_.best[out_ - before]);
     if (!sampling::IsFresh(space(), taken_, point)) return std::nullopt;
     return point;

@@ -25,6 +25,7 @@
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "vernier/core/unit_cube.h"
+#include "vernier/registry.h"
 
 namespace vernier::quality {
 namespace {
@@ -132,7 +133,10 @@ int Main(const Plan& plan) {
     fmt::print("{}\n", function.name);
     std::fflush(stdout);
   }
-  nlohmann::ordered_json json = {{"seeds", plan.seeds}, {"earlier_trials", kEarlierTrials}};
+  const auto gp = NewOptimizer({.name = "gp", .options = {}}, {.objectives = {{.metric = "loss"}}});
+  nlohmann::ordered_json json = {{"gp_version", std::string(gp.value()->version())},
+                                 {"seeds", plan.seeds},
+                                 {"earlier_trials", kEarlierTrials}};
   for (std::size_t i = 0; i < kSituations.size(); ++i) {
     json["difference_to_cold"][kSituations[i]] = Summary(samples[i]);
     fmt::print("{:10}", kSituations[i]);

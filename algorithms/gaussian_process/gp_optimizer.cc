@@ -271,7 +271,7 @@ class Session {
     for (const EarlierStudy& study : problem_.earlier) {
       add(fmt::format("with {} trials of study '{}'", study.trials.size(), study.name));
     }
-    const std::vector<std::optional<gp::Requirement>> constraints = surrogate_->Constraints();
+    const std::vector<std::optional<gp::Requirement>> constraints = surrogate_->Requirements();
     for (std::size_t k = 0; k < constraints.size(); ++k) {
       const std::string& text = problem_.outcome_constraints[k];
       if (!constraints[k]) {

@@ -319,14 +319,14 @@ std::optional<double> Surrogate::ExpectedImprovement(const Eigen::RowVectorXd& f
     if (value > best) improvement += weight * (objective.scale().Backward(value) - from);
   }
   double log_kept = 0;
-  for (const std::optional<Requirement>& constraint : Constraints()) {
+  for (const std::optional<Requirement>& constraint : Requirements()) {
     if (!constraint) continue;
     log_kept += LogProbability(*constraint, constraint->model->Predict(features).front());
   }
   return std::exp(log_kept) * improvement / weights;
 }
 
-std::vector<std::optional<Requirement>> Surrogate::Constraints() const {
+std::vector<std::optional<Requirement>> Surrogate::Requirements() const {
   std::vector<std::optional<Requirement>> requirements(constraints_.size());
   for (std::size_t k = 0; k < constraints_.size(); ++k) {
     if (constraints_[k]) requirements[k] = IsKept(*constraints_[k]);
@@ -338,7 +338,7 @@ Acquisition Surrogate::MakeAcquisition() const {
   std::vector<const Posterior*> objectives;
   for (const MetricModel& objective : objectives_) objectives.push_back(&objective.posterior());
   std::vector<Requirement> requirements;
-  for (const std::optional<Requirement>& constraint : Constraints()) {
+  for (const std::optional<Requirement>& constraint : Requirements()) {
     if (constraint) requirements.push_back(*constraint);
   }
   if (success_) requirements.push_back({.model = &*success_, .extra_variance = kLabelNoise});

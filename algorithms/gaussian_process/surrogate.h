@@ -64,7 +64,7 @@ class Surrogate {
   // Of the slacks; nothing for a constraint that was never seen.
   const std::vector<std::optional<MetricModel>>& constraints() const { return constraints_; }
   // For each outcome constraint the model of its slack and what that must be at least; nothing while it was never seen.
-  std::vector<std::optional<Requirement>> Constraints() const;
+  std::vector<std::optional<Requirement>> Requirements() const;
   // The best points tried, best first; a few.
   const std::vector<Coordinates>& centres() const { return centres_; }
   // One sentence if the model had to leave something out, else empty.

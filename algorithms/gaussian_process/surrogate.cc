@@ -184,8 +184,9 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
   const auto known_of = [&known](std::size_t metric) {
     return metric < known.size() ? known[metric].get() : nullptr;
   };
-  const auto believed_of = [&beliefs](std::size_t metric) {
-    return metric < beliefs.size() ? beliefs[metric] : std::vector<Belief>();
+  const std::vector<Belief> none;
+  const auto believed_of = [&](std::size_t metric) -> const std::vector<Belief>& {
+    return metric < beliefs.size() ? beliefs[metric] : none;
   };
 
   Surrogate surrogate;

@@ -54,10 +54,6 @@ Result Average(const Function& function, const std::string& algorithm, const Pla
   return result;
 }
 
-bool Holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 // By family and algorithm: the sum of the mean scores after each trial.
 struct Family {
   std::map<std::string, std::vector<double>> sums;
@@ -80,7 +76,7 @@ int Main(const Plan& plan) {
   nlohmann::ordered_json json = {{"seeds", plan.seeds}, {"trials", plan.trials}};
   std::map<std::string, Family> families;
   for (const Function& function : Functions()) {
-    if (!Holds(function.name, plan.only) && !Holds(function.family, plan.only)) continue;
+    if (!IsCalled(function, plan.only)) continue;
     Family& family = families[function.family];
     ++family.functions;
     fmt::print("{:24} {:12}", function.name, function.family);

@@ -15,6 +15,11 @@ constexpr double kLeastRegret = 1e-4;
 
 }  // namespace
 
+bool IsCalled(const Function& function, const std::string& text) {
+  return function.name.find(text) != std::string::npos ||
+         function.family.find(text) != std::string::npos;
+}
+
 double ReferenceRegret(const Function& function) {
   Rng rng(777);
   std::vector<double> regrets;

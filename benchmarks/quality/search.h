@@ -10,6 +10,9 @@
 
 namespace vernier::quality {
 
+// Whether its name or its family holds the text.
+bool IsCalled(const Function& function, const std::string& text);
+
 // The median regret of 1001 random points.
 double ReferenceRegret(const Function& function);
 // 0 is a median random point, 1 within 0.01 % of the optimum: -log10 of regret / reference within [1e-4, 1], over 4.

@@ -118,10 +118,7 @@ nlohmann::ordered_json Summary(const Sample& sample) {
 int Main(const Plan& plan) {
   std::vector<Sample> samples(kSituations.size());
   for (const Function& function : Functions()) {
-    if (function.name.find(plan.only) == std::string::npos &&
-        function.family.find(plan.only) == std::string::npos) {
-      continue;
-    }
+    if (!IsCalled(function, plan.only)) continue;
     const double reference = ReferenceRegret(function);
     for (std::uint64_t seed = 1; seed <= plan.seeds; ++seed) {
       const Run cold = Search(function, reference, "gp", seed, kTrials);

@@ -144,16 +144,18 @@ std::string DescribeBudget(const Study& study) {
 
 std::string DescribeConvergence(const Study& study) {
   if (!study.spec.convergence) return "";
-  if (!study.converged) {
-    return fmt::format("not yet, tolerance {}", FormatFigure(study.spec.convergence->tolerance));
-  }
-  std::string text =
-      fmt::format("at trial {}: a further one is expected to improve {} by less than {}",
-                  study.converged->value(),
-                  study.spec.objectives.front().metric,
-                  FormatFigure(study.spec.convergence->tolerance));
+  const std::string tolerance = FormatFigure(study.spec.convergence->tolerance);
+  const bool is_over = IsFinished(study.state);
+  if (!study.converged)
+    return fmt::format("{}, tolerance {}", is_over ? "no" : "not yet", tolerance);
+  std::string text = fmt::format("at trial {}", study.converged->value());
+  // Why a study ended is told with its state.
+  if (is_over && study.spec.convergence->stop) return text;
+  text += fmt::format(": a further one is expected to improve {} by less than {}",
+                      study.spec.objectives.front().metric,
+                      tolerance);
   const std::optional<std::int64_t>& bound = study.spec.budget.trials;
-  if (bound && *bound > study.trials) {
+  if (!is_over && bound && *bound > study.trials) {
     text += fmt::format("; stopping saves {} of {} trials", *bound - study.trials, *bound);
   }
   return text;

@@ -1,0 +1,49 @@
+#include "src/cli/study_text.h"
+
+#include "gtest/gtest.h"
+
+namespace vernier::cli {
+namespace {
+
+Study WithConvergence(bool stop) {
+  Study study;
+  study.spec.objectives = {{.metric = "loss", .goal = Goal::kMinimize}};
+  study.spec.budget.trials = 40;
+  study.spec.convergence = Convergence{.tolerance = 0.01, .stop = stop};
+  study.trials = 20;
+  return study;
+}
+
+Study Converged(bool stop) {
+  Study study = WithConvergence(stop);
+  study.converged = TrialNumber(17);
+  return study;
+}
+
+TEST(DescribeConvergence, SaysNothingUnlessAsked) { EXPECT_EQ(DescribeConvergence(Study()), ""); }
+
+TEST(DescribeConvergence, KnowsWhetherTheStudyGoesOn) {
+  Study study = WithConvergence(false);
+  EXPECT_EQ(DescribeConvergence(study), "not yet, tolerance 0.01");
+  study.state = StudyState::kCompleted;
+  EXPECT_EQ(DescribeConvergence(study), "no, tolerance 0.01");
+}
+
+TEST(DescribeConvergence, CountsWhatStoppingSavesWhileItCanBeStopped) {
+  Study study = Converged(false);
+  EXPECT_EQ(DescribeConvergence(study),
+            "at trial 17: a further one is expected to improve loss by less than 0.01; "
+            "stopping saves 20 of 40 trials");
+  study.state = StudyState::kCompleted;
+  EXPECT_EQ(DescribeConvergence(study),
+            "at trial 17: a further one is expected to improve loss by less than 0.01");
+}
+
+TEST(DescribeConvergence, LeavesTheReasonToTheStateOfAStudyThatEndedForIt) {
+  Study study = Converged(true);
+  study.state = StudyState::kCompleted;
+  EXPECT_EQ(DescribeConvergence(study), "at trial 17");
+}
+
+}  // namespace
+}  // namespace vernier::cli

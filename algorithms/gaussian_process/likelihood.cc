@@ -73,7 +73,7 @@ NegativeLogPosterior::NegativeLogPosterior(const Eigen::MatrixXd& features,
   });
   joint_slope_.resize(squares_.rows());
   main_product_.resize(squares_.rows(), groups);
-  pair_weights_.resize(squares_.rows());
+  weights_.resize(squares_.rows());
 }
 
 double NegativeLogPosterior::operator()(std::span<const double> theta, std::span<double> gradient) {
@@ -86,35 +86,43 @@ double NegativeLogPosterior::operator()(std::span<const double> theta, std::span
   const std::optional<numerics::CholeskyFactor> factor = numerics::FactorizeWithJitter(covariance_);
   if (!factor) return std::numeric_limits<double>::infinity();
 
-  numerics::InvertLower(factor->lower, inverse_lower_);
-  const Eigen::VectorXd whitened = inverse_lower_.triangularView<Eigen::Lower>() * targets_;
-  FillWeights(inverse_lower_.transpose().triangularView<Eigen::Upper>() * whitened);
+  numerics::InvertLower(factor->lower, inverse_);
+  const Eigen::VectorXd whitened = inverse_.triangularView<Eigen::Lower>() * targets_;
+  const Eigen::VectorXd alpha =
+      inverse_.transpose().triangularView<Eigen::Upper>() * whitened;  // K^-1 y
+  numerics::SquareLower(inverse_);
+  ForEachColumn(alpha.size(), [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
+    weights_.segment(first, size) =
+        (alpha[j] * alpha.tail(size) - inverse_.col(j).tail(size)).array();
+  });
 
   // d / d theta = -1/2 tr(W dK / d theta); off the diagonal every pair counts twice.
   std::fill(gradient.begin(), gradient.end(), 0.0);
   const std::size_t groups = h.log_length_scales.size();
-  const double trace = weights_.diagonal().sum();
-  const Eigen::ArrayXd sloped = signal * pair_weights_ * joint_slope_;
+  const double trace = alpha.squaredNorm() - inverse_.trace();
+  const Eigen::VectorXd sloped = signal * weights_ * joint_slope_;
+  const Eigen::VectorXd by_joint = squares_.matrix().transpose() * sloped;
+  const Eigen::VectorXd by_main = main_product_.matrix().transpose() * weights_.matrix();
   for (std::size_t g = 0; g < groups; ++g) {
     const auto column = static_cast<Eigen::Index>(g);
-    gradient[g] = -std::exp(-2.0 * theta[g]) * (sloped * squares_.col(column)).sum() -
-                  main * (pair_weights_ * main_product_.col(column)).sum();
+    gradient[g] = -std::exp(-2.0 * theta[g]) * by_joint[column] - main * by_main[column];
   }
-  gradient[groups] = -signal * (0.5 * trace + (pair_weights_ * joint_).sum());
-  gradient[groups + 1] = -main * (0.5 * trace + (pair_weights_ * main_).sum());
+  gradient[groups] = -signal * (0.5 * trace + (weights_ * joint_).sum());
+  gradient[groups + 1] = -main * (0.5 * trace + (weights_ * main_).sum());
   gradient[groups + 2] = -0.5 * noise * trace;
   const double log_determinant = factor->lower.diagonal().array().log().sum();
   return 0.5 * whitened.squaredNorm() + log_determinant + prior_.NegativeLog(theta, gradient);
 }
 
 void NegativeLogPosterior::Correlate(const Hyperparameters& h) {
-  joint_.setZero(squares_.rows());
+  Eigen::VectorXd inverse_squares(squares_.cols());
   main_.setZero(squares_.rows());
   for (Eigen::Index g = 0; g < squares_.cols(); ++g) {
     const double inverse_scale = std::exp(-h.log_length_scales[static_cast<std::size_t>(g)]);
-    joint_ += inverse_scale * inverse_scale * squares_.col(g);
+    inverse_squares[g] = inverse_scale * inverse_scale;
     AddMainEffect(g, inverse_scale);
   }
+  joint_ = (squares_.matrix() * inverse_squares).array();
   ToCorrelation(joint_, joint_slope_);
 }
 
@@ -149,17 +157,6 @@ void NegativeLogPosterior::FillCovariance(double signal, double main, double noi
   ForEachColumn(n, [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
     covariance_.col(j).tail(size) =
         (signal * joint_.segment(first, size) + main * main_.segment(first, size)).matrix();
-  });
-}
-
-void NegativeLogPosterior::FillWeights(const Eigen::VectorXd& alpha) {
-  const Eigen::Index n = alpha.size();
-  weights_.resize(n, n);
-  weights_.triangularView<Eigen::Lower>().setZero();
-  weights_.selfadjointView<Eigen::Lower>().rankUpdate(inverse_lower_.transpose(), -1.0);
-  weights_.selfadjointView<Eigen::Lower>().rankUpdate(alpha, 1.0);
-  ForEachColumn(n, [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
-    pair_weights_.segment(first, size) = weights_.col(j).tail(size).array();
   });
 }
 

@@ -58,22 +58,20 @@ class NegativeLogPosterior {
   void Correlate(const Hyperparameters& h);
   void AddMainEffect(Eigen::Index group, double inverse_scale);
   void FillCovariance(double signal, double main, double noise);
-  void FillWeights(const Eigen::VectorXd& alpha);
 
   const Eigen::VectorXd& targets_;
   const Prior prior_;
   // Where a group is a single column: that; -1 elsewhere.
   std::vector<Eigen::Index> only_column_;
   Eigen::MatrixXd features_;
-  Eigen::ArrayXXd squares_;        // By pair and group: |x_g - x'_g|^2.
-  Eigen::ArrayXd joint_;           // c(r)
-  Eigen::ArrayXd joint_slope_;     // h(r)
-  Eigen::ArrayXd main_;            // Mean over the groups of c(r_g / reach)
-  Eigen::ArrayXXd main_product_;   // By pair and group: the derivative of main_ by ln l_g.
-  Eigen::MatrixXd covariance_;     // Lower half.
-  Eigen::MatrixXd inverse_lower_;  // L^-1
-  Eigen::MatrixXd weights_;        // W = alpha alpha' - K^-1, lower half.
-  Eigen::ArrayXd pair_weights_;
+  Eigen::ArrayXXd squares_;       // By pair and group: |x_g - x'_g|^2.
+  Eigen::ArrayXd joint_;          // c(r)
+  Eigen::ArrayXd joint_slope_;    // h(r)
+  Eigen::ArrayXd main_;           // Mean over the groups of c(r_g / reach)
+  Eigen::ArrayXXd main_product_;  // By pair and group: the derivative of main_ by ln l_g.
+  Eigen::MatrixXd covariance_;    // Lower half.
+  Eigen::MatrixXd inverse_;       // L^-1, then the lower half of K^-1.
+  Eigen::ArrayXd weights_;        // By pair: W = alpha alpha' - K^-1.
 };
 
 }  // namespace vernier::gp

@@ -1,5 +1,6 @@
 #include "algorithms/gaussian_process/main_effect.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace vernier::gp {
@@ -19,13 +20,33 @@ bool MainEffect::Holds(double coordinate) { return std::abs(coordinate) < kLarge
 MainEffect::MainEffect(const Eigen::VectorXd& coordinates)
     : t_(std::sqrt(5.0) / kMainReach * coordinates), rising_(t_.exp()), falling_((-t_).exp()) {}
 
+// One pass over the points: `visit(i, a, decay)` with the distance a and weight e^-a of each of the last `rows` points.
+// Loops rather than array expressions, which would take three passes.
+template <typename Visit>
+inline void MainEffect::ForEach(
+    Eigen::Index rows, double t, double rising, double falling, const Visit& visit) const {
+  const Eigen::Index first = t_.size() - rows;
+  const double* const ts = t_.data() + first;
+  const double* const rise = rising_.data() + first;
+  const double* const fall = falling_.data() + first;
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    visit(i, std::abs(ts[i] - t), std::min(rise[i] * falling, fall[i] * rising));
+  }
+}
+
 void MainEffect::AddCorrelation(Eigen::Index rows,
                                 const MainEffect& other,
                                 Eigen::Index j,
                                 double weight,
                                 Eigen::Ref<Eigen::ArrayXd> sum) const {
-  const auto a = Distances(rows, other, j);
-  sum += weight * (1.0 + a * (1.0 + a * (1.0 / 3.0))) * Decays(rows, other, j);
+  double* const out = sum.data();
+  ForEach(rows,
+          other.t_[j],
+          weight * other.rising_[j],
+          weight * other.falling_[j],
+          [out](Eigen::Index i, double a, double decay) {
+            out[i] += (1.0 + a * (1.0 + a * (1.0 / 3.0))) * decay;
+          });
 }
 
 void MainEffect::AddCorrelation(Eigen::Index rows,
@@ -34,10 +55,16 @@ void MainEffect::AddCorrelation(Eigen::Index rows,
                                 double weight,
                                 Eigen::Ref<Eigen::ArrayXd> sum,
                                 Eigen::Ref<Eigen::ArrayXd> slope) const {
-  const auto a = Distances(rows, other, j);
-  slope = weight * Decays(rows, other, j);
-  sum += (1.0 + a * (1.0 + a * (1.0 / 3.0))) * slope;
-  slope *= (1.0 / 3.0) * a.square() * (1.0 + a);
+  double* const out = sum.data();
+  double* const out_slope = slope.data();
+  ForEach(rows,
+          other.t_[j],
+          weight * other.rising_[j],
+          weight * other.falling_[j],
+          [out, out_slope](Eigen::Index i, double a, double decay) {
+            out[i] += (1.0 + a * (1.0 + a * (1.0 / 3.0))) * decay;
+            out_slope[i] = (1.0 / 3.0) * a * a * (1.0 + a) * decay;
+          });
 }
 
 void MainEffect::AddCorrelation(double coordinate,
@@ -45,10 +72,16 @@ void MainEffect::AddCorrelation(double coordinate,
                                 Eigen::Ref<Eigen::ArrayXd> sum,
                                 Eigen::Ref<Eigen::ArrayXd> slope) const {
   const double t = std::sqrt(5.0) / kMainReach * coordinate;
-  const auto a = (t_ - t).abs();
-  slope = (weight * std::exp(-t) * rising_).min(weight * std::exp(t) * falling_);
-  sum += (1.0 + a * (1.0 + a * (1.0 / 3.0))) * slope;
-  slope *= (5.0 / 3.0) * (1.0 + a);
+  double* const out = sum.data();
+  double* const out_slope = slope.data();
+  ForEach(t_.size(),
+          t,
+          weight * std::exp(t),
+          weight * std::exp(-t),
+          [out, out_slope](Eigen::Index i, double a, double decay) {
+            out[i] += (1.0 + a * (1.0 + a * (1.0 / 3.0))) * decay;
+            out_slope[i] = (5.0 / 3.0) * (1.0 + a) * decay;
+          });
 }
 
 }  // namespace vernier::gp

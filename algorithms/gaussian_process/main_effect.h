@@ -43,12 +43,9 @@ class MainEffect {
                       Eigen::Ref<Eigen::ArrayXd> slope) const;
 
  private:
-  auto Distances(Eigen::Index rows, const MainEffect& other, Eigen::Index j) const {
-    return (t_.tail(rows) - other.t_[j]).abs();
-  }
-  auto Decays(Eigen::Index rows, const MainEffect& other, Eigen::Index j) const {
-    return (rising_.tail(rows) * other.falling_[j]).min(falling_.tail(rows) * other.rising_[j]);
-  }
+  template <typename Visit>
+  void ForEach(
+      Eigen::Index rows, double t, double rising, double falling, const Visit& visit) const;
 
   Eigen::ArrayXd t_;
   Eigen::ArrayXd rising_;   // e^t

@@ -31,6 +31,28 @@ void InvertInPlace(Eigen::Ref<Eigen::MatrixXd> l, Eigen::MatrixXd& scratch) {
   below.noalias() = -(l.bottomRightCorner(rest, rest).triangularView<Eigen::Lower>() * product);
 }
 
+// [A 0; B C]' [A 0; B C] = [A'A + B'B, .; C'B, C'C].
+void SquareInPlace(Eigen::Ref<Eigen::MatrixXd> l, Eigen::MatrixXd& scratch) {
+  const Eigen::Index n = l.rows();
+  if (n <= kBlock) {
+    auto square = scratch.topLeftCorner(n, n);
+    square = l.triangularView<Eigen::Lower>();
+    l.triangularView<Eigen::Lower>() = square.transpose() * square;
+    return;
+  }
+  const Eigen::Index half = n / 2;
+  const Eigen::Index rest = n - half;
+  auto below = l.bottomLeftCorner(rest, half);
+  auto first = l.topLeftCorner(half, half);
+  SquareInPlace(first, scratch);
+  first.selfadjointView<Eigen::Lower>().rankUpdate(below.transpose());
+  auto product = scratch.topLeftCorner(rest, half);
+  product.noalias() =
+      l.bottomRightCorner(rest, rest).transpose().triangularView<Eigen::Upper>() * below;
+  below = product;
+  SquareInPlace(l.bottomRightCorner(rest, rest), scratch);
+}
+
 }  // namespace
 
 std::optional<CholeskyFactor> FactorizeWithJitter(const Eigen::MatrixXd& k) {
@@ -56,6 +78,11 @@ void InvertLower(const Eigen::MatrixXd& lower, Eigen::MatrixXd& inverse) {
   inverse = lower.triangularView<Eigen::Lower>();
   Eigen::MatrixXd scratch(lower.rows(), lower.rows());
   InvertInPlace(inverse, scratch);
+}
+
+void SquareLower(Eigen::MatrixXd& lower) {
+  Eigen::MatrixXd scratch(lower.rows(), lower.rows());
+  SquareInPlace(lower, scratch);
 }
 
 }  // namespace vernier::numerics

@@ -36,6 +36,16 @@ TEST_P(CholeskySize, InverseTimesFactorIsTheIdentity) {
   EXPECT_EQ(Eigen::MatrixXd(inverse.triangularView<Eigen::StrictlyUpper>()).norm(), 0.0);
 }
 
+TEST_P(CholeskySize, SquareOfTheInverseIsTheInverseOfTheMatrix) {
+  const Eigen::Index n = GetParam();
+  const Eigen::MatrixXd k = PositiveDefinite(n);
+  Eigen::MatrixXd square;
+  InvertLower(FactorizeWithJitter(k)->lower, square);
+  SquareLower(square);
+  const Eigen::MatrixXd inverse = square.selfadjointView<Eigen::Lower>();
+  EXPECT_LE((inverse * k - Eigen::MatrixXd::Identity(n, n)).norm(), 1e-10);
+}
+
 // Around the block size of the recursion, and where halves are unequal.
 INSTANTIATE_TEST_SUITE_P(Sizes, CholeskySize, ::testing::Values(1, 2, 31, 32, 33, 67, 100));
 

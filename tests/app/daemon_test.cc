@@ -124,6 +124,9 @@ std::int64_t MemoryMiB(pid_t pid) {
 }
 
 TEST(Daemon, StartsQuicklyAndSmallWithAThousandTrials) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers make programs slow and large";
+#endif
   const TemporaryFolder folder;
   Fill(folder / "vernier.db", 1000);
   const auto clock = NewRealClock();

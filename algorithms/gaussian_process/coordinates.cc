@@ -31,6 +31,9 @@ bool HasEqualCells(const Domain& domain) {
 
 CoordinateSpace::CoordinateSpace(const Space& space) : space_(space) {
   for (const Parameter& parameter : space.parameters()) axes_.push_back(MakeAxis(parameter));
+  for (int k = 0; k < size(); ++k) {
+    for (const ConditionOnAxis& on : axes_[k].conditions) axes_[on.parent].has_children = true;
+  }
 }
 
 CoordinateSpace::Axis CoordinateSpace::MakeAxis(const Parameter& parameter) const {

@@ -32,6 +32,8 @@ class CoordinateSpace {
   // The number of values; 0 if continuous.
   std::int64_t count(int parameter) const { return axes_[parameter].count; }
   bool is_conditional(int parameter) const { return !axes_[parameter].conditions.empty(); }
+  // Whether another parameter is active only where this one has certain values.
+  bool has_children(int parameter) const { return axes_[parameter].has_children; }
   const Space& space() const { return space_; }
 
   // The coordinate of the i-th value.  REQUIRES: 0 <= i < count.
@@ -59,6 +61,7 @@ class CoordinateSpace {
     bool equal_cells = false;   // Cell i is [i / count, (i + 1) / count].
     std::vector<double> cells;  // Coordinates by index, where there are few.
     std::vector<ConditionOnAxis> conditions;
+    bool has_children = false;
   };
   Axis MakeAxis(const Parameter& parameter) const;
 

@@ -15,6 +15,7 @@
 #include "algorithms/gaussian_process/acquisition.h"
 #include "algorithms/gaussian_process/acquisition_search.h"
 #include "algorithms/gaussian_process/border_prior.h"
+#include "algorithms/gaussian_process/branches.h"
 #include "algorithms/gaussian_process/coordinates.h"
 #include "algorithms/gaussian_process/earlier_studies.h"
 #include "algorithms/gaussian_process/features.h"
@@ -28,6 +29,7 @@
 #include "fmt/format.h"
 #include "src/core/status.h"
 #include "vernier/core/error.h"
+#include "vernier/core/unit_cube.h"
 
 namespace vernier {
 namespace {
@@ -37,6 +39,9 @@ constexpr std::size_t kLeastForModel = 2;
 // Points nearer than this to a trial, in length scales, are repeats of it.
 constexpr double kRepeatDistance = 1e-6;
 constexpr std::size_t kMostObjectives = 4;
+// ln of an expected improvement, in standard deviations of the values as the model sees them, below which there is next to
+// nothing to find.
+constexpr double kSpent = -7.0;
 // So many points of the initial design are the best of earlier studies, at most.
 constexpr std::size_t kMostOfEarlier = 2;
 
@@ -61,6 +66,10 @@ gp::StateShape ShapeOf(const Problem& problem, const Frame& frame) {
 }
 
 absl::Status WasCancelled() { return Cancelled("the suggestion was cancelled"); }
+
+void AddNote(const std::string& part, std::string& note) {
+  note += (note.empty() ? "" : "; ") + part;
+}
 
 // A prediction of the model in the user's units. The warp is monotone, so that the deviation is that of its ends' images.
 PredictedValue InUserUnits(const gp::Prediction& prediction,
@@ -145,11 +154,8 @@ class Session {
   // From now on the point is pending.
   void HandOut(const Point& point) {
     const gp::Coordinates u = frame_.coordinates.Encode(point);
-    if (surrogate_) {
-      surrogate_->Believe(frame_.features.Matrix({u}).row(0));
-    } else {
-      pending_.push_back(u);
-    }
+    if (surrogate_) surrogate_->Believe(frame_.features.Matrix({u}).row(0));
+    pending_.push_back(u);
     taken_.Insert(point);
     ++out_;
   }
@@ -206,22 +212,23 @@ class Session {
                                                   stop_));
       if (stop_.stop_requested()) return WasCancelled();
     }
-    const gp::Acquisition acquisition = surrogate_->MakeAcquisition();
-    const std::function<bool(const gp::Coordinates&)> admits = Admission();
-    const auto trials = static_cast<int>(first_objective().scaled_points().rows());
-    const auto models = static_cast<int>(state_.metrics.size());
-    const gp::BorderPrior prior(frame_.coordinates, history().points.size());
-    const gp::AcquisitionSearch search(frame_.coordinates,
-                                       frame_.features,
-                                       acquisition,
-                                       prior,
-                                       admits,
-                                       gp::SearchEffort::For(trials, models));
-    for (const gp::Scored& scored : search.Run(surrogate_->centres(), rng_, stop_)) {
+    const Admits admits = Admission();
+    std::vector<gp::Scored> found =
+        Search(surrogate_->MakeAcquisition(), history().points.size(), admits);
+    const std::optional<gp::Branch> branch = BranchDue(found);
+    if (branch) {
+      const std::vector<gp::Scored> inside = SearchBranch(*branch, admits);
+      found.insert(found.begin(), inside.begin(), inside.end());
+    }
+    for (const gp::Scored& scored : found) {
       const Eigen::RowVectorXd row = frame_.features.Matrix({scored.u}).row(0);
       Point point = frame_.coordinates.Decode(scored.u);
       if (IsRepeat(row) || !sampling::IsFresh(space(), taken_, point)) continue;
-      return Explained(std::move(point), row, scored.value);
+      Suggestion suggestion = Explained(std::move(point), row, scored.value);
+      if (branch && branch->Holds(frame_.coordinates, scored.u)) {
+        AddNote(Why(*branch), suggestion.note);
+      }
+      return suggestion;
     }
     if (stop_.stop_requested()) return WasCancelled();
     VERNIER_ASSIGN_OR_RETURN(Point point, sampling::DrawUntaken(space(), taken_, rng_, stop_));
@@ -230,8 +237,59 @@ class Session {
                       .note = "the model's candidates are all taken or break a constraint"};
   }
 
+  using Admits = std::function<bool(const gp::Coordinates&)>;
+
+  // `trials`: so many have told of the part of the space that is searched.
+  std::vector<gp::Scored> Search(const gp::Acquisition& acquisition,
+                                 std::size_t trials,
+                                 const Admits& admits) {
+    const auto modelled = static_cast<int>(first_objective().scaled_points().rows());
+    const auto models = static_cast<int>(state_.metrics.size());
+    const gp::BorderPrior prior(frame_.coordinates, std::max(trials, kLeastForModel));
+    const gp::AcquisitionSearch search(frame_.coordinates,
+                                       frame_.features,
+                                       acquisition,
+                                       prior,
+                                       admits,
+                                       gp::SearchEffort::For(modelled, models));
+    return search.Run(surrogate_->centres(), rng_, stop_);
+  }
+
+  // For an improvement on the best that the branch has.
+  std::vector<gp::Scored> SearchBranch(const gp::Branch& branch, const Admits& admits) {
+    const auto is_inside = [this, &branch](const gp::Coordinates& u) {
+      return branch.Holds(frame_.coordinates, u);
+    };
+    return Search(
+        surrogate_->MakeAcquisitionOver(is_inside),
+        branch.trials,
+        [&is_inside, &admits](const gp::Coordinates& u) { return is_inside(u) && admits(u); });
+  }
+
+  // Where the model expects next to nothing anywhere, every other trial looks for the best of the branch that was tried
+  // least: a few early trials in its corners may have been all that the model knows of it.
+  std::optional<gp::Branch> BranchDue(const std::vector<gp::Scored>& found) const {
+    const bool is_spent = !found.empty() && found.front().value < kSpent;
+    if (!is_spent || problem_.objectives.size() > 1 || out_ % 2 == 1) return std::nullopt;
+    std::vector<gp::Coordinates> tried = history().points;
+    tried.insert(tried.end(), history().failed.begin(), history().failed.end());
+    tried.insert(tried.end(), pending_.begin(), pending_.end());
+    return gp::LeastTriedBranch(frame_.coordinates, tried, out_ / 2);
+  }
+
+  std::string Why(const gp::Branch& branch) const {
+    const auto k = static_cast<std::size_t>(branch.parameter);
+    const Parameter& parameter = space().parameters()[k];
+    return fmt::format(
+        "looks for the best of {} = {}, which {} trials tried, as it expects next to "
+        "nothing elsewhere",
+        parameter.name,
+        FormatValue(FromUnit(parameter, branch.cell)),
+        branch.trials);
+  }
+
   // Where points run out, the search is kept off those that are taken; elsewhere it only minds the constraints.
-  std::function<bool(const gp::Coordinates&)> Admission() const {
+  Admits Admission() const {
     const bool finite = space().Cardinality().has_value();
     const bool constrained = !space().constraints().empty();
     return [this, finite, constrained](const gp::Coordinates& u) {
@@ -265,9 +323,7 @@ class Session {
   // What the model left out, what it took from elsewhere, and how likely it is that the constraints are kept.
   std::string Note(const Eigen::RowVectorXd& features) const {
     std::string note = surrogate_->note();
-    const auto add = [&note](const std::string& part) {
-      note += (note.empty() ? "" : "; ") + part;
-    };
+    const auto add = [&note](const std::string& part) { AddNote(part, note); };
     for (const EarlierStudy& study : problem_.earlier) {
       add(fmt::format("with {} trials of study '{}'", study.trials.size(), study.name));
     }
@@ -329,7 +385,7 @@ class GpOptimizer final : public Optimizer {
         options_(std::move(options)) {}
 
   std::string_view name() const override { return "gp"; }
-  std::string_view version() const override { return "5"; }
+  std::string_view version() const override { return "6"; }
   bool has_model() const override { return true; }
   std::string options() const override { return options_; }
 

@@ -251,6 +251,7 @@ void Surrogate::LookAtPoints(const std::vector<Coordinates>& points,
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (shortfall[static_cast<Eigen::Index>(i)] == 0) feasible.push_back(i);
   }
+  feasible_points_ = Chosen(points, feasible);
   for (const std::size_t i : feasible) {
     ObjectiveVector& believed = feasible_.emplace_back();
     for (const MetricModel& objective : objectives_) {
@@ -335,7 +336,18 @@ std::vector<std::optional<Requirement>> Surrogate::Requirements() const {
   return requirements;
 }
 
-Acquisition Surrogate::MakeAcquisition() const {
+Acquisition Surrogate::MakeAcquisition() const { return MakeAcquisition(Improvement()); }
+
+Acquisition Surrogate::MakeAcquisitionOver(
+    const std::function<bool(const Coordinates&)>& counts) const {
+  ObjectiveVector best = worst_;
+  for (std::size_t i = 0; i < feasible_points_.size(); ++i) {
+    if (counts(feasible_points_[i])) best = std::max(best, feasible_[i]);
+  }
+  return MakeAcquisition(Decompose({}, best));
+}
+
+Acquisition Surrogate::MakeAcquisition(BoxDecomposition improvement) const {
   std::vector<const Posterior*> objectives;
   for (const MetricModel& objective : objectives_) objectives.push_back(&objective.posterior());
   std::vector<Requirement> requirements;
@@ -343,7 +355,7 @@ Acquisition Surrogate::MakeAcquisition() const {
     if (constraint) requirements.push_back(*constraint);
   }
   if (success_) requirements.push_back({.model = &*success_, .extra_variance = kLabelNoise});
-  return {std::move(objectives), Improvement(), std::move(requirements)};
+  return {std::move(objectives), std::move(improvement), std::move(requirements)};
 }
 
 Memory Surrogate::remembered() const {

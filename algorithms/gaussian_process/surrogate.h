@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -48,6 +49,9 @@ class Surrogate {
 
   // What is worth evaluating. Refers to the surrogate.
   Acquisition MakeAcquisition() const;
+  // The same for one objective, if of the points tried only some counted: improvement is on the best of those, or on the
+  // worst of all if none does.  REQUIRES: objectives().size() == 1.
+  Acquisition MakeAcquisitionOver(const std::function<bool(const Coordinates&)>& counts) const;
   // What there is to improve on, as the models see values. Of one objective, everything better than the best mean at a
   // point tried or pending that keeps the outcome constraints, or, where there is next to no noise, the best value. Of
   // several, what the best such points do not dominate, above a reference point: at every other trial the worst of all,
@@ -74,6 +78,7 @@ class Surrogate {
 
  private:
   Surrogate() = default;
+  Acquisition MakeAcquisition(BoxDecomposition improvement) const;
   // By how much each of `count` points tried is believed to break the constraints, all together, as the models see them;
   // 0: it keeps them. `seen`: of each constraint's model, which point each of its rows is.
   Eigen::VectorXd Shortfall(std::size_t count,
@@ -85,7 +90,8 @@ class Surrogate {
   std::vector<std::optional<MetricModel>> constraints_;
   std::optional<Posterior> success_;
   std::vector<ObjectiveVector> feasible_;  // What is believed at points that keep the constraints.
-  ObjectiveVector worst_;                  // By objective, of all points tried.
+  std::vector<Coordinates> feasible_points_;  // Those of them that were tried: they come first.
+  ObjectiveVector worst_;                     // By objective, of all points tried.
   std::vector<Coordinates> centres_;
   std::string note_;
 };

@@ -124,7 +124,7 @@ std::int64_t MemoryMiB(pid_t pid) {
 }
 
 TEST(Daemon, StartsQuicklyAndSmallWithAThousandTrials) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(VERNIER_SANITIZED)
   GTEST_SKIP() << "sanitizers make programs slow and large";
 #endif
   const TemporaryFolder folder;

@@ -3,16 +3,23 @@
 #include <algorithm>
 
 namespace vernier::gp {
+namespace {
 
-bool Branch::Holds(const CoordinateSpace& space, const Coordinates& u) const {
-  if (u[static_cast<std::size_t>(parameter)] != cell) return false;
+bool IsActive(const CoordinateSpace& space, int parameter, const Coordinates& u) {
+  if (!space.is_conditional(parameter)) return true;
   std::vector<char> active;
   space.Activity(u, active);
   return active[static_cast<std::size_t>(parameter)] != 0;
 }
 
+}  // namespace
+
+bool Branch::Holds(const CoordinateSpace& space, const Coordinates& u) const {
+  return u[static_cast<std::size_t>(parameter)] == cell && IsActive(space, parameter, u);
+}
+
 std::optional<Branch> LeastTriedBranch(const CoordinateSpace& space,
-                                       const std::vector<Coordinates>& tried,
+                                       std::initializer_list<std::span<const Coordinates>> tried,
                                        std::uint64_t turn) {
   std::vector<int> choices;
   for (int k = 0; k < space.size(); ++k) {
@@ -20,18 +27,17 @@ std::optional<Branch> LeastTriedBranch(const CoordinateSpace& space,
   }
   if (choices.empty()) return std::nullopt;
   const int choice = choices[turn % choices.size()];
-  std::vector<Branch> branches;
-  for (std::int64_t i = 0; i < space.count(choice); ++i) {
-    Branch branch{.parameter = choice, .cell = space.CellOf(choice, i), .trials = 0};
-    branch.trials = static_cast<std::size_t>(
-        std::count_if(tried.begin(), tried.end(), [&space, &branch](const Coordinates& u) {
-          return branch.Holds(space, u);
-        }));
-    branches.push_back(branch);
+  std::vector<std::size_t> trials(static_cast<std::size_t>(space.count(choice)));
+  for (const std::span<const Coordinates> some : tried) {
+    for (const Coordinates& u : some) {
+      if (!IsActive(space, choice, u)) continue;
+      const std::int64_t value = space.IndexAt(choice, u[static_cast<std::size_t>(choice)]);
+      ++trials[static_cast<std::size_t>(value)];
+    }
   }
-  return *std::min_element(branches.begin(), branches.end(), [](const Branch& a, const Branch& b) {
-    return a.trials < b.trials;
-  });
+  const auto least = std::min_element(trials.begin(), trials.end());
+  return Branch{
+      .parameter = choice, .cell = space.CellOf(choice, least - trials.begin()), .trials = *least};
 }
 
 }  // namespace vernier::gp

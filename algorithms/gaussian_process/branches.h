@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "algorithms/gaussian_process/coordinates.h"
@@ -20,9 +22,9 @@ struct Branch {
 };
 
 // The branch in which least was tried, the first of equals; of several choices, that whose turn it is. Nullopt: no choice
-// has parameters that depend on it.
+// has parameters that depend on it.  `tried`: rounded configurations, in as many parts as one likes.
 std::optional<Branch> LeastTriedBranch(const CoordinateSpace& space,
-                                       const std::vector<Coordinates>& tried,
+                                       std::initializer_list<std::span<const Coordinates>> tried,
                                        std::uint64_t turn);
 
 }  // namespace vernier::gp

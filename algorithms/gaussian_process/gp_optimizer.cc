@@ -39,8 +39,8 @@ constexpr std::size_t kLeastForModel = 2;
 // Points nearer than this to a trial, in length scales, are repeats of it.
 constexpr double kRepeatDistance = 1e-6;
 constexpr std::size_t kMostObjectives = 4;
-// ln of an expected improvement, in standard deviations of the values as the model sees them, below which there is next to
-// nothing to find.
+// An acquisition (ln of an expected improvement, in standard deviations of the values as the model sees them) below which
+// there is next to nothing to find.
 constexpr double kSpent = -7.0;
 // So many points of the initial design are the best of earlier studies, at most.
 constexpr std::size_t kMostOfEarlier = 2;
@@ -271,10 +271,8 @@ class Session {
   std::optional<gp::Branch> BranchDue(const std::vector<gp::Scored>& found) const {
     const bool is_spent = !found.empty() && found.front().value < kSpent;
     if (!is_spent || problem_.objectives.size() > 1 || out_ % 2 == 1) return std::nullopt;
-    std::vector<gp::Coordinates> tried = history().points;
-    tried.insert(tried.end(), history().failed.begin(), history().failed.end());
-    tried.insert(tried.end(), pending_.begin(), pending_.end());
-    return gp::LeastTriedBranch(frame_.coordinates, tried, out_ / 2);
+    return gp::LeastTriedBranch(
+        frame_.coordinates, {history().points, history().failed, pending_}, out_ / 2);
   }
 
   std::string Why(const gp::Branch& branch) const {

@@ -218,7 +218,8 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
                                               known_of(metric),
                                               stop));
   }
-  surrogate.LookAtPoints(set.points, surrogate.Shortfall(set.points.size(), seen));
+  const Eigen::VectorXd shortfall = surrogate.Shortfall(set.points.size(), seen);
+  surrogate.LookAtPoints(std::move(set.points), shortfall);
   surrogate.note_ = std::move(set.note);
   if (!set.failed.empty()) {
     VERNIER_ASSIGN_OR_RETURN(surrogate.success_,
@@ -245,14 +246,12 @@ Eigen::VectorXd Surrogate::Shortfall(std::size_t count,
   return shortfall;
 }
 
-void Surrogate::LookAtPoints(const std::vector<Coordinates>& points,
-                             const Eigen::VectorXd& shortfall) {
-  std::vector<std::size_t> feasible;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (shortfall[static_cast<Eigen::Index>(i)] == 0) feasible.push_back(i);
+void Surrogate::LookAtPoints(std::vector<Coordinates> points, const Eigen::VectorXd& shortfall) {
+  tried_ = std::move(points);
+  for (std::size_t i = 0; i < tried_.size(); ++i) {
+    if (shortfall[static_cast<Eigen::Index>(i)] == 0) feasible_tried_.push_back(i);
   }
-  feasible_points_ = Chosen(points, feasible);
-  for (const std::size_t i : feasible) {
+  for (const std::size_t i : feasible_tried_) {
     ObjectiveVector& believed = feasible_.emplace_back();
     for (const MetricModel& objective : objectives_) {
       believed.push_back(objective.believed()[static_cast<Eigen::Index>(i)]);
@@ -262,18 +261,19 @@ void Surrogate::LookAtPoints(const std::vector<Coordinates>& points,
     worst_.push_back(objective.believed().minCoeff());
   }
   std::vector<std::size_t> best;
-  if (feasible.empty()) {
+  if (feasible_tried_.empty()) {
     best = Largest(-shortfall, kCentres);
   } else if (objectives_.size() == 1) {
     const Eigen::VectorXd& means = objectives_.front().posterior().fitted();
-    for (const std::size_t i : Largest(means(feasible), kCentres)) best.push_back(feasible[i]);
+    for (const std::size_t i : Largest(means(feasible_tried_), kCentres))
+      best.push_back(feasible_tried_[i]);
   } else {
     const std::vector<std::size_t> front = Front(feasible_);
     for (const std::size_t i : Spread(Chosen(feasible_, front), kCentresOfFront)) {
-      best.push_back(feasible[front[i]]);
+      best.push_back(feasible_tried_[front[i]]);
     }
   }
-  centres_ = Chosen(points, best);
+  centres_ = Chosen(tried_, best);
 }
 
 void Surrogate::Believe(const Eigen::RowVectorXd& features) {
@@ -341,8 +341,8 @@ Acquisition Surrogate::MakeAcquisition() const { return MakeAcquisition(Improvem
 Acquisition Surrogate::MakeAcquisitionOver(
     const std::function<bool(const Coordinates&)>& counts) const {
   ObjectiveVector best = worst_;
-  for (std::size_t i = 0; i < feasible_points_.size(); ++i) {
-    if (counts(feasible_points_[i])) best = std::max(best, feasible_[i]);
+  for (std::size_t i = 0; i < feasible_tried_.size(); ++i) {
+    if (counts(tried_[feasible_tried_[i]])) best = std::max(best, feasible_[i]);
   }
   return MakeAcquisition(Decompose({}, best));
 }

@@ -83,15 +83,17 @@ class Surrogate {
   // 0: it keeps them. `seen`: of each constraint's model, which point each of its rows is.
   Eigen::VectorXd Shortfall(std::size_t count,
                             const std::vector<std::vector<std::size_t>>& seen) const;
-  // Sets feasible_, worst_ and centres_.
-  void LookAtPoints(const std::vector<Coordinates>& points, const Eigen::VectorXd& shortfall);
+  // Keeps the points; sets feasible_, worst_ and centres_.
+  void LookAtPoints(std::vector<Coordinates> points, const Eigen::VectorXd& shortfall);
 
   std::vector<MetricModel> objectives_;
   std::vector<std::optional<MetricModel>> constraints_;
   std::optional<Posterior> success_;
   std::vector<ObjectiveVector> feasible_;  // What is believed at points that keep the constraints.
-  std::vector<Coordinates> feasible_points_;  // Those of them that were tried: they come first.
-  ObjectiveVector worst_;                     // By objective, of all points tried.
+  // Which of tried_ the first of them are; the others are pending.
+  std::vector<std::size_t> feasible_tried_;
+  std::vector<Coordinates> tried_;
+  ObjectiveVector worst_;  // By objective, of all points tried.
   std::vector<Coordinates> centres_;
   std::string note_;
 };

@@ -36,6 +36,8 @@ Space Nested() {
       .value();
 }
 
+using Tried = std::vector<gp::Coordinates>;
+
 class BranchTest : public ::testing::Test {
  protected:
   gp::Coordinates At(const Point& point) const { return space_.Encode(point); }
@@ -56,7 +58,7 @@ class BranchTest : public ::testing::Test {
 };
 
 TEST_F(BranchTest, IsTheLeastTriedValueOfAChoiceThatOthersDependOn) {
-  const auto of_model = gp::LeastTriedBranch(space_, {deep_, wide_, tree_}, 0);
+  const auto of_model = gp::LeastTriedBranch(space_, {Tried{deep_, wide_, tree_}}, 0);
   ASSERT_TRUE(of_model.has_value());
   EXPECT_EQ(NameOf(*of_model), "model");
   EXPECT_EQ(ValueOf(*of_model), 1);
@@ -64,7 +66,7 @@ TEST_F(BranchTest, IsTheLeastTriedValueOfAChoiceThatOthersDependOn) {
 }
 
 TEST_F(BranchTest, TakesTheChoicesInTurn) {
-  const auto of_kind = gp::LeastTriedBranch(space_, {deep_, wide_, wide_, tree_}, 1);
+  const auto of_kind = gp::LeastTriedBranch(space_, {Tried{deep_, wide_}, Tried{wide_, tree_}}, 1);
   ASSERT_TRUE(of_kind.has_value());
   EXPECT_EQ(NameOf(*of_kind), "kind");
   EXPECT_EQ(ValueOf(*of_kind), 2);  // Never tried.
@@ -73,7 +75,7 @@ TEST_F(BranchTest, TakesTheChoicesInTurn) {
 }
 
 TEST_F(BranchTest, HoldsOnlyWhereItsChoiceIsActive) {
-  const auto of_kind = gp::LeastTriedBranch(space_, {wide_}, 1);
+  const auto of_kind = gp::LeastTriedBranch(space_, {Tried{wide_}}, 1);
   ASSERT_EQ(ValueOf(*of_kind), 0);
   EXPECT_TRUE(of_kind->Holds(space_, deep_));
   EXPECT_FALSE(of_kind->Holds(space_, wide_));

@@ -7,9 +7,25 @@ dropped. BoTorch takes floats only. Both take one objective.
 """
 
 import json
+import os
 import subprocess
+import sys
 
 LOADED_AT_ONCE = 100
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"  # Before the libraries are loaded that read it.
+
+
+def installed(makers):
+    """Those names of which `makers[name]()` makes an engine; says which packages the others lack."""
+    names = []
+    for name, make in makers.items():
+        try:
+            make().close()
+            names.append(name)
+        except ImportError as error:
+            print(f"left out: {name} ({error})", file=sys.stderr)
+    return names
 
 
 def is_active(p, params):

@@ -25,13 +25,22 @@ numerics::Box BoundsOf(const Prior& prior, int groups) {
   return box;
 }
 
-std::vector<Hyperparameters> ColdStarts(const Prior& prior, int groups) {
+std::vector<Hyperparameters> StandardStarts(const Prior& prior, int groups) {
   Hyperparameters wiggly = prior.Mode(groups);
   for (double& log_length_scale : wiggly.log_length_scales) log_length_scale = std::log(0.3);
   wiggly.log_noise = std::log(1e-4);
   Hyperparameters joint = prior.Mode(groups);
   joint.log_main = std::log(0.01);
   return {prior.Mode(groups), wiggly, joint};
+}
+
+std::vector<Hyperparameters> StartsOf(const FitStarts& starts, const Prior& prior, int groups) {
+  std::vector<Hyperparameters> standard = StandardStarts(prior, groups);
+  if (!starts.warm) return standard;
+  std::vector<Hyperparameters> from = {*starts.warm};
+  if (starts.besides)
+    from.push_back(standard[static_cast<std::size_t>(*starts.besides) % standard.size()]);
+  return from;
 }
 
 }  // namespace
@@ -41,22 +50,18 @@ Hyperparameters FitHyperparameters(const Eigen::MatrixXd& features,
                                    int groups,
                                    const Eigen::VectorXd& targets,
                                    const Prior& prior,
-                                   const std::optional<Hyperparameters>& warm,
-                                   const FitEffort& effort,
+                                   const FitStarts& starts,
                                    const std::stop_token& stop) {
   NegativeLogPosterior posterior(features, group_of_column, targets, prior);
   const auto objective = [&posterior](std::span<const double> theta, std::span<double> gradient) {
     return posterior(theta, gradient);
   };
-  const bool is_warm = warm && warm->log_length_scales.size() == static_cast<std::size_t>(groups);
-  const std::vector<Hyperparameters> starts =
-      is_warm ? std::vector<Hyperparameters>{*warm} : ColdStarts(prior, groups);
   const numerics::StopRule rule{
-      .max_evaluations = is_warm ? effort.warm_evaluations : effort.cold_evaluations,
+      .max_evaluations = starts.warm ? kWarmEvaluations : kColdEvaluations,
       .value_tolerance = kValueTolerance,
       .gradient_tolerance = kGradientTolerance};
   std::optional<numerics::Minimum> best;
-  for (const Hyperparameters& start : starts) {
+  for (const Hyperparameters& start : StartsOf(starts, prior, groups)) {
     if (stop.stop_requested()) break;
     // NLopt's search comes closer to the optimum than ours in as many evaluations: docs/adr/0010.
     const numerics::Minimum found = numerics::MinimizeNlopt(

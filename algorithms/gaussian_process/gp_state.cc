@@ -11,11 +11,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kFormat = 3;
+constexpr int kFormat = 4;
 // By kWarps.
 constexpr std::array<const char*, kWarps.size()> kWarpNames = {"half_rank", "power"};
 // No logarithm of a hyperparameter is beyond this (Prior).
 constexpr double kLargestLog = 50.0;
+// No study has as many.
+constexpr std::int64_t kMostFits = 1'000'000'000'000;
 
 std::optional<Hyperparameters> ReadTheta(const Json& json, std::string_view key, int groups) {
   const auto at = json.find(std::string(key));
@@ -62,7 +64,10 @@ MetricState MetricFromJson(const Json& json, int groups) {
 }  // namespace
 
 std::string FormatState(const GpState& state) {
-  Json json = {{"format", kFormat}, {"fitted_at", state.fitted_at}, {"metrics", Json::array()}};
+  Json json = {{"format", kFormat},
+               {"fitted_at", state.fitted_at},
+               {"fits", state.fits},
+               {"metrics", Json::array()}};
   for (const MetricState& metric : state.metrics) json["metrics"].push_back(MetricToJson(metric));
   if (state.success) json["success"] = state.success->Pack();
   if (state.design_seed) json["design_seed"] = *state.design_seed;
@@ -80,6 +85,7 @@ GpState ParseState(std::string_view text, const StateShape& shape) {
   }
   state.success = ReadTheta(json, "success", shape.groups);
   state.fitted_at = ReadInteger(json, "fitted_at");
+  state.fits = std::clamp<std::int64_t>(ReadInteger(json, "fits"), 0, kMostFits);
   const auto seed = json.find("design_seed");
   if (seed != json.end() && seed->is_number_unsigned()) {
     state.design_seed = seed->get<std::uint64_t>();

@@ -24,6 +24,7 @@ struct MetricState {
 struct GpState {
   std::vector<MetricState> metrics;        // Objectives, then outcome constraints.
   std::int64_t fitted_at = 0;              // The number of trials when they were fitted.
+  std::int64_t fits = 0;                   // How often they were.
   std::optional<Hyperparameters> success;  // Of the failure model.
   std::optional<std::uint64_t> design_seed;
 };

@@ -81,16 +81,10 @@ struct FittingSet {
 Hyperparameters FitTo(const FeatureMap& features,
                       const Eigen::MatrixXd& rows,
                       const Eigen::VectorXd& targets,
-                      const std::optional<Hyperparameters>& known,
+                      const FitStarts& starts,
                       const std::stop_token& stop) {
-  return FitHyperparameters(rows,
-                            features.group_of_column(),
-                            features.groups(),
-                            targets,
-                            Prior(),
-                            known,
-                            FitEffort(),
-                            stop);
+  return FitHyperparameters(
+      rows, features.group_of_column(), features.groups(), targets, Prior(), starts, stop);
 }
 
 // Fits a model of the targets under each warp, and chooses the one whose leave-one-out predictions order the trials best.
@@ -98,6 +92,7 @@ Hyperparameters FitTo(const FeatureMap& features,
 absl::StatusOr<double> FitWarps(const FeatureMap& features,
                                 const FittingSet& set,
                                 const std::vector<Belief>& beliefs,
+                                std::optional<std::int64_t> besides,
                                 MetricState& state,
                                 const std::stop_token& stop) {
   const Eigen::Map<const Eigen::VectorXd> values(set.values.data(), set.rows.rows());
@@ -107,7 +102,7 @@ absl::StatusOr<double> FitWarps(const FeatureMap& features,
     const MeanFunction mean = Match(beliefs, set.rows, targets);
     Eigen::VectorXd residuals = targets;
     if (!mean.is_zero()) residuals -= mean.At(set.rows);
-    state.by_warp[i] = FitTo(features, set.rows, residuals, state.by_warp[i], stop);
+    state.by_warp[i] = FitTo(features, set.rows, residuals, {state.by_warp[i], besides}, stop);
     VERNIER_ASSIGN_OR_RETURN(
         const Posterior posterior,
         Condition(set.rows, targets, *state.by_warp[i], features.group_of_column(), mean));
@@ -134,8 +129,9 @@ absl::StatusOr<MetricModel> MetricModel::Fit(const FeatureMap& features,
   if (refit || !occasion.grows) state.anchor = rows.rows();
   std::optional<double> skill;
   if (refit) {
-    VERNIER_ASSIGN_OR_RETURN(skill,
-                             FitWarps(features, FittingSet(rows, values), beliefs, state, stop));
+    VERNIER_ASSIGN_OR_RETURN(
+        skill,
+        FitWarps(features, FittingSet(rows, values), beliefs, occasion.besides, state, stop));
   }
   TargetScale scale(values, state.warp);
   const Eigen::VectorXd targets = scale.Targets(values);
@@ -171,7 +167,7 @@ absl::StatusOr<Posterior> FitLabels(const FeatureMap& features,
   if (refit || !state) {
     const FittingSet set(rows, {labels.data(), static_cast<std::size_t>(labels.size())});
     const Eigen::Map<const Eigen::VectorXd> targets(set.values.data(), set.rows.rows());
-    state = FitTo(features, set.rows, targets, state, stop);
+    state = FitTo(features, set.rows, targets, {.warm = state}, stop);
   }
   return Condition(rows, labels, *state, features.group_of_column());
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,10 +29,11 @@ struct Remembered {
 // What is believed of one metric, after the trials so far: a Gaussian process of its warped values.
 class MetricModel {
  public:
-  // When hyperparameters are fitted anew, and what may be remembered.
+  // When hyperparameters are fitted anew, from where, and what may be remembered.
   struct Occasion {
     bool refit = true;
-    bool grows = true;  // The rows are those of the call before, and more.
+    std::optional<std::int64_t> besides;  // See FitStarts.
+    bool grows = true;                    // The rows are those of the call before, and more.
   };
 
   // Fits a model under each warp and chooses one when a refit is due or `state` has none, starting from what `state` holds

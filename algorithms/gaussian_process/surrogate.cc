@@ -23,6 +23,9 @@ constexpr std::size_t kCentresOfFront = 10;
 constexpr double kUnknownShortfall = 1.0;
 constexpr std::int64_t kAlwaysRefit = 50;
 constexpr double kRefitGrowth = 0.05;
+// Sooner, other explanations of the data are as good, and worse for the search (docs/adr/0018).
+constexpr std::int64_t kLeastForStandardStart = 15;
+constexpr std::int64_t kFitsPerStandardStart = 4;
 // How far the reference point lies below the worst of the front, in the front's extents.
 constexpr double kReferenceDepth = 0.1;
 // Of a larger front only so many points are looked at, by the number of objectives.
@@ -167,6 +170,11 @@ bool IsRefitDue(std::int64_t fitted_at, std::int64_t now) {
   return static_cast<double>(now) >= (1.0 + kRefitGrowth) * static_cast<double>(fitted_at);
 }
 
+std::optional<std::int64_t> StandardStartDue(std::int64_t fits, std::int64_t trials) {
+  if (trials < kLeastForStandardStart || fits % kFitsPerStandardStart != 0) return std::nullopt;
+  return fits / kFitsPerStandardStart;
+}
+
 absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
                                          const Beliefs& beliefs,
                                          const History& history,
@@ -179,8 +187,12 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
   const Eigen::MatrixXd rows = features.Matrix(set.points);
   const auto trials = static_cast<std::int64_t>(history.trials());
   const bool refit = IsRefitDue(state.fitted_at, trials);
-  if (refit) state.fitted_at = trials;
-  const MetricModel::Occasion occasion{.refit = refit, .grows = set.is_whole};
+  if (refit) {
+    state.fitted_at = trials;
+    ++state.fits;
+  }
+  const MetricModel::Occasion occasion{
+      .refit = refit, .besides = StandardStartDue(state.fits, trials), .grows = set.is_whole};
   const auto known_of = [&known](std::size_t metric) {
     return metric < known.size() ? known[metric].get() : nullptr;
   };

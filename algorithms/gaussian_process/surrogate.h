@@ -101,5 +101,8 @@ class Surrogate {
 // Whether hyperparameters that were fitted to `fitted_at` targets are due to be fitted again when there are `now`: always
 // while there are few, later each time they have grown by a twentieth.
 bool IsRefitDue(std::int64_t fitted_at, std::int64_t now);
+// Besides the last optimum, which of the standard starts the `fits`-th fit searches from, lest it follow one mode of the
+// posterior for ever: every fourth takes one of them, in turn, once there are 15 trials.
+std::optional<std::int64_t> StandardStartDue(std::int64_t fits, std::int64_t trials);
 
 }  // namespace vernier::gp

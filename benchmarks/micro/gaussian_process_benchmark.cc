@@ -115,7 +115,7 @@ void Fit(benchmark::State& state) {
                                    [&](auto theta, auto slope) { return objective(theta, slope); },
                                    start,
                                    box,
-                                   {.max_evaluations = FitEffort().warm_evaluations});
+                                   {.max_evaluations = kWarmEvaluations});
   };
   const int evaluations = search().evaluations;
   const double operations = LikelihoodOperations(static_cast<double>(state.range(0)));

@@ -331,6 +331,7 @@ TEST(State, ReadsBackTheSameBits) {
   metric.warp = Warp::kPower;
   metric.anchor = 12;
   state.fitted_at = 17;
+  state.fits = 12;
   state.design_seed = 0xFFFFFFFFFFFFFFFFull;
   const GpState read = ParseState(FormatState(state), kShape);
   EXPECT_FALSE(read.metrics[0].by_warp[0].has_value());
@@ -339,6 +340,7 @@ TEST(State, ReadsBackTheSameBits) {
   EXPECT_EQ(read.metrics[1].warp, Warp::kPower);
   EXPECT_EQ(read.metrics[1].anchor, 12);
   EXPECT_EQ(read.fitted_at, 17);
+  EXPECT_EQ(read.fits, 12);
   EXPECT_EQ(read.design_seed, state.design_seed);
   EXPECT_EQ(FormatState(read), FormatState(state));
 }
@@ -349,14 +351,14 @@ TEST(State, WhatCannotBeReadCountsAsEmpty) {
                                  "[1, 2]",
                                  "null",
                                  R"({"format":2,"half_rank":[0,0,0,0,0],"power":[0,0,0,0,0]})",
-                                 R"({"format":3,"metrics":{}})",
-                                 R"({"format":3,"metrics":[7]})",
-                                 R"({"format":3,"metrics":[{"half_rank":[0,0,0,0,0]}]})",
-                                 R"({"format":3,"metrics":[{"power":[0,0,0,0,0]}]})",
-                                 R"({"format":3,"metrics":[{"half_rank":[0,0,0,0],"power":[0]}]})",
-                                 R"({"format":3,"metrics":[{"half_rank":[0,0,"x",0,0],
+                                 R"({"format":4,"metrics":{}})",
+                                 R"({"format":4,"metrics":[7]})",
+                                 R"({"format":4,"metrics":[{"half_rank":[0,0,0,0,0]}]})",
+                                 R"({"format":4,"metrics":[{"power":[0,0,0,0,0]}]})",
+                                 R"({"format":4,"metrics":[{"half_rank":[0,0,0,0],"power":[0]}]})",
+                                 R"({"format":4,"metrics":[{"half_rank":[0,0,"x",0,0],
                                      "power":[0,0,1e300,0,0]}],"design_seed":-1})",
-                                 R"({"format":3,"metrics":[],"fitted_at":"no"})"}) {
+                                 R"({"format":4,"metrics":[],"fitted_at":"no"})"}) {
     const GpState state = ParseState(text, kShape);
     ASSERT_EQ(state.metrics.size(), kShape.metrics) << text;
     EXPECT_FALSE(state.metrics[0].by_warp[0].has_value()) << text;
@@ -372,6 +374,21 @@ TEST(Refit, IsDueForEachTrialAtFirstThenByGrowth) {
   EXPECT_FALSE(IsRefitDue(100, 104));
   EXPECT_TRUE(IsRefitDue(100, 105));
   EXPECT_TRUE(IsRefitDue(100, 60));  // The state of another history.
+}
+
+TEST(Refit, TakesAStandardStartAtEveryFourthFitInTurn) {
+  EXPECT_EQ(StandardStartDue(12, 14), std::nullopt);
+  EXPECT_EQ(StandardStartDue(11, 15), std::nullopt);
+  EXPECT_EQ(StandardStartDue(12, 15), 3);
+  EXPECT_EQ(StandardStartDue(13, 16), std::nullopt);
+  EXPECT_EQ(StandardStartDue(16, 1000), 4);
+}
+
+TEST(GpState, KeepsCountsThatAreNoneInBounds) {
+  EXPECT_EQ(ParseState(R"({"format":4,"fits":-1})", kShape).fits, 0);
+  EXPECT_EQ(ParseState(R"({"format":4,"fits":9223372036854775807})", kShape).fits,
+            1'000'000'000'000);
+  EXPECT_EQ(ParseState(R"({"format":4,"fits":"12"})", kShape).fits, 0);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numbers>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -357,14 +358,8 @@ class HardData : public ::testing::TestWithParam<HardCase> {};
 
 TEST_P(HardData, IsFittedAndPredictsFiniteValues) {
   const Data& data = GetParam().data;
-  const Hyperparameters h = FitHyperparameters(data.points,
-                                               kGroups,
-                                               kGroupCount,
-                                               data.values,
-                                               Prior(),
-                                               std::nullopt,
-                                               FitEffort(),
-                                               std::stop_token());
+  const Hyperparameters h = FitHyperparameters(
+      data.points, kGroups, kGroupCount, data.values, Prior(), FitStarts(), std::stop_token());
   for (const double log_parameter : h.Pack()) EXPECT_TRUE(std::isfinite(log_parameter));
   const auto posterior = Posterior::Create(data.points, data.values, h, kGroups);
   ASSERT_TRUE(posterior.has_value());
@@ -397,7 +392,7 @@ TEST(Fit, WarmStartReachesTheColdOptimum) {
   const Data data = RandomData(40, 25);
   const auto fit = [&](const std::optional<Hyperparameters>& warm) {
     return FitHyperparameters(
-        data.points, kGroups, kGroupCount, data.values, Prior(), warm, FitEffort(), {});
+        data.points, kGroups, kGroupCount, data.values, Prior(), {.warm = warm}, {});
   };
   NegativeLogPosterior objective(data.points, kGroups, data.values, Prior());
   std::vector<double> gradient(Hyperparameters::PackedSize(kGroupCount));
@@ -405,6 +400,33 @@ TEST(Fit, WarmStartReachesTheColdOptimum) {
   const double value = objective(cold.Pack(), gradient);
   EXPECT_NEAR(objective(fit(cold).Pack(), gradient), value, 0.05);
   EXPECT_LT(value, objective(Prior().Mode(kGroupCount).Pack(), gradient));
+}
+
+// A wave along one axis: noise explains it, too.
+TEST(Fit, StandardStartsBesidesTheWarmOneLeaveALesserMode) {
+  Data data = RandomData(25, 26);
+  for (Eigen::Index i = 0; i < data.values.size(); ++i) {
+    data.values[i] = std::sin(6 * std::numbers::pi * data.points(i, 0));
+  }
+  NegativeLogPosterior objective(data.points, kGroups, data.values, Prior());
+  std::vector<double> gradient(Hyperparameters::PackedSize(kGroupCount));
+  const auto value = [&](const FitStarts& starts) {
+    const Hyperparameters found =
+        FitHyperparameters(data.points, kGroups, kGroupCount, data.values, Prior(), starts, {});
+    return objective(found.Pack(), gradient);
+  };
+  Hyperparameters all_noise = Prior().Mode(kGroupCount);
+  for (double& log_length_scale : all_noise.log_length_scales) log_length_scale = std::log(10.0);
+  all_noise.log_noise = std::log(0.5);
+  const double warm = value({.warm = all_noise});
+  double least = warm;
+  for (std::int64_t start = 0; start < 3; ++start) {
+    const double both = value({.warm = all_noise, .besides = start});
+    EXPECT_LE(both, warm);
+    EXPECT_EQ(both, value({.warm = all_noise, .besides = start + 3}));
+    least = std::min(least, both);
+  }
+  EXPECT_LT(least, warm - 1.0);
 }
 
 }  // namespace

@@ -27,6 +27,22 @@ function(vernier_library name)
   endif()
 endfunction()
 
+# vernier_program(NAME SOURCES … DEPS …)
+#   A program that is installed.
+function(vernier_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} vernier_warnings)
+  vernier_link_sanitizer(${name})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+function(vernier_link_sanitizer name)
+  if(VERNIER_SANITIZE MATCHES thread)
+    target_link_libraries(${name} PRIVATE vernier_tsan)
+  endif()
+endfunction()
+
 # vernier_test(NAME SOURCES … [DEPS …] [LABELS …] [TIMEOUT seconds] [ENVIRONMENT …] [OPTIMISED])
 #   One GoogleTest program, each of its tests known to ctest. LABELS default to unit. Compiling a test well takes longer than
 #   running it badly, so its own files are not optimised, unless they compute much, or share inline functions with code
@@ -48,9 +64,7 @@ function(vernier_test name)
   if(NOT arg_OPTIMISED)
     target_compile_options(${name} PRIVATE -O0)
   endif()
-  if(VERNIER_SANITIZE MATCHES thread)
-    target_link_libraries(${name} PRIVATE vernier_tsan_absl_mutex)
-  endif()
+  vernier_link_sanitizer(${name})
   include(GoogleTest)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")

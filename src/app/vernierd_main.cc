@@ -1,6 +1,7 @@
 // vernierd: the server as a daemon. Runs in the foreground until SIGTERM or SIGINT; replicas that it started go on and
 // are taken back by the next one.
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -91,8 +92,8 @@ bool CatchSignals() {
 }
 
 void WaitForSignal() {
-  char byte = 0;
-  while (read(signal_pipe[0], &byte, 1) < 0 && errno == EINTR) {
+  pollfd pipe = {.fd = signal_pipe[0], .events = POLLIN};
+  while (poll(&pipe, 1, -1) < 0 && errno == EINTR) {
   }
 }
 

@@ -1,4 +1,4 @@
-// Tells ThreadSanitizer what absl::Mutex orders. Linked into every test of the tsan preset.
+// Tells ThreadSanitizer what absl::Mutex orders.
 //
 // Debian's abseil is built without the sanitizer, which therefore sees no hand-over in it and reports every guarded field
 // as a race. These definitions stand in front of the library's, call it, and say «acquired» and «released» around it.

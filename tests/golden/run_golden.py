@@ -25,7 +25,6 @@ ALIKE = [
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "<time>"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "<clock>"),
     (re.compile(r"\b\d\.\ds\b"), "#.#s"),
-    (re.compile(r" \d\ds$", re.MULTILINE), "#.#s"),  # A column of ages, on a slow machine.
     (re.compile(r"\bcli-[0-9a-f]+-\d+-\d+\b"), "<request>"),
     (re.compile(r'("fingerprint": ?)"[^"]*"'), r'\1"<fingerprint>"'),
     (re.compile(r"(fingerprint: ).*"), r"\1<fingerprint>"),

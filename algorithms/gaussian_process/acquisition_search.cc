@@ -21,6 +21,9 @@ constexpr double kStartSharpness = 2.0;
 constexpr double kLeastGain = 1e-9;
 constexpr int kMaxRounds = 3;
 constexpr std::size_t kBlock = 64;
+// Of the coordinates of a candidate in a region, so many are moved, and at least this share.
+constexpr double kMovedInRegion = 20.0;
+constexpr double kLeastShareMovedInRegion = 0.3;
 
 bool Better(const Scored& a, const Scored& b) { return a.value > b.value; }
 
@@ -66,13 +69,15 @@ AcquisitionSearch::AcquisitionSearch(const CoordinateSpace& space,
                                      const Acquisition& acquisition,
                                      const BorderPrior& prior,
                                      const std::function<bool(const Coordinates&)>& admits,
-                                     const SearchEffort& effort)
+                                     const SearchEffort& effort,
+                                     const Region* region)
     : space_(space),
       features_(features),
       acquisition_(acquisition),
       prior_(prior),
       admits_(admits),
-      effort_(effort) {}
+      effort_(effort),
+      region_(region) {}
 
 std::vector<Scored> AcquisitionSearch::Run(const std::vector<Coordinates>& centres,
                                            Rng& rng,
@@ -89,14 +94,44 @@ std::vector<Scored> AcquisitionSearch::Run(const std::vector<Coordinates>& centr
   return scored;
 }
 
+// From the unit cube. Of many coordinates, and of choices, some stay as they are at the centre.
+void AcquisitionSearch::MoveIntoRegion(Coordinates& u, Rng& rng) const {
+  const double moved =
+      std::clamp(kMovedInRegion / static_cast<double>(u.size()), kLeastShareMovedInRegion, 1.0);
+  for (std::size_t k = 0; k < u.size(); ++k) {
+    const bool is_choice = space_.kind(static_cast<int>(k)) == Kind::kCategorical;
+    const bool stays = rng.Uniform() >= (is_choice ? kLeastShareMovedInRegion : moved);
+    if (stays) {
+      u[k] = region_->centre[k];
+    } else if (!is_choice) {
+      u[k] = std::lerp(region_->Lower(k), region_->Upper(k), u[k]);
+    }
+  }
+  space_.Round(u);
+}
+
+void AcquisitionSearch::CutToRegion(Coordinates& u) const {
+  for (std::size_t k = 0; k < u.size(); ++k) {
+    if (space_.kind(static_cast<int>(k)) == Kind::kCategorical) continue;
+    u[k] = std::clamp(u[k], region_->Lower(k), region_->Upper(k));
+  }
+  space_.Round(u);
+}
+
 std::vector<Coordinates> AcquisitionSearch::Candidates(const std::vector<Coordinates>& centres,
                                                        Rng& rng) const {
   std::vector<Coordinates> candidates = AllCandidates(space_, kMaxEnumerated);
   if (candidates.empty()) {
     const int nearby = centres.empty() ? 0 : effort_.candidates / 3;
     candidates = SpreadCandidates(space_, effort_.candidates - nearby, rng);
+    if (region_ != nullptr) {
+      for (Coordinates& u : candidates) MoveIntoRegion(u, rng);
+    }
     if (nearby > 0) {
       std::vector<Coordinates> near = NearbyCandidates(space_, centres, nearby, rng);
+      if (region_ != nullptr) {
+        for (Coordinates& u : near) CutToRegion(u);
+      }
       candidates.insert(candidates.end(), near.begin(), near.end());
     }
   }
@@ -195,7 +230,9 @@ bool AcquisitionSearch::ImproveContinuous(Scored& at) const {
   numerics::Box box{.lower = std::vector<double>(size, 0.0), .upper = std::vector<double>(size)};
   std::vector<double> start(size);
   for (std::size_t i = 0; i < size; ++i) {
-    box.upper[i] = 1.0 / free.scales[i];
+    const std::size_t k = free.parameters[i];
+    if (region_ != nullptr) box.lower[i] = region_->Lower(k) / free.scales[i];
+    box.upper[i] = (region_ != nullptr ? region_->Upper(k) : 1.0) / free.scales[i];
     start[i] = u[free.parameters[i]] / free.scales[i];
   }
   const auto move_to = [&](std::span<const double> x) {

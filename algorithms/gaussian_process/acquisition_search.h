@@ -8,6 +8,7 @@
 #include "algorithms/gaussian_process/border_prior.h"
 #include "algorithms/gaussian_process/coordinates.h"
 #include "algorithms/gaussian_process/features.h"
+#include "algorithms/gaussian_process/trust_region.h"
 #include "vernier/core/rng.h"
 
 namespace vernier::gp {
@@ -35,13 +36,15 @@ struct Scored {
 // finite ones. The acquisition is only ever evaluated at legal points.
 class AcquisitionSearch {
  public:
-  // `admits`: whether a rounded configuration may be proposed. `prior` is added to the acquisition. All are referred to.
+  // `admits`: whether a rounded configuration may be proposed. `prior` is added to the acquisition. `region`: where the
+  // continuous and ordered coordinates are looked for, mostly; null: everywhere. All are referred to.
   AcquisitionSearch(const CoordinateSpace& space,
                     const FeatureMap& features,
                     const Acquisition& acquisition,
                     const BorderPrior& prior,
                     const std::function<bool(const Coordinates&)>& admits,
-                    const SearchEffort& effort);
+                    const SearchEffort& effort,
+                    const Region* region = nullptr);
 
   // Everything worth proposing, best first: the improved starts and all scored candidates. Empty if no candidate
   // is admitted, or `stop` fired.
@@ -50,6 +53,8 @@ class AcquisitionSearch {
                           const std::stop_token& stop) const;
 
  private:
+  void MoveIntoRegion(Coordinates& u, Rng& rng) const;
+  void CutToRegion(Coordinates& u) const;
   std::vector<Coordinates> Candidates(const std::vector<Coordinates>& centres, Rng& rng) const;
   std::vector<Scored> Score(std::vector<Coordinates> candidates) const;
   std::vector<double> Values(const std::vector<Coordinates>& configurations) const;
@@ -64,6 +69,7 @@ class AcquisitionSearch {
   const BorderPrior& prior_;
   const std::function<bool(const Coordinates&)>& admits_;
   const SearchEffort effort_;
+  const Region* region_;
 };
 
 }  // namespace vernier::gp

@@ -33,11 +33,12 @@ absl::StatusOr<EarlierBeliefs> LearnFromEarlier(const CoordinateSpace& space,
     History history;
     Update(space, problem, trials, history);
     if (history.points.empty()) continue;
-    GpState state;
+    ModelState state;
     state.metrics.resize(beliefs.metrics.size());
     VERNIER_ASSIGN_OR_RETURN(
         const Surrogate surrogate,
-        Surrogate::Fit(features, {}, history, {}, history.points.size(), state, {}, stop));
+        Surrogate::Fit(
+            features, {}, TakeWhole(history, history.points.size()), {}, state, {}, stop));
     for (std::size_t j = 0; j < objectives; ++j) {
       beliefs.metrics[j].push_back(BeliefOf(surrogate.objectives()[j]));
     }

@@ -18,18 +18,20 @@
 #include "algorithms/gaussian_process/branches.h"
 #include "algorithms/gaussian_process/coordinates.h"
 #include "algorithms/gaussian_process/earlier_studies.h"
+#include "algorithms/gaussian_process/explanation.h"
 #include "algorithms/gaussian_process/features.h"
 #include "algorithms/gaussian_process/gp_state.h"
 #include "algorithms/gaussian_process/history.h"
 #include "algorithms/gaussian_process/initial_design.h"
+#include "algorithms/gaussian_process/models.h"
 #include "algorithms/gaussian_process/surrogate.h"
+#include "algorithms/gaussian_process/training_set.h"
 #include "algorithms/options.h"
 #include "algorithms/sampling/draw.h"
 #include "algorithms/sampling/taken_points.h"
 #include "fmt/format.h"
 #include "src/core/status.h"
 #include "vernier/core/error.h"
-#include "vernier/core/unit_cube.h"
 
 namespace vernier {
 namespace {
@@ -67,21 +69,6 @@ gp::StateShape ShapeOf(const Problem& problem, const Frame& frame) {
 
 absl::Status WasCancelled() { return Cancelled("the suggestion was cancelled"); }
 
-void AddNote(const std::string& part, std::string& note) {
-  note += (note.empty() ? "" : "; ") + part;
-}
-
-// A prediction of the model in the user's units. The warp is monotone, so that the deviation is that of its ends' images.
-PredictedValue InUserUnits(const gp::Prediction& prediction,
-                           const gp::TargetScale& scale,
-                           Goal goal) {
-  const double deviation = std::sqrt(prediction.variance);
-  const double mean = scale.Backward(prediction.mean);
-  return {.mean = goal == Goal::kMaximize ? mean : -mean,
-          .deviation = 0.5 * (scale.Backward(prediction.mean + deviation) -
-                              scale.Backward(prediction.mean - deviation))};
-}
-
 // What an optimiser keeps from one call to the next to spare itself work. Changes nothing of what it proposes.
 struct Kept {
   gp::History history;
@@ -110,7 +97,13 @@ class Session {
         taken_(frame.coordinates.space(), finished, pending),
         out_(finished.size() + pending.size()),
         rng_(stream),
-        stop_(std::move(stop)) {
+        stop_(std::move(stop)),
+        models_(frame.features,
+                earlier.metrics,
+                kept.history,
+                kept.models,
+                settings.max_points,
+                state_) {
     gp::Update(frame.coordinates, problem, finished, kept.history);
     for (const PendingPoint& trial : pending) {
       pending_.push_back(frame.coordinates.Encode(trial.point));
@@ -131,7 +124,9 @@ class Session {
       suggestions.points.push_back(*std::move(next));
     }
     suggestions.state = gp::FormatState(state_);
-    if (surrogate_) kept_.models = surrogate_->remembered();
+    if (std::optional<gp::Memory> remembered = models_.remembered()) {
+      kept_.models = *std::move(remembered);
+    }
     return suggestions;
   }
 
@@ -154,7 +149,7 @@ class Session {
   // From now on the point is pending.
   void HandOut(const Point& point) {
     const gp::Coordinates u = frame_.coordinates.Encode(point);
-    if (surrogate_) surrogate_->Believe(frame_.features.Matrix({u}).row(0));
+    models_.Believe(frame_.features.Matrix({u}).row(0));
     pending_.push_back(u);
     taken_.Insert(point);
     ++out_;
@@ -200,33 +195,25 @@ class Session {
   }
 
   absl::StatusOr<Suggestion> Model() {
-    if (!surrogate_) {
-      VERNIER_ASSIGN_OR_RETURN(surrogate_,
-                               gp::Surrogate::Fit(frame_.features,
-                                                  earlier_.metrics,
-                                                  history(),
-                                                  pending_,
-                                                  settings_.max_points,
-                                                  state_,
-                                                  kept_.models,
-                                                  stop_));
-      if (stop_.stop_requested()) return WasCancelled();
-    }
+    VERNIER_ASSIGN_OR_RETURN(const gp::Model* const fitted, models_.At(out_, pending_, stop_));
+    if (stop_.stop_requested()) return WasCancelled();
+    const gp::Model& model = *fitted;
     const Admits admits = Admission();
     std::vector<gp::Scored> found =
-        Search(surrogate_->MakeAcquisition(), history().points.size(), admits);
-    const std::optional<gp::Branch> branch = BranchDue(found);
+        Search(model, model.surrogate.MakeAcquisition(), history().points.size(), admits);
+    const std::optional<gp::Branch> branch = model.region ? std::nullopt : BranchDue(found);
     if (branch) {
-      const std::vector<gp::Scored> inside = SearchBranch(*branch, admits);
+      const std::vector<gp::Scored> inside = SearchBranch(model, *branch, admits);
       found.insert(found.begin(), inside.begin(), inside.end());
     }
     for (const gp::Scored& scored : found) {
       const Eigen::RowVectorXd row = frame_.features.Matrix({scored.u}).row(0);
       Point point = frame_.coordinates.Decode(scored.u);
-      if (IsRepeat(row) || !sampling::IsFresh(space(), taken_, point)) continue;
-      Suggestion suggestion = Explained(std::move(point), row, scored.value);
+      if (IsRepeat(model.surrogate, row) || !sampling::IsFresh(space(), taken_, point)) continue;
+      Suggestion suggestion = gp::Explained(
+          problem_, frame_.features, model.surrogate, std::move(point), row, scored.value);
       if (branch && branch->Holds(frame_.coordinates, scored.u)) {
-        AddNote(Why(*branch), suggestion.note);
+        gp::AddNote(gp::WhyBranch(space(), *branch), suggestion.note);
       }
       return suggestion;
     }
@@ -240,28 +227,34 @@ class Session {
   using Admits = std::function<bool(const gp::Coordinates&)>;
 
   // `trials`: so many have told of the part of the space that is searched.
-  std::vector<gp::Scored> Search(const gp::Acquisition& acquisition,
+  std::vector<gp::Scored> Search(const gp::Model& model,
+                                 const gp::Acquisition& acquisition,
                                  std::size_t trials,
                                  const Admits& admits) {
-    const auto modelled = static_cast<int>(first_objective().scaled_points().rows());
-    const auto models = static_cast<int>(state_.metrics.size());
+    const auto modelled =
+        static_cast<int>(model.surrogate.objectives().front().posterior().scaled_points().rows());
+    const auto models = static_cast<int>(state_.whole.metrics.size());
     const gp::BorderPrior prior(frame_.coordinates, std::max(trials, kLeastForModel));
     const gp::AcquisitionSearch search(frame_.coordinates,
                                        frame_.features,
                                        acquisition,
                                        prior,
                                        admits,
-                                       gp::SearchEffort::For(modelled, models));
-    return search.Run(surrogate_->centres(), rng_, stop_);
+                                       gp::SearchEffort::For(modelled, models),
+                                       model.region ? &*model.region : nullptr);
+    return search.Run(model.surrogate.centres(), rng_, stop_);
   }
 
   // For an improvement on the best that the branch has.
-  std::vector<gp::Scored> SearchBranch(const gp::Branch& branch, const Admits& admits) {
+  std::vector<gp::Scored> SearchBranch(const gp::Model& model,
+                                       const gp::Branch& branch,
+                                       const Admits& admits) {
     const auto is_inside = [this, &branch](const gp::Coordinates& u) {
       return branch.Holds(frame_.coordinates, u);
     };
     return Search(
-        surrogate_->MakeAcquisitionOver(is_inside),
+        model,
+        model.surrogate.MakeAcquisitionOver(is_inside),
         branch.trials,
         [&is_inside, &admits](const gp::Coordinates& u) { return is_inside(u) && admits(u); });
   }
@@ -275,17 +268,6 @@ class Session {
         frame_.coordinates, {history().points, history().failed, pending_}, out_ / 2);
   }
 
-  std::string Why(const gp::Branch& branch) const {
-    const auto k = static_cast<std::size_t>(branch.parameter);
-    const Parameter& parameter = space().parameters()[k];
-    return fmt::format(
-        "looks for the best of {} = {}, which {} trials tried, as it expects next to "
-        "nothing elsewhere",
-        parameter.name,
-        FormatValue(FromUnit(parameter, branch.cell)),
-        branch.trials);
-  }
-
   // Where points run out, the search is kept off those that are taken; elsewhere it only minds the constraints.
   Admits Admission() const {
     const bool finite = space().Cardinality().has_value();
@@ -297,67 +279,11 @@ class Session {
     };
   }
 
-  bool IsRepeat(const Eigen::RowVectorXd& features) const {
-    const gp::Posterior& objective = first_objective();
-    const Eigen::RowVectorXd z = features.cwiseProduct(objective.kernel().inverse_scales());
+  static bool IsRepeat(const gp::Surrogate& surrogate, const Eigen::RowVectorXd& row) {
+    const gp::Posterior& objective = surrogate.objectives().front().posterior();
+    const Eigen::RowVectorXd z = row.cwiseProduct(objective.kernel().inverse_scales());
     return (objective.scaled_points().rowwise() - z).rowwise().squaredNorm().minCoeff() <
            kRepeatDistance * kRepeatDistance;
-  }
-
-  Suggestion Explained(Point point, const Eigen::RowVectorXd& features, double value) const {
-    const PredictedValue predicted = InUserUnits(first_objective().Predict(features).front(),
-                                                 surrogate_->objectives().front().scale(),
-                                                 problem_.objectives.front().goal);
-    return {.point = std::move(point),
-            .origin = "model",
-            .acquisition = value,
-            .predicted_mean = predicted.mean,
-            .predicted_deviation = predicted.deviation,
-            .expected_improvement = surrogate_->ExpectedImprovement(features),
-            .importance = Importance(),
-            .note = Note(features)};
-  }
-
-  // What the model left out, what it took from elsewhere, and how likely it is that the constraints are kept.
-  std::string Note(const Eigen::RowVectorXd& features) const {
-    std::string note = surrogate_->note();
-    const auto add = [&note](const std::string& part) { AddNote(part, note); };
-    for (const EarlierStudy& study : problem_.earlier) {
-      add(fmt::format("with {} trials of study '{}'", study.trials.size(), study.name));
-    }
-    const std::vector<std::optional<gp::Requirement>> constraints = surrogate_->Requirements();
-    for (std::size_t k = 0; k < constraints.size(); ++k) {
-      const std::string& text = problem_.outcome_constraints[k];
-      if (!constraints[k]) {
-        add(fmt::format("no trial told how far it keeps '{}'", text));
-        continue;
-      }
-      const gp::Prediction slack = constraints[k]->model->Predict(features).front();
-      add(fmt::format("keeps '{}' with probability {:.2g}",
-                      text,
-                      std::exp(gp::LogProbability(*constraints[k], slack))));
-    }
-    return note;
-  }
-
-  // The inverse length scales, as shares of their sum: the mean over the objectives.
-  std::map<std::string, double> Importance() const {
-    std::map<std::string, double> importance;
-    const double objectives = static_cast<double>(surrogate_->objectives().size());
-    for (const gp::MetricModel& objective : surrogate_->objectives()) {
-      const std::vector<double>& logs = objective.posterior().hyperparameters().log_length_scales;
-      double sum = 0;
-      for (const double log_length_scale : logs) sum += std::exp(-log_length_scale);
-      for (std::size_t group = 0; group < logs.size(); ++group) {
-        const auto k = static_cast<std::size_t>(frame_.features.parameter_of_group()[group]);
-        importance[space().parameters()[k].name] += std::exp(-logs[group]) / sum / objectives;
-      }
-    }
-    return importance;
-  }
-
-  const gp::Posterior& first_objective() const {
-    return surrogate_->objectives().front().posterior();
   }
 
   const Problem& problem_;
@@ -371,7 +297,7 @@ class Session {
   std::uint64_t out_;  // Trials handed out so far, finished or not.
   Rng rng_;
   const std::stop_token stop_;
-  std::optional<gp::Surrogate> surrogate_;
+  gp::Models models_;
 };
 
 class GpOptimizer final : public Optimizer {
@@ -383,7 +309,7 @@ class GpOptimizer final : public Optimizer {
         options_(std::move(options)) {}
 
   std::string_view name() const override { return "gp"; }
-  std::string_view version() const override { return "7"; }
+  std::string_view version() const override { return "8"; }
   bool has_model() const override { return true; }
   std::string options() const override { return options_; }
 
@@ -435,7 +361,7 @@ class GpOptimizer final : public Optimizer {
     predicted.reserve(points.size());
     for (const gp::Prediction& prediction :
          objective.posterior().Predict(frame_.features.Matrix(encoded))) {
-      predicted.push_back(InUserUnits(prediction, objective.scale(), goal));
+      predicted.push_back(gp::InUserUnits(prediction, objective.scale(), goal));
     }
     return predicted;
   }
@@ -466,10 +392,9 @@ class GpOptimizer final : public Optimizer {
     gp::GpState parsed = gp::ParseState(state, ShapeOf(problem_, frame_));
     return gp::Surrogate::Fit(frame_.features,
                               earlier.metrics,
-                              kept.history,
+                              gp::TakeWhole(kept.history, settings_.max_points),
                               {},
-                              settings_.max_points,
-                              parsed,
+                              parsed.whole,
                               kept.models,
                               stop);
   }

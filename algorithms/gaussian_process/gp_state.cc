@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kFormat = 4;
+constexpr int kFormat = 5;
 // By kWarps.
 constexpr std::array<const char*, kWarps.size()> kWarpNames = {"half_rank", "power"};
 // No logarithm of a hyperparameter is beyond this (Prior).
@@ -61,31 +61,43 @@ MetricState MetricFromJson(const Json& json, int groups) {
   return is_whole ? metric : MetricState();
 }
 
+Json ModelToJson(const ModelState& model) {
+  Json json = {{"fitted_at", model.fitted_at}, {"fits", model.fits}, {"metrics", Json::array()}};
+  for (const MetricState& metric : model.metrics) json["metrics"].push_back(MetricToJson(metric));
+  if (model.success) json["success"] = model.success->Pack();
+  return json;
+}
+
+ModelState ModelFromJson(const Json& json, const StateShape& shape) {
+  ModelState model;
+  model.metrics.resize(shape.metrics);
+  if (!json.is_object()) return model;
+  const Json metrics = json.value("metrics", Json());
+  for (std::size_t i = 0; metrics.is_array() && i < std::min(shape.metrics, metrics.size()); ++i) {
+    model.metrics[i] = MetricFromJson(metrics[i], shape.groups);
+  }
+  model.success = ReadTheta(json, "success", shape.groups);
+  model.fitted_at = ReadInteger(json, "fitted_at");
+  model.fits = std::clamp<std::int64_t>(ReadInteger(json, "fits"), 0, kMostFits);
+  return model;
+}
+
 }  // namespace
 
 std::string FormatState(const GpState& state) {
-  Json json = {{"format", kFormat},
-               {"fitted_at", state.fitted_at},
-               {"fits", state.fits},
-               {"metrics", Json::array()}};
-  for (const MetricState& metric : state.metrics) json["metrics"].push_back(MetricToJson(metric));
-  if (state.success) json["success"] = state.success->Pack();
+  Json json = {{"format", kFormat}, {"whole", ModelToJson(state.whole)}};
+  if (state.nearby.fits > 0) json["nearby"] = ModelToJson(state.nearby);
   if (state.design_seed) json["design_seed"] = *state.design_seed;
   return json.dump();
 }
 
 GpState ParseState(std::string_view text, const StateShape& shape) {
   const Json json = Json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
-  GpState state;
-  state.metrics.resize(shape.metrics);
-  if (!json.is_object() || json.value("format", Json()) != kFormat) return state;
-  const Json metrics = json.value("metrics", Json());
-  for (std::size_t i = 0; metrics.is_array() && i < std::min(shape.metrics, metrics.size()); ++i) {
-    state.metrics[i] = MetricFromJson(metrics[i], shape.groups);
-  }
-  state.success = ReadTheta(json, "success", shape.groups);
-  state.fitted_at = ReadInteger(json, "fitted_at");
-  state.fits = std::clamp<std::int64_t>(ReadInteger(json, "fits"), 0, kMostFits);
+  const bool is_ours = json.is_object() && json.value("format", Json()) == kFormat;
+  GpState state{.whole = ModelFromJson(is_ours ? json.value("whole", Json()) : Json(), shape),
+                .nearby = ModelFromJson(is_ours ? json.value("nearby", Json()) : Json(), shape),
+                .design_seed = std::nullopt};
+  if (!is_ours) return state;
   const auto seed = json.find("design_seed");
   if (seed != json.end() && seed->is_number_unsigned()) {
     state.design_seed = seed->get<std::uint64_t>();

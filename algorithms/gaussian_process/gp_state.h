@@ -20,12 +20,18 @@ struct MetricState {
   std::int64_t anchor = 0;  // The number of trials that the model looked at when they were fitted.
 };
 
-// The memory of the optimiser from one call to the next: where the next fits start, and which initial design is walked.
-struct GpState {
+// The same of all models of a surrogate.
+struct ModelState {
   std::vector<MetricState> metrics;        // Objectives, then outcome constraints.
   std::int64_t fitted_at = 0;              // The number of trials when they were fitted.
   std::int64_t fits = 0;                   // How often they were.
   std::optional<Hyperparameters> success;  // Of the failure model.
+};
+
+// The memory of the optimiser from one call to the next: where the next fits start, and which initial design is walked.
+struct GpState {
+  ModelState whole;   // Of the whole space …
+  ModelState nearby;  // … and near the best trial (trust_region.h).
   std::optional<std::uint64_t> design_seed;
 };
 

@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
-#include <span>
 
-#include "fmt/format.h"
 #include "src/core/pareto.h"
 #include "src/core/status.h"
 
 namespace vernier::gp {
 namespace {
 
-// Below so many failures they are given poor values; from it on they get a model of their own.
-constexpr std::size_t kFailuresForModel = 3;
 // Of labels that are their mean: never be surer of a failure than Phi(-1 / sqrt(0.02)), one in 10^12.
 constexpr double kLabelNoise = 0.02;
 constexpr std::size_t kCentres = 5;
@@ -23,6 +18,8 @@ constexpr std::size_t kCentresOfFront = 10;
 constexpr double kUnknownShortfall = 1.0;
 constexpr std::int64_t kAlwaysRefit = 50;
 constexpr double kRefitGrowth = 0.05;
+// Trials near the best one change as the search goes on.
+constexpr std::int64_t kNearbyRefit = 20;
 // Sooner, other explanations of the data are as good, and worse for the search (docs/adr/0018).
 constexpr std::int64_t kLeastForStandardStart = 15;
 constexpr std::int64_t kFitsPerStandardStart = 4;
@@ -34,69 +31,6 @@ constexpr std::size_t kMostOfFront[] = {0, 1, 400, 100, 40};
 // Where an expectation over a normal distribution is summed: so many points on each side, up to so many deviations.
 constexpr int kQuantiles = 60;
 constexpr double kQuantileReach = 6.0;
-
-// What the models learn from.
-struct TrainingSet {
-  std::vector<Coordinates> points;
-  std::vector<std::vector<double>> values;  // By objective.
-  std::vector<std::vector<double>> slacks;  // By outcome constraint.
-  std::vector<Coordinates> failed;          // For the failure model; empty if there is none.
-  bool is_whole = true;                     // Holds every trial with values.
-  std::string note;
-};
-
-// The worst quarter's upper end: poor, but no worse than trials that worked, so that failures by chance do not bend the
-// model out of shape.
-double PoorValue(std::vector<double> values) {
-  const auto quarter = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
-  std::nth_element(values.begin(), quarter, values.end());
-  return *quarter;
-}
-
-template <typename T>
-std::vector<T> Chosen(const std::vector<T>& of, std::span<const std::size_t> chosen) {
-  std::vector<T> out;
-  out.reserve(chosen.size());
-  for (const std::size_t i : chosen) out.push_back(of[i]);
-  return out;
-}
-
-void AddPoorly(const std::vector<Coordinates>& failed, TrainingSet& set) {
-  set.points.insert(set.points.end(), failed.begin(), failed.end());
-  for (std::vector<double>& values : set.values) {
-    values.resize(set.points.size(), PoorValue(values));
-  }
-  for (std::vector<double>& slacks : set.slacks) {
-    slacks.resize(set.points.size(), std::numeric_limits<double>::quiet_NaN());
-  }
-}
-
-TrainingSet Select(const History& history, std::size_t max_points) {
-  TrainingSet set;
-  std::vector<std::vector<double>> values;
-  for (std::size_t j = 0; j < history.values.size(); ++j) {
-    values.push_back(ModelledValues(history, j));
-  }
-  const bool is_whole = history.points.size() <= max_points;
-  const std::vector<std::size_t> chosen =
-      ChooseModelled(values, is_whole ? max_points : max_points * 5 / 8);
-  set.points = Chosen(history.points, chosen);
-  for (const auto& of_objective : values) set.values.push_back(Chosen(of_objective, chosen));
-  for (const auto& slacks : history.slacks) set.slacks.push_back(Chosen(slacks, chosen));
-  set.is_whole = is_whole;
-  if (!is_whole) {
-    set.note =
-        fmt::format("the model looks at {} of {} trials", chosen.size(), history.points.size());
-  }
-  if (history.failed.size() >= kFailuresForModel) {
-    const std::size_t kept = std::min(history.failed.size(), max_points);
-    set.failed.assign(history.failed.end() - static_cast<std::ptrdiff_t>(kept),
-                      history.failed.end());
-  } else {
-    AddPoorly(history.failed, set);
-  }
-  return set;
-}
 
 // Where something is known.
 std::vector<std::size_t> Known(const std::vector<double>& values) {
@@ -112,7 +46,7 @@ absl::StatusOr<Posterior> FitSuccess(const FeatureMap& features,
                                      const Eigen::MatrixXd& rows,
                                      const std::vector<Coordinates>& failed,
                                      bool refit,
-                                     GpState& state,
+                                     ModelState& state,
                                      const std::stop_token& stop) {
   const auto worked = rows.rows();
   const auto lost = static_cast<Eigen::Index>(failed.size());
@@ -170,6 +104,10 @@ bool IsRefitDue(std::int64_t fitted_at, std::int64_t now) {
   return static_cast<double>(now) >= (1.0 + kRefitGrowth) * static_cast<double>(fitted_at);
 }
 
+bool IsNearbyRefitDue(std::int64_t fitted_at, std::int64_t now) {
+  return fitted_at == 0 || now < fitted_at || now >= fitted_at + kNearbyRefit;
+}
+
 std::optional<std::int64_t> StandardStartDue(std::int64_t fits, std::int64_t trials) {
   if (trials < kLeastForStandardStart || fits % kFitsPerStandardStart != 0) return std::nullopt;
   return fits / kFitsPerStandardStart;
@@ -177,22 +115,20 @@ std::optional<std::int64_t> StandardStartDue(std::int64_t fits, std::int64_t tri
 
 absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
                                          const Beliefs& beliefs,
-                                         const History& history,
+                                         TrainingSet set,
                                          const std::vector<Coordinates>& pending,
-                                         std::size_t max_points,
-                                         GpState& state,
+                                         ModelState& state,
                                          const Memory& known,
                                          const std::stop_token& stop) {
-  TrainingSet set = Select(history, max_points);
   const Eigen::MatrixXd rows = features.Matrix(set.points);
-  const auto trials = static_cast<std::int64_t>(history.trials());
-  const bool refit = IsRefitDue(state.fitted_at, trials);
+  const bool refit = set.is_nearby ? IsNearbyRefitDue(state.fitted_at, set.trials)
+                                   : IsRefitDue(state.fitted_at, set.trials);
   if (refit) {
-    state.fitted_at = trials;
+    state.fitted_at = set.trials;
     ++state.fits;
   }
   const MetricModel::Occasion occasion{
-      .refit = refit, .besides = StandardStartDue(state.fits, trials), .grows = set.is_whole};
+      .refit = refit, .besides = StandardStartDue(state.fits, set.trials), .grows = set.is_whole};
   const auto known_of = [&known](std::size_t metric) {
     return metric < known.size() ? known[metric].get() : nullptr;
   };

@@ -15,10 +15,10 @@
 #include "algorithms/gaussian_process/coordinates.h"
 #include "algorithms/gaussian_process/features.h"
 #include "algorithms/gaussian_process/gp_state.h"
-#include "algorithms/gaussian_process/history.h"
 #include "algorithms/gaussian_process/mean_function.h"
 #include "algorithms/gaussian_process/metric_model.h"
 #include "algorithms/gaussian_process/posterior.h"
+#include "algorithms/gaussian_process/training_set.h"
 
 namespace vernier::gp {
 
@@ -32,15 +32,14 @@ using Memory = std::vector<std::shared_ptr<const Remembered>>;
 // trials fail it changes sign.
 class Surrogate {
  public:
-  // Fits to the history, starting from the hyperparameters in `state`, and leaves the new ones there. Pending points are
+  // Fits to the set, starting from the hyperparameters in `state`, and leaves the new ones there. Pending points are
   // believed to come out at their means. `beliefs`: by metric, or empty. `known`: of an earlier call, or empty.
-  // REQUIRES: history.points is not empty. `max_points`: of more, 5/8 as many are looked at.  Internal: a model cannot be computed.
+  // REQUIRES: set.points is not empty.  Internal: a model cannot be computed.
   static absl::StatusOr<Surrogate> Fit(const FeatureMap& features,
                                        const Beliefs& beliefs,
-                                       const History& history,
+                                       TrainingSet set,
                                        const std::vector<Coordinates>& pending,
-                                       std::size_t max_points,
-                                       GpState& state,
+                                       ModelState& state,
                                        const Memory& known,
                                        const std::stop_token& stop);
 
@@ -101,6 +100,8 @@ class Surrogate {
 // Whether hyperparameters that were fitted to `fitted_at` targets are due to be fitted again when there are `now`: always
 // while there are few, later each time they have grown by a twentieth.
 bool IsRefitDue(std::int64_t fitted_at, std::int64_t now);
+// The same of trials near the best one: after every 20th.
+bool IsNearbyRefitDue(std::int64_t fitted_at, std::int64_t now);
 // Besides the last optimum, which of the standard starts the `fits`-th fit searches from, lest it follow one mode of the
 // posterior for ever: every fourth takes one of them, in turn, once there are 15 trials.
 std::optional<std::int64_t> StandardStartDue(std::int64_t fits, std::int64_t trials);

@@ -52,18 +52,32 @@ TrialLog::View RandomTrials(const Problem& problem, std::int64_t n) {
   return trials.Snapshot();
 }
 
-// The call that is timed has one trial more than the one that made its state, as in a study that asks one at a time.
+// So many calls one after the other: what is proposed by turns is in the mean as often as in a study.
+constexpr std::size_t kTurns = 4;
+
+// Each call that is timed has one trial more than the one that made its state, as in a study that asks one at a time.
 void Suggest(benchmark::State& state, const std::string& algorithm) {
   const Problem problem = TenFloats();
   const auto optimizer = NewOptimizer({.name = algorithm, .options = {}}, problem);
   if (!optimizer.ok()) return state.SkipWithError("no such algorithm");
-  const TrialLog::View trials = RandomTrials(problem, state.range(0) + 1);
-  const TrialLog::View before = trials.Prefix(trials.size() - 1);
-  const auto first = (*optimizer)->Suggest(before, {}, "", Rng(2), 1, {});
-  if (!first.ok()) return state.SkipWithError("no first suggestion");
+  const TrialLog::View trials = RandomTrials(problem, state.range(0) + kTurns);
+  const std::size_t first = trials.size() - kTurns;
+  std::vector<std::string> states(1);
+  for (std::size_t turn = 0; turn < 2 * kTurns; ++turn) {
+    const auto n = first + turn % kTurns;
+    auto suggestions = (*optimizer)->Suggest(trials.Prefix(n), {}, states.back(), Rng(2), 1, {});
+    if (!suggestions.ok()) return state.SkipWithError("no first suggestion");
+    if (turn >= kTurns)
+      states.push_back(std::move(suggestions->state));
+    else
+      states.back() = std::move(suggestions->state);
+  }
   std::uint64_t stream = 3;
   for (auto _ : state) {
-    auto suggestions = (*optimizer)->Suggest(trials, {}, first->state, Rng(stream++), 1, {});
+    const std::size_t turn = stream % kTurns;
+    auto suggestions =
+        (*optimizer)
+            ->Suggest(trials.Prefix(first + 1 + turn), {}, states[1 + turn], Rng(stream++), 1, {});
     if (!suggestions.ok()) return state.SkipWithError("no suggestion");
     benchmark::DoNotOptimize(suggestions);
   }

@@ -321,8 +321,8 @@ constexpr StateShape kShape = {.metrics = 2, .groups = 2};
 
 TEST(State, ReadsBackTheSameBits) {
   GpState state;
-  state.metrics.resize(2);
-  MetricState& metric = state.metrics[1];
+  state.whole.metrics.resize(2);
+  MetricState& metric = state.whole.metrics[1];
   metric.by_warp[0] = {.log_length_scales = {0.1, -1.0 / 3.0},
                        .log_signal = 1e-17,
                        .log_main = 2.0 / 7.0,
@@ -330,39 +330,51 @@ TEST(State, ReadsBackTheSameBits) {
   metric.by_warp[1] = Prior().Mode(2);
   metric.warp = Warp::kPower;
   metric.anchor = 12;
-  state.fitted_at = 17;
-  state.fits = 12;
+  state.whole.fitted_at = 17;
+  state.whole.fits = 12;
+  state.nearby = state.whole;
+  state.nearby.metrics[1].by_warp[0]->log_noise = -3.25;
+  state.nearby.fits = 2;
   state.design_seed = 0xFFFFFFFFFFFFFFFFull;
   const GpState read = ParseState(FormatState(state), kShape);
-  EXPECT_FALSE(read.metrics[0].by_warp[0].has_value());
-  EXPECT_EQ(read.metrics[1].by_warp[0]->Pack(), metric.by_warp[0]->Pack());
-  EXPECT_EQ(read.metrics[1].by_warp[1]->Pack(), metric.by_warp[1]->Pack());
-  EXPECT_EQ(read.metrics[1].warp, Warp::kPower);
-  EXPECT_EQ(read.metrics[1].anchor, 12);
-  EXPECT_EQ(read.fitted_at, 17);
-  EXPECT_EQ(read.fits, 12);
+  EXPECT_FALSE(read.whole.metrics[0].by_warp[0].has_value());
+  EXPECT_EQ(read.whole.metrics[1].by_warp[0]->Pack(), metric.by_warp[0]->Pack());
+  EXPECT_EQ(read.whole.metrics[1].by_warp[1]->Pack(), metric.by_warp[1]->Pack());
+  EXPECT_EQ(read.whole.metrics[1].warp, Warp::kPower);
+  EXPECT_EQ(read.whole.metrics[1].anchor, 12);
+  EXPECT_EQ(read.whole.fitted_at, 17);
+  EXPECT_EQ(read.whole.fits, 12);
+  EXPECT_EQ(read.nearby.metrics[1].by_warp[0]->log_noise, -3.25);
+  EXPECT_EQ(read.nearby.fits, 2);
   EXPECT_EQ(read.design_seed, state.design_seed);
   EXPECT_EQ(FormatState(read), FormatState(state));
 }
 
+TEST(State, IsSilentOfTrialsNearbyUntilAModelOfThemWasFitted) {
+  EXPECT_THAT(FormatState(GpState()), ::testing::Not(::testing::HasSubstr("nearby")));
+}
+
 TEST(State, WhatCannotBeReadCountsAsEmpty) {
-  for (const std::string text : {"",
-                                 "{",
-                                 "[1, 2]",
-                                 "null",
-                                 R"({"format":2,"half_rank":[0,0,0,0,0],"power":[0,0,0,0,0]})",
-                                 R"({"format":4,"metrics":{}})",
-                                 R"({"format":4,"metrics":[7]})",
-                                 R"({"format":4,"metrics":[{"half_rank":[0,0,0,0,0]}]})",
-                                 R"({"format":4,"metrics":[{"power":[0,0,0,0,0]}]})",
-                                 R"({"format":4,"metrics":[{"half_rank":[0,0,0,0],"power":[0]}]})",
-                                 R"({"format":4,"metrics":[{"half_rank":[0,0,"x",0,0],
-                                     "power":[0,0,1e300,0,0]}],"design_seed":-1})",
-                                 R"({"format":4,"metrics":[],"fitted_at":"no"})"}) {
+  for (const std::string text :
+       {"",
+        "{",
+        "[1, 2]",
+        "null",
+        R"({"format":2,"half_rank":[0,0,0,0,0],"power":[0,0,0,0,0]})",
+        R"({"format":5,"whole":{"metrics":{}}})",
+        R"({"format":5,"whole":{"metrics":[7]}})",
+        R"({"format":5,"whole":{"metrics":[{"half_rank":[0,0,0,0,0]}]}})",
+        R"({"format":5,"whole":{"metrics":[{"power":[0,0,0,0,0]}]}})",
+        R"({"format":5,"whole":{"metrics":[{"half_rank":[0,0,0,0],"power":[0]}]}})",
+        R"({"format":5,"whole":{"metrics":[{"half_rank":[0,0,"x",0,0],
+                                     "power":[0,0,1e300,0,0]}]},"design_seed":-1})",
+        R"({"format":5,"whole":{"metrics":[],"fitted_at":"no"}})",
+        R"({"format":5,"whole":7,"nearby":[]})"}) {
     const GpState state = ParseState(text, kShape);
-    ASSERT_EQ(state.metrics.size(), kShape.metrics) << text;
-    EXPECT_FALSE(state.metrics[0].by_warp[0].has_value()) << text;
-    EXPECT_FALSE(state.metrics[0].by_warp[1].has_value()) << text;
+    ASSERT_EQ(state.whole.metrics.size(), kShape.metrics) << text;
+    ASSERT_EQ(state.nearby.metrics.size(), kShape.metrics) << text;
+    EXPECT_FALSE(state.whole.metrics[0].by_warp[0].has_value()) << text;
+    EXPECT_FALSE(state.whole.metrics[0].by_warp[1].has_value()) << text;
     EXPECT_FALSE(state.design_seed.has_value()) << text;
   }
 }
@@ -384,11 +396,21 @@ TEST(Refit, TakesAStandardStartAtEveryFourthFitInTurn) {
   EXPECT_EQ(StandardStartDue(16, 1000), 4);
 }
 
-TEST(GpState, KeepsCountsThatAreNoneInBounds) {
-  EXPECT_EQ(ParseState(R"({"format":4,"fits":-1})", kShape).fits, 0);
-  EXPECT_EQ(ParseState(R"({"format":4,"fits":9223372036854775807})", kShape).fits,
-            1'000'000'000'000);
-  EXPECT_EQ(ParseState(R"({"format":4,"fits":"12"})", kShape).fits, 0);
+TEST(Refit, OfTrialsNearbyIsDueAfterEveryTwentieth) {
+  EXPECT_TRUE(IsNearbyRefitDue(0, 1025));
+  EXPECT_FALSE(IsNearbyRefitDue(1025, 1044));
+  EXPECT_TRUE(IsNearbyRefitDue(1025, 1045));
+  EXPECT_TRUE(IsNearbyRefitDue(1025, 60));  // The state of another history.
+}
+
+TEST(State, KeepsCountsThatAreNoneInBounds) {
+  const auto fits = [](const std::string& count) {
+    return ParseState(R"({"format":5,"whole":{"fits":)" + count + "}}", kShape).whole.fits;
+  };
+  EXPECT_EQ(fits("12"), 12);
+  EXPECT_EQ(fits("-1"), 0);
+  EXPECT_EQ(fits("9223372036854775807"), 1'000'000'000'000);
+  EXPECT_EQ(fits(R"("12")"), 0);
 }
 
 }  // namespace

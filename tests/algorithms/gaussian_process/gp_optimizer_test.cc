@@ -173,7 +173,7 @@ TEST(GpOptimizer, ChoosesTheWarpThatOrdersTheTrialsBest) {
     std::vector<Observation> trials = RandomTrials(space, 30);
     for (Observation& trial : trials) trial.values[0] = bend(trial.values[0]);
     const Suggestions s = NewGp(space)->Suggest(Log(space, trials), {}, "", Rng(1), 1, {}).value();
-    return gp::ParseState(s.state, {.metrics = 1, .groups = 2}).metrics[0].warp;
+    return gp::ParseState(s.state, {.metrics = 1, .groups = 2}).whole.metrics[0].warp;
   };
   // A bowl seen through a logarithm, which makes a spike of its bottom: bending it back makes it a bowl again.
   EXPECT_EQ(warp_in_use([](double v) { return std::log(v + 1e-4); }), gp::Warp::kPower);
@@ -356,6 +356,11 @@ TEST(GpOptimizer, SaysWhenItLooksAtASubset) {
       const Suggestions s,
       optimizer->Suggest(Log(space, RandomTrials(space, 80)), {}, "", Rng(1), 1, {}));
   EXPECT_EQ(s.points[0].note, "the model looks at 18 of 80 trials");
+  ASSERT_OK_AND_ASSIGN(
+      const Suggestions next,
+      optimizer->Suggest(Log(space, RandomTrials(space, 81)), {}, s.state, Rng(1), 1, {}));
+  EXPECT_EQ(next.points[0].note,
+            "looks near the best trial; the model looks at the 18 nearest of 81 trials");
 }
 
 TEST(GpOptimizer, AnUnreadableStateCountsAsEmpty) {
@@ -385,10 +390,10 @@ TEST(ExpectedImprovement, IsWhatDrawsFromTheModelImproveOnAverage) {
   const gp::FeatureMap features(coordinates);
   gp::History history;
   gp::Update(coordinates, problem, Log(problem, RandomTrials(problem.space, 12)), history);
-  gp::GpState state;
+  gp::ModelState state;
   state.metrics.resize(1);
   const gp::Surrogate surrogate =
-      gp::Surrogate::Fit(features, {}, history, {}, 100, state, {}, {}).value();
+      gp::Surrogate::Fit(features, {}, gp::TakeWhole(history, 100), {}, state, {}, {}).value();
   const gp::MetricModel& model = surrogate.objectives().front();
   const double best = model.scale().Backward(model.believed().maxCoeff());
   Rng rng(8);

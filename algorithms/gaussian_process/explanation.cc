@@ -1,0 +1,101 @@
+#include "algorithms/gaussian_process/explanation.h"
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "algorithms/gaussian_process/acquisition.h"
+#include "fmt/format.h"
+#include "vernier/core/unit_cube.h"
+
+namespace vernier::gp {
+namespace {
+
+std::string Note(const Problem& problem,
+                 const Surrogate& surrogate,
+                 const Eigen::RowVectorXd& row) {
+  std::string note = surrogate.note();
+  for (const EarlierStudy& study : problem.earlier) {
+    AddNote(fmt::format("with {} trials of study '{}'", study.trials.size(), study.name), note);
+  }
+  const std::vector<std::optional<Requirement>> constraints = surrogate.Requirements();
+  for (std::size_t k = 0; k < constraints.size(); ++k) {
+    const std::string& text = problem.outcome_constraints[k];
+    if (!constraints[k]) {
+      AddNote(fmt::format("no trial told how far it keeps '{}'", text), note);
+      continue;
+    }
+    const Prediction slack = constraints[k]->model->Predict(row).front();
+    AddNote(fmt::format("keeps '{}' with probability {:.2g}",
+                        text,
+                        std::exp(LogProbability(*constraints[k], slack))),
+            note);
+  }
+  return note;
+}
+
+// The inverse length scales, as shares of their sum: the mean over the objectives.
+std::map<std::string, double> Importance(const Space& space,
+                                         const FeatureMap& features,
+                                         const Surrogate& surrogate) {
+  std::map<std::string, double> importance;
+  const double objectives = static_cast<double>(surrogate.objectives().size());
+  for (const MetricModel& objective : surrogate.objectives()) {
+    const std::vector<double>& logs = objective.posterior().hyperparameters().log_length_scales;
+    double sum = 0;
+    for (const double log_length_scale : logs) sum += std::exp(-log_length_scale);
+    for (std::size_t group = 0; group < logs.size(); ++group) {
+      const auto k = static_cast<std::size_t>(features.parameter_of_group()[group]);
+      importance[space.parameters()[k].name] += std::exp(-logs[group]) / sum / objectives;
+    }
+  }
+  return importance;
+}
+
+}  // namespace
+
+PredictedValue InUserUnits(const Prediction& prediction, const TargetScale& scale, Goal goal) {
+  const double deviation = std::sqrt(prediction.variance);
+  const double mean = scale.Backward(prediction.mean);
+  return {.mean = goal == Goal::kMaximize ? mean : -mean,
+          .deviation = 0.5 * (scale.Backward(prediction.mean + deviation) -
+                              scale.Backward(prediction.mean - deviation))};
+}
+
+Suggestion Explained(const Problem& problem,
+                     const FeatureMap& features,
+                     const Surrogate& surrogate,
+                     Point point,
+                     const Eigen::RowVectorXd& row,
+                     double value) {
+  const MetricModel& first = surrogate.objectives().front();
+  const PredictedValue predicted = InUserUnits(
+      first.posterior().Predict(row).front(), first.scale(), problem.objectives.front().goal);
+  return {.point = std::move(point),
+          .origin = "model",
+          .acquisition = value,
+          .predicted_mean = predicted.mean,
+          .predicted_deviation = predicted.deviation,
+          .expected_improvement = surrogate.ExpectedImprovement(row),
+          .importance = Importance(problem.space, features, surrogate),
+          .note = Note(problem, surrogate, row)};
+}
+
+std::string WhyBranch(const Space& space, const Branch& branch) {
+  const Parameter& parameter = space.parameters()[static_cast<std::size_t>(branch.parameter)];
+  return fmt::format(
+      "looks for the best of {} = {}, which {} trial{} tried, as it expects next to nothing "
+      "elsewhere",
+      parameter.name,
+      FormatValue(FromUnit(parameter, branch.cell)),
+      branch.trials,
+      branch.trials == 1 ? "" : "s");
+}
+
+void AddNote(const std::string& part, std::string& note) {
+  note += (note.empty() ? "" : "; ") + part;
+}
+
+}  // namespace vernier::gp

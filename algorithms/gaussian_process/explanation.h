@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "Eigen/Core"
+#include "algorithms/gaussian_process/branches.h"
+#include "algorithms/gaussian_process/coordinates.h"
+#include "algorithms/gaussian_process/features.h"
+#include "algorithms/gaussian_process/posterior.h"
+#include "algorithms/gaussian_process/surrogate.h"
+#include "algorithms/gaussian_process/targets.h"
+#include "vernier/core/study.h"
+#include "vernier/optimizer.h"
+
+namespace vernier::gp {
+
+// A prediction of the model in the user's units. The warp is monotone, so that the deviation is that of its ends' images.
+PredictedValue InUserUnits(const Prediction& prediction, const TargetScale& scale, Goal goal);
+
+// A point that the model proposes, with what it expects of it: of the first objective the prediction, of a single one the
+// expected improvement, the importance of each parameter, what the model left out, what it took from elsewhere, and how
+// likely it is that the constraints are kept.  `row`: the point's features; `value`: the acquisition's.
+Suggestion Explained(const Problem& problem,
+                     const FeatureMap& features,
+                     const Surrogate& surrogate,
+                     Point point,
+                     const Eigen::RowVectorXd& row,
+                     double value);
+
+// Why the search went to a branch.
+std::string WhyBranch(const Space& space, const Branch& branch);
+
+// The note of a suggestion, one part more.
+void AddNote(const std::string& part, std::string& note);
+
+}  // namespace vernier::gp

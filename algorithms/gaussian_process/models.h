@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "Eigen/Core"
+#include "absl/status/statusor.h"
+#include "algorithms/gaussian_process/features.h"
+#include "algorithms/gaussian_process/gp_state.h"
+#include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/surrogate.h"
+#include "algorithms/gaussian_process/trust_region.h"
+
+namespace vernier::gp {
+
+// What is believed, and where it is searched for the next trial.
+struct Model {
+  Surrogate surrogate;
+  std::optional<Region> region;  // Nothing: everywhere.
+};
+
+// The models of one call: of the whole space and, where there are more trials than one model takes, of the trials near the
+// best. Each is fitted when it is first asked for.
+class Models {
+ public:
+  // All are referred to. `known`: of an earlier call, or empty.
+  Models(const FeatureMap& features,
+         const Beliefs& beliefs,
+         const History& history,
+         const Memory& known,
+         std::size_t max_points,
+         GpState& state)
+      : features_(features),
+        beliefs_(beliefs),
+        history_(history),
+        known_(known),
+        max_points_(max_points),
+        state_(state) {}
+
+  // The `turn`-th suggestion's: of one objective and more than `max_points` trials, three of four look near the best.
+  // REQUIRES: history.points is not empty.  Internal: a model cannot be computed.
+  absl::StatusOr<const Model*> At(std::uint64_t turn,
+                                  const std::vector<Coordinates>& pending,
+                                  const std::stop_token& stop);
+
+  // One more point is out: believe it, too.
+  void Believe(const Eigen::RowVectorXd& features);
+  // What the next call may know; nothing if the whole was not looked at.
+  std::optional<Memory> remembered() const;
+
+ private:
+  absl::StatusOr<Model> Whole(const std::vector<Coordinates>& pending, const std::stop_token& stop);
+  absl::StatusOr<Model> Nearby(std::size_t best,
+                               const std::vector<Coordinates>& pending,
+                               const std::stop_token& stop);
+  std::optional<std::size_t> BestTried() const;
+  std::vector<double> LogLengthScales() const;
+
+  const FeatureMap& features_;
+  const Beliefs& beliefs_;
+  const History& history_;
+  const Memory& known_;
+  const std::size_t max_points_;
+  GpState& state_;
+  std::optional<Model> whole_;
+  std::optional<Model> nearby_;
+};
+
+}  // namespace vernier::gp

@@ -64,7 +64,8 @@ struct Frame {
 
 gp::StateShape ShapeOf(const Problem& problem, const Frame& frame) {
   return {.metrics = problem.objectives.size() + problem.outcome_constraints.size(),
-          .groups = frame.features.groups()};
+          .groups = frame.features.groups(),
+          .coordinates = static_cast<std::size_t>(frame.coordinates.size())};
 }
 
 absl::Status WasCancelled() { return Cancelled("the suggestion was cancelled"); }
@@ -309,7 +310,7 @@ class GpOptimizer final : public Optimizer {
         options_(std::move(options)) {}
 
   std::string_view name() const override { return "gp"; }
-  std::string_view version() const override { return "8"; }
+  std::string_view version() const override { return "9"; }
   bool has_model() const override { return true; }
   std::string options() const override { return options_; }
 

@@ -34,6 +34,18 @@ std::optional<Hyperparameters> ReadTheta(const Json& json, std::string_view key,
   return Hyperparameters::Unpack(theta);
 }
 
+std::optional<std::vector<double>> ReadCoordinates(const Json& json, std::size_t size) {
+  if (!json.is_array() || json.size() != size) return std::nullopt;
+  std::vector<double> coordinates;
+  for (const Json& number : json) {
+    const bool is_one =
+        number.is_number() && number.get<double>() >= 0 && number.get<double>() <= 1;
+    if (!is_one) return std::nullopt;
+    coordinates.push_back(number.get<double>());
+  }
+  return coordinates;
+}
+
 std::int64_t ReadInteger(const Json& json, std::string_view key) {
   const auto at = json.find(std::string(key));
   return at != json.end() && at->is_number_integer() ? at->get<std::int64_t>() : 0;
@@ -87,6 +99,7 @@ ModelState ModelFromJson(const Json& json, const StateShape& shape) {
 std::string FormatState(const GpState& state) {
   Json json = {{"format", kFormat}, {"whole", ModelToJson(state.whole)}};
   if (state.nearby.fits > 0) json["nearby"] = ModelToJson(state.nearby);
+  if (state.best) json["best"] = *state.best;
   if (state.design_seed) json["design_seed"] = *state.design_seed;
   return json.dump();
 }
@@ -96,8 +109,10 @@ GpState ParseState(std::string_view text, const StateShape& shape) {
   const bool is_ours = json.is_object() && json.value("format", Json()) == kFormat;
   GpState state{.whole = ModelFromJson(is_ours ? json.value("whole", Json()) : Json(), shape),
                 .nearby = ModelFromJson(is_ours ? json.value("nearby", Json()) : Json(), shape),
+                .best = std::nullopt,
                 .design_seed = std::nullopt};
   if (!is_ours) return state;
+  state.best = ReadCoordinates(json.value("best", Json()), shape.coordinates);
   const auto seed = json.find("design_seed");
   if (seed != json.end() && seed->is_number_unsigned()) {
     state.design_seed = seed->get<std::uint64_t>();

@@ -32,13 +32,16 @@ struct ModelState {
 struct GpState {
   ModelState whole;   // Of the whole space …
   ModelState nearby;  // … and near the best trial (trust_region.h).
+  std::optional<std::vector<double>>
+      best;  // The coordinates of the trial that was last believed to be the best.
   std::optional<std::uint64_t> design_seed;
 };
 
-// What the state of a problem has: so many metrics, and length scales.
+// What the state of a problem has: so many metrics, length scales, and coordinates.
 struct StateShape {
   std::size_t metrics;
   int groups;
+  std::size_t coordinates;
 };
 
 // JSON of numbers with 17 digits where they need them: reading gives back the same bits.

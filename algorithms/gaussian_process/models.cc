@@ -1,6 +1,5 @@
 #include "algorithms/gaussian_process/models.h"
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -11,19 +10,20 @@ namespace vernier::gp {
 namespace {
 
 // One of so many looks everywhere.
-constexpr std::uint64_t kCycle = 4;
+constexpr std::uint64_t kCycle = 2;
 
 }  // namespace
 
 absl::StatusOr<const Model*> Models::At(std::uint64_t turn,
                                         const std::vector<Coordinates>& pending,
                                         const std::stop_token& stop) {
-  const bool is_nearby_due =
-      history_.values.size() == 1 && history_.points.size() > max_points_ && turn % kCycle != 0;
-  const std::optional<std::size_t> best = is_nearby_due ? BestTried() : std::nullopt;
-  std::optional<Model>& model = best ? nearby_ : whole_;
+  const bool are_many = history_.values.size() == 1 && history_.points.size() > max_points_;
+  const bool is_nearby_due = are_many && state_.best && turn % kCycle != 0;
+  std::optional<Model>& model = is_nearby_due ? nearby_ : whole_;
   if (!model) {
-    VERNIER_ASSIGN_OR_RETURN(model, best ? Nearby(*best, pending, stop) : Whole(pending, stop));
+    VERNIER_ASSIGN_OR_RETURN(
+        model, is_nearby_due ? Nearby(*state_.best, pending, stop) : Whole(pending, stop));
+    if (are_many) state_.best = model->surrogate.centres().front();
   }
   return &*model;
 }
@@ -52,12 +52,12 @@ absl::StatusOr<Model> Models::Whole(const std::vector<Coordinates>& pending,
 }
 
 // Learns from the trials around the best one; the region is about the one of them that is then believed to be the best.
-absl::StatusOr<Model> Models::Nearby(std::size_t best,
+absl::StatusOr<Model> Models::Nearby(const Coordinates& best,
                                      const std::vector<Coordinates>& pending,
                                      const std::stop_token& stop) {
   const double length = SideLength(
       history_.values.front(), max_points_, static_cast<std::size_t>(features_.groups()));
-  const Region around = RegionAbout(history_.points[best], length, LogLengthScales());
+  const Region around = RegionAbout(best, length, LogLengthScales());
   VERNIER_ASSIGN_OR_RETURN(Surrogate surrogate,
                            Surrogate::Fit(features_,
                                           beliefs_,
@@ -68,19 +68,6 @@ absl::StatusOr<Model> Models::Nearby(std::size_t best,
                                           stop));
   Region region = RegionAbout(surrogate.centres().front(), length, LogLengthScales());
   return Model{.surrogate = std::move(surrogate), .region = std::move(region)};
-}
-
-// Of the trials that keep the outcome constraints, as far as is known.
-std::optional<std::size_t> Models::BestTried() const {
-  const std::vector<double> values = ModelledValues(history_, 0);
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool keeps_all = std::all_of(history_.slacks.begin(),
-                                       history_.slacks.end(),
-                                       [i](const auto& slacks) { return slacks[i] >= 0; });
-    if (keeps_all && (!best || values[i] > values[*best])) best = i;
-  }
-  return best;
 }
 
 // By coordinate, of the last fit near the best trial; their mean where there is none, all alike before the first.

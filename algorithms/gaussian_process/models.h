@@ -39,7 +39,8 @@ class Models {
         max_points_(max_points),
         state_(state) {}
 
-  // The `turn`-th suggestion's: of one objective and more than `max_points` trials, three of four look near the best.
+  // The `turn`-th suggestion's: of one objective and more than `max_points` trials, every other looks near the trial that
+  // the model before believed to be the best, which is kept in the state.
   // REQUIRES: history.points is not empty.  Internal: a model cannot be computed.
   absl::StatusOr<const Model*> At(std::uint64_t turn,
                                   const std::vector<Coordinates>& pending,
@@ -52,10 +53,9 @@ class Models {
 
  private:
   absl::StatusOr<Model> Whole(const std::vector<Coordinates>& pending, const std::stop_token& stop);
-  absl::StatusOr<Model> Nearby(std::size_t best,
+  absl::StatusOr<Model> Nearby(const Coordinates& best,
                                const std::vector<Coordinates>& pending,
                                const std::stop_token& stop);
-  std::optional<std::size_t> BestTried() const;
   std::vector<double> LogLengthScales() const;
 
   const FeatureMap& features_;

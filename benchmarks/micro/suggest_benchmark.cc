@@ -53,7 +53,7 @@ TrialLog::View RandomTrials(const Problem& problem, std::int64_t n) {
 }
 
 // So many calls one after the other: what is proposed by turns is in the mean as often as in a study.
-constexpr std::size_t kTurns = 4;
+constexpr std::size_t kTurns = 2;
 
 // Each call that is timed has one trial more than the one that made its state, as in a study that asks one at a time.
 void Suggest(benchmark::State& state, const std::string& algorithm) {

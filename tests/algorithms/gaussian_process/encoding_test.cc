@@ -317,7 +317,7 @@ TEST(History, SubsetHoldsTheBestAndTheLatest) {
   EXPECT_THAT(ChooseModelled(values, 50), ::testing::IsSupersetOf({100u, 101u, 300u, 301u, 499u}));
 }
 
-constexpr StateShape kShape = {.metrics = 2, .groups = 2};
+constexpr StateShape kShape = {.metrics = 2, .groups = 2, .coordinates = 3};
 
 TEST(State, ReadsBackTheSameBits) {
   GpState state;
@@ -335,6 +335,7 @@ TEST(State, ReadsBackTheSameBits) {
   state.nearby = state.whole;
   state.nearby.metrics[1].by_warp[0]->log_noise = -3.25;
   state.nearby.fits = 2;
+  state.best = {0.0, 1.0 / 3.0, 1.0};
   state.design_seed = 0xFFFFFFFFFFFFFFFFull;
   const GpState read = ParseState(FormatState(state), kShape);
   EXPECT_FALSE(read.whole.metrics[0].by_warp[0].has_value());
@@ -346,6 +347,7 @@ TEST(State, ReadsBackTheSameBits) {
   EXPECT_EQ(read.whole.fits, 12);
   EXPECT_EQ(read.nearby.metrics[1].by_warp[0]->log_noise, -3.25);
   EXPECT_EQ(read.nearby.fits, 2);
+  EXPECT_EQ(read.best, state.best);
   EXPECT_EQ(read.design_seed, state.design_seed);
   EXPECT_EQ(FormatState(read), FormatState(state));
 }
@@ -369,12 +371,17 @@ TEST(State, WhatCannotBeReadCountsAsEmpty) {
         R"({"format":5,"whole":{"metrics":[{"half_rank":[0,0,"x",0,0],
                                      "power":[0,0,1e300,0,0]}]},"design_seed":-1})",
         R"({"format":5,"whole":{"metrics":[],"fitted_at":"no"}})",
-        R"({"format":5,"whole":7,"nearby":[]})"}) {
+        R"({"format":5,"whole":7,"nearby":[]})",
+        R"({"format":5,"best":7})",
+        R"({"format":5,"best":[0.5,0.5]})",
+        R"({"format":5,"best":[0.5,0.5,"0.5"]})",
+        R"({"format":5,"best":[0.5,0.5,1.5]})"}) {
     const GpState state = ParseState(text, kShape);
     ASSERT_EQ(state.whole.metrics.size(), kShape.metrics) << text;
     ASSERT_EQ(state.nearby.metrics.size(), kShape.metrics) << text;
     EXPECT_FALSE(state.whole.metrics[0].by_warp[0].has_value()) << text;
     EXPECT_FALSE(state.whole.metrics[0].by_warp[1].has_value()) << text;
+    EXPECT_FALSE(state.best.has_value()) << text;
     EXPECT_FALSE(state.design_seed.has_value()) << text;
   }
 }

@@ -173,7 +173,9 @@ TEST(GpOptimizer, ChoosesTheWarpThatOrdersTheTrialsBest) {
     std::vector<Observation> trials = RandomTrials(space, 30);
     for (Observation& trial : trials) trial.values[0] = bend(trial.values[0]);
     const Suggestions s = NewGp(space)->Suggest(Log(space, trials), {}, "", Rng(1), 1, {}).value();
-    return gp::ParseState(s.state, {.metrics = 1, .groups = 2}).whole.metrics[0].warp;
+    return gp::ParseState(s.state, {.metrics = 1, .groups = 2, .coordinates = 2})
+        .whole.metrics[0]
+        .warp;
   };
   // A bowl seen through a logarithm, which makes a spike of its bottom: bending it back makes it a bowl again.
   EXPECT_EQ(warp_in_use([](double v) { return std::log(v + 1e-4); }), gp::Warp::kPower);

@@ -125,31 +125,49 @@ TEST(TrainingSet, NearbyHoldsTheNearestInOrder) {
   EXPECT_TRUE(set.is_nearby);
 }
 
-TEST(Models, LookNearTheBestAtThreeOfFourTurnsOnceTrialsAreTooMany) {
-  for (std::uint64_t turn = 0; turn < 8; ++turn) {
-    Line line(100);
+TEST(Models, LookNearTheBestAtEveryOtherTurnOnceTrialsAreTooMany) {
+  Line line(100);
+  for (std::uint64_t turn = 0; turn < 9; ++turn) {
     const Model model = line.At(turn, 80);
-    EXPECT_EQ(model.region.has_value(), turn % 4 != 0) << turn;
-    EXPECT_EQ(line.state.nearby.fits, turn % 4 != 0 ? 1 : 0);
-    EXPECT_EQ(line.state.whole.fits, turn % 4 != 0 ? 0 : 1);
+    EXPECT_EQ(model.region.has_value(), turn % 2 == 1) << turn;
     if (model.region) {
       EXPECT_LT(model.region->centre[0], 0.05);
     }
-    EXPECT_FALSE(Line(100).At(turn, 90).region.has_value());
-    EXPECT_FALSE(Line(100, 2).At(turn, 80).region.has_value());
+    EXPECT_LT(line.state.best.value()[0], 0.05);
   }
+  EXPECT_EQ(line.state.whole.fits, 1);
+  EXPECT_EQ(line.state.nearby.fits, 1);
 }
 
-TEST(Models, LookEverywhereWhileNoTrialKeepsTheConstraints) {
+TEST(Models, LookEverywhereWhileTrialsAreFewOrObjectivesSeveralOrTheBestIsUnknown) {
+  EXPECT_FALSE(Line(100).At(1, 80).region.has_value());
+  Line few(100);
+  few.state.best = {0.5, 0.5};
+  EXPECT_FALSE(few.At(1, 90).region.has_value());
+  EXPECT_TRUE(few.At(1, 89).region.has_value());
+  Line several(100, 2);
+  several.state.best = {0.5, 0.5};
+  EXPECT_FALSE(several.At(1, 80).region.has_value());
+}
+
+TEST(Models, TakeABetterTrialForTheBestThanTheOneThatWas) {
+  Line line(100);
+  line.state.best = {0.4, 0.5};
+  const Model model = line.At(1, 80);
+  EXPECT_LT(model.region->centre[0], 0.3);
+  EXPECT_EQ(line.state.best, model.region->centre);
+}
+
+TEST(Models, LookNearATrialThatKeepsTheConstraints) {
   Line line(100);
   line.history.slacks.assign(1, std::vector<double>(line.history.points.size(), -1.0));
+  for (std::size_t i = 40; i < line.history.points.size(); ++i) line.history.slacks[0][i] = 1.0;
   line.state.whole.metrics.resize(2);
   line.state.nearby.metrics.resize(2);
-  EXPECT_FALSE(line.At(1, 80).region.has_value());
-  line.history.slacks[0][40] = 1.0;
+  EXPECT_FALSE(line.At(0, 80).region.has_value());
   const Model model = line.At(1, 80);
   ASSERT_TRUE(model.region.has_value());
-  EXPECT_NEAR(model.region->centre[0], line.history.points[40][0], 0.1);
+  EXPECT_NEAR(model.region->centre[0], line.history.points[40][0], 0.05);
 }
 
 // A sharp cone in four dimensions, of which a model of 25 trials from everywhere sees too little.

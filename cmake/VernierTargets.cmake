@@ -15,6 +15,8 @@ function(vernier_library name)
     PUBLIC ${arg_DEPS}
     PRIVATE ${arg_PRIVATE_DEPS} $<BUILD_INTERFACE:vernier_warnings>)
   if(arg_NUMERICAL)
+    # «omp simd» alone, for sums whose order is free; no threads, no library.
+    target_compile_options(vernier_${name} PRIVATE -fopenmp-simd)
     # At -O3, GCC 12 takes members of structs for uninitialised that are not.
     target_compile_options(vernier_${name} PRIVATE
       $<$<CONFIG:RelWithDebInfo>:-O3>

@@ -38,7 +38,7 @@ void GrowingFactor::Append(const Kernel& kernel, const Eigen::MatrixXd& z, Eigen
   points_.bottomRows(after - before) = z.bottomRows(z.rows() - from);
   for (Eigen::Index i = before; i < after; ++i) {
     Eigen::VectorXd border = kernel.Between(points_.topRows(i), points_.row(i)).col(0);
-    storage_.topLeftCorner(i, i).triangularView<Eigen::Lower>().solveInPlace(border);
+    numerics::SolveLower(storage_.topLeftCorner(i, i), border);
     const double rest = kernel.variance() + nugget_ - border.squaredNorm();
     storage_.row(i).head(i) = border;
     storage_(i, i) = std::sqrt(std::max(rest, kLeastVarianceShare * kernel.variance()));

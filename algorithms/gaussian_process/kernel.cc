@@ -20,16 +20,25 @@ Hyperparameters Hyperparameters::Unpack(std::span<const double> theta) {
           .log_noise = theta[groups + 2]};
 }
 
-void ToCorrelation(Eigen::Ref<Eigen::ArrayXd> r2) {
-  const Eigen::ArrayXd a = (5.0 * r2).sqrt();
-  r2 = (1.0 + a + a.square() / 3.0) * (-a).exp();
+void ToCorrelation(Eigen::Ref<Eigen::ArrayXd> a2) {
+  a2 = a2.sqrt();
+  const auto& a = a2;
+  a2 = (1.0 + a * (1.0 + a * (1.0 / 3.0))) * (-a).exp();
 }
 
-void ToCorrelation(Eigen::Ref<Eigen::ArrayXd> r2, Eigen::Ref<Eigen::ArrayXd> slope) {
-  const Eigen::ArrayXd a = (5.0 * r2).sqrt();
-  const Eigen::ArrayXd decay = (-a).exp();
-  slope = (5.0 / 3.0) * (1.0 + a) * decay;
-  r2 = (1.0 + a + a.square() / 3.0) * decay;
+void ToCorrelation(Eigen::Ref<Eigen::ArrayXd> a2, Eigen::Ref<Eigen::ArrayXd> slope) {
+  a2 = a2.sqrt();
+  slope = (-a2).exp();
+  // One pass; array expressions would take two, and a third array.
+  double* const correlations = a2.data();
+  double* const slopes = slope.data();
+#pragma omp simd
+  for (Eigen::Index i = 0; i < a2.size(); ++i) {
+    const double a = correlations[i];
+    const double decay = slopes[i];
+    correlations[i] = (1.0 + a * (1.0 + a * (1.0 / 3.0))) * decay;
+    slopes[i] = (5.0 / 3.0) * (1.0 + a) * decay;
+  }
 }
 
 Kernel::Kernel(const Hyperparameters& hyperparameters, const std::vector<int>& group_of_column)
@@ -51,48 +60,58 @@ Eigen::MatrixXd Kernel::Scaled(const Eigen::MatrixXd& features) const {
 
 Eigen::MatrixXd Kernel::Lower(const Eigen::MatrixXd& z) const {
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(z.rows(), z.rows());
-  Add(z, z, Pairs::kLowerHalf, out);
+  const Effects effects = EffectsOf(z);
+  Fill({z, effects}, {z, effects}, Pairs::kLowerHalf, out);
   return out;
 }
 
 Eigen::MatrixXd Kernel::Between(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) const {
-  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(a.rows(), b.rows());
-  Add(a, b, Pairs::kAll, out);
+  return Between(a, EffectsOf(a), b);
+}
+
+Eigen::MatrixXd Kernel::Between(const Eigen::MatrixXd& a,
+                                const Effects& effects,
+                                const Eigen::MatrixXd& b) const {
+  Eigen::MatrixXd out(a.rows(), b.rows());
+  Fill({a, effects}, {b, EffectsOf(b)}, Pairs::kAll, out);
   return out;
 }
 
-void Kernel::Add(const Eigen::MatrixXd& a,
-                 const Eigen::MatrixXd& b,
-                 Pairs pairs,
-                 Eigen::MatrixXd& out) const {
-  const auto add = [&](Eigen::Index first, Eigen::Index size, double inverse_reach, double weight) {
-    Eigen::ArrayXd r2(a.rows());
-    for (Eigen::Index j = 0; j < b.rows(); ++j) {
-      const Eigen::Index rows = pairs == Pairs::kAll ? a.rows() : a.rows() - j;
-      auto below = r2.tail(rows);
-      below.setZero();
-      for (Eigen::Index c = first; c < first + size; ++c) {
-        below += (inverse_reach * (a.col(c).tail(rows).array() - b(j, c))).square();
+// By columns, in one pass over the groups: what a main effect computes of a distance is what the joint part adds up.
+void Kernel::Fill(const Points& a, const Points& b, Pairs pairs, Eigen::MatrixXd& out) const {
+  const double share = main_ / static_cast<double>(groups_.size());
+  const Eigen::Index all = a.z.rows();
+  Eigen::ArrayXd joint(all);
+  for (Eigen::Index j = 0; j < b.z.rows(); ++j) {
+    const Eigen::Index rows = pairs == Pairs::kAll ? all : all - j;
+    auto sum = out.col(j).tail(rows).array();
+    auto squares = joint.head(rows);
+    sum.setZero();
+    squares.setZero();
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (a.effects[g] && b.effects[g]) {
+        a.effects[g]->AddCorrelation(rows, *b.effects[g], j, share, sum, squares);
+        continue;
       }
-      ToCorrelation(below);
-      out.col(j).tail(rows).array() += weight * below;
+      Eigen::ArrayXd square = Squares(groups_[g], a.z.bottomRows(rows), b.z.row(j));
+      squares += square;
+      ToCorrelation(square);
+      sum += share * square;
     }
-  };
-  add(0, a.cols(), 1.0, signal_);
-  for (const Group& group : groups_) {
-    const double share = main_ / static_cast<double>(groups_.size());
-    if (group.size > 1 || !MainEffect::Holds(a.col(group.first)) ||
-        !MainEffect::Holds(b.col(group.first))) {
-      add(group.first, group.size, 1.0 / kMainReach, share);
-      continue;
-    }
-    const MainEffect of_a(a.col(group.first));
-    const MainEffect of_b(b.col(group.first));
-    for (Eigen::Index j = 0; j < b.rows(); ++j) {
-      const Eigen::Index rows = pairs == Pairs::kAll ? a.rows() : a.rows() - j;
-      of_a.AddCorrelation(rows, of_b, j, share, out.col(j).tail(rows).array());
-    }
+    squares *= kMainReach * kMainReach;
+    ToCorrelation(squares);
+    sum += signal_ * squares;
   }
+}
+
+Eigen::ArrayXd Kernel::Squares(const Group& group,
+                               const Eigen::Ref<const Eigen::MatrixXd>& a,
+                               const Eigen::Ref<const Eigen::RowVectorXd>& b) {
+  return 5.0 / (kMainReach * kMainReach) *
+         (a.middleCols(group.first, group.size).rowwise() - b.segment(group.first, group.size))
+             .rowwise()
+             .squaredNorm()
+             .array();
 }
 
 Kernel::Effects Kernel::EffectsOf(const Eigen::MatrixXd& a) const {
@@ -109,29 +128,33 @@ Kernel::Effects Kernel::EffectsOf(const Eigen::MatrixXd& a) const {
 Kernel::Sloped Kernel::BetweenWithSlopes(const Eigen::MatrixXd& a,
                                          const Effects& effects,
                                          const Eigen::RowVectorXd& b) const {
-  Sloped out{.covariance = Eigen::VectorXd(a.rows()),
+  Sloped out{.covariance = Eigen::VectorXd::Zero(a.rows()),
              .slopes = Eigen::MatrixXd(a.rows(), a.cols())};
-  Eigen::ArrayXd r2 = (a.rowwise() - b).rowwise().squaredNorm();
-  Eigen::ArrayXd slope(a.rows());
-  ToCorrelation(r2, slope);
-  out.covariance = signal_ * r2;
-  out.slopes.colwise() = (signal_ * slope).matrix();
   const double share = main_ / static_cast<double>(groups_.size());
   constexpr double kInverse = 1.0 / (kMainReach * kMainReach);
+  Eigen::ArrayXd squares = Eigen::ArrayXd::Zero(a.rows());
+  Eigen::ArrayXd slope(a.rows());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const Group& group = groups_[g];
     if (effects[g] && MainEffect::Holds(b[group.first])) {
-      effects[g]->AddCorrelation(b[group.first], share, out.covariance.array(), slope);
-      out.slopes.col(group.first) += (kInverse * slope).matrix();
+      effects[g]->AddCorrelation(b[group.first],
+                                 share,
+                                 out.covariance.array(),
+                                 squares,
+                                 out.slopes.col(group.first).array());
       continue;
     }
-    const auto columns = a.middleCols(group.first, group.size);
-    r2 =
-        kInverse * (columns.rowwise() - b.segment(group.first, group.size)).rowwise().squaredNorm();
-    ToCorrelation(r2, slope);
-    out.covariance.array() += share * r2;
-    out.slopes.middleCols(group.first, group.size).colwise() += (share * kInverse * slope).matrix();
+    Eigen::ArrayXd square = Squares(group, a, b);
+    squares += square;
+    ToCorrelation(square, slope);
+    out.covariance.array() += share * square;
+    out.slopes.middleCols(group.first, group.size).colwise() = (share * slope).matrix();
   }
+  squares *= kMainReach * kMainReach;
+  ToCorrelation(squares, slope);
+  out.covariance.array() += signal_ * squares;
+  slope *= signal_;
+  for (auto column : out.slopes.colwise()) column = kInverse * column + slope.matrix();
   return out;
 }
 

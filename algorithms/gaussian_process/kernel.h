@@ -46,12 +46,17 @@ class Kernel {
   const Eigen::RowVectorXd& inverse_scales() const { return inverse_scales_; }
   Eigen::MatrixXd Scaled(const Eigen::MatrixXd& features) const;
 
+  // The main effects of points, by group; none of groups of several columns, nor where MainEffect does not hold.
+  using Effects = std::vector<std::optional<MainEffect>>;
+
   // k of all pairs of rows: the lower half; above the diagonal: zero.
   Eigen::MatrixXd Lower(const Eigen::MatrixXd& z) const;
   // k of each row of `a` with each row of `b`: a.rows() x b.rows().
   Eigen::MatrixXd Between(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) const;
-  // The main effects of the rows of `a`, by group; none of groups of several columns, nor where MainEffect does not hold.
-  using Effects = std::vector<std::optional<MainEffect>>;
+  // The same; `effects`: those of `a`.
+  Eigen::MatrixXd Between(const Eigen::MatrixXd& a,
+                          const Effects& effects,
+                          const Eigen::MatrixXd& b) const;
   Effects EffectsOf(const Eigen::MatrixXd& a) const;
   // For one point `b`, k with each row of `a`, and the slopes t (a.rows() x columns) for which
   // d k_i / d b_c = t_ic (a_ic - b_c).
@@ -70,11 +75,16 @@ class Kernel {
     Eigen::Index first;
     Eigen::Index size;
   };
-  // Adds k to `out`.
-  void Add(const Eigen::MatrixXd& a,
-           const Eigen::MatrixXd& b,
-           Pairs pairs,
-           Eigen::MatrixXd& out) const;
+  struct Points {
+    const Eigen::MatrixXd& z;
+    const Effects& effects;
+  };
+  // Writes k of the pairs, which are the last rows of a column.
+  void Fill(const Points& a, const Points& b, Pairs pairs, Eigen::MatrixXd& out) const;
+  // (a_g)^2 = 5 (r_g / kMainReach)^2 of each row of `a` with `b`.
+  static Eigen::ArrayXd Squares(const Group& group,
+                                const Eigen::Ref<const Eigen::MatrixXd>& a,
+                                const Eigen::Ref<const Eigen::RowVectorXd>& b);
 
   double signal_;
   double main_;
@@ -82,9 +92,9 @@ class Kernel {
   std::vector<Group> groups_;
 };
 
-// Matern's correlation at each squared distance, in place.
-void ToCorrelation(Eigen::Ref<Eigen::ArrayXd> r2);
+// Matern's correlation at each a^2 = 5 r^2, in place.
+void ToCorrelation(Eigen::Ref<Eigen::ArrayXd> a2);
 // Also its slope h = -2 dc / d(r^2) = (5/3) (1 + a) e^-a, for which d c / d ln l_g = h r_g^2.
-void ToCorrelation(Eigen::Ref<Eigen::ArrayXd> r2, Eigen::Ref<Eigen::ArrayXd> slope);
+void ToCorrelation(Eigen::Ref<Eigen::ArrayXd> a2, Eigen::Ref<Eigen::ArrayXd> slope);
 
 }  // namespace vernier::gp

@@ -11,6 +11,9 @@
 namespace vernier::gp {
 namespace {
 
+// Of a^2 of a main effect to r_g^2.
+constexpr double kSquaredRate = 5.0 / (kMainReach * kMainReach);
+
 // -ln of a Gamma density at e^log_value, as a density of the value; adds its derivative by log_value.
 double NegativeLogGamma(double shape, double rate, double log_value, double& slope) {
   const double value = std::exp(log_value);
@@ -56,24 +59,16 @@ NegativeLogPosterior::NegativeLogPosterior(const Eigen::MatrixXd& features,
                                            const Eigen::VectorXd& targets,
                                            const Prior& prior)
     : targets_(targets), prior_(prior), features_(features) {
-  const Eigen::Index n = features.rows();
-  const int groups = group_of_column.empty() ? 0 : group_of_column.back() + 1;
-  only_column_.assign(static_cast<std::size_t>(groups), -1);
   for (std::size_t column = 0; column < group_of_column.size(); ++column) {
     const auto group = static_cast<std::size_t>(group_of_column[column]);
-    const bool is_shared = std::count(group_of_column.begin(), group_of_column.end(), group) > 1;
-    if (!is_shared) only_column_[group] = static_cast<Eigen::Index>(column);
-  }
-  squares_ = Eigen::ArrayXXd::Zero(n * (n - 1) / 2, groups);
-  ForEachColumn(n, [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
-    for (Eigen::Index column = 0; column < features.cols(); ++column) {
-      squares_.col(group_of_column[static_cast<std::size_t>(column)]).segment(first, size) +=
-          (features.col(column).tail(size).array() - features(j, column)).square();
+    if (group == groups_.size()) {
+      groups_.emplace_back().first = static_cast<Eigen::Index>(column);
     }
-  });
-  joint_slope_.resize(squares_.rows());
-  main_product_.resize(squares_.rows(), groups);
-  weights_.resize(squares_.rows());
+    ++groups_[group].size;
+  }
+  const Eigen::Index n = features.rows();
+  joint_slope_.resize(n * (n - 1) / 2);
+  covariance_.resize(n, n);
 }
 
 double NegativeLogPosterior::operator()(std::span<const double> theta, std::span<double> gradient) {
@@ -91,72 +86,103 @@ double NegativeLogPosterior::operator()(std::span<const double> theta, std::span
   const Eigen::VectorXd alpha =
       inverse_.transpose().triangularView<Eigen::Upper>() * whitened;  // K^-1 y
   numerics::SquareLower(inverse_);
-  ForEachColumn(alpha.size(), [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
-    weights_.segment(first, size) =
-        (alpha[j] * alpha.tail(size) - inverse_.col(j).tail(size)).array();
-  });
 
-  // d / d theta = -1/2 tr(W dK / d theta); off the diagonal every pair counts twice.
+  // d / d theta = -1/2 tr(W dK / d theta)
   std::fill(gradient.begin(), gradient.end(), 0.0);
-  const std::size_t groups = h.log_length_scales.size();
+  AddGradient(alpha, signal, main, gradient);
+  const std::size_t groups = groups_.size();
   const double trace = alpha.squaredNorm() - inverse_.trace();
-  const Eigen::VectorXd sloped = signal * weights_ * joint_slope_;
-  const Eigen::VectorXd by_joint = squares_.matrix().transpose() * sloped;
-  const Eigen::VectorXd by_main = main_product_.matrix().transpose() * weights_.matrix();
-  for (std::size_t g = 0; g < groups; ++g) {
-    const auto column = static_cast<Eigen::Index>(g);
-    gradient[g] = -std::exp(-2.0 * theta[g]) * by_joint[column] - main * by_main[column];
-  }
-  gradient[groups] = -signal * (0.5 * trace + (weights_ * joint_).sum());
-  gradient[groups + 1] = -main * (0.5 * trace + (weights_ * main_).sum());
-  gradient[groups + 2] = -0.5 * noise * trace;
+  gradient[groups] -= 0.5 * signal * trace;
+  gradient[groups + 1] -= 0.5 * main * trace;
+  gradient[groups + 2] -= 0.5 * noise * trace;
   const double log_determinant = factor->lower.diagonal().array().log().sum();
   return 0.5 * whitened.squaredNorm() + log_determinant + prior_.NegativeLog(theta, gradient);
 }
 
 void NegativeLogPosterior::Correlate(const Hyperparameters& h) {
-  Eigen::VectorXd inverse_squares(squares_.cols());
-  main_.setZero(squares_.rows());
-  for (Eigen::Index g = 0; g < squares_.cols(); ++g) {
-    const double inverse_scale = std::exp(-h.log_length_scales[static_cast<std::size_t>(g)]);
-    inverse_squares[g] = inverse_scale * inverse_scale;
-    AddMainEffect(g, inverse_scale);
-  }
-  joint_ = (squares_.matrix() * inverse_squares).array();
-  ToCorrelation(joint_, joint_slope_);
-}
-
-void NegativeLogPosterior::AddMainEffect(Eigen::Index group, double inverse_scale) {
-  const double share = 1.0 / static_cast<double>(squares_.cols());
-  const Eigen::Index column = only_column_[static_cast<std::size_t>(group)];
-  if (column >= 0) {
-    const Eigen::VectorXd coordinates = inverse_scale * features_.col(column);
-    if (MainEffect::Holds(coordinates)) {
-      const MainEffect effect(coordinates);
-      auto slopes = main_product_.col(group);
-      ForEachColumn(features_.rows(), [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
-        effect.AddCorrelation(
-            size, effect, j, share, main_.segment(first, size), slopes.segment(first, size));
-      });
-      return;
+  joint_.setZero(joint_slope_.size());
+  main_.setZero(joint_slope_.size());
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    Group& group = groups_[g];
+    const double inverse_scale = std::exp(-h.log_length_scales[g]);
+    group.inverse_square = inverse_scale * inverse_scale;
+    group.effect.reset();
+    const Eigen::VectorXd scaled = inverse_scale * features_.col(group.first);
+    if (group.size == 1 && MainEffect::Holds(scaled)) {
+      group.effect.emplace(scaled);
+    } else {
+      AddPairs(group);
     }
   }
-  // h(r / reach) (r / reach)^2 is the derivative.
-  Eigen::ArrayXd r2 = std::pow(inverse_scale / kMainReach, 2) * squares_.col(group);
-  Eigen::ArrayXd slope(r2.size());
-  main_product_.col(group) = share * r2;
-  ToCorrelation(r2, slope);
-  main_product_.col(group) *= slope;
-  main_ += share * r2;
+  const double share = 1.0 / static_cast<double>(groups_.size());
+  ForEachColumn(features_.rows(), [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
+    auto squares = joint_.segment(first, size);
+    for (const Group& group : groups_) {
+      if (!group.effect) continue;
+      group.effect->AddCorrelation(
+          size, *group.effect, j, share, main_.segment(first, size), squares);
+    }
+    squares *= kMainReach * kMainReach;
+    ToCorrelation(squares, joint_slope_.segment(first, size));
+  });
+}
+
+// For a group without a main effect: adds its a^2 and correlation to those of all pairs.
+void NegativeLogPosterior::AddPairs(Group& group) {
+  if (group.squares.size() == 0) {
+    group.squares.resize(joint_.size());
+    ForEachColumn(features_.rows(), [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
+      const auto columns = features_.middleCols(group.first, group.size);
+      group.squares.segment(first, size) =
+          (columns.bottomRows(size).rowwise() - columns.row(j)).rowwise().squaredNorm();
+    });
+  }
+  Eigen::ArrayXd squares = group.inverse_square * kSquaredRate * group.squares;
+  Eigen::ArrayXd slope(squares.size());
+  joint_ += squares;
+  group.derivatives = squares / 5.0;
+  ToCorrelation(squares, slope);
+  group.derivatives *= slope;
+  main_ += squares / static_cast<double>(groups_.size());
 }
 
 void NegativeLogPosterior::FillCovariance(double signal, double main, double noise) {
-  const Eigen::Index n = targets_.size();
-  covariance_.resize(n, n);
   covariance_.diagonal().setConstant(signal + main + noise);
-  ForEachColumn(n, [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
+  ForEachColumn(targets_.size(), [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
     covariance_.col(j).tail(size) =
         (signal * joint_.segment(first, size) + main * main_.segment(first, size)).matrix();
+  });
+}
+
+void NegativeLogPosterior::AddGradient(const Eigen::VectorXd& alpha,
+                                       double signal,
+                                       double main,
+                                       std::span<double> gradient) const {
+  const std::size_t groups = groups_.size();
+  // d c(r) / d ln l_g = h r_g^2, and r_g^2 = a_g^2 / kSquaredRate.
+  const double by_square = signal / kSquaredRate;
+  const double by_derivative = main / static_cast<double>(groups);
+  Eigen::ArrayXd all_weights(alpha.size());
+  Eigen::ArrayXd all_sloped(alpha.size());
+  ForEachColumn(alpha.size(), [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
+    auto weights = all_weights.head(size);
+    auto sloped = all_sloped.head(size);
+    weights = (alpha[j] * alpha.tail(size) - inverse_.col(j).tail(size)).array();
+    sloped = weights * joint_slope_.segment(first, size);
+    for (std::size_t g = 0; g < groups; ++g) {
+      const Group& group = groups_[g];
+      const MainEffect::Sums sums =
+          group.effect
+              ? group.effect->WeightedSums(j, sloped, weights)
+              : MainEffect::Sums{
+                    .squares = group.inverse_square * kSquaredRate *
+                               (group.squares.segment(first, size) * sloped).sum(),
+                    .derivatives = (group.derivatives.segment(first, size) * weights).sum()};
+      gradient[g] -= by_square * sums.squares + by_derivative * sums.derivatives;
+    }
+    // Off the diagonal every pair counts twice.
+    gradient[groups] -= signal * (weights * joint_.segment(first, size)).sum();
+    gradient[groups + 1] -= main * (weights * main_.segment(first, size)).sum();
   });
 }
 

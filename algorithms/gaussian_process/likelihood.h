@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "Eigen/Core"
 #include "algorithms/gaussian_process/kernel.h"
+#include "algorithms/gaussian_process/main_effect.h"
 
 namespace vernier::gp {
 
@@ -42,7 +44,7 @@ struct Prior {
 // thread.
 //
 // What depends on pairs of points i > j is kept in arrays over the pairs, by columns of the lower half: (1, 0), (2, 0) …
-// (n-1, 0), (2, 1) … So all of an evaluation but its Cholesky factor and its inverse are passes over long arrays.
+// (n-1, 0), (2, 1) … What a main effect is made of is not kept: to compute it again is cheaper than to fetch it.
 class NegativeLogPosterior {
  public:
   // `features`: n x p, n >= 1; `targets`: n.  The columns of a group are neighbours; `targets` must outlive the object.
@@ -55,23 +57,32 @@ class NegativeLogPosterior {
   double operator()(std::span<const double> theta, std::span<double> gradient);
 
  private:
+  struct Group {
+    Eigen::Index first = 0;  // Of its columns.
+    Eigen::Index size = 0;
+    double inverse_square = 0;         // 1 / l_g^2
+    std::optional<MainEffect> effect;  // Of a single column, where it holds; elsewhere, by pair:
+    Eigen::ArrayXd squares;            // |x_g - x'_g|^2
+    Eigen::ArrayXd derivatives;        // Of c(r_g / kMainReach) by ln l_g.
+  };
   void Correlate(const Hyperparameters& h);
-  void AddMainEffect(Eigen::Index group, double inverse_scale);
+  void AddPairs(Group& group);
   void FillCovariance(double signal, double main, double noise);
+  // Adds that of the pairs: W = alpha alpha' - K^-1 from `alpha` and inverse_.
+  void AddGradient(const Eigen::VectorXd& alpha,
+                   double signal,
+                   double main,
+                   std::span<double> gradient) const;
 
   const Eigen::VectorXd& targets_;
   const Prior prior_;
-  // Where a group is a single column: that; -1 elsewhere.
-  std::vector<Eigen::Index> only_column_;
   Eigen::MatrixXd features_;
-  Eigen::ArrayXXd squares_;       // By pair and group: |x_g - x'_g|^2.
-  Eigen::ArrayXd joint_;          // c(r)
-  Eigen::ArrayXd joint_slope_;    // h(r)
-  Eigen::ArrayXd main_;           // Mean over the groups of c(r_g / reach)
-  Eigen::ArrayXXd main_product_;  // By pair and group: the derivative of main_ by ln l_g.
-  Eigen::MatrixXd covariance_;    // Lower half.
-  Eigen::MatrixXd inverse_;       // L^-1, then the lower half of K^-1.
-  Eigen::ArrayXd weights_;        // By pair: W = alpha alpha' - K^-1.
+  std::vector<Group> groups_;
+  Eigen::ArrayXd joint_;        // c(r)
+  Eigen::ArrayXd joint_slope_;  // h(r)
+  Eigen::ArrayXd main_;         // Mean over the groups of c(r_g / kMainReach)
+  Eigen::MatrixXd covariance_;  // Lower half.
+  Eigen::MatrixXd inverse_;     // L^-1, then the lower half of K^-1.
 };
 
 }  // namespace vernier::gp

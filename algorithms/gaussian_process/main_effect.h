@@ -22,25 +22,29 @@ class MainEffect {
   // REQUIRES: Holds(coordinates).
   explicit MainEffect(const Eigen::VectorXd& coordinates);
 
-  // Of the last `rows` points with the j-th of `other`: adds `weight` times the correlation to `sum`.
-  void AddCorrelation(Eigen::Index rows,
-                      const MainEffect& other,
-                      Eigen::Index j,
-                      double weight,
-                      Eigen::Ref<Eigen::ArrayXd> sum) const;
-  // Also writes `weight` times its derivative by ln of the length scale, a^2 (1 + a) e^-a / 3.
+  // Of the last `rows` points with the j-th of `other`: adds `weight` times the correlation to `sum`, and a^2 to `squares`.
   void AddCorrelation(Eigen::Index rows,
                       const MainEffect& other,
                       Eigen::Index j,
                       double weight,
                       Eigen::Ref<Eigen::ArrayXd> sum,
-                      Eigen::Ref<Eigen::ArrayXd> slope) const;
-  // Of all points with one at `coordinate`: adds `weight` times the correlation to `sum`, and writes `weight` times its slope
+                      Eigen::Ref<Eigen::ArrayXd> squares) const;
+  // Of all points with one at `coordinate`: the same, and writes `weight` times the correlation's slope
   // h = (5/3) (1 + a) e^-a to `slope` (ToCorrelation).  REQUIRES: Holds(coordinate).
   void AddCorrelation(double coordinate,
                       double weight,
                       Eigen::Ref<Eigen::ArrayXd> sum,
+                      Eigen::Ref<Eigen::ArrayXd> squares,
                       Eigen::Ref<Eigen::ArrayXd> slope) const;
+  // Of the last points with the j-th, as many as there are weights: the sums of a^2, weighted by `of_squares`, and of the
+  // correlation's derivative by ln of the length scale, a^2 (1 + a) e^-a / 3, weighted by `of_derivatives`.
+  struct Sums {
+    double squares;
+    double derivatives;
+  };
+  Sums WeightedSums(Eigen::Index j,
+                    const Eigen::Ref<const Eigen::ArrayXd>& of_squares,
+                    const Eigen::Ref<const Eigen::ArrayXd>& of_derivatives) const;
 
  private:
   template <typename Visit>

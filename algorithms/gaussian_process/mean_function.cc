@@ -15,7 +15,7 @@ constexpr double kFadeTrials = 10.0;
 }  // namespace
 
 Eigen::VectorXd KernelExpansion::At(const Eigen::MatrixXd& features) const {
-  return kernel_.Between(points_, kernel_.Scaled(features)).transpose() * coefficients_;
+  return kernel_.Between(points_, effects_, kernel_.Scaled(features)).transpose() * coefficients_;
 }
 
 double KernelExpansion::AtWithGradient(const Eigen::RowVectorXd& features,

@@ -1,5 +1,6 @@
 #include "algorithms/numerics/cholesky.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "Eigen/Cholesky"
@@ -9,18 +10,46 @@ namespace {
 
 constexpr double kFirstJitter = 1e-10;
 constexpr double kLastJitter = 1e-3;
-// Below this size a triangular solve is faster than halving further.
+// Below this size plain loops are faster than halving further.
 constexpr Eigen::Index kBlock = 32;
+// Of triangular systems with one right side.
+constexpr Eigen::Index kPanel = 16;
+
+// Factorises the lower half in place: [A .; B C] = [L 0; M N] [L 0; M N]' with M = B L'^-1, N N' = C - M M'. False: it is
+// not positive definite.
+bool FactorizeInPlace(Eigen::Ref<Eigen::MatrixXd> k) {
+  const Eigen::Index n = k.rows();
+  if (n <= kBlock) return Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>>(k).info() == Eigen::Success;
+  const Eigen::Index half = n / 2;
+  const Eigen::Index rest = n - half;
+  auto first = k.topLeftCorner(half, half);
+  auto below = k.bottomLeftCorner(rest, half);
+  auto last = k.bottomRightCorner(rest, rest);
+  if (!FactorizeInPlace(first)) return false;
+  first.transpose().triangularView<Eigen::Upper>().solveInPlace<Eigen::OnTheRight>(below);
+  last.selfadjointView<Eigen::Lower>().rankUpdate(below, -1.0);
+  return FactorizeInPlace(last);
+}
+
+// The last column first: [a 0; b C]^-1 = [1/a 0; -C^-1 b / a, C^-1].
+void InvertSmallInPlace(Eigen::Ref<Eigen::MatrixXd> l) {
+  Eigen::Matrix<double, kBlock, 1> b;
+  for (Eigen::Index j = l.rows() - 1; j >= 0; --j) {
+    const Eigen::Index rest = l.rows() - j - 1;
+    auto below = l.col(j).tail(rest);
+    l(j, j) = 1.0 / l(j, j);
+    b.head(rest) = -l(j, j) * below;
+    below.setZero();
+    for (Eigen::Index k = 0; k < rest; ++k) {
+      below.tail(rest - k) += b[k] * l.col(j + 1 + k).tail(rest - k);
+    }
+  }
+}
 
 // Inverts the triangle in place: [A 0; B C]^-1 = [A^-1 0; -C^-1 B A^-1, C^-1].
 void InvertInPlace(Eigen::Ref<Eigen::MatrixXd> l, Eigen::MatrixXd& scratch) {
   const Eigen::Index n = l.rows();
-  if (n <= kBlock) {
-    scratch.topLeftCorner(n, n).setIdentity();
-    l.triangularView<Eigen::Lower>().solveInPlace(scratch.topLeftCorner(n, n));
-    l = scratch.topLeftCorner(n, n);
-    return;
-  }
+  if (n <= kBlock) return InvertSmallInPlace(l);
   const Eigen::Index half = n / 2;
   const Eigen::Index rest = n - half;
   InvertInPlace(l.topLeftCorner(half, half), scratch);
@@ -62,8 +91,7 @@ std::optional<CholeskyFactor> FactorizeWithJitter(const Eigen::MatrixXd& k) {
   while (std::isfinite(scale)) {
     factor.lower = k;
     factor.lower.diagonal().array() += jitter;
-    const Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> in_place(factor.lower);
-    if (in_place.info() == Eigen::Success && factor.lower.diagonal().allFinite()) {
+    if (FactorizeInPlace(factor.lower) && factor.lower.diagonal().allFinite()) {
       factor.lower.triangularView<Eigen::StrictlyUpper>().setZero();
       factor.jitter = jitter;
       return factor;
@@ -72,6 +100,34 @@ std::optional<CholeskyFactor> FactorizeWithJitter(const Eigen::MatrixXd& k) {
     if (!(jitter <= 1.5 * kLastJitter * scale)) break;
   }
   return std::nullopt;
+}
+
+void SolveLower(const Eigen::Ref<const Eigen::MatrixXd>& lower, Eigen::Ref<Eigen::VectorXd> x) {
+  const Eigen::Index n = x.size();
+  for (Eigen::Index j = 0; j < n; j += kPanel) {
+    const Eigen::Index size = std::min(kPanel, n - j);
+    const Eigen::Index rest = n - j - size;
+    for (Eigen::Index i = j; i < j + size; ++i) {
+      for (Eigen::Index k = j; k < i; ++k) x[i] -= lower(i, k) * x[k];
+      x[i] *= 1.0 / lower(i, i);
+    }
+    x.tail(rest).noalias() -= lower.block(j + size, j, rest, size) * x.segment(j, size);
+  }
+}
+
+void SolveLowerTransposed(const Eigen::Ref<const Eigen::MatrixXd>& lower,
+                          Eigen::Ref<Eigen::VectorXd> x) {
+  const Eigen::Index n = x.size();
+  for (Eigen::Index end = n; end > 0; end -= std::min(kPanel, end)) {
+    const Eigen::Index size = std::min(kPanel, end);
+    const Eigen::Index j = end - size;
+    const Eigen::Index rest = n - end;
+    x.segment(j, size).noalias() -= lower.block(end, j, rest, size).transpose() * x.tail(rest);
+    for (Eigen::Index i = end - 1; i >= j; --i) {
+      for (Eigen::Index k = end - 1; k > i; --k) x[i] -= lower(k, i) * x[k];
+      x[i] *= 1.0 / lower(i, i);
+    }
+  }
 }
 
 void InvertLower(const Eigen::MatrixXd& lower, Eigen::MatrixXd& inverse) {

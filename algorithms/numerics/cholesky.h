@@ -16,6 +16,12 @@ struct CholeskyFactor {
 // diagonal. Nullopt: still not positive definite, or not finite.
 std::optional<CholeskyFactor> FactorizeWithJitter(const Eigen::MatrixXd& k);
 
+// Solves L x = b and L' x = b for one right side, which they overwrite: panel by panel, so that nearly all operations are in
+// products of matrix and vector, and few wait for a division.  REQUIRES: no zero on the diagonal.
+void SolveLower(const Eigen::Ref<const Eigen::MatrixXd>& lower, Eigen::Ref<Eigen::VectorXd> x);
+void SolveLowerTransposed(const Eigen::Ref<const Eigen::MatrixXd>& lower,
+                          Eigen::Ref<Eigen::VectorXd> x);
+
 // L^-1 of a lower triangular matrix, by halves: n^3/3 operations, nearly all in matrix products. `inverse` is resized;
 // above its diagonal: zero.  REQUIRES: no zero on the diagonal.
 void InvertLower(const Eigen::MatrixXd& lower, Eigen::MatrixXd& inverse);

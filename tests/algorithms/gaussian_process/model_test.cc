@@ -146,6 +146,21 @@ TEST(Likelihood, GradientAgreesWithDifferences) {
   }
 }
 
+// Far from the origin main effects are not made of exponentials of coordinates, but of distances.
+TEST(Likelihood, DoesNotDependOnTheOrigin) {
+  const Data data = RandomData(25, 3);
+  const Eigen::MatrixXd far = data.points.array() + 128.0;
+  NegativeLogPosterior here(data.points, kGroups, data.values, Prior());
+  NegativeLogPosterior there(far, kGroups, data.values, Prior());
+  const std::vector<double> theta = Typical(0.05).Pack();
+  std::vector<double> gradient_here(theta.size());
+  std::vector<double> gradient_there(theta.size());
+  EXPECT_NEAR(here(theta, gradient_here), there(theta, gradient_there), 1e-9);
+  for (std::size_t k = 0; k < theta.size(); ++k) {
+    EXPECT_NEAR(gradient_here[k], gradient_there[k], 1e-9) << "at " << k;
+  }
+}
+
 TEST(Likelihood, MatchesTheTextbookFormula) {
   const Data data = RandomData(3, 5);
   const Hyperparameters h = Typical(0.05);

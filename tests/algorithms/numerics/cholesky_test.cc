@@ -36,6 +36,18 @@ TEST_P(CholeskySize, InverseTimesFactorIsTheIdentity) {
   EXPECT_EQ(Eigen::MatrixXd(inverse.triangularView<Eigen::StrictlyUpper>()).norm(), 0.0);
 }
 
+TEST_P(CholeskySize, TriangularSystemsAreSolved) {
+  const Eigen::Index n = GetParam();
+  const auto factor = FactorizeWithJitter(PositiveDefinite(n));
+  const Eigen::VectorXd right = Eigen::VectorXd::LinSpaced(n, -1.0, 2.0);
+  Eigen::VectorXd x = right;
+  SolveLower(factor->lower, x);
+  EXPECT_LE((factor->lower * x - right).norm(), 1e-12);
+  x = right;
+  SolveLowerTransposed(factor->lower, x);
+  EXPECT_LE((factor->lower.transpose() * x - right).norm(), 1e-12);
+}
+
 TEST_P(CholeskySize, SquareOfTheInverseIsTheInverseOfTheMatrix) {
   const Eigen::Index n = GetParam();
   const Eigen::MatrixXd k = PositiveDefinite(n);
@@ -46,8 +58,10 @@ TEST_P(CholeskySize, SquareOfTheInverseIsTheInverseOfTheMatrix) {
   EXPECT_LE((inverse * k - Eigen::MatrixXd::Identity(n, n)).norm(), 1e-10);
 }
 
-// Around the block size of the recursion, and where halves are unequal.
-INSTANTIATE_TEST_SUITE_P(Sizes, CholeskySize, ::testing::Values(1, 2, 31, 32, 33, 67, 100));
+// Around the sizes of panels and blocks, and where halves are unequal.
+INSTANTIATE_TEST_SUITE_P(Sizes,
+                         CholeskySize,
+                         ::testing::Values(1, 2, 15, 16, 17, 31, 32, 33, 67, 100));
 
 TEST(Cholesky, AddsTheLeastJitterThatASingularMatrixNeeds) {
   const Eigen::MatrixXd ones = Eigen::MatrixXd::Ones(6, 6);  // Six times the same point.

@@ -52,7 +52,7 @@ TrialLog::View RandomTrials(const Problem& problem, std::int64_t n) {
   return trials.Snapshot();
 }
 
-// So many calls one after the other: what is proposed by turns is in the mean as often as in a study.
+// So many calls one after the other are timed in turn: an optimiser may do one thing at one trial and another at the next.
 constexpr std::size_t kTurns = 2;
 
 // Each call that is timed has one trial more than the one that made its state, as in a study that asks one at a time.
@@ -60,24 +60,21 @@ void Suggest(benchmark::State& state, const std::string& algorithm) {
   const Problem problem = TenFloats();
   const auto optimizer = NewOptimizer({.name = algorithm, .options = {}}, problem);
   if (!optimizer.ok()) return state.SkipWithError("no such algorithm");
+  const auto n = static_cast<std::size_t>(state.range(0));
   const TrialLog::View trials = RandomTrials(problem, state.range(0) + kTurns);
-  const std::size_t first = trials.size() - kTurns;
-  std::vector<std::string> states(1);
-  for (std::size_t turn = 0; turn < 2 * kTurns; ++turn) {
-    const auto n = first + turn % kTurns;
-    auto suggestions = (*optimizer)->Suggest(trials.Prefix(n), {}, states.back(), Rng(2), 1, {});
+  std::vector<std::string> states(kTurns);  // After the call with n, n + 1 … trials, each twice.
+  for (std::size_t call = 0; call < 2 * kTurns; ++call) {
+    const std::size_t turn = call % kTurns;
+    const std::string& before = states[(call + kTurns - 1) % kTurns];
+    auto suggestions = (*optimizer)->Suggest(trials.Prefix(n + turn), {}, before, Rng(2), 1, {});
     if (!suggestions.ok()) return state.SkipWithError("no first suggestion");
-    if (turn >= kTurns)
-      states.push_back(std::move(suggestions->state));
-    else
-      states.back() = std::move(suggestions->state);
+    states[turn] = std::move(suggestions->state);
   }
   std::uint64_t stream = 3;
   for (auto _ : state) {
     const std::size_t turn = stream % kTurns;
-    auto suggestions =
-        (*optimizer)
-            ->Suggest(trials.Prefix(first + 1 + turn), {}, states[1 + turn], Rng(stream++), 1, {});
+    const TrialLog::View finished = trials.Prefix(n + turn + 1);
+    auto suggestions = (*optimizer)->Suggest(finished, {}, states[turn], Rng(stream++), 1, {});
     if (!suggestions.ok()) return state.SkipWithError("no suggestion");
     benchmark::DoNotOptimize(suggestions);
   }

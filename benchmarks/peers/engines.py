@@ -2,8 +2,8 @@
 
 An engine has ask() -> (trial, params), tell(trial, values, slacks), load([(params, value)]) for finished trials of one
 objective that were made elsewhere, and close(). `space`: parameters as `vernier ask-tell` takes them; parameters that are not
-active are left out of params. HEBO knows no conditions: it is given all parameters, and those that are not active are
-dropped. BoTorch takes floats only. Both take one objective.
+active are left out of params. HEBO and Vizier know no conditions: they are given all parameters, and those that are not
+active are dropped. BoTorch takes floats only. HEBO and BoTorch take one objective; only Vernier and Optuna take constraints.
 """
 
 import json
@@ -200,6 +200,81 @@ class Hebo:
     def load(self, trials):
         self.optimizer.observe(self.pandas.DataFrame([params for params, _ in trials]),
                                self.numpy.array([[value] for _, value in trials]))
+
+    def close(self):
+        pass
+
+
+class Vizier:
+    """OSS Vizier's default designer, GP-UCB-PE, in 64 bits as its service runs it.
+
+    It compiles anew for each number of trials. Of one objective it is padded to tens of trials; of several it refuses to be:
+    JAX_COMPILATION_CACHE_DIR spares compiling what an earlier run compiled.
+    """
+
+    def __init__(self, problem, seed):
+        import absl.logging
+        import jax
+        absl.logging.set_verbosity(absl.logging.ERROR)
+        jax.config.update("jax_enable_x64", True)
+        from vizier import algorithms, pyvizier
+        from vizier._src.algorithms.designers.gp_ucb_pe import VizierGPUCBPEBandit  # Its public module wants cvxpy, too.
+        from vizier.pyvizier.converters import padding
+        self.algorithms, self.pyvizier = algorithms, pyvizier
+        self.space = problem.space
+        self.metrics = [f"objective {k}" for k in range(problem.objectives)]
+        trials = padding.PaddingType.MULTIPLES_OF_10 if problem.objectives == 1 else padding.PaddingType.NONE
+        self.designer = VizierGPUCBPEBandit(self.statement(), rng=jax.random.PRNGKey(seed),
+                                            padding_schedule=padding.PaddingSchedule(num_trials=trials))
+        self.pending, self.finished, self.count = {}, [], 0
+
+    def statement(self):
+        statement = self.pyvizier.ProblemStatement()
+        for p in self.space:
+            self.describe(statement.search_space.root, p)
+        for metric in self.metrics:
+            statement.metric_information.append(
+                self.pyvizier.MetricInformation(name=metric, goal=self.pyvizier.ObjectiveMetricGoal.MINIMIZE))
+        return statement
+
+    def describe(self, root, p):
+        if p["type"] == "categorical":
+            root.add_categorical_param(p["name"], [str(v) for v in p["values"]])
+        elif p["type"] == "discrete":
+            root.add_discrete_param(p["name"], p["values"])
+        else:
+            scale = self.pyvizier.ScaleType.LOG if p.get("log") else self.pyvizier.ScaleType.LINEAR
+            add = root.add_int_param if p["type"] == "int" else root.add_float_param
+            add(p["name"], p["min"], p["max"], scale_type=scale)
+
+    @staticmethod
+    def value(p, cell):
+        if p["type"] == "categorical":
+            return next(v for v in p["values"] if str(v) == cell)
+        if p["type"] == "discrete":
+            return min(p["values"], key=lambda v: abs(v - cell))
+        return int(cell) if p["type"] == "int" else min(max(float(cell), p["min"]), p["max"])
+
+    def ask(self):
+        self.designer.update(self.algorithms.CompletedTrials(self.finished),
+                             self.algorithms.ActiveTrials(list(self.pending.values())))
+        self.finished = []
+        self.count += 1
+        trial = self.designer.suggest(1)[0].to_trial(self.count)
+        self.pending[self.count] = trial
+        chosen = {p["name"]: self.value(p, trial.parameters[p["name"]].value) for p in self.space}
+        return self.count, active(self.space, chosen)
+
+    def tell(self, trial, values, slacks):
+        self.finish(self.pending.pop(trial), values)
+
+    def finish(self, trial, values):
+        self.finished.append(trial.complete(self.pyvizier.Measurement(metrics=dict(zip(self.metrics, values)))))
+
+    def load(self, trials):
+        for params, value in trials:
+            self.count += 1
+            self.finish(self.pyvizier.Trial(id=self.count, parameters=params), [value])
 
     def close(self):
         pass

@@ -48,7 +48,7 @@ std::string CsvLine(const std::vector<std::string>& fields) {
 
 void FlattenInto(const ordered_json& object, const std::string& prefix, ordered_json& flat) {
   for (const auto& [key, value] : object.items()) {
-    const std::string path = prefix.empty() ? key : prefix + "." + key;
+    const std::string path = prefix.empty() ? key : fmt::format("{}.{}", prefix, key);
     if (value.is_object()) {
       FlattenInto(value, path, flat);
     } else if (!value.is_array()) {

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
@@ -105,7 +104,7 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
       .version = VERNIER_VERSION,
       .store = options.store});
   watcher_ = std::make_unique<base::BackgroundThread>(
-      [this](std::stop_token stop) { calls_.Run(std::move(stop)); });
+      [this](const std::stop_token& stop) { calls_.Run(stop); });
 
   grpc::ServerBuilder builder;
   builder.RegisterService(service_.get());

@@ -56,7 +56,7 @@ void CallWatch::Sleep(int idle_periods, const bool& stopping) {
   mu_.Await(absl::Condition(&has_work));
 }
 
-void CallWatch::Run(std::stop_token stop) {
+void CallWatch::Run(const std::stop_token& stop) {
   bool stopping = false;  // Guarded by mu_, so that Sleep sees it change.
   const std::stop_callback wake(stop, [&] {
     absl::MutexLock lock(&mu_);

@@ -39,7 +39,7 @@ class CallWatch {
   };
 
   // Watches until `stop` fires. To be run by one thread of its own.
-  void Run(std::stop_token stop);
+  void Run(const std::stop_token& stop);
   // Stops every call, those that come later included.
   void Shutdown();
   bool is_shut_down() const;

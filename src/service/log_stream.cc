@@ -63,7 +63,7 @@ absl::StatusOr<bool> LogStream::SendLines() {
   return !lines.empty();
 }
 
-absl::Status LogStream::Run(std::stop_token stop) {
+absl::Status LogStream::Run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     // The state is read before the lines, so that nothing printed before the end is missed.
     VERNIER_ASSIGN_OR_RETURN(const Trial trial, studies_.GetTrial(trial_));

@@ -26,7 +26,7 @@ class LogStream {
             Sink sink);
 
   // NotFound: no such trial or attempt.  Cancelled: `stop` fired or the reader is gone.
-  absl::Status Run(std::stop_token stop);
+  absl::Status Run(const std::stop_token& stop);
 
  private:
   // Opens the attempt asked for, or a later one, once there is one.

@@ -1,4 +1,3 @@
-#include <utility>
 
 #include "src/core/status.h"
 #include "src/service/log_stream.h"
@@ -17,7 +16,7 @@ constexpr absl::Duration kPatience = absl::Seconds(30);
 
 absl::Status StudyServiceImpl::SendEvents(const v1::WatchStudyRequest& request,
                                           grpc::ServerWriter<v1::StudyEvent>& writer,
-                                          std::stop_token stop) const {
+                                          const std::stop_token& stop) const {
   VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request.name()));
   if (request.after_event() < 0) return FieldError("after_event", "must not be negative");
   EventSeq after(request.after_event());
@@ -41,15 +40,15 @@ absl::Status StudyServiceImpl::SendEvents(const v1::WatchStudyRequest& request,
 grpc::Status StudyServiceImpl::WatchStudy(grpc::ServerContext* context,
                                           const v1::WatchStudyRequest* request,
                                           grpc::ServerWriter<v1::StudyEvent>* writer) {
-  return ReplyLong(context, "WatchStudy", {}, [&](std::stop_token stop) {
-    return SendEvents(*request, *writer, std::move(stop));
+  return ReplyLong(context, "WatchStudy", {}, [&](const std::stop_token& stop) {
+    return SendEvents(*request, *writer, stop);
   });
 }
 
 grpc::Status StudyServiceImpl::StreamTrialLogs(grpc::ServerContext* context,
                                                const v1::StreamTrialLogsRequest* request,
                                                grpc::ServerWriter<v1::LogLine>* writer) {
-  const auto work = [&](std::stop_token stop) -> absl::Status {
+  const auto work = [&](const std::stop_token& stop) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     if (request->attempt() < 0) return FieldError("attempt", "must not be negative");
     if (request->tail() < 0) return FieldError("tail", "must not be negative");

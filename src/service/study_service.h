@@ -149,7 +149,7 @@ class StudyServiceImpl final : public v1::StudyService::Service {
 
   absl::Status SendEvents(const v1::WatchStudyRequest& request,
                           grpc::ServerWriter<v1::StudyEvent>& writer,
-                          std::stop_token stop) const;
+                          const std::stop_token& stop) const;
   absl::Status Stopped() const;
 
   const ServiceParts parts_;

@@ -18,6 +18,8 @@ struct Move {
   State from;
   State to;
 };
+template <typename State>
+Move(State, State) -> Move<State>;
 
 // Every legal move, and no other.
 std::span<const Move<StudyState>> StudyMoves();

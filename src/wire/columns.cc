@@ -31,7 +31,7 @@ Cell Find(const std::map<std::string, double>& metrics, std::string_view name) {
 
 // What a finished trial counts for; of one that runs, what it reported last.
 Cell MetricCell(const Trial& trial, std::string_view name) {
-  const Cell counted = Find(trial.final_metrics, name);
+  Cell counted = Find(trial.final_metrics, name);
   if (!std::holds_alternative<std::monostate>(counted) || !trial.last.has_value()) return counted;
   return Find(trial.last->metrics, name);
 }

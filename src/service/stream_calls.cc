@@ -1,4 +1,3 @@
-
 #include "src/core/status.h"
 #include "src/service/log_stream.h"
 #include "src/service/reply.h"

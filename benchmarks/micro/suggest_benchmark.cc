@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,31 +53,68 @@ TrialLog::View RandomTrials(const Problem& problem, std::int64_t n) {
   return trials.Snapshot();
 }
 
-// So many calls one after the other are timed in turn: an optimiser may do one thing at one trial and another at the next.
-constexpr std::size_t kTurns = 2;
+// Calls that are timed before the study begins again with n trials: what an optimiser does now and then is in the mean as
+// often as in a study.
+constexpr std::size_t kStretch = 20;
 
-// Each call that is timed has one trial more than the one that made its state, as in a study that asks one at a time.
+// A study in which one trial ends after the other; those that end are not those that were proposed.
+class Study {
+ public:
+  Study(const Problem& problem, const std::string& algorithm, std::size_t n)
+      : problem_(problem),
+        algorithm_{.name = algorithm, .options = {}},
+        n_(n),
+        trials_(RandomTrials(problem, static_cast<std::int64_t>(n + kStretch))) {}
+
+  // To n trials, and what an optimiser remembers of them. The first time some calls make the state of a study that came to them.
+  bool Begin() {
+    auto optimizer = NewOptimizer(algorithm_, problem_);
+    if (!optimizer.ok()) return false;
+    optimizer_ = *std::move(optimizer);
+    const std::size_t warm_up = state_at_n_ ? 1 : kWarmUp;
+    finished_ = n_ - warm_up;
+    for (std::size_t call = 0; call < warm_up; ++call) {
+      if (!Suggest()) return false;
+    }
+    if (!state_at_n_) state_at_n_ = state_;
+    state_ = *state_at_n_;
+    return true;
+  }
+  bool is_over() const { return finished_ == n_ + kStretch; }
+
+  bool Suggest() {
+    ++finished_;
+    auto next = optimizer_->Suggest(trials_.Prefix(finished_), {}, state_, Rng(finished_), 1, {});
+    if (!next.ok()) return false;
+    benchmark::DoNotOptimize(next->points.front());
+    state_ = std::move(next->state);
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kWarmUp = 4;
+
+  const Problem& problem_;
+  const Choice algorithm_;
+  const std::size_t n_;
+  const TrialLog::View trials_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::size_t finished_ = 0;
+  std::string state_;
+  std::optional<std::string> state_at_n_;
+};
+
 void Suggest(benchmark::State& state, const std::string& algorithm) {
   const Problem problem = TenFloats();
-  const auto optimizer = NewOptimizer({.name = algorithm, .options = {}}, problem);
-  if (!optimizer.ok()) return state.SkipWithError("no such algorithm");
-  const auto n = static_cast<std::size_t>(state.range(0));
-  const TrialLog::View trials = RandomTrials(problem, state.range(0) + kTurns);
-  std::vector<std::string> states(kTurns);  // After the call with n, n + 1 … trials, each twice.
-  for (std::size_t call = 0; call < 2 * kTurns; ++call) {
-    const std::size_t turn = call % kTurns;
-    const std::string& before = states[(call + kTurns - 1) % kTurns];
-    auto suggestions = (*optimizer)->Suggest(trials.Prefix(n + turn), {}, before, Rng(2), 1, {});
-    if (!suggestions.ok()) return state.SkipWithError("no first suggestion");
-    states[turn] = std::move(suggestions->state);
-  }
-  std::uint64_t stream = 3;
+  Study study(problem, algorithm, static_cast<std::size_t>(state.range(0)));
+  if (!study.Begin()) return state.SkipWithError("no first suggestion");
   for (auto _ : state) {
-    const std::size_t turn = stream % kTurns;
-    const TrialLog::View finished = trials.Prefix(n + turn + 1);
-    auto suggestions = (*optimizer)->Suggest(finished, {}, states[turn], Rng(stream++), 1, {});
-    if (!suggestions.ok()) return state.SkipWithError("no suggestion");
-    benchmark::DoNotOptimize(suggestions);
+    if (study.is_over()) {
+      state.PauseTiming();
+      if (!study.Begin()) return state.SkipWithError("no first suggestion");
+      state.ResumeTiming();
+    }
+    if (!study.Suggest()) return state.SkipWithError("no suggestion");
   }
 }
 

@@ -233,7 +233,7 @@ bool AcquisitionSearch::ImproveContinuous(Scored& at) const {
     const std::size_t k = free.parameters[i];
     if (region_ != nullptr) box.lower[i] = region_->Lower(k) / free.scales[i];
     box.upper[i] = (region_ != nullptr ? region_->Upper(k) : 1.0) / free.scales[i];
-    start[i] = u[free.parameters[i]] / free.scales[i];
+    start[i] = u[k] / free.scales[i];
   }
   const auto move_to = [&](std::span<const double> x) {
     for (std::size_t i = 0; i < size; ++i) {

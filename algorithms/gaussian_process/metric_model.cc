@@ -92,7 +92,7 @@ Hyperparameters FitTo(const FeatureMap& features,
 absl::StatusOr<double> FitWarps(const FeatureMap& features,
                                 const FittingSet& set,
                                 const std::vector<Belief>& beliefs,
-                                std::optional<std::int64_t> besides,
+                                const StandardStartByWarp& besides,
                                 MetricState& state,
                                 const std::stop_token& stop) {
   const Eigen::Map<const Eigen::VectorXd> values(set.values.data(), set.rows.rows());
@@ -102,7 +102,7 @@ absl::StatusOr<double> FitWarps(const FeatureMap& features,
     const MeanFunction mean = Match(beliefs, set.rows, targets);
     Eigen::VectorXd residuals = targets;
     if (!mean.is_zero()) residuals -= mean.At(set.rows);
-    state.by_warp[i] = FitTo(features, set.rows, residuals, {state.by_warp[i], besides}, stop);
+    state.by_warp[i] = FitTo(features, set.rows, residuals, {state.by_warp[i], besides[i]}, stop);
     VERNIER_ASSIGN_OR_RETURN(
         const Posterior posterior,
         Condition(set.rows, targets, *state.by_warp[i], features.group_of_column(), mean));

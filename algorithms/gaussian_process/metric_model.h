@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,14 +27,17 @@ struct Remembered {
   GrowingFactor factor;
 };
 
+// The standard start from which the model under each warp is fitted, too, by kWarps (FitStarts).
+using StandardStartByWarp = std::array<std::optional<std::int64_t>, kWarps.size()>;
+
 // What is believed of one metric, after the trials so far: a Gaussian process of its warped values.
 class MetricModel {
  public:
   // When hyperparameters are fitted anew, from where, and what may be remembered.
   struct Occasion {
     bool refit = true;
-    std::optional<std::int64_t> besides;  // See FitStarts.
-    bool grows = true;                    // The rows are those of the call before, and more.
+    StandardStartByWarp besides;
+    bool grows = true;  // The rows are those of the call before, and more.
   };
 
   // Fits a model under each warp and chooses one when a refit is due or `state` has none, starting from what `state` holds

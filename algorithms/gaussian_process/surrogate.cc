@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "src/core/pareto.h"
@@ -23,6 +24,8 @@ constexpr std::int64_t kNearbyRefit = 20;
 // Sooner, other explanations of the data are as good, and worse for the search (docs/adr/0018).
 constexpr std::int64_t kLeastForStandardStart = 15;
 constexpr std::int64_t kFitsPerStandardStart = 4;
+// The warps' models take turns, lest one fit be much dearer than the others.
+constexpr std::int64_t kFitsBetweenWarps = kFitsPerStandardStart / std::ssize(kWarps);
 // How far the reference point lies below the worst of the front, in the front's extents.
 constexpr double kReferenceDepth = 0.1;
 // Of a larger front only so many points are looked at, by the number of objectives.
@@ -108,9 +111,14 @@ bool IsNearbyRefitDue(std::int64_t fitted_at, std::int64_t now) {
   return fitted_at == 0 || now < fitted_at || now >= fitted_at + kNearbyRefit;
 }
 
-std::optional<std::int64_t> StandardStartDue(std::int64_t fits, std::int64_t trials) {
-  if (trials < kLeastForStandardStart || fits % kFitsPerStandardStart != 0) return std::nullopt;
-  return fits / kFitsPerStandardStart;
+StandardStartByWarp StandardStartsDue(std::int64_t fits, std::int64_t trials) {
+  StandardStartByWarp due;
+  if (trials < kLeastForStandardStart) return due;
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    const std::int64_t turn = fits + static_cast<std::int64_t>(i) * kFitsBetweenWarps;
+    if (turn % kFitsPerStandardStart == 0) due[i] = turn / kFitsPerStandardStart;
+  }
+  return due;
 }
 
 absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
@@ -128,7 +136,7 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
     ++state.fits;
   }
   const MetricModel::Occasion occasion{
-      .refit = refit, .besides = StandardStartDue(state.fits, set.trials), .grows = set.is_whole};
+      .refit = refit, .besides = StandardStartsDue(state.fits, set.trials), .grows = set.is_whole};
   const auto known_of = [&known](std::size_t metric) {
     return metric < known.size() ? known[metric].get() : nullptr;
   };

@@ -103,7 +103,7 @@ bool IsRefitDue(std::int64_t fitted_at, std::int64_t now);
 // The same of trials near the best one: after every 20th.
 bool IsNearbyRefitDue(std::int64_t fitted_at, std::int64_t now);
 // Besides the last optimum, which of the standard starts the `fits`-th fit searches from, lest it follow one mode of the
-// posterior for ever: every fourth takes one of them, in turn, once there are 15 trials.
-std::optional<std::int64_t> StandardStartDue(std::int64_t fits, std::int64_t trials);
+// posterior for ever: under each warp every fourth takes one of them, in turn, once there are 15 trials; the warps alternate.
+StandardStartByWarp StandardStartsDue(std::int64_t fits, std::int64_t trials);
 
 }  // namespace vernier::gp

@@ -395,12 +395,14 @@ TEST(Refit, IsDueForEachTrialAtFirstThenByGrowth) {
   EXPECT_TRUE(IsRefitDue(100, 60));  // The state of another history.
 }
 
-TEST(Refit, TakesAStandardStartAtEveryFourthFitInTurn) {
-  EXPECT_EQ(StandardStartDue(12, 14), std::nullopt);
-  EXPECT_EQ(StandardStartDue(11, 15), std::nullopt);
-  EXPECT_EQ(StandardStartDue(12, 15), 3);
-  EXPECT_EQ(StandardStartDue(13, 16), std::nullopt);
-  EXPECT_EQ(StandardStartDue(16, 1000), 4);
+TEST(Refit, TakesAStandardStartAtEveryFourthFitOfAWarpInTurn) {
+  const StandardStartByWarp none;
+  EXPECT_EQ(StandardStartsDue(12, 14), none);
+  EXPECT_EQ(StandardStartsDue(11, 15), none);
+  EXPECT_EQ(StandardStartsDue(12, 15), (StandardStartByWarp{3, std::nullopt}));
+  EXPECT_EQ(StandardStartsDue(13, 16), none);
+  EXPECT_EQ(StandardStartsDue(14, 17), (StandardStartByWarp{std::nullopt, 4}));
+  EXPECT_EQ(StandardStartsDue(16, 1000), (StandardStartByWarp{4, std::nullopt}));
 }
 
 TEST(Refit, OfTrialsNearbyIsDueAfterEveryTwentieth) {

@@ -21,10 +21,15 @@ endif()
 
 find_program(VERNIER_CCACHE ccache)
 if(VERNIER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths are made relative, so that every build folder and checkout of the same depth shares the cache.
+  # Paths are made relative, so that every build folder and checkout of the same depth shares the cache; with precompiled
+  # headers it only works if it may overlook __TIME__ and macros that they do not use.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${VERNIER_CCACHE})
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${VERNIER_CCACHE})
 endif()
+# Of all that share a precompiled header: some would have -pthread from their libraries, others not; and ccache looks into
+# those of GCC only with the other.
+set(VERNIER_PRECOMPILED_OPTIONS -pthread $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 find_program(VERNIER_MOLD mold)
 if(VERNIER_MOLD)
   add_link_options(-fuse-ld=mold)

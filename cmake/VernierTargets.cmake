@@ -63,11 +63,16 @@ function(vernier_test name)
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main vernier_warnings)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  if(NOT arg_OPTIMISED)
+  if(arg_OPTIMISED)
+    target_precompile_headers(${name} REUSE_FROM vernier_test_headers_optimised)
+  else()
     target_compile_options(${name} PRIVATE -O0)
+    target_precompile_headers(${name} REUSE_FROM vernier_test_headers)
   endif()
+  target_compile_options(${name} PRIVATE ${VERNIER_PRECOMPILED_OPTIONS})
   vernier_link_sanitizer(${name})
   include(GoogleTest)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+  # Names alone: values would be printed as bytes, addresses among them.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
     PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
 endfunction()

@@ -12,7 +12,7 @@
 namespace vernier::gp {
 
 // What a fit may cost: evaluations from an earlier optimum, and from a standard start where there is none.
-inline constexpr int kWarmEvaluations = 15;
+inline constexpr int kWarmEvaluations = 12;
 inline constexpr int kColdEvaluations = 30;
 
 // Where a fit searches from.

@@ -310,7 +310,7 @@ class GpOptimizer final : public Optimizer {
         options_(std::move(options)) {}
 
   std::string_view name() const override { return "gp"; }
-  std::string_view version() const override { return "11"; }
+  std::string_view version() const override { return "12"; }
   bool has_model() const override { return true; }
   std::string options() const override { return options_; }
 

@@ -87,12 +87,21 @@ Hyperparameters FitTo(const FeatureMap& features,
       rows, features.group_of_column(), features.groups(), targets, Prior(), starts, stop);
 }
 
+// Whether the fit is spared the model under a warp: where the last one still tells of the same trials, and the model under
+// another warp is searched for from more than its last optimum.
+bool Rests(std::size_t warp, const MetricModel::Occasion& occasion, const MetricState& state) {
+  const bool is_any_due = std::any_of(occasion.besides.begin(),
+                                      occasion.besides.end(),
+                                      [](const auto& start) { return start.has_value(); });
+  return occasion.grows && is_any_due && !occasion.besides[warp] && state.by_warp[warp];
+}
+
 // Fits a model of the targets under each warp, and chooses the one whose leave-one-out predictions order the trials best.
 // Returns how well they do.
 absl::StatusOr<double> FitWarps(const FeatureMap& features,
                                 const FittingSet& set,
                                 const std::vector<Belief>& beliefs,
-                                const StandardStartByWarp& besides,
+                                const MetricModel::Occasion& occasion,
                                 MetricState& state,
                                 const std::stop_token& stop) {
   const Eigen::Map<const Eigen::VectorXd> values(set.values.data(), set.rows.rows());
@@ -102,7 +111,10 @@ absl::StatusOr<double> FitWarps(const FeatureMap& features,
     const MeanFunction mean = Match(beliefs, set.rows, targets);
     Eigen::VectorXd residuals = targets;
     if (!mean.is_zero()) residuals -= mean.At(set.rows);
-    state.by_warp[i] = FitTo(features, set.rows, residuals, {state.by_warp[i], besides[i]}, stop);
+    if (!Rests(i, occasion, state)) {
+      state.by_warp[i] =
+          FitTo(features, set.rows, residuals, {state.by_warp[i], occasion.besides[i]}, stop);
+    }
     VERNIER_ASSIGN_OR_RETURN(
         const Posterior posterior,
         Condition(set.rows, targets, *state.by_warp[i], features.group_of_column(), mean));
@@ -130,8 +142,7 @@ absl::StatusOr<MetricModel> MetricModel::Fit(const FeatureMap& features,
   std::optional<double> skill;
   if (refit) {
     VERNIER_ASSIGN_OR_RETURN(
-        skill,
-        FitWarps(features, FittingSet(rows, values), beliefs, occasion.besides, state, stop));
+        skill, FitWarps(features, FittingSet(rows, values), beliefs, occasion, state, stop));
   }
   TargetScale scale(values, state.warp);
   const Eigen::VectorXd targets = scale.Targets(values);

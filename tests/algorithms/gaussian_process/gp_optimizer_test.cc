@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "algorithms/gaussian_process/features.h"
 #include "algorithms/gaussian_process/gp_state.h"
 #include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/metric_model.h"
 #include "algorithms/gaussian_process/surrogate.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -383,6 +385,36 @@ TEST(GpOptimizer, IsCancelledBetweenStages) {
   EXPECT_THAT(NewGp(space)->Suggest(
                   Log(space, RandomTrials(space, 10)), {}, "", Rng(1), 1, source.get_token()),
               StatusIs(absl::StatusCode::kCancelled));
+}
+
+TEST(MetricModel, AStandardStartOfOneWarpLeavesTheOtherAsItWas) {
+  const Problem problem = Minimise(Square());
+  const gp::CoordinateSpace coordinates(problem.space);
+  const gp::FeatureMap features(coordinates);
+  gp::History history;
+  gp::Update(coordinates, problem, Log(problem, RandomTrials(problem.space, 30)), history);
+  const Eigen::MatrixXd rows = features.Matrix(history.points);
+  gp::MetricState state;
+  const auto fit = [&](Eigen::Index trials, const gp::StandardStartByWarp& besides) {
+    const std::vector<double>& values = history.values.front();
+    return gp::MetricModel::Fit(features,
+                                rows.topRows(trials),
+                                {values.data(), static_cast<std::size_t>(trials)},
+                                {},
+                                {.besides = besides},
+                                state,
+                                nullptr,
+                                {});
+  };
+  const auto at = [&state](std::size_t warp) { return state.by_warp[warp]->Pack(); };
+  ASSERT_THAT(fit(20, {0, std::nullopt}), IsOk());  // Without an earlier optimum both are fitted.
+  const auto first = at(0);
+  const auto second = at(1);
+  ASSERT_THAT(fit(25, {1, std::nullopt}), IsOk());
+  EXPECT_NE(at(0), first);
+  EXPECT_EQ(at(1), second);
+  ASSERT_THAT(fit(30, {}), IsOk());
+  EXPECT_NE(at(1), second);
 }
 
 // Against sums over random draws, through the warp and back.

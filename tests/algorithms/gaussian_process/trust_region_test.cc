@@ -183,9 +183,9 @@ TEST(Models, GoOnImprovingWithMoreTrialsThanAModelTakes) {
     parameters.push_back({.name = name, .domain = FloatDomain{0, 1}});
   }
   problem.space = Space::Create(parameters).value();
-  const Choice gp{.name = "gp", .options = {{"max_points", std::int64_t{40}}}};
+  const Choice gp{.name = "gp", .options = {{"max_points", std::int64_t{25}}}};
   double sum_of_best = 0;
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
     ASSERT_OK_AND_ASSIGN(AskTell study, AskTell::Create(problem, gp, seed));
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 150; ++i) {
@@ -196,7 +196,7 @@ TEST(Models, GoOnImprovingWithMoreTrialsThanAModelTakes) {
     }
     sum_of_best += best;
   }
-  EXPECT_LT(sum_of_best, 0.033);
+  EXPECT_LT(sum_of_best, 0.088);  // 0.12 with the model of everywhere alone.
 }
 
 }  // namespace

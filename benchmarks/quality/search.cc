@@ -59,6 +59,7 @@ Run Search(const Function& function,
     const double regret = function.regret(trial.suggestion.point);
     const double told = regret + function.noise * noise.Normal();
     if (!study.Tell(trial.trial, {told}).ok()) break;
+    run.expected_improvement.push_back(trial.suggestion.expected_improvement);
     run.trials.push_back({.trial = trial.trial, .point = trial.suggestion.point, .values = {told}});
     const bool is_best = run.score.empty() || told < least_told;
     if (is_best) least_told = told;

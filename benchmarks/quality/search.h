@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,11 @@ double ReferenceRegret(const Function& function);
 // 0 is a median random point, 1 within 0.01 % of the optimum: -log10 of regret / reference within [1e-4, 1], over 4.
 double Score(double regret, double reference);
 
-// What a search came to: after each trial the score of the point with the best told value, the trials, and what asking
-// for them cost.
+// What a search came to: after each trial the score of the point with the best told value, what each trial was expected to
+// improve when it was asked for, the trials, and what asking for them cost.
 struct Run {
   std::vector<double> score;
+  std::vector<std::optional<double>> expected_improvement;
   std::vector<Observation> trials;
   double seconds = 0;
 };

@@ -441,7 +441,7 @@ TEST(Fit, StandardStartsBesidesTheWarmOneLeaveALesserMode) {
     EXPECT_EQ(both, value({.warm = all_noise, .besides = start + 3}));
     least = std::min(least, both);
   }
-  EXPECT_LT(least, warm - 0.5);
+  EXPECT_LT(least, warm - 1.0);
 }
 
 }  // namespace

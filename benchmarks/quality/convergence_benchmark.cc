@@ -15,10 +15,10 @@
 #include <fstream>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "benchmarks/quality/functions.h"
+#include "benchmarks/quality/plan.h"
 #include "benchmarks/quality/search.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -30,12 +30,6 @@ namespace {
 
 constexpr std::size_t kTrials = 100;
 constexpr double kTolerances[] = {1e-1, 1e-2, 1e-3, 1e-4};
-
-struct Plan {
-  std::uint64_t seeds = 10;
-  std::string only;
-  std::string output;
-};
 
 // How many trials the study has had when it converges; all of them if it does not.
 std::size_t ConvergedAt(const Run& run, double tolerance) {
@@ -126,20 +120,6 @@ int Main(const Plan& plan) {
 }  // namespace vernier::quality
 
 int main(int argc, char** argv) {
-  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
-  vernier::quality::Plan plan;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--seeds" && i + 1 < arguments.size()) {
-      plan.seeds = std::stoull(std::string(arguments[++i]));
-    } else if (arguments[i] == "--only" && i + 1 < arguments.size()) {
-      plan.only = arguments[++i];
-    } else {
-      plan.output = arguments[i];
-    }
-  }
-  if (plan.output.empty() || plan.output.starts_with("-") || plan.seeds < 1) {
-    std::fputs("usage: convergence_benchmark [--seeds N] [--only TEXT] OUTPUT.json\n", stderr);
-    return 2;
-  }
-  return vernier::quality::Main(plan);
+  const auto plan = vernier::quality::ReadPlan(argc, argv);
+  return plan ? vernier::quality::Main(*plan) : 2;
 }

@@ -16,11 +16,11 @@
 #include <fstream>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "benchmarks/quality/functions.h"
+#include "benchmarks/quality/plan.h"
 #include "benchmarks/quality/search.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
@@ -34,12 +34,6 @@ constexpr std::size_t kEarlierTrials = 40;
 constexpr std::size_t kTrials = 40;
 const std::vector<std::size_t> kLooks = {5, 10, 20, 40};
 const std::vector<std::string> kSituations = {"same", "shifted", "mirrored", "inverted", "noise"};
-
-struct Plan {
-  std::uint64_t seeds = 10;
-  std::string only;
-  std::string output;
-};
 
 // The function with the coordinates of its numbers moved.
 Function Moved(const Function& function, double (*move)(double)) {
@@ -154,20 +148,6 @@ int Main(const Plan& plan) {
 }  // namespace vernier::quality
 
 int main(int argc, char** argv) {
-  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
-  vernier::quality::Plan plan;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--seeds" && i + 1 < arguments.size()) {
-      plan.seeds = std::stoull(std::string(arguments[++i]));
-    } else if (arguments[i] == "--only" && i + 1 < arguments.size()) {
-      plan.only = arguments[++i];
-    } else {
-      plan.output = arguments[i];
-    }
-  }
-  if (plan.output.empty() || plan.output.starts_with("-") || plan.seeds < 1) {
-    std::fputs("usage: warm_start_benchmark [--seeds N] [--only TEXT] OUTPUT.json\n", stderr);
-    return 2;
-  }
-  return vernier::quality::Main(plan);
+  const auto plan = vernier::quality::ReadPlan(argc, argv);
+  return plan ? vernier::quality::Main(*plan) : 2;
 }

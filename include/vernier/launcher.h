@@ -27,6 +27,9 @@ struct GangRequest {
   AttemptId id;
   std::string study;  // Name, for people.
   std::vector<ReplicaRequest> replicas;
+  std::int32_t priority = 0;  // 0 to 1000, higher first.
+  absl::Time queued;  // Since when it waits; of one priority, who waits longest comes first.
+  std::optional<absl::Duration> time_limit;  // The longest that it will run.
 };
 
 struct PlacedGang {

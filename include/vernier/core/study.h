@@ -77,7 +77,9 @@ struct LeasePolicy {
 
 // What a study is, as its user wrote it, with every default filled in.
 struct StudySpec {
-  std::string name;  // ^[A-Za-z][A-Za-z0-9_-]{0,127}$
+  std::string name;                           // ^[A-Za-z][A-Za-z0-9_-]{0,127}$
+  std::map<std::string, std::string> labels;  // The user's own; they mean nothing to Vernier.
+  // May be empty where there is nothing to tune: a job, no parameters, one trial.
   std::vector<Objective> objectives;
   Space space;
   std::vector<std::string> outcome_constraints;  // Conditions over metrics: "latency_ms <= 20".

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "vernier/core/training_input.h"
 
 namespace vernier {
 
@@ -20,6 +21,8 @@ struct Resources {
   std::int64_t memory_bytes = 0;  // 0: not asked.
   std::int32_t gpus = 0;
   std::string gpu_type;  // "" any.
+  // 0: whole devices, which nobody else gets. Else so much memory of each of them, and others may have the rest.
+  std::int64_t gpu_memory_bytes = 0;
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
@@ -30,13 +33,41 @@ struct ReplicaSpec {
   std::vector<std::string> args;     // Appended to the command, before the tuned parameters.
   std::map<std::string, std::string> env;
   std::string directory;  // Working directory; empty: the job's.
+  std::string image;      // Container image; empty: the job's.
   Resources resources;
+  std::string machine_type;  // The catalogue's name for `resources`; empty: it has none.
   friend bool operator==(const ReplicaSpec&, const ReplicaSpec&) = default;
 };
 
+// A Python module that is run as the program, in an environment made for its packages.
+struct PythonProgram {
+  std::string module;  // "trainer.task"
+  // Archives, folders, or what an index names; installed in this order.
+  std::vector<std::string> packages;
+  std::string runtime;  // A named environment of the server's; empty: its default.
+  friend bool operator==(const PythonProgram&, const PythonProgram&) = default;
+};
+
+// What the end of a replica by its own status means. By the strict reading such a failure is permanent; by the lenient
+// one it may pass: the replica is restarted. Ends from outside may pass by both.
+enum class FailureReading { kStrict, kLenient };
+
+// How often what may pass is tried again: docs/guides/training_jobs.md.
+struct RestartPolicy {
+  FailureReading reading = FailureReading::kStrict;
+  std::int32_t replica = 5;   // Restarts of each replica, in each attempt.
+  std::int32_t job = 3;       // Attempts after the first.
+  std::int32_t internal = 2;  // Of them, because of errors of the service itself.
+  friend bool operator==(const RestartPolicy&, const RestartPolicy&) = default;
+};
+
 // How to try one point: a program started as several replicas that find each other.
+//
+// Exactly one of command, python and image says what is run; a command may go with an image.
 struct TrainingJob {
   std::vector<std::string> command;
+  std::optional<PythonProgram> python;
+  std::string image;  // Container image in which the replicas run; empty: none.
   std::vector<std::string> args;
   std::map<std::string, std::string> env;
   std::string working_directory;  // Empty: where the study file is, or the server's own.
@@ -44,9 +75,20 @@ struct TrainingJob {
   std::string primary_name = "chief";  // Or "master".
   std::string job_directory;  // --job-dir, with the trial's number appended; empty: not passed.
   std::optional<absl::Duration> time_limit;  // Of one attempt, from RUNNING.
+  // Of a trial with all of its attempts, from its first RUNNING; and from its creation until then.
+  std::optional<absl::Duration> trial_limit;
+  std::optional<absl::Duration> wait_limit;
+  // Between two measurements, and from RUNNING to the first.
+  std::optional<absl::Duration> progress_limit;
   absl::Duration grace = absl::Seconds(10);  // Between TERM and KILL.
   // Of what each replica of an attempt prints, at most so much is kept: the beginning and the end.
   std::int64_t output_bytes = std::int64_t{256} << 20;
+  std::int32_t priority = 0;  // 0 to 1000; gangs of a higher one are placed first.
+  RestartPolicy restarts;
+  std::string region;  // Which of the server's host groups; empty: its default.
+  // The job as AI Platform Training's API says it, if that is how it was given. What it comes to is in the fields above
+  // once the job was resolved (src/jobs/resolution.h).
+  std::optional<TrainingInput> input;
   friend bool operator==(const TrainingJob&, const TrainingJob&) = default;
 };
 

@@ -109,6 +109,7 @@ struct ReplicaResult {
   std::int32_t index = 0;
   std::optional<std::int32_t> exit_code;  // Or
   std::optional<std::int32_t> signal;     // neither, while it runs or when it was lost.
+  std::int32_t restarts = 0;              // How often it was started again in this attempt.
   friend bool operator==(const ReplicaResult&, const ReplicaResult&) = default;
 };
 

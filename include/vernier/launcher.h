@@ -42,6 +42,7 @@ struct ReplicaProgram {
   std::string role;
   std::int32_t index = 0;
   std::vector<std::string> argv;           // argv[0] is looked up on PATH.
+  bool runs_python = false;  // argv[0] stands for the interpreter of the gang's Python environment.
   std::map<std::string, std::string> env;  // Added to the launcher's own environment.
   std::string directory;                   // Working directory.
   std::string metric_file;                 // CLOUD_ML_HP_METRIC_FILE of this replica.
@@ -53,6 +54,7 @@ struct GangProgram {
   AttemptId id;
   PlacedGang placed;
   std::vector<ReplicaProgram> replicas;  // replicas[0] is the primary: its end is the gang's end.
+  std::optional<PythonProgram> python;   // What is to be installed before they start.
   std::optional<absl::Duration> time_limit;
   absl::Duration grace;
   std::int64_t output_bytes = std::int64_t{256} << 20;  // Of each replica, to be kept at most.

@@ -8,7 +8,10 @@
 #include "src/app/paths.h"
 #include "src/base/log.h"
 #include "src/jobs/layout.h"
+#include "src/jobs/resolution.h"
+#include "src/launch/local/host_inventory.h"
 #include "src/launch/local/local_launcher.h"
+#include "src/launch/python/python_launcher.h"
 #include "src/metrics/metric_reader.h"
 #include "vernier/core/error.h"
 
@@ -50,25 +53,40 @@ absl::StatusOr<std::unique_ptr<Keeper>> Keeper::Start(Studies& studies,
 }
 
 absl::Status Keeper::StartEngine(const Clock& clock, const ServerOptions& options) {
+  std::string supervisor = options.supervisor;
+  if (supervisor.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(supervisor, launch::FindSupervisor());
+  }
   VERNIER_ASSIGN_OR_RETURN(launcher_,
                            launch::NewLocalLauncher({.runs_directory = RunsDirectory(options),
-                                                     .supervisor = options.supervisor,
+                                                     .supervisor = supervisor,
                                                      .cpus = options.cpus,
                                                      .memory_bytes = options.memory_bytes,
                                                      .gpus = options.gpus,
                                                      .detect_gpus = options.detect_gpus},
                                                     clock));
+  launcher_ = launch::NewPythonLauncher(
+      std::move(launcher_),
+      {.environments_directory = RunsDirectory(options) + "/.environments",
+       .supervisor = supervisor,
+       .runtimes = {}},
+      clock);
   engine_ = Engine::Create(studies_, *launcher_, clock, MakeEngineOptions());
   return absl::OkStatus();
 }
 
-absl::Status Keeper::CheckJob(const StudySpec& spec) const {
+absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
   VERNIER_RETURN_IF_ERROR(metrics::ValidateMetricSources(spec));
-  if (!spec.job.has_value()) return absl::OkStatus();
+  if (!spec.job.has_value()) return spec;
+  VERNIER_ASSIGN_OR_RETURN(spec.job,
+                           jobs::Resolve(*std::move(spec.job), jobs::StandardCatalogue()));
+  VERNIER_RETURN_IF_ERROR(Validate(spec));
   VERNIER_RETURN_IF_ERROR(jobs::ValidateJob(spec));
-  if (launcher_ == nullptr) return absl::OkStatus();
+  if (launcher_ == nullptr) return spec;
   const absl::Status fits = launcher_->CheckFits(jobs::MakeGangRequest({}, spec).replicas);
-  return fits.ok() ? fits : FieldError("job.replicas", std::string(fits.message()));
+  if (fits.ok()) return spec;
+  return FieldError(spec.job->input.has_value() ? "trainingInput" : "job.replicas",
+                    std::string(fits.message()));
 }
 
 absl::StatusOr<absl::Duration> Keeper::Move() {

@@ -25,9 +25,9 @@ class Keeper {
                                                        const Clock& clock,
                                                        const ServerOptions& options);
 
-  // Whether the study's job could be started, its metrics be read. OK if it has no job. Thread-safe.
-  // InvalidArgument: a FieldError.
-  absl::Status CheckJob(const StudySpec& spec) const;
+  // The definition with what its job comes to here (src/jobs/resolution.h), once it is known that the job could be
+  // started and its metrics be read. Thread-safe.  InvalidArgument: a FieldError.
+  absl::StatusOr<StudySpec> PrepareJob(StudySpec spec) const;
 
   // Something changed: look at once.
   void Wake();

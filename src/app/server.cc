@@ -100,7 +100,7 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
       .clock = *clock_,
       .calls = calls_,
       .changed = [this] { keeper_->Wake(); },
-      .check_job = [this](const StudySpec& spec) { return keeper_->CheckJob(spec); },
+      .prepare_job = [this](StudySpec spec) { return keeper_->PrepareJob(std::move(spec)); },
       .version = VERNIER_VERSION,
       .store = options.store});
   watcher_ = std::make_unique<base::BackgroundThread>(

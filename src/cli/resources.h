@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "src/cli/connection.h"
 #include "src/cli/terminal/trial_table.h"
+#include "src/core/objectives.h"
 #include "src/core/outcome_constraint.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
@@ -35,7 +36,7 @@ struct StudyRecord {
   std::vector<OutcomeConstraint> outcome_constraints = {};
 
   const std::string& name() const { return study.spec.name; }
-  const Objective& objective() const { return study.spec.objectives.front(); }
+  const Objective& objective() const { return FirstObjective(study.spec); }
   // Of the parameters, in the user's order.
   std::vector<std::string> parameter_names() const;
   bool has_several_objectives() const { return study.spec.objectives.size() > 1; }

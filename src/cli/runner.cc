@@ -51,11 +51,24 @@ absl::Status CreateStudy(Connection& connection, const StudySpec& spec) {
   return connection.Call(&Stub::CreateStudy, request).status();
 }
 
-// Whether both describe the same search, however much of it is to be done.
-bool IsSameSearch(StudySpec a, const StudySpec& b) {
-  a.budget = b.budget;
-  a.parallel = b.parallel;
-  return a == b;
+// What the server made of a job's training input and machine types is no difference to what the file says.
+void ForgetResolution(const TrainingJob& resolved, TrainingJob& given) {
+  if (given.input.has_value() && given.input == resolved.input) given = resolved;
+  for (auto& [role, replica] : given.replicas) {
+    const auto other = resolved.replicas.find(role);
+    if (other == resolved.replicas.end() || replica.machine_type.empty()) continue;
+    if (replica.machine_type == other->second.machine_type) {
+      replica.resources = other->second.resources;
+    }
+  }
+}
+
+// Whether both describe the same search, however much of it is to be done. `stored` is as the server keeps it.
+bool IsSameSearch(const StudySpec& stored, StudySpec given) {
+  if (stored.job.has_value() && given.job.has_value()) ForgetResolution(*stored.job, *given.job);
+  given.budget = stored.budget;
+  given.parallel = stored.parallel;
+  return given == stored;
 }
 
 // Goes on with a study of that name.

@@ -58,8 +58,7 @@ absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
 }
 
 absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(StudySpec spec, LoadStudy(args.file));
-  if (!args.name.empty()) spec.name = args.name;
+  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.file, args.name));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(
       const v1::Study study,

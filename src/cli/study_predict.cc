@@ -7,6 +7,7 @@
 #include "src/cli/commands.h"
 #include "src/cli/resources.h"
 #include "src/cli/terminal/proto_json.h"
+#include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/wire/names.h"
 #include "src/wire/value_proto.h"
@@ -32,7 +33,7 @@ absl::StatusOr<ExitCode> Predict(Context& context, const PredictArgs& args) {
                            connection.CallOn(args.study, &Stub::PredictPoints, request));
   const v1::PredictPointsResponse::Prediction& predicted = response.predictions(0);
   context.output().Item(fmt::format("{}: {:.5g} ± {:.2g}\n",
-                                    study.study.spec.objectives.front().metric,
+                                    FirstObjective(study.study.spec).metric,
                                     predicted.mean(),
                                     predicted.deviation()),
                         ProtoToJson(predicted));

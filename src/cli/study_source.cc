@@ -41,9 +41,9 @@ fs::path FolderOf(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<StudySpec> LoadStudy(const std::string& path) {
+absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view name) {
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadStudy(path));
-  absl::StatusOr<StudySpec> spec = codec::ParseStudyFile(text);
+  absl::StatusOr<StudySpec> spec = codec::ParseStudyFile(text, name);
   if (!spec.ok()) {
     return WithHint(spec.status(), fmt::format("nothing was stored; mend {} and try again", path));
   }

@@ -1,15 +1,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "vernier/core/study.h"
 
 namespace vernier::cli {
 
-// The study that a file defines; "-" is standard input. A job without a working directory gets the file's folder, and a
+// The study that a file defines, under another name than the file's if `name` is not empty; "-" is standard input. A job without a working directory gets the file's folder, and a
 // relative one is taken from there, so that the study means the same wherever its server runs.
 // NotFound: no such file.  InvalidArgument: as ParseStudyFile.
-absl::StatusOr<StudySpec> LoadStudy(const std::string& path);
+absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view name = "");
 
 }  // namespace vernier::cli

@@ -152,7 +152,7 @@ std::string DescribeConvergence(const Study& study) {
   // Why a study ended is told with its state.
   if (is_over && study.spec.convergence->stop) return text;
   text += fmt::format(": a further one is expected to improve {} by less than {}",
-                      study.spec.objectives.front().metric,
+                      FirstObjective(study.spec).metric,
                       tolerance);
   const std::optional<std::int64_t>& bound = study.spec.budget.trials;
   if (!is_over && bound && *bound > study.trials) {

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "src/codec/shell_words.h"
 #include "src/codec/study_file.h"
+#include "src/codec/training_input_json.h"
 #include "src/core/nearest.h"
 
 namespace vernier::codec {
@@ -79,19 +80,27 @@ absl::StatusOr<ReplicaSpec> ReadReplica(const Json& json,
     return replica;
   }
   if (!json.is_object()) return MustBe(path, "a count or a mapping such as {count: 2}", json);
-  VERNIER_ASSIGN_OR_RETURN(
-      const Mapping mapping,
-      Mapping::Open(
-          json,
-          path,
-          {"count", "command", "args", "env", "directory", "cpus", "memory", "gpus", "gpu_type"},
-          unknown_keys));
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Mapping::Open(json,
+                                         path,
+                                         {"count",
+                                          "command",
+                                          "args",
+                                          "env",
+                                          "directory",
+                                          "machine",
+                                          "cpus",
+                                          "memory",
+                                          "gpus",
+                                          "gpu_type"},
+                                         unknown_keys));
   Resources& resources = replica.resources;
   VERNIER_RETURN_IF_ERROR(mapping.Read("count", replica.count, &ReadInt32));
   VERNIER_RETURN_IF_ERROR(mapping.Read("command", replica.command, &ReadCommand));
   VERNIER_RETURN_IF_ERROR(mapping.Read("args", replica.args, &ReadTexts));
   VERNIER_RETURN_IF_ERROR(mapping.Read("env", replica.env, &ReadTextMap));
   VERNIER_RETURN_IF_ERROR(mapping.Read("directory", replica.directory, &ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("machine", replica.machine_type, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("cpus", resources.cpus, &ReadNumber));
   VERNIER_RETURN_IF_ERROR(mapping.Read("memory", resources.memory_bytes, &ReadMemory));
   VERNIER_RETURN_IF_ERROR(mapping.Read("gpus", resources.gpus, &ReadInt32));
@@ -133,12 +142,34 @@ absl::Status ReadLimits(const Json& json,
   return mapping.Read("output", job.output_bytes, &ReadMemory);
 }
 
+absl::StatusOr<PythonProgram> ReadPython(const Json& json,
+                                         const std::string& path,
+                                         UnknownKeys unknown_keys) {
+  PythonProgram python;
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Mapping::Open(json, path, {"module", "packages", "runtime"}, unknown_keys));
+  VERNIER_RETURN_IF_ERROR(mapping.Require("module").status());
+  VERNIER_RETURN_IF_ERROR(mapping.Read("module", python.module, &ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("packages", python.packages, &ReadTexts));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("runtime", python.runtime, &ReadText));
+  return python;
+}
+
+Json PythonToJson(const PythonProgram& python) {
+  Json json = {{"module", python.module}};
+  if (!python.packages.empty()) json["packages"] = python.packages;
+  if (!python.runtime.empty()) json["runtime"] = python.runtime;
+  return json;
+}
+
 Json ReplicaToJson(const ReplicaSpec& replica) {
   Json json = {{"count", replica.count}};
   if (!replica.command.empty()) json["command"] = replica.command;
   if (!replica.args.empty()) json["args"] = replica.args;
   if (!replica.env.empty()) json["env"] = replica.env;
   if (!replica.directory.empty()) json["directory"] = replica.directory;
+  if (!replica.machine_type.empty()) json["machine"] = replica.machine_type;
   json["cpus"] = replica.resources.cpus;
   json["memory"] = MemoryToJson(replica.resources.memory_bytes);
   json["gpus"] = replica.resources.gpus;
@@ -152,13 +183,30 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
                                     const std::string& path,
                                     UnknownKeys unknown_keys) {
   TrainingJob job;
-  VERNIER_ASSIGN_OR_RETURN(
-      const Mapping mapping,
-      Mapping::Open(json,
-                    path,
-                    {"command", "args", "env", "dir", "working_dir", "replicas", "limits"},
-                    unknown_keys));
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Mapping::Open(json,
+                                         path,
+                                         {"trainingInput",
+                                          "command",
+                                          "python",
+                                          "args",
+                                          "env",
+                                          "dir",
+                                          "working_dir",
+                                          "region",
+                                          "replicas",
+                                          "limits"},
+                                         unknown_keys));
+  if (const Json* const input = mapping.Find("trainingInput")) {
+    VERNIER_ASSIGN_OR_RETURN(
+        job.input, ReadTrainingInput(*input, mapping.PathOf("trainingInput"), unknown_keys));
+  }
   VERNIER_RETURN_IF_ERROR(mapping.Read("command", job.command, &ReadCommand));
+  if (const Json* const python = mapping.Find("python")) {
+    VERNIER_ASSIGN_OR_RETURN(job.python,
+                             ReadPython(*python, mapping.PathOf("python"), unknown_keys));
+  }
+  VERNIER_RETURN_IF_ERROR(mapping.Read("region", job.region, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("args", job.args, &ReadTexts));
   VERNIER_RETURN_IF_ERROR(mapping.Read("env", job.env, &ReadTextMap));
   VERNIER_RETURN_IF_ERROR(mapping.Read("dir", job.job_directory, &ReadText));
@@ -173,11 +221,15 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
 }
 
 Json JobToJson(const TrainingJob& job) {
-  Json json = {{"command", job.command}};
+  Json json = Json::object();
+  if (job.input) json["trainingInput"] = TrainingInputToJson(*job.input, FieldNames::kCamelCase);
+  if (job.python) json["python"] = PythonToJson(*job.python);
+  if (!job.python || !job.command.empty()) json["command"] = job.command;
   if (!job.args.empty()) json["args"] = job.args;
   if (!job.env.empty()) json["env"] = job.env;
   if (!job.job_directory.empty()) json["dir"] = job.job_directory;
   if (!job.working_directory.empty()) json["working_dir"] = job.working_directory;
+  if (!job.region.empty()) json["region"] = job.region;
   Json& replicas = json["replicas"] = Json::object();
   for (const auto& [role, replica] : job.replicas) {
     replicas[RoleName(role, job)] = ReplicaToJson(replica);

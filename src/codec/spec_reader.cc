@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "src/codec/job_file.h"
 #include "src/codec/job_reader.h"
 #include "src/codec/mapping.h"
 #include "src/codec/space_reader.h"
@@ -147,10 +148,27 @@ absl::Status ReadSpace(const Mapping& file, Space& space) {
   return absl::OkStatus();
 }
 
+// A job alone, with nothing to tune: no objective, no parameters, one trial.
+bool IsJobAlone(const Mapping& file) {
+  return file.Find("job") != nullptr && file.Find("objective") == nullptr &&
+         file.Find("parameters") == nullptr;
+}
+
+// What is tuned and how, as far as the file speaks of it.
+absl::Status ReadTuning(const Mapping& file, StudySpec& spec) {
+  if (IsJobAlone(file)) {
+    MakeJobAlone(spec);
+    return absl::OkStatus();
+  }
+  VERNIER_RETURN_IF_ERROR(ReadObjectives(file, spec.objectives));
+  return ReadSpace(file, spec.space);
+}
+
 absl::StatusOr<Mapping> OpenFile(const Json& document, UnknownKeys unknown_keys) {
   return Mapping::Open(document,
                        "",
                        {"study",
+                        "labels",
                         "objective",
                         "parameters",
                         "constraints",
@@ -171,12 +189,13 @@ absl::StatusOr<Mapping> OpenFile(const Json& document, UnknownKeys unknown_keys)
 }  // namespace
 
 absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_keys) {
+  if (IsJobFile(document)) return ReadJobFile(document, unknown_keys);
   StudySpec spec;
   VERNIER_ASSIGN_OR_RETURN(const Mapping file, OpenFile(document, unknown_keys));
   VERNIER_RETURN_IF_ERROR(file.Require("study").status());
   VERNIER_RETURN_IF_ERROR(file.Read("study", spec.name, &ReadText));
-  VERNIER_RETURN_IF_ERROR(ReadObjectives(file, spec.objectives));
-  VERNIER_RETURN_IF_ERROR(ReadSpace(file, spec.space));
+  VERNIER_RETURN_IF_ERROR(file.Read("labels", spec.labels, &ReadTextMap));
+  VERNIER_RETURN_IF_ERROR(ReadTuning(file, spec));
   VERNIER_RETURN_IF_ERROR(file.Read("outcome_constraints", spec.outcome_constraints, &ReadTexts));
   VERNIER_RETURN_IF_ERROR(ReadChoice(file, "algorithm", "name", spec.algorithm));
   VERNIER_RETURN_IF_ERROR(file.Read("warm_start", spec.warm_start, &ReadTexts));
@@ -190,6 +209,7 @@ absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_key
   if (const Json* const job = file.Find("job")) {
     VERNIER_ASSIGN_OR_RETURN(spec.job, ReadJob(*job, file.PathOf("job"), unknown_keys));
   }
+  VERNIER_RETURN_IF_ERROR(ApplyHyperparameters(spec));
   VERNIER_RETURN_IF_ERROR(Validate(spec));
   return spec;
 }

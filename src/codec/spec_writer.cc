@@ -49,8 +49,11 @@ Json LeaseToJson(const LeasePolicy& lease) {
 nlohmann::ordered_json StudySpecToJson(const StudySpec& spec) {
   Json json = Json::object();
   json["study"] = spec.name;
-  json["objective"] = ObjectivesToJson(spec.objectives);
-  json["parameters"] = ParametersToJson(spec.space.parameters());
+  if (!spec.labels.empty()) json["labels"] = spec.labels;
+  if (!spec.objectives.empty()) {
+    json["objective"] = ObjectivesToJson(spec.objectives);
+    json["parameters"] = ParametersToJson(spec.space.parameters());
+  }
   if (!spec.space.constraints().empty()) json["constraints"] = spec.space.constraints();
   if (!spec.outcome_constraints.empty()) json["outcome_constraints"] = spec.outcome_constraints;
   json["algorithm"] = ChoiceToJson(spec.algorithm, "name");

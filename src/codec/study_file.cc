@@ -1,6 +1,7 @@
 #include "src/codec/study_file.h"
 
 #include "fmt/format.h"
+#include "src/codec/job_file.h"
 #include "src/codec/json_text.h"
 #include "src/codec/spec_reader.h"
 #include "src/codec/utf8.h"
@@ -23,13 +24,20 @@ absl::StatusOr<nlohmann::ordered_json> ReadDocument(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<StudySpec> ParseStudyFile(std::string_view text) {
+absl::StatusOr<nlohmann::ordered_json> ParseDocument(std::string_view text) {
   if (text.size() > kMaxSize) {
     return FieldError("study file",
                       fmt::format("must be at most {} bytes, got {}", kMaxSize, text.size()));
   }
   if (ToValidUtf8(text) != text) return FieldError("study file", "must be UTF-8 text");
-  VERNIER_ASSIGN_OR_RETURN(const nlohmann::ordered_json document, ReadDocument(text));
+  return ReadDocument(text);
+}
+
+absl::StatusOr<StudySpec> ParseStudyFile(std::string_view text, std::string_view name) {
+  VERNIER_ASSIGN_OR_RETURN(nlohmann::ordered_json document, ParseDocument(text));
+  if (!name.empty() && document.is_object()) {
+    document[IsJobFile(document) ? "jobId" : "study"] = name;
+  }
   return StudySpecFromJson(document);
 }
 

@@ -11,8 +11,13 @@
 namespace vernier::codec {
 
 // Parses and validates. YAML by the rules of its core schema with two mends: `1e-5` is a number, `on` and `no` are text.
+// The configuration file of a training job (src/codec/job_file.h) is one too. `name`, unless it is empty, takes the place
+// of the file's own.
 // InvalidArgument: a FieldError; unknown keys are errors that name the nearest known key; syntax errors name the line.
-absl::StatusOr<StudySpec> ParseStudyFile(std::string_view text);
+absl::StatusOr<StudySpec> ParseStudyFile(std::string_view text, std::string_view name = "");
+
+// YAML or JSON text as a document, by the same rules; what it says is not looked at.
+absl::StatusOr<nlohmann::ordered_json> ParseDocument(std::string_view text);
 
 // The same from and to a JSON document of that shape. ToJson fills in every default and keeps the order of parameters;
 // FromJson(ToJson(spec)) == spec.

@@ -7,7 +7,13 @@
 
 namespace vernier {
 
+const Objective& FirstObjective(const StudySpec& spec) {
+  static const Objective* const none = new Objective();
+  return spec.objectives.empty() ? *none : spec.objectives.front();
+}
+
 std::string DescribeObjectives(const std::vector<Objective>& objectives) {
+  if (objectives.empty()) return "none";
   std::vector<std::string> texts;
   texts.reserve(objectives.size());
   for (const Objective& objective : objectives) {

@@ -8,7 +8,11 @@
 
 namespace vernier {
 
-// "maximize accuracy, minimize latency_ms".
+// The objective that curves, stopping rules and the order of trials follow; one without a metric where there is nothing
+// to tune.
+const Objective& FirstObjective(const StudySpec& spec);
+
+// "maximize accuracy, minimize latency_ms"; "none".
 std::string DescribeObjectives(const std::vector<Objective>& objectives);
 
 // The objectives that `metrics` has no value of, in words: "objective 'accuracy'", "objectives 'accuracy', 'loss'". Empty

@@ -31,8 +31,17 @@ absl::Status CheckName(const std::string& name) {
                     fmt::format("must match ^[A-Za-z][A-Za-z0-9_-]{{0,127}}$, got '{}'", name));
 }
 
+// Nothing to tune is a job of one trial.
+absl::Status CheckNoObjective(const StudySpec& spec) {
+  if (!spec.job.has_value()) return FieldError("objective", "must name a metric");
+  if (!spec.space.parameters().empty()) {
+    return FieldError("objective", "must name a metric, since there are parameters to tune");
+  }
+  if (spec.budget.trials == 1) return absl::OkStatus();
+  return FieldError("budget.trials", "must be 1 for a job without objective and parameters");
+}
+
 absl::Status CheckObjectives(const std::vector<Objective>& objectives) {
-  if (objectives.empty()) return FieldError("objective", "must name a metric");
   std::set<std::string> seen;
   for (std::size_t i = 0; i < objectives.size(); ++i) {
     const std::string path = objectives.size() == 1 ? "objective" : fmt::format("objective[{}]", i);
@@ -119,6 +128,7 @@ bool IsBetter(Goal goal, double a, double b) {
 
 absl::Status Validate(const StudySpec& spec) {
   VERNIER_RETURN_IF_ERROR(CheckName(spec.name));
+  if (spec.objectives.empty()) VERNIER_RETURN_IF_ERROR(CheckNoObjective(spec));
   VERNIER_RETURN_IF_ERROR(CheckObjectives(spec.objectives));
   VERNIER_RETURN_IF_ERROR(CheckMetrics(spec));
   VERNIER_RETURN_IF_ERROR(CheckChoice("algorithm", spec.algorithm));

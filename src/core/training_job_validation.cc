@@ -10,6 +10,7 @@ namespace vernier {
 namespace {
 
 constexpr std::int32_t kMaxReplicas = 10000;
+constexpr std::size_t kMaxPackages = 100;
 constexpr std::int64_t kLeastOutput = std::int64_t{1} << 20;
 
 bool IsNameStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
@@ -71,13 +72,48 @@ absl::Status CheckReplica(std::string_view path,
     return FieldError(fmt::format("{}.count", path),
                       fmt::format("must be from 0 to {}, got {}", kMaxReplicas, replica.count));
   }
-  if (replica.count > 0 && replica.command.empty() && job.command.empty()) {
+  if (replica.count > 0 && replica.command.empty() && job.command.empty() && !job.python &&
+      !job.input) {
     return FieldError("job.command", fmt::format("must not be empty; {} has none either", path));
   }
   VERNIER_RETURN_IF_ERROR(CheckCommand(fmt::format("{}.command", path), replica.command));
   VERNIER_RETURN_IF_ERROR(CheckWords(fmt::format("{}.args", path), replica.args));
   VERNIER_RETURN_IF_ERROR(CheckEnvironment(path, replica.env));
   return CheckResources(path, replica.resources);
+}
+
+bool IsModuleName(const std::string& name) {
+  bool part = false;  // Whether a part of the name has begun.
+  for (const char c : name) {
+    if (c == '.' && !part) return false;
+    if (c != '.' && !(part ? IsNamePart(c) : IsNameStart(c))) return false;
+    part = c != '.';
+  }
+  return part;
+}
+
+absl::Status CheckPython(const TrainingJob& job) {
+  if (!job.python.has_value()) return absl::OkStatus();
+  if (!job.command.empty()) {
+    return FieldError("job.python", "cannot go with job.command; give one of them");
+  }
+  if (!IsModuleName(job.python->module)) {
+    return FieldError("job.python.module",
+                      fmt::format("must be a module's dotted name such as trainer.task, got '{}'",
+                                  job.python->module));
+  }
+  const std::vector<std::string>& packages = job.python->packages;
+  if (packages.size() > kMaxPackages) {
+    return FieldError("job.python.packages",
+                      fmt::format("must be at most {}, got {}", kMaxPackages, packages.size()));
+  }
+  for (std::size_t i = 0; i < packages.size(); ++i) {
+    if (!packages[i].empty() && !packages[i].starts_with('-')) continue;
+    return FieldError(
+        fmt::format("job.python.packages[{}]", i),
+        fmt::format("must be a path, a URL or a package's name, got '{}'", packages[i]));
+  }
+  return CheckWords("job.python.packages", packages);
 }
 
 absl::Status CheckPrimary(const TrainingJob& job) {
@@ -101,6 +137,7 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
     VERNIER_RETURN_IF_ERROR(CheckReplica(path, replica, job));
   }
   VERNIER_RETURN_IF_ERROR(CheckCommand("job.command", job.command));
+  VERNIER_RETURN_IF_ERROR(CheckPython(job));
   VERNIER_RETURN_IF_ERROR(CheckWords("job.args", job.args));
   VERNIER_RETURN_IF_ERROR(CheckEnvironment("job", job.env));
   if (job.time_limit.has_value()) {

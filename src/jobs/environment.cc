@@ -9,6 +9,8 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "nlohmann/json.hpp"
+#include "src/codec/training_input_json.h"
+#include "src/core/objectives.h"
 
 namespace vernier::jobs {
 namespace {
@@ -46,6 +48,7 @@ std::string_view FieldPrefix(Role role) {
 void AddRole(Role role, const ReplicaSpec& replica, json& document) {
   const std::string prefix(FieldPrefix(role));
   if (role != Role::kPrimary) document[prefix + "_count"] = std::to_string(replica.count);
+  if (!replica.machine_type.empty()) document[prefix + "_type"] = replica.machine_type;
   if (replica.resources.gpus == 0) return;
   json& accelerator = document[prefix + "_config"]["accelerator_config"];
   accelerator["count"] = std::to_string(replica.resources.gpus);
@@ -53,7 +56,17 @@ void AddRole(Role role, const ReplicaSpec& replica, json& document) {
 }
 
 json JobDocument(const TrainingJob& job) {
-  json document = {{"scale_tier", "CUSTOM"}, {"command", job.command}, {"args", job.args}};
+  if (job.input.has_value()) {
+    return codec::TrainingInputToJson(*job.input, codec::FieldNames::kSnakeCase);
+  }
+  json document = {{"scale_tier", "CUSTOM"}, {"args", job.args}};
+  if (job.python.has_value()) {
+    document["python_module"] = job.python->module;
+    document["package_uris"] = job.python->packages;
+  } else {
+    document["command"] = job.command;
+  }
+  if (!job.region.empty()) document["region"] = job.region;
   if (!job.job_directory.empty()) document["job_dir"] = job.job_directory;
   for (const auto& [role, replica] : job.replicas) {
     if (replica.count > 0) AddRole(role, replica, document);
@@ -68,6 +81,8 @@ json ParameterDocument(const Point& point) {
   }
   return document;
 }
+
+bool IsTuned(const StudySpec& spec) { return !spec.objectives.empty(); }
 
 // The nodes of a data-parallel job: the primary, which is rank 0, and the workers.
 bool IsNode(const ReplicaPlacement& replica) {
@@ -100,14 +115,13 @@ std::string TfConfig(const StudySpec& spec,
   for (const ReplicaPlacement& replica : placement) {
     if (replica.role != kEvaluator) cluster[replica.role].push_back(Address(replica));
   }
+  json task = {
+      {"type", placement[i].role}, {"index", placement[i].index}, {"cloud", "vernier"}};
+  if (IsTuned(spec)) task["trial"] = std::to_string(trial.value());
   return Dump({{"cluster", std::move(cluster)},
                {"environment", "cloud"},
                {"job", JobDocument(*spec.job)},
-               {"task",
-                {{"type", placement[i].role},
-                 {"index", placement[i].index},
-                 {"trial", std::to_string(trial.value())},
-                 {"cloud", "vernier"}}}});
+               {"task", std::move(task)}});
 }
 
 std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
@@ -121,9 +135,6 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
       {"TF_CONFIG", TfConfig(spec, id.trial.number, placement, i)},
       {"CLOUD_ML_JOB", JobJson(*spec.job)},
       {"CLOUD_ML_JOB_ID", spec.name},
-      {"CLOUD_ML_TRIAL_ID", trial},
-      {"CLOUD_ML_HP_METRIC_TAG", spec.objectives.front().metric},
-      {"CLOUD_ML_HP_METRIC_FILE", metric_file},
       {"VERNIER_STUDY", spec.name},
       {"VERNIER_TRIAL", trial},
       {"VERNIER_ATTEMPT", std::to_string(id.number.value())},
@@ -131,6 +142,12 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
       // Empty for a replica without devices, so that it never takes another's.
       {"CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(placement[i].gpus, ","))},
   };
+  // By these, programs tell that they are being tuned.
+  if (IsTuned(spec)) {
+    variables["CLOUD_ML_TRIAL_ID"] = trial;
+    variables["CLOUD_ML_HP_METRIC_TAG"] = FirstObjective(spec).metric;
+    variables["CLOUD_ML_HP_METRIC_FILE"] = metric_file;
+  }
   AddPyTorch(placement, i, variables);
   return variables;
 }

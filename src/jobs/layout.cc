@@ -39,10 +39,12 @@ void Append(const std::vector<std::string>& texts,
 // Command and arguments of a role, as the user wrote them.
 std::vector<Source> CommandSources(const TrainingJob& job, Role role, const ReplicaSpec& replica) {
   std::vector<Source> sources;
-  if (replica.command.empty()) {
-    Append(job.command, "job.command", sources);
-  } else {
+  if (!replica.command.empty()) {
     Append(replica.command, RolePath(job, role) + ".command", sources);
+  } else if (job.python.has_value()) {
+    Append({"python3", "-m", job.python->module}, "job.python", sources);
+  } else {
+    Append(job.command, "job.command", sources);
   }
   Append(job.args, "job.args", sources);
   Append(replica.args, RolePath(job, role) + ".args", sources);
@@ -69,9 +71,16 @@ std::string Below(std::string_view base, std::string_view path) {
 // What the replicas of one role share.
 struct RoleTemplate {
   std::vector<std::string> argv;
+  bool runs_python = false;
   std::map<std::string, std::string> env;
   std::string directory;
 };
+
+// A folder for each trial; what is not tuned has only one.
+std::string JobDirectory(const StudySpec& spec, TrialNumber trial) {
+  const std::string& directory = spec.job->job_directory;
+  return spec.objectives.empty() ? directory : fmt::format("{}/{}", directory, trial.value());
+}
 
 absl::Status FillCommand(const StudySpec& spec,
                          const Trial& trial,
@@ -84,7 +93,7 @@ absl::Status FillCommand(const StudySpec& spec,
   }
   if (!spec.job->job_directory.empty()) {
     result.argv.emplace_back("--job-dir");
-    result.argv.push_back(fmt::format("{}/{}", spec.job->job_directory, trial.number.value()));
+    result.argv.push_back(JobDirectory(spec, trial.number));
   }
   return absl::OkStatus();
 }
@@ -125,6 +134,7 @@ absl::StatusOr<RoleTemplate> FillRole(const StudySpec& spec,
   for (const auto& [name, source] : environment) placed.merge(PlaceholderNames(source.text));
 
   RoleTemplate result;
+  result.runs_python = job.python.has_value() && replica.command.empty();
   VERNIER_RETURN_IF_ERROR(FillCommand(spec, trial, command, result));
   AppendParameters(spec, trial, placed, result.argv);
   VERNIER_RETURN_IF_ERROR(FillEnvironment(spec, trial, environment, result));
@@ -143,6 +153,7 @@ ReplicaProgram MakeReplica(const AttemptId& id,
   ReplicaProgram program{.role = placement.role,
                          .index = placement.index,
                          .argv = role.argv,
+                         .runs_python = role.runs_python,
                          .env = DefaultVariables(placed.placement),
                          .directory = role.directory,
                          .metric_file = own + "/hypertune.metrics",
@@ -158,7 +169,7 @@ ReplicaProgram MakeReplica(const AttemptId& id,
 absl::Status ValidateRole(const StudySpec& spec, Role role, const ReplicaSpec& replica) {
   const TrainingJob& job = *spec.job;
   const std::vector<Source> command = CommandSources(job, role, replica);
-  if (job.command.empty() && replica.command.empty()) {
+  if (replica.command.empty() && job.command.empty() && !job.python.has_value()) {
     return FieldError(
         "job.command",
         fmt::format("must not be empty: replica '{}' has none of its own", RoleName(role, job)));
@@ -198,6 +209,7 @@ absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
   GangProgram gang{.id = id,
                    .placed = placed,
                    .replicas = {},
+                   .python = job.python,
                    .time_limit = job.time_limit,
                    .grace = job.grace,
                    .output_bytes = job.output_bytes};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/core/check.h"
+#include "src/core/objectives.h"
 #include "src/metrics/hypertune_file.h"
 #include "src/metrics/log_pattern.h"
 #include "vernier/core/error.h"
@@ -53,7 +54,7 @@ absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& s
   VERNIER_ASSIGN_OR_RETURN(std::vector<LogPattern> patterns, CompilePatterns(spec));
   const ReplicaProgram& primary = gang.replicas.front();
   return std::unique_ptr<MetricReader>(std::make_unique<CombinedReader>(
-      HypertuneReader(primary.metric_file, spec.objectives.front().metric),
+      HypertuneReader(primary.metric_file, FirstObjective(spec).metric),
       LogPatternReader(primary.log_file, std::move(patterns), trial.last)));
 }
 

@@ -46,9 +46,9 @@ grpc::Status StudyServiceImpl::CreateStudy(grpc::ServerContext* context,
                                            const v1::CreateStudyRequest* request,
                                            v1::Study* response) {
   return Reply(context, "CreateStudy", request->request_id(), [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const StudySpec spec,
+    VERNIER_ASSIGN_OR_RETURN(StudySpec spec,
                              wire::DecodeSpec(request->study_id(), request->study().spec()));
-    VERNIER_RETURN_IF_ERROR(parts_.check_job(spec));
+    VERNIER_ASSIGN_OR_RETURN(spec, parts_.prepare_job(std::move(spec)));
     const Caller caller = CallerOf(*context, {}, request->request_id());
     VERNIER_ASSIGN_OR_RETURN(const Study study,
                              request->validate_only() ? parts_.studies.PreviewStudy(spec)

@@ -27,9 +27,9 @@ struct ServiceParts {
   CallWatch& calls;
   // A study was made or changed by a user: whoever keeps studies moving should look. Called from any thread.
   std::function<void()> changed;
-  // What the study layer cannot know of a definition: whether its job can be started here, its metrics be read.
-  // InvalidArgument: a FieldError.
-  std::function<absl::Status(const StudySpec&)> check_job;
+  // What the study layer cannot know of a definition: what its job comes to here, whether it can be started and its
+  // metrics be read. Returns the definition to store.  InvalidArgument: a FieldError.
+  std::function<absl::StatusOr<StudySpec>(StudySpec)> prepare_job;
   // For GetServerInfo.
   std::string version;
   std::string store;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/study/studies_impl.h"
 
@@ -28,7 +29,7 @@ void EndLease(Draft& draft, TrialNumber number) {
   if (trial.state == TrialState::kStopping) {
     const std::map<std::string, double> metrics =
         trial.last.has_value() ? trial.last->metrics : std::map<std::string, double>();
-    if (metrics.contains(study.spec.objectives.front().metric)) {
+    if (metrics.contains(FirstObjective(study.spec).metric)) {
       AddMove(draft, number, TrialState::kCompleted, "", FailureClass::kNone, metrics);
     } else {
       AddMove(draft, number, TrialState::kCancelled, message, FailureClass::kLost);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/core/objectives.h"
 #include "src/core/status.h"
 
 namespace vernier::study {
@@ -37,7 +38,7 @@ std::unique_ptr<Transient> MakeTransient(const AlgorithmSource& algorithms, cons
   auto transient = std::make_unique<Transient>();
   const StudySpec& spec = fold.header().spec;
   transient->optimizer = algorithms.optimizer(spec.algorithm, ProblemOf(spec, fold.earlier()));
-  transient->stopper = algorithms.stopper(spec.stopping, spec.objectives.front().goal);
+  transient->stopper = algorithms.stopper(spec.stopping, FirstObjective(spec).goal);
   return transient;
 }
 

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/study/same_bits.h"
 #include "src/study/study_state.h"
@@ -105,7 +106,7 @@ absl::Status Replayer::Rep::Start(const Event& event) {
   VERNIER_ASSIGN_OR_RETURN(fold_, StudyFold::Start(id_, event));
   const StudySpec& spec = fold_->header().spec;
   optimizer_ = algorithms_.optimizer(spec.algorithm, ProblemOf(spec, fold_->earlier()));
-  stopper_ = algorithms_.stopper(spec.stopping, spec.objectives.front().goal);
+  stopper_ = algorithms_.stopper(spec.stopping, FirstObjective(spec).goal);
   finished_at_ = {0, 0};  // Before the first event, and after it.
   return absl::OkStatus();
 }
@@ -280,7 +281,7 @@ void Replayer::Rep::Compare(const Batch& batch, const Suggestions& computed) {
 bool Replayer::Rep::IsJudged(const MeasurementReported& report) const {
   if (!stopper_.ok() || *stopper_ == nullptr) return false;
   const TrialRow* row = fold_->Find(report.trial);
-  const std::string& objective = fold_->header().spec.objectives.front().metric;
+  const std::string& objective = FirstObjective(fold_->header().spec).metric;
   return row != nullptr && row->trial.state == TrialState::kRunning &&
          report.measurement.metrics.contains(objective);
 }

@@ -76,7 +76,7 @@ void AddMeasurement(Draft& draft,
                     Measurement measurement) {
   const EarlyStopper* rule = transient.stopper.ok() ? transient.stopper->get() : nullptr;
   const bool judged = rule != nullptr && draft.trial(trial).state == TrialState::kRunning &&
-                      measurement.metrics.contains(draft.study().spec.objectives.front().metric);
+                      measurement.metrics.contains(FirstObjective(draft.study().spec).metric);
   if (judged) NameRule(draft, *rule);
   draft.Add(MeasurementReported{.trial = trial, .measurement = std::move(measurement)});
   if (judged) Judge(draft, *rule, trial);

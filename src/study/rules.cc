@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/codec/study_file.h"
+#include "src/core/objectives.h"
 #include "src/core/status.h"
 
 namespace vernier::study {
@@ -32,7 +33,7 @@ std::string TrialsReason(const Study& study) {
   return fmt::format(
       "converged at trial {}: a further one was expected to improve {} by less than {}{}",
       study.converged->value(),
-      study.spec.objectives.front().metric,
+      FirstObjective(study.spec).metric,
       study.spec.convergence->tolerance,
       bound ? fmt::format("; {} of {} trials saved", *bound - study.trials, *bound) : "");
 }

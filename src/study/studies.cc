@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "src/codec/study_file.h"
+#include "src/core/objectives.h"
 #include "src/core/outcome_constraint.h"
 #include "src/core/status.h"
 #include "src/study/replay.h"
@@ -115,7 +116,7 @@ absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
                       fmt::format("algorithm '{}' does not tell what is left to gain, gp does",
                                   spec.algorithm.name));
   }
-  return algorithms_.stopper(spec.stopping, spec.objectives.front().goal).status();
+  return algorithms_.stopper(spec.stopping, FirstObjective(spec).goal).status();
 }
 
 absl::StatusOr<std::vector<EarlierStudy>> StudiesImpl::TakeOverEarlier(

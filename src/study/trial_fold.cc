@@ -150,7 +150,7 @@ absl::Status StudyFold::On(const Event& event, const MeasurementReported& report
   for (const auto& [name, value] : measurement.metrics) metrics[name] = value;
   trial.last = measurement;
   trial.last->metrics = std::move(metrics);
-  const auto objective = measurement.metrics.find(header_.spec.objectives.front().metric);
+  const auto objective = measurement.metrics.find(FirstObjective(header_.spec).metric);
   if (objective != measurement.metrics.end()) {
     curves_.AddPoint(report.trial, measurement.step, objective->second);
   }

@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "src/wire/time_proto.h"
+#include "src/wire/training_input_proto.h"
 #include "vernier/core/error.h"
 
 namespace vernier::wire {
@@ -30,6 +31,7 @@ void EncodeReplica(const ReplicaSpec& replica, v1::ReplicaSpec* out) {
   out->set_memory_bytes(replica.resources.memory_bytes);
   out->set_gpus(replica.resources.gpus);
   out->set_gpu_type(replica.resources.gpu_type);
+  out->set_machine_type(replica.machine_type);
 }
 
 ReplicaSpec DecodeReplica(const v1::ReplicaSpec& replica) {
@@ -43,7 +45,20 @@ ReplicaSpec DecodeReplica(const v1::ReplicaSpec& replica) {
   decoded.resources.memory_bytes = replica.memory_bytes();
   decoded.resources.gpus = replica.gpus();
   decoded.resources.gpu_type = replica.gpu_type();
+  decoded.machine_type = replica.machine_type();
   return decoded;
+}
+
+void EncodePython(const PythonProgram& python, v1::PythonProgram* out) {
+  out->set_module(python.module);
+  for (const auto& package : python.packages) out->add_packages(package);
+  out->set_runtime(python.runtime);
+}
+
+PythonProgram DecodePython(const v1::PythonProgram& python) {
+  return {.module = python.module(),
+          .packages = {python.packages().begin(), python.packages().end()},
+          .runtime = python.runtime()};
 }
 
 absl::Status DecodeReplicas(const v1::TrainingJob& job, TrainingJob* out) {
@@ -78,6 +93,9 @@ void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
   if (job.time_limit.has_value()) EncodeDuration(*job.time_limit, out->mutable_time_limit());
   EncodeDuration(job.grace, out->mutable_grace());
   out->set_output_bytes(job.output_bytes);
+  if (job.input.has_value()) EncodeTrainingInput(*job.input, out->mutable_training_input());
+  if (job.python.has_value()) EncodePython(*job.python, out->mutable_python());
+  out->set_region(job.region);
 }
 
 absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
@@ -91,6 +109,9 @@ absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
   if (job.has_time_limit()) decoded.time_limit = DecodeDuration(job.time_limit());
   if (job.has_grace()) decoded.grace = DecodeDuration(job.grace());
   if (job.has_output_bytes()) decoded.output_bytes = job.output_bytes();
+  if (job.has_training_input()) decoded.input = DecodeTrainingInput(job.training_input());
+  if (job.has_python()) decoded.python = DecodePython(job.python());
+  decoded.region = job.region();
   return decoded;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/codec/job_file.h"
 #include "src/wire/enum_proto.h"
 #include "src/wire/job_proto.h"
 #include "src/wire/names.h"
@@ -130,6 +131,7 @@ void EncodeSpec(const StudySpec& spec, v1::StudySpec* out) {
   EncodeDuration(spec.lease.ttl, out->mutable_lease()->mutable_ttl());
   out->mutable_lease()->set_on_expiry(Encode(spec.lease.on_expiry));
   if (spec.job.has_value()) EncodeJob(*spec.job, out->mutable_job());
+  out->mutable_labels()->insert(spec.labels.begin(), spec.labels.end());
 }
 
 absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& proto) {
@@ -156,6 +158,8 @@ absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& prot
   if (proto.has_job()) {
     VERNIER_ASSIGN_OR_RETURN(spec.job, DecodeJob(proto.job()));
   }
+  spec.labels.insert(proto.labels().begin(), proto.labels().end());
+  VERNIER_RETURN_IF_ERROR(codec::ApplyHyperparameters(spec));
   return spec;
 }
 

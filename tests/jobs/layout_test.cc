@@ -61,8 +61,8 @@ PlacedGang PlaceOf(const StudySpec& spec) {
   return placed;
 }
 
-absl::StatusOr<GangProgram> Program(const StudySpec& spec) {
-  return MakeGangProgram(kAttempt, spec, AnyTrial(), PlaceOf(spec), "/home/u");
+absl::StatusOr<GangProgram> Program(const StudySpec& spec, const Trial& trial = AnyTrial()) {
+  return MakeGangProgram(kAttempt, spec, trial, PlaceOf(spec), "/home/u");
 }
 
 StudySpec FiveRoles() {
@@ -309,6 +309,46 @@ TEST(ValidateJob, AcceptsAStudyWithoutAJob) {
   StudySpec spec = AnyStudy();
   spec.job.reset();
   EXPECT_THAT(ValidateJob(spec), IsOk());
+}
+
+// --- jobs with nothing to tune, and in the words of AI Platform Training ---
+
+StudySpec AJobAlone() {
+  StudySpec spec{.name = "once"};
+  spec.job = TrainingJob{.command = {"train"}, .job_directory = "out"};
+  spec.budget.trials = 1;
+  return spec;
+}
+
+TEST(MakeGangProgram, DoesNotSayThatAJobAloneIsTuned) {
+  const auto gang = Program(AJobAlone(), {.number = TrialNumber(1), .point = {}});
+  ASSERT_THAT(gang.status(), IsOk());
+  const ReplicaProgram& chief = gang->replicas.front();
+  EXPECT_THAT(chief.argv, ElementsAre("train", "--job-dir", "out"));
+  for (const char* name :
+       {"CLOUD_ML_TRIAL_ID", "CLOUD_ML_HP_METRIC_TAG", "CLOUD_ML_HP_METRIC_FILE"}) {
+    EXPECT_THAT(chief.env, Not(Contains(::testing::Key(name))));
+  }
+  EXPECT_THAT(chief.env.at("TF_CONFIG"), Not(HasSubstr("\"trial\"")));
+}
+
+TEST(MakeGangProgram, RunsAPythonModule) {
+  StudySpec spec = AJobAlone();
+  spec.job->command.clear();
+  spec.job->python = PythonProgram{.module = "trainer.task"};
+  spec.job->args = {"--steps", "9"};
+  const auto gang = Program(spec, {.number = TrialNumber(1), .point = {}});
+  ASSERT_THAT(gang.status(), IsOk());
+  EXPECT_THAT(gang->replicas.front().argv,
+              ElementsAre("python3", "-m", "trainer.task", "--steps", "9", "--job-dir", "out"));
+}
+
+TEST(JobJson, IsTheTrainingInputAsGiven) {
+  TrainingJob job;
+  job.input =
+      TrainingInput{.scale_tier = "CUSTOM", .master_type = "large_model", .worker_count = 2};
+  EXPECT_EQ(JobJson(job),
+            R"({"master_type":"large_model","scale_tier":"CUSTOM","worker_count":"2"})");
 }
 
 }  // namespace

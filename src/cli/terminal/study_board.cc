@@ -61,7 +61,7 @@ void StudyBoard::On(const MeasurementReported& reported, absl::Time) {
   const std::map<std::string, double>& metrics = reported.measurement.metrics;
   Entry& entry = trials_[reported.trial];
   NoteObjectives(metrics, entry);
-  const auto first = metrics.find(spec_->objectives.front().metric);
+  const auto first = metrics.find(FirstObjective(*spec_).metric);
   if (first != metrics.end()) entry.curve.push_back(first->second);
 }
 

@@ -1,0 +1,172 @@
+#include "src/cli/job_flags.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "src/cli/arguments.h"
+#include "src/core/status.h"
+
+namespace vernier::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// "nvidia-tesla-t4" as the API says it: "NVIDIA_TESLA_T4".
+std::string ApiName(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) {
+    return c == '-' ? '_' : static_cast<char>(std::toupper(c));
+  });
+  return text;
+}
+
+// "a=1,b=2" as pairs.
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadPairs(
+    std::string_view flag, const std::string& text) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    const std::size_t equals = part.find('=');
+    if (equals == 0 || equals == std::string_view::npos) {
+      return InvalidArgument("{}: must be KEY=VALUE, …, got '{}'", flag, text);
+    }
+    pairs.emplace_back(part.substr(0, equals), part.substr(equals + 1));
+  }
+  return pairs;
+}
+
+absl::StatusOr<Json> ReadAccelerator(const std::string& flag, const std::string& text) {
+  Json accelerator = Json::object();
+  VERNIER_ASSIGN_OR_RETURN(const auto pairs, ReadPairs(flag, text));
+  for (const auto& [key, value] : pairs) {
+    std::int64_t count = 0;
+    if (key == "type") {
+      accelerator["type"] = ApiName(value);
+    } else if (key != "count") {
+      return InvalidArgument("{}: knows count and type, got '{}'", flag, key);
+    } else if (absl::SimpleAtoi(value, &count) && count > 0) {
+      accelerator["count"] = count;
+    } else {
+      return InvalidArgument("{}: count must be a whole number above 0, got '{}'", flag, value);
+    }
+  }
+  if (accelerator.size() == 2) return accelerator;
+  return InvalidArgument(
+      "{}: needs both, as in count=4,type=nvidia-tesla-t4, got '{}'", flag, text);
+}
+
+// Sets what was given.
+void Set(Json& object, const char* key, const std::string& value) {
+  if (!value.empty()) object[key] = value;
+}
+
+struct RoleNames {
+  std::string flag;   // "parameter-server"
+  std::string field;  // "parameterServer"
+};
+
+absl::Status SetRole(const RoleNames& names, const RoleFlags& role, Json& input) {
+  const bool is_master = names.field == "master";
+  if (!is_master && role.machine_type.empty() != (role.count == 0)) {
+    return InvalidArgument("--{0}-machine-type and --{0}-count go together; give both or neither",
+                           names.flag);
+  }
+  Set(input, (names.field + "Type").c_str(), role.machine_type);
+  if (role.count > 0) input[names.field + "Count"] = role.count;
+  const std::string config = names.field + "Config";
+  if (!role.accelerator.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(input[config]["acceleratorConfig"],
+                             ReadAccelerator("--" + names.flag + "-accelerator", role.accelerator));
+  }
+  if (!role.image_uri.empty()) input[config]["imageUri"] = role.image_uri;
+  return absl::OkStatus();
+}
+
+absl::Status SetLabels(const std::vector<std::string>& labels, Json& job) {
+  for (const std::string& text : labels) {
+    VERNIER_ASSIGN_OR_RETURN(const auto pairs, ReadPairs("--labels", text));
+    for (const auto& [key, value] : pairs) job["labels"][key] = value;
+  }
+  return absl::OkStatus();
+}
+
+void AddRoleFlags(CLI::App& command, const std::string& role, RoleFlags& flags) {
+  command.add_option("--" + role + "-machine-type",
+                     flags.machine_type,
+                     "Machine type of each " + role + ", with --scale-tier custom");
+  if (role != "master") {
+    command.add_option("--" + role + "-count", flags.count, "How many of them")->check(AtLeast(1));
+  }
+  command.add_option("--" + role + "-accelerator",
+                     flags.accelerator,
+                     "GPUs of each: count=4,type=nvidia-tesla-t4");
+  command.add_option("--" + role + "-image-uri", flags.image_uri, "Container image");
+}
+
+}  // namespace
+
+void AddJobFlags(CLI::App& command, JobFlags& flags) {
+  command.add_option("--config", flags.config, "File with any of this; flags come before it");
+  command.add_option("--package-path", flags.package_path, "Folder of the Python package to run");
+  command.add_option("--packages", flags.packages, "Archives to install, separated by commas")
+      ->delimiter(',');
+  command.add_option("--module-name", flags.module_name, "Module to run, such as trainer.task");
+  command.add_option("--job-dir", flags.job_dir, "Where it writes; passed on as --job-dir");
+  command.add_option("--region", flags.region, "Where it runs; default: the server's");
+  command.add_option("--runtime-version", flags.runtime_version, "The server's environment");
+  command.add_option("--python-version", flags.python_version, "Of that environment");
+  command.add_option("--scale-tier",
+                     flags.scale_tier,
+                     "basic (default), standard-1, premium-1, basic-gpu or custom");
+  AddRoleFlags(command, "master", flags.master);
+  AddRoleFlags(command, "worker", flags.worker);
+  AddRoleFlags(command, "parameter-server", flags.parameter_server);
+  command.add_flag("--use-chief-in-tf-config",
+                   flags.use_chief_in_tf_config,
+                   "Call the primary chief in TF_CONFIG, for container images");
+  command.add_option("--tpu-tf-version", flags.tpu_tf_version, "TensorFlow of a TPU's workers");
+  command.add_option("--labels", flags.labels, "KEY=VALUE, …, for finding it again");
+  command.add_option("--service-account", flags.service_account, "Taken, without effect here");
+  command.add_option("--network", flags.network, "Taken, without effect here");
+  command.add_option("--kms-key", flags.kms_key, "Taken, without effect here");
+  command.add_flag("--enable-web-access", flags.enable_web_access, "Taken, without effect here");
+}
+
+absl::StatusOr<nlohmann::ordered_json> DescribeJob(const std::string& job_id,
+                                                   nlohmann::ordered_json file,
+                                                   const JobFlags& flags) {
+  if (file.is_null()) file = Json::object();
+  if (!file.is_object()) {
+    return InvalidArgument("--config: must be a mapping with trainingInput");
+  }
+  Json job = std::move(file);
+  job["jobId"] = job_id;
+  Json& input = job["trainingInput"];
+  if (input.is_null()) input = Json::object();
+  if (!input.is_object()) return InvalidArgument("--config: trainingInput must be a mapping");
+  if (!flags.scale_tier.empty()) input["scaleTier"] = ApiName(flags.scale_tier);
+  VERNIER_RETURN_IF_ERROR(SetRole({"master", "master"}, flags.master, input));
+  VERNIER_RETURN_IF_ERROR(SetRole({"worker", "worker"}, flags.worker, input));
+  VERNIER_RETURN_IF_ERROR(
+      SetRole({"parameter-server", "parameterServer"}, flags.parameter_server, input));
+  Set(input, "pythonModule", flags.module_name);
+  Set(input, "jobDir", flags.job_dir);
+  Set(input, "region", flags.region);
+  Set(input, "runtimeVersion", flags.runtime_version);
+  Set(input, "pythonVersion", flags.python_version);
+  Set(input, "serviceAccount", flags.service_account);
+  Set(input, "network", flags.network);
+  if (!flags.kms_key.empty()) input["encryptionConfig"]["kmsKeyName"] = flags.kms_key;
+  if (!flags.tpu_tf_version.empty()) input["workerConfig"]["tpuTfVersion"] = flags.tpu_tf_version;
+  if (flags.use_chief_in_tf_config) input["useChiefInTfConfig"] = true;
+  if (flags.enable_web_access) input["enableWebAccess"] = true;
+  if (!flags.args.empty()) input["args"] = flags.args;
+  VERNIER_RETURN_IF_ERROR(SetLabels(flags.labels, job));
+  return job;
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,254 @@
+#include "src/codec/job_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/codec/mapping.h"
+#include "src/codec/training_input_json.h"
+#include "vernier/core/error.h"
+
+namespace vernier::codec {
+namespace {
+
+constexpr char kInput[] = "trainingInput";
+constexpr char kDefaultTag[] = "training/hptuning/metric";
+constexpr std::size_t kMaxValues = 1000;
+
+bool IsJobId(const std::string& text) {
+  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+  return !text.empty() && text.size() <= 128 && letter(text.front()) &&
+         std::ranges::all_of(
+             text, [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; });
+}
+
+absl::StatusOr<std::string> ReadJobId(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(std::string id, ReadText(json, path));
+  if (IsJobId(id)) return id;
+  return FieldError(path, fmt::format("must match ^[A-Za-z][A-Za-z0-9_]{{0,127}}$, got '{}'", id));
+}
+
+// `value`, which the API names, among those that it allows; the first one is what an empty text stands for.
+template <typename T, std::size_t N>
+absl::StatusOr<T> OneOf(const std::string& path,
+                        const std::string& value,
+                        const std::pair<const char*, T> (&choices)[N]) {
+  if (value.empty()) return choices[0].second;
+  std::vector<std::string> names;
+  for (const auto& [name, choice] : choices) {
+    if (value == name) return choice;
+    names.emplace_back(name);
+  }
+  return FieldError(path,
+                    fmt::format("must be one of {}, got '{}'", fmt::join(names, ", "), value));
+}
+
+// One entry of hyperparameters.params, as a parameter of a space.
+class ParamReader {
+ public:
+  ParamReader(const HyperparameterParam& param, std::string path)
+      : param_(param), path_(std::move(path)) {}
+
+  absl::StatusOr<Parameter> Read() const {
+    if (param_.parameter_name.empty()) return Error("parameterName", "is missing");
+    Parameter parameter;
+    parameter.name = param_.parameter_name;
+    VERNIER_ASSIGN_OR_RETURN(parameter.domain, ReadDomain());
+    return parameter;
+  }
+
+ private:
+  absl::Status Error(std::string_view key, std::string_view message) const {
+    return FieldError(fmt::format("{}.{}", path_, key), message);
+  }
+
+  absl::StatusOr<Domain> ReadDomain() const {
+    if (param_.type == "DOUBLE") return ReadFloat();
+    if (param_.type == "INTEGER") return ReadInt();
+    if (param_.type == "DISCRETE") return ReadDiscrete();
+    if (param_.type == "CATEGORICAL") return ReadCategorical();
+    return Error("type",
+                 fmt::format("must be one of DOUBLE, INTEGER, CATEGORICAL, DISCRETE, got '{}'",
+                             param_.type));
+  }
+
+  absl::StatusOr<Scale> ReadScale() const {
+    return OneOf<Scale>(path_ + ".scaleType",
+                        param_.scale_type,
+                        {{"NONE", Scale::kLinear},
+                         {"UNIT_LINEAR_SCALE", Scale::kLinear},
+                         {"UNIT_LOG_SCALE", Scale::kLog},
+                         {"UNIT_REVERSE_LOG_SCALE", Scale::kReverseLog}});
+  }
+
+  absl::Status CheckRange(Scale scale) const {
+    if (!param_.min_value.has_value()) return Error("minValue", "is missing");
+    if (!param_.max_value.has_value()) return Error("maxValue", "is missing");
+    if (*param_.min_value >= *param_.max_value) {
+      return Error(
+          "maxValue",
+          fmt::format(
+              "must be above minValue, which is {}, got {}", *param_.min_value, *param_.max_value));
+    }
+    if (scale == Scale::kLinear || *param_.min_value > 0) return absl::OkStatus();
+    return Error(
+        "minValue",
+        fmt::format("must be above 0 on scale {}, got {}", param_.scale_type, *param_.min_value));
+  }
+
+  absl::StatusOr<Domain> ReadFloat() const {
+    VERNIER_ASSIGN_OR_RETURN(const Scale scale, ReadScale());
+    VERNIER_RETURN_IF_ERROR(CheckRange(scale));
+    return FloatDomain{.lower = *param_.min_value, .upper = *param_.max_value, .scale = scale};
+  }
+
+  absl::StatusOr<Domain> ReadInt() const {
+    constexpr double kExact =
+        9007199254740992.0;  // Beyond 2^53 a double is no integer that the user can mean.
+    VERNIER_ASSIGN_OR_RETURN(const Scale scale, ReadScale());
+    VERNIER_RETURN_IF_ERROR(CheckRange(scale));
+    for (const auto& [key, value] :
+         {std::pair("minValue", *param_.min_value), std::pair("maxValue", *param_.max_value)}) {
+      if (value == std::floor(value) && std::abs(value) <= kExact) continue;
+      return Error(key, fmt::format("must be a whole number for type INTEGER, got {}", value));
+    }
+    return IntDomain{.lower = static_cast<std::int64_t>(*param_.min_value),
+                     .upper = static_cast<std::int64_t>(*param_.max_value),
+                     .scale = scale};
+  }
+
+  absl::StatusOr<Domain> ReadDiscrete() const {
+    const std::vector<double>& values = param_.discrete_values;
+    VERNIER_RETURN_IF_ERROR(ReadScale().status());
+    if (values.empty() || values.size() > kMaxValues) {
+      return Error("discreteValues",
+                   fmt::format("must hold from 1 to {} values, got {}", kMaxValues, values.size()));
+    }
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      if (values[i] > values[i - 1]) continue;
+      return Error(
+          fmt::format("discreteValues[{}]", i),
+          fmt::format("must be above the value before it, {}, got {}", values[i - 1], values[i]));
+    }
+    return DiscreteDomain{.values = values};
+  }
+
+  absl::StatusOr<Domain> ReadCategorical() const {
+    if (param_.categorical_values.empty()) return Error("categoricalValues", "must not be empty");
+    if (!param_.scale_type.empty() && param_.scale_type != "NONE") {
+      return Error(
+          "scaleType",
+          fmt::format("must be left out for type CATEGORICAL, got '{}'", param_.scale_type));
+    }
+    return CategoricalDomain{
+        .values = {param_.categorical_values.begin(), param_.categorical_values.end()}};
+  }
+
+  const HyperparameterParam& param_;
+  const std::string path_;
+};
+
+absl::StatusOr<Space> ReadParams(const HyperparameterSpec& tuning, const std::string& path) {
+  if (tuning.params.empty()) return FieldError(path + ".params", "must name a parameter");
+  std::vector<Parameter> parameters;
+  for (std::size_t i = 0; i < tuning.params.size(); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(
+        parameters.emplace_back(),
+        ParamReader(tuning.params[i], fmt::format("{}.params[{}]", path, i)).Read());
+    for (std::size_t j = 0; j < i; ++j) {
+      if (parameters[j].name != parameters[i].name) continue;
+      return FieldError(fmt::format("{}.params[{}].parameterName", path, i),
+                        fmt::format("'{}' is there twice", parameters[i].name));
+    }
+  }
+  return Space::Create(std::move(parameters));
+}
+
+// Unset is 1, and less is no number of trials.
+absl::StatusOr<std::int32_t> ReadCount(std::int32_t count, const std::string& path) {
+  if (count >= 0) return std::max(count, 1);
+  return FieldError(path, fmt::format("must be at least 1, got {}", count));
+}
+
+absl::Status ReadTuning(const TrainingInput& input, StudySpec& spec) {
+  const HyperparameterSpec& tuning = *input.hyperparameters;
+  const std::string path = std::string(kInput) + ".hyperparameters";
+  Objective& objective = spec.objectives.emplace_back();
+  objective.metric =
+      tuning.hyperparameter_metric_tag.empty() ? kDefaultTag : tuning.hyperparameter_metric_tag;
+  VERNIER_ASSIGN_OR_RETURN(objective.goal,
+                           OneOf<Goal>(path + ".goal",
+                                       tuning.goal,
+                                       {{"GOAL_TYPE_UNSPECIFIED", Goal::kMaximize},
+                                        {"MAXIMIZE", Goal::kMaximize},
+                                        {"MINIMIZE", Goal::kMinimize}}));
+  VERNIER_ASSIGN_OR_RETURN(
+      spec.algorithm.name,
+      OneOf<const char*>(
+          path + ".algorithm",
+          tuning.algorithm,
+          {{"ALGORITHM_UNSPECIFIED", "gp"}, {"GRID_SEARCH", "grid"}, {"RANDOM_SEARCH", "random"}}));
+  VERNIER_ASSIGN_OR_RETURN(spec.space, ReadParams(tuning, path));
+  VERNIER_ASSIGN_OR_RETURN(spec.budget.trials, ReadCount(tuning.max_trials, path + ".maxTrials"));
+  VERNIER_ASSIGN_OR_RETURN(spec.parallel,
+                           ReadCount(tuning.max_parallel_trials, path + ".maxParallelTrials"));
+  if (tuning.max_failed_trials < 0) {
+    return FieldError(path + ".maxFailedTrials",
+                      fmt::format("must not be negative, got {}", tuning.max_failed_trials));
+  }
+  if (tuning.max_failed_trials > 0) spec.budget.failed_trials = tuning.max_failed_trials;
+  if (input.scheduling.has_value()) spec.budget.time = input.scheduling->max_running_time;
+  if (tuning.enable_trial_early_stopping) spec.stopping.name = "median";
+  if (!tuning.resume_previous_job_id.empty()) spec.warm_start = {tuning.resume_previous_job_id};
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsJobFile(const nlohmann::ordered_json& document) {
+  return document.is_object() && document.contains(kInput);
+}
+
+absl::StatusOr<StudySpec> ReadJobFile(const nlohmann::ordered_json& document,
+                                      UnknownKeys unknown_keys) {
+  StudySpec spec;
+  VERNIER_ASSIGN_OR_RETURN(const Mapping file,
+                           Mapping::Open(document, "", {"jobId", "labels", kInput}, unknown_keys));
+  if (file.Find("jobId") == nullptr) {
+    return FieldError("jobId", "is missing; give the job a name in the file or with --name");
+  }
+  VERNIER_RETURN_IF_ERROR(file.Read("jobId", spec.name, &ReadJobId));
+  VERNIER_RETURN_IF_ERROR(file.Read("labels", spec.labels, &ReadTextMap));
+  VERNIER_ASSIGN_OR_RETURN(const Json* input, file.Require(kInput));
+  TrainingJob& job = spec.job.emplace();
+  VERNIER_ASSIGN_OR_RETURN(job.input, ReadTrainingInput(*input, kInput, unknown_keys));
+  VERNIER_RETURN_IF_ERROR(ApplyHyperparameters(spec));
+  if (spec.objectives.empty()) MakeJobAlone(spec);
+  VERNIER_RETURN_IF_ERROR(Validate(spec));
+  return spec;
+}
+
+absl::Status ApplyHyperparameters(StudySpec& spec) {
+  if (!spec.job.has_value() || !spec.job->input.has_value() ||
+      !spec.job->input->hyperparameters.has_value()) {
+    return absl::OkStatus();
+  }
+  const TrainingInput& input = *spec.job->input;
+  if (spec.objectives.empty() && spec.space.parameters().empty()) return ReadTuning(input, spec);
+  StudySpec said;
+  VERNIER_RETURN_IF_ERROR(ReadTuning(input, said));
+  if (said.objectives == spec.objectives && said.space == spec.space) return absl::OkStatus();
+  return FieldError("job.trainingInput.hyperparameters",
+                    "says something else than the study's objective and parameters; leave one out");
+}
+
+void MakeJobAlone(StudySpec& spec) {
+  spec.budget.trials = 1;
+  spec.algorithm.name = "grid";  // Of a space without parameters it has the one point.
+}
+
+}  // namespace vernier::codec

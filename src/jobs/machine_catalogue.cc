@@ -1,0 +1,357 @@
+#include "src/jobs/machine_catalogue.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "nlohmann/json.hpp"
+#include "src/codec/mapping.h"
+#include "src/core/check.h"
+#include "src/core/nearest.h"
+#include "vernier/core/error.h"
+
+namespace vernier::jobs {
+
+extern const char kMachines[];  // machines.json.
+
+namespace {
+
+using codec::Json;
+using codec::Mapping;
+using codec::UnknownKeys;
+
+constexpr double kBytesPerGb = 1024.0 * 1024.0 * 1024.0;
+constexpr std::string_view kMaker = "NVIDIA_TESLA_";
+constexpr std::pair<const char*, Role> kRoles[] = {{"master", Role::kPrimary},
+                                                   {"worker", Role::kWorker},
+                                                   {"ps", Role::kParameterServer},
+                                                   {"evaluator", Role::kEvaluator}};
+
+absl::StatusOr<Mapping> Open(const Json& json,
+                             const std::string& path,
+                             std::initializer_list<const char*> known) {
+  return Mapping::Open(json, path, known, UnknownKeys::kRefuse);
+}
+
+absl::StatusOr<std::vector<std::int32_t>> ReadCounts(const Json& json, const std::string& path) {
+  return codec::ReadList<std::int32_t>(json, path, &codec::ReadInt32);
+}
+
+absl::StatusOr<std::set<std::string>> ReadNames(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> names, codec::ReadTexts(json, path));
+  return std::set<std::string>(names.begin(), names.end());
+}
+
+// --- reading: one entry of each kind ---
+
+absl::Status ReadTier(const Json& json, const std::string& path, Tier& tier) {
+  tier.clear();
+  VERNIER_ASSIGN_OR_RETURN(const Mapping roles,
+                           Open(json, path, {"master", "worker", "ps", "evaluator"}));
+  for (const auto& [name, role] : kRoles) {
+    const Json* const entry = roles.Find(name);
+    if (entry == nullptr) continue;
+    VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                             Open(*entry, roles.PathOf(name), {"count", "machine", "gpus", "gpu"}));
+    TierRole& replica = tier[role];
+    replica.count = 1;
+    VERNIER_RETURN_IF_ERROR(mapping.Read("count", replica.count, &codec::ReadInt32));
+    VERNIER_RETURN_IF_ERROR(mapping.Require("machine").status());
+    VERNIER_RETURN_IF_ERROR(mapping.Read("machine", replica.machine, &codec::ReadText));
+    VERNIER_RETURN_IF_ERROR(mapping.Read("gpus", replica.gpus, &codec::ReadInt32));
+    VERNIER_RETURN_IF_ERROR(mapping.Read("gpu", replica.gpu, &codec::ReadText));
+  }
+  return tier.contains(Role::kPrimary) ? absl::OkStatus()
+                                       : FieldError(path + ".master", "is missing");
+}
+
+absl::Status ReadAllowed(const Json& json, const std::string& path, MachineType& machine) {
+  for (const auto& [gpu, counts] : json.items()) {
+    VERNIER_ASSIGN_OR_RETURN(machine.allowed[gpu],
+                             ReadCounts(counts, fmt::format("{}.{}", path, gpu)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadMachine(const Json& json,
+                         const std::string& path,
+                         const MachineCatalogue& catalogue,
+                         MachineType& machine) {
+  machine = {};
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Open(json, path, {"same_as", "cpus", "memory_gb", "gpus", "gpu", "selectable", "allowed"}));
+  if (const Json* const same_as = mapping.Find("same_as")) {
+    VERNIER_ASSIGN_OR_RETURN(const std::string name,
+                             codec::ReadText(*same_as, mapping.PathOf("same_as")));
+    const auto other = catalogue.machines.find(name);
+    if (other == catalogue.machines.end()) {
+      return FieldError(mapping.PathOf("same_as"), fmt::format("there is no machine '{}'", name));
+    }
+    machine.cpus = other->second.cpus;
+    machine.memory_bytes = other->second.memory_bytes;
+    machine.legacy = true;
+  } else {
+    double memory_gb = 0;
+    VERNIER_RETURN_IF_ERROR(mapping.Require("cpus").status());
+    VERNIER_RETURN_IF_ERROR(mapping.Require("memory_gb").status());
+    VERNIER_RETURN_IF_ERROR(mapping.Read("cpus", machine.cpus, &codec::ReadNumber));
+    VERNIER_RETURN_IF_ERROR(mapping.Read("memory_gb", memory_gb, &codec::ReadNumber));
+    if (!(machine.cpus > 0)) return FieldError(path + ".cpus", "must be above 0");
+    if (!(memory_gb > 0)) return FieldError(path + ".memory_gb", "must be above 0");
+    machine.memory_bytes = std::llround(memory_gb * kBytesPerGb);
+  }
+  VERNIER_RETURN_IF_ERROR(mapping.Read("gpus", machine.gpus, &codec::ReadInt32));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("gpu", machine.gpu, &codec::ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("selectable", machine.selectable, &codec::ReadBool));
+  const Json* const allowed = mapping.Find("allowed");
+  return allowed == nullptr ? absl::OkStatus()
+                            : ReadAllowed(*allowed, mapping.PathOf("allowed"), machine);
+}
+
+absl::Status ReadGpu(const Json& json, const std::string& path, GpuType& gpu) {
+  gpu = {};
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Open(json, path, {"counts", "built_in", "cpus_per_gpu", "memory_gb_per_gpu", "cap"}));
+  VERNIER_RETURN_IF_ERROR(mapping.Require("counts").status());
+  VERNIER_RETURN_IF_ERROR(mapping.Read("counts", gpu.counts, &ReadCounts));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("built_in", gpu.built_in, &codec::ReadBool));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("cpus_per_gpu", gpu.cpus_per_gpu, &codec::ReadNumber));
+  VERNIER_RETURN_IF_ERROR(
+      mapping.Read("memory_gb_per_gpu", gpu.memory_gb_per_gpu, &codec::ReadNumber));
+  const Json* const cap = mapping.Find("cap");
+  if (cap == nullptr) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(const Mapping bounds,
+                           Open(*cap, mapping.PathOf("cap"), {"gpus", "cpus", "memory_gb"}));
+  VERNIER_RETURN_IF_ERROR(bounds.Read("gpus", gpu.cap_gpus, &codec::ReadInt32));
+  if (bounds.Find("cpus") != nullptr) {
+    VERNIER_RETURN_IF_ERROR(bounds.Read("cpus", gpu.cap_cpus.emplace(), &codec::ReadNumber));
+  }
+  if (bounds.Find("memory_gb") == nullptr) return absl::OkStatus();
+  return bounds.Read("memory_gb", gpu.cap_memory_gb.emplace(), &codec::ReadNumber);
+}
+
+absl::Status ReadRegion(const Json& json, const std::string& path, Region& region) {
+  region = {};
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Open(json, path, {"gpus", "apart", "zones"}));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("gpus", region.gpus, &codec::ReadBool));
+  if (const Json* const apart = mapping.Find("apart")) {
+    VERNIER_ASSIGN_OR_RETURN(
+        region.apart,
+        codec::ReadList<std::set<std::string>>(*apart, mapping.PathOf("apart"), &ReadNames));
+  }
+  const Json* const zones = mapping.Find("zones");
+  if (zones == nullptr) return absl::OkStatus();
+  if (!zones->is_object()) return codec::MustBe(path + ".zones", "a mapping of zones", *zones);
+  for (const auto& [name, gpus] : zones->items()) {
+    VERNIER_ASSIGN_OR_RETURN(region.zones[name],
+                             ReadNames(gpus, fmt::format("{}.zones.{}", path, name)));
+    region.gpus |= !region.zones[name].empty();
+  }
+  return absl::OkStatus();
+}
+
+// Reads each entry of the document's `key` with `read(json, path, entry)`.
+template <typename T, typename Read>
+absl::Status ReadEntries(const Mapping& document,
+                         const char* key,
+                         std::map<std::string, T>& entries,
+                         const Read& read) {
+  const Json* const json = document.Find(key);
+  if (json == nullptr) return absl::OkStatus();
+  if (!json->is_object()) return codec::MustBe(document.PathOf(key), "a mapping of names", *json);
+  for (const auto& [name, entry] : json->items()) {
+    VERNIER_RETURN_IF_ERROR(
+        read(entry, fmt::format("{}.{}", document.PathOf(key), name), entries[name]));
+  }
+  return absl::OkStatus();
+}
+
+// What the entries say of each other.
+absl::Status CheckReferences(const MachineCatalogue& catalogue, const std::string& path) {
+  for (const auto& [name, tier] : catalogue.tiers) {
+    for (const auto& [role, replica] : tier) {
+      if (catalogue.machines.contains(replica.machine)) continue;
+      return FieldError(fmt::format("{}.tiers.{}", path, name),
+                        fmt::format("there is no machine '{}'", replica.machine));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// --- rules ---
+
+template <typename T>
+std::vector<std::string> NamesOf(const std::map<std::string, T>& entries) {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries) names.push_back(name);
+  return names;
+}
+
+bool Serves(const GpuType& gpu, std::int32_t count, const MachineType& machine) {
+  double cpus = count * gpu.cpus_per_gpu;
+  double memory_gb = count * gpu.memory_gb_per_gpu;
+  if (gpu.cap_gpus > 0 && count >= gpu.cap_gpus) {
+    cpus = std::min(cpus, gpu.cap_cpus.value_or(cpus));
+    memory_gb = std::min(memory_gb, gpu.cap_memory_gb.value_or(memory_gb));
+  }
+  return machine.cpus <= cpus &&
+         static_cast<double>(machine.memory_bytes) <= memory_gb * kBytesPerGb;
+}
+
+std::vector<std::int32_t> AllowedCounts(const GpuType& gpu,
+                                        const std::string& name,
+                                        const MachineType& machine) {
+  std::vector<std::int32_t> counts;
+  const auto more = machine.allowed.find(name);
+  for (const std::int32_t count : gpu.counts) {
+    const bool listed =
+        more != machine.allowed.end() && std::ranges::count(more->second, count) > 0;
+    if (listed || Serves(gpu, count, machine)) counts.push_back(count);
+  }
+  return counts;
+}
+
+std::string OtherGpus(const MachineCatalogue& catalogue, const MachineType& machine) {
+  std::vector<std::string> others;
+  for (const auto& [name, gpu] : catalogue.gpus) {
+    if (!gpu.built_in && !AllowedCounts(gpu, name, machine).empty()) others.push_back(name);
+  }
+  return others.empty() ? "it takes none" : fmt::format("it takes {}", fmt::join(others, ", "));
+}
+
+}  // namespace
+
+const MachineCatalogue& StandardCatalogue() {
+  static const MachineCatalogue* const catalogue = [] {
+    absl::StatusOr<MachineCatalogue> read = Extend({}, Json::parse(kMachines), "machines");
+    VERNIER_CHECK(read.ok(), "the catalogue of machines is sound");
+    return new MachineCatalogue(*std::move(read));
+  }();
+  return *catalogue;
+}
+
+absl::StatusOr<MachineCatalogue> Extend(MachineCatalogue catalogue,
+                                        const nlohmann::ordered_json& document,
+                                        const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Open(document, path, {"tiers", "machines", "gpus", "regions"}));
+  VERNIER_RETURN_IF_ERROR(
+      ReadEntries(mapping,
+                  "machines",
+                  catalogue.machines,
+                  [&](const Json& json, const std::string& entry_path, MachineType& machine) {
+                    return ReadMachine(json, entry_path, catalogue, machine);
+                  }));
+  VERNIER_RETURN_IF_ERROR(ReadEntries(mapping, "tiers", catalogue.tiers, &ReadTier));
+  VERNIER_RETURN_IF_ERROR(ReadEntries(mapping, "gpus", catalogue.gpus, &ReadGpu));
+  VERNIER_RETURN_IF_ERROR(ReadEntries(mapping, "regions", catalogue.regions, &ReadRegion));
+  VERNIER_RETURN_IF_ERROR(CheckReferences(catalogue, path));
+  return catalogue;
+}
+
+absl::StatusOr<const MachineType*> FindMachine(const MachineCatalogue& catalogue,
+                                               const std::string& name,
+                                               const std::string& path) {
+  const auto machine = catalogue.machines.find(name);
+  if (machine != catalogue.machines.end() && machine->second.selectable) return &machine->second;
+  if (name == "cloud_tpu" || name == "standard_tpu") {
+    return FieldError(path, fmt::format("'{}' is a TPU, which no host of this server has", name));
+  }
+  std::vector<std::string> known;
+  for (const auto& [other, type] : catalogue.machines) {
+    if (type.selectable) known.push_back(other);
+  }
+  return FieldError(path,
+                    fmt::format("unknown machine type '{}'{}", name, NearestHint(name, known)));
+}
+
+absl::Status CheckGpus(const MachineCatalogue& catalogue,
+                       const std::string& machine_name,
+                       const std::string& gpu_name,
+                       std::int64_t count,
+                       const std::string& path) {
+  if (gpu_name.starts_with("TPU_")) {
+    return FieldError(path + ".type",
+                      fmt::format("'{}' is a TPU, which no host of this server has", gpu_name));
+  }
+  const auto gpu = catalogue.gpus.find(gpu_name);
+  if (gpu == catalogue.gpus.end()) {
+    return FieldError(path + ".type",
+                      fmt::format("unknown accelerator '{}'{}",
+                                  gpu_name,
+                                  NearestHint(gpu_name, NamesOf(catalogue.gpus))));
+  }
+  const MachineType& machine = catalogue.machines.at(machine_name);
+  if (machine.legacy) {
+    return FieldError(path,
+                      fmt::format("machine type '{}' takes none; choose a Compute Engine type such "
+                                  "as n1-standard-8",
+                                  machine_name));
+  }
+  if (!machine.gpu.empty() && machine.gpu != gpu_name) {
+    return FieldError(
+        path + ".type",
+        fmt::format("machine type '{}' has {}, got {}", machine_name, machine.gpu, gpu_name));
+  }
+  if (!machine.gpu.empty()) {
+    if (count == machine.gpus) return absl::OkStatus();
+    return FieldError(
+        path + ".count",
+        fmt::format(
+            "machine type '{}' has {} {}, got {}", machine_name, machine.gpus, gpu_name, count));
+  }
+  const std::vector<std::int32_t> counts = gpu->second.built_in
+                                               ? std::vector<std::int32_t>()
+                                               : AllowedCounts(gpu->second, gpu_name, machine);
+  if (std::ranges::count(counts, count) > 0) return absl::OkStatus();
+  if (counts.empty()) {
+    return FieldError(path + ".type",
+                      fmt::format("machine type '{}' takes no {}; {}",
+                                  machine_name,
+                                  gpu_name,
+                                  OtherGpus(catalogue, machine)));
+  }
+  return FieldError(path + ".count",
+                    fmt::format("machine type '{}' takes {} of {}, got {}",
+                                machine_name,
+                                fmt::join(counts, " or "),
+                                gpu_name,
+                                count));
+}
+
+absl::Status CheckRegion(const MachineCatalogue& catalogue,
+                         const std::string& name,
+                         const std::set<std::string>& gpus,
+                         const std::string& path) {
+  if (name.empty() || gpus.empty()) return absl::OkStatus();
+  const auto region = catalogue.regions.find(name);
+  if (region == catalogue.regions.end() || !region->second.gpus) {
+    std::vector<std::string> with_gpus;
+    for (const auto& [other, entry] : catalogue.regions) {
+      if (entry.gpus) with_gpus.push_back(other);
+    }
+    return FieldError(path,
+                      fmt::format("region '{}' has no GPUs{}", name, NearestHint(name, with_gpus)));
+  }
+  const auto has_all = [&](const auto& zone) { return std::ranges::includes(zone.second, gpus); };
+  const auto are_all = [&](const std::set<std::string>& apart) {
+    return std::ranges::includes(gpus, apart);
+  };
+  const bool together =
+      (region->second.zones.empty() || std::ranges::any_of(region->second.zones, has_all)) &&
+      std::ranges::none_of(region->second.apart, are_all);
+  if (together) return absl::OkStatus();
+  return FieldError(
+      path, fmt::format("no zone of region '{}' has all of {}", name, fmt::join(gpus, ", ")));
+}
+
+std::string DeviceType(std::string_view gpu) {
+  if (gpu.starts_with(kMaker)) gpu.remove_prefix(kMaker.size());
+  return std::string(gpu);
+}
+
+}  // namespace vernier::jobs

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+#include "vernier/core/training_job.h"
+
+// Scale tiers, machine types, GPUs and regions by the names that AI Platform Training gave them, and its rules about what
+// goes together. Names and figures are data (machines.json), which a server's configuration may add to:
+// docs/formats/server_configuration.md.
+namespace vernier::jobs {
+
+struct MachineType {
+  double cpus = 0;
+  std::int64_t memory_bytes = 0;
+  std::string gpu;  // What it brings with it; empty: no GPU.
+  std::int32_t gpus = 0;
+  bool legacy =
+      false;  // An older name, such as large_model: takes no acceleratorConfig, does not mix with others.
+  bool selectable = true;  // Else it only stands in tiers and behind older names.
+  std::map<std::string, std::vector<std::int32_t>>
+      allowed;  // Counts that the rule below would refuse.
+};
+
+// The rule: a count is allowed if it is one of `counts`, and serves the machine: cpus <= count * cpus_per_gpu, and the same
+// of memory. From `cap_gpus` devices on it serves no more than the cap.
+struct GpuType {
+  std::vector<std::int32_t> counts;
+  bool built_in = false;  // Comes only with machines that have it, in their own number.
+  double cpus_per_gpu = 0;
+  double memory_gb_per_gpu = 0;
+  std::int32_t cap_gpus = 0;  // 0: no cap.
+  std::optional<double> cap_cpus;
+  std::optional<double> cap_memory_gb;
+};
+
+struct TierRole {
+  std::int32_t count = 0;
+  std::string machine;
+  std::string gpu;
+  std::int32_t gpus = 0;
+};
+using Tier = std::map<Role, TierRole>;
+
+struct Region {
+  bool gpus = false;                                   // Whether it has any.
+  std::vector<std::set<std::string>> apart;            // GPUs of which no zone has all.
+  std::map<std::string, std::set<std::string>> zones;  // Where known: the GPUs of each zone.
+};
+
+struct MachineCatalogue {
+  std::map<std::string, Tier> tiers;
+  std::map<std::string, MachineType> machines;
+  std::map<std::string, GpuType> gpus;
+  std::map<std::string, Region> regions;
+};
+
+// As AI Platform Training had it.
+const MachineCatalogue& StandardCatalogue();
+
+// `catalogue` with what the document adds or replaces, by name; of the shape of machines.json.
+// InvalidArgument: a FieldError below `path`.
+absl::StatusOr<MachineCatalogue> Extend(MachineCatalogue catalogue,
+                                        const nlohmann::ordered_json& document,
+                                        const std::string& path);
+
+// The machine of that name, for a user to choose.  InvalidArgument: a FieldError of `path`, with the nearest names.
+absl::StatusOr<const MachineType*> FindMachine(const MachineCatalogue& catalogue,
+                                               const std::string& name,
+                                               const std::string& path);
+
+// Whether `count` GPUs go with the machine.  InvalidArgument: FieldErrors below `path`, which is the acceleratorConfig's,
+// saying what would.
+absl::Status CheckGpus(const MachineCatalogue& catalogue,
+                       const std::string& machine,
+                       const std::string& gpu,
+                       std::int64_t count,
+                       const std::string& path);
+
+// Whether one zone of the region has all of these GPUs. A region that the catalogue does not know has none.
+absl::Status CheckRegion(const MachineCatalogue& catalogue,
+                         const std::string& region,
+                         const std::set<std::string>& gpus,
+                         const std::string& path);
+
+// "T4" for "NVIDIA_TESLA_T4": the name by which a host offers its devices. Other names are their own.
+std::string DeviceType(std::string_view gpu);
+
+}  // namespace vernier::jobs

@@ -1,0 +1,366 @@
+#include "src/jobs/resolution.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/core/nearest.h"
+#include "src/core/status.h"
+#include "vernier/core/error.h"
+
+namespace vernier::jobs {
+namespace {
+
+constexpr std::int64_t kMaxReplicas = 10000;
+constexpr std::size_t kMaxPackages = 100;
+constexpr std::int32_t kMaxPriority = 1000;
+constexpr absl::Duration kLeastWait = absl::Seconds(1800);
+
+absl::Status Error(std::string_view field, std::string_view message) {
+  return FieldError(fmt::format("trainingInput.{}", field), message);
+}
+
+// What the input says of one role, under the API's names for it.
+struct RoleInput {
+  Role role;
+  std::string name;  // "parameterServer"
+  const std::string& type;
+  const std::optional<ReplicaConfig>& config;
+  std::int64_t count;
+};
+
+std::vector<RoleInput> RolesOf(const TrainingInput& input) {
+  return {{Role::kPrimary, "master", input.master_type, input.master_config, 1},
+          {Role::kWorker, "worker", input.worker_type, input.worker_config, input.worker_count},
+          {Role::kParameterServer,
+           "parameterServer",
+           input.parameter_server_type,
+           input.parameter_server_config,
+           input.parameter_server_count},
+          {Role::kEvaluator,
+           "evaluator",
+           input.evaluator_type,
+           input.evaluator_config,
+           input.evaluator_count}};
+}
+
+const AcceleratorConfig* AcceleratorOf(const RoleInput& role) {
+  const bool has = role.config.has_value() && role.config->accelerator_config.has_value();
+  return has ? &*role.config->accelerator_config : nullptr;
+}
+
+Resources ResourcesOf(const MachineType& machine, const std::string& gpu, std::int64_t gpus) {
+  return {.cpus = machine.cpus,
+          .memory_bytes = machine.memory_bytes,
+          .gpus = static_cast<std::int32_t>(gpus),
+          .gpu_type = gpus > 0 ? DeviceType(gpu) : ""};
+}
+
+// --- scale tiers and machines ---
+
+class MachineResolver {
+ public:
+  MachineResolver(const TrainingInput& input, const MachineCatalogue& catalogue, TrainingJob& job)
+      : input_(input), catalogue_(catalogue), job_(job) {}
+
+  absl::Status Run() {
+    job_.replicas.clear();
+    const std::string tier = input_.scale_tier.empty() ? "BASIC" : input_.scale_tier;
+    if (tier == "CUSTOM") {
+      VERNIER_RETURN_IF_ERROR(Custom());
+    } else {
+      VERNIER_RETURN_IF_ERROR(Predefined(tier));
+    }
+    return CheckRegion(catalogue_, input_.region, gpus_, "trainingInput.region");
+  }
+
+ private:
+  absl::Status Predefined(const std::string& name) {
+    if (name == "BASIC_TPU") {
+      return Error("scaleTier", "'BASIC_TPU' needs a TPU, which no host of this server has");
+    }
+    const auto tier = catalogue_.tiers.find(name);
+    if (tier == catalogue_.tiers.end()) {
+      std::vector<std::string> known = {"CUSTOM"};
+      for (const auto& [other, roles] : catalogue_.tiers) known.push_back(other);
+      return Error("scaleTier", fmt::format("unknown tier '{}'{}", name, NearestHint(name, known)));
+    }
+    VERNIER_RETURN_IF_ERROR(CheckNothingCustom(name));
+    for (const auto& [role, replica] : tier->second) {
+      const MachineType& machine = catalogue_.machines.at(replica.machine);
+      Add(role, replica.count, replica.machine, ResourcesOf(machine, replica.gpu, replica.gpus));
+      if (replica.gpus > 0) gpus_.insert(replica.gpu);
+    }
+    return absl::OkStatus();
+  }
+
+  // Machines and counts are the user's with CUSTOM only.
+  absl::Status CheckNothingCustom(const std::string& tier) const {
+    for (const RoleInput& role : RolesOf(input_)) {
+      const auto only_custom = [&](const std::string& field) {
+        return Error(role.name + field, fmt::format("needs scaleTier CUSTOM, which is {}", tier));
+      };
+      if (!role.type.empty()) return only_custom("Type");
+      if (role.role != Role::kPrimary && role.count != 0) return only_custom("Count");
+      if (AcceleratorOf(role) != nullptr) return only_custom("Config.acceleratorConfig");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Custom() {
+    if (input_.master_type.empty()) {
+      return Error("masterType", "is missing; scaleTier CUSTOM needs it");
+    }
+    for (const RoleInput& role : RolesOf(input_)) {
+      if (role.count < 0 || role.count > kMaxReplicas) {
+        return Error(role.name + "Count",
+                     fmt::format("must be from 0 to {}, got {}", kMaxReplicas, role.count));
+      }
+      if (role.count > 0) VERNIER_RETURN_IF_ERROR(CustomRole(role));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CustomRole(const RoleInput& role) {
+    const std::string type_field = role.name + "Type";
+    if (role.type.empty()) {
+      return Error(type_field, fmt::format("is missing; {}Count is {}", role.name, role.count));
+    }
+    VERNIER_ASSIGN_OR_RETURN(const MachineType* machine,
+                             FindMachine(catalogue_, role.type, "trainingInput." + type_field));
+    VERNIER_RETURN_IF_ERROR(CheckFamily(role, *machine));
+    std::string gpu = machine->gpu;
+    std::int64_t gpus = machine->gpus;
+    if (const AcceleratorConfig* const accelerator = AcceleratorOf(role)) {
+      VERNIER_RETURN_IF_ERROR(
+          CheckGpus(catalogue_,
+                    role.type,
+                    accelerator->type,
+                    accelerator->count,
+                    fmt::format("trainingInput.{}Config.acceleratorConfig", role.name)));
+      gpu = accelerator->type;
+      gpus = accelerator->count;
+    }
+    if (gpus > 0) gpus_.insert(gpu);
+    Add(role.role, role.count, role.type, ResourcesOf(*machine, gpu, gpus));
+    return absl::OkStatus();
+  }
+
+  // Compute Engine types and the older names never mix in one job.
+  absl::Status CheckFamily(const RoleInput& role, const MachineType& machine) const {
+    const auto master = catalogue_.machines.find(input_.master_type);
+    if (master == catalogue_.machines.end() || master->second.legacy == machine.legacy) {
+      return absl::OkStatus();
+    }
+    return Error(role.name + "Type",
+                 fmt::format("must be {} like masterType '{}', got '{}'",
+                             master->second.legacy ? "an older machine type"
+                                                   : "a Compute Engine machine type",
+                             input_.master_type,
+                             role.type));
+  }
+
+  void Add(Role role, std::int64_t count, const std::string& machine, Resources resources) {
+    ReplicaSpec& replica = job_.replicas[role];
+    replica.count = static_cast<std::int32_t>(count);
+    replica.machine_type = machine;
+    replica.resources = std::move(resources);
+  }
+
+  const TrainingInput& input_;
+  const MachineCatalogue& catalogue_;
+  TrainingJob& job_;
+  std::set<std::string> gpus_;
+};
+
+// --- the program ---
+
+// TensorFlow 1 knows "master", later ones know "chief". Versions from 2.1 on run that.
+std::string PrimaryName(const TrainingInput& input) {
+  int major = 0;
+  const std::string_view version = input.runtime_version;
+  const bool known = absl::SimpleAtoi(std::string(version.substr(0, version.find('.'))), &major);
+  return known && major < 2 ? "master" : "chief";
+}
+
+absl::Status CheckNoImage(const TrainingInput& input) {
+  for (const RoleInput& role : RolesOf(input)) {
+    if (!role.config.has_value()) continue;
+    const auto refused = [&](const char* field) {
+      return Error(fmt::format("{}Config.{}", role.name, field),
+                   "is for container images, which this server does not run; give packageUris and "
+                   "pythonModule");
+    };
+    if (!role.config->image_uri.empty()) return refused("imageUri");
+    if (!role.config->container_command.empty()) return refused("containerCommand");
+    if (!role.config->container_args.empty()) return refused("containerArgs");
+    if (!role.config->tpu_tf_version.empty()) {
+      return Error(fmt::format("{}Config.tpuTfVersion", role.name),
+                   "is for TPUs, which no host of this server has");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveProgram(const TrainingInput& input, TrainingJob& job) {
+  VERNIER_RETURN_IF_ERROR(CheckNoImage(input));
+  if (input.python_module.empty()) {
+    return Error("pythonModule", "is missing; it names the module to run, such as trainer.task");
+  }
+  if (input.package_uris.empty()) {
+    return Error("packageUris", "must name the package that holds pythonModule");
+  }
+  if (input.package_uris.size() > kMaxPackages) {
+    return Error(
+        "packageUris",
+        fmt::format("must be at most {}, got {}", kMaxPackages, input.package_uris.size()));
+  }
+  job.command.clear();
+  job.python = PythonProgram{.module = input.python_module,
+                             .packages = input.package_uris,
+                             .runtime = input.runtime_version};
+  job.args = input.args;
+  job.job_directory = input.job_dir;
+  job.primary_name = PrimaryName(input);
+  return absl::OkStatus();
+}
+
+// --- limits ---
+
+absl::Status ResolveScheduling(const TrainingInput& input, TrainingJob& job) {
+  if (!input.scheduling.has_value()) return absl::OkStatus();
+  const JobScheduling& scheduling = *input.scheduling;
+  if (scheduling.priority < 0 || scheduling.priority > kMaxPriority) {
+    return Error("scheduling.priority",
+                 fmt::format("must be from 0 to {}, got {}", kMaxPriority, scheduling.priority));
+  }
+  if (scheduling.max_wait_time.has_value() && *scheduling.max_wait_time < kLeastWait) {
+    return Error("scheduling.maxWaitTime",
+                 fmt::format("must be at least 1800s, got {}s",
+                             absl::ToDoubleSeconds(*scheduling.max_wait_time)));
+  }
+  if (scheduling.max_running_time.has_value() &&
+      *scheduling.max_running_time <= absl::ZeroDuration()) {
+    return Error("scheduling.maxRunningTime", "must be above 0s");
+  }
+  job.priority = scheduling.priority;
+  job.wait_limit = scheduling.max_wait_time;
+  // The clock of a tuning job is the study's: its time budget.
+  if (!input.hyperparameters.has_value()) job.trial_limit = scheduling.max_running_time;
+  return absl::OkStatus();
+}
+
+// What an exported study repeats, or a user who says one thing in two ways.
+absl::Status CheckSaidOnce(const TrainingJob& given, const TrainingJob& resolved) {
+  const TrainingJob unsaid;
+  const auto differs = [&](const auto& field) {
+    return given.*field != unsaid.*field && given.*field != resolved.*field;
+  };
+  const std::pair<const char*, bool> fields[] = {
+      {"command", differs(&TrainingJob::command)},
+      {"python", differs(&TrainingJob::python)},
+      {"args", differs(&TrainingJob::args)},
+      {"dir", differs(&TrainingJob::job_directory)},
+      {"replicas", differs(&TrainingJob::replicas)},
+      {"region", differs(&TrainingJob::region)},
+      {"priority", differs(&TrainingJob::priority)},
+      {"limits.wait", differs(&TrainingJob::wait_limit)},
+      {"limits.trial", differs(&TrainingJob::trial_limit)}};
+  for (const auto& [name, twice] : fields) {
+    if (twice) return FieldError(fmt::format("job.{}", name), "is what job.trainingInput says");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TrainingJob> ResolveInput(const TrainingJob& given,
+                                         const MachineCatalogue& catalogue) {
+  const TrainingInput& input = *given.input;
+  TrainingJob job = given;
+  VERNIER_RETURN_IF_ERROR(MachineResolver(input, catalogue, job).Run());
+  VERNIER_RETURN_IF_ERROR(ResolveProgram(input, job));
+  VERNIER_RETURN_IF_ERROR(ResolveScheduling(input, job));
+  job.region = input.region;
+  VERNIER_RETURN_IF_ERROR(CheckSaidOnce(given, job));
+  return job;
+}
+
+// --- machine types of a plain job ---
+
+std::string CatalogueName(const MachineCatalogue& catalogue, const std::string& gpu_type) {
+  const std::string long_name = "NVIDIA_TESLA_" + gpu_type;
+  return catalogue.gpus.contains(long_name) ? long_name : gpu_type;
+}
+
+absl::Status ResolveMachine(const MachineCatalogue& catalogue,
+                            const std::string& path,
+                            ReplicaSpec& replica) {
+  VERNIER_ASSIGN_OR_RETURN(const MachineType* machine,
+                           FindMachine(catalogue, replica.machine_type, path + ".machine"));
+  const Resources& asked = replica.resources;
+  const Resources unsaid;
+  Resources has = ResourcesOf(*machine, machine->gpu, machine->gpus);
+  if (asked.gpus > 0) {
+    const std::string gpu = CatalogueName(catalogue, asked.gpu_type);
+    const bool of_machine =
+        machine->gpus == asked.gpus && DeviceType(machine->gpu) == asked.gpu_type;
+    if (!of_machine && catalogue.gpus.contains(gpu)) {
+      VERNIER_RETURN_IF_ERROR(
+          CheckGpus(catalogue, replica.machine_type, gpu, asked.gpus, path + ".gpus"));
+    }
+    has.gpus = asked.gpus;
+    has.gpu_type = asked.gpu_type;
+  }
+  if (asked.cpus != unsaid.cpus && asked.cpus != has.cpus) {
+    return FieldError(path + ".cpus",
+                      fmt::format("machine '{}' has {}, got {}; leave it out",
+                                  replica.machine_type,
+                                  has.cpus,
+                                  asked.cpus));
+  }
+  if (asked.memory_bytes != unsaid.memory_bytes && asked.memory_bytes != has.memory_bytes) {
+    return FieldError(path + ".memory",
+                      fmt::format("machine '{}' has {} bytes, got {}; leave it out",
+                                  replica.machine_type,
+                                  has.memory_bytes,
+                                  asked.memory_bytes));
+  }
+  has.gpu_memory_bytes = asked.gpu_memory_bytes;
+  replica.resources = std::move(has);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<TrainingJob> Resolve(TrainingJob job, const MachineCatalogue& catalogue) {
+  if (job.input.has_value()) return ResolveInput(job, catalogue);
+  for (auto& [role, replica] : job.replicas) {
+    if (replica.machine_type.empty()) continue;
+    VERNIER_RETURN_IF_ERROR(
+        ResolveMachine(catalogue, fmt::format("job.replicas.{}", RoleName(role, job)), replica));
+  }
+  return job;
+}
+
+std::vector<std::string> FieldsWithoutEffect(const TrainingInput& input) {
+  std::vector<std::string> fields;
+  const auto add = [&](bool given, const std::string& name) {
+    if (given) fields.push_back("trainingInput." + name);
+  };
+  add(!input.network.empty(), "network");
+  add(!input.service_account.empty(), "serviceAccount");
+  add(input.encryption_config.has_value(), "encryptionConfig");
+  add(input.enable_web_access, "enableWebAccess");
+  add(!input.python_version.empty(), "pythonVersion");
+  for (const RoleInput& role : RolesOf(input)) {
+    add(role.config.has_value() && role.config->disk_config.has_value(),
+        role.name + "Config.diskConfig");
+  }
+  return fields;
+}
+
+}  // namespace vernier::jobs

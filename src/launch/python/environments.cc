@@ -1,0 +1,176 @@
+#include "src/launch/python/environments.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/base/output_line.h"
+#include "src/base/sha256.h"
+#include "src/core/status.h"
+#include "src/launch/local/gang_records.h"
+#include "src/launch/local/replica_records.h"
+#include "src/launch/output_cursor.h"
+#include "src/launch/replica_files.h"
+
+namespace vernier::launch {
+
+extern const char kInstallPackages[];  // install_packages.py.
+
+namespace {
+
+namespace fs = std::filesystem;
+using Phase = EnvironmentState::Phase;
+
+constexpr char kScript[] = "install_packages.py";
+constexpr char kEnvironment[] = "environment";
+constexpr std::int64_t kOutputBytes = std::int64_t{16} << 20;
+constexpr std::int64_t kGraceMs = 1000;
+constexpr std::int64_t kTailLines = 3;
+constexpr std::int64_t kTailBytes = 4096;
+
+// Whether the package is a file or folder rather than a name for pip.
+bool IsPath(const std::string& package) {
+  return package.find('/') != std::string::npos && package.find("://") == std::string::npos;
+}
+
+std::string Absolute(const std::string& package, const std::string& directory) {
+  constexpr std::string_view kFile = "file://";
+  if (package.starts_with(kFile)) return package.substr(kFile.size());
+  std::error_code error;
+  const fs::path below = fs::path(directory) / package;
+  const bool is_file = IsPath(package) || fs::exists(below, error);
+  return is_file ? below.lexically_normal().string() : package;
+}
+
+// Names and contents of everything below the folder, in an order of their own.
+absl::Status HashFolder(const fs::path& folder, base::Sha256& hash) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename() == "__pycache__") {
+      entry.disable_recursion_pending();
+    } else if (entry->is_regular_file(error)) {
+      files.push_back(entry->path());
+    }
+  }
+  if (error) return Unavailable("cannot read folder '{}': {}", folder.string(), error.message());
+  std::ranges::sort(files);
+  for (const fs::path& file : files) {
+    hash.Add(file.lexically_relative(folder).string());
+    hash.Add(ReadWholeFile(file.string()).value_or(""));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HashPackage(const std::string& package, base::Sha256& hash) {
+  hash.Add(fs::path(package).filename().string());
+  std::error_code error;
+  if (!package.starts_with('/'))
+    return absl::OkStatus();  // A name: what an index has of it is the index's business.
+  if (fs::is_directory(package, error)) return HashFolder(package, hash);
+  const std::optional<std::string> content = ReadWholeFile(package);
+  if (!content.has_value()) return NotFound("package '{}' is not there, or not readable", package);
+  hash.Add(*content);
+  return absl::OkStatus();
+}
+
+EnvironmentRequest WithPaths(EnvironmentRequest request) {
+  for (std::string& package : request.packages) package = Absolute(package, request.directory);
+  return request;
+}
+
+// The installer's last lines, which say what pip did not like.
+std::string Tail(const std::string& folder) {
+  OutputCursor cursor(folder + "/" + kOutputFile);
+  const auto marks = cursor.SeekEnd(kTailLines);
+  if (!marks.ok() || marks->empty()) return "";
+  cursor.Seek(marks->front());
+  const auto chunk = cursor.Read(kTailBytes);
+  std::vector<std::string> texts;
+  std::string_view rest = chunk.ok() ? std::string_view(chunk->lines) : "";
+  for (std::size_t newline = 0; (newline = rest.find('\n')) != std::string_view::npos;) {
+    const std::optional<base::OutputLine> line = base::ParseOutputLine(rest.substr(0, newline));
+    rest.remove_prefix(newline + 1);
+    if (line.has_value() && !line->text.empty()) texts.emplace_back(line->text);
+  }
+  return fmt::format("{}", fmt::join(texts, " | "));
+}
+
+// What tells environments apart.
+absl::StatusOr<std::string> NameOf(const EnvironmentRequest& request) {
+  base::Sha256 hash;
+  hash.Add(kInstallPackages);
+  hash.Add(request.runtime.python);
+  hash.Add(request.runtime.wheels);
+  for (const std::string& package : request.packages) {
+    VERNIER_RETURN_IF_ERROR(HashPackage(package, hash));
+  }
+  return hash.Hex().substr(0, 32);
+}
+
+}  // namespace
+
+PythonEnvironments::PythonEnvironments(std::string directory, std::string supervisor)
+    : directory_(std::move(directory)), supervisor_(std::move(supervisor)) {}
+
+absl::Status PythonEnvironments::Begin(const EnvironmentRequest& request,
+                                       const std::string& folder) const {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return NotWritten("cannot create folder", folder, error.value());
+  const std::string script = folder + "/" + kScript;
+  SupervisedProgram installer{.argv = {request.runtime.python,
+                                       script,
+                                       fmt::format("{}/{}", folder, kEnvironment),
+                                       request.runtime.wheels},
+                              .env = {{"PYTHONUNBUFFERED", "1"}},
+                              .directory = folder,
+                              .grace_ms = kGraceMs,
+                              .output_bytes = kOutputBytes};
+  installer.argv.insert(installer.argv.end(), request.packages.begin(), request.packages.end());
+  installer.env.emplace_back(kReplicaVariable, folder);
+  if (!ReplaceFile(script, kInstallPackages, /*durable=*/false) ||
+      !ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(installer), /*durable=*/false)) {
+    return NotWritten("cannot write to", folder, errno);
+  }
+  return SpawnSupervisor(supervisor_, folder);
+}
+
+absl::StatusOr<std::string> PythonEnvironments::Prepare(const EnvironmentRequest& given,
+                                                        absl::Time since) const {
+  const EnvironmentRequest request = WithPaths(given);
+  VERNIER_ASSIGN_OR_RETURN(std::string name, NameOf(request));
+  const std::string folder = fmt::format("{}/{}", directory_, name);
+  Observation installer = Observe(folder);
+  if (IsDown(installer) && installer.exit.exit_code != 0 && installer.ended < since) {
+    std::error_code error;
+    fs::remove_all(folder, error);
+    if (error) return Unavailable("cannot remove folder '{}': {}", folder, error.message());
+    installer = {};
+  }
+  if (installer.phase == Observation::Phase::kNotStarted) {
+    VERNIER_RETURN_IF_ERROR(Begin(request, folder));
+  }
+  return name;
+}
+
+EnvironmentState PythonEnvironments::Check(const std::string& name) const {
+  const std::string folder = fmt::format("{}/{}", directory_, name);
+  const Observation installer = Observe(folder);
+  if (!IsDown(installer)) return {};
+  if (installer.exit.exit_code == 0) {
+    return {.phase = Phase::kReady,
+            .python = fmt::format("{}/{}/bin/python", folder, kEnvironment)};
+  }
+  const std::string& error = installer.exit.error;
+  return {.phase = Phase::kFailed, .reason = error.empty() ? Tail(folder) : error};
+}
+
+}  // namespace vernier::launch

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+// Python environments for training jobs: one for each set of packages, made once on this host.
+namespace vernier::launch {
+
+// A named interpreter with what it has installed: a runtime version, in the words of AI Platform Training.
+struct PythonRuntime {
+  std::string python = "python3";  // A path, or what PATH knows.
+  std::string
+      wheels;  // Folder of wheels that is asked instead of an index; empty: pip's own configuration.
+  friend bool operator==(const PythonRuntime&, const PythonRuntime&) = default;
+};
+
+// What a program is to find installed.
+struct EnvironmentRequest {
+  PythonRuntime runtime;
+  std::vector<std::string> packages;  // As PythonProgram's; paths are absolute.
+  std::string directory;              // What relative paths of packages are below.
+};
+
+struct EnvironmentState {
+  enum class Phase { kReady, kPreparing, kFailed };
+  Phase phase = Phase::kPreparing;
+  std::string python;  // When ready: its interpreter.
+  std::string reason;  // When failed: the installer's last lines.
+};
+
+// Makes and keeps them in <directory>/<hash of what goes into them>, each by an installer that outlives this process. Two
+// that ask for the same get the same. Not thread-safe.
+class PythonEnvironments {
+ public:
+  // `supervisor`: the program that looks after an installer as after a replica.
+  PythonEnvironments(std::string directory, std::string supervisor);
+
+  // Begins to make the environment if there is none, and gives its name. One that failed before `since` is made anew.
+  // NotFound: a package that is a path and is not there.  Unavailable: the folder cannot be written.
+  absl::StatusOr<std::string> Prepare(const EnvironmentRequest& request, absl::Time since) const;
+
+  // How it is by now.  REQUIRES: Prepare gave the name.
+  EnvironmentState Check(const std::string& name) const;
+
+ private:
+  absl::Status Begin(const EnvironmentRequest& request, const std::string& folder) const;
+
+  const std::string directory_;
+  const std::string supervisor_;
+};
+
+}  // namespace vernier::launch

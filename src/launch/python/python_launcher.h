@@ -1,0 +1,27 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "src/launch/python/environments.h"
+#include "vernier/core/clock.h"
+#include "vernier/launcher.h"
+
+namespace vernier::launch {
+
+struct PythonLauncherOptions {
+  std::string environments_directory;  // Absolute; created when the first one is made.
+  std::string supervisor;              // As LocalLauncherOptions::supervisor, found already.
+  // By the name that a job gives as python.runtime. A job that names none gets "default"; where there is no "default",
+  // python3.
+  std::map<std::string, PythonRuntime> runtimes;
+};
+
+// A launcher that sees to it that the Python packages of a gang are installed before `launcher` starts it; meanwhile the
+// gang is STARTING. A gang whose packages cannot be installed FAILS (USER_ERROR). Not thread-safe.
+std::unique_ptr<Launcher> NewPythonLauncher(std::unique_ptr<Launcher> launcher,
+                                            PythonLauncherOptions options,
+                                            const Clock& clock);
+
+}  // namespace vernier::launch

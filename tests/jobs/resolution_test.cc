@@ -1,0 +1,257 @@
+#include "src/jobs/resolution.h"
+
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::jobs {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::IsOk;
+
+TrainingInput AnyInput() {
+  return {.scale_tier = "CUSTOM",
+          .master_type = "n1-highcpu-16",
+          .package_uris = {"trainer.tar.gz"},
+          .python_module = "trainer.task"};
+}
+
+AcceleratorConfig Gpus(std::int64_t count, const std::string& type) {
+  return {.type = type, .count = count};
+}
+
+TrainingJob JobOf(TrainingInput input) {
+  TrainingJob job;
+  job.input = std::move(input);
+  return job;
+}
+
+absl::StatusOr<TrainingJob> ResolveInput(TrainingInput input) {
+  return Resolve(JobOf(std::move(input)), StandardCatalogue());
+}
+
+struct Totals {
+  int replicas = 0, gpus = 0;
+  double cpus = 0;
+  std::int64_t memory_gb = 0;
+};
+Totals Sum(const TrainingJob& job) {
+  Totals totals;
+  for (const auto& [role, replica] : job.replicas) {
+    totals.replicas += replica.count;
+    totals.gpus += replica.count * replica.resources.gpus;
+    totals.cpus += replica.count * replica.resources.cpus;
+    totals.memory_gb += replica.count * (replica.resources.memory_bytes >> 20);
+  }
+  totals.memory_gb /= 1024;
+  return totals;
+}
+
+// Both examples are of AI Platform Training's documentation, «Using GPUs».
+TrainingInput ComputeEngineExample() {
+  TrainingInput input = AnyInput();
+  input.master_config.emplace().accelerator_config = Gpus(4, "NVIDIA_TESLA_T4");
+  input.worker_count = 9;
+  input.worker_type = "n1-highcpu-16";
+  input.worker_config = input.master_config;
+  input.parameter_server_count = 3;
+  input.parameter_server_type = "n1-highmem-8";
+  return input;
+}
+
+TrainingInput OlderTypesExample() {
+  TrainingInput input = AnyInput();
+  input.master_type = "complex_model_m_gpu";
+  input.worker_count = 9;
+  input.worker_type = "complex_model_m_gpu";
+  input.parameter_server_count = 3;
+  input.parameter_server_type = "large_model";
+  return input;
+}
+
+TEST(Resolve, MakesThirteenReplicasWithFortyGpusOfTheDocumentedExamples) {
+  for (const TrainingInput& input : {ComputeEngineExample(), OlderTypesExample()}) {
+    const auto job = ResolveInput(input);
+    ASSERT_THAT(job.status(), IsOk());
+    EXPECT_EQ(Sum(*job).replicas, 13);
+    EXPECT_EQ(Sum(*job).gpus, 40);
+    EXPECT_EQ(Sum(*job).cpus, 184);
+  }
+  EXPECT_EQ(Sum(*ResolveInput(OlderTypesExample())).memory_gb, 756);
+  EXPECT_EQ(ResolveInput(OlderTypesExample())->replicas.at(Role::kWorker).resources.gpu_type,
+            "K80");
+}
+
+TEST(Resolve, KnowsThePredefinedTiers) {
+  TrainingInput input = AnyInput();
+  input.master_type.clear();
+  const auto sum_of = [&](const char* tier) {
+    input.scale_tier = tier;
+    return Sum(*ResolveInput(input));
+  };
+  EXPECT_EQ(sum_of("").replicas, 1);
+  EXPECT_EQ(sum_of("BASIC").cpus, 4);
+  EXPECT_EQ(sum_of("STANDARD_1").replicas, 8);
+  EXPECT_EQ(sum_of("PREMIUM_1").replicas, 31);
+  EXPECT_EQ(sum_of("BASIC_GPU").gpus, 1);
+}
+
+TEST(Resolve, FillsInTheProgramAndItsLimits) {
+  TrainingInput input = AnyInput();
+  input.args = {"--steps", "9"};
+  input.job_dir = "out";
+  input.region = "us-central1";
+  input.runtime_version = "2.11";
+  input.scheduling = {
+      .max_running_time = absl::Seconds(7200), .max_wait_time = absl::Seconds(3600), .priority = 7};
+  const auto job = ResolveInput(input);
+  ASSERT_THAT(job.status(), IsOk());
+  EXPECT_EQ(job->python->module, "trainer.task");
+  EXPECT_THAT(job->python->packages, ElementsAre("trainer.tar.gz"));
+  EXPECT_EQ(job->python->runtime, "2.11");
+  EXPECT_THAT(job->args, ElementsAre("--steps", "9"));
+  EXPECT_EQ(job->job_directory, "out");
+  EXPECT_EQ(job->region, "us-central1");
+  EXPECT_EQ(job->trial_limit, absl::Seconds(7200));
+  EXPECT_EQ(job->wait_limit, absl::Seconds(3600));
+  EXPECT_EQ(job->priority, 7);
+  EXPECT_EQ(job->primary_name, "chief");
+}
+
+TEST(Resolve, CallsThePrimaryMasterForTensorFlow1) {
+  TrainingInput input = AnyInput();
+  input.runtime_version = "1.15";
+  EXPECT_EQ(ResolveInput(input)->primary_name, "master");
+}
+
+TEST(Resolve, ChangesNothingASecondTime) {
+  const TrainingJob once = *ResolveInput(ComputeEngineExample());
+  EXPECT_EQ(*Resolve(once, StandardCatalogue()), once);
+}
+
+struct BadInput {
+  std::string name;
+  std::function<void(TrainingInput&)> spoil;
+  std::string error;
+};
+class BadTrainingInputTest : public ::testing::TestWithParam<BadInput> {};
+
+TEST_P(BadTrainingInputTest, IsRefusedWithASentence) {
+  TrainingInput input = ComputeEngineExample();
+  GetParam().spoil(input);
+  EXPECT_EQ(std::string(ResolveInput(input).status().message()), GetParam().error);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table,
+    BadTrainingInputTest,
+    ::testing::ValuesIn(std::vector<BadInput>{
+        {"UnknownTier",
+         [](TrainingInput& input) { input.scale_tier = "STANDARD"; },
+         "trainingInput.scaleTier: unknown tier 'STANDARD'; did you mean 'STANDARD_1'?"},
+        {"Tpu",
+         [](TrainingInput& input) { input.scale_tier = "BASIC_TPU"; },
+         "trainingInput.scaleTier: 'BASIC_TPU' needs a TPU, which no host of this server has"},
+        {"TypeWithoutCustom",
+         [](TrainingInput& input) { input.scale_tier = "BASIC"; },
+         "trainingInput.masterType: needs scaleTier CUSTOM, which is BASIC"},
+        {"CountWithoutCustom",
+         [](TrainingInput& input) {
+           input = AnyInput();
+           input.scale_tier = "STANDARD_1";
+           input.master_type.clear();
+           input.worker_count = 2;
+         },
+         "trainingInput.workerCount: needs scaleTier CUSTOM, which is STANDARD_1"},
+        {"NoMasterType",
+         [](TrainingInput& input) { input.master_type.clear(); },
+         "trainingInput.masterType: is missing; scaleTier CUSTOM needs it"},
+        {"NoWorkerType",
+         [](TrainingInput& input) { input.worker_type.clear(); },
+         "trainingInput.workerType: is missing; workerCount is 9"},
+        {"NegativeCount",
+         [](TrainingInput& input) { input.worker_count = -1; },
+         "trainingInput.workerCount: must be from 0 to 10000, got -1"},
+        {"FamiliesMixed",
+         [](TrainingInput& input) { input.parameter_server_type = "large_model"; },
+         "trainingInput.parameterServerType: must be a Compute Engine machine type like masterType "
+         "'n1-highcpu-16', got 'large_model'"},
+        {"ThreeT4",
+         [](TrainingInput& input) { input.worker_config->accelerator_config->count = 3; },
+         "trainingInput.workerConfig.acceleratorConfig.count: machine type 'n1-highcpu-16' takes 1 "
+         "or 2 or 4 of NVIDIA_TESLA_T4, got 3"},
+        {"GpusOfThreeZones",
+         [](TrainingInput& input) {
+           input.region = "us-central1";
+           input.worker_config->accelerator_config->type = "NVIDIA_TESLA_P100";
+           input.parameter_server_config.emplace().accelerator_config = Gpus(1, "NVIDIA_TESLA_K80");
+         },
+         "trainingInput.region: no zone of region 'us-central1' has all of NVIDIA_TESLA_K80, "
+         "NVIDIA_TESLA_P100, NVIDIA_TESLA_T4"},
+        {"NoPackage",
+         [](TrainingInput& input) { input.package_uris.clear(); },
+         "trainingInput.packageUris: must name the package that holds pythonModule"},
+        {"NoModule",
+         [](TrainingInput& input) { input.python_module.clear(); },
+         "trainingInput.pythonModule: is missing; it names the module to run, such as "
+         "trainer.task"},
+        {"TooManyPackages",
+         [](TrainingInput& input) { input.package_uris.assign(101, "p"); },
+         "trainingInput.packageUris: must be at most 100, got 101"},
+        {"Priority",
+         [](TrainingInput& input) { input.scheduling.emplace().priority = 1001; },
+         "trainingInput.scheduling.priority: must be from 0 to 1000, got 1001"},
+        {"ShortWait",
+         [](TrainingInput& input) { input.scheduling.emplace().max_wait_time = absl::Seconds(60); },
+         "trainingInput.scheduling.maxWaitTime: must be at least 1800s, got 60s"},
+    }),
+    [](const auto& row) { return row.param.name; });
+
+TEST(Resolve, RefusesWhatIsSaidTwiceInTwoWays) {
+  TrainingJob job = JobOf(AnyInput());
+  job.args = {"--other"};
+  EXPECT_EQ(Resolve(job, StandardCatalogue()).status().message(),
+            "job.args: is what job.trainingInput says");
+}
+
+TEST(Resolve, GivesAPlainReplicaWhatItsMachineHas) {
+  TrainingJob job{.command = {"train"}};
+  ReplicaSpec& chief = job.replicas.at(Role::kPrimary);
+  chief.machine_type = "n1-standard-8";
+  chief.resources.gpus = 2;
+  chief.resources.gpu_type = "T4";
+  const auto resolved = Resolve(job, StandardCatalogue());
+  ASSERT_THAT(resolved.status(), IsOk());
+  const Resources& resources = resolved->replicas.at(Role::kPrimary).resources;
+  EXPECT_EQ(resources.cpus, 8);
+  EXPECT_EQ(resources.memory_bytes, std::int64_t{30} << 30);
+  EXPECT_EQ(resources.gpus, 2);
+  EXPECT_EQ(*Resolve(*resolved, StandardCatalogue()), *resolved);
+
+  chief.resources.gpus = 3;
+  EXPECT_EQ(Resolve(job, StandardCatalogue()).status().message(),
+            "job.replicas.chief.gpus.count: machine type 'n1-standard-8' takes 1 or 2 or 4 of "
+            "NVIDIA_TESLA_T4, got 3");
+  chief.resources = {.cpus = 4};
+  EXPECT_EQ(Resolve(job, StandardCatalogue()).status().message(),
+            "job.replicas.chief.cpus: machine 'n1-standard-8' has 8, got 4; leave it out");
+}
+
+TEST(FieldsWithoutEffect, NamesWhatOnlyACloudHas) {
+  TrainingInput input = AnyInput();
+  EXPECT_THAT(FieldsWithoutEffect(input), IsEmpty());
+  input.network = "n";
+  input.worker_config.emplace().disk_config.emplace().boot_disk_size_gb = 200;
+  EXPECT_THAT(FieldsWithoutEffect(input),
+              ElementsAre("trainingInput.network", "trainingInput.workerConfig.diskConfig"));
+}
+
+}  // namespace
+}  // namespace vernier::jobs

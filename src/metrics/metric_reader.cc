@@ -50,7 +50,7 @@ class CombinedReader final : public MetricReader {
 absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& spec,
                                                               const Trial& trial,
                                                               const GangProgram& gang) {
-  VERNIER_CHECK(!gang.replicas.empty() && !spec.objectives.empty(), "a gang of a valid study");
+  VERNIER_CHECK(!gang.replicas.empty(), "a gang of a valid study");
   VERNIER_ASSIGN_OR_RETURN(std::vector<LogPattern> patterns, CompilePatterns(spec));
   const ReplicaProgram& primary = gang.replicas.front();
   return std::unique_ptr<MetricReader>(std::make_unique<CombinedReader>(

@@ -21,15 +21,6 @@ namespace {
 // The longest that a lease may stay after its time.
 constexpr absl::Duration kLongestPause = absl::Seconds(1);
 
-// Absolute, since programs run elsewhere find their files by it.
-std::string RunsDirectory(const ServerOptions& options) {
-  const std::string directory =
-      options.runs_directory.empty() ? DefaultRunsDirectory(options.store) : options.runs_directory;
-  std::error_code error;
-  const auto absolute = std::filesystem::absolute(directory, error);
-  return error ? directory : absolute.string();
-}
-
 EngineOptions MakeEngineOptions() {
   EngineOptions options;
   options.metrics = metrics::NewMetricReader;
@@ -53,12 +44,13 @@ absl::StatusOr<std::unique_ptr<Keeper>> Keeper::Start(Studies& studies,
 }
 
 absl::Status Keeper::StartEngine(const Clock& clock, const ServerOptions& options) {
+  const std::string runs = RunsDirectory(options.store, options.runs_directory);
   std::string supervisor = options.supervisor;
   if (supervisor.empty()) {
     VERNIER_ASSIGN_OR_RETURN(supervisor, launch::FindSupervisor());
   }
   VERNIER_ASSIGN_OR_RETURN(launcher_,
-                           launch::NewLocalLauncher({.runs_directory = RunsDirectory(options),
+                           launch::NewLocalLauncher({.runs_directory = runs,
                                                      .supervisor = supervisor,
                                                      .cpus = options.cpus,
                                                      .memory_bytes = options.memory_bytes,
@@ -67,9 +59,7 @@ absl::Status Keeper::StartEngine(const Clock& clock, const ServerOptions& option
                                                     clock));
   launcher_ = launch::NewPythonLauncher(
       std::move(launcher_),
-      {.environments_directory = RunsDirectory(options) + "/.environments",
-       .supervisor = supervisor,
-       .runtimes = {}},
+      {.environments_directory = runs + "/.environments", .supervisor = supervisor, .runtimes = {}},
       clock);
   engine_ = Engine::Create(studies_, *launcher_, clock, MakeEngineOptions());
   return absl::OkStatus();

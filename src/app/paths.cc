@@ -60,4 +60,11 @@ std::string DefaultRunsDirectory(const std::string& store) {
   return ((error ? std::filesystem::path("/tmp") : temporary) / name).string();
 }
 
+std::string RunsDirectory(const std::string& store, const std::string& given) {
+  const std::string directory = given.empty() ? DefaultRunsDirectory(store) : given;
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(directory, error);
+  return error ? directory : absolute.string();
+}
+
 }  // namespace vernier::app

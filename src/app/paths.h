@@ -17,5 +17,7 @@ absl::Status CreateStoreFolder(const std::string& store);
 // Where the attempts of a store keep logs and records, unless said otherwise: "<store>.runs"; of ":memory:", a
 // folder of this process under the system's temporary one.
 std::string DefaultRunsDirectory(const std::string& store);
+// That, or `given` if it is not empty. Absolute, since programs run elsewhere find their files by it.
+std::string RunsDirectory(const std::string& store, const std::string& given);
 
 }  // namespace vernier::app

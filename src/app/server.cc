@@ -101,6 +101,7 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
       .calls = calls_,
       .changed = [this] { keeper_->Wake(); },
       .prepare_job = [this](StudySpec spec) { return keeper_->PrepareJob(std::move(spec)); },
+      .packages_directory = RunsDirectory(options.store, options.runs_directory) + "/.packages",
       .version = VERNIER_VERSION,
       .store = options.store});
   watcher_ = std::make_unique<base::BackgroundThread>(

@@ -10,6 +10,8 @@ namespace vernier::cli {
 void AddStudyCommands(CLI::App& root, Action& chosen);
 void AddTrialCommands(CLI::App& root, Action& chosen);
 void AddServerCommands(CLI::App& root, Action& chosen);
+void AddJobCommands(CLI::App& root, Action& chosen);
+void AddLocalCommands(CLI::App& root, Action& chosen);
 
 void AddStudyCreate(CLI::App& study, Action& chosen);
 void AddStudyValidate(CLI::App& study, Action& chosen);

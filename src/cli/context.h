@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "src/cli/connection.h"
@@ -18,6 +19,7 @@ struct GlobalFlags {
   std::string output = "table";
   bool no_headers = false;
   std::string color = "auto";
+  std::vector<std::string> user_args;  // What stands after "--", for commands that pass it on.
 };
 
 // What a command works with: where to print, whom to talk to, what time it is.

@@ -136,9 +136,9 @@ void AddJobFlags(CLI::App& command, JobFlags& flags) {
   command.add_flag("--enable-web-access", flags.enable_web_access, "Taken, without effect here");
 }
 
-absl::StatusOr<nlohmann::ordered_json> DescribeJob(const std::string& job_id,
-                                                   nlohmann::ordered_json file,
-                                                   const JobFlags& flags) {
+absl::StatusOr<nlohmann::ordered_json> ApplyJobFlags(const std::string& job_id,
+                                                     nlohmann::ordered_json file,
+                                                     const JobFlags& flags) {
   if (file.is_null()) file = Json::object();
   if (!file.is_object()) {
     return InvalidArgument("--config: must be a mapping with trainingInput");

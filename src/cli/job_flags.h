@@ -48,8 +48,8 @@ void AddJobFlags(CLI::App& command, JobFlags& flags);
 
 // The configuration file of the job (src/codec/job_file.h): `file`, with the flags over it; lists are replaced, not
 // joined. Packages are not looked at here.  InvalidArgument: names the flag.
-absl::StatusOr<nlohmann::ordered_json> DescribeJob(const std::string& job_id,
-                                                   nlohmann::ordered_json file,
-                                                   const JobFlags& flags);
+absl::StatusOr<nlohmann::ordered_json> ApplyJobFlags(const std::string& job_id,
+                                                     nlohmann::ordered_json file,
+                                                     const JobFlags& flags);
 
 }  // namespace vernier::cli

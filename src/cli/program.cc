@@ -134,6 +134,8 @@ void BuildCommandLine(CLI::App& root, GlobalFlags& flags, Action& chosen) {
   AddTrialCommands(root, chosen);
   AddPlot(root, chosen);
   AddAskTell(root, chosen);
+  AddJobCommands(root, chosen);
+  AddLocalCommands(root, chosen);
   AddServerCommands(root, chosen);
   AddDoctor(root, chosen);
   AddCompletion(root, chosen);
@@ -176,6 +178,23 @@ void AddTrialCommands(CLI::App& root, Action& chosen) {
   }
 }
 
+namespace {
+
+// Takes off what stands after "--" of a command that passes it on to a training program.
+std::vector<std::string> TakeUserArgs(std::vector<std::string>& args) {
+  const auto end = std::ranges::find(args, "--");
+  const std::vector<std::string> submit = {"submit", "training"};
+  const std::vector<std::string> train = {"local", "train"};
+  const bool passes_on = std::search(args.begin(), end, submit.begin(), submit.end()) != end ||
+                         std::search(args.begin(), end, train.begin(), train.end()) != end;
+  if (end == args.end() || !passes_on) return {};
+  std::vector<std::string> user_args(end + 1, args.end());
+  args.erase(end, args.end());
+  return user_args;
+}
+
+}  // namespace
+
 ExitCode RunProgram(std::vector<std::string> args,
                     const Terminal& terminal,
                     const Clock& clock,
@@ -185,6 +204,7 @@ ExitCode RunProgram(std::vector<std::string> args,
   GlobalFlags flags;
   Action chosen;
   BuildCommandLine(root, flags, chosen);
+  flags.user_args = TakeUserArgs(args);
   if (const auto end = Parse(root, std::move(args), out, err)) return *end;
   Console console = {.out = out,
                      .err = err,

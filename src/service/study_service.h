@@ -30,6 +30,8 @@ struct ServiceParts {
   // What the study layer cannot know of a definition: what its job comes to here, whether it can be started and its
   // metrics be read. Returns the definition to store.  InvalidArgument: a FieldError.
   std::function<absl::StatusOr<StudySpec>(StudySpec)> prepare_job;
+  // Where packages of training jobs are kept; absolute.
+  std::string packages_directory;
   // For GetServerInfo.
   std::string version;
   std::string store;
@@ -119,6 +121,11 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   grpc::Status StreamTrialLogs(grpc::ServerContext* context,
                                const v1::StreamTrialLogsRequest* request,
                                grpc::ServerWriter<v1::LogLine>* writer) override;
+
+  // --- package_calls.cc ---
+  grpc::Status UploadPackage(grpc::ServerContext* context,
+                             grpc::ServerReader<v1::UploadPackageRequest>* requests,
+                             v1::UploadedPackage* response) override;
 
  private:
   // A trial of a study, as a request names it.

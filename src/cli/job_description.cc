@@ -1,0 +1,198 @@
+#include "src/cli/job_description.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "fmt/format.h"
+#include "src/codec/training_input_json.h"
+#include "src/core/objectives.h"
+
+namespace vernier::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", time, absl::UTCTimeZone());
+}
+
+// Jobs and trials have the same states in the API.
+std::string TrialStateText(TrialState state) {
+  switch (state) {
+    case TrialState::kRequested:
+    case TrialState::kQueued:
+      return "QUEUED";
+    case TrialState::kPreparing:
+      return "PREPARING";
+    case TrialState::kRunning:
+    case TrialState::kPaused:
+      return "RUNNING";
+    case TrialState::kStopping:
+      return "CANCELLING";
+    case TrialState::kCompleted:
+      return "SUCCEEDED";
+    case TrialState::kFailed:
+    case TrialState::kInfeasible:
+      return "FAILED";
+    case TrialState::kCancelled:
+      return "CANCELLED";
+  }
+  return "STATE_UNSPECIFIED";
+}
+
+std::optional<absl::Time> StartOf(const std::vector<TrialRecord>& trials) {
+  std::optional<absl::Time> start;
+  for (const TrialRecord& trial : trials) {
+    const std::optional<absl::Time>& started = trial.trial.started;
+    if (started && (!start || *started < *start)) start = started;
+  }
+  return start;
+}
+
+// Why it failed or was cancelled: of a job that is not tuned, why its trial did.
+std::string ErrorOf(const Study& study, const std::vector<TrialRecord>& trials) {
+  if (study.state != StudyState::kFailed && study.state != StudyState::kCancelled) return "";
+  const bool alone = study.spec.objectives.empty() && trials.size() == 1;
+  const std::string& message = alone ? trials.front().trial.message : study.reason;
+  return message.empty() ? study.reason : message;
+}
+
+Json MetricJson(const Trial& trial, const Objective& objective) {
+  const std::optional<double> value = ObjectiveOf(trial, objective.metric);
+  if (!value) return nullptr;
+  Json metric = {{"objectiveValue", *value}};
+  if (trial.last) metric["trainingStep"] = std::to_string(trial.last->step);
+  return metric;
+}
+
+Json TrialJson(const Trial& trial, const Objective& objective) {
+  Json json = {{"trialId", std::to_string(trial.number.value())}};
+  Json& values = json["hyperparameters"] = Json::object();
+  for (const auto& [name, value] : trial.point) values[name] = FormatValue(value);
+  if (Json metric = MetricJson(trial, objective); !metric.is_null()) {
+    json["finalMetric"] = std::move(metric);
+  }
+  json["state"] = TrialStateText(trial.state);
+  if (trial.started) json["startTime"] = TimeText(*trial.started);
+  if (trial.ended) json["endTime"] = TimeText(*trial.ended);
+  if (trial.stop) json["isTrialStoppedEarly"] = true;
+  return json;
+}
+
+// Programs take the first one for the best.
+std::vector<const Trial*> BestFirst(const std::vector<TrialRecord>& trials,
+                                    const Objective& objective) {
+  std::vector<const Trial*> sorted;
+  for (const TrialRecord& trial : trials) sorted.push_back(&trial.trial);
+  const auto value_of = [&](const Trial* trial) {
+    if (trial->state != TrialState::kCompleted) return std::numeric_limits<double>::quiet_NaN();
+    return ObjectiveOf(*trial, objective.metric).value_or(std::numeric_limits<double>::quiet_NaN());
+  };
+  std::ranges::stable_sort(sorted, [&](const Trial* a, const Trial* b) {
+    return IsBetter(objective.goal, value_of(a), value_of(b));
+  });
+  return sorted;
+}
+
+Json OutputJson(const Study& study, const std::vector<TrialRecord>& trials) {
+  const Objective& objective = FirstObjective(study.spec);
+  Json output = {{"completedTrialCount", std::to_string(study.completed)},
+                 {"isHyperparameterTuningJob", true},
+                 {"hyperparameterMetricTag", objective.metric}};
+  Json& list = output["trials"] = Json::array();
+  for (const Trial* trial : BestFirst(trials, objective)) {
+    list.push_back(TrialJson(*trial, objective));
+  }
+  return output;
+}
+
+std::string Text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+}  // namespace
+
+std::string JobState(const Study& study, const std::vector<TrialRecord>& trials) {
+  switch (study.state) {
+    case StudyState::kCompleted:
+      return "SUCCEEDED";
+    case StudyState::kFailed:
+      return "FAILED";
+    case StudyState::kCancelled:
+      return "CANCELLED";
+    case StudyState::kStopping:
+      return "CANCELLING";
+    case StudyState::kActive:
+    case StudyState::kPaused:
+      break;
+  }
+  if (StartOf(trials)) return "RUNNING";
+  const bool preparing = std::ranges::any_of(
+      trials, [](const TrialRecord& trial) { return trial.trial.state == TrialState::kPreparing; });
+  return preparing ? "PREPARING" : "QUEUED";
+}
+
+nlohmann::ordered_json JobToJson(const StudyRecord& record,
+                                 const std::vector<TrialRecord>& trials) {
+  const Study& study = record.study;
+  Json job = {{"jobId", study.spec.name},
+              {"state", JobState(study, trials)},
+              {"createTime", TimeText(study.created)}};
+  if (const auto start = StartOf(trials)) job["startTime"] = TimeText(*start);
+  if (IsFinished(study.state)) job["endTime"] = TimeText(study.updated);
+  if (const std::string error = ErrorOf(study, trials); !error.empty()) job["errorMessage"] = error;
+  if (!study.spec.labels.empty()) job["labels"] = study.spec.labels;
+  if (study.spec.job && study.spec.job->input) {
+    job["trainingInput"] =
+        codec::TrainingInputToJson(*study.spec.job->input, codec::FieldNames::kCamelCase);
+  }
+  if (!study.spec.objectives.empty()) job["trainingOutput"] = OutputJson(study, trials);
+  return job;
+}
+
+std::string SummarizeJob(const nlohmann::ordered_json& job) {
+  std::string text = "Job\n";
+  for (const auto& [key, value] : job.items()) {
+    if (value.is_string()) text += fmt::format("  {:<14}{}\n", key, Text(value));
+  }
+  if (job.contains("trainingInput")) {
+    text += "Training input\n";
+    for (const auto& [key, value] : job["trainingInput"].items()) {
+      if (key != "hyperparameters") text += fmt::format("  {:<24}{}\n", key, Text(value));
+    }
+  }
+  if (!job.contains("trainingOutput")) return text;
+  text += "Trials\n  TRIAL  STATE       OBJECTIVE     STEP  HYPERPARAMETERS\n";
+  std::vector<Json> trials(job["trainingOutput"]["trials"].begin(),
+                           job["trainingOutput"]["trials"].end());
+  const auto number = [](const Json& trial) {
+    std::int64_t value = 0;
+    return absl::SimpleAtoi(Text(trial["trialId"]), &value) ? value : 0;
+  };
+  std::ranges::sort(trials, {}, number);
+  for (const Json& trial : trials) {
+    std::string objective = "-";
+    std::string step = "-";
+    if (trial.contains("finalMetric")) {
+      objective = fmt::format("{:.6g}", trial["finalMetric"]["objectiveValue"].get<double>());
+      step = Text(trial["finalMetric"].value("trainingStep", Json("-")));
+    }
+    std::string values;
+    for (const auto& [name, value] : trial["hyperparameters"].items()) {
+      values += fmt::format("{}{}={}", values.empty() ? "" : " ", name, Text(value));
+    }
+    text += fmt::format("  {:>5}  {:<10}  {:>9}  {:>7}  {}\n",
+                        Text(trial["trialId"]),
+                        Text(trial["state"]),
+                        objective,
+                        step,
+                        values);
+  }
+  return text;
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "src/cli/resources.h"
+
+// A study that runs a training job, as AI Platform Training's API describes jobs (ml.v1, Job).
+namespace vernier::cli {
+
+// "QUEUED", "PREPARING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLING" or "CANCELLED". `trials`: of the study.
+std::string JobState(const Study& study, const std::vector<TrialRecord>& trials);
+
+// jobId, state, times, errorMessage, labels, trainingInput and, of a tuning job, trainingOutput with its trials, best
+// first.
+nlohmann::ordered_json JobToJson(const StudyRecord& study, const std::vector<TrialRecord>& trials);
+
+// The job, its input and its trials (by number) as text of a few tables.
+std::string SummarizeJob(const nlohmann::ordered_json& job);
+
+}  // namespace vernier::cli

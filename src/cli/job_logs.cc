@@ -1,0 +1,150 @@
+#include "src/cli/job_logs.h"
+
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "nlohmann/json.hpp"
+#include "src/cli/interrupts.h"
+#include "src/cli/resources.h"
+#include "src/cli/stream.h"
+#include "src/cli/terminal/proto_json.h"
+#include "src/cli/terminal/text.h"
+#include "src/wire/names.h"
+#include "src/wire/time_proto.h"
+
+namespace vernier::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using LogStream = Stream<v1::LogLine>;
+
+constexpr absl::Duration kLook = absl::Milliseconds(500);
+constexpr absl::Duration kPatience = absl::Milliseconds(20);
+
+// What the log service calls a replica: "master-replica-0".
+std::string TaskName(const v1::LogLine& line) {
+  const std::string role = line.role() == "chief" ? "master" : line.role();
+  return fmt::format("{}-replica-{}", role, line.index());
+}
+
+struct Entry {
+  std::string severity;
+  std::string message;
+};
+
+// A line that is JSON with a message and a severity is taken apart; others are told by where they were printed.
+Entry Interpret(const v1::LogLine& line) {
+  Entry entry{.severity = line.is_stderr() ? "ERROR" : "INFO", .message = line.text()};
+  if (!line.text().starts_with('{')) return entry;
+  const Json json = Json::parse(line.text(), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("message")) return entry;
+  for (const char* key : {"severity", "levelname"}) {
+    if (!json.contains(key) || !json[key].is_string()) continue;
+    const Json& message = json["message"];
+    return {.severity = json[key].get<std::string>(),
+            .message = message.is_string() ? message.get<std::string>() : message.dump()};
+  }
+  return entry;
+}
+
+class JobLogs {
+ public:
+  JobLogs(Context& context, Connection& connection, const JobLogOptions& options)
+      : context_(context),
+        connection_(connection),
+        options_(options),
+        runs_(options.live || !connection.is_embedded()) {}
+
+  absl::StatusOr<Study> Run(const std::string& name) {
+    Interrupts interrupts;
+    while (true) {
+      VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection_, name));
+      VERNIER_RETURN_IF_ERROR(FollowNewTrials(study));
+      VERNIER_RETURN_IF_ERROR(PrintWhatCame());
+      const bool over = IsFinished(study.study.state) || !runs_;
+      if ((over && followed_.empty()) || interrupts.count() > 0) return study.study;
+      interrupts.Wait(followed_.empty() ? kLook : kPatience);
+    }
+  }
+
+ private:
+  struct Followed {
+    TrialNumber trial;
+    std::unique_ptr<LogStream> stream;
+  };
+
+  absl::Status FollowNewTrials(const StudyRecord& study) {
+    VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection_, study, {}));
+    for (const TrialRecord& trial : trials) {
+      if (trial.trial.attempts.empty() || !known_.insert(trial.trial.number).second) continue;
+      v1::StreamTrialLogsRequest request;
+      request.set_name(trial.message.name());
+      request.set_follow(runs_);
+      followed_.push_back({trial.trial.number,
+                           std::make_unique<LogStream>(
+                               [&](grpc::ClientContext* call, grpc::CompletionQueue* queue) {
+                                 return connection_.stub().PrepareAsyncStreamTrialLogs(
+                                     call, request, queue);
+                               })});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status PrintWhatCame() {
+    for (Followed& followed : followed_) {
+      v1::LogLine line;
+      while (true) {
+        VERNIER_ASSIGN_OR_RETURN(const LogStream::Next next,
+                                 followed.stream->Read(kPatience, line));
+        if (next == LogStream::Next::kEnd) followed.stream.reset();
+        if (next != LogStream::Next::kMessage) break;
+        Print(followed.trial, line);
+      }
+    }
+    std::erase_if(followed_, [](const Followed& followed) { return followed.stream == nullptr; });
+    return absl::OkStatus();
+  }
+
+  void Print(TrialNumber trial, const v1::LogLine& line) {
+    if (!options_.task.empty() && options_.task != TaskName(line)) return;
+    if (options_.plain) {
+      (line.is_stderr() ? context_.console().err : context_.console().out) << line.text() << '\n';
+      return;
+    }
+    const Entry entry = Interpret(line);
+    const absl::Time time = wire::DecodeTime(line.time());
+    const std::string head =
+        fmt::format("{:<8} {} {:<20} {:>4}  ",
+                    entry.severity,
+                    absl::FormatTime("%Y-%m-%d %H:%M:%S %z", time, context_.zone()),
+                    TaskName(line),
+                    trial.value());
+    std::string_view rest = entry.message;
+    do {
+      const std::string_view part = options_.one_line ? rest.substr(0, rest.find('\n')) : rest;
+      rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+      context_.output().StreamItem(head + Printable(part), ProtoToJson(line));
+    } while (!rest.empty());
+  }
+
+  Context& context_;
+  Connection& connection_;
+  const JobLogOptions& options_;
+  const bool runs_;  // Somebody runs the job: it will end.
+  std::set<TrialNumber> known_;
+  std::vector<Followed> followed_;
+};
+
+}  // namespace
+
+absl::StatusOr<Study> StreamJobLogs(Context& context,
+                                    Connection& connection,
+                                    const std::string& study,
+                                    const JobLogOptions& options) {
+  return JobLogs(context, connection, options).Run(study);
+}
+
+}  // namespace vernier::cli

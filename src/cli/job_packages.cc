@@ -1,0 +1,130 @@
+#include "src/cli/job_packages.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <system_error>
+
+#include "fmt/format.h"
+#include "src/core/status.h"
+#include "src/jobs/reproduction.h"
+#include "src/wire/status_proto.h"
+
+namespace vernier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using jobs::ShellQuote;
+
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+absl::Status Run(const std::string& command, std::string_view what) {
+  if (std::system(command.c_str()) == 0) return absl::OkStatus();
+  return Internal("{} failed: {}", what, command);
+}
+
+// The only archive in the folder.
+absl::StatusOr<std::string> ArchiveIn(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".gz") return entry.path().string();
+  }
+  return Internal("the build left no archive in '{}'", folder);
+}
+
+absl::StatusOr<std::string> BuildWithSetup(const fs::path& parent, const std::string& folder) {
+  VERNIER_RETURN_IF_ERROR(Run(fmt::format("cd {} && python3 setup.py -q egg_info --egg-base {} "
+                                          "sdist --dist-dir {} >&2",
+                                          ShellQuote(parent.string()),
+                                          ShellQuote(folder),
+                                          ShellQuote(folder)),
+                              "building the package with its setup.py"));
+  return ArchiveIn(folder);
+}
+
+// Equal sources give equal bytes, so that the server installs them once.
+absl::StatusOr<std::string> BuildWithMadeSetup(const fs::path& package, const std::string& folder) {
+  const std::string name = package.filename().string();
+  const fs::path root = fs::path(folder) / (name + "-0.0");
+  std::error_code error;
+  fs::create_directories(root, error);
+  if (!error) fs::copy(package, root / name, fs::copy_options::recursive, error);
+  if (error) return Unavailable("cannot copy '{}': {}", package.string(), error.message());
+  std::ofstream(root / "setup.py") << fmt::format(
+      "from setuptools import find_packages, setup\n"
+      "setup(name='{0}', version='0.0', packages=find_packages(include=['{0}', '{0}.*']), "
+      "include_package_data=True)\n",
+      name);
+  const std::string archive = fmt::format("{}/{}-0.0.tar.gz", folder, name);
+  VERNIER_RETURN_IF_ERROR(
+      Run(fmt::format("cd {} && tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "
+                      "--exclude=__pycache__ -cf - {} | gzip -n >{}",
+                      ShellQuote(folder),
+                      ShellQuote(name + "-0.0"),
+                      ShellQuote(archive)),
+          "packing the package"));
+  return archive;
+}
+
+bool IsUrl(const std::string& package) { return package.find("://") != std::string::npos; }
+
+absl::StatusOr<std::string> Upload(Connection& connection, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || fs::is_directory(path)) {
+    return InvalidArgument("package '{}': is no file that can be read", path);
+  }
+  grpc::ClientContext context;
+  v1::UploadedPackage uploaded;
+  const auto writer = connection.stub().UploadPackage(&context, &uploaded);
+  v1::UploadPackageRequest request;
+  request.set_file_name(fs::path(path).filename().string());
+  std::string piece(kPiece, '\0');
+  do {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    request.set_data(piece.data(), static_cast<std::size_t>(file.gcount()));
+    if (!writer->Write(request)) break;  // Finish says why.
+    request.clear_file_name();
+  } while (file);
+  writer->WritesDone();
+  VERNIER_RETURN_IF_ERROR(wire::DecodeStatus(writer->Finish()));
+  return uploaded.uri();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> BuildPackage(const std::string& package_path,
+                                         const std::string& folder_for_it) {
+  std::error_code error;
+  const fs::path package = fs::canonical(package_path, error);
+  if (error || !fs::is_directory(package, error)) {
+    return NotFound("--package-path: '{}' is no folder", package_path);
+  }
+  if (!fs::exists(package / "__init__.py", error)) {
+    return InvalidArgument("--package-path: '{}' is no Python package, it has no __init__.py",
+                           package_path);
+  }
+  if (fs::exists(package.parent_path() / "setup.py", error)) {
+    return BuildWithSetup(package.parent_path(), folder_for_it);
+  }
+  return BuildWithMadeSetup(package, folder_for_it);
+}
+
+absl::StatusOr<std::vector<std::string>> UploadPackages(Connection& connection,
+                                                        const std::vector<std::string>& packages) {
+  std::vector<std::string> uris;
+  std::set<std::string> names;
+  for (const std::string& package : packages) {
+    if (!names.insert(fs::path(package).filename().string()).second) {
+      return InvalidArgument("package '{}': there is another one with that file name", package);
+    }
+    if (IsUrl(package)) {
+      uris.push_back(package);
+      continue;
+    }
+    VERNIER_ASSIGN_OR_RETURN(uris.emplace_back(), Upload(connection, package));
+  }
+  return uris;
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,244 @@
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/cli/arguments.h"
+#include "src/cli/commands.h"
+#include "src/cli/job_description.h"
+#include "src/cli/job_flags.h"
+#include "src/cli/job_logs.h"
+#include "src/cli/job_packages.h"
+#include "src/cli/resources.h"
+#include "src/cli/temporary_folder.h"
+#include "src/codec/study_file.h"
+#include "src/core/status.h"
+#include "src/jobs/resolution.h"
+#include "src/wire/names.h"
+#include "src/wire/study_proto.h"
+
+// Training jobs as users of `gcloud ai-platform jobs` know them: the same commands, flags and answers. A job is a study
+// that runs a training job.
+namespace vernier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using Stub = Connection::Stub;
+
+struct SubmitArgs {
+  std::string id;
+  JobFlags job;
+  std::string staging_bucket;
+  bool stream_logs = false;
+  bool async = false;
+};
+
+absl::StatusOr<Json> ReadConfig(const std::string& path) {
+  if (path.empty()) return Json::object();
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return NotFound("--config: {}: no such file, or not readable", path);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return codec::ParseDocument(text);
+}
+
+// The packages to send: those of the flags, or else those files that the configuration names.
+absl::StatusOr<std::vector<std::string>> PackagesOf(const JobFlags& flags,
+                                                    const Json& input,
+                                                    const std::string& folder) {
+  std::vector<std::string> packages;
+  if (!flags.package_path.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(packages.emplace_back(), BuildPackage(flags.package_path, folder));
+  }
+  packages.insert(packages.end(), flags.packages.begin(), flags.packages.end());
+  if (!packages.empty() || !input.contains("packageUris")) return packages;
+  for (const Json& uri : input["packageUris"]) {
+    if (uri.is_string()) packages.push_back(uri.get<std::string>());
+  }
+  return packages;
+}
+
+absl::StatusOr<StudySpec> MakeSpec(Connection& connection, Context& context, SubmitArgs args) {
+  args.job.args = context.flags().user_args;
+  VERNIER_ASSIGN_OR_RETURN(Json config, ReadConfig(args.job.config));
+  VERNIER_ASSIGN_OR_RETURN(Json job, ApplyJobFlags(args.id, std::move(config), args.job));
+  Json& input = job["trainingInput"];
+  VERNIER_RETURN_IF_ERROR(codec::StudySpecFromJson(job).status());  // Before anything is sent.
+  VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> packages,
+                           PackagesOf(args.job, input, folder.path()));
+  if (!packages.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(input["packageUris"], UploadPackages(connection, packages));
+  }
+  VERNIER_ASSIGN_OR_RETURN(StudySpec spec, codec::StudySpecFromJson(job));
+  std::error_code error;
+  spec.job->working_directory = fs::current_path(error).string();
+  return spec;
+}
+
+absl::StatusOr<Json> LookAt(Connection& connection, const std::string& id) {
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, id));
+  VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
+  return JobToJson(study, trials);
+}
+
+void PrintJob(Context& context, const Json& job) {
+  context.output().Item(codec::JsonToYaml(job), job);
+}
+
+absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
+  if (args.async && args.stream_logs) {
+    return InvalidArgument("--async: cannot go with --stream-logs");
+  }
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeSpec(connection, context, args));
+  v1::CreateStudyRequest request;
+  request.set_study_id(spec.name);
+  wire::EncodeSpec(spec, request.mutable_study()->mutable_spec());
+  request.set_request_id(NewRequestId());
+  VERNIER_RETURN_IF_ERROR(connection.Call(&Stub::CreateStudy, request).status());
+
+  std::ostream& err = context.console().err;
+  err << fmt::format("Job [{}] submitted successfully.\n", spec.name);
+  const std::vector<std::string> idle = jobs::FieldsWithoutEffect(*spec.job->input);
+  if (!idle.empty()) err << fmt::format("Without effect here: {}.\n", fmt::join(idle, ", "));
+  if (connection.is_embedded()) err << "Nothing runs it yet: `vernier server start` does.\n";
+  err << fmt::format("  vernier jobs describe {0}\n  vernier jobs stream-logs {0}\n", spec.name);
+  VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, spec.name));
+  Json brief = Json::object();
+  for (const char* key : {"jobId", "state", "startTime", "endTime"}) {
+    if (job.contains(key)) brief[key] = job[key];
+  }
+  PrintJob(context, brief);
+  if (!args.stream_logs) return ExitCode::kOk;
+  VERNIER_ASSIGN_OR_RETURN(const Study study, StreamJobLogs(context, connection, spec.name, {}));
+  return study.state == StudyState::kCompleted ? ExitCode::kOk : ExitCode::kFailed;
+}
+
+struct DescribeArgs {
+  std::string id;
+  bool summarize = false;
+};
+
+absl::StatusOr<ExitCode> Describe(Context& context, const DescribeArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, args.id));
+  if (args.summarize) {
+    context.output().Item(SummarizeJob(job), job);
+  } else {
+    PrintJob(context, job);
+  }
+  return ExitCode::kOk;
+}
+
+absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const auto studies, ListStudies(connection, query));
+  Table table({{.name = "JOB_ID", .flexible = true}, {.name = "STATUS"}, {.name = "CREATED"}});
+  Json items = Json::array();
+  for (const v1::Study& message : studies) {
+    VERNIER_ASSIGN_OR_RETURN(Study study, wire::DecodeStudy(message));
+    if (!study.spec.job) continue;
+    const StudyRecord record{.message = message, .study = std::move(study)};
+    std::vector<TrialRecord> trials;
+    if (!IsFinished(record.study.state)) {
+      VERNIER_ASSIGN_OR_RETURN(trials, ListTrials(connection, record, {}));
+    }
+    const std::string state = JobState(record.study, trials);
+    const std::string created =
+        absl::FormatTime("%Y-%m-%dT%H:%M:%S", record.study.created, context.zone());
+    table.AddRow({{record.name(), Style::kBold}, {state}, {created}});
+    items.push_back({{"jobId", record.name()}, {"state", state}, {"createTime", created}});
+  }
+  context.output().List(table, items);
+  return ExitCode::kOk;
+}
+
+struct JobArgs {
+  std::string id;
+};
+
+// What has ended already needs no cancelling, and that is no error.
+absl::StatusOr<ExitCode> Cancel(Context& context, const JobArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.id));
+  if (IsFinished(study.study.state)) return ExitCode::kOk;
+  v1::StopStudyRequest request;
+  request.set_name(wire::StudyResource(args.id));
+  request.set_reason("cancelled by the user");
+  request.set_request_id(NewRequestId());
+  const auto stopped = connection.CallOn(args.id, &Stub::StopStudy, request);
+  if (!stopped.ok() && !absl::IsFailedPrecondition(stopped.status())) return stopped.status();
+  return ExitCode::kOk;
+}
+
+struct StreamArgs {
+  std::string id;
+  std::string task;
+  bool multiline = false;
+  int polling_interval = 0;
+};
+
+absl::StatusOr<ExitCode> StreamLogs(Context& context, const StreamArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_RETURN_IF_ERROR(
+      StreamJobLogs(context, connection, args.id, {.task = args.task, .one_line = !args.multiline})
+          .status());
+  return ExitCode::kOk;
+}
+
+void AddSubmit(CLI::App& jobs, Action& chosen) {
+  CLI::App* submit = jobs.add_subcommand("submit", "Submit a job");
+  submit->require_subcommand(1);
+  auto [training, args] = AddCommand<SubmitArgs>(
+      *submit,
+      "training",
+      "Submit a training job: flags, then -- and the program's own arguments",
+      &Submit,
+      chosen);
+  training->add_option("JOB", args->id, "Its id: letters, digits, underscores")->required();
+  AddJobFlags(*training, args->job);
+  training->add_option("--staging-bucket",
+                       args->staging_bucket,
+                       "Taken, without effect here: the server keeps packages");
+  training->add_flag("--stream-logs", args->stream_logs, "Show what it prints until it has ended");
+  training->add_flag("--async", args->async, "Do not wait; the default");
+}
+
+}  // namespace
+
+void AddJobCommands(CLI::App& root, Action& chosen) {
+  CLI::App* jobs = root.add_subcommand("jobs", "Training jobs, as on AI Platform Training");
+  jobs->require_subcommand(1);
+  AddSubmit(*jobs, chosen);
+
+  auto [describe, describe_args] =
+      AddCommand<DescribeArgs>(*jobs, "describe", "Show all about a job", &Describe, chosen);
+  describe->add_option("JOB", describe_args->id, "Its id")->required();
+  describe->add_flag("--summarize", describe_args->summarize, "As tables");
+
+  auto [list, query] = AddCommand<Query>(*jobs, "list", "List jobs", &List, chosen);
+  AddQueryOptions(*list, "e.g. state = FAILED", "e.g. -create_time", *query);
+
+  auto [cancel, cancel_args] =
+      AddCommand<JobArgs>(*jobs, "cancel", "Cancel a job", &Cancel, chosen);
+  cancel->add_option("JOB", cancel_args->id, "Its id")->required();
+
+  auto [logs, log_args] = AddCommand<StreamArgs>(
+      *jobs, "stream-logs", "Show what a job prints until it has ended", &StreamLogs, chosen);
+  logs->add_option("JOB", log_args->id, "Its id")->required();
+  logs->add_option("--task-name", log_args->task, "Only this task, such as worker-replica-1");
+  logs->add_flag(
+      "--allow-multiline-logs", log_args->multiline, "Keep the lines of one message together");
+  logs->add_option("--polling-interval",
+                   log_args->polling_interval,
+                   "Taken, without effect here: lines come as they are printed");
+}
+
+}  // namespace vernier::cli

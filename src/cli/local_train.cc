@@ -1,0 +1,109 @@
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "fmt/format.h"
+#include "src/cli/arguments.h"
+#include "src/cli/commands.h"
+#include "src/cli/job_logs.h"
+#include "src/cli/resources.h"
+#include "src/cli/temporary_folder.h"
+#include "src/core/status.h"
+#include "src/wire/names.h"
+#include "src/wire/study_proto.h"
+
+namespace vernier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Stub = Connection::Stub;
+
+constexpr char kStudy[] = "local_train";
+
+struct TrainArgs {
+  std::string module;
+  std::string package_path;
+  std::string job_dir;
+  bool distributed = false;
+  int workers = 2;
+  int parameter_servers = 2;
+  int evaluators = 0;
+};
+
+// As it would run as a job, with this host's own interpreter and nothing to be placed for: what it asks for is a label.
+absl::StatusOr<StudySpec> MakeSpec(const TrainArgs& args, const GlobalFlags& flags) {
+  StudySpec spec;
+  spec.name = kStudy;
+  spec.budget.trials = 1;
+  spec.algorithm.name = "grid";
+  TrainingJob& job = spec.job.emplace();
+  job.python = PythonProgram{.module = args.module};
+  job.args = flags.user_args;
+  job.job_directory = args.job_dir;
+  std::error_code error;
+  const fs::path package =
+      args.package_path.empty() ? fs::current_path(error) : fs::canonical(args.package_path, error);
+  if (error) return NotFound("--package-path: '{}' is no folder", args.package_path);
+  job.working_directory =
+      args.package_path.empty() ? package.string() : package.parent_path().string();
+  const auto add = [&](Role role, int count) {
+    if (count > 0) job.replicas[role].count = count;
+  };
+  if (args.distributed) {
+    add(Role::kWorker, args.workers);
+    add(Role::kParameterServer, args.parameter_servers);
+    add(Role::kEvaluator, args.evaluators);
+  }
+  constexpr double kSomeCpu = 0.01;
+  for (auto& [role, replica] : job.replicas) replica.resources.cpus = kSomeCpu;
+  return spec;
+}
+
+absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeSpec(args, context.flags()));
+  VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
+  app::ServerOptions options;
+  options.store = folder.path() + "/store.db";
+  options.listen = {fmt::format("unix:{}/socket", folder.path())};
+  options.detect_gpus = false;
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
+  v1::CreateStudyRequest request;
+  request.set_study_id(spec.name);
+  wire::EncodeSpec(spec, request.mutable_study()->mutable_spec());
+  request.set_request_id(NewRequestId());
+  VERNIER_RETURN_IF_ERROR(connection.Call(&Stub::CreateStudy, request).status());
+  VERNIER_ASSIGN_OR_RETURN(
+      const Study study, StreamJobLogs(context, connection, kStudy, {.plain = true, .live = true}));
+  if (study.state == StudyState::kCompleted) return ExitCode::kOk;
+  VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, kStudy, "1"));
+  context.console().err << trial.trial.message << '\n';
+  return ExitCode::kFailed;
+}
+
+}  // namespace
+
+void AddLocalCommands(CLI::App& root, Action& chosen) {
+  CLI::App* local = root.add_subcommand("local", "Try a training program without a server");
+  local->require_subcommand(1);
+  auto [train, args] =
+      AddCommand<TrainArgs>(*local,
+                            "train",
+                            "Run a module as a job would: flags, then -- and its own arguments",
+                            &Train,
+                            chosen);
+  train->add_option("--module-name", args->module, "Module to run, such as trainer.task")
+      ->required();
+  train->add_option("--package-path",
+                    args->package_path,
+                    "Folder of its package; it runs in the folder above. Default: here");
+  train->add_option("--job-dir", args->job_dir, "Where it writes; passed on as --job-dir");
+  train->add_flag("--distributed", args->distributed, "With workers and parameter servers");
+  train->add_option("--worker-count", args->workers, "Workers besides the chief; default 2")
+      ->check(AtLeast(0));
+  train->add_option("--parameter-server-count", args->parameter_servers, "Default 2")
+      ->check(AtLeast(0));
+  train->add_option("--evaluator-count", args->evaluators, "Default 0")->check(AtLeast(0));
+}
+
+}  // namespace vernier::cli

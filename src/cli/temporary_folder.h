@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace vernier::cli {
+
+// A folder of this process, with all that is in it gone when this is destroyed.
+class TemporaryFolder {
+ public:
+  // Unavailable: it cannot be made.
+  static absl::StatusOr<TemporaryFolder> Create();
+  TemporaryFolder(TemporaryFolder&& other) noexcept;
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path);
+  std::string path_;
+};
+
+}  // namespace vernier::cli

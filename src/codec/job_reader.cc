@@ -79,13 +79,20 @@ absl::StatusOr<ReplicaSpec> ReadReplica(const Json& json,
     return replica;
   }
   if (!json.is_object()) return MustBe(path, "a count or a mapping such as {count: 2}", json);
-  VERNIER_ASSIGN_OR_RETURN(
-      const Mapping mapping,
-      Mapping::Open(
-          json,
-          path,
-          {"count", "command", "args", "env", "directory", "cpus", "memory", "gpus", "gpu_type"},
-          unknown_keys));
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Mapping::Open(json,
+                                         path,
+                                         {"count",
+                                          "command",
+                                          "args",
+                                          "env",
+                                          "directory",
+                                          "cpus",
+                                          "memory",
+                                          "gpus",
+                                          "gpu_type",
+                                          "gpu_memory"},
+                                         unknown_keys));
   Resources& resources = replica.resources;
   VERNIER_RETURN_IF_ERROR(mapping.Read("count", replica.count, &ReadInt32));
   VERNIER_RETURN_IF_ERROR(mapping.Read("command", replica.command, &ReadCommand));
@@ -96,6 +103,7 @@ absl::StatusOr<ReplicaSpec> ReadReplica(const Json& json,
   VERNIER_RETURN_IF_ERROR(mapping.Read("memory", resources.memory_bytes, &ReadMemory));
   VERNIER_RETURN_IF_ERROR(mapping.Read("gpus", resources.gpus, &ReadInt32));
   VERNIER_RETURN_IF_ERROR(mapping.Read("gpu_type", resources.gpu_type, &ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("gpu_memory", resources.gpu_memory_bytes, &ReadMemory));
   return replica;
 }
 
@@ -143,6 +151,9 @@ Json ReplicaToJson(const ReplicaSpec& replica) {
   json["memory"] = MemoryToJson(replica.resources.memory_bytes);
   json["gpus"] = replica.resources.gpus;
   if (!replica.resources.gpu_type.empty()) json["gpu_type"] = replica.resources.gpu_type;
+  if (replica.resources.gpu_memory_bytes != 0) {
+    json["gpu_memory"] = MemoryToJson(replica.resources.gpu_memory_bytes);
+  }
   return json;
 }
 
@@ -154,10 +165,11 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
   TrainingJob job;
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping mapping,
-      Mapping::Open(json,
-                    path,
-                    {"command", "args", "env", "dir", "working_dir", "replicas", "limits"},
-                    unknown_keys));
+      Mapping::Open(
+          json,
+          path,
+          {"command", "args", "env", "dir", "working_dir", "replicas", "limits", "priority"},
+          unknown_keys));
   VERNIER_RETURN_IF_ERROR(mapping.Read("command", job.command, &ReadCommand));
   VERNIER_RETURN_IF_ERROR(mapping.Read("args", job.args, &ReadTexts));
   VERNIER_RETURN_IF_ERROR(mapping.Read("env", job.env, &ReadTextMap));
@@ -169,6 +181,7 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
   if (const Json* const limits = mapping.Find("limits")) {
     VERNIER_RETURN_IF_ERROR(ReadLimits(*limits, mapping.PathOf("limits"), unknown_keys, job));
   }
+  VERNIER_RETURN_IF_ERROR(mapping.Read("priority", job.priority, &ReadInt32));
   return job;
 }
 
@@ -186,6 +199,7 @@ Json JobToJson(const TrainingJob& job) {
   if (job.time_limit) limits["time"] = codec::FormatDuration(*job.time_limit);
   limits["grace"] = codec::FormatDuration(job.grace);
   limits["output"] = MemoryToJson(job.output_bytes);
+  if (job.priority != 0) json["priority"] = job.priority;
   return json;
 }
 

@@ -30,6 +30,7 @@ void EncodeReplica(const ReplicaSpec& replica, v1::ReplicaSpec* out) {
   out->set_memory_bytes(replica.resources.memory_bytes);
   out->set_gpus(replica.resources.gpus);
   out->set_gpu_type(replica.resources.gpu_type);
+  out->set_gpu_memory_bytes(replica.resources.gpu_memory_bytes);
 }
 
 ReplicaSpec DecodeReplica(const v1::ReplicaSpec& replica) {
@@ -43,6 +44,7 @@ ReplicaSpec DecodeReplica(const v1::ReplicaSpec& replica) {
   decoded.resources.memory_bytes = replica.memory_bytes();
   decoded.resources.gpus = replica.gpus();
   decoded.resources.gpu_type = replica.gpu_type();
+  decoded.resources.gpu_memory_bytes = replica.gpu_memory_bytes();
   return decoded;
 }
 
@@ -78,6 +80,7 @@ void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
   if (job.time_limit.has_value()) EncodeDuration(*job.time_limit, out->mutable_time_limit());
   EncodeDuration(job.grace, out->mutable_grace());
   out->set_output_bytes(job.output_bytes);
+  out->set_priority(job.priority);
 }
 
 absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
@@ -91,6 +94,7 @@ absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
   if (job.has_time_limit()) decoded.time_limit = DecodeDuration(job.time_limit());
   if (job.has_grace()) decoded.grace = DecodeDuration(job.grace());
   if (job.has_output_bytes()) decoded.output_bytes = job.output_bytes();
+  decoded.priority = job.priority();
   return decoded;
 }
 

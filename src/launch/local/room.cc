@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 namespace vernier::launch {
@@ -13,13 +14,17 @@ constexpr double kCpuTolerance = 1e-9;
 
 // Typed before untyped, whole before shares, large shares before small ones.
 auto ChoiceOrder(const DeviceAsk& ask) {
-  return std::tuple(ask.type.empty(), ask.memory_bytes > 0, -ask.memory_bytes, ask.replica);
+  return std::tuple(ask.type.empty(),
+                    ask.memory_bytes > 0,
+                    -ask.memory_bytes,
+                    std::string_view(ask.type),
+                    ask.replica);
 }
 
 }  // namespace
 
 GangNeed SumOf(const std::vector<ReplicaRequest>& replicas) {
-  GangNeed need{.replicas = replicas.size(), .devices = {}};
+  GangNeed need{.replicas = replicas.size(), .devices = {}, .kinds = {}};
   for (std::size_t i = 0; i < replicas.size(); ++i) {
     const Resources& asks = replicas[i].resources;
     need.cpus += asks.cpus;
@@ -32,6 +37,11 @@ GangNeed SumOf(const std::vector<ReplicaRequest>& replicas) {
                             .memory_bytes = asks.gpu_memory_bytes});
   }
   std::ranges::sort(need.devices, {}, ChoiceOrder);
+  for (const DeviceAsk& ask : need.devices) {
+    const bool is_same = !need.kinds.empty() && need.kinds.back().type == ask.type &&
+                         need.kinds.back().memory_bytes == ask.memory_bytes;
+    if (!is_same || need.kinds.back().count < ask.count) need.kinds.push_back(ask);
+  }
   return need;
 }
 
@@ -84,9 +94,19 @@ bool Room::HasDevices(const GangNeed& need) const {
   return need.devices.empty() || Room(*this).ChooseAll(need, chosen);
 }
 
+std::int64_t Room::CountUsable(const DeviceAsk& ask) const {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (Serves(i, ask.type, ask.memory_bytes)) ++count;
+  }
+  return count;
+}
+
 bool Room::HasSums(const GangNeed& need) const {
   return HasCpus(need.cpus) && (need.memory_bytes == 0 || need.memory_bytes <= memory_bytes_) &&
-         (need.whole_devices == 0 || need.whole_devices <= CountFree("", 0));
+         (need.whole_devices == 0 || need.whole_devices <= CountFree("", 0)) &&
+         std::ranges::all_of(
+             need.kinds, [this](const DeviceAsk& ask) { return ask.count <= CountUsable(ask); });
 }
 
 std::optional<Claim> Room::Find(const GangNeed& need) const {

@@ -27,8 +27,10 @@ struct GangNeed {
   std::int64_t memory_bytes = 0;
   std::int64_t whole_devices = 0;  // Of all types; no shares.
   std::size_t replicas = 0;
-  std::vector<DeviceAsk>
-      devices;  // In the order in which they choose: those with fewer choices come first.
+  // In the order in which they choose: those with fewer choices come first.
+  std::vector<DeviceAsk> devices;
+  // One for each kind of them: a gang of 64 replicas may ask 64 times for the same.
+  std::vector<DeviceAsk> kinds;
   friend bool operator==(const GangNeed&, const GangNeed&) = default;
 };
 
@@ -89,6 +91,8 @@ class Room {
     std::int32_t sharers = 0;  // Of parts of it.
   };
 
+  // How many devices would do for one of the ask.
+  std::int64_t CountUsable(const DeviceAsk& ask) const;
   bool Serves(std::size_t device, const std::string& type, std::int64_t memory_bytes) const;
   // Takes what the replica asks for.  False: there is not as much, and nothing was taken.
   bool Choose(const DeviceAsk& ask, std::vector<DeviceShare>& chosen);

@@ -8,7 +8,6 @@
 #include "src/app/paths.h"
 #include "src/base/log.h"
 #include "src/jobs/layout.h"
-#include "src/launch/local/local_launcher.h"
 #include "src/metrics/metric_reader.h"
 #include "vernier/core/error.h"
 
@@ -27,6 +26,15 @@ std::string RunsDirectory(const ServerOptions& options) {
   return error ? directory : absolute.string();
 }
 
+launch::LocalLauncherOptions LauncherOptions(const ServerOptions& options) {
+  return {.runs_directory = RunsDirectory(options),
+          .supervisor = options.supervisor,
+          .cpus = options.cpus,
+          .memory_bytes = options.memory_bytes,
+          .gpus = options.gpus,
+          .detect_gpus = options.detect_gpus};
+}
+
 EngineOptions MakeEngineOptions() {
   EngineOptions options;
   options.metrics = metrics::NewMetricReader;
@@ -41,25 +49,28 @@ EngineOptions MakeEngineOptions() {
 absl::StatusOr<std::unique_ptr<Keeper>> Keeper::Start(Studies& studies,
                                                       const Clock& clock,
                                                       const ServerOptions& options) {
-  std::unique_ptr<Keeper> keeper(new Keeper(studies));
-  if (options.run_engine) VERNIER_RETURN_IF_ERROR(keeper->StartEngine(clock, options));
+  std::unique_ptr<Keeper> keeper(new Keeper(studies, clock, LauncherOptions(options)));
+  if (options.run_engine) VERNIER_RETURN_IF_ERROR(keeper->StartEngine());
   absl::MutexLock lock(&keeper->mu_);
   keeper->loop_ =
       std::make_unique<base::BackgroundLoop>([self = keeper.get()] { return self->Step(); });
   return keeper;
 }
 
-absl::Status Keeper::StartEngine(const Clock& clock, const ServerOptions& options) {
-  VERNIER_ASSIGN_OR_RETURN(launcher_,
-                           launch::NewLocalLauncher({.runs_directory = RunsDirectory(options),
-                                                     .supervisor = options.supervisor,
-                                                     .cpus = options.cpus,
-                                                     .memory_bytes = options.memory_bytes,
-                                                     .gpus = options.gpus,
-                                                     .detect_gpus = options.detect_gpus},
-                                                    clock));
-  engine_ = Engine::Create(studies_, *launcher_, clock, MakeEngineOptions());
+absl::Status Keeper::StartEngine() {
+  VERNIER_ASSIGN_OR_RETURN(launcher_, launch::NewLocalLauncher(options_, clock_));
+  engine_ = Engine::Create(studies_, *launcher_, clock_, MakeEngineOptions());
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Node>> Keeper::Nodes() {
+  if (launcher_ != nullptr) return launcher_->Nodes();
+  VERNIER_ASSIGN_OR_RETURN(Node host, launch::DescribeHost(options_, clock_));
+  return std::vector<Node>{std::move(host)};
+}
+
+std::vector<QueuedGang> Keeper::Queue() {
+  return launcher_ == nullptr ? std::vector<QueuedGang>() : launcher_->Queue();
 }
 
 absl::Status Keeper::CheckJob(const StudySpec& spec) const {

@@ -10,6 +10,8 @@ namespace vernier::cli {
 void AddStudyCommands(CLI::App& root, Action& chosen);
 void AddTrialCommands(CLI::App& root, Action& chosen);
 void AddServerCommands(CLI::App& root, Action& chosen);
+void AddNodeCommands(CLI::App& root, Action& chosen);
+void AddQueueCommands(CLI::App& root, Action& chosen);
 
 void AddStudyCreate(CLI::App& study, Action& chosen);
 void AddStudyValidate(CLI::App& study, Action& chosen);

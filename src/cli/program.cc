@@ -135,6 +135,8 @@ void BuildCommandLine(CLI::App& root, GlobalFlags& flags, Action& chosen) {
   AddPlot(root, chosen);
   AddAskTell(root, chosen);
   AddServerCommands(root, chosen);
+  AddNodeCommands(root, chosen);
+  AddQueueCommands(root, chosen);
   AddDoctor(root, chosen);
   AddCompletion(root, chosen);
 }

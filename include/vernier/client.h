@@ -16,6 +16,7 @@
 #include "vernier/core/event.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
+#include "vernier/launcher.h"
 
 namespace vernier {
 
@@ -166,6 +167,11 @@ class Client {
                                        const TrialLogQuery& query,
                                        const std::function<bool(const TrialLogLine&)>& sink,
                                        std::stop_token stop = {}) = 0;
+
+  // --- the machines ---
+  virtual absl::StatusOr<std::vector<Node>> ListNodes() = 0;
+  // The trials that wait for room, in the order in which they get it.
+  virtual absl::StatusOr<std::vector<QueuedGang>> ListQueue() = 0;
 
   // --- the server ---
   virtual absl::StatusOr<ReplaySummary> ReplayStudy(std::string_view study) = 0;

@@ -20,6 +20,7 @@ struct ReplicaRequest {
   std::string role;
   std::int32_t index = 0;
   Resources resources;
+  friend bool operator==(const ReplicaRequest&, const ReplicaRequest&) = default;
 };
 
 // A whole gang, to be placed all or not at all.
@@ -29,7 +30,39 @@ struct GangRequest {
   std::vector<ReplicaRequest> replicas;
   std::int32_t priority = 0;  // 0 to 1000, higher first.
   absl::Time queued;  // Since when it waits; of one priority, who waits longest comes first.
-  std::optional<absl::Duration> time_limit;  // The longest that it will run.
+  std::optional<absl::Duration>
+      time_limit;  // The longest that it will run, the time to stop it included.
+  friend bool operator==(const GangRequest&, const GangRequest&) = default;
+};
+
+// A gang that waits for room.
+struct QueuedGang {
+  AttemptId id;
+  std::string study;  // Name, for people.
+  std::int32_t priority = 0;
+  absl::Time queued;
+  std::string needs;   // "4 cpus, 8 GiB of memory, 2 T4".
+  std::string reason;  // Why it waits, one sentence.
+  // When it starts at the latest, if what runs keeps its time limits and nothing more urgent comes. Nothing: not known.
+  std::optional<absl::Time> start_by;
+};
+
+// The devices of one type that a node has.
+struct NodeDevices {
+  std::string type;  // Empty: of no particular type.
+  std::int64_t count = 0;
+  std::int64_t free = 0;    // Of which nobody has anything.
+  std::int64_t shared = 0;  // Of which parts are taken.
+};
+
+// One machine that gangs are placed on, and what of it is free.
+struct Node {
+  std::string name;
+  double cpus = 0;
+  double free_cpus = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t free_memory_bytes = 0;
+  std::vector<NodeDevices> devices;  // By type.
 };
 
 struct PlacedGang {
@@ -70,8 +103,8 @@ struct GangStatus {
 
 // Makes the replicas of attempts exist. Implemented by Vernier for this host, and by schedulers that embed Vernier.
 //
-// The engine calls it from one thread, and never blocks on it for long: every call returns at once. What a launcher
-// started may outlive the process; Adopt takes it back.
+// The engine calls it from one thread, and never blocks on it for long: every call returns at once. Nodes and Queue may
+// be called from any thread. What a launcher started may outlive the process; Adopt takes it back.
 class Launcher {
  public:
   virtual ~Launcher() = default;
@@ -80,7 +113,8 @@ class Launcher {
   virtual absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const = 0;
 
   // Reserves room for the whole gang: hosts, ports, devices.
-  // ResourceExhausted: not now; the message says what it waits for ("needs 4 cpus, 2 free").
+  // ResourceExhausted: not now; the message says what it waits for ("needs 4 cpus, 2 free"). From then on it has its
+  // place in the queue, by priority, then age: ask again until it is placed, or Release it.
   virtual absl::StatusOr<PlacedGang> Place(const GangRequest& gang) = 0;
 
   // Starts the replicas of a placed gang. Idempotent: what was started under this id before is not started again,
@@ -99,9 +133,14 @@ class Launcher {
   // state is then STOPPED. OK if it has ended already.
   virtual absl::Status Stop(const AttemptId& id) = 0;
 
-  // Gives the room of an ended attempt back, or of one that was not started and now never will be. Its records stay in
-  // its directory.  FailedPrecondition: it runs; Stop it first.
+  // Gives the room of an ended attempt back, or of one that was not started and now never will be; one that waits for
+  // room leaves the queue. Its records stay in its directory.  FailedPrecondition: it runs; Stop it first.
   virtual absl::Status Release(const AttemptId& id) = 0;
+
+  // The machines that gangs are placed on, and the gangs that wait, in the order of the queue. A launcher that knows
+  // nothing of them has none to tell of.
+  virtual std::vector<Node> Nodes() { return {}; }
+  virtual std::vector<QueuedGang> Queue() { return {}; }
 };
 
 }  // namespace vernier

@@ -10,7 +10,6 @@
 #include "src/jobs/layout.h"
 #include "src/jobs/resolution.h"
 #include "src/launch/local/host_inventory.h"
-#include "src/launch/local/local_launcher.h"
 #include "src/launch/python/python_launcher.h"
 #include "src/metrics/metric_reader.h"
 #include "vernier/core/error.h"
@@ -20,6 +19,15 @@ namespace {
 
 // The longest that a lease may stay after its time.
 constexpr absl::Duration kLongestPause = absl::Seconds(1);
+
+launch::LocalLauncherOptions LauncherOptions(const ServerOptions& options) {
+  return {.runs_directory = RunsDirectory(options.store, options.runs_directory),
+          .supervisor = options.supervisor,
+          .cpus = options.cpus,
+          .memory_bytes = options.memory_bytes,
+          .gpus = options.gpus,
+          .detect_gpus = options.detect_gpus};
+}
 
 EngineOptions MakeEngineOptions() {
   EngineOptions options;
@@ -35,34 +43,38 @@ EngineOptions MakeEngineOptions() {
 absl::StatusOr<std::unique_ptr<Keeper>> Keeper::Start(Studies& studies,
                                                       const Clock& clock,
                                                       const ServerOptions& options) {
-  std::unique_ptr<Keeper> keeper(new Keeper(studies));
-  if (options.run_engine) VERNIER_RETURN_IF_ERROR(keeper->StartEngine(clock, options));
+  std::unique_ptr<Keeper> keeper(new Keeper(studies, clock, LauncherOptions(options)));
+  if (options.run_engine) VERNIER_RETURN_IF_ERROR(keeper->StartEngine());
   absl::MutexLock lock(&keeper->mu_);
   keeper->loop_ =
       std::make_unique<base::BackgroundLoop>([self = keeper.get()] { return self->Step(); });
   return keeper;
 }
 
-absl::Status Keeper::StartEngine(const Clock& clock, const ServerOptions& options) {
-  const std::string runs = RunsDirectory(options.store, options.runs_directory);
-  std::string supervisor = options.supervisor;
-  if (supervisor.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(supervisor, launch::FindSupervisor());
+absl::Status Keeper::StartEngine() {
+  launch::LocalLauncherOptions options = options_;
+  if (options.supervisor.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(options.supervisor, launch::FindSupervisor());
   }
-  VERNIER_ASSIGN_OR_RETURN(launcher_,
-                           launch::NewLocalLauncher({.runs_directory = runs,
-                                                     .supervisor = supervisor,
-                                                     .cpus = options.cpus,
-                                                     .memory_bytes = options.memory_bytes,
-                                                     .gpus = options.gpus,
-                                                     .detect_gpus = options.detect_gpus},
-                                                    clock));
+  VERNIER_ASSIGN_OR_RETURN(launcher_, launch::NewLocalLauncher(options, clock_));
   launcher_ = launch::NewPythonLauncher(
       std::move(launcher_),
-      {.environments_directory = runs + "/.environments", .supervisor = supervisor, .runtimes = {}},
-      clock);
-  engine_ = Engine::Create(studies_, *launcher_, clock, MakeEngineOptions());
+      {.environments_directory = options.runs_directory + "/.environments",
+       .supervisor = options.supervisor,
+       .runtimes = {}},
+      clock_);
+  engine_ = Engine::Create(studies_, *launcher_, clock_, MakeEngineOptions());
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Node>> Keeper::Nodes() {
+  if (launcher_ != nullptr) return launcher_->Nodes();
+  VERNIER_ASSIGN_OR_RETURN(Node host, launch::DescribeHost(options_, clock_));
+  return std::vector<Node>{std::move(host)};
+}
+
+std::vector<QueuedGang> Keeper::Queue() {
+  return launcher_ == nullptr ? std::vector<QueuedGang>() : launcher_->Queue();
 }
 
 absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {

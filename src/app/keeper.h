@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -9,6 +11,8 @@
 #include "absl/time/time.h"
 #include "src/app/server.h"
 #include "src/base/background_thread.h"
+#include "src/launch/local/local_launcher.h"
+#include "src/service/cluster_source.h"
 #include "vernier/core/clock.h"
 #include "vernier/engine.h"
 #include "vernier/launcher.h"
@@ -18,7 +22,7 @@ namespace vernier::app {
 
 // Keeps studies moving from a thread of its own: steps the engine, or, where the server runs none, does what time decides
 // (leases, time budgets). Wake may be called from any thread.
-class Keeper {
+class Keeper final : public service::ClusterSource {
  public:
   // Errors: as NewLocalLauncher.
   static absl::StatusOr<std::unique_ptr<Keeper>> Start(Studies& studies,
@@ -29,21 +33,28 @@ class Keeper {
   // started and its metrics be read. Thread-safe.  InvalidArgument: a FieldError.
   absl::StatusOr<StudySpec> PrepareJob(StudySpec spec) const;
 
+  // Where the server runs no engine: this host, idle.
+  absl::StatusOr<std::vector<Node>> Nodes() override;
+  std::vector<QueuedGang> Queue() override;
+
   // Something changed: look at once.
   void Wake();
   // Ends the loop after the step under way. Idempotent.
   void Stop();
 
  private:
-  explicit Keeper(Studies& studies) : studies_(studies) {}
-  absl::Status StartEngine(const Clock& clock, const ServerOptions& options);
+  Keeper(Studies& studies, const Clock& clock, launch::LocalLauncherOptions options)
+      : studies_(studies), clock_(clock), options_(std::move(options)) {}
+  absl::Status StartEngine();
   absl::Duration Step();
   absl::StatusOr<absl::Duration> Move();
 
   Studies& studies_;
-  std::unique_ptr<Launcher> launcher_;
-  std::unique_ptr<Engine> engine_;  // Null: the server runs none.
-  std::string trouble_;             // What the last step said, so that it is logged once.
+  const Clock& clock_;
+  const launch::LocalLauncherOptions options_;
+  std::unique_ptr<Launcher> launcher_;  // With the engine.
+  std::unique_ptr<Engine> engine_;      // Null: the server runs none.
+  std::string trouble_;                 // What the last step said, so that it is logged once.
   absl::Mutex mu_;
   std::unique_ptr<base::BackgroundLoop> loop_ ABSL_GUARDED_BY(mu_);
 };

@@ -15,6 +15,7 @@
 #include "src/base/log.h"
 #include "src/core/status.h"
 #include "src/service/call_watch.h"
+#include "src/service/cluster_service.h"
 #include "src/service/study_service.h"
 #include "vernier/core/clock.h"
 #include "vernier/storage.h"
@@ -72,6 +73,7 @@ class ServerImpl final : public Server {
   service::CallWatch calls_;
   std::unique_ptr<base::BackgroundThread> watcher_;
   std::unique_ptr<service::StudyServiceImpl> service_;
+  std::unique_ptr<service::ClusterServiceImpl> cluster_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> addresses_;
 };
@@ -104,11 +106,13 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
       .packages_directory = RunsDirectory(options.store, options.runs_directory) + "/.packages",
       .version = VERNIER_VERSION,
       .store = options.store});
+  cluster_ = std::make_unique<service::ClusterServiceImpl>(*keeper_);
   watcher_ = std::make_unique<base::BackgroundThread>(
       [this](const std::stop_token& stop) { calls_.Run(stop); });
 
   grpc::ServerBuilder builder;
   builder.RegisterService(service_.get());
+  builder.RegisterService(cluster_.get());
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   // Two servers on one port would share its calls between their stores.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

@@ -17,7 +17,8 @@ namespace vernier::cli {
 Connection::Connection(std::shared_ptr<grpc::Channel> channel, std::string target)
     : target_(std::move(target)),
       channel_(std::move(channel)),
-      stub_(v1::StudyService::NewStub(channel_)) {}
+      stub_(v1::StudyService::NewStub(channel_)),
+      cluster_stub_(v1::ClusterService::NewStub(channel_)) {}
 
 absl::StatusOr<Connection> Connection::Embed(const app::ServerOptions& options) {
   VERNIER_RETURN_IF_ERROR(app::CreateStoreFolder(options.store));

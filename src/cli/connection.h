@@ -11,6 +11,7 @@
 #include "grpcpp/client_context.h"
 #include "src/app/server.h"
 #include "src/wire/status_proto.h"
+#include "vernier/v1/cluster_service.grpc.pb.h"
 #include "vernier/v1/study_service.grpc.pb.h"
 
 namespace vernier::cli {
@@ -26,8 +27,13 @@ struct ServerChoice {
 class Connection {
  public:
   using Stub = v1::StudyService::StubInterface;
+  using ClusterStub = v1::ClusterService::StubInterface;
   template <typename Request, typename Response>
   using Method = grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Response*);
+  template <typename Request, typename Response>
+  using ClusterMethod = grpc::Status (ClusterStub::*)(grpc::ClientContext*,
+                                                      const Request&,
+                                                      Response*);
 
   // Unavailable: nobody answers, or the store cannot be opened.
   static absl::StatusOr<Connection> Open(const ServerChoice& choice);
@@ -40,12 +46,12 @@ class Connection {
   absl::StatusOr<Response> Call(Method<Request, Response> method,
                                 const Request& request,
                                 absl::Duration timeout = absl::Seconds(60)) {
-    grpc::ClientContext context;
-    SetDeadline(timeout, context);
-    Response response;
-    const grpc::Status status = (stub_.get()->*method)(&context, request, &response);
-    if (!status.ok()) return Explain(wire::DecodeStatus(status));
-    return response;
+    return CallThrough<Response>(*stub_, method, request, timeout);
+  }
+  // As above, of the machines: connection.Call(&Connection::ClusterStub::ListNodes, request).
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> Call(ClusterMethod<Request, Response> method, const Request& request) {
+    return CallThrough<Response>(*cluster_stub_, method, request, absl::Seconds(60));
   }
 
   // A call about a study. Where there is none of that name, the hint names the nearest one.
@@ -66,6 +72,19 @@ class Connection {
   bool is_embedded() const { return server_ != nullptr; }
 
  private:
+  template <typename Response, typename AnyStub, typename AnyMethod, typename Request>
+  absl::StatusOr<Response> CallThrough(AnyStub& stub,
+                                       AnyMethod method,
+                                       const Request& request,
+                                       absl::Duration timeout) {
+    grpc::ClientContext context;
+    SetDeadline(timeout, context);
+    Response response;
+    const grpc::Status status = (stub.*method)(&context, request, &response);
+    if (!status.ok()) return Explain(wire::DecodeStatus(status));
+    return response;
+  }
+
   Connection(std::shared_ptr<grpc::Channel> channel, std::string target);
   static absl::StatusOr<Connection> Embed(const app::ServerOptions& options);
   static void SetDeadline(absl::Duration timeout, grpc::ClientContext& context);
@@ -73,8 +92,9 @@ class Connection {
 
   std::unique_ptr<app::Server> server_;  // Outlives the channel into it.
   std::string target_;
-  std::shared_ptr<grpc::Channel> channel_;  // gRPC shares it with the stub.
+  std::shared_ptr<grpc::Channel> channel_;  // gRPC shares it with the stubs.
   std::unique_ptr<Stub> stub_;
+  std::unique_ptr<ClusterStub> cluster_stub_;
 };
 
 }  // namespace vernier::cli

@@ -137,6 +137,8 @@ void BuildCommandLine(CLI::App& root, GlobalFlags& flags, Action& chosen) {
   AddJobCommands(root, chosen);
   AddLocalCommands(root, chosen);
   AddServerCommands(root, chosen);
+  AddNodeCommands(root, chosen);
+  AddQueueCommands(root, chosen);
   AddDoctor(root, chosen);
   AddCompletion(root, chosen);
 }

@@ -10,6 +10,7 @@
 
 #include "src/cli/hint.h"
 #include "src/core/status.h"
+#include "src/wire/cluster_proto.h"
 #include "src/wire/names.h"
 #include "src/wire/study_proto.h"
 #include "src/wire/trial_proto.h"
@@ -154,6 +155,16 @@ absl::StatusOr<std::vector<TrialRecord>> ListTrials(Connection& connection,
     request.set_page_token(page->next_page_token());
   } while (!request.page_token().empty() && !IsEnough(query, trials.size()));
   return trials;
+}
+
+std::optional<QueuedGang> FindQueued(Connection& connection, const TrialRecord& trial) {
+  if (trial.trial.state != TrialState::kQueued) return std::nullopt;
+  v1::ListQueueRequest request;
+  request.set_trial(trial.message.name());
+  const auto response = connection.Call(&Connection::ClusterStub::ListQueue, request);
+  if (!response.ok() || response->trials().empty()) return std::nullopt;
+  auto queued = wire::DecodeQueuedGang(response->trials(0));
+  return queued.ok() ? std::optional(*std::move(queued)) : std::nullopt;
 }
 
 absl::StatusOr<std::vector<v1::Measurement>> ListMeasurements(Connection& connection,

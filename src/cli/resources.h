@@ -14,6 +14,7 @@
 #include "src/core/outcome_constraint.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
+#include "vernier/launcher.h"
 #include "vernier/v1/study_service.pb.h"
 
 // Studies and trials as commands ask for them.
@@ -53,12 +54,15 @@ absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const
 struct TrialRecord {
   v1::Trial message;
   Trial trial;
+  std::optional<QueuedGang> queued = {};  // See FindQueued.
 };
 
 // `trial`: a number, "best" or "last".  NotFound: there is none.  InvalidArgument: neither.
 absl::StatusOr<TrialRecord> GetTrial(Connection& connection,
                                      std::string_view study,
                                      std::string_view trial);
+// The trial's place among those that wait for room; nothing if it does not wait, or the server knows nothing of it.
+std::optional<QueuedGang> FindQueued(Connection& connection, const TrialRecord& trial);
 // "objective" in the sort stands for the metric of the study's first objective.
 absl::StatusOr<std::vector<TrialRecord>> ListTrials(Connection& connection,
                                                     const StudyRecord& study,

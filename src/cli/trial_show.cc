@@ -58,7 +58,8 @@ absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
 absl::StatusOr<ExitCode> Show(Context& context, const TrialArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
-  VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
+  VERNIER_ASSIGN_OR_RETURN(TrialRecord trial, GetTrial(connection, args.study, args.trial));
+  if (context.output().is_table()) trial.queued = FindQueued(connection, trial);
   context.output().Item(DescribeTrial(study, trial, context.Now(), context.zone()),
                         ProtoToJson(trial.message));
   return ExitCode::kOk;

@@ -132,6 +132,13 @@ std::string StopLines(const StopRecord& stop) {
 
 }  // namespace
 
+std::string DescribeWait(const QueuedGang& gang, absl::Time now) {
+  if (!gang.start_by) return Printable(gang.reason);
+  return fmt::format("{}; starts within {}",
+                     Printable(gang.reason),
+                     FormatElapsed(std::max(*gang.start_by - now, absl::ZeroDuration())));
+}
+
 std::string DescribeTrial(const StudyRecord& study,
                           const TrialRecord& record,
                           absl::Time now,
@@ -139,6 +146,10 @@ std::string DescribeTrial(const StudyRecord& study,
   const Trial& trial = record.trial;
   std::string text = Field("trial", fmt::format("{} of {}", trial.number.value(), study.name()));
   text += Field("state", StateLine(trial));
+  if (record.queued) {
+    text += Field("needs", record.queued->needs);
+    text += Field("waits", DescribeWait(*record.queued, now));
+  }
   const auto& metrics =
       trial.final_metrics.empty() && trial.last ? trial.last->metrics : trial.final_metrics;
   for (const auto& [name, value] : metrics) text += Field(name, FormatFigure(value));

@@ -16,6 +16,9 @@ std::string DescribeTrial(const StudyRecord& study,
                           absl::Time now,
                           absl::TimeZone zone);
 
+// Why the trial waits for room, and how long at most if that is known.
+std::string DescribeWait(const QueuedGang& gang, absl::Time now);
+
 // STEP ELAPSED and one column for each metric.
 Table MeasurementTable(const std::vector<v1::Measurement>& measurements);
 

@@ -8,11 +8,13 @@
 #include "src/client/decode.h"
 #include "src/client/retry.h"
 #include "src/client/stream.h"
+#include "src/wire/cluster_proto.h"
 #include "src/wire/enum_proto.h"
 #include "src/wire/names.h"
 #include "src/wire/study_proto.h"
 #include "src/wire/trial_proto.h"
 #include "src/wire/value_proto.h"
+#include "vernier/v1/cluster_service.grpc.pb.h"
 #include "vernier/v1/study_service.grpc.pb.h"
 
 namespace vernier::client {
@@ -45,7 +47,8 @@ class ChannelClient final : public Client {
  public:
   ChannelClient(std::shared_ptr<grpc::Channel> channel, ClientOptions options)
       : options_(std::move(options)),
-        stub_(v1::StudyService::NewStub(std::move(channel))),
+        stub_(v1::StudyService::NewStub(channel)),
+        cluster_stub_(v1::ClusterService::NewStub(std::move(channel))),
         retry_(options_) {}
 
   absl::StatusOr<Study> CreateStudy(const StudySpec& spec) override {
@@ -219,6 +222,24 @@ class ChannelClient final : public Client {
     return StreamLogs(*stub_, retry_, wire::TrialResource(study, trial), query, sink, stop);
   }
 
+  absl::StatusOr<std::vector<Node>> ListNodes() override {
+    VERNIER_ASSIGN_OR_RETURN(
+        const auto response,
+        retry_.Run<v1::ListNodesResponse>([&](grpc::ClientContext* context, auto* answer) {
+          return cluster_stub_->ListNodes(context, v1::ListNodesRequest(), answer);
+        }));
+    return DecodeAll<Node>(response.nodes(), wire::DecodeNode);
+  }
+
+  absl::StatusOr<std::vector<QueuedGang>> ListQueue() override {
+    VERNIER_ASSIGN_OR_RETURN(
+        const auto response,
+        retry_.Run<v1::ListQueueResponse>([&](grpc::ClientContext* context, auto* answer) {
+          return cluster_stub_->ListQueue(context, v1::ListQueueRequest(), answer);
+        }));
+    return DecodeAll<QueuedGang>(response.trials(), wire::DecodeQueuedGang);
+  }
+
   absl::StatusOr<ReplaySummary> ReplayStudy(std::string_view study) override {
     VERNIER_ASSIGN_OR_RETURN(const auto response,
                              Call(&Stub::ReplayStudy, AboutStudy<v1::ReplayStudyRequest>(study)));
@@ -285,6 +306,7 @@ class ChannelClient final : public Client {
 
   const ClientOptions options_;
   const std::unique_ptr<Stub> stub_;
+  const std::unique_ptr<v1::ClusterService::Stub> cluster_stub_;
   const Retry retry_;
 };
 

@@ -92,7 +92,8 @@ absl::StatusOr<ReplicaSpec> ReadReplica(const Json& json,
                                           "cpus",
                                           "memory",
                                           "gpus",
-                                          "gpu_type"},
+                                          "gpu_type",
+                                          "gpu_memory"},
                                          unknown_keys));
   Resources& resources = replica.resources;
   VERNIER_RETURN_IF_ERROR(mapping.Read("count", replica.count, &ReadInt32));
@@ -105,6 +106,7 @@ absl::StatusOr<ReplicaSpec> ReadReplica(const Json& json,
   VERNIER_RETURN_IF_ERROR(mapping.Read("memory", resources.memory_bytes, &ReadMemory));
   VERNIER_RETURN_IF_ERROR(mapping.Read("gpus", resources.gpus, &ReadInt32));
   VERNIER_RETURN_IF_ERROR(mapping.Read("gpu_type", resources.gpu_type, &ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("gpu_memory", resources.gpu_memory_bytes, &ReadMemory));
   return replica;
 }
 
@@ -174,6 +176,9 @@ Json ReplicaToJson(const ReplicaSpec& replica) {
   json["memory"] = MemoryToJson(replica.resources.memory_bytes);
   json["gpus"] = replica.resources.gpus;
   if (!replica.resources.gpu_type.empty()) json["gpu_type"] = replica.resources.gpu_type;
+  if (replica.resources.gpu_memory_bytes != 0) {
+    json["gpu_memory"] = MemoryToJson(replica.resources.gpu_memory_bytes);
+  }
   return json;
 }
 
@@ -195,7 +200,8 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
                                           "working_dir",
                                           "region",
                                           "replicas",
-                                          "limits"},
+                                          "limits",
+                                          "priority"},
                                          unknown_keys));
   if (const Json* const input = mapping.Find("trainingInput")) {
     VERNIER_ASSIGN_OR_RETURN(
@@ -217,6 +223,7 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
   if (const Json* const limits = mapping.Find("limits")) {
     VERNIER_RETURN_IF_ERROR(ReadLimits(*limits, mapping.PathOf("limits"), unknown_keys, job));
   }
+  VERNIER_RETURN_IF_ERROR(mapping.Read("priority", job.priority, &ReadInt32));
   return job;
 }
 
@@ -238,6 +245,7 @@ Json JobToJson(const TrainingJob& job) {
   if (job.time_limit) limits["time"] = codec::FormatDuration(*job.time_limit);
   limits["grace"] = codec::FormatDuration(job.grace);
   limits["output"] = MemoryToJson(job.output_bytes);
+  if (job.priority != 0) json["priority"] = job.priority;
   return json;
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int32_t kMaxReplicas = 10000;
 constexpr std::size_t kMaxPackages = 100;
+constexpr std::int32_t kMaxPriority = 1000;
 constexpr std::int64_t kLeastOutput = std::int64_t{1} << 20;
 
 bool IsNameStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
@@ -61,6 +62,14 @@ absl::Status CheckResources(std::string_view path, const Resources& resources) {
   if (resources.gpus < 0) {
     return FieldError(fmt::format("{}.gpus", path),
                       fmt::format("must not be negative, got {}", resources.gpus));
+  }
+  if (resources.gpu_memory_bytes < 0) {
+    return FieldError(fmt::format("{}.gpu_memory", path),
+                      fmt::format("must not be negative, got {}", resources.gpu_memory_bytes));
+  }
+  if (resources.gpu_memory_bytes > 0 && resources.gpus == 0) {
+    return FieldError(fmt::format("{}.gpu_memory", path),
+                      "is of each of the gpus, and the replica asks for none");
   }
   return absl::OkStatus();
 }
@@ -150,6 +159,10 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
   if (job.output_bytes < kLeastOutput) {
     return FieldError("job.limits.output",
                       fmt::format("must be at least 1MiB, got {} bytes", job.output_bytes));
+  }
+  if (job.priority < 0 || job.priority > kMaxPriority) {
+    return FieldError("job.priority",
+                      fmt::format("must be from 0 to {}, got {}", kMaxPriority, job.priority));
   }
   return absl::OkStatus();
 }

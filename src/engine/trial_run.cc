@@ -44,7 +44,8 @@ GangStatus Recorded(const Attempt& attempt) {
 
 }  // namespace
 
-TrialRun::TrialRun(const Context& context, TrialId id) : context_(context), id_(id) {}
+TrialRun::TrialRun(const Context& context, TrialId id, absl::Time created)
+    : context_(context), id_(id), created_(created) {}
 
 Caller TrialRun::caller() const { return {.actor = context_.options.actor, .request_id = ""}; }
 
@@ -67,6 +68,7 @@ absl::Status TrialRun::TakeUp(const Study& study, const Trial& trial, bool may_s
     case TrialState::kQueued:
       return start ? Place(study, trial) : absl::OkStatus();
     default:
+      VERNIER_RETURN_IF_ERROR(StopWaiting());
       return Adopt(study, trial);
   }
 }
@@ -79,16 +81,17 @@ absl::Status TrialRun::Queue(const Study& study) {
 
 absl::Status TrialRun::Place(const Study& study, const Trial& trial) {
   const AttemptId id{id_, AttemptNumber(static_cast<std::int64_t>(trial.attempts.size()) + 1)};
-  const GangRequest request = jobs::MakeGangRequest(id, study.spec);
+  GangRequest request = jobs::MakeGangRequest(id, study.spec);
+  request.queued = created_;
   const absl::StatusOr<PlacedGang> placed = context_.launcher.Place(request);
   if (absl::IsResourceExhausted(placed.status())) {
-    waiting_for_ = std::string(placed.status().message());
+    waiting_ = id;
     return absl::OkStatus();
   }
   if (!placed.ok()) {
     return GiveUp(FailureClass::kInternal, std::string(placed.status().message()));
   }
-  waiting_for_.clear();
+  waiting_.reset();
   const absl::StatusOr<Trial> recorded =
       context_.studies.PlaceAttempt(id_, placed->placement, placed->directory);
   if (!recorded.ok()) {
@@ -270,9 +273,16 @@ absl::Status TrialRun::GiveUp(FailureClass failure, std::string_view message) {
       context_.studies.Fail(id_, failure, message, std::nullopt, caller()).status());
 }
 
+absl::Status TrialRun::StopWaiting() {
+  if (!waiting_.has_value()) return absl::OkStatus();
+  const AttemptId id = *waiting_;
+  waiting_.reset();
+  return context_.launcher.Release(id);
+}
+
 absl::Status TrialRun::GiveBack() {
   done_ = true;
-  if (!attempt_.has_value()) return absl::OkStatus();
+  if (!attempt_.has_value()) return StopWaiting();
   return context_.launcher.Release(*attempt_);
 }
 

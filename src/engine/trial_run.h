@@ -31,11 +31,13 @@ struct Context {
 // earlier process left off.
 class TrialRun {
  public:
-  TrialRun(const Context& context, TrialId id);
+  TrialRun(const Context& context, TrialId id, absl::Time created);
 
   // Moves as far as possible without waiting; a trial whose job was not placed yet stays where it is unless `may_start`.
   // An error is about the store or the launcher as a whole.
   absl::Status Step(const Study& study, bool may_start);
+  // Leaves the launcher's queue, if it is in it: its study is not to start it now.
+  absl::Status StopWaiting();
   // The study was deleted: takes down what runs.
   absl::Status Abandon();
 
@@ -43,8 +45,8 @@ class TrialRun {
   bool done() const { return done_; }
   // Something runs, or is on its way up or down.
   bool active() const { return attempt_.has_value() && !done_; }
-  // Why the gang is not placed yet; empty if it is.
-  const std::string& waiting_for() const { return waiting_for_; }
+  TrialId id() const { return id_; }
+  absl::Time created() const { return created_; }
 
  private:
   // From REQUESTED, QUEUED or wherever an earlier process left it, to an attempt of ours.
@@ -69,9 +71,10 @@ class TrialRun {
 
   const Context context_;
   const TrialId id_;
+  const absl::Time created_;  // Its place in the queue, which a retry keeps.
   bool done_ = false;
   bool stop_sent_ = false;
-  std::string waiting_for_;
+  std::optional<AttemptId> waiting_;  // In the launcher's queue.
   std::optional<AttemptId> attempt_;  // Placed or adopted by this process: it holds its room.
   // Started or adopted to the end. Where that was refused half way, by a full disk for one, the next step finds out from
   // the records how far it came.

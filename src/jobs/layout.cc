@@ -186,14 +186,16 @@ absl::Status ValidateRole(const StudySpec& spec, Role role, const ReplicaSpec& r
 }  // namespace
 
 GangRequest MakeGangRequest(const AttemptId& id, const StudySpec& spec) {
-  GangRequest request{.id = id, .study = spec.name, .replicas = {}};
+  const TrainingJob& job = *spec.job;
+  GangRequest request{
+      .id = id, .study = spec.name, .replicas = {}, .priority = job.priority, .time_limit = {}};
+  if (job.time_limit) request.time_limit = *job.time_limit + job.grace;
   for (const Role role : kOrder) {
-    const auto replica = spec.job->replicas.find(role);
-    if (replica == spec.job->replicas.end()) continue;
+    const auto replica = job.replicas.find(role);
+    if (replica == job.replicas.end()) continue;
     for (std::int32_t index = 0; index < replica->second.count; ++index) {
-      request.replicas.push_back({.role = RoleName(role, *spec.job),
-                                  .index = index,
-                                  .resources = replica->second.resources});
+      request.replicas.push_back(
+          {.role = RoleName(role, job), .index = index, .resources = replica->second.resources});
     }
   }
   return request;

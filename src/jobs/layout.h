@@ -13,7 +13,8 @@
 // From a training job and a point to programs ready to start. Pure: no files, no processes, no clock.
 namespace vernier::jobs {
 
-// The replicas of the study's job, primary first, then workers, parameter servers and evaluators, each by index.
+// The replicas of the study's job, primary first, then workers, parameter servers and evaluators, each by index. Since
+// when the gang waits is left to the caller.
 // REQUIRES: spec.job.
 GangRequest MakeGangRequest(const AttemptId& id, const StudySpec& spec);
 

@@ -32,6 +32,7 @@ void EncodeReplica(const ReplicaSpec& replica, v1::ReplicaSpec* out) {
   out->set_gpus(replica.resources.gpus);
   out->set_gpu_type(replica.resources.gpu_type);
   out->set_machine_type(replica.machine_type);
+  out->set_gpu_memory_bytes(replica.resources.gpu_memory_bytes);
 }
 
 ReplicaSpec DecodeReplica(const v1::ReplicaSpec& replica) {
@@ -46,6 +47,7 @@ ReplicaSpec DecodeReplica(const v1::ReplicaSpec& replica) {
   decoded.resources.gpus = replica.gpus();
   decoded.resources.gpu_type = replica.gpu_type();
   decoded.machine_type = replica.machine_type();
+  decoded.resources.gpu_memory_bytes = replica.gpu_memory_bytes();
   return decoded;
 }
 
@@ -96,6 +98,7 @@ void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
   if (job.input.has_value()) EncodeTrainingInput(*job.input, out->mutable_training_input());
   if (job.python.has_value()) EncodePython(*job.python, out->mutable_python());
   out->set_region(job.region);
+  out->set_priority(job.priority);
 }
 
 absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
@@ -112,6 +115,7 @@ absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
   if (job.has_training_input()) decoded.input = DecodeTrainingInput(job.training_input());
   if (job.has_python()) decoded.python = DecodePython(job.python());
   decoded.region = job.region();
+  decoded.priority = job.priority();
   return decoded;
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kStudies = "studies/";
 constexpr std::string_view kTrials = "/trials/";
+constexpr std::string_view kNodes = "nodes/";
 constexpr std::size_t kMaxStudyLength = 128;
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -48,6 +49,8 @@ std::string TrialResource(std::string_view study, TrialNumber number) {
   return fmt::format("{}{}{}{}", kStudies, study, kTrials, number.value());
 }
 
+std::string NodeResource(std::string_view node) { return fmt::format("{}{}", kNodes, node); }
+
 absl::StatusOr<std::string> ParseStudyName(std::string_view field, std::string_view name) {
   const bool prefixed = name.substr(0, kStudies.size()) == kStudies;
   if (prefixed && IsStudyName(name.substr(kStudies.size()))) {
@@ -65,6 +68,14 @@ absl::StatusOr<TrialName> ParseTrialName(std::string_view field, std::string_vie
   }
   return FieldError(field,
                     fmt::format("must be studies/STUDY/trials/NUMBER, got '{}'", Shown(name)));
+}
+
+// Nodes have the names that their hosts have.
+absl::StatusOr<std::string> ParseNodeName(std::string_view field, std::string_view name) {
+  const bool prefixed = name.substr(0, kNodes.size()) == kNodes;
+  const std::string_view node = prefixed ? name.substr(kNodes.size()) : "";
+  if (!node.empty() && node.find('/') == std::string_view::npos) return std::string(node);
+  return FieldError(field, fmt::format("must be nodes/NODE, got '{}'", Shown(name)));
 }
 
 }  // namespace vernier::wire

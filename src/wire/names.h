@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "vernier/core/ids.h"
 
-// Resource names: studies/STUDY and studies/STUDY/trials/NUMBER.
+// Resource names: studies/STUDY, studies/STUDY/trials/NUMBER and nodes/NODE.
 namespace vernier::wire {
 
 struct TrialName {
@@ -17,9 +17,11 @@ struct TrialName {
 
 std::string StudyResource(std::string_view study);
 std::string TrialResource(std::string_view study, TrialNumber number);
+std::string NodeResource(std::string_view node);
 
 // InvalidArgument: a FieldError at `field`, the name of the request's field that holds the resource's name.
 absl::StatusOr<std::string> ParseStudyName(std::string_view field, std::string_view name);
 absl::StatusOr<TrialName> ParseTrialName(std::string_view field, std::string_view name);
+absl::StatusOr<std::string> ParseNodeName(std::string_view field, std::string_view name);
 
 }  // namespace vernier::wire

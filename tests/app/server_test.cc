@@ -5,6 +5,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "src/client/channel_client.h"
@@ -106,6 +107,40 @@ TEST(Server, ListensOnSockets) {
   for (const std::string& address : server->addresses()) {
     EXPECT_THAT(Client::Connect(address)->GetServerStatus(), IsOk()) << address;
   }
+}
+
+TEST(Server, TellsWhatWaitsForRoomAndWhy) {
+  const TemporaryFolder folder;
+  ASSERT_OK_AND_ASSIGN(const auto server,
+                       Server::Start({.store = folder / "vernier.db",
+                                      .cpus = 2,
+                                      .memory_bytes = std::int64_t{1} << 30,
+                                      .detect_gpus = false,
+                                      .supervisor = SUPERVISOR}));
+  const auto client = client::NewChannelClient(server->InProcessChannel());
+  StudySpec spec = Spec("s");
+  spec.parallel = 2;
+  spec.job = TrainingJob{.command = {"sleep", "60"}, .priority = 3};
+  spec.job->replicas[Role::kPrimary].resources.cpus = 1.5;
+  ASSERT_THAT(client->CreateStudy(spec), IsOk());
+  std::vector<QueuedGang> queue;
+  for (int i = 0; i < 400 && queue.empty(); ++i) {
+    usleep(50'000);
+    ASSERT_OK_AND_ASSIGN(queue, client->ListQueue());
+  }
+  ASSERT_EQ(queue.size(), 1u);
+  EXPECT_EQ(queue[0].study, "s");
+  EXPECT_EQ(queue[0].id.trial.number, TrialNumber(2));
+  EXPECT_EQ(queue[0].priority, 3);
+  EXPECT_EQ(queue[0].reason, "needs 1.5 cpus, 0.5 free");
+  ASSERT_OK_AND_ASSIGN(const std::vector<Node> nodes, client->ListNodes());
+  EXPECT_EQ(nodes[0].free_cpus, 0.5);
+  ASSERT_THAT(client->DeleteStudy("s", /*force=*/true), IsOk());
+  for (int i = 0; i < 400 && !queue.empty(); ++i) {
+    usleep(50'000);
+    ASSERT_OK_AND_ASSIGN(queue, client->ListQueue());
+  }
+  EXPECT_TRUE(queue.empty());
 }
 
 TEST(Server, ShutsDownTwiceAndExpiresLeasesUntilThen) {

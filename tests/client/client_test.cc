@@ -184,6 +184,15 @@ TEST_F(ClientTest, ReplaysAndAsksTheServerAboutItself) {
   EXPECT_EQ(status.studies, 1);
 }
 
+TEST_F(ClientTest, AsksForTheMachinesAndTheirQueue) {
+  ASSERT_OK_AND_ASSIGN(const std::vector<Node> nodes, client_->ListNodes());
+  ASSERT_EQ(nodes.size(), 1u);
+  EXPECT_GT(nodes[0].cpus, 0);
+  EXPECT_EQ(nodes[0].free_cpus, nodes[0].cpus);
+  ASSERT_OK_AND_ASSIGN(const std::vector<QueuedGang> queue, client_->ListQueue());
+  EXPECT_TRUE(queue.empty());
+}
+
 TEST(Retry, GivesUpAfterItsAttempts) {
   const client::Retry retry(
       {.timeout = absl::Seconds(20), .attempts = 3, .backoff = absl::Milliseconds(1)});

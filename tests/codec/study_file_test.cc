@@ -47,10 +47,11 @@ job:
   env: {MODE: "on"}
   replicas:
     chief: 1
-    worker: {count: 2, gpus: 1, cpus: 2, memory: 4GiB, env: {OMP_NUM_THREADS: "1"}}
+    worker: {count: 2, gpus: 1, gpu_memory: 6GiB, cpus: 2, memory: 4GiB, env: {OMP_NUM_THREADS: "1"}}
   dir: runs/digits
   working_dir: /srv
   limits: {time: 30m, grace: 5s, output: 2GiB}
+  priority: 7
 )";
 
 StudySpec Parse(std::string_view text) {
@@ -120,11 +121,15 @@ TEST(StudyFile, ReadsTheJob) {
   EXPECT_EQ(job.time_limit, absl::Minutes(30));
   EXPECT_EQ(job.grace, absl::Seconds(5));
   EXPECT_EQ(job.output_bytes, std::int64_t{2} << 30);
+  EXPECT_EQ(job.priority, 7);
   EXPECT_EQ(job.replicas.at(Role::kPrimary), ReplicaSpec{});
   const ReplicaSpec& worker = job.replicas.at(Role::kWorker);
   EXPECT_EQ(worker.count, 2);
   EXPECT_EQ(worker.resources,
-            (Resources{.cpus = 2, .memory_bytes = std::int64_t{4} << 30, .gpus = 1}));
+            (Resources{.cpus = 2,
+                       .memory_bytes = std::int64_t{4} << 30,
+                       .gpus = 1,
+                       .gpu_memory_bytes = std::int64_t{6} << 30}));
   EXPECT_EQ(worker.env.at("OMP_NUM_THREADS"), "1");
 }
 

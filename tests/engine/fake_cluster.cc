@@ -68,8 +68,10 @@ absl::StatusOr<PlacedGang> FakeLauncher::Place(const GangRequest& gang) {
   VERNIER_RETURN_IF_ERROR(CheckFits(gang.replicas));
   const int wanted = static_cast<int>(gang.replicas.size());
   if (used() + wanted > world_.slots_) {
+    waiting_[gang.id] = gang;
     return ResourceExhausted("needs {} slots, {} free", wanted, world_.slots_ - used());
   }
+  waiting_.erase(gang.id);
   room_[gang.id] = wanted;
   world_.most_used_ = std::max(world_.most_used_, used());
   PlacedGang placed{.placement = {}, .directory = "/nowhere"};
@@ -118,7 +120,22 @@ absl::Status FakeLauncher::Stop(const AttemptId& id) {
 
 absl::Status FakeLauncher::Release(const AttemptId& id) {
   room_.erase(id);
+  waiting_.erase(id);
   return absl::OkStatus();
+}
+
+std::vector<QueuedGang> FakeLauncher::Queue() {
+  std::vector<QueuedGang> queue;
+  for (const auto& [id, gang] : waiting_) {
+    queue.push_back({.id = id,
+                     .study = gang.study,
+                     .priority = gang.priority,
+                     .queued = gang.queued,
+                     .needs = "",
+                     .reason = "no room",
+                     .start_by = {}});
+  }
+  return queue;
 }
 
 std::unique_ptr<MetricReader> NewFakeReader(const FakeWorld& world,

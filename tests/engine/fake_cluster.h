@@ -66,11 +66,14 @@ class FakeLauncher final : public Launcher {
   absl::StatusOr<GangStatus> Check(const AttemptId& id) override;
   absl::Status Stop(const AttemptId& id) override;
   absl::Status Release(const AttemptId& id) override;
+  // Who was refused room and not released since, by id; this launcher gives room to whoever asks first.
+  std::vector<QueuedGang> Queue() override;
 
  private:
   int used() const;
   FakeWorld& world_;
   std::map<AttemptId, int> room_;  // Slots reserved by this process.
+  std::map<AttemptId, GangRequest> waiting_;
 };
 
 // Reads what a job of the world has reported, from its beginning.

@@ -147,6 +147,16 @@ TEST(Gang, HasTheLimitsOfItsJob) {
   EXPECT_EQ(gang.output_bytes, 5'000'000);
 }
 
+TEST(Gang, AsksForRoomWithItsJobsPriorityAndAsLongAsItMayRun) {
+  StudySpec spec = FiveRoles();
+  EXPECT_EQ(MakeGangRequest({}, spec).time_limit, std::nullopt);
+  spec.job->priority = 5;
+  spec.job->time_limit = absl::Minutes(3);
+  spec.job->grace = absl::Seconds(4);
+  EXPECT_EQ(MakeGangRequest({}, spec).priority, 5);
+  EXPECT_EQ(MakeGangRequest({}, spec).time_limit, absl::Minutes(3) + absl::Seconds(4));
+}
+
 TEST(Environment, TellsTrialStudyAndMetricFile) {
   ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(FiveRoles()));
   const auto& env = gang.replicas[2].env;

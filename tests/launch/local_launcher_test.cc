@@ -25,6 +25,7 @@ namespace {
 using ::testing::ElementsAre;
 using testing::Eventually;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::LocalGangTest;
 using testing::Script;
 using ::testing::SizeIs;
@@ -244,15 +245,31 @@ TEST_F(LocalLauncherTest, TwoGangsNeverShareADevice) {
   EXPECT_THAT(first.placement[0].gpus, ElementsAre("0"));
   EXPECT_THAT(first.placement[1].gpus, ElementsAre("1"));
   const absl::Status waits = launcher->Place(Request(2, pair)).status();
-  EXPECT_THAT(waits,
-              StatusIs(absl::StatusCode::kResourceExhausted, "needs 2 gpus of type T4, 1 free"));
+  EXPECT_THAT(waits, StatusIs(absl::StatusCode::kResourceExhausted, "needs 2 T4, 1 free"));
   EXPECT_EQ(GetReason(waits), Reason::kInsufficientCapacity);
+  ASSERT_THAT(launcher->Release(Attempt(1)), IsOk());
   ASSERT_OK_AND_ASSIGN(const PlacedGang third,
                        launcher->Place(Request(3, {{"chief", 0, kForever, one_gpu}})));
   EXPECT_THAT(third.placement[0].gpus, ElementsAre("2"));
-  ASSERT_THAT(launcher->Release(Attempt(1)), IsOk());
   ASSERT_OK_AND_ASSIGN(const PlacedGang second, launcher->Place(Request(2, pair)));
   EXPECT_THAT(second.placement[1].gpus, ElementsAre("1"));
+}
+
+TEST_F(LocalLauncherTest, AGangThatWaitsHasItsTurnUntilItIsReleased) {
+  const auto launcher = NewLauncher({.cpus = 2});
+  const std::vector<Script> one = {{"chief", 0, kForever, {.cpus = 1}}};
+  const std::vector<Script> all = {{"chief", 0, kForever, {.cpus = 2}}};
+  ASSERT_THAT(launcher->Place(Request(1, one)), IsOk());
+  EXPECT_THAT(launcher->Place(Request(2, all)),
+              StatusIs(absl::StatusCode::kResourceExhausted, "needs 2 cpus, 1 free"));
+  EXPECT_THAT(launcher->Place(Request(3, one)), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(launcher->Queue(), SizeIs(2));
+  ASSERT_THAT(launcher->Release(Attempt(2)), IsOk());
+  EXPECT_THAT(launcher->Place(Request(3, one)), IsOk());
+  EXPECT_THAT(launcher->Queue(), IsEmpty());
+  ASSERT_THAT(launcher->Nodes(), SizeIs(1));
+  EXPECT_EQ(launcher->Nodes()[0].cpus, 2);
+  EXPECT_EQ(launcher->Nodes()[0].free_cpus, 0);
 }
 
 TEST_F(LocalLauncherTest, GivesEveryReplicaAPortThatItCanBind) {

@@ -76,7 +76,7 @@ TEST_F(RestartTest, AdoptsMoreThanThereIsRoomFor) {
   launcher = NewLauncher({.cpus = 1});
   ASSERT_THAT(launcher->Adopt(Request(1, scripts), gang.placed), IsOk());
   EXPECT_THAT(launcher->Place(Request(2, {{"chief", 0, kForever, {.cpus = 1}}})),
-              StatusIs(absl::StatusCode::kResourceExhausted, "needs 1 cpus, 0 free"));
+              StatusIs(absl::StatusCode::kResourceExhausted, "needs 1 cpu, 0 free"));
 }
 
 TEST_F(RestartTest, GoesOnWithAStopThatWasUnderWay) {

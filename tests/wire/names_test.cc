@@ -18,6 +18,16 @@ TEST(Names, ReadBackAsWritten) {
   EXPECT_EQ(trial, (TrialName{.study = "digits", .number = TrialNumber(42)}));
 }
 
+TEST(Names, OfNodesAreThoseOfHosts) {
+  ASSERT_OK_AND_ASSIGN(const std::string node, ParseNodeName("name", NodeResource("gpu-1.lan")));
+  EXPECT_EQ(node, "gpu-1.lan");
+  for (const std::string bad : {"", "gpu-1", "nodes/", "nodes/a/b"}) {
+    const auto refused = ParseNodeName("name", bad);
+    ASSERT_THAT(refused, testing::StatusIs(absl::StatusCode::kInvalidArgument)) << bad;
+    EXPECT_EQ(GetField(refused.status()), "name");
+  }
+}
+
 TEST(Names, OfStudiesAreRefusedWithTheFieldAndTheValue) {
   const std::vector<std::string> bad = {"",
                                         "digits",

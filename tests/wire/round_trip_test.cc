@@ -59,17 +59,21 @@ StudySpec EverySpec() {
   job.env = {{"OMP_NUM_THREADS", "1"}};
   job.working_directory = "/src";
   job.primary_name = "master";
-  job.replicas[Role::kWorker] = {
-      .count = 2,
-      .command = {"sh"},
-      .args = {"-c", "true"},
-      .env = {{"A", "b"}},
-      .directory = "/tmp",
-      .resources = {.cpus = 0.5, .memory_bytes = 1 << 30, .gpus = 1, .gpu_type = "T4"}};
+  job.replicas[Role::kWorker] = {.count = 2,
+                                 .command = {"sh"},
+                                 .args = {"-c", "true"},
+                                 .env = {{"A", "b"}},
+                                 .directory = "/tmp",
+                                 .resources = {.cpus = 0.5,
+                                               .memory_bytes = 1 << 30,
+                                               .gpus = 1,
+                                               .gpu_type = "T4",
+                                               .gpu_memory_bytes = 1 << 20}};
   job.job_directory = "runs/digits";
   job.time_limit = absl::Minutes(30);
   job.grace = absl::Seconds(3);
   job.output_bytes = 5'000'000;
+  job.priority = 1000;
   spec.job = job;
   return spec;
 }

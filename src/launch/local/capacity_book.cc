@@ -1,173 +1,258 @@
 #include "src/launch/local/capacity_book.h"
 
 #include <algorithm>
-#include <set>
-#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "fmt/format.h"
-#include "fmt/ranges.h"
 #include "src/core/check.h"
 #include "src/core/status.h"
 #include "vernier/core/error.h"
 
 namespace vernier::launch {
-namespace {
 
-// Fractions of CPUs are summed in binary: ten times 0.1 must fit into 1.
-constexpr double kCpuTolerance = 1e-9;
+CapacityBook::CapacityBook(HostCapacity capacity, const Clock& clock, Fitting fitting)
+    : capacity_(std::move(capacity)), clock_(clock), fitting_(fitting) {}
 
-std::string Bytes(std::int64_t bytes) {
-  constexpr double kMiB = 1024.0 * 1024.0;
-  constexpr double kGiB = 1024.0 * kMiB;
-  const auto amount = static_cast<double>(bytes);
-  if (amount >= kGiB) return fmt::format("{:.4g} GiB", amount / kGiB);
-  return fmt::format("{:.4g} MiB", amount / kMiB);
+// Urgent ones first, then those that wait longest.
+bool CapacityBook::IsBefore(const Waiting* a, const Waiting* b) {
+  const auto rank = [](const GangRequest& gang) {
+    return std::tuple(-gang.priority, gang.queued, gang.id);
+  };
+  return rank(a->request) < rank(b->request);
 }
 
-// "needs 4 cpus, 2 free" or "needs 4 cpus, this host has 2".
-std::string Lacks(const std::string& needed,
-                  std::string_view what,
-                  const std::string& available,
-                  bool is_host) {
-  const std::string needs = fmt::format("needs {}{}", needed, what);
-  return is_host ? fmt::format("{}, this host has {}", needs, available)
-                 : fmt::format("{}, {} free", needs, available);
-}
-
-std::int64_t CountGpus(const std::vector<GpuDevice>& gpus, const std::string& type) {
-  if (type.empty()) return static_cast<std::int64_t>(gpus.size());
-  return std::ranges::count(gpus, type, &GpuDevice::type);
-}
-
-// The type of which most are free, so that one replica's devices are alike where they can be.
-std::string CommonestType(const std::vector<GpuDevice>& free) {
-  return std::ranges::max(free,
-                          {},
-                          [&](const GpuDevice& gpu) {
-                            return std::ranges::count(free, gpu.type, &GpuDevice::type);
-                          })
-      .type;
-}
-
-// Takes `count` devices of the type, or of any for "".  REQUIRES: there are as many.
-std::vector<std::string> TakeGpus(std::int64_t count,
-                                  const std::string& type,
-                                  std::vector<GpuDevice>& free) {
-  std::vector<std::string> taken;
-  std::string wanted = type;
-  while (static_cast<std::int64_t>(taken.size()) < count) {
-    auto gpu = std::ranges::find(free, wanted, &GpuDevice::type);
-    if (gpu == free.end() || (type.empty() && taken.empty())) {
-      wanted = CommonestType(free);
-      gpu = std::ranges::find(free, wanted, &GpuDevice::type);
-    }
-    taken.push_back(gpu->id);
-    free.erase(gpu);
+std::vector<ReplicaRequest> CapacityBook::Fitted(
+    const std::vector<ReplicaRequest>& replicas) const {
+  if (fitting_ == Fitting::kStrict) return replicas;
+  const GangNeed need = SumOf(replicas);
+  const double cpus = std::min(1.0, capacity_.cpus / need.cpus);
+  const double memory =
+      need.memory_bytes <= capacity_.memory_bytes
+          ? 1
+          : static_cast<double>(capacity_.memory_bytes) / static_cast<double>(need.memory_bytes);
+  std::vector<ReplicaRequest> fitted = replicas;
+  for (ReplicaRequest& replica : fitted) {
+    Resources& asks = replica.resources;
+    asks.cpus *= cpus;
+    if (memory == 1) continue;
+    asks.memory_bytes = static_cast<std::int64_t>(static_cast<double>(asks.memory_bytes) * memory);
   }
-  return taken;
-}
-
-}  // namespace
-
-CapacityBook::CapacityBook(HostCapacity capacity) : capacity_(std::move(capacity)) {}
-
-CapacityBook::Need CapacityBook::Sum(const std::vector<ReplicaRequest>& replicas) {
-  Need need;
-  for (const ReplicaRequest& replica : replicas) {
-    need.cpus += replica.resources.cpus;
-    need.memory_bytes += replica.resources.memory_bytes;
-    if (replica.resources.gpus > 0) {
-      need.gpus[replica.resources.gpu_type] += replica.resources.gpus;
-    }
-  }
-  return need;
-}
-
-std::string CapacityBook::Shortfall(const Need& need, const HostCapacity& available, bool is_host) {
-  std::vector<std::string> lacks;
-  if (need.cpus > available.cpus + kCpuTolerance) {
-    lacks.push_back(Lacks(fmt::format("{:.4g}", need.cpus),
-                          " cpus",
-                          fmt::format("{:.4g}", std::max(0.0, available.cpus)),
-                          is_host));
-  }
-  if (need.memory_bytes > available.memory_bytes) {
-    lacks.push_back(Lacks(Bytes(need.memory_bytes),
-                          " of memory",
-                          Bytes(std::max<std::int64_t>(0, available.memory_bytes)),
-                          is_host));
-  }
-  std::int64_t total = 0;
-  bool typed_fit = true;
-  for (const auto& [type, count] : need.gpus) {
-    total += count;
-    const std::int64_t there = CountGpus(available.gpus, type);
-    if (type.empty() || count <= there) continue;
-    typed_fit = false;
-    lacks.push_back(Lacks(std::to_string(count),
-                          fmt::format(" gpus of type {}", type),
-                          std::to_string(there),
-                          is_host));
-  }
-  const std::int64_t all = CountGpus(available.gpus, "");
-  if (typed_fit && total > all) {  // Those that take any device share what the typed ones leave.
-    lacks.push_back(Lacks(std::to_string(total), " gpus", std::to_string(all), is_host));
-  }
-  return fmt::format("{}", fmt::join(lacks, "; "));
-}
-
-HostCapacity CapacityBook::Free() const {
-  HostCapacity free = capacity_;
-  std::set<std::string> held;
-  for (const auto& [id, holding] : holdings_) {
-    free.cpus -= holding.cpus;
-    free.memory_bytes -= holding.memory_bytes;
-    held.insert(holding.gpus.begin(), holding.gpus.end());
-  }
-  std::erase_if(free.gpus, [&](const GpuDevice& gpu) { return held.contains(gpu.id); });
-  return free;
+  return fitted;
 }
 
 absl::Status CapacityBook::CheckFits(const std::vector<ReplicaRequest>& replicas) const {
-  const std::string shortfall = Shortfall(Sum(replicas), capacity_, /*is_host=*/true);
+  const std::string shortfall = Shortfall(SumOf(Fitted(replicas)), capacity_);
   return shortfall.empty() ? absl::OkStatus() : InvalidArgument("{}", shortfall);
 }
 
-absl::StatusOr<GpuAssignment> CapacityBook::Reserve(const AttemptId& id,
-                                                    const std::vector<ReplicaRequest>& replicas) {
-  VERNIER_CHECK(!holdings_.contains(id), "the attempt holds capacity already");
-  VERNIER_RETURN_IF_ERROR(CheckFits(replicas));
-  const Need need = Sum(replicas);
-  HostCapacity free = Free();
-  if (const std::string shortfall = Shortfall(need, free, /*is_host=*/false); !shortfall.empty()) {
-    return WithReason(ResourceExhausted("{}", shortfall), Reason::kInsufficientCapacity);
+absl::StatusOr<GpuAssignment> CapacityBook::Place(const GangRequest& gang) {
+  VERNIER_CHECK(!holdings_.contains(gang.id), "the attempt holds capacity already");
+  VERNIER_ASSIGN_OR_RETURN(Waiting * waiting, Enter(gang));
+  UpdatePlan();
+  if (waiting->grant.has_value()) return Hold(*waiting);
+  return WithReason(ResourceExhausted("{}", ReasonOf(*waiting)), Reason::kInsufficientCapacity);
+}
+
+absl::StatusOr<CapacityBook::Waiting*> CapacityBook::Enter(const GangRequest& gang) {
+  if (const auto known = waiting_.find(gang.id); known != waiting_.end()) {
+    if (known->second->request == gang) return known->second.get();
+    Withdraw(gang.id);
   }
-  Holding holding{.cpus = need.cpus, .memory_bytes = need.memory_bytes, .gpus = {}};
-  GpuAssignment assignment(replicas.size());
-  for (const bool typed : {true, false}) {  // Those that want a type choose first.
-    for (std::size_t i = 0; i < replicas.size(); ++i) {
-      const Resources& resources = replicas[i].resources;
-      if (resources.gpus == 0 || resources.gpu_type.empty() == typed) continue;
-      assignment[i] = TakeGpus(resources.gpus, resources.gpu_type, free.gpus);
-      holding.gpus.insert(holding.gpus.end(), assignment[i].begin(), assignment[i].end());
-    }
+  VERNIER_RETURN_IF_ERROR(CheckFits(gang.replicas));
+  auto entry = std::make_unique<Waiting>(
+      Waiting{.request = gang,
+              .planned = {.need = SumOf(Fitted(gang.replicas)), .time_limit = gang.time_limit}});
+  Waiting* const newcomer = entry.get();
+  waiting_.emplace(gang.id, std::move(entry));
+  const auto place = std::ranges::upper_bound(queue_, newcomer, IsBefore);
+  if (place != queue_.end()) ++changes_;  // Others have one more before them.
+  queue_.insert(place, newcomer);
+  if (CanAppend(*newcomer)) {
+    Consider(*newcomer);
+  } else {
+    plan_.reset();
   }
-  holdings_.emplace(id, std::move(holding));
+  return newcomer;
+}
+
+bool CapacityBook::CanAppend(const Waiting& newcomer) const {
+  if (!plan_.has_value()) return false;
+  if (head_ != nullptr && IsBefore(&newcomer, head_)) return false;
+  return std::ranges::none_of(granted_,
+                              [&](const Waiting* other) { return IsBefore(&newcomer, other); });
+}
+
+void CapacityBook::UpdatePlan() {
+  if (!plan_.has_value() || clock_.Now() > plan_->valid_until()) MakePlan();
+}
+
+void CapacityBook::MakePlan() {
+  ++changes_;
+  head_ = nullptr;
+  granted_.clear();
+  plan_.emplace(Free(), Endings());
+  for (Waiting* gang : queue_) Consider(*gang);
+}
+
+void CapacityBook::Consider(Waiting& gang) {
+  const absl::Time now = clock_.Now();
+  const bool is_promised = promised_to_ == gang.request.id;
+  std::optional<Claim> claim =
+      plan_->Consider(gang.planned, is_promised ? promise_ : std::nullopt, now);
+  gang.grant.reset();
+  if (claim.has_value()) {
+    gang.grant = {.claim = *std::move(claim), .from = now};
+    granted_.push_back(&gang);
+  } else if (head_ == nullptr) {
+    head_ = &gang;
+    promise_ = plan_->promise();
+    promised_to_ = gang.request.id;
+  }
+}
+
+std::vector<Ending> CapacityBook::Endings() const {
+  std::vector<Ending> endings;
+  for (const auto& [id, holding] : holdings_) {
+    if (holding.end) endings.push_back({.end = *holding.end, .claim = holding.claim});
+  }
+  return endings;
+}
+
+// Summed up anew each time: adding and subtracting fractions of CPUs for months would drift.
+Room CapacityBook::Free() const {
+  Room free(capacity_);
+  for (const auto& [id, holding] : holdings_) free.Take(holding.claim);
+  return free;
+}
+
+GpuAssignment CapacityBook::Hold(const Waiting& gang) {
+  const std::optional<absl::Duration> limit = gang.request.time_limit;
+  Holding holding{.claim = gang.grant->claim, .time_limit = limit, .end = {}};
+  if (limit) holding.end = gang.grant->from + *limit;
+  GpuAssignment ids = IdsOf(holding.claim);
+  holdings_.emplace(gang.request.id, std::move(holding));
+  Remove(gang);  // The plan has its room taken already.
+  return ids;
+}
+
+void CapacityBook::Remove(const Waiting& gang) {
+  std::erase(granted_, &gang);
+  queue_.erase(std::ranges::lower_bound(queue_, &gang, IsBefore));
+  waiting_.erase(waiting_.find(gang.request.id));
+}
+
+void CapacityBook::Withdraw(const AttemptId& id) {
+  const auto found = waiting_.find(id);
+  if (found == waiting_.end()) return;
+  const Waiting& gang = *found->second;
+  if (&gang == head_ || gang.grant.has_value()) plan_.reset();
+  ++changes_;
+  Remove(gang);
+}
+
+void CapacityBook::Take(const GangRequest& gang, const Placement& placement) {
+  Withdraw(gang.id);
+  Holding holding{
+      .claim = ClaimOf(gang, placement), .time_limit = gang.time_limit, .end = std::nullopt};
+  if (gang.time_limit) holding.end = clock_.Now() + *gang.time_limit;
+  holdings_[gang.id] = std::move(holding);
+  plan_.reset();
+}
+
+void CapacityBook::MarkStarted(const AttemptId& id, absl::Time started) {
+  const auto found = holdings_.find(id);
+  if (found == holdings_.end() || !found->second.time_limit) return;
+  found->second.end = started + *found->second.time_limit;
+  plan_.reset();
+}
+
+void CapacityBook::Release(const AttemptId& id) {
+  Withdraw(id);
+  if (holdings_.erase(id) > 0) plan_.reset();
+}
+
+const std::string& CapacityBook::ReasonOf(Waiting& gang) {
+  if (gang.worded == changes_) return gang.reason;
+  gang.worded = changes_;
+  gang.reason = Shortfall(gang.planned.need, plan_->free(), capacity_);
+  if (&gang == head_) return gang.reason;
+  const auto place = std::ranges::lower_bound(queue_, &gang, IsBefore) - queue_.begin();
+  const auto starting =
+      std::ranges::count_if(granted_, [&](const Waiting* other) { return IsBefore(other, &gang); });
+  const std::int64_t before = place - starting;
+  if (gang.reason.empty()) gang.reason = "what is free is kept for the first of them";
+  gang.reason = fmt::format("behind {} gang{} of higher priority or age; {}",
+                            before,
+                            before == 1 ? "" : "s",
+                            gang.reason);
+  return gang.reason;
+}
+
+GpuAssignment CapacityBook::IdsOf(const Claim& claim) const {
+  GpuAssignment assignment;
+  for (const auto& replica : claim.devices) {
+    std::vector<std::string>& ids = assignment.emplace_back();
+    for (const DeviceShare& share : replica) ids.push_back(capacity_.gpus[share.device].id);
+  }
   return assignment;
 }
 
-void CapacityBook::Take(const AttemptId& id,
-                        const std::vector<ReplicaRequest>& replicas,
-                        const Placement& placement) {
-  const Need need = Sum(replicas);
-  Holding holding{.cpus = need.cpus, .memory_bytes = need.memory_bytes, .gpus = {}};
-  for (const ReplicaPlacement& replica : placement) {
-    holding.gpus.insert(holding.gpus.end(), replica.gpus.begin(), replica.gpus.end());
+// Devices that the host does not have any more are nobody's.
+Claim CapacityBook::ClaimOf(const GangRequest& gang, const Placement& placement) const {
+  const std::vector<ReplicaRequest> replicas = Fitted(gang.replicas);
+  const GangNeed need = SumOf(replicas);
+  Claim claim{.cpus = need.cpus, .memory_bytes = need.memory_bytes, .devices = {}};
+  for (std::size_t i = 0; i < placement.size(); ++i) {
+    auto& shares = claim.devices.emplace_back();
+    for (const std::string& id : placement[i].gpus) {
+      const auto gpu = std::ranges::find(capacity_.gpus, id, &GpuDevice::id);
+      if (gpu == capacity_.gpus.end()) continue;
+      shares.push_back(
+          {.device = static_cast<std::size_t>(gpu - capacity_.gpus.begin()),
+           .memory_bytes = i < replicas.size() ? replicas[i].resources.gpu_memory_bytes : 0});
+    }
   }
-  holdings_[id] = std::move(holding);
+  return claim;
 }
 
-void CapacityBook::Release(const AttemptId& id) { holdings_.erase(id); }
+std::vector<QueuedGang> CapacityBook::Queue() {
+  UpdatePlan();
+  std::vector<QueuedGang> queue;
+  for (Waiting* gang : queue_) {
+    QueuedGang queued{.id = gang->request.id,
+                      .study = gang->request.study,
+                      .priority = gang->request.priority,
+                      .queued = gang->request.queued,
+                      .needs = Describe(gang->planned.need),
+                      .reason = gang->grant ? "about to start" : ReasonOf(*gang),
+                      .start_by = {}};
+    if (gang == head_ && plan_->promise()) queued.start_by = plan_->promise()->start;
+    queue.push_back(std::move(queued));
+  }
+  return queue;
+}
+
+Node CapacityBook::Status() const {
+  const Room free = Free();
+  Node node{.name = "",
+            .cpus = capacity_.cpus,
+            .free_cpus = free.cpus(),
+            .memory_bytes = capacity_.memory_bytes,
+            .free_memory_bytes = free.memory_bytes(),
+            .devices = {}};
+  std::map<std::string, NodeDevices> devices;
+  for (std::size_t i = 0; i < capacity_.gpus.size(); ++i) {
+    NodeDevices& kind = devices[capacity_.gpus[i].type];
+    ++kind.count;
+    if (free.IsUntouched(i)) ++kind.free;
+    if (free.IsShared(i)) ++kind.shared;
+  }
+  for (auto& [type, kind] : devices) {
+    kind.type = type;
+    node.devices.push_back(std::move(kind));
+  }
+  return node;
+}
 
 }  // namespace vernier::launch

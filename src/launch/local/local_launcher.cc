@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -10,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "fmt/format.h"
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
@@ -43,7 +46,8 @@ struct Gang {
   PlacedGang placed;
   GangTraits traits;
   absl::Duration grace = kUsualGrace;
-  bool started = false;  // Start was called, here or by an earlier process.
+  bool started = false;   // Start was called, here or by an earlier process.
+  bool is_timed = false;  // The book knows since when the primary runs.
   std::optional<Verdict> verdict;
   std::vector<Observation> replicas;            // As last seen.
   std::vector<std::optional<absl::Time>> told;  // When a replica was last dealt with by CarryOut.
@@ -60,22 +64,31 @@ std::string Name(const AttemptId& id) {
   return fmt::format("attempt {} of trial {}", id.number.value(), id.trial.number.value());
 }
 
+std::string HostName() {
+  std::array<char, 256> name = {};
+  if (gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
+  return name.data();
+}
+
 class LocalLauncher final : public Launcher {
  public:
   LocalLauncher(LocalLauncherOptions options, HostCapacity capacity, const Clock& clock)
-      : options_(std::move(options)), clock_(clock), book_(std::move(capacity)) {}
+      : options_(std::move(options)),
+        clock_(clock),
+        book_(std::move(capacity), clock, options_.fitting) {}
 
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
+    absl::MutexLock lock(&mu_);
     return book_.CheckFits(replicas);
   }
 
   absl::StatusOr<PlacedGang> Place(const GangRequest& request) override {
     if (request.replicas.empty()) return InvalidArgument("a gang needs at least one replica");
     if (gangs_.contains(request.id)) return FailedPrecondition("{} is placed", Name(request.id));
-    VERNIER_ASSIGN_OR_RETURN(const GpuAssignment gpus, book_.Reserve(request.id, request.replicas));
+    VERNIER_ASSIGN_OR_RETURN(const GpuAssignment gpus, Reserve(request));
     absl::StatusOr<PlacedGang> placed = PlaceReserved(request, gpus);
     if (!placed.ok()) {
-      book_.Release(request.id);
+      FreeRoom(request.id);
       return placed.status();
     }
     gangs_.emplace(request.id, NewGang(request, *placed));
@@ -114,7 +127,10 @@ class LocalLauncher final : public Launcher {
       }
       Gang gang = NewGang(request, placed);
       VERNIER_RETURN_IF_ERROR(Recall(gang));
-      book_.Take(request.id, request.replicas, placed.placement);
+      {
+        absl::MutexLock lock(&mu_);
+        book_.Take(request, placed.placement);
+      }
       AdoptPorts(gang);
       gangs_.emplace(request.id, std::move(gang));
     }
@@ -132,31 +148,57 @@ class LocalLauncher final : public Launcher {
       status.state = AttemptState::kPlaced;
       return status;
     }
-    VERNIER_RETURN_IF_ERROR(Follow(*gang));
+    VERNIER_RETURN_IF_ERROR(Follow(id, *gang));
     return Describe(gang->traits, gang->replicas, gang->verdict);
   }
 
   absl::Status Stop(const AttemptId& id) override {
     VERNIER_ASSIGN_OR_RETURN(Gang * gang, Find(id));
-    if (gang->started) VERNIER_RETURN_IF_ERROR(Follow(*gang));  // It may have ended by itself.
+    if (gang->started) VERNIER_RETURN_IF_ERROR(Follow(id, *gang));  // It may have ended by itself.
     if (gang->verdict.has_value()) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(MakeFolders(*gang));
     VERNIER_RETURN_IF_ERROR(
         Resolve(*gang, {.state = AttemptState::kStopped, .time = clock_.Now()}));
-    return Follow(*gang);
+    return Follow(id, *gang);
   }
 
   absl::Status Release(const AttemptId& id) override {
+    if (!gangs_.contains(id)) {  // It waits, or nobody knows it.
+      FreeRoom(id);
+      return absl::OkStatus();
+    }
     VERNIER_ASSIGN_OR_RETURN(Gang * gang, Find(id));
     if (gang->started) VERNIER_RETURN_IF_ERROR(FenceUnlessLive(id, *gang));
-    book_.Release(id);
+    FreeRoom(id);
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Free(replica.port);
     if (!gang->started) rmdir(gang->placed.directory.c_str());  // Only if it is empty.
     gangs_.erase(id);
     return absl::OkStatus();
   }
 
+  std::vector<Node> Nodes() override {
+    absl::MutexLock lock(&mu_);
+    Node node = book_.Status();
+    node.name = HostName();
+    return {std::move(node)};
+  }
+
+  std::vector<QueuedGang> Queue() override {
+    absl::MutexLock lock(&mu_);
+    return book_.Queue();
+  }
+
  private:
+  absl::StatusOr<GpuAssignment> Reserve(const GangRequest& request) {
+    absl::MutexLock lock(&mu_);
+    return book_.Place(request);
+  }
+
+  void FreeRoom(const AttemptId& id) {
+    absl::MutexLock lock(&mu_);
+    book_.Release(id);
+  }
+
   static std::string FolderOf(const Gang& gang, std::size_t i) {
     const ReplicaPlacement& replica = gang.placed.placement[i];
     return jobs::ReplicaDirectory(gang.placed.directory, replica.role, replica.index);
@@ -275,10 +317,11 @@ class LocalLauncher final : public Launcher {
   }
 
   // Looks at every replica, judges, and carries the verdict out.
-  absl::Status Follow(Gang& gang) {
+  absl::Status Follow(const AttemptId& id, Gang& gang) {
     for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
       if (!IsDown(gang.replicas[i])) gang.replicas[i] = Observe(FolderOf(gang, i));
     }
+    Time(id, gang);
     if (!gang.verdict.has_value()) {
       const std::optional<Verdict> verdict = Decide(gang.traits, gang.replicas, clock_.Now());
       if (!verdict.has_value()) return absl::OkStatus();
@@ -286,6 +329,14 @@ class LocalLauncher final : public Launcher {
     }
     CarryOut(gang);
     return absl::OkStatus();
+  }
+
+  // Its time limit counts from the start of the primary, and with it what waiting gangs may expect.
+  void Time(const AttemptId& id, Gang& gang) {
+    if (gang.is_timed || gang.replicas.front().phase != Phase::kRunning) return;
+    gang.is_timed = true;
+    absl::MutexLock lock(&mu_);
+    book_.MarkStarted(id, gang.replicas.front().started);
   }
 
   static absl::Status Resolve(Gang& gang, const Verdict& verdict) {
@@ -330,7 +381,8 @@ class LocalLauncher final : public Launcher {
 
   const LocalLauncherOptions options_;
   const Clock& clock_;
-  CapacityBook book_;
+  mutable absl::Mutex mu_;
+  CapacityBook book_ ABSL_GUARDED_BY(mu_);
   PortBook ports_;
   std::map<AttemptId, Gang> gangs_;
 };
@@ -349,6 +401,13 @@ absl::StatusOr<HostCapacity> Capacity(const LocalLauncherOptions& options) {
 }
 
 }  // namespace
+
+absl::StatusOr<Node> DescribeHost(const LocalLauncherOptions& options, const Clock& clock) {
+  VERNIER_ASSIGN_OR_RETURN(HostCapacity capacity, Capacity(options));
+  Node node = CapacityBook(std::move(capacity), clock, options.fitting).Status();
+  node.name = HostName();
+  return node;
+}
 
 absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions options,
                                                            const Clock& clock) {

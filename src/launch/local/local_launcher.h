@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "src/launch/local/host_capacity.h"
 #include "vernier/core/clock.h"
 #include "vernier/launcher.h"
 
@@ -25,6 +26,7 @@ struct LocalLauncherOptions {
   std::vector<std::string> gpus;
   // Ask nvidia-smi, once, if no device is declared.
   bool detect_gpus = true;
+  Fitting fitting = Fitting::kStrict;
   // A worker or parameter server that failed brings its gang down; the primary gets this long to notice and to end by
   // itself, since its own end says more, and since peers of a primary that is about to succeed may trip over its leaving.
   absl::Duration failed_replica_patience = absl::Seconds(10);
@@ -33,9 +35,13 @@ struct LocalLauncherOptions {
 // Runs gangs as processes of this host, each replica under a supervisor of its own that outlives this process and this
 // object. Everything it must know again after a restart is in files of the attempt's directory.
 //
-// Not thread-safe. Starts no thread, installs no signal handler. Start forks; nothing else does.
+// Not thread-safe, but for Nodes and Queue. Starts no thread, installs no signal handler. Start forks; nothing else does.
 // InvalidArgument: an option.  NotFound: no supervisor program.  Unavailable: the runs directory cannot be written.
 absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions options,
                                                            const Clock& clock);
+
+// This host as an idle launcher with these options would find it. Starts and writes nothing.
+// InvalidArgument: an option.
+absl::StatusOr<Node> DescribeHost(const LocalLauncherOptions& options, const Clock& clock);
 
 }  // namespace vernier::launch

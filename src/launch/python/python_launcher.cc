@@ -50,6 +50,9 @@ class PythonLauncher final : public Launcher {
     return launcher_->Place(gang);
   }
 
+  std::vector<Node> Nodes() override { return launcher_->Nodes(); }
+  std::vector<QueuedGang> Queue() override { return launcher_->Queue(); }
+
   absl::Status Start(const GangProgram& gang) override {
     if (!gang.python.has_value()) return launcher_->Start(gang);
     if (gang.python->packages.empty()) {

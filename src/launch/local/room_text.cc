@@ -1,0 +1,121 @@
+// A room and a need in words.
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/launch/local/room.h"
+
+namespace vernier::launch {
+namespace {
+
+std::string Bytes(std::int64_t bytes) {
+  constexpr double kMiB = 1024.0 * 1024.0;
+  constexpr double kGiB = 1024.0 * kMiB;
+  const auto amount = static_cast<double>(bytes);
+  if (amount >= kGiB) return fmt::format("{:.4g} GiB", amount / kGiB);
+  return fmt::format("{:.4g} MiB", amount / kMiB);
+}
+
+std::string Cpus(double count) { return fmt::format("{:.4g}", count); }
+
+std::string CpusInWords(double count) { return Cpus(count) + (count == 1 ? " cpu" : " cpus"); }
+
+// How many devices, or shares of so much memory, of each type: those without a type first.
+using DeviceCounts = std::map<std::pair<std::string, std::int64_t>, std::int64_t>;
+
+DeviceCounts CountsOf(const GangNeed& need) {
+  DeviceCounts counts;
+  for (const DeviceAsk& ask : need.devices) counts[{ask.type, ask.memory_bytes}] += ask.count;
+  return counts;
+}
+
+// "16 T4", "2 gpus", "1 T4 share of 8 GiB".
+std::string Devices(std::int64_t count, const std::string& type, std::int64_t memory_bytes) {
+  const std::string_view plural = count == 1 ? "" : "s";
+  if (memory_bytes > 0) {
+    return fmt::format(
+        "{} {} share{} of {}", count, type.empty() ? "gpu" : type, plural, Bytes(memory_bytes));
+  }
+  return type.empty() ? fmt::format("{} gpu{}", count, plural) : fmt::format("{} {}", count, type);
+}
+
+// What is lacking of a room, or of the empty host, as phrases.
+struct Lacks {
+  bool is_host = false;
+  std::vector<std::string> phrases = {};
+
+  void Add(const std::string& needed, const std::string& available) {
+    phrases.push_back(is_host ? fmt::format("needs {}, this host has {}", needed, available)
+                              : fmt::format("needs {}, {} free", needed, available));
+  }
+};
+
+// The devices that shares of the type would be of, had they a known memory.
+void AddUnshareable(const std::string& type, const HostCapacity& host, Lacks& lacks) {
+  std::vector<std::string> ids;
+  for (const GpuDevice& gpu : host.gpus) {
+    if (gpu.memory_bytes == 0 && (type.empty() || gpu.type == type)) ids.push_back(gpu.id);
+  }
+  if (ids.empty()) return;
+  const bool is_one = ids.size() == 1;
+  lacks.phrases.push_back(fmt::format("device{} {} cannot be shared, {} memory is not known",
+                                      is_one ? "" : "s",
+                                      fmt::join(ids, ", "),
+                                      is_one ? "its" : "their"));
+}
+
+// REQUIRES: the room lacks devices.
+void AddDevices(const GangNeed& need, const Room& free, const HostCapacity& host, Lacks& lacks) {
+  const std::size_t before = lacks.phrases.size();
+  for (const auto& [kind, count] : CountsOf(need)) {
+    const auto& [type, memory_bytes] = kind;
+    const std::int64_t there = free.CountFree(type, memory_bytes);
+    if ((type.empty() && memory_bytes == 0) || count <= there) continue;
+    lacks.Add(Devices(count, type, memory_bytes), std::to_string(there));
+    if (memory_bytes > 0) AddUnshareable(type, host, lacks);
+  }
+  if (lacks.phrases.size() > before) return;
+  const std::int64_t all = free.CountFree("", 0);
+  if (need.whole_devices > all) {  // Those that take any share what the typed ones leave.
+    lacks.Add(Devices(need.whole_devices, "", 0), std::to_string(all));
+    return;
+  }
+  lacks.phrases.push_back(fmt::format("the {} do not suit all of its replicas at once",
+                                      lacks.is_host ? "devices of this host" : "free devices"));
+}
+
+std::string InWords(const GangNeed& need,
+                    const Room& free,
+                    const HostCapacity& host,
+                    bool is_host) {
+  Lacks lacks{.is_host = is_host};
+  if (!free.HasCpus(need.cpus)) lacks.Add(CpusInWords(need.cpus), Cpus(free.cpus()));
+  if (need.memory_bytes > free.memory_bytes()) {
+    lacks.Add(Bytes(need.memory_bytes) + " of memory", Bytes(free.memory_bytes()));
+  }
+  if (!free.HasDevices(need)) AddDevices(need, free, host, lacks);
+  return fmt::format("{}", fmt::join(lacks.phrases, "; "));
+}
+
+}  // namespace
+
+std::string Shortfall(const GangNeed& need, const Room& free, const HostCapacity& host) {
+  return InWords(need, free, host, /*is_host=*/false);
+}
+
+std::string Shortfall(const GangNeed& need, const HostCapacity& host) {
+  return InWords(need, Room(host), host, /*is_host=*/true);
+}
+
+std::string Describe(const GangNeed& need) {
+  std::string text = CpusInWords(need.cpus);
+  if (need.memory_bytes > 0) text += fmt::format(", {} of memory", Bytes(need.memory_bytes));
+  for (const auto& [kind, count] : CountsOf(need)) {
+    text += ", " + Devices(count, kind.first, kind.second);
+  }
+  return text;
+}
+
+}  // namespace vernier::launch

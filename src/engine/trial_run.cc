@@ -259,7 +259,9 @@ absl::Status TrialRun::RecordAttempt(const GangStatus& status, AttemptState stat
   if (trial->attempts.empty()) return absl::OkStatus();
   const AttemptId id{id_, trial->attempts.back().number};
   return UnlessOvertaken(
-      context_.studies.MoveAttempt(id, state, status.failure, status.message, status.replicas)
+      context_.studies
+          .MoveAttempt(
+              id, state, status.failure, status.transient, status.message, status.replicas)
           .status());
 }
 

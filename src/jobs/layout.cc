@@ -199,6 +199,7 @@ absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
                    .placed = placed,
                    .replicas = {},
                    .time_limit = job.time_limit,
+                   .restarts = job.restarts,
                    .grace = job.grace,
                    .output_bytes = job.output_bytes};
   std::size_t i = 0;

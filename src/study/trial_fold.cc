@@ -110,6 +110,7 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
     default:
       ++header_.failed;
   }
+  if (first_ended_.size() < kTellingTrials) first_ended_.push_back(trial.number);
   return Observe(event, row);
 }
 

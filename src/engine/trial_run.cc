@@ -74,8 +74,9 @@ absl::Status TrialRun::TakeUp(const Study& study, const Trial& trial, bool may_s
   const bool waits = trial.state == TrialState::kRequested || trial.state == TrialState::kQueued;
   if (waits && study.state == StudyState::kActive) {
     const absl::Time now = context_.clock.Now();
-    if (const auto spent = FindSpentWait(*study.spec.job, trial, now))
+    if (const auto spent = FindSpentWait(*study.spec.job, trial, now)) {
       return Withdraw(trial, *spent);
+    }
     if (const auto spent = FindSpentLimit(*study.spec.job, trial, now)) {
       return GiveUp(FailureClass::kTimeout, *spent);
     }
@@ -215,10 +216,9 @@ absl::Status TrialRun::StopIfDue(const Study& study, const Trial& trial) {
 absl::StatusOr<Trial> TrialRun::MarkRunning(const Trial& trial, const GangStatus& status) {
   // One that was stopped before anybody saw it run may never have run.
   if (status.state == AttemptState::kStopped) return trial;
-  if (trial.state == TrialState::kRunning) {
-    if (Restarts(status.replicas) == Restarts(trial.attempts.back().replicas)) return trial;
+  if (trial.state == TrialState::kRunning && status.state == AttemptState::kRunning &&
+      Restarts(status.replicas) > Restarts(trial.attempts.back().replicas)) {
     VERNIER_RETURN_IF_ERROR(RecordAttempt(status, AttemptState::kRunning));
-    return trial;
   }
   if (trial.state != TrialState::kPreparing) return trial;
   VERNIER_RETURN_IF_ERROR(RecordAttempt(status, AttemptState::kRunning));

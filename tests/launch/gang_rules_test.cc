@@ -193,7 +193,7 @@ INSTANTIATE_TEST_SUITE_P(
         // A collective: workers follow the chief, who is up again and waits for nobody.
         BlameCase{"WorkersFollowTheChief",
                   {Restarted(SIGKILL, {5}), Exited(1, 5.2), Running(), Running()},
-                  15.2,
+                  5.3,
                   false,
                   "FAILED PREEMPTED again chief 0 "},
         BlameCase{"AWorkerThatFindsNobodyAfterItsRestart",

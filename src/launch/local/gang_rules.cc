@@ -89,7 +89,8 @@ std::string Describe(const GangTraits& gang,
   const std::size_t restarts = replicas[faults[first].replica].earlier.size();
   if (restarts == 0) return message;
   const auto& [role, index] = gang.replicas[faults[first].replica];
-  return message + fmt::format(" The replica {} {} was restarted {} times.", role, index, restarts);
+  const std::string count = restarts == 1 ? "once" : fmt::format("{} times", restarts);
+  return message + fmt::format(" The replica {} {} was restarted {}.", role, index, count);
 }
 
 Verdict Blame(const GangTraits& gang,
@@ -161,11 +162,12 @@ std::optional<Verdict> Decide(const GangTraits& gang,
                                           absl::FormatDuration(*gang.time_limit)),
                    .time = now};
   }
-  if (decisive.has_value() &&
-      (faults[*decisive].lost || now - faults[*decisive].time >= gang.patience)) {
-    return Blame(gang, faults, *decisive, replicas, now);
-  }
-  return std::nullopt;
+  if (!decisive.has_value()) return std::nullopt;
+  const Fault& fault = faults[*decisive];
+  // A primary that has just been started again will not end well without those that went down with it.
+  const bool is_hopeless = faults[FirstOfChain(gang, faults, *decisive)].replica == 0;
+  if (!fault.lost && !is_hopeless && now - fault.time < gang.patience) return std::nullopt;
+  return Blame(gang, faults, *decisive, replicas, now);
 }
 
 GangStatus Describe(const GangTraits& gang,

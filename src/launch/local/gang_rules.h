@@ -17,11 +17,11 @@
 //   1. The primary's end is the gang's end: exit code 0 is success, whatever the others do.
 //   2. When a gang fails, the replica that failed first is to blame: a chief that lost its peer says only that, and so does
 //      a worker that was started again and finds nobody to join. Failures that follow one another within a while (`spread`)
-//      are one failure, that of the first; one that its replica has got over by a restart counts here too. Whether another
-//      attempt is worth it (`transient`) is hers to say.
+//      are one failure, the first; one that its replica has got over by a restart counts here too. The first also says
+//      whether another attempt is worth it (`transient`).
 //   3. A worker or parameter server that failed while the primary goes on brings the gang down after a while (`patience`):
-//      a primary that is about to end by itself, well or badly, knows better. One that exits 0 means nothing. An
-//      evaluator's end means nothing at all: training does without it.
+//      a primary that is about to end by itself, well or badly, knows better. At once, if the primary failed first and was
+//      started again. One that exits 0 means nothing. An evaluator's end means nothing at all: training does without it.
 //   4. A primary that failed for good is heard to the end (`settling`): a peer may have failed before it, and its record
 //      be still on its way to the disk.
 //   5. A replica whose supervisor is gone without a record is lost, and the gang with it.

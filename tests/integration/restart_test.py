@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Kills workers, and the daemon in the middle of their restarts. Afterwards: every kill is one restart, in the records as
-on the wire; chiefs went on; the budget is exact. Then a gang of which one loss takes all: it is run again as a whole.
+on the wire; chiefs went on; the budget is exact. Then a gang of which one loss takes all: it is run again as a whole. Then a
+program that is ended from outside whenever it runs: (1 + 5) x (1 + 3) runs, and no more.
 usage: restart_test.py BIN_DIR [--seed N]
 """
 
@@ -38,6 +39,13 @@ if [ "$1" = worker ]; then
 fi
 if [ "$VERNIER_ATTEMPT" = 1 ]; then until [ -e "$2/lost" ]; do sleep 0.02; done; sleep 0.2; exit 1; fi
 echo accuracy=0.5
+"""
+
+DOOMED = """\
+#!/bin/sh
+[ "$1" = worker ] && exec sleep 1000
+echo "$VERNIER_ATTEMPT" >> "$2/started"
+kill -KILL $$
 """
 
 STUDY = """\
@@ -116,6 +124,16 @@ def check_collective(daemon, folder):
     assert len(chiefs) == 2 and chiefs[0] == chiefs[1], starts
 
 
+def check_doomed(daemon, folder):
+    (folder / "started").unlink()
+    create(daemon, folder, "doomed", DOOMED, trials=1)
+    study = daemon.wait_for_study("doomed")
+    trial = daemon.json("trial", "show", "doomed", "1")
+    assert study["state"] == "STUDY_FAILED" and trial["state"] == "FAILED", (study, trial)
+    assert trial["failure"] == "PREEMPTED" and len(trial["attempts"]) == 4, trial
+    assert (folder / "started").read_text().split() == [str(n) for n in range(1, 5) for _ in range(6)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("bin_dir", type=pathlib.Path)
@@ -130,6 +148,7 @@ def main():
         (folder / "enough").touch()
         check_restarts(daemon, folder, kills)
         check_collective(daemon, folder)
+        check_doomed(daemon, folder)
         daemon.stop()
     print(f"{sum(kills.values())} kills of {len(kills)} workers, seed {args.seed}")
 

@@ -89,6 +89,9 @@ struct GangProgram {
   std::vector<ReplicaProgram> replicas;  // replicas[0] is the primary: its end is the gang's end.
   std::optional<PythonProgram> python;   // What is to be installed before they start.
   std::optional<absl::Duration> time_limit;
+  // A replica that failed in a way that may pass is started again under the same address, so often; and which ways those
+  // are. Whether the whole job is run again is the engine's business.
+  RestartPolicy restarts;
   absl::Duration grace;
   std::int64_t output_bytes = std::int64_t{256} << 20;  // Of each replica, to be kept at most.
 };
@@ -97,6 +100,9 @@ struct GangProgram {
 struct GangStatus {
   AttemptState state = AttemptState::kStarting;
   FailureClass failure = FailureClass::kNone;
+  // The failure may pass: another attempt of the whole job is worth it. Errors of the launcher's own side are, as is what
+  // somebody ended from outside; a program that says itself that it failed is not.
+  bool transient = false;
   std::string message;
   std::vector<ReplicaResult> replicas;
 };

@@ -159,10 +159,12 @@ class Studies {
   virtual absl::StatusOr<Trial> PlaceAttempt(TrialId id,
                                              const Placement& placement,
                                              std::string_view directory) = 0;
-  // Records a state of the trial's last attempt. Repeating the same state is OK and records nothing.
+  // Records a state of the trial's last attempt. Repeating the same state is OK and records nothing, unless a replica of
+  // a running one was restarted meanwhile.
   virtual absl::StatusOr<Trial> MoveAttempt(AttemptId id,
                                             AttemptState to,
                                             FailureClass failure,
+                                            bool transient,
                                             std::string_view message,
                                             const std::vector<ReplicaResult>& replicas) = 0;
   // What time and counts decide: expired leases, spent time budgets, studies that are done or have failed too often.

@@ -47,6 +47,7 @@ std::string ReplicaLine(const ReplicaPlacement& replica, const Attempt& attempt)
     if (result.role != replica.role || result.index != replica.index) continue;
     if (result.exit_code) line += fmt::format("  exit code {}", *result.exit_code);
     if (result.signal) line += fmt::format("  signal {}", *result.signal);
+    if (result.restarts > 0) line += fmt::format("  restarts {}", result.restarts);
   }
   return line;
 }

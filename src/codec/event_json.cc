@@ -110,6 +110,7 @@ void Describe(auto& visit, Is<AttemptStateChanged> auto& event) {
   visit("attempt", event.attempt);
   visit("to", event.to);
   visit("failure", event.failure);
+  visit.IfSet("transient", event.transient);
   visit("message", event.message);
   visit("replicas", event.replicas);
 }

@@ -73,6 +73,12 @@ absl::Status Form<double>::Read(const Json& json, double& value) {
   return absl::OkStatus();
 }
 
+absl::Status Form<bool>::Read(const Json& json, bool& value) {
+  if (!json.is_boolean()) return WrongType("true or false", json);
+  value = json.get<bool>();
+  return absl::OkStatus();
+}
+
 absl::Status Form<std::string>::Read(const Json& json, std::string& value) {
   if (!json.is_string()) return WrongType("text", json);
   value = json.get_ref<const std::string&>();

@@ -64,6 +64,11 @@ struct Form<double> {
   static absl::Status Read(const Json& json, double& value);
 };
 template <>
+struct Form<bool> {
+  static Json Write(bool value) { return value; }
+  static absl::Status Read(const Json& json, bool& value);
+};
+template <>
 struct Form<std::string> {
   static Json Write(const std::string& value) { return ToValidUtf8(value); }
   static absl::Status Read(const Json& json, std::string& value);
@@ -194,6 +199,11 @@ class FieldWriter {
   void operator()(const char* key, const T& value) {
     if (!IsEmpty(value)) object_[key] = Form<T>::Write(value);
   }
+  // Left out also where it has its default, as in everything written before there was such a field.
+  template <typename T>
+  void IfSet(const char* key, const T& value) {
+    if (value != T{}) object_[key] = Form<T>::Write(value);
+  }
 
  private:
   Json& object_;
@@ -209,6 +219,10 @@ class FieldReader {
     if (it == object_.end() || it->is_null()) return;
     const absl::Status status = Form<T>::Read(*it, value);
     if (!status.ok()) status_ = Within(std::string(".") + key, status);
+  }
+  template <typename T>
+  void IfSet(const char* key, T& value) {
+    (*this)(key, value);
   }
   const absl::Status& status() const { return status_; }
 

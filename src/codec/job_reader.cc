@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -20,6 +21,17 @@ constexpr std::array<std::pair<const char*, Role>, 5> kRoles = {{
     {"worker", Role::kWorker},
     {"ps", Role::kParameterServer},
     {"evaluator", Role::kEvaluator},
+}};
+
+constexpr std::array<std::pair<const char*, std::optional<absl::Duration> TrainingJob::*>, 4>
+    kTimeLimits = {{{"time", &TrainingJob::time_limit},
+                    {"trial", &TrainingJob::trial_limit},
+                    {"wait", &TrainingJob::wait_limit},
+                    {"progress", &TrainingJob::progress_limit}}};
+
+constexpr std::array<std::pair<std::string_view, FailureReading>, 2> kReadings = {{
+    {"strict", FailureReading::kStrict},
+    {"lenient", FailureReading::kLenient},
 }};
 
 constexpr std::array<std::pair<std::string_view, std::int64_t>, 9> kMemoryUnits = {{
@@ -135,10 +147,13 @@ absl::Status ReadLimits(const Json& json,
                         const std::string& path,
                         UnknownKeys unknown_keys,
                         TrainingJob& job) {
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                           Mapping::Open(json, path, {"time", "grace", "output"}, unknown_keys));
-  if (mapping.Find("time") != nullptr) {
-    VERNIER_RETURN_IF_ERROR(mapping.Read("time", job.time_limit.emplace(), &ReadDuration));
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Mapping::Open(
+          json, path, {"time", "trial", "wait", "progress", "grace", "output"}, unknown_keys));
+  for (const auto& [name, limit] : kTimeLimits) {
+    if (mapping.Find(name) == nullptr) continue;
+    VERNIER_RETURN_IF_ERROR(mapping.Read(name, (job.*limit).emplace(), &ReadDuration));
   }
   VERNIER_RETURN_IF_ERROR(mapping.Read("grace", job.grace, &ReadDuration));
   return mapping.Read("output", job.output_bytes, &ReadMemory);
@@ -162,6 +177,40 @@ Json PythonToJson(const PythonProgram& python) {
   Json json = {{"module", python.module}};
   if (!python.packages.empty()) json["packages"] = python.packages;
   if (!python.runtime.empty()) json["runtime"] = python.runtime;
+  return json;
+}
+
+absl::StatusOr<FailureReading> ReadReading(const Json& json, const std::string& path) {
+  for (const auto& [name, reading] : kReadings) {
+    if (json == name) return reading;
+  }
+  return MustBe(path, "strict or lenient", json);
+}
+
+absl::StatusOr<RestartPolicy> ReadRestarts(const Json& json,
+                                           const std::string& path,
+                                           UnknownKeys unknown_keys) {
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Mapping::Open(json, path, {"reading", "replica", "job", "internal"}, unknown_keys));
+  RestartPolicy restarts;
+  VERNIER_RETURN_IF_ERROR(mapping.Read("reading", restarts.reading, &ReadReading));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("replica", restarts.replica, &ReadInt32));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("job", restarts.job, &ReadInt32));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("internal", restarts.internal, &ReadInt32));
+  return restarts;
+}
+
+// What differs from the default: older studies say nothing of it.
+Json RestartsToJson(const RestartPolicy& restarts) {
+  const RestartPolicy usual;
+  Json json = Json::object();
+  for (const auto& [name, reading] : kReadings) {
+    if (restarts.reading == reading && reading != usual.reading) json["reading"] = name;
+  }
+  if (restarts.replica != usual.replica) json["replica"] = restarts.replica;
+  if (restarts.job != usual.job) json["job"] = restarts.job;
+  if (restarts.internal != usual.internal) json["internal"] = restarts.internal;
   return json;
 }
 
@@ -201,7 +250,8 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
                                           "region",
                                           "replicas",
                                           "limits",
-                                          "priority"},
+                                          "priority",
+                                          "restarts"},
                                          unknown_keys));
   if (const Json* const input = mapping.Find("trainingInput")) {
     VERNIER_ASSIGN_OR_RETURN(
@@ -224,6 +274,10 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
     VERNIER_RETURN_IF_ERROR(ReadLimits(*limits, mapping.PathOf("limits"), unknown_keys, job));
   }
   VERNIER_RETURN_IF_ERROR(mapping.Read("priority", job.priority, &ReadInt32));
+  if (const Json* const restarts = mapping.Find("restarts")) {
+    VERNIER_ASSIGN_OR_RETURN(job.restarts,
+                             ReadRestarts(*restarts, mapping.PathOf("restarts"), unknown_keys));
+  }
   return job;
 }
 
@@ -242,10 +296,15 @@ Json JobToJson(const TrainingJob& job) {
     replicas[RoleName(role, job)] = ReplicaToJson(replica);
   }
   Json& limits = json["limits"] = Json::object();
-  if (job.time_limit) limits["time"] = codec::FormatDuration(*job.time_limit);
+  for (const auto& [name, limit] : kTimeLimits) {
+    if (job.*limit) limits[name] = codec::FormatDuration(*(job.*limit));
+  }
   limits["grace"] = codec::FormatDuration(job.grace);
   limits["output"] = MemoryToJson(job.output_bytes);
   if (job.priority != 0) json["priority"] = job.priority;
+  if (Json restarts = RestartsToJson(job.restarts); !restarts.empty()) {
+    json["restarts"] = std::move(restarts);
+  }
   return json;
 }
 

@@ -72,6 +72,7 @@ void Describe(auto& visit, Is<ReplicaResult> auto& replica) {
   visit("index", replica.index);
   visit("exit_code", replica.exit_code);
   visit("signal", replica.signal);
+  visit.IfSet("restarts", replica.restarts);
 }
 template <>
 struct Form<ReplicaResult> : DescribedForm<ReplicaResult> {};
@@ -85,6 +86,7 @@ void Describe(auto& visit, Is<Attempt> auto& attempt) {
   visit("started", attempt.started);
   visit("ended", attempt.ended);
   visit("failure", attempt.failure);
+  visit.IfSet("transient", attempt.transient);
   visit("message", attempt.message);
   visit("replicas", attempt.replicas);
 }

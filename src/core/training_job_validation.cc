@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "fmt/format.h"
 #include "vernier/core/error.h"
@@ -12,6 +13,7 @@ namespace {
 constexpr std::int32_t kMaxReplicas = 10000;
 constexpr std::size_t kMaxPackages = 100;
 constexpr std::int32_t kMaxPriority = 1000;
+constexpr std::int32_t kMaxRestarts = 100;
 constexpr std::int64_t kLeastOutput = std::int64_t{1} << 20;
 
 bool IsNameStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
@@ -137,6 +139,17 @@ absl::Status CheckPrimary(const TrainingJob& job) {
                     fmt::format("must be 1, got {}", count));
 }
 
+absl::Status CheckTimeLimit(std::string_view name, const std::optional<absl::Duration>& limit) {
+  if (!limit.has_value()) return absl::OkStatus();
+  return CheckPositive(fmt::format("job.limits.{}", name), *limit);
+}
+
+absl::Status CheckRestarts(std::string_view name, std::int32_t count) {
+  if (count >= 0 && count <= kMaxRestarts) return absl::OkStatus();
+  return FieldError(fmt::format("job.restarts.{}", name),
+                    fmt::format("must be from 0 to {}, got {}", kMaxRestarts, count));
+}
+
 }  // namespace
 
 absl::Status CheckTrainingJob(const TrainingJob& job) {
@@ -149,9 +162,13 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
   VERNIER_RETURN_IF_ERROR(CheckPython(job));
   VERNIER_RETURN_IF_ERROR(CheckWords("job.args", job.args));
   VERNIER_RETURN_IF_ERROR(CheckEnvironment("job", job.env));
-  if (job.time_limit.has_value()) {
-    VERNIER_RETURN_IF_ERROR(CheckPositive("job.limits.time", *job.time_limit));
-  }
+  VERNIER_RETURN_IF_ERROR(CheckTimeLimit("time", job.time_limit));
+  VERNIER_RETURN_IF_ERROR(CheckTimeLimit("trial", job.trial_limit));
+  VERNIER_RETURN_IF_ERROR(CheckTimeLimit("wait", job.wait_limit));
+  VERNIER_RETURN_IF_ERROR(CheckTimeLimit("progress", job.progress_limit));
+  VERNIER_RETURN_IF_ERROR(CheckRestarts("replica", job.restarts.replica));
+  VERNIER_RETURN_IF_ERROR(CheckRestarts("job", job.restarts.job));
+  VERNIER_RETURN_IF_ERROR(CheckRestarts("internal", job.restarts.internal));
   if (job.grace < absl::ZeroDuration() || job.grace == absl::InfiniteDuration()) {
     return FieldError("job.grace",
                       fmt::format("must be from 0s up, got {}", absl::FormatDuration(job.grace)));

@@ -8,10 +8,14 @@
 #include "fmt/ranges.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
+#include "src/engine/job_rules.h"
 #include "src/jobs/layout.h"
 
 namespace vernier::engine {
 namespace {
+
+// As AI Platform Training says it.
+constexpr char kInternalError[] = "Internal error occurred for the current attempt";
 
 // Somebody else moved or removed the trial between our look and our change. The next step looks again.
 bool WasOvertaken(const absl::Status& status) {
@@ -35,9 +39,16 @@ std::string NoMetricMessage(const std::string& missing, const MetricReader* read
   return fmt::format("{}; its last lines were: {}", message, fmt::join(lines, " | "));
 }
 
+std::int64_t Restarts(const std::vector<ReplicaResult>& replicas) {
+  std::int64_t sum = 0;
+  for (const ReplicaResult& replica : replicas) sum += replica.restarts;
+  return sum;
+}
+
 GangStatus Recorded(const Attempt& attempt) {
   return {.state = attempt.state,
           .failure = attempt.failure,
+          .transient = attempt.transient,
           .message = attempt.message,
           .replicas = attempt.replicas};
 }
@@ -61,6 +72,16 @@ absl::Status TrialRun::Step(const Study& study, bool may_start) {
 
 absl::Status TrialRun::TakeUp(const Study& study, const Trial& trial, bool may_start) {
   if (IsFinished(trial.state)) return GiveBack();
+  const bool waits = trial.state == TrialState::kRequested || trial.state == TrialState::kQueued;
+  if (waits && study.state == StudyState::kActive) {
+    const absl::Time now = context_.clock.Now();
+    if (const auto spent = FindSpentWait(*study.spec.job, trial, now)) {
+      return Withdraw(trial, *spent);
+    }
+    if (const auto spent = FindSpentLimit(*study.spec.job, trial, now)) {
+      return GiveUp(FailureClass::kTimeout, *spent);
+    }
+  }
   const bool start = may_start && study.state == StudyState::kActive;
   switch (trial.state) {
     case TrialState::kRequested:
@@ -125,11 +146,20 @@ absl::Status TrialRun::Launch(const Study& study, const Trial& trial) {
     return GiveUp(FailureClass::kUserError, std::string(opened.message()));
   }
   VERNIER_RETURN_IF_ERROR(RecordAttempt({}, AttemptState::kStarting));
-  if (absl::Status started = context_.launcher.Start(*gang); !started.ok()) {
-    // A full disk is no fault of the trial: the next step tries again.
-    if (absl::IsResourceExhausted(started)) return started;
-    return GiveUp(FailureClass::kInternal, std::string(started.message()));
-  }
+  return StartGang(*gang);
+}
+
+absl::Status TrialRun::StartGang(const GangProgram& gang) {
+  const absl::Status started = context_.launcher.Start(gang);
+  // A full disk is no fault of the trial: the next step tries again.
+  if (started.ok() || absl::IsResourceExhausted(started)) return started;
+  return Abort(std::string(started.message()));
+}
+
+absl::Status TrialRun::Abort(std::string_view error) {
+  internal_error_ = error;
+  VERNIER_RETURN_IF_ERROR(context_.launcher.Stop(*attempt_));
+  stop_sent_ = true;
   return absl::OkStatus();
 }
 
@@ -147,13 +177,11 @@ absl::Status TrialRun::Adopt(const Study& study, const Trial& trial) {
   if (!status.ok() && !absl::IsNotFound(status.status())) return status.status();
   attempt_ = id;
   if (status.ok() && status->state == AttemptState::kStarting) {
-    return context_.launcher.Start(*gang);  // Of which only a part may have been started.
+    return StartGang(*gang);  // Of which only a part may have been started.
   }
   if (status.ok()) return Follow(study, trial);
   if (attempt.state == AttemptState::kRunning) {
-    return Finish(study,
-                  trial,
-                  {.state = AttemptState::kLost, .message = "the records of the attempt are gone"});
+    return Abort("the records of the attempt are gone");  // What it started may still run.
   }
   if (trial.state == TrialState::kStopping) {
     return Finish(study, trial, {.state = AttemptState::kStopped});
@@ -171,14 +199,30 @@ absl::Status TrialRun::Follow(const Study& study, Trial trial) {
     trial = *std::move(now);
   }
   if (IsEnded(status.state)) return Finish(study, trial, status);
-  if (trial.state == TrialState::kStopping && !stop_sent_) {
-    VERNIER_RETURN_IF_ERROR(context_.launcher.Stop(*attempt_));
-    stop_sent_ = true;
+  return StopIfDue(study, trial);
+}
+
+absl::Status TrialRun::StopIfDue(const Study& study, const Trial& trial) {
+  if (stop_sent_) return absl::OkStatus();
+  const absl::Time now = context_.clock.Now();
+  if (trial.state == TrialState::kPreparing) {
+    const auto spent = FindSpentWait(*study.spec.job, trial, now);
+    if (spent.has_value()) VERNIER_RETURN_IF_ERROR(Withdraw(trial, *spent));
   }
+  spent_limit_ = FindSpentLimit(*study.spec.job, trial, now);
+  if (trial.state != TrialState::kStopping && !spent_limit_) return absl::OkStatus();
+  VERNIER_RETURN_IF_ERROR(context_.launcher.Stop(*attempt_));
+  stop_sent_ = true;
   return absl::OkStatus();
 }
 
 absl::StatusOr<Trial> TrialRun::MarkRunning(const Trial& trial, const GangStatus& status) {
+  // One that was stopped before anybody saw it run may never have run.
+  if (status.state == AttemptState::kStopped) return trial;
+  if (trial.state == TrialState::kRunning && status.state == AttemptState::kRunning &&
+      Restarts(status.replicas) > Restarts(trial.attempts.back().replicas)) {
+    VERNIER_RETURN_IF_ERROR(RecordAttempt(status, AttemptState::kRunning));
+  }
   if (trial.state != TrialState::kPreparing) return trial;
   VERNIER_RETURN_IF_ERROR(RecordAttempt(status, AttemptState::kRunning));
   return context_.studies.Move(id_, TrialState::kRunning, FailureClass::kNone, "");
@@ -215,19 +259,70 @@ absl::Status TrialRun::Abandon() {
   return TakeDown(status);
 }
 
-absl::Status TrialRun::Finish(const Study& study, const Trial& trial, const GangStatus& status) {
+GangStatus TrialRun::Judge(const Study& study, const Trial& trial, GangStatus status) const {
+  if (status.state == AttemptState::kLost) {
+    if (status.failure == FailureClass::kNone) status.failure = FailureClass::kNodeLost;
+    status.transient = true;
+    return status;
+  }
+  if (status.state != AttemptState::kStopped || trial.state == TrialState::kStopping) return status;
+  // Stopped, and nobody wanted the trial to be: because of a limit, or of an error on our side.
+  status.state = AttemptState::kFailed;
+  const auto spent = spent_limit_.has_value()
+                         ? spent_limit_
+                         : FindSpentLimit(*study.spec.job, trial, context_.clock.Now());
+  status.failure = spent.has_value() ? FailureClass::kTimeout : FailureClass::kInternal;
+  status.transient = !spent.has_value();
+  const std::string error =
+      internal_error_.empty() ? "it was stopped from outside" : internal_error_;
+  status.message = spent.value_or(error);
+  return status;
+}
+
+absl::Status TrialRun::Finish(const Study& study, const Trial& trial, const GangStatus& end) {
+  const GangStatus status = Judge(study, trial, end);
   VERNIER_RETURN_IF_ERROR(RecordAttempt(status, status.state));
   if (trial.state == TrialState::kStopping) {
     VERNIER_RETURN_IF_ERROR(FinishStopped(study, trial));
   } else if (status.state == AttemptState::kSucceeded) {
     VERNIER_RETURN_IF_ERROR(FinishSucceeded(study, trial));
+  } else if (IsWorthAnother(study.spec.job->restarts, trial, status)) {
+    return Requeue();
   } else {
-    const FailureClass failure =
-        status.state == AttemptState::kLost ? FailureClass::kNodeLost : status.failure;
-    VERNIER_RETURN_IF_ERROR(UnlessOvertaken(
-        context_.studies.Fail(id_, failure, status.message, std::nullopt, caller()).status()));
+    VERNIER_RETURN_IF_ERROR(FinishFailed(status));
   }
   return GiveBack();
+}
+
+absl::Status TrialRun::FinishFailed(const GangStatus& status) {
+  const bool is_internal = IsInternal(status.failure);
+  return GiveUp(
+      status.failure,
+      is_internal ? fmt::format("{}: {}", kInternalError, status.message) : status.message);
+}
+
+absl::Status TrialRun::Withdraw(const Trial& trial, std::string_view reason) {
+  const auto move = [&](TrialState to) {
+    return context_.studies.Move(id_, to, FailureClass::kNone, reason).status();
+  };
+  if (trial.state == TrialState::kRequested) return UnlessOvertaken(move(TrialState::kCancelled));
+  absl::Status moved = move(TrialState::kStopping);
+  if (moved.ok() && trial.state == TrialState::kQueued) moved = move(TrialState::kCancelled);
+  return UnlessOvertaken(moved);
+}
+
+absl::Status TrialRun::Requeue() {
+  const absl::Status queued =
+      context_.studies.Move(id_, TrialState::kQueued, FailureClass::kNone, "").status();
+  if (!queued.ok()) return UnlessOvertaken(queued);
+  const std::optional<AttemptId> old = std::exchange(attempt_, std::nullopt);
+  taken_up_ = false;
+  stop_sent_ = false;
+  internal_error_.clear();
+  spent_limit_.reset();
+  reader_.reset();
+  unreported_.clear();
+  return old.has_value() ? context_.launcher.Release(*old) : absl::OkStatus();
 }
 
 // A trial that a rule or a user stopped keeps its last measurement; one that its study stopped, or that has none, is
@@ -262,7 +357,8 @@ absl::Status TrialRun::RecordAttempt(const GangStatus& status, AttemptState stat
   if (trial->attempts.empty()) return absl::OkStatus();
   const AttemptId id{id_, trial->attempts.back().number};
   return UnlessOvertaken(
-      context_.studies.MoveAttempt(id, state, status.failure, status.message, status.replicas)
+      context_.studies
+          .MoveAttempt(id, state, status.failure, status.transient, status.message, status.replicas)
           .status());
 }
 

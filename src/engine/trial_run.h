@@ -54,14 +54,27 @@ class TrialRun {
   absl::Status Queue(const Study& study);
   absl::Status Place(const Study& study, const Trial& trial);
   absl::Status Launch(const Study& study, const Trial& trial);
+  // Starts the placed gang, or what of it was not started yet.
+  absl::Status StartGang(const GangProgram& gang);
+  // What runs of the attempt is taken down because of an error that is not the program's.
+  absl::Status Abort(std::string_view error);
   absl::Status Adopt(const Study& study, const Trial& trial);
   absl::Status Follow(const Study& study, Trial trial);
   absl::Status TakeDown(const GangStatus& status);
   absl::StatusOr<Trial> MarkRunning(const Trial& trial, const GangStatus& status);
+  // Tells the gang to stop, once, if the trial was told to or a limit is spent.
+  absl::Status StopIfDue(const Study& study, const Trial& trial);
   absl::StatusOr<Trial> ReadMetrics(Trial trial);
   absl::Status Finish(const Study& study, const Trial& trial, const GangStatus& status);
   absl::Status FinishStopped(const Study& study, const Trial& trial);
   absl::Status FinishSucceeded(const Study& study, const Trial& trial);
+  absl::Status FinishFailed(const GangStatus& status);
+  // Ends a trial that waits for its first run for too long.
+  absl::Status Withdraw(const Trial& trial, std::string_view reason);
+  // What the end of the attempt means for its trial, where the launcher alone cannot tell.
+  GangStatus Judge(const Study& study, const Trial& trial, GangStatus status) const;
+  // Back to QUEUED, for the next attempt.
+  absl::Status Requeue();
   absl::Status RecordAttempt(const GangStatus& status, AttemptState state);
   absl::Status GiveUp(FailureClass failure, std::string_view message);
   absl::Status GiveBack();
@@ -75,6 +88,8 @@ class TrialRun {
   bool done_ = false;
   bool stop_sent_ = false;
   std::optional<AttemptId> waiting_;  // In the launcher's queue.
+  std::optional<std::string> spent_limit_;  // Why this process stopped the attempt.
+  std::string internal_error_;        // Why this process aborted the attempt; empty if it did not.
   std::optional<AttemptId> attempt_;  // Placed or adopted by this process: it holds its room.
   // Started or adopted to the end. Where that was refused half way, by a full disk for one, the next step finds out from
   // the records how far it came.

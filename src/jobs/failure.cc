@@ -1,23 +1,12 @@
 #include "src/jobs/failure.h"
 
 #include <csignal>
+#include <optional>
 
 #include "fmt/format.h"
 
 namespace vernier::jobs {
 namespace {
-
-// Shells and containers report the end by signal N as status 128 + N.
-constexpr std::int32_t kSignalBase = 128;
-
-std::optional<std::int32_t> SignalOf(const ReplicaExit& exit) {
-  if (exit.signal.has_value()) return exit.signal;
-  if (exit.exit_code.has_value() && *exit.exit_code > kSignalBase &&
-      *exit.exit_code < kSignalBase + NSIG) {
-    return *exit.exit_code - kSignalBase;
-  }
-  return std::nullopt;
-}
 
 std::string SignalName(std::int32_t signal) {
   switch (signal) {
@@ -46,47 +35,39 @@ std::string SignalName(std::int32_t signal) {
   }
 }
 
-// Only somebody outside of the program sends these.
-bool IsFromOutside(std::int32_t signal) {
-  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+// "9(SIGKILL)", or a plain exit code.
+std::string StatusText(const ReplicaExit& exit) {
+  const std::optional<std::int32_t> signal = SignalOf(exit);
+  if (!signal.has_value()) return fmt::format("{}", exit.exit_code.value_or(0));
+  return fmt::format("{}({})", exit.exit_code.value_or(*signal), SignalName(*signal));
+}
+
+std::string Ended(std::string_view replica, std::string_view status, std::string_view reason) {
+  return fmt::format(
+      "{} exited with a non-zero status of {}. Termination reason: {}.", replica, status, reason);
 }
 
 }  // namespace
 
 Failure Classify(std::string_view role, std::int32_t index, const ReplicaExit& exit) {
-  if (!exit.error.empty()) {
-    return {FailureClass::kUserError,
-            fmt::format("The replica {} {} could not be started: {}.", role, index, exit.error)};
+  const std::string name = fmt::format("The replica {} {}", role, index);
+  const std::string status = StatusText(exit);
+  switch (KindOf(exit)) {
+    case ExitKind::kSuccess:
+      return {};
+    case ExitKind::kNotStarted:
+      return {FailureClass::kUserError,
+              fmt::format("{} could not be started: {}.", name, exit.error)};
+    case ExitKind::kOutOfMemory:
+      return {FailureClass::kOutOfMemory,
+              fmt::format(
+                  "{} ran out-of-memory and exited with a non-zero status of {}.", name, status)};
+    case ExitKind::kFromOutside:
+      return {FailureClass::kPreempted, Ended(name, status, "ended from outside")};
+    default:
+      return {FailureClass::kUserError,
+              Ended(name, status, SignalOf(exit).has_value() ? "crashed" : "Error")};
   }
-  const std::optional<std::int32_t> signal = SignalOf(exit);
-  if (!signal.has_value()) {
-    const std::int32_t code = exit.exit_code.value_or(0);
-    if (code == 0) return {};
-    return {FailureClass::kUserError,
-            fmt::format("The replica {} {} exited with a non-zero status of {}. "
-                        "Termination reason: Error.",
-                        role,
-                        index,
-                        code)};
-  }
-  const std::string status =
-      fmt::format("{}({})", exit.exit_code.value_or(*signal), SignalName(*signal));
-  if (*signal == SIGKILL && exit.out_of_memory) {
-    return {
-        FailureClass::kOutOfMemory,
-        fmt::format("The replica {} {} ran out-of-memory and exited with a non-zero status of {}.",
-                    role,
-                    index,
-                    status)};
-  }
-  const bool outside = IsFromOutside(*signal);
-  return {outside ? FailureClass::kPreempted : FailureClass::kUserError,
-          fmt::format("The replica {} {} exited with a non-zero status of {}. "
-                      "Termination reason: {}.",
-                      role,
-                      index,
-                      status,
-                      outside ? "ended from outside" : "crashed")};
 }
 
 Failure ClassifyLost(std::string_view role, std::int32_t index) {

@@ -1,24 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "src/jobs/replica_exit.h"
 #include "vernier/core/trial.h"
 
-// What the end of a replica means, by the strict reading of the service that Vernier follows: a program's own non-zero
-// status is final, an end from outside is not the program's fault.
+// What the end of a replica means to its user: a class, and a sentence.
 namespace vernier::jobs {
-
-// How the main process of a replica ended.
-struct ReplicaExit {
-  std::optional<std::int32_t> exit_code;
-  std::optional<std::int32_t> signal;
-  bool out_of_memory = false;  // The host's memory ran out meanwhile; tells who sent a SIGKILL.
-  std::string error;           // Why the program could not be started; empty if it was.
-  friend bool operator==(const ReplicaExit&, const ReplicaExit&) = default;
-};
 
 struct Failure {
   FailureClass failure = FailureClass::kNone;
@@ -26,10 +16,10 @@ struct Failure {
   friend bool operator==(const Failure&, const Failure&) = default;
 };
 
-// kNone and no message for exit code 0. A restart policy that tells passing failures from lasting ones reads the class.
+// kNone and no message for exit code 0.
 Failure Classify(std::string_view role, std::int32_t index, const ReplicaExit& exit);
 
-// A replica of which nothing is left, not even how it ended.
+// A replica of which nothing is left, not even how it ended: an error of the service, not of the program.
 Failure ClassifyLost(std::string_view role, std::int32_t index);
 
 }  // namespace vernier::jobs

@@ -213,6 +213,7 @@ absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
                    .replicas = {},
                    .python = job.python,
                    .time_limit = job.time_limit,
+                   .restarts = job.restarts,
                    .grace = job.grace,
                    .output_bytes = job.output_bytes};
   std::size_t i = 0;

@@ -10,7 +10,7 @@
 namespace vernier::launch {
 namespace {
 
-constexpr std::string_view kForm = "vernier-program-2";
+constexpr std::string_view kForm = "vernier-program-3";
 
 // Closes its descriptor, and keeps errno as it was.
 class File {
@@ -82,12 +82,16 @@ std::string FolderOf(const std::string& path) {
 
 }  // namespace
 
+std::string EarlierExitFile(int run) { return "exit-" + std::to_string(run) + ".json"; }
+
 std::string EncodeProgram(const SupervisedProgram& program) {
   std::string bytes;
   AddField(bytes, kForm);
   AddField(bytes, program.directory);
   AddField(bytes, std::to_string(program.grace_ms));
   AddField(bytes, std::to_string(program.output_bytes));
+  AddField(bytes, std::to_string(program.restarts));
+  AddField(bytes, program.lenient ? "1" : "0");
   AddField(bytes, std::to_string(program.argv.size()));
   for (const std::string& argument : program.argv) AddField(bytes, argument);
   AddField(bytes, std::to_string(program.env.size()));
@@ -105,6 +109,8 @@ std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes) {
   program.directory = fields.Text();
   program.grace_ms = fields.Number();
   program.output_bytes = fields.Number();
+  program.restarts = fields.Number();
+  program.lenient = fields.Number() != 0;
   for (std::int64_t left = fields.Number(); left > 0 && fields.ok(); --left) {
     program.argv.push_back(fields.Text());
   }

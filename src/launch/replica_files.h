@@ -16,7 +16,9 @@
 //                    all; or by a launcher, so that no supervisor ever will
 //   running.json     the program runs: its process id, when it started
 //   output.log       what it printed, and in output.log.N what it printed later: src/launch/output_segments.h
-//   exit.json        how it ended; written last, when nothing of it is left
+//   exit-1.json, …   how its first run ended, and its second: written when nothing of it is left, and before the program
+//                    is started again, by the same supervisor; so many of them, so many restarts
+//   exit.json        how its last run ended; written last, when nothing of it is left
 namespace vernier::launch {
 
 inline constexpr char kProgramFile[] = "program";
@@ -25,6 +27,9 @@ inline constexpr char kStartedFile[] = "started";
 inline constexpr char kRunningFile[] = "running.json";
 inline constexpr char kOutputFile[] = "output.log";
 inline constexpr char kExitFile[] = "exit.json";
+
+// The record of a run that was followed by another; the first is run 1.
+std::string EarlierExitFile(int run);
 
 // A variable that every process of a replica has, with the replica's folder: how they are found when their supervisor
 // is gone.
@@ -37,6 +42,9 @@ struct SupervisedProgram {
   std::string directory;
   std::int64_t grace_ms = 0;      // Between TERM and KILL.
   std::int64_t output_bytes = 0;  // At most so much of what it prints is kept.
+  std::int64_t restarts =
+      0;                 // So often it is started again, where src/jobs/replica_exit.h says so.
+  bool lenient = false;  // How an own status is read there.
   friend bool operator==(const SupervisedProgram&, const SupervisedProgram&) = default;
 };
 

@@ -27,6 +27,17 @@ absl::StatusOr<const Attempt*> FindLive(const Trial& trial, const AttemptId& id)
       Reason::kLeaseLost);
 }
 
+std::int64_t Restarts(const std::vector<ReplicaResult>& replicas) {
+  std::int64_t sum = 0;
+  for (const ReplicaResult& replica : replicas) sum += replica.restarts;
+  return sum;
+}
+
+// Whether a replica of the running attempt was started again since it was last recorded.
+bool IsRestart(const Attempt& attempt, const std::vector<ReplicaResult>& replicas) {
+  return attempt.state == AttemptState::kRunning && Restarts(replicas) > Restarts(attempt.replicas);
+}
+
 // A waiting trial that is taken up counts as open from then on.
 absl::Status CheckTakeUp(const Draft& draft, TrialNumber trial) {
   if (!draft.row(trial).waiting || ParallelRoom(draft.study()) > 0) return absl::OkStatus();
@@ -77,16 +88,18 @@ absl::StatusOr<Trial> StudiesImpl::PlaceAttempt(TrialId id,
 absl::StatusOr<Trial> StudiesImpl::MoveAttempt(AttemptId id,
                                                AttemptState to,
                                                FailureClass failure,
+                                               bool transient,
                                                std::string_view message,
                                                const std::vector<ReplicaResult>& replicas) {
   return ChangeTrial(id.trial, EngineCaller(), [&](Draft& draft, Transient&) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Attempt* attempt, FindLive(draft.trial(id.trial.number), id));
-    if (attempt->state == to) return absl::OkStatus();
+    if (attempt->state == to && !IsRestart(*attempt, replicas)) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(CheckMove(AttemptTitle(id), attempt->state, to));
     draft.Add(AttemptStateChanged{.trial = id.trial.number,
                                   .attempt = id.number,
                                   .to = to,
                                   .failure = failure,
+                                  .transient = transient,
                                   .message = std::string(message),
                                   .replicas = replicas});
     return absl::OkStatus();

@@ -38,7 +38,13 @@ std::string TrialsReason(const Study& study) {
       bound ? fmt::format("; {} of {} trials saved", *bound - study.trials, *bound) : "");
 }
 
-std::string FailuresReason(const Study& study) {
+std::string FailuresReason(const StudyFold& fold) {
+  const Study& study = fold.header();
+  if (!fold.FailuresSpent()) {
+    const std::vector<TrialNumber>& first = fold.first_ended();
+    return fmt::format(
+        "first {} trials all failed: {}", first.size(), fold.Find(first.front())->trial.message);
+  }
   return fmt::format(
       "{} trials failed, the bound is {}", study.failed, *study.spec.budget.failed_trials);
 }
@@ -198,12 +204,12 @@ void Settle(Draft& draft, const Transient& transient) {
   const Study& study = draft.study();
   const bool is_active = study.state == StudyState::kActive;
   if (!is_active && study.state != StudyState::kPaused) return FinishIfDown(draft);
-  const bool failed = draft.fold().FailuresSpent();
+  const bool failed = draft.fold().FailuresSpent() || draft.fold().FailedAlike();
   if (!failed && !draft.fold().TimeSpent(draft.now())) {
     if (is_active) SettleActive(draft, transient);
     return;
   }
-  const std::string reason = failed ? FailuresReason(study) : TimeReason(study);
+  const std::string reason = failed ? FailuresReason(draft.fold()) : TimeReason(study);
   if (is_active && draft.fold().unfinished().empty()) {
     AddStudyMove(draft, failed ? StudyState::kFailed : StudyState::kCompleted, reason);
   } else {

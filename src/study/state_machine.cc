@@ -69,6 +69,7 @@ constexpr std::array kAttemptMoves = {
     Move{AttemptState::kStarting, AttemptState::kFailed},
     Move{AttemptState::kStarting, AttemptState::kStopped},
     Move{AttemptState::kStarting, AttemptState::kLost},
+    Move{AttemptState::kRunning, AttemptState::kRunning},  // A replica was started again.
     Move{AttemptState::kRunning, AttemptState::kSucceeded},
     Move{AttemptState::kRunning, AttemptState::kFailed},
     Move{AttemptState::kRunning, AttemptState::kStopped},

@@ -101,6 +101,7 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Trial> MoveAttempt(AttemptId id,
                                     AttemptState to,
                                     FailureClass failure,
+                                    bool transient,
                                     std::string_view message,
                                     const std::vector<ReplicaResult>& replicas) override;
 

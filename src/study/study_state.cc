@@ -1,11 +1,13 @@
 #include "src/study/study_state.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 #include <variant>
 
 #include "src/core/status.h"
 #include "src/study/algorithm_source.h"
+#include "src/study/alike.h"
 #include "src/study/fold_error.h"
 #include "src/study/state_machine.h"
 
@@ -97,6 +99,17 @@ bool StudyFold::FailuresSpent() const {
   return bound.has_value() && header_.failed >= *bound;
 }
 
+bool StudyFold::FailedAlike() const {
+  const bool is_asked = header_.spec.job.has_value() && !header_.spec.budget.failed_trials;
+  if (!is_asked || header_.completed > 0 || first_ended_.size() < kTellingTrials) return false;
+  const Trial& first = Find(first_ended_.front())->trial;
+  return std::ranges::all_of(first_ended_, [&](TrialNumber number) {
+    const Trial& trial = Find(number)->trial;
+    return trial.state == TrialState::kFailed && trial.failure == first.failure &&
+           WithoutNumbers(trial.message) == WithoutNumbers(first.message);
+  });
+}
+
 absl::StatusOr<TrialRow*> StudyFold::Row(const Event& event, TrialNumber trial) {
   if (Find(trial) == nullptr) return Damaged(event, "there is no trial {}", trial.value());
   return &rows_[static_cast<std::size_t>(trial.value() - 1)];
@@ -120,9 +133,9 @@ absl::Status StudyFold::On(const Event& event, const StudyStateChanged& change) 
   }
   if (change.to == StudyState::kPaused) paused_since_ = event.time;
   if (change.to == StudyState::kStopping) {
-    ending_ = FailuresSpent()         ? StudyState::kFailed
-              : TimeSpent(event.time) ? StudyState::kCompleted
-                                      : StudyState::kCancelled;
+    ending_ = FailuresSpent() || FailedAlike() ? StudyState::kFailed
+              : TimeSpent(event.time)          ? StudyState::kCompleted
+                                               : StudyState::kCancelled;
   }
   header_.state = change.to;
   header_.reason = change.reason;

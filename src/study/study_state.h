@@ -39,6 +39,9 @@ struct TrialRow {
 // Equal for equal (step, time, metrics, source), bit for bit.
 std::string MeasurementKey(const Measurement& measurement);
 
+// How many failures of a kind, with no success, tell that a job cannot succeed.
+inline constexpr std::size_t kTellingTrials = 3;
+
 // All that a study's log says, folded into one value: what the events mean.
 //
 // Pure: it reads no clock and draws no chance; points are taken as recorded. Equal logs give equal folds. Copying is not
@@ -81,6 +84,11 @@ class StudyFold {
   absl::Duration ActiveTime(absl::Time now) const;
   bool TimeSpent(absl::Time now) const;
   bool FailuresSpent() const;
+  // Of a study with a job and without a bound of its own on failures: whether the first kTellingTrials trials that ended
+  // all failed in the same way, and none has completed since. Then the job is broken, not its points.
+  bool FailedAlike() const;
+  // The first trials that ended, in that order, but for cancelled ones; kTellingTrials at most.
+  const std::vector<TrialNumber>& first_ended() const { return first_ended_; }
   // While STOPPING: the state in which the study ends.
   StudyState ending() const { return ending_; }
 
@@ -119,6 +127,7 @@ class StudyFold {
   TrialLog finished_;
   std::set<TrialNumber> unfinished_;
   std::set<TrialNumber> leased_;
+  std::vector<TrialNumber> first_ended_;
   RequestBook requests_;
   std::string optimizer_state_;
   EventSeq optimizer_state_from_;

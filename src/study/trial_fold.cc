@@ -110,6 +110,7 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
     default:
       ++header_.failed;
   }
+  if (first_ended_.size() < kTellingTrials) first_ended_.push_back(trial.number);
   return Observe(event, row);
 }
 
@@ -214,9 +215,10 @@ absl::Status StudyFold::On(const Event& event, const AttemptStateChanged& change
                    AttemptStateName(change.to));
   }
   attempt->state = change.to;
-  if (change.to == AttemptState::kRunning) attempt->started = event.time;
+  if (change.to == AttemptState::kRunning && !attempt->started) attempt->started = event.time;
   if (IsEnded(change.to)) attempt->ended = event.time;
   attempt->failure = change.failure;
+  attempt->transient = change.transient;
   attempt->message = change.message;
   if (!change.replicas.empty()) attempt->replicas = change.replicas;
   return absl::OkStatus();

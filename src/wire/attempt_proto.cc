@@ -34,6 +34,7 @@ void EncodeReplicas(const Attempt& attempt, v1::Attempt* out) {
     replica->set_reported(true);
     if (result.exit_code.has_value()) replica->set_exit_code(*result.exit_code);
     if (result.signal.has_value()) replica->set_signal(*result.signal);
+    replica->set_restarts(result.restarts);
   }
 }
 
@@ -46,7 +47,11 @@ void DecodeReplica(const v1::Replica& proto, Attempt* attempt) {
                                   .gpus = {proto.gpus().begin(), proto.gpus().end()}});
   }
   if (!proto.reported()) return;
-  ReplicaResult result{.role = proto.role(), .index = proto.index(), .exit_code = {}, .signal = {}};
+  ReplicaResult result{.role = proto.role(),
+                       .index = proto.index(),
+                       .exit_code = {},
+                       .signal = {},
+                       .restarts = proto.restarts()};
   if (proto.has_exit_code()) result.exit_code = proto.exit_code();
   if (proto.has_signal()) result.signal = proto.signal();
   attempt->replicas.push_back(result);
@@ -62,6 +67,7 @@ void EncodeAttempt(const Attempt& attempt, v1::Attempt* out) {
   if (attempt.started.has_value()) EncodeTime(*attempt.started, out->mutable_start_time());
   if (attempt.ended.has_value()) EncodeTime(*attempt.ended, out->mutable_end_time());
   out->set_failure(Encode(attempt.failure));
+  out->set_transient(attempt.transient);
   out->set_message(ValidUtf8(attempt.message));
   EncodeReplicas(attempt, out);
 }
@@ -83,6 +89,7 @@ absl::StatusOr<Attempt> DecodeAttempt(const v1::Attempt& proto) {
   attempt.placed = DecodeTime(proto.place_time());
   if (proto.has_start_time()) attempt.started = DecodeTime(proto.start_time());
   if (proto.has_end_time()) attempt.ended = DecodeTime(proto.end_time());
+  attempt.transient = proto.transient();
   attempt.message = proto.message();
   for (const auto& replica : proto.replicas()) DecodeReplica(replica, &attempt);
   return attempt;

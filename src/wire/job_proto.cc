@@ -81,6 +81,37 @@ absl::Status DecodeReplicas(const v1::TrainingJob& job, TrainingJob* out) {
   return absl::OkStatus();
 }
 
+void EncodeRestarts(const RestartPolicy& restarts, v1::RestartPolicy* out) {
+  const bool lenient = restarts.reading == FailureReading::kLenient;
+  out->set_reading(lenient ? v1::RestartPolicy::LENIENT : v1::RestartPolicy::STRICT);
+  out->set_replica(restarts.replica);
+  out->set_job(restarts.job);
+  out->set_internal(restarts.internal);
+}
+
+RestartPolicy DecodeRestarts(const v1::RestartPolicy& restarts) {
+  RestartPolicy decoded;
+  if (restarts.reading() == v1::RestartPolicy::LENIENT) decoded.reading = FailureReading::kLenient;
+  if (restarts.has_replica()) decoded.replica = restarts.replica();
+  if (restarts.has_job()) decoded.job = restarts.job();
+  if (restarts.has_internal()) decoded.internal = restarts.internal();
+  return decoded;
+}
+
+void EncodeLimits(const TrainingJob& job, v1::TrainingJob* out) {
+  if (job.trial_limit.has_value()) EncodeDuration(*job.trial_limit, out->mutable_trial_limit());
+  if (job.wait_limit.has_value()) EncodeDuration(*job.wait_limit, out->mutable_wait_limit());
+  if (job.progress_limit.has_value()) {
+    EncodeDuration(*job.progress_limit, out->mutable_progress_limit());
+  }
+}
+
+void DecodeLimits(const v1::TrainingJob& job, TrainingJob* out) {
+  if (job.has_trial_limit()) out->trial_limit = DecodeDuration(job.trial_limit());
+  if (job.has_wait_limit()) out->wait_limit = DecodeDuration(job.wait_limit());
+  if (job.has_progress_limit()) out->progress_limit = DecodeDuration(job.progress_limit());
+}
+
 }  // namespace
 
 void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
@@ -99,6 +130,8 @@ void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
   if (job.python.has_value()) EncodePython(*job.python, out->mutable_python());
   out->set_region(job.region);
   out->set_priority(job.priority);
+  EncodeLimits(job, out);
+  EncodeRestarts(job.restarts, out->mutable_restarts());
 }
 
 absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
@@ -116,6 +149,8 @@ absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
   if (job.has_python()) decoded.python = DecodePython(job.python());
   decoded.region = job.region();
   decoded.priority = job.priority();
+  DecodeLimits(job, &decoded);
+  decoded.restarts = DecodeRestarts(job.restarts());
   return decoded;
 }
 

@@ -448,6 +448,14 @@ INSTANTIATE_TEST_SUITE_P(
          .with = "job: {command: [a], limits: {tme: 5s}}",
          .path = "job.limits.tme",
          .error = "did you mean 'time'?"},
+        {.name = "Reading",
+         .with = "job: {command: [a], restarts: {reading: kind}}",
+         .path = "job.restarts.reading",
+         .error = R"(must be strict or lenient, got "kind")"},
+        {.name = "RestartsKey",
+         .with = "job: {command: [a], restarts: {replicas: 5}}",
+         .path = "job.restarts.replicas",
+         .error = "did you mean 'replica'?"},
     }),
     [](const auto& tested) { return tested.param.name; });
 

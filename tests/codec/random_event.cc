@@ -121,7 +121,8 @@ std::vector<ReplicaResult> RandomResults(Rng& rng) {
     results.push_back({.role = "ps",
                        .index = RandomInt32(rng),
                        .exit_code = Maybe(rng, [&] { return RandomInt32(rng); }),
-                       .signal = Maybe(rng, [&] { return RandomInt32(rng); })});
+                       .signal = Maybe(rng, [&] { return RandomInt32(rng); }),
+                       .restarts = RandomInt32(rng)});
   }
   return results;
 }
@@ -136,6 +137,7 @@ Attempt RandomAttempt(Rng& rng) {
   attempt.started = Maybe(rng, [&] { return RandomTime(rng); });
   attempt.ended = Maybe(rng, [&] { return RandomTime(rng); });
   attempt.failure = RandomEnum(rng, FailureClass::kLost);
+  attempt.transient = rng.UniformInt(2) == 0;
   attempt.message = RandomText(rng);
   attempt.replicas = RandomResults(rng);
   return attempt;
@@ -218,6 +220,7 @@ class Filler {
              .attempt = RandomId<AttemptTag>(rng_),
              .to = RandomEnum(rng_, AttemptState::kLost),
              .failure = RandomEnum(rng_, FailureClass::kLost),
+             .transient = rng_.UniformInt(2) == 0,
              .message = RandomText(rng_),
              .replicas = RandomResults(rng_)};
   }

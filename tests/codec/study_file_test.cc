@@ -133,6 +133,23 @@ TEST(StudyFile, ReadsTheJob) {
   EXPECT_EQ(worker.env.at("OMP_NUM_THREADS"), "1");
 }
 
+TEST(StudyFile, ReadsHowAJobIsLimitedAndTriedAgain) {
+  const std::string text =
+      "study: tiny\nobjective: {minimize: loss}\nparameters: {x: {float: [0, 1]}}\n"
+      "job:\n  command: train\n"
+      "  limits: {time: 30m, trial: 2h, wait: 1d, progress: 10m}\n"
+      "  restarts: {reading: lenient, replica: 2, job: 0, internal: 1}\n";
+  const StudySpec spec = Parse(text);
+  EXPECT_EQ(spec.job->time_limit, absl::Minutes(30));
+  EXPECT_EQ(spec.job->trial_limit, absl::Hours(2));
+  EXPECT_EQ(spec.job->wait_limit, absl::Hours(24));
+  EXPECT_EQ(spec.job->progress_limit, absl::Minutes(10));
+  const RestartPolicy restarts{
+      .reading = FailureReading::kLenient, .replica = 2, .job = 0, .internal = 1};
+  EXPECT_EQ(spec.job->restarts, restarts);
+  EXPECT_EQ(Parse(StudySpecToYaml(spec)).job, spec.job);
+}
+
 TEST(StudyFile, ThreeLinesOfJobAreEnough) {
   const StudySpec spec = Parse(
       "study: tiny\nobjective: {minimize: loss}\nparameters: {x: {float: [0, 1]}}\n"

@@ -47,6 +47,8 @@ void FakeWorld::Turn() {
       job.state = AttemptState::kRunning;
     } else if (job.reported < job.script.values.size()) {
       ++job.reported;
+    } else if (job.script.hangs > 0) {
+      --job.script.hangs;
     } else {
       job.state = job.script.end;
     }
@@ -87,6 +89,10 @@ absl::Status FakeLauncher::Start(const GangProgram& gang) {
     --world_.starts_without_room;
     return ResourceExhausted("cannot write '/nowhere/gang.json': No space left on device");
   }
+  if (world_.broken_starts > 0) {
+    --world_.broken_starts;
+    return Unavailable("supervisor '/nowhere': No such file or directory");
+  }
   auto [job, fresh] = world_.jobs.try_emplace(gang.id);
   if (!fresh) return absl::OkStatus();
   job->second.program = gang;
@@ -105,16 +111,27 @@ absl::StatusOr<GangStatus> FakeLauncher::Adopt(const GangRequest& gang, const Pl
 absl::StatusOr<GangStatus> FakeLauncher::Check(const AttemptId& id) {
   if (!room_.contains(id)) return NotFound("neither placed nor adopted");
   const auto job = world_.jobs.find(id);
-  if (job == world_.jobs.end()) return GangStatus{};
-  return GangStatus{.state = job->second.state,
-                    .failure = job->second.script.failure,
-                    .message = job->second.script.message,
-                    .replicas = {}};
+  if (job == world_.jobs.end()) {
+    return GangStatus{.state =
+                          stopped_.contains(id) ? AttemptState::kStopped : AttemptState::kStarting};
+  }
+  const Script& script = job->second.script;
+  GangStatus status{.state = job->second.state};
+  if (script.restarts > 0) status.replicas = {{.role = "chief", .restarts = script.restarts}};
+  if (status.state != AttemptState::kFailed && status.state != AttemptState::kLost) return status;
+  status.failure = script.failure;
+  status.transient = script.transient;
+  status.message = script.message;
+  return status;
 }
 
 absl::Status FakeLauncher::Stop(const AttemptId& id) {
   const auto job = world_.jobs.find(id);
-  if (job != world_.jobs.end()) job->second.stop = true;
+  if (job == world_.jobs.end()) {
+    stopped_.insert(id);
+  } else {
+    job->second.stop = true;
+  }
   return absl::OkStatus();
 }
 

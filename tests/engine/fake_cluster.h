@@ -17,7 +17,10 @@ struct Script {
   std::vector<double> values = {0.5};
   AttemptState end = AttemptState::kSucceeded;
   FailureClass failure = FailureClass::kNone;
+  bool transient = false;
   std::string message;
+  int hangs = 0;     // So many turns more pass before it ends.
+  int restarts = 0;  // Of its primary, as soon as it runs.
 };
 
 // The machines and the programs on them: what is still there when the process that launched it has died.
@@ -34,6 +37,8 @@ class FakeWorld {
 
   // So many starts more find the disk full.
   int starts_without_room = 0;
+  // So many starts more fail on the launcher's own side.
+  int broken_starts = 0;
 
   struct Job {
     GangProgram program;
@@ -74,6 +79,7 @@ class FakeLauncher final : public Launcher {
   FakeWorld& world_;
   std::map<AttemptId, int> room_;  // Slots reserved by this process.
   std::map<AttemptId, GangRequest> waiting_;
+  std::set<AttemptId> stopped_;    // Told to stop before anything of them ran.
 };
 
 // Reads what a job of the world has reported, from its beginning.

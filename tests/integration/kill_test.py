@@ -7,15 +7,13 @@ suggestion can be recomputed from the log.   usage: kill_test.py BIN_DIR [--kill
 
 import argparse
 import collections
-import json
-import os
 import pathlib
 import random
-import signal
-import subprocess
 import sys
 import tempfile
 import time
+
+from daemon import Daemon
 
 TRAINER = """\
 #!/bin/sh
@@ -46,45 +44,6 @@ job:
 """
 
 
-class Daemon:
-    def __init__(self, bin_dir, folder):
-        self.command = [str(bin_dir / "vernierd"), "--listen", "127.0.0.1:0", "--store", str(folder / "vernier.db")]
-        self.log = folder / "vernierd.log"
-        self.process = None
-
-    def start(self):
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=open(self.log, "ab"), text=True)
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"vernierd did not start:\n{self.log.read_text()[-2000:]}")
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(timeout=20)
-
-
-def vernier(bin_dir, folder, *words, check=True):
-    result = subprocess.run([str(bin_dir / "vernier"), *words, "--store", str(folder / "vernier.db")],
-                            capture_output=True, text=True, timeout=60)
-    if check and result.returncode != 0:
-        sys.exit(f"vernier {' '.join(words)}: exit {result.returncode}\n{result.stdout}\n{result.stderr}")
-    return result.stdout
-
-
-def wait_until_ended(bin_dir, folder, seconds):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        study = json.loads(vernier(bin_dir, folder, "study", "show", "killed", "-o", "json"))
-        if study["state"] not in ("STUDY_ACTIVE", "STUDY_PAUSED", "STUDY_STOPPING"):
-            return study
-        time.sleep(0.2)
-    sys.exit("the study did not end in time")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("bin_dir", type=pathlib.Path)
@@ -103,16 +62,16 @@ def main():
             trainer=trainer, record=record, trials=args.trials, algorithm=args.algorithm))
         daemon = Daemon(args.bin_dir, folder)
         daemon.start()
-        vernier(args.bin_dir, folder, "study", "create", str(folder / "study.yaml"))
+        daemon.call("study", "create", folder / "study.yaml")
         kills = 0
         while kills < args.kills:
             time.sleep(chance.uniform(0.02, 0.7))
             daemon.kill()
             kills += 1
             daemon.start()
-        study = wait_until_ended(args.bin_dir, folder, 120)
-        trials = json.loads(vernier(args.bin_dir, folder, "trial", "list", "killed", "-o", "json"))
-        replay = vernier(args.bin_dir, folder, "study", "replay", "killed", "--verify", "--strict")
+        study = daemon.wait_for_study("killed")
+        trials = daemon.json("trial", "list", "killed")
+        replay = daemon.call("study", "replay", "killed", "--verify", "--strict")
         daemon.stop()
         check(args, study, trials, record.read_text().split("\n")[:-1])
     print(f"{kills} kills, {len(trials)} trials, seed {args.seed}; replay: {replay.strip().splitlines()[-1]}")

@@ -74,5 +74,59 @@ INSTANTIATE_TEST_SUITE_P(
                  "directory."}),
     [](const auto& test) { return test.param.name; });
 
+struct RemedyCase {
+  std::string name;
+  ReplicaExit exit;
+  ExitKind kind;
+  Remedy strict;
+  Remedy lenient;
+};
+class RemedyTest : public ::testing::TestWithParam<RemedyCase> {};
+
+TEST_P(RemedyTest, FollowsFromTheEndAndTheReading) {
+  const ExitKind kind = KindOf(GetParam().exit);
+  EXPECT_EQ(kind, GetParam().kind);
+  EXPECT_EQ(RemedyOf(kind, /*lenient=*/false), GetParam().strict);
+  EXPECT_EQ(RemedyOf(kind, /*lenient=*/true), GetParam().lenient);
+}
+
+using enum ExitKind;
+using enum Remedy;
+
+INSTANTIATE_TEST_SUITE_P(
+    Exits,
+    RemedyTest,
+    ::testing::Values(
+        RemedyCase{"Zero", {.exit_code = 0}, kSuccess, kNone, kNone},
+        RemedyCase{"One", {.exit_code = 1}, kOwnStatus, kNone, kRestartReplica},
+        RemedyCase{"HighestOfItsOwn", {.exit_code = 127}, kOwnStatus, kNone, kRestartReplica},
+        RemedyCase{"NoSignalAbove", {.exit_code = 255}, kOwnStatus, kNone, kRestartReplica},
+        RemedyCase{"Arithmetic", {.signal = SIGFPE}, kOwnStatus, kNone, kRestartReplica},
+        RemedyCase{"Abort", {.signal = SIGABRT}, kCrashed, kRerunJob, kRestartReplica},
+        RemedyCase{"AbortInAContainer", {.exit_code = 134}, kCrashed, kRerunJob, kRestartReplica},
+        RemedyCase{"Crash", {.signal = SIGSEGV}, kCrashed, kRerunJob, kRestartReplica},
+        RemedyCase{"CrashInAContainer", {.exit_code = 139}, kCrashed, kRerunJob, kRestartReplica},
+        RemedyCase{"Killed", {.signal = SIGKILL}, kFromOutside, kRestartReplica, kRestartReplica},
+        RemedyCase{"KilledInAContainer",
+                   {.exit_code = 137},
+                   kFromOutside,
+                   kRestartReplica,
+                   kRestartReplica},
+        RemedyCase{"Told", {.signal = SIGTERM}, kFromOutside, kRestartReplica, kRestartReplica},
+        RemedyCase{
+            "ToldInAContainer", {.exit_code = 143}, kFromOutside, kRestartReplica, kRestartReplica},
+        RemedyCase{
+            "Interrupted", {.signal = SIGINT}, kFromOutside, kRestartReplica, kRestartReplica},
+        RemedyCase{"InterruptedInAContainer",
+                   {.exit_code = 130},
+                   kFromOutside,
+                   kRestartReplica,
+                   kRestartReplica},
+        RemedyCase{"HungUp", {.exit_code = 129}, kFromOutside, kRestartReplica, kRestartReplica},
+        RemedyCase{
+            "OutOfMemory", {.signal = SIGKILL, .out_of_memory = true}, kOutOfMemory, kNone, kNone},
+        RemedyCase{"NotStarted", {.error = "no such program"}, kNotStarted, kNone, kNone}),
+    [](const auto& test) { return test.param.name; });
+
 }  // namespace
 }  // namespace vernier::jobs

@@ -24,11 +24,23 @@ Observation Signalled(int signal, double at) {
 }
 Observation In(Phase phase) { return {.phase = phase}; }
 
-// A chief, a worker, a parameter server and an evaluator; time limit 100 s, patience 10 s.
+// A chief, a worker, a parameter server and an evaluator; time limit 100 s, patience 10 s, spread 60 s, no settling.
 GangTraits AnyGang() {
   return {.replicas = {{"chief", 0}, {"worker", 0}, {"ps", 0}, {"evaluator", 0}},
           .time_limit = absl::Seconds(100),
-          .patience = absl::Seconds(10)};
+          .patience = absl::Seconds(10),
+          .spread = absl::Seconds(60)};
+}
+
+// One that was ended by the signal at these times and started again at once.
+Observation Restarted(int signal, const std::vector<double>& at, Observation now = Running()) {
+  absl::Time started = kStart;
+  for (const double seconds : at) {
+    now.earlier.push_back({.exit = {.signal = signal}, .started = started, .ended = At(seconds)});
+    started = At(seconds);
+  }
+  now.started = started;
+  return now;
 }
 
 struct RuleCase {
@@ -113,6 +125,137 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"TimeIsNotUp", {Running(3), Running(), Running(), Running()}, 102.9, ""}),
     [](const auto& test) { return test.param.name; });
 
+// Whom to blame, and whether another attempt may do better.
+struct BlameCase {
+  std::string name;
+  std::vector<Observation> replicas;
+  double now;
+  bool lenient;
+  std::string verdict;  // "STATE CLASS again" or "… final", and the first words; empty: goes on.
+};
+class BlameTest : public ::testing::TestWithParam<BlameCase> {};
+
+TEST_P(BlameTest, Decide) {
+  GangTraits gang = AnyGang();
+  gang.settling = absl::Seconds(1);
+  gang.lenient = GetParam().lenient;
+  const auto verdict = Decide(gang, GetParam().replicas, At(GetParam().now));
+  std::string text;
+  if (verdict.has_value()) {
+    text = std::string(AttemptStateName(verdict->state)) + " " +
+           std::string(FailureClassName(verdict->failure)) +
+           (verdict->transient ? " again " : " final ") + verdict->message.substr(12, 8);
+  }
+  EXPECT_EQ(text, GetParam().verdict);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows,
+    BlameTest,
+    ::testing::Values(
+        BlameCase{"ARestartedWorkerAlone",
+                  {Running(), Restarted(SIGKILL, {5}), Running(), Running()},
+                  90,
+                  false,
+                  ""},
+        // gloo: the chief ends within 0.2 s of a peer.
+        BlameCase{"TheChiefFollowsAWorkerThatIsUpAgain",
+                  {Exited(1, 5.2), Restarted(SIGKILL, {5}), Running(), Running()},
+                  5.3,
+                  false,
+                  "FAILED PREEMPTED again worker 0"},
+        // A parameter server: 19 s.
+        BlameCase{"TheChiefFollowsLate",
+                  {Exited(1, 24), Running(), Restarted(SIGTERM, {5}), Running()},
+                  25,
+                  false,
+                  "FAILED PREEMPTED again ps 0 exi"},
+        BlameCase{"TheChiefFailsLongAfterARestart",
+                  {Exited(1, 66), Restarted(SIGKILL, {5}), Running(), Running()},
+                  67,
+                  false,
+                  "FAILED USER_ERROR final chief 0 "},
+        BlameCase{"APrimaryThatFailedIsHeardToTheEnd",
+                  {Exited(1, 5), Running(), Running(), Running()},
+                  5.9,
+                  false,
+                  ""},
+        BlameCase{"AndThenFinal",
+                  {Exited(1, 5), Running(), Running(), Running()},
+                  6,
+                  false,
+                  "FAILED USER_ERROR final chief 0 "},
+        BlameCase{"AtOnceIfNobodyElseIsLeft",
+                  {Exited(1, 5), Exited(0, 1), Exited(1, 5.1), Exited(0, 1)},
+                  5.1,
+                  false,
+                  "FAILED USER_ERROR final chief 0 "},
+        // A collective: workers follow the chief, who is up again and waits for nobody.
+        BlameCase{"WorkersFollowTheChief",
+                  {Restarted(SIGKILL, {5}), Exited(1, 5.2), Running(), Running()},
+                  5.3,
+                  false,
+                  "FAILED PREEMPTED again chief 0 "},
+        BlameCase{"AWorkerThatFindsNobodyAfterItsRestart",
+                  {Running(), Restarted(SIGKILL, {5}, Exited(1, 6)), Running(), Running()},
+                  16,
+                  false,
+                  "FAILED PREEMPTED again worker 0"},
+        BlameCase{"AWorkerThatFailsLongAfterItsRestart",
+                  {Running(), Restarted(SIGKILL, {5}, Exited(1, 70)), Running(), Running()},
+                  80,
+                  false,
+                  "FAILED USER_ERROR final worker 0"},
+        BlameCase{"ACrashOfThePrimary",
+                  {Signalled(SIGABRT, 5), Running(), Running(), Running()},
+                  5,
+                  false,
+                  "FAILED USER_ERROR again chief 0 "},
+        BlameCase{"ACrashInAContainer",
+                  {Exited(139, 5), Running(), Running(), Running()},
+                  5,
+                  false,
+                  "FAILED USER_ERROR again chief 0 "},
+        BlameCase{
+            "AnOwnStatusReadLeniently",
+            {Restarted(SIGKILL, {1, 2, 3, 4, 5}, Exited(1, 90)), Running(), Running(), Running()},
+            90,
+            true,
+            "FAILED USER_ERROR again chief 0 "},
+        BlameCase{"TheSixthEndFromOutside",
+                  {Restarted(SIGKILL, {1, 2, 3, 4, 5}, Signalled(SIGKILL, 6)),
+                   Running(),
+                   Running(),
+                   Running()},
+                  6,
+                  false,
+                  "FAILED PREEMPTED again chief 0 "},
+        BlameCase{"ALostWorker",
+                  {Running(), In(Phase::kGone), Running(), Running()},
+                  5,
+                  false,
+                  "LOST NODE_LOST again worker 0"},
+        BlameCase{"TimeCountsFromTheFirstStart",
+                  {Restarted(SIGKILL, {60}), Running(), Running(), Running()},
+                  100,
+                  false,
+                  "FAILED TIMEOUT final er than "},
+        BlameCase{"AnEvaluatorMayFailAsItLikes",
+                  {Running(), Running(), Running(), Restarted(SIGKILL, {1, 2}, Exited(1, 3))},
+                  90,
+                  false,
+                  ""}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(GangRules, SayHowOftenTheOneToBlameWasRestarted) {
+  const std::vector<Observation> replicas = {
+      Restarted(SIGKILL, {1, 2}, Signalled(SIGKILL, 3)), Running(), Running(), Running()};
+  EXPECT_EQ(Decide(AnyGang(), replicas, At(3))->message,
+            "The replica chief 0 exited with a non-zero status of 9(SIGKILL). Termination reason: "
+            "ended from outside. The replica chief 0 was restarted 2 times.");
+  EXPECT_EQ(Describe(AnyGang(), replicas, std::nullopt).replicas[0].restarts, 2);
+}
+
 struct StateCase {
   std::string name;
   std::vector<Observation> replicas;
@@ -150,7 +293,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(GangRules, NameAtMostThreeThatFailed) {
-  GangTraits gang{.replicas = {{"chief", 0}}, .patience = absl::Seconds(1)};
+  GangTraits gang{
+      .replicas = {{"chief", 0}}, .patience = absl::Seconds(1), .spread = absl::Seconds(60)};
   std::vector<Observation> replicas = {Exited(1, 9)};
   for (int i = 0; i < 5; ++i) {
     gang.replicas.push_back({"worker", i});

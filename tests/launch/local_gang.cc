@@ -90,6 +90,7 @@ GangProgram LocalGangTest::Program(std::int64_t trial,
   GangProgram gang{.id = Attempt(trial),
                    .placed = std::move(placed),
                    .time_limit = time_limit_,
+                   .restarts = restarts_,
                    .grace = grace_,
                    .output_bytes = output_bytes_};
   for (const Script& script : scripts) {

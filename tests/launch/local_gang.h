@@ -71,6 +71,7 @@ class LocalGangTest : public ::testing::Test {
 
   absl::Duration grace_ = absl::Seconds(5);
   std::optional<absl::Duration> time_limit_;
+  RestartPolicy restarts_;
   std::int64_t output_bytes_ = std::int64_t{256} << 20;
   const std::unique_ptr<Clock> clock_ = NewRealClock();
 

@@ -52,7 +52,9 @@ TEST(ProgramFile, ReadsBackWhateverItHolds) {
                                   .env = {{"A", "x=y"}, {"B", ""}},
                                   .directory = "/some where",
                                   .grace_ms = 1234,
-                                  .output_bytes = std::int64_t{1} << 40};
+                                  .output_bytes = std::int64_t{1} << 40,
+                                  .restarts = 5,
+                                  .lenient = true};
   EXPECT_EQ(DecodeProgram(EncodeProgram(program)), program);
 }
 
@@ -183,17 +185,20 @@ TEST_F(RecordsTest, ATailIsTheLastLinesOfAllReplicasTogether) {
 TEST_F(RecordsTest, GangAndVerdictReadBack) {
   EXPECT_THAT(ReadGangRecord(folder_).value(), Eq(std::nullopt));
   EXPECT_THAT(ReadVerdict(folder_).value(), Eq(std::nullopt));
-  const GangRecord record{.time_limit = absl::Minutes(30), .grace = absl::Seconds(10)};
+  const GangRecord record{
+      .time_limit = absl::Minutes(30), .grace = absl::Seconds(10), .lenient = true};
   ASSERT_THAT(WriteGangRecord(folder_, record), IsOk());
   EXPECT_EQ(ReadGangRecord(folder_).value(), record);
   const Verdict verdict{.state = AttemptState::kLost,
                         .failure = FailureClass::kNodeLost,
+                        .transient = true,
                         .message = "gone \xff",
                         .time = absl::FromUnixSeconds(1'800'000'000)};
   ASSERT_THAT(WriteVerdict(folder_, verdict), IsOk());
   const std::optional<Verdict> read = ReadVerdict(folder_).value();
   EXPECT_EQ(read->state, verdict.state);
   EXPECT_EQ(read->failure, verdict.failure);
+  EXPECT_EQ(read->transient, verdict.transient);
   EXPECT_EQ(read->time, verdict.time);
   EXPECT_THAT(read->message, HasSubstr("gone"));
 }
@@ -210,6 +215,18 @@ TEST_F(RecordsTest, AnEndWithoutAStatusIsAnError) {
   const Observation replica = Observe(folder_);
   EXPECT_EQ(replica.phase, Observation::Phase::kEnded);
   EXPECT_EQ(replica.exit.error, "the record of its end is damaged");
+}
+
+TEST_F(RecordsTest, EveryRunOfAReplicaIsRead) {
+  Write("exit-1.json", R"({"signal":9,"started":"2026-11-21T04:00:00Z"})");
+  Write("exit-2.json", R"({"exit_code":143})");
+  Write("exit.json", R"({"exit_code":0})");
+  const Observation replica = Observe(folder_);
+  EXPECT_EQ(replica.exit.exit_code, 0);
+  ASSERT_THAT(replica.earlier, ::testing::SizeIs(2));
+  EXPECT_EQ(replica.earlier[0].exit.signal, 9);
+  EXPECT_EQ(replica.earlier[0].started, absl::FromUnixSeconds(1'795'233'600));
+  EXPECT_EQ(replica.earlier[1].exit.exit_code, 143);
 }
 
 TEST_F(RecordsTest, AFencedReplicaIsGoneAndAStartedOneCannotBeFenced) {

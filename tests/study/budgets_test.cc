@@ -1,3 +1,4 @@
+#include "src/study/alike.h"
 #include "tests/study/study_fixture.h"
 
 namespace vernier::study {
@@ -97,6 +98,98 @@ TEST_F(BudgetsTest, TooManyFailuresStopTheStudyAndThenFailIt) {
   ASSERT_THAT(Complete(study.id, three, 0.5), IsOk());
   EXPECT_EQ(Get(study.id).state, StudyState::kFailed);
   EXPECT_EQ(Get(study.id).reason, "2 trials failed, the bound is 2");
+}
+
+class BrokenJobTest : public StudyFixture {
+ protected:
+  // One more trial of the study, which then fails like this.
+  Trial FailOne(StudyId study, const std::string& message, FailureClass failure) {
+    const TrialNumber trial = Start(study);
+    EXPECT_THAT(studies_->Fail({study, trial}, failure, message, std::nullopt, As("engine")),
+                IsOk());
+    return Get(study, trial);
+  }
+  Trial FailOne(StudyId study, const std::string& message) {
+    return FailOne(study, message, FailureClass::kUserError);
+  }
+  TrialNumber Start(StudyId study) {
+    const TrialNumber trial = studies_->Ask(study, 1, As("engine"), {}).value().front().number;
+    EXPECT_THAT(studies_->Move({study, trial}, TrialState::kQueued, FailureClass::kNone, ""),
+                IsOk());
+    EXPECT_THAT(studies_->PlaceAttempt({study, trial}, {{.role = "chief"}}, "/runs"), IsOk());
+    EXPECT_THAT(studies_->Move({study, trial}, TrialState::kRunning, FailureClass::kNone, ""),
+                IsOk());
+    return trial;
+  }
+};
+
+TEST_F(BrokenJobTest, ThreeFailuresOfAKindFailTheStudy) {
+  const StudyId study = Create(JobSpec()).id;
+  const TrialNumber running = Start(study);
+  FailOne(study, "exit status 1 after 0.5 s at lr=1e-05");
+  FailOne(study, "exit status 1 after 12 s at lr=0.25");
+  EXPECT_EQ(Get(study).state, StudyState::kActive);
+  FailOne(study, "exit status 1 after 7 s at lr=-3");
+  EXPECT_EQ(Get(study).state, StudyState::kStopping);
+  EXPECT_EQ(Get(study, running).state, TrialState::kStopping);
+  Restart();
+  ASSERT_THAT(
+      studies_->Move({study, running}, TrialState::kCancelled, FailureClass::kNone, "stopped"),
+      IsOk());
+  EXPECT_EQ(Get(study).state, StudyState::kFailed);
+  EXPECT_EQ(Get(study).reason, "first 3 trials all failed: exit status 1 after 0.5 s at lr=1e-05");
+  ASSERT_OK_AND_ASSIGN(const ReplayReport report, studies_->Replay(study));
+  EXPECT_FALSE(report.diverged());
+}
+
+TEST_F(BrokenJobTest, OtherwiseItGoesOn) {
+  struct Case {
+    std::string name;
+    std::optional<std::int64_t> bound;
+    bool completes;
+    std::vector<std::pair<std::string, FailureClass>> failures;
+  };
+  const auto error = [](const char* text) { return std::pair(text, FailureClass::kUserError); };
+  for (const Case& row : std::vector<Case>{
+           {"ABoundOfItsOwn", 10, false, {error("exit 1"), error("exit 1"), error("exit 1")}},
+           {"ASuccessBefore", {}, true, {error("exit 1"), error("exit 1"), error("exit 1")}},
+           {"AnotherMessage", {}, false, {error("exit 1"), error("no file"), error("exit 1")}},
+           {"AnotherClass", {}, false, {error("x"), {"x", FailureClass::kTimeout}, error("x")}},
+           {"NotTheFirstThree",
+            {},
+            false,
+            {error("no file"), error("exit 1"), error("exit 1"), error("exit 1")}}}) {
+    SCOPED_TRACE(row.name);
+    StudySpec spec = JobSpec(row.name);
+    spec.budget.failed_trials = row.bound;
+    const StudyId study = Create(spec).id;
+    if (row.completes) {
+      const TrialId trial{study, Start(study)};
+      ASSERT_THAT(studies_->Complete(trial, {{"accuracy", 0.5}}, std::nullopt, As("engine")),
+                  IsOk());
+    }
+    for (const auto& [message, failure] : row.failures) FailOne(study, message, failure);
+    EXPECT_EQ(Get(study).state, StudyState::kActive);
+  }
+}
+
+TEST_F(BrokenJobTest, StudiesOfClientsAreLeftAlone) {
+  const Study study = Create(ClientSpec());
+  for (int i = 0; i < 3; ++i) {
+    const Trial trial = SuggestOne(study.id);
+    ASSERT_THAT(
+        studies_->Fail(
+            {study.id, trial.number}, FailureClass::kUserError, "broke", TokenOf(trial), As("w1")),
+        IsOk());
+  }
+  EXPECT_EQ(Get(study.id).state, StudyState::kActive);
+}
+
+TEST(Alike, NumbersMakeNoDifference) {
+  EXPECT_EQ(WithoutNumbers("The replica worker 1 exited with 9(SIGKILL) after 1.5e-3 s, x=-2."),
+            "The replica worker # exited with #(SIGKILL) after # s, x=#.");
+  EXPECT_EQ(WithoutNumbers("tf-2.15 at 2026-11-21 e5"), "tf-# at #-#-# e#");
+  EXPECT_EQ(WithoutNumbers(""), "");
 }
 
 TEST_F(BudgetsTest, TimeCountsFromTheCreationAndNotWhilePaused) {

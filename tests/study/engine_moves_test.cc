@@ -16,8 +16,18 @@ class EngineMovesTest : public StudyFixture {
     return studies_->PlaceAttempt({study_.id, trial}, {{.role = "chief"}}, "/runs/a");
   }
   absl::StatusOr<Trial> MoveAttempt(TrialNumber trial, std::int64_t attempt, AttemptState to) {
-    return studies_->MoveAttempt(
-        {{study_.id, trial}, AttemptNumber(attempt)}, to, FailureClass::kNone, "", {});
+    return MoveAttempt(trial, attempt, to, {});
+  }
+  absl::StatusOr<Trial> MoveAttempt(TrialNumber trial,
+                                    std::int64_t attempt,
+                                    AttemptState to,
+                                    const std::vector<ReplicaResult>& replicas) {
+    return studies_->MoveAttempt({{study_.id, trial}, AttemptNumber(attempt)},
+                                 to,
+                                 FailureClass::kNone,
+                                 /*transient=*/false,
+                                 "",
+                                 replicas);
   }
   TrialNumber AskOne() {
     return studies_->Ask(study_.id, 1, As("engine"), {}).value().front().number;
@@ -85,6 +95,21 @@ TEST_F(EngineMovesTest, RepeatingAnAttemptsStateRecordsNothing) {
   const EventSeq before = Get(study_.id).last_event;
   EXPECT_THAT(MoveAttempt(trial, 1, AttemptState::kRunning), IsOk());
   EXPECT_EQ(Get(study_.id).last_event, before);
+}
+
+TEST_F(EngineMovesTest, ARestartOfAReplicaIsRecordedWhileTheAttemptRuns) {
+  const TrialNumber trial = RunOne();
+  const absl::Time started = clock_.Now();
+  clock_.Advance(absl::Minutes(1));
+  const std::vector<ReplicaResult> restarted = {{.role = "chief", .restarts = 2}};
+  const EventSeq before = Get(study_.id).last_event;
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kRunning, restarted), IsOk());
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kRunning, restarted), IsOk());
+  EXPECT_EQ(Get(study_.id).last_event.value(), before.value() + 1);
+  Restart();
+  const Attempt attempt = Get(study_.id, trial).attempts.front();
+  EXPECT_EQ(attempt.replicas, restarted);
+  EXPECT_EQ(attempt.started, started);
 }
 
 TEST_F(EngineMovesTest, AQueuedTrialOfAStoppedStudyIsCancelledAtOnce) {

@@ -94,7 +94,8 @@ Pairs<TrialState> TrialTable(Driver driver) {
 
 Pairs<AttemptState> AttemptTable() {
   using enum AttemptState;
-  Pairs<AttemptState> table = {{kPlaced, kStarting}, {kPlaced, kRunning}, {kStarting, kRunning}};
+  Pairs<AttemptState> table = {
+      {kPlaced, kStarting}, {kPlaced, kRunning}, {kStarting, kRunning}, {kRunning, kRunning}};
   for (const AttemptState from : {kPlaced, kStarting, kRunning}) {
     for (const AttemptState to : {kSucceeded, kFailed, kStopped, kLost}) table.insert({from, to});
   }

@@ -71,6 +71,10 @@ StudySpec EverySpec() {
                                                .gpu_memory_bytes = 1 << 20}};
   job.job_directory = "runs/digits";
   job.time_limit = absl::Minutes(30);
+  job.trial_limit = absl::Hours(2);
+  job.wait_limit = absl::Hours(24);
+  job.progress_limit = absl::Minutes(10);
+  job.restarts = {.reading = FailureReading::kLenient, .replica = 0, .job = 1, .internal = 0};
   job.grace = absl::Seconds(3);
   job.output_bytes = 5'000'000;
   job.priority = 1000;
@@ -132,9 +136,10 @@ Trial EveryTrial() {
   attempt.placed = kTime;
   attempt.started = kTime;
   attempt.failure = FailureClass::kUserError;
+  attempt.transient = true;
   attempt.message = "exit code 1";
   attempt.replicas = {{.role = "chief", .index = 0, .exit_code = 1},
-                      {.role = "worker", .index = 0, .signal = 15}};
+                      {.role = "worker", .index = 0, .signal = 15, .restarts = 5}};
   trial.attempts = {attempt};
   return trial;
 }

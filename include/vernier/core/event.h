@@ -108,6 +108,7 @@ struct AttemptStateChanged {
   AttemptNumber attempt;
   AttemptState to;
   FailureClass failure = FailureClass::kNone;
+  bool transient = false;
   std::string message;
   std::vector<ReplicaResult> replicas;
   friend bool operator==(const AttemptStateChanged&, const AttemptStateChanged&) = default;

@@ -123,6 +123,7 @@ struct Attempt {
   std::optional<absl::Time> started;
   std::optional<absl::Time> ended;
   FailureClass failure = FailureClass::kNone;
+  bool transient = false;  // The failure may pass: the whole job is worth another attempt.
   std::string message;
   std::vector<ReplicaResult> replicas;
   friend bool operator==(const Attempt&, const Attempt&) = default;

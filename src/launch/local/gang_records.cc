@@ -66,6 +66,11 @@ std::string Text(const json& document, const char* key) {
   return value != document.end() && value->is_string() ? value->get<std::string>() : "";
 }
 
+bool IsTrue(const json& document, const char* key) {
+  const auto value = document.find(key);
+  return value != document.end() && *value == json(true);
+}
+
 }  // namespace
 
 absl::Status NotWritten(const char* what, const std::string& path, int error) {
@@ -76,7 +81,8 @@ absl::Status NotWritten(const char* what, const std::string& path, int error) {
 }
 
 absl::Status WriteGangRecord(const std::string& directory, const GangRecord& record) {
-  json document = {{"grace_ms", absl::ToInt64Milliseconds(record.grace)}};
+  json document = {{"grace_ms", absl::ToInt64Milliseconds(record.grace)},
+                   {"lenient", record.lenient}};
   if (record.time_limit.has_value()) {
     document["time_limit_ms"] = absl::ToInt64Milliseconds(*record.time_limit);
   }
@@ -86,7 +92,8 @@ absl::Status WriteGangRecord(const std::string& directory, const GangRecord& rec
 absl::StatusOr<std::optional<GangRecord>> ReadGangRecord(const std::string& directory) {
   VERNIER_ASSIGN_OR_RETURN(const std::optional<json> document, Read(directory + kGangFile));
   if (!document.has_value()) return std::optional<GangRecord>();
-  GangRecord record{.grace = absl::Milliseconds(Integer(*document, "grace_ms"))};
+  GangRecord record{.grace = absl::Milliseconds(Integer(*document, "grace_ms")),
+                    .lenient = IsTrue(*document, "lenient")};
   if (document->contains("time_limit_ms")) {
     record.time_limit = absl::Milliseconds(Integer(*document, "time_limit_ms"));
   }
@@ -97,6 +104,7 @@ absl::Status WriteVerdict(const std::string& directory, const Verdict& verdict) 
   return Write(directory + kVerdictFile,
                {{"state", AttemptStateName(verdict.state)},
                 {"failure", FailureClassName(verdict.failure)},
+                {"transient", verdict.transient},
                 {"message", verdict.message},
                 {"time_us", absl::ToUnixMicros(verdict.time)}});
 }
@@ -109,6 +117,7 @@ absl::StatusOr<std::optional<Verdict>> ReadVerdict(const std::string& directory)
           ByName(kVerdictStates, AttemptStateName, Text(*document, "state"), AttemptState::kFailed),
       .failure =
           ByName(kFailures, FailureClassName, Text(*document, "failure"), FailureClass::kInternal),
+      .transient = IsTrue(*document, "transient"),
       .message = Text(*document, "message"),
       .time = absl::FromUnixMicros(Integer(*document, "time_us"))});
 }

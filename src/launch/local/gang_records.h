@@ -10,13 +10,14 @@
 
 // What a launcher must know of a gang after a restart and no supervisor knows, in the attempt's folder:
 //
-//   gang.json      time limit and grace; written before anything is started
+//   gang.json      time limit, grace, how failures are read; written before anything is started
 //   verdict.json   how the gang ends; written once, before it is carried out
 namespace vernier::launch {
 
 struct GangRecord {
   std::optional<absl::Duration> time_limit;
   absl::Duration grace;
+  bool lenient = false;  // RestartPolicy::reading.
   friend bool operator==(const GangRecord&, const GangRecord&) = default;
 };
 

@@ -11,15 +11,21 @@
 #include "vernier/core/trial.h"
 #include "vernier/launcher.h"
 
-// When a gang is over, and what became of it. Pure functions of what was observed.
+// When a gang is over, and what became of it. Pure functions of what was observed. Replicas that are worth it are started
+// again by their supervisors (src/jobs/replica_exit.h says which); here one has ended once it will not be.
 //
 //   1. The primary's end is the gang's end: exit code 0 is success, whatever the others do.
-//   2. When the primary failed, the replica that failed first is to blame: a chief that lost its peer says only that.
+//   2. When a gang fails, the replica that failed first is to blame: a chief that lost its peer says only that, and so does
+//      a worker that was started again and finds nobody to join. Failures that follow one another within a while (`spread`)
+//      are one failure, the first; one that its replica has got over by a restart counts here too. The first also says
+//      whether another attempt is worth it (`transient`).
 //   3. A worker or parameter server that failed while the primary goes on brings the gang down after a while (`patience`):
-//      by the strict reading its failure is permanent, but a primary that is about to end by itself, well or badly, knows
-//      better. One that exits 0 means nothing. An evaluator's end means nothing at all: training does without it.
-//   4. A replica whose supervisor is gone without a record is lost, and the gang with it.
-//   5. The time limit counts from the start of the primary.
+//      a primary that is about to end by itself, well or badly, knows better. At once, if the primary failed first and was
+//      started again. One that exits 0 means nothing. An evaluator's end means nothing at all: training does without it.
+//   4. A primary that failed for good is heard to the end (`settling`): a peer may have failed before it, and its record
+//      be still on its way to the disk.
+//   5. A replica whose supervisor is gone without a record is lost, and the gang with it.
+//   6. The time limit counts from the first start of the primary.
 //
 // A verdict is final: what happens while it is carried out changes nothing.
 namespace vernier::launch {
@@ -32,10 +38,17 @@ struct Observation {
     kEnded,  // And nothing of it is left.
     kGone,   // Neither a supervisor nor a record of its end.
   };
+  // A run of the program that was over before another began.
+  struct Run {
+    jobs::ReplicaExit exit;
+    absl::Time started;
+    absl::Time ended;
+  };
   Phase phase = Phase::kNotStarted;
-  jobs::ReplicaExit exit;  // Of an ended one.
-  absl::Time started;      // Of a running or ended one.
-  absl::Time ended;        // Of an ended one.
+  jobs::ReplicaExit exit;    // Of an ended one.
+  absl::Time started;        // Of a running or ended one: its last run.
+  absl::Time ended;          // Of an ended one.
+  std::vector<Run> earlier;  // In order: as many as there were restarts.
 };
 
 inline bool IsDown(const Observation& replica) {
@@ -50,13 +63,17 @@ struct GangTraits {
   };
   std::vector<Replica> replicas;
   std::optional<absl::Duration> time_limit;
+  bool lenient = false;  // How a program's own status is read: RestartPolicy.
   absl::Duration patience;
+  absl::Duration settling;
+  absl::Duration spread;
 };
 
 // How a gang ends: SUCCEEDED, FAILED, STOPPED or LOST.
 struct Verdict {
   AttemptState state = AttemptState::kStopped;
   FailureClass failure = FailureClass::kNone;
+  bool transient = false;  // Another attempt may do better.
   std::string message;
   absl::Time time;
   friend bool operator==(const Verdict&, const Verdict&) = default;

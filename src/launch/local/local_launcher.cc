@@ -107,8 +107,11 @@ class LocalLauncher final : public Launcher {
     VERNIER_RETURN_IF_ERROR(MakeFolders(*gang));
     gang->grace = program.grace;
     gang->traits.time_limit = program.time_limit;
-    VERNIER_RETURN_IF_ERROR(WriteGangRecord(
-        gang->placed.directory, {.time_limit = program.time_limit, .grace = program.grace}));
+    gang->traits.lenient = program.restarts.reading == FailureReading::kLenient;
+    VERNIER_RETURN_IF_ERROR(WriteGangRecord(gang->placed.directory,
+                                            {.time_limit = program.time_limit,
+                                             .grace = program.grace,
+                                             .lenient = gang->traits.lenient}));
     gang->started = true;
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Unbind(replica.port);
     for (std::size_t i = 0; i < program.replicas.size(); ++i) {
@@ -219,12 +222,13 @@ class LocalLauncher final : public Launcher {
   }
 
   Gang NewGang(const GangRequest& request, const PlacedGang& placed) const {
-    Gang gang{
-        .request = request.replicas,
-        .placed = placed,
-        .traits = {.replicas = {}, .time_limit = {}, .patience = options_.failed_replica_patience},
-        .replicas = std::vector<Observation>(request.replicas.size()),
-        .told = std::vector<std::optional<absl::Time>>(request.replicas.size())};
+    Gang gang{.request = request.replicas,
+              .placed = placed,
+              .traits = {.patience = options_.failed_replica_patience,
+                         .settling = options_.failed_primary_settling,
+                         .spread = options_.failure_spread},
+              .replicas = std::vector<Observation>(request.replicas.size()),
+              .told = std::vector<std::optional<absl::Time>>(request.replicas.size())};
     for (const ReplicaPlacement& replica : placed.placement) {
       gang.traits.replicas.push_back({replica.role, replica.index});
     }
@@ -282,6 +286,7 @@ class LocalLauncher final : public Launcher {
     if (record.has_value()) {
       gang.grace = record->grace;
       gang.traits.time_limit = record->time_limit;
+      gang.traits.lenient = record->lenient;
     }
     VERNIER_ASSIGN_OR_RETURN(gang.verdict, ReadVerdict(gang.placed.directory));
     return absl::OkStatus();
@@ -291,8 +296,11 @@ class LocalLauncher final : public Launcher {
   void AdoptPorts(const Gang& gang) {
     const bool waits = NothingStarted(gang);
     for (const ReplicaPlacement& replica : gang.placed.placement) {
-      ports_.Adopt(replica.port);
-      if (!waits) ports_.Unbind(replica.port);
+      if (waits) {
+        ports_.Adopt(replica.port);
+      } else {
+        ports_.AdoptStarted(replica.port);
+      }
     }
   }
 
@@ -308,7 +316,9 @@ class LocalLauncher final : public Launcher {
                                  .env = {program.env.begin(), program.env.end()},
                                  .directory = directory.string(),
                                  .grace_ms = absl::ToInt64Milliseconds(gang.grace),
-                                 .output_bytes = gang.output_bytes};
+                                 .output_bytes = gang.output_bytes,
+                                 .restarts = gang.restarts.replica,
+                                 .lenient = gang.restarts.reading == FailureReading::kLenient};
     supervised.env.emplace_back(kReplicaVariable, folder);
     if (!ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(supervised), /*durable=*/false)) {
       return NotWritten("cannot write to", folder, errno);

@@ -30,6 +30,11 @@ struct LocalLauncherOptions {
   // A worker or parameter server that failed brings its gang down; the primary gets this long to notice and to end by
   // itself, since its own end says more, and since peers of a primary that is about to succeed may trip over its leaving.
   absl::Duration failed_replica_patience = absl::Seconds(10);
+  // How long a primary that failed for good waits for the record of a peer that failed before it, and brought it down.
+  absl::Duration failed_primary_settling = absl::Seconds(1);
+  // Failures that follow one another within this are one. A chief was seen to end 19 s after the parameter server that it
+  // had lost, on an idle machine.
+  absl::Duration failure_spread = absl::Seconds(60);
 };
 
 // Runs gangs as processes of this host, each replica under a supervisor of its own that outlives this process and this

@@ -77,6 +77,8 @@ absl::StatusOr<std::vector<std::int32_t>> PortBook::Reserve(std::size_t count) {
 
 void PortBook::Adopt(std::int32_t port) { taken_.try_emplace(port, Bind(port)); }
 
+void PortBook::AdoptStarted(std::int32_t port) { taken_.try_emplace(port, -1); }
+
 void PortBook::Unbind(std::int32_t port) {
   const auto taken = taken_.find(port);
   if (taken == taken_.end() || taken->second < 0) return;

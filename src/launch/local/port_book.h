@@ -25,6 +25,8 @@ class PortBook {
   absl::StatusOr<std::vector<std::int32_t>> Reserve(std::size_t count);
   // Takes a port that an earlier process handed out, as far as it is still to be had.
   void Adopt(std::int32_t port);
+  // The same of a replica that was started: the number only, for it may be about to bind the port, again.
+  void AdoptStarted(std::int32_t port);
   // Lets the replica bind it; it stays taken here.
   void Unbind(std::int32_t port);
   void Free(std::int32_t port);

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 #include "src/core/status.h"
@@ -71,11 +72,11 @@ std::optional<json> ReadObject(const std::string& path) {
   return document.is_object() ? std::move(document) : json::object();
 }
 
-std::optional<Observation> ReadEnd(const std::string& directory) {
-  const std::optional<json> record = ReadObject(PathOf(directory, kExitFile));
+// How a run ended.  Nothing: there is no such record.
+std::optional<Observation::Run> ReadRun(const std::string& path) {
+  const std::optional<json> record = ReadObject(path);
   if (!record.has_value()) return std::nullopt;
-  Observation end{
-      .phase = Phase::kEnded,
+  Observation::Run end{
       .exit = {.exit_code = NumberAt(*record, "exit_code"), .signal = NumberAt(*record, "signal")},
       .started = TimeAt(*record, "started"),
       .ended = TimeAt(*record, "ended")};
@@ -87,6 +88,25 @@ std::optional<Observation> ReadEnd(const std::string& directory) {
     end.exit.error = "the record of its end is damaged";
   }
   return end;
+}
+
+std::vector<Observation::Run> ReadEarlier(const std::string& directory) {
+  std::vector<Observation::Run> runs;
+  while (std::optional<Observation::Run> run =
+             ReadRun(directory + "/" + EarlierExitFile(static_cast<int>(runs.size()) + 1))) {
+    runs.push_back(*std::move(run));
+  }
+  return runs;
+}
+
+std::optional<Observation> ReadEnd(const std::string& directory) {
+  const std::optional<Observation::Run> last = ReadRun(PathOf(directory, kExitFile));
+  if (!last.has_value()) return std::nullopt;
+  return Observation{.phase = Phase::kEnded,
+                     .exit = last->exit,
+                     .started = last->started,
+                     .ended = last->ended,
+                     .earlier = ReadEarlier(directory)};
 }
 
 // A process that cannot be mistaken for a later one with the same id.
@@ -177,11 +197,14 @@ Observation Observe(const std::string& directory) {
   if (!Exists(PathOf(directory, kStartedFile))) return {.phase = Phase::kNotStarted};
   if (!IsLocked(directory)) {
     // It may have written its record between our two looks.
-    return ReadEnd(directory).value_or(Observation{.phase = Phase::kGone});
+    return ReadEnd(directory).value_or(
+        Observation{.phase = Phase::kGone, .earlier = ReadEarlier(directory)});
   }
   const std::optional<json> running = ReadObject(PathOf(directory, kRunningFile));
   if (!running.has_value()) return {.phase = Phase::kStarting};
-  return {.phase = Phase::kRunning, .started = TimeAt(*running, "started")};
+  return {.phase = Phase::kRunning,
+          .started = TimeAt(*running, "started"),
+          .earlier = ReadEarlier(directory)};
 }
 
 bool Fence(const std::string& directory) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/jobs/replica_exit.h"
 #include "src/launch/replica_files.h"
 #include "src/launch/supervisor/child.h"
 #include "src/launch/supervisor/output_capture.h"
@@ -58,11 +59,10 @@ std::string JsonText(std::string_view text) {
   return quoted + "\"";
 }
 
+// One run of the program.
 struct Ending {
-  std::optional<int> exit_code;
-  std::optional<int> signal;
-  bool out_of_memory = false;
-  std::string error;
+  jobs::ReplicaExit exit;
+  bool was_told = false;  // Somebody told us to bring it down.
   std::string started;
   std::string ended;
 };
@@ -71,17 +71,20 @@ std::string ToJson(const Ending& ending) {
   const auto number = [](const std::optional<int>& value) {
     return value.has_value() ? std::to_string(*value) : std::string("null");
   };
-  return "{\"exit_code\":" + number(ending.exit_code) + ",\"signal\":" + number(ending.signal) +
-         ",\"out_of_memory\":" + (ending.out_of_memory ? "true" : "false") +
-         ",\"error\":" + JsonText(ending.error) + ",\"started\":" + JsonText(ending.started) +
+  const jobs::ReplicaExit& exit = ending.exit;
+  return "{\"exit_code\":" + number(exit.exit_code) + ",\"signal\":" + number(exit.signal) +
+         ",\"out_of_memory\":" + (exit.out_of_memory ? "true" : "false") +
+         ",\"error\":" + JsonText(exit.error) + ",\"started\":" + JsonText(ending.started) +
          ",\"ended\":" + JsonText(ending.ended) + "}\n";
 }
 
-// A full disk must not lose how a replica ended. Where the folder itself is gone, nobody asks any more.
-void RecordEnding(const Ending& ending) {
-  while (!ReplaceFile(kExitFile, ToJson(ending), /*durable=*/true) && errno != ENOENT) {
+// A full disk must not lose how a replica ended. False: the folder itself is gone, and nobody asks any more.
+bool RecordEnding(const std::string& file, const Ending& ending) {
+  while (!ReplaceFile(file, ToJson(ending), /*durable=*/true)) {
+    if (errno == ENOENT) return false;
     poll(nullptr, 0, kRetryMs);
   }
+  return true;
 }
 
 // One pipe from the program, and the lines that come out of it.
@@ -92,12 +95,12 @@ struct Stream {
 
 class Supervisor {
  public:
-  Supervisor(const SupervisedProgram& program, const Child& child)
-      : grace_ms_(program.grace_ms),
+  Supervisor(std::int64_t grace_ms, const Child& child, OutputWriter& log)
+      : grace_ms_(grace_ms),
         child_(child),
         out_{child.stdout_fd, LineCutter('O')},
         err_{child.stderr_fd, LineCutter('E')},
-        log_(kOutputFile, program.output_bytes),
+        log_(log),
         signals_(OpenSignals()) {}
   ~Supervisor() { close(signals_); }
   Supervisor(const Supervisor&) = delete;
@@ -177,6 +180,7 @@ class Supervisor {
     signalfd_siginfo info{};
     while (read(signals_, &info, sizeof info) == sizeof info) {
       if (info.ssi_signo == SIGCHLD) continue;  // Several may have become one; Reap looks at all.
+      ending_.was_told = true;
       BeginStop();
     }
     Reap();
@@ -193,10 +197,11 @@ class Supervisor {
 
   void RecordEnd(int status) {
     ending_.ended = TimeStamp();
-    if (WIFEXITED(status)) ending_.exit_code = WEXITSTATUS(status);
-    if (WIFSIGNALED(status)) ending_.signal = WTERMSIG(status);
-    ending_.out_of_memory =
-        ending_.signal == SIGKILL && !kill_at_.has_value() && OutOfMemoryKills() > kills_before_;
+    jobs::ReplicaExit& exit = ending_.exit;
+    if (WIFEXITED(status)) exit.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) exit.signal = WTERMSIG(status);
+    exit.out_of_memory =
+        exit.signal == SIGKILL && !kill_at_.has_value() && OutOfMemoryKills() > kills_before_;
     BeginStop();  // Of what it left behind.
   }
 
@@ -219,7 +224,7 @@ class Supervisor {
   const Child child_;
   Stream out_;
   Stream err_;
-  OutputWriter log_;
+  OutputWriter& log_;
   const int signals_;
   const std::int64_t kills_before_ = OutOfMemoryKills();
   Ending ending_;
@@ -227,32 +232,69 @@ class Supervisor {
   std::optional<std::int64_t> empty_at_;  // Since when no process is left.
 };
 
-}  // namespace
-
-void Supervise() {
+// Runs the program once, until nothing of it is left.
+Ending RunOnce(const SupervisedProgram& program, OutputWriter& log) {
   Ending ending;
-  const std::optional<std::string> bytes = ReadWholeFile(kProgramFile);
-  const std::optional<SupervisedProgram> program =
-      bytes.has_value() ? DecodeProgram(*bytes) : std::nullopt;
-  if (!program.has_value()) {
-    ending.error = "the file '" + std::string(kProgramFile) + "' cannot be read";
-    RecordEnding(ending);
-    return;
-  }
   const std::string started = TimeStamp();
-  const Child child = StartChild(*program);
+  const Child child = StartChild(program);
   if (child.pid < 0) {
-    ending.error = child.error;
+    ending.exit.error = child.error;
   } else {
     ReplaceFile(
         kRunningFile,
         "{\"process\":" + std::to_string(child.pid) + ",\"started\":" + JsonText(started) + "}\n",
         /*durable=*/false);
-    ending = Supervisor(*program, child).Run();
+    ending = Supervisor(program.grace_ms, child, log).Run();
   }
   ending.started = started;
   if (ending.ended.empty()) ending.ended = TimeStamp();
-  RecordEnding(ending);
+  return ending;
+}
+
+// A stop that came when nothing ran.
+bool IsStopPending() {
+  sigset_t pending;
+  sigemptyset(&pending);
+  sigpending(&pending);
+  return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
+}
+
+bool IsToRestart(const SupervisedProgram& program, int run, const Ending& ending) {
+  if (run > program.restarts || ending.was_told || IsStopPending()) return false;
+  return jobs::RemedyOf(jobs::KindOf(ending.exit), program.lenient) ==
+         jobs::Remedy::kRestartReplica;
+}
+
+// A line between what two runs printed.
+std::string RestartNotice(const SupervisedProgram& program, int run, const Ending& ending) {
+  const jobs::ReplicaExit& exit = ending.exit;
+  return TimeStamp() + " E [vernier] restart " + std::to_string(run) + " of " +
+         std::to_string(program.restarts) + ": the program was ended by " +
+         (exit.signal.has_value() ? "signal " + std::to_string(*exit.signal)
+                                  : "status " + std::to_string(exit.exit_code.value_or(0))) +
+         "\n";
+}
+
+}  // namespace
+
+void Supervise() {
+  const std::optional<std::string> bytes = ReadWholeFile(kProgramFile);
+  const std::optional<SupervisedProgram> program =
+      bytes.has_value() ? DecodeProgram(*bytes) : std::nullopt;
+  if (!program.has_value()) {
+    Ending ending;
+    ending.exit.error = "the file '" + std::string(kProgramFile) + "' cannot be read";
+    RecordEnding(kExitFile, ending);
+    return;
+  }
+  OutputWriter log(kOutputFile, program->output_bytes);
+  for (int run = 1;; ++run) {
+    const Ending ending = RunOnce(*program, log);
+    const bool again = IsToRestart(*program, run, ending);
+    const bool recorded = RecordEnding(again ? EarlierExitFile(run) : kExitFile, ending);
+    if (!again || !recorded) return;
+    log.Write(RestartNotice(*program, run, ending));
+  }
 }
 
 }  // namespace vernier::launch

@@ -1,0 +1,52 @@
+#include "src/jobs/replica_exit.h"
+
+#include <csignal>
+
+namespace vernier::jobs {
+namespace {
+
+constexpr std::int32_t kSignalBase = 128;
+
+// Only somebody outside of the program sends these.
+bool IsFromOutside(std::int32_t signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
+bool IsCrash(std::int32_t signal) { return signal == SIGABRT || signal == SIGSEGV; }
+
+}  // namespace
+
+std::optional<std::int32_t> SignalOf(const ReplicaExit& exit) {
+  if (exit.signal.has_value()) return exit.signal;
+  if (exit.exit_code.has_value() && *exit.exit_code > kSignalBase &&
+      *exit.exit_code < kSignalBase + NSIG) {
+    return *exit.exit_code - kSignalBase;
+  }
+  return std::nullopt;
+}
+
+ExitKind KindOf(const ReplicaExit& exit) {
+  if (!exit.error.empty()) return ExitKind::kNotStarted;
+  const std::optional<std::int32_t> signal = SignalOf(exit);
+  if (!signal.has_value()) {
+    return exit.exit_code.value_or(0) == 0 ? ExitKind::kSuccess : ExitKind::kOwnStatus;
+  }
+  if (*signal == SIGKILL && exit.out_of_memory) return ExitKind::kOutOfMemory;
+  if (IsFromOutside(*signal)) return ExitKind::kFromOutside;
+  return IsCrash(*signal) ? ExitKind::kCrashed : ExitKind::kOwnStatus;
+}
+
+Remedy RemedyOf(ExitKind kind, bool lenient) {
+  switch (kind) {
+    case ExitKind::kFromOutside:
+      return Remedy::kRestartReplica;
+    case ExitKind::kCrashed:
+      return lenient ? Remedy::kRestartReplica : Remedy::kRerunJob;
+    case ExitKind::kOwnStatus:
+      return lenient ? Remedy::kRestartReplica : Remedy::kNone;
+    default:
+      return Remedy::kNone;
+  }
+}
+
+}  // namespace vernier::jobs

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+// How a replica ended, and what is tried again because of it. Nothing but std and POSIX: the supervisor of a replica and
+// the launcher of its gang go by the same words.
+namespace vernier::jobs {
+
+// How the main process of a replica ended.
+struct ReplicaExit {
+  std::optional<std::int32_t> exit_code;
+  std::optional<std::int32_t> signal;
+  bool out_of_memory = false;  // The host's memory ran out meanwhile; tells who sent a SIGKILL.
+  std::string error;           // Why the program could not be started; empty if it was.
+  friend bool operator==(const ReplicaExit&, const ReplicaExit&) = default;
+};
+
+enum class ExitKind {
+  kSuccess,
+  kNotStarted,  // The program could not be started at all.
+  kOwnStatus,   // By its own doing: a status other than 0, or a signal such as SIGFPE.
+  kCrashed,     // SIGABRT, SIGSEGV: by its own doing too, but often not the same way twice.
+  kOutOfMemory,
+  kFromOutside,  // SIGKILL, SIGTERM, SIGINT, SIGHUP: somebody else ended it.
+};
+
+// The signal that ended it. Shells and containers report the end by signal N as status 128 + N.
+std::optional<std::int32_t> SignalOf(const ReplicaExit& exit);
+
+ExitKind KindOf(const ReplicaExit& exit);
+
+// What is tried again after such an end.
+enum class Remedy {
+  kNone,            // Nothing: it would end so again.
+  kRerunJob,        // The whole job.
+  kRestartReplica,  // The replica; the whole job once the replica has used up its restarts.
+};
+
+// By the strict reading an own status is final; by the lenient one it may pass, as may a crash.
+Remedy RemedyOf(ExitKind kind, bool lenient);
+
+}  // namespace vernier::jobs

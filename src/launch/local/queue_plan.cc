@@ -82,16 +82,16 @@ Room QueuePlan::RoomAt(absl::Time time) const {
 std::optional<Claim> QueuePlan::Backfill(const PlannedGang& gang) {
   const bool ends_in_time =
       promise_ && gang.time_limit && now_ + *gang.time_limit <= promise_->start;
-  const std::optional<Claim> claim = FindOnce(ends_in_time ? free_ : *spare_, gang);
-  if (!claim) return std::nullopt;
+  std::optional<Claim> claim = FindOnce(ends_in_time ? free_ : *spare_, gang);
+  if (!claim) return claim;
   Start(gang, *claim);
-  if (!ends_in_time) {
+  if (ends_in_time) {
+    valid_until_ = std::min(valid_until_, promise_->start - *gang.time_limit);
+    spare_ = free_.CommonWith(*later_);
+  } else {
     if (later_) later_->Take(*claim);
     spare_->Take(*claim);
-    return claim;
   }
-  valid_until_ = std::min(valid_until_, promise_->start - *gang.time_limit);
-  spare_ = free_.CommonWith(*later_);
   return claim;
 }
 

@@ -16,8 +16,8 @@ class Daemon:
         self.log = folder / "vernierd.log"
         self.process = None
 
-    def start(self):
-        command = [self.bin_dir / "vernierd", "--listen", "127.0.0.1:0", "--store", self.store]
+    def start(self, *options):
+        command = [self.bin_dir / "vernierd", "--listen", "127.0.0.1:0", "--store", self.store, *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=open(self.log, "ab"), text=True)
         if not self.process.stdout.readline():
             sys.exit(f"vernierd did not start:\n{self.log.read_text()[-2000:]}")

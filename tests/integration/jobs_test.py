@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Submits training jobs as users of AI Platform Training do: a package, flags, a configuration file; by a daemon.
+
+The package holds a trainer that says what it was given. Checked: what each replica got, the job as it is described, its
+logs and their task names, cancelling, what is refused, and the documented examples of 13 replicas and 40 GPUs, by file and
+by flags, on declared devices.
+usage: jobs_test.py BIN_DIR
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from daemon import Daemon, wait_until
+
+TASK = '''\
+import argparse, json, os, sys
+parser = argparse.ArgumentParser()
+parser.add_argument("--steps", type=int, default=1)
+parser.add_argument("--job-dir", default="")
+parser.add_argument("--lr", type=float, default=0.5)
+parser.add_argument("--folder", required=True)
+args = parser.parse_args()
+tf_config = json.loads(os.environ["TF_CONFIG"])
+task = tf_config["task"]
+record = {"argv": sys.argv[1:], "tf_config": tf_config, "gpus": os.environ["CUDA_VISIBLE_DEVICES"],
+          "tuned": "CLOUD_ML_TRIAL_ID" in os.environ, "python": sys.executable}
+name = f"{os.environ['CLOUD_ML_JOB_ID']}-{task.get('trial', '')}-{task['type']}-{task['index']}.json"
+with open(os.path.join(args.folder, name), "w") as file:
+    json.dump(record, file)
+print(json.dumps({"severity": "WARNING", "message": "taken apart"}), flush=True)
+print("plain words", file=sys.stderr, flush=True)
+if task["type"] == "chief":
+    # The others are taken down when the chief ends: not before all have said what they got.
+    expected = sum(len(addresses) for addresses in tf_config["cluster"].values())
+    prefix = name[:name.index("-chief")]
+    while len([n for n in os.listdir(args.folder) if n.startswith(prefix + "-")]) < expected:
+        pass
+    if "CLOUD_ML_HP_METRIC_FILE" in os.environ:
+        with open(os.environ["CLOUD_ML_HP_METRIC_FILE"], "w") as file:
+            file.write(json.dumps({"timestamp": 1.0, "trial": task["trial"], "global_step": "3",
+                                   "checkpoint_path": "", "accuracy": str(1 - abs(args.lr - 0.1))}) + "\\n")
+else:
+    import time
+    time.sleep(1000)
+'''
+
+CONFIG = """\
+labels: {owner: alice}
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-highcpu-16
+  masterConfig: {acceleratorConfig: {count: 4, type: NVIDIA_TESLA_T4}}
+  workerCount: 9
+  workerType: n1-highcpu-16
+  workerConfig: {acceleratorConfig: {count: 4, type: NVIDIA_TESLA_T4}}
+  parameterServerCount: 3
+  parameterServerType: n1-highmem-8
+"""
+
+TUNING = """\
+trainingInput:
+  scaleTier: CUSTOM
+  masterType: n1-standard-4
+  workerType: n1-standard-4
+  workerCount: 1
+  hyperparameters:
+    goal: MAXIMIZE
+    hyperparameterMetricTag: accuracy
+    maxTrials: 3
+    maxParallelTrials: 2
+    params:
+    - {parameterName: lr, type: DOUBLE, minValue: 0.001, maxValue: 1.0, scaleType: UNIT_LOG_SCALE}
+"""
+
+
+class Jobs:
+    """The command line, run in a folder with the package beside it."""
+
+    def __init__(self, bin_dir, folder, daemon):
+        self.vernier = bin_dir / "vernier"
+        self.folder = folder
+        self.daemon = daemon
+        package = folder / "trainer"
+        package.mkdir()
+        (package / "__init__.py").touch()
+        (package / "task.py").write_text(TASK)
+
+    def run(self, *args, code=0):
+        result = subprocess.run([self.vernier, "--store", self.daemon.store, *map(str, args)], cwd=self.folder,
+                                capture_output=True, text=True, check=False, timeout=120)
+        assert result.returncode == code, (args, result.returncode, result.stdout, result.stderr)
+        return result
+
+    def submit(self, name, *flags, code=0, stream=True):
+        logs = ["--stream-logs"] if stream else []
+        return self.run("jobs", "submit", "training", name, "--package-path", "trainer", "--module-name", "trainer.task",
+                        *logs, *flags, "--", "--folder", self.folder, code=code)
+
+    def describe(self, name):
+        return json.loads(self.run("-o", "json", "jobs", "describe", name).stdout)
+
+    def said(self, name):
+        """What each replica of the job was given, by the name of its file."""
+        return {path.name[len(name) + 1:-5]: json.loads(path.read_text()) for path in self.folder.glob(name + "-*.json")}
+
+
+def test_one_replica(jobs):
+    result = jobs.submit("census_1", "--job-dir", jobs.folder / "out", "--region", "us-central1", "--labels", "team=a")
+    assert "Job [census_1] submitted successfully." in result.stderr, result.stderr
+    assert "WARNING" in result.stdout and "master-replica-0" in result.stdout, result.stdout
+    chief = jobs.said("census_1")["-chief-0"]
+    assert chief["argv"] == ["--folder", str(jobs.folder), "--job-dir", str(jobs.folder / "out")], chief["argv"]
+    assert not chief["tuned"] and "trial" not in chief["tf_config"]["task"]
+    assert chief["tf_config"]["job"]["python_module"] == "trainer.task"
+    assert chief["tf_config"]["job"]["region"] == "us-central1"
+    job = jobs.describe("census_1")
+    assert job["state"] == "SUCCEEDED" and job["labels"] == {"team": "a"}, job
+    assert "trainingOutput" not in job and {"createTime", "startTime", "endTime"} <= set(job), job
+
+
+def check_thirteen(jobs, name, gpu):
+    said = jobs.said(name)
+    assert len(said) == 13, sorted(said)
+    gpus = [gpu_id for replica in said.values() for gpu_id in replica["gpus"].split(",") if gpu_id]
+    assert len(gpus) == 40 and len(set(gpus)) == 40, gpus
+    assert all(gpu_id.startswith(gpu) for gpu_id in gpus), gpus
+    assert {len(addresses) for addresses in said["-chief-0"]["tf_config"]["cluster"].values()} == {1, 9, 3}
+    assert jobs.describe(name)["state"] == "SUCCEEDED"
+
+
+def test_documented_examples(jobs):
+    (jobs.folder / "config.yaml").write_text(CONFIG)
+    jobs.submit("by_file", "--config", "config.yaml")
+    check_thirteen(jobs, "by_file", "t")
+    assert jobs.said("by_file")["-chief-0"]["tf_config"]["job"]["worker_count"] == "9"
+    jobs.submit("by_flags", "--scale-tier", "custom", "--master-machine-type", "n1-highcpu-16", "--master-accelerator",
+                "count=4,type=nvidia-tesla-t4", "--worker-machine-type", "n1-highcpu-16", "--worker-count", 9,
+                "--worker-accelerator", "count=4,type=nvidia-tesla-t4", "--parameter-server-machine-type", "n1-highmem-8",
+                "--parameter-server-count", 3)
+    check_thirteen(jobs, "by_flags", "t")
+    jobs.submit("older_types", "--scale-tier", "CUSTOM", "--master-machine-type", "complex_model_m_gpu",
+                "--worker-machine-type", "complex_model_m_gpu", "--worker-count", 9, "--parameter-server-machine-type",
+                "large_model", "--parameter-server-count", 3)
+    check_thirteen(jobs, "older_types", "k")
+
+
+def test_tuning(jobs):
+    (jobs.folder / "tuning.yaml").write_text(TUNING)
+    jobs.submit("tuned", "--config", "tuning.yaml", "--job-dir", jobs.folder / "out")
+    job = jobs.describe("tuned")
+    output = job["trainingOutput"]
+    assert output["completedTrialCount"] == "3" and output["isHyperparameterTuningJob"], output
+    values = [trial["finalMetric"]["objectiveValue"] for trial in output["trials"]]
+    assert values == sorted(values, reverse=True) and len(values) == 3, values
+    assert output["trials"][0]["finalMetric"]["trainingStep"] == "3"
+    for trial in output["trials"]:
+        chief = jobs.said("tuned")[f"{trial['trialId']}-chief-0"]
+        assert chief["argv"][-1] == f"--lr={trial['hyperparameters']['lr']}", chief["argv"]
+        assert chief["argv"][-2] == str(jobs.folder / "out" / trial["trialId"]), chief["argv"]
+    summary = jobs.run("jobs", "describe", "tuned", "--summarize").stdout
+    assert "SUCCEEDED" in summary and "lr=" in summary, summary
+
+
+def test_cancel_and_list(jobs):
+    (jobs.folder / "trainer" / "slow.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(1000)\n")
+    jobs.run("jobs", "submit", "training", "slow", "--package-path", "trainer", "--module-name", "trainer.slow")
+    wait_until(lambda: jobs.describe("slow")["state"] == "RUNNING", "the slow job runs")
+    jobs.run("jobs", "cancel", "slow")
+    wait_until(lambda: jobs.describe("slow")["state"] == "CANCELLED", "the slow job is cancelled")
+    jobs.run("jobs", "cancel", "slow")  # Once more does nothing.
+    assert "begun" in jobs.run("jobs", "stream-logs", "slow", "--task-name", "master-replica-0").stdout
+    listed = {job["jobId"]: job["state"] for job in json.loads(jobs.run("-o", "json", "jobs", "list").stdout)}
+    assert listed["slow"] == "CANCELLED" and listed["census_1"] == "SUCCEEDED", listed
+
+
+def test_failure(jobs):
+    (jobs.folder / "trainer" / "bad.py").write_text("raise SystemExit(3)\n")
+    result = jobs.run("jobs", "submit", "training", "bad", "--package-path", "trainer", "--module-name", "trainer.bad",
+                      "--stream-logs", code=1)
+    assert "submitted successfully" in result.stderr
+    message = jobs.describe("bad")["errorMessage"]
+    assert message == "The replica chief 0 exited with a non-zero status of 3. Termination reason: Error.", message
+
+
+def test_refusals(jobs):
+    def refused(words, *flags, name="refused"):
+        result = jobs.submit(name, *flags, code=2, stream=False)
+        assert words in result.stderr, (words, result.stderr)
+        jobs.run("jobs", "describe", name, code=3)
+
+    refused("jobId: must match", name="with-dash")
+    refused("trainingInput.masterType: is missing", "--scale-tier", "custom")
+    refused("takes 1 or 2 or 4 of NVIDIA_TESLA_T4, got 3", "--scale-tier", "custom", "--master-machine-type",
+            "n1-highcpu-16", "--master-accelerator", "count=3,type=nvidia-tesla-t4")
+    refused("--worker-machine-type and --worker-count go together", "--scale-tier", "custom", "--worker-count", 2)
+    refused("which no host of this server has", "--scale-tier", "basic-tpu")
+    refused("has no GPUs", "--scale-tier", "basic-gpu", "--region", "us-central2")
+    refused("needs 32 V100", "--scale-tier", "custom", "--master-machine-type", "n1-highcpu-16", "--worker-machine-type",
+            "complex_model_l_v100", "--worker-count", 4, "--master-machine-type", "complex_model_l_v100")
+    result = jobs.run("jobs", "submit", "training", "nowhere", "--package-path", "no/such", "--module-name", "a", code=3)
+    assert "--package-path: 'no/such' is no folder" in result.stderr, result.stderr
+
+
+def test_local_train(bin_dir, folder):
+    result = subprocess.run([bin_dir / "vernier", "local", "train", "--module-name", "trainer.task", "--package-path",
+                             folder / "trainer", "--job-dir", "here", "--distributed", "--worker-count", "2",
+                             "--parameter-server-count", "1", "--", "--folder", folder],
+                            capture_output=True, text=True, check=False, timeout=120, cwd="/")
+    assert result.returncode == 0, (result.stdout, result.stderr)
+    assert "plain words" in result.stderr and "taken apart" in result.stdout, (result.stdout, result.stderr)
+    said = {path.name for path in folder.glob("local_train-*.json")}
+    assert said == {f"local_train--{task}.json" for task in ("chief-0", "worker-0", "worker-1", "ps-0")}, said
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bin_dir", type=pathlib.Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        declared = [f"T4:t{i}" for i in range(40)] + [f"K80:k{i}" for i in range(40)]
+        options = ["--cpus", "400", "--memory", "2000GiB"] + [word for gpu in declared for word in ("--gpu", gpu)]
+        daemon = Daemon(args.bin_dir, folder)
+        daemon.start(*options)
+        try:
+            jobs = Jobs(args.bin_dir, folder, daemon)
+            test_one_replica(jobs)
+            test_documented_examples(jobs)
+            test_tuning(jobs)
+            test_cancel_and_list(jobs)
+            test_failure(jobs)
+            test_refusals(jobs)
+        finally:
+            daemon.stop()
+        test_local_train(args.bin_dir, folder)
+    print("ok")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -34,11 +34,9 @@ absl::Status CheckName(const std::string& name) {
 // Nothing to tune is a job of one trial.
 absl::Status CheckNoObjective(const StudySpec& spec) {
   if (!spec.job.has_value()) return FieldError("objective", "must name a metric");
-  if (!spec.space.parameters().empty()) {
-    return FieldError("objective", "must name a metric, since there are parameters to tune");
-  }
-  if (spec.budget.trials == 1) return absl::OkStatus();
-  return FieldError("budget.trials", "must be 1 for a job without objective and parameters");
+  if (spec.space.parameters().empty() && spec.budget.trials == 1) return absl::OkStatus();
+  return FieldError("objective",
+                    "must name a metric; only a job without parameters, of one trial, needs none");
 }
 
 absl::Status CheckObjectives(const std::vector<Objective>& objectives) {

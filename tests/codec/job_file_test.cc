@@ -96,7 +96,7 @@ TEST(StudyFile, MayBeAJobAlone) {
   EXPECT_EQ(spec->budget.trials, 1);
   EXPECT_EQ(
       ParseStudyFile("{study: hello, job: {command: [x]}, budget: {trials: 2}}").status().message(),
-      "budget.trials: must be 1 for a job without objective and parameters");
+      "objective: must name a metric; only a job without parameters, of one trial, needs none");
   EXPECT_EQ(ParseStudyFile("{study: hello}").status().message(), "objective: is missing");
 }
 

@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
          "study: must match ^[A-Za-z][A-Za-z0-9_-]{0,127}$, got '" + std::string(129, 'x') + "'"},
         {"NoObjective",
          [](StudySpec& s) { s.objectives.clear(); },
-         "objective: must name a metric"},
+         "objective: must name a metric; only a job without parameters, of one trial, needs none"},
         {"EmptyObjective",
          [](StudySpec& s) { s.objectives[0].metric = ""; },
          "objective: must name a metric"},

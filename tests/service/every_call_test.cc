@@ -123,7 +123,10 @@ TEST(EveryCall, IsInTheTable) {
   ASSERT_NE(descriptor, nullptr);
   for (int i = 0; i < descriptor->method_count(); ++i) {
     const std::string& method = descriptor->method(i)->name();
-    if (method == "CreateStudy" || method == "ListStudies" || method == "GetServerInfo") continue;
+    if (method == "CreateStudy" || method == "ListStudies" || method == "GetServerInfo" ||
+        method == "UploadPackage") {
+      continue;
+    }
     const auto calls = Calls();
     EXPECT_TRUE(std::any_of(calls.begin(), calls.end(), [&](const CallCase& c) {
       return c.name == method;

@@ -131,6 +131,8 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
       // Empty for a replica without devices, so that it never takes another's.
       {"CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(placement[i].gpus, ","))},
   };
+  // What a number means there: the order in which nvidia-smi shows the devices, not the fastest first.
+  if (!placement[i].gpus.empty()) variables["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
   AddPyTorch(placement, i, variables);
   return variables;
 }

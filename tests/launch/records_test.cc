@@ -239,23 +239,6 @@ TEST(PortBook, LeavesPortsThatAnotherHolds) {
     EXPECT_THAT(first, ::testing::Not(::testing::Contains(port)));
 }
 
-TEST(NvidiaSmi, NamesTypesAsPeopleDo) {
-  EXPECT_THAT(ParseNvidiaSmi("0, Tesla T4\n1, NVIDIA A100-SXM4-40GB\n2, NVIDIA H200\n"
-                             "3, NVIDIA GeForce RTX 3090\nNo devices were found\n"),
-              ElementsAre(GpuDevice{"0", "T4"},
-                          GpuDevice{"1", "A100"},
-                          GpuDevice{"2", "H200"},
-                          GpuDevice{"3", "RTX-3090"}));
-}
-
-TEST(DeclaredGpus, AreTypeAndIdOrBareIds) {
-  EXPECT_THAT(ParseDeclaredGpus({"T4:0", "1"}).value(),
-              ElementsAre(GpuDevice{"0", "T4"}, GpuDevice{"1", ""}));
-  EXPECT_THAT(ParseDeclaredGpus({"T4:"}),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       "gpu 'T4:': must be TYPE:ID or ID, as in 'T4:0'"));
-}
-
 TEST(Host, HasCpusAndMemory) {
   const HostCapacity host = DetectHost();
   EXPECT_GT(host.cpus, 0);

@@ -14,8 +14,9 @@
 namespace vernier::launch {
 
 struct GpuDevice {
-  std::string id;    // As CUDA_VISIBLE_DEVICES takes it.
-  std::string type;  // "T4"; empty: of no particular type.
+  std::string id;                 // As CUDA_VISIBLE_DEVICES takes it.
+  std::string type;               // "T4"; empty: of no particular type.
+  std::int64_t memory_bytes = 0;  // 0: not known.
   friend bool operator==(const GpuDevice&, const GpuDevice&) = default;
 };
 

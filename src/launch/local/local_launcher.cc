@@ -11,11 +11,13 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "src/base/log.h"
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
 #include "src/launch/local/capacity_book.h"
 #include "src/launch/local/gang_records.h"
 #include "src/launch/local/gang_rules.h"
+#include "src/launch/local/gpu_inventory.h"
 #include "src/launch/local/host_inventory.h"
 #include "src/launch/local/port_book.h"
 #include "src/launch/local/replica_records.h"
@@ -335,6 +337,17 @@ class LocalLauncher final : public Launcher {
   std::map<AttemptId, Gang> gangs_;
 };
 
+// A driver that hangs takes its devices from us, not the host.
+std::vector<GpuDevice> UsableGpus(const std::string& supervisor) {
+  absl::StatusOr<std::vector<GpuDevice>> gpus = DetectGpus(supervisor);
+  if (gpus.ok()) return *std::move(gpus);
+  base::Log(base::LogLevel::kWarning,
+            "no GPU is offered to training jobs",
+            {{"error", std::string(gpus.status().message())}});
+  return {};
+}
+
+// REQUIRES: the supervisor is known.
 absl::StatusOr<HostCapacity> Capacity(const LocalLauncherOptions& options) {
   HostCapacity capacity = DetectHost();
   capacity.cpus = options.cpus.value_or(capacity.cpus);
@@ -344,7 +357,7 @@ absl::StatusOr<HostCapacity> Capacity(const LocalLauncherOptions& options) {
     return InvalidArgument("memory_bytes: must be 0 or more, got {}", capacity.memory_bytes);
   }
   VERNIER_ASSIGN_OR_RETURN(capacity.gpus, ParseDeclaredGpus(options.gpus));
-  if (options.gpus.empty() && options.detect_gpus) capacity.gpus = DetectGpus();
+  if (options.gpus.empty() && options.detect_gpus) capacity.gpus = UsableGpus(options.supervisor);
   return capacity;
 }
 
@@ -353,12 +366,12 @@ absl::StatusOr<HostCapacity> Capacity(const LocalLauncherOptions& options) {
 absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions options,
                                                            const Clock& clock) {
   if (options.runs_directory.empty()) return InvalidArgument("runs_directory: must not be empty");
-  VERNIER_ASSIGN_OR_RETURN(HostCapacity capacity, Capacity(options));
   if (options.supervisor.empty()) {
     VERNIER_ASSIGN_OR_RETURN(options.supervisor, FindSupervisor());
   } else if (!IsProgram(options.supervisor)) {
     return NotFound("supervisor '{}' is no program", options.supervisor);
   }
+  VERNIER_ASSIGN_OR_RETURN(HostCapacity capacity, Capacity(options));
   std::error_code error;
   options.runs_directory = fs::absolute(options.runs_directory, error).string();
   VERNIER_RETURN_IF_ERROR(MakeFolder(options.runs_directory));

@@ -21,9 +21,9 @@ struct LocalLauncherOptions {
   // Capacity of this host for training jobs. Unset: what the host has, cgroup limits included.
   std::optional<double> cpus;
   std::optional<std::int64_t> memory_bytes;
-  // Declared devices: "T4:0", or a bare id "0" of no particular type. They come instead of detected ones.
+  // Declared devices: "T4:0:16GiB", "T4:0", or a bare id "0" of no particular type. They come instead of detected ones.
   std::vector<std::string> gpus;
-  // Ask nvidia-smi, once, if no device is declared.
+  // Ask the driver, once, if no device is declared.
   bool detect_gpus = true;
   // A worker or parameter server that failed brings its gang down; the primary gets this long to notice and to end by
   // itself, since its own end says more, and since peers of a primary that is about to succeed may trip over its leaving.

@@ -56,7 +56,8 @@ absl::Status Keeper::StartEngine(const Clock& clock, const ServerOptions& option
                                                      .cpus = options.cpus,
                                                      .memory_bytes = options.memory_bytes,
                                                      .gpus = options.gpus,
-                                                     .detect_gpus = options.detect_gpus},
+                                                     .detect_gpus = options.detect_gpus,
+                                                     .fitting = options.fitting},
                                                     clock));
   engine_ = Engine::Create(studies_, *launcher_, clock, MakeEngineOptions());
   return absl::OkStatus();

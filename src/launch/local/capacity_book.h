@@ -13,6 +13,9 @@
 
 namespace vernier::launch {
 
+// What becomes of a gang that asks for more than the empty host has: it is refused, or its shares are made smaller.
+enum class Fitting { kStrict, kScaled };
+
 struct GpuDevice {
   std::string id;                 // As CUDA_VISIBLE_DEVICES takes it.
   std::string type;               // "T4"; empty: of no particular type.

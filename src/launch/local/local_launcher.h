@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "src/launch/local/capacity_book.h"
 #include "vernier/core/clock.h"
 #include "vernier/launcher.h"
 
@@ -25,6 +26,7 @@ struct LocalLauncherOptions {
   std::vector<std::string> gpus;
   // Ask the driver, once, if no device is declared.
   bool detect_gpus = true;
+  Fitting fitting = Fitting::kStrict;
   // A worker or parameter server that failed brings its gang down; the primary gets this long to notice and to end by
   // itself, since its own end says more, and since peers of a primary that is about to succeed may trip over its leaving.
   absl::Duration failed_replica_patience = absl::Seconds(10);

@@ -47,6 +47,8 @@ struct ReplicaProgram {
   std::string metric_file;                 // CLOUD_ML_HP_METRIC_FILE of this replica.
   // Where its captured output goes: docs/formats/attempt_directory.md.
   std::string log_file;
+  Resources
+      resources;  // What it is held to, where the host allows that. No limit of memory if none was asked.
 };
 
 struct GangProgram {

@@ -115,14 +115,24 @@ absl::StatusOr<std::vector<std::string>> ReadGpus(const Json& json, const std::s
   return gpus;
 }
 
+absl::StatusOr<std::string> ReadControlGroup(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(std::string group, codec::ReadText(json, path));
+  const bool is_path = group.size() > 1 && group.starts_with('/') && !group.ends_with('/') &&
+                       group.find("..") == std::string::npos;
+  if (is_path || group == "none") return group;
+  return FieldError(
+      path, fmt::format("must be none or a path such as /vernier.slice/jobs, got '{}'", group));
+}
+
 absl::StatusOr<HostConfiguration> ReadHost(const Json& json, const std::string& path) {
   HostConfiguration host;
   VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                           Open(json, path, {"cpus", "memory", "gpus", "fitting"}));
+                           Open(json, path, {"cpus", "memory", "gpus", "fitting", "cgroup"}));
   VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "cpus", host.cpus, &ReadCpus));
   VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "memory", host.memory_bytes, &ReadHostMemory));
   VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "gpus", host.gpus, &ReadGpus));
   VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "fitting", host.fitting, &ReadFitting));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("cgroup", host.control_group, &ReadControlGroup));
   return host;
 }
 
@@ -231,6 +241,7 @@ Configuration Overlay(const Configuration& above, const Configuration& below) {
   TakeIfUnsaid(result.host.memory_bytes, below.host.memory_bytes);
   TakeIfUnsaid(result.host.gpus, below.host.gpus);
   TakeIfUnsaid(result.host.fitting, below.host.fitting);
+  TakeIfUnsaid(result.host.control_group, below.host.control_group);
   TakeIfUnsaid(result.regions, below.regions);
   return result;
 }
@@ -247,6 +258,7 @@ absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration
       .gpus = host.gpus.value_or(std::vector<std::string>()),
       .detect_gpus = !host.gpus.has_value(),
       .fitting = host.fitting.value_or(launch::Fitting::kStrict),
+      .control_group = host.control_group,
       .supervisor = configuration.supervisor};
   if (options.listen.empty()) options.listen = {kDefaultAddress};
   for (const std::string& address : options.listen) {

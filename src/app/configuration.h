@@ -22,6 +22,7 @@ struct HostConfiguration {
   std::optional<std::int64_t> memory_bytes;
   std::optional<std::vector<std::string>> gpus;  // "T4:0:16GiB"; an empty list: no devices.
   std::optional<launch::Fitting> fitting;
+  std::string control_group;  // Below which replicas get theirs; "none".
   friend bool operator==(const HostConfiguration&, const HostConfiguration&) = default;
 };
 

@@ -57,7 +57,8 @@ absl::Status Keeper::StartEngine(const Clock& clock, const ServerOptions& option
                                                      .memory_bytes = options.memory_bytes,
                                                      .gpus = options.gpus,
                                                      .detect_gpus = options.detect_gpus,
-                                                     .fitting = options.fitting},
+                                                     .fitting = options.fitting,
+                                                     .control_group = options.control_group},
                                                     clock));
   engine_ = Engine::Create(studies_, *launcher_, clock, MakeEngineOptions());
   return absl::OkStatus();

@@ -34,6 +34,8 @@ struct ServerOptions {
   std::vector<std::string> gpus;  // "T4:0:16GiB", "T4:0" or bare ids; declared devices.
   bool detect_gpus = true;
   launch::Fitting fitting = launch::Fitting::kStrict;
+  // The control group below which replicas get theirs. Empty: the one of this process. "none": shares are only accounted.
+  std::string control_group;
   // The program that looks after one replica. Empty: vernier-supervisor beside this program, or on PATH.
   std::string supervisor;
 };

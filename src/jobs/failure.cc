@@ -59,25 +59,25 @@ Failure Classify(std::string_view role, std::int32_t index, const ReplicaExit& e
             fmt::format("The replica {} {} could not be started: {}.", role, index, exit.error)};
   }
   const std::optional<std::int32_t> signal = SignalOf(exit);
-  if (!signal.has_value()) {
-    const std::int32_t code = exit.exit_code.value_or(0);
-    if (code == 0) return {};
-    return {FailureClass::kUserError,
-            fmt::format("The replica {} {} exited with a non-zero status of {}. "
-                        "Termination reason: Error.",
-                        role,
-                        index,
-                        code)};
-  }
+  const std::int32_t code = exit.exit_code.value_or(signal.value_or(0));
+  if (code == 0) return {};
   const std::string status =
-      fmt::format("{}({})", exit.exit_code.value_or(*signal), SignalName(*signal));
-  if (*signal == SIGKILL && exit.out_of_memory) {
+      signal.has_value() ? fmt::format("{}({})", code, SignalName(*signal)) : std::to_string(code);
+  if (exit.out_of_memory) {
     return {
         FailureClass::kOutOfMemory,
         fmt::format("The replica {} {} ran out-of-memory and exited with a non-zero status of {}.",
                     role,
                     index,
                     status)};
+  }
+  if (!signal.has_value()) {
+    return {FailureClass::kUserError,
+            fmt::format("The replica {} {} exited with a non-zero status of {}. "
+                        "Termination reason: Error.",
+                        role,
+                        index,
+                        status)};
   }
   const bool outside = IsFromOutside(*signal);
   return {outside ? FailureClass::kPreempted : FailureClass::kUserError,

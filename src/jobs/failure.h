@@ -15,7 +15,7 @@ namespace vernier::jobs {
 struct ReplicaExit {
   std::optional<std::int32_t> exit_code;
   std::optional<std::int32_t> signal;
-  bool out_of_memory = false;  // The host's memory ran out meanwhile; tells who sent a SIGKILL.
+  bool out_of_memory = false;  // It ended so because it, or the host, ran out of memory.
   std::string error;           // Why the program could not be started; empty if it was.
   friend bool operator==(const ReplicaExit&, const ReplicaExit&) = default;
 };

@@ -71,6 +71,7 @@ struct RoleTemplate {
   std::vector<std::string> argv;
   std::map<std::string, std::string> env;
   std::string directory;
+  Resources resources;
 };
 
 absl::Status FillCommand(const StudySpec& spec,
@@ -129,6 +130,7 @@ absl::StatusOr<RoleTemplate> FillRole(const StudySpec& spec,
   AppendParameters(spec, trial, placed, result.argv);
   VERNIER_RETURN_IF_ERROR(FillEnvironment(spec, trial, environment, result));
   result.directory = Below(Below(working_directory, job.working_directory), replica.directory);
+  result.resources = replica.resources;
   return result;
 }
 
@@ -146,7 +148,8 @@ ReplicaProgram MakeReplica(const AttemptId& id,
                          .env = DefaultVariables(placed.placement),
                          .directory = role.directory,
                          .metric_file = own + "/hypertune.metrics",
-                         .log_file = own + "/output.log"};
+                         .log_file = own + "/output.log",
+                         .resources = role.resources};
   for (const auto& [name, value] : role.env) program.env[name] = value;
   for (auto& [name, value] :
        ServiceVariables(id, spec, trial.point, placed.placement, i, program.metric_file)) {

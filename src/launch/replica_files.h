@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/launch/control_group.h"
+
 // The files by which a launcher and the supervisor of one replica understand each other, in the replica's folder.
 // Nothing but std and POSIX, because the supervisor is to stay small: one runs beside every replica.
 //
@@ -16,7 +18,7 @@
 //                    all; or by a launcher, so that no supervisor ever will
 //   running.json     the program runs: its process id, when it started
 //   output.log       what it printed, and in output.log.N what it printed later: src/launch/output_segments.h
-//   exit.json        how it ended; written last, when nothing of it is left
+//   exit.json        how it ended and what it used; written last, when nothing of it is left
 namespace vernier::launch {
 
 inline constexpr char kProgramFile[] = "program";
@@ -37,10 +39,14 @@ struct SupervisedProgram {
   std::string directory;
   std::int64_t grace_ms = 0;      // Between TERM and KILL.
   std::int64_t output_bytes = 0;  // At most so much of what it prints is kept.
+  Share share;
+  std::vector<std::string>
+      control_groups;  // Made for it and removed after it; empty: it is held to nothing.
   friend bool operator==(const SupervisedProgram&, const SupervisedProgram&) = default;
 };
 
-// Fields that end with a NUL byte, so that any text is safe; the first names the form.
+// Fields that end with a NUL byte, so that any text is safe; the first names the form. Programs of the form before this one,
+// which knew no share, are read too.
 std::string EncodeProgram(const SupervisedProgram& program);
 std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes);
 

@@ -28,7 +28,8 @@ allow_remote: true
 runs: /var/lib/vernier/runs
 supervisor: /usr/lib/vernier/supervisor
 log_level: warning
-host: {cpus: 15.5, memory: 60GiB, gpus: [T4:0:16GiB, 1], fitting: scaled}
+host: {cpus: 15.5, memory: 60GiB, gpus: [T4:0:16GiB, 1], fitting: scaled,
+       cgroup: /vernier.slice}
 regions:
   us-central1: {zones: {us-central1-a: {backend: local}, us-central1-b: {}}}
 )";
@@ -45,7 +46,8 @@ TEST(Configuration, IsReadWhole) {
             (HostConfiguration{.cpus = 15.5,
                                .memory_bytes = 60 * kGiB,
                                .gpus = {{"T4:0:16GiB", "1"}},
-                               .fitting = launch::Fitting::kScaled}));
+                               .fitting = launch::Fitting::kScaled,
+                               .control_group = "/vernier.slice"}));
   ASSERT_TRUE(read.regions.contains("us-central1"));
   EXPECT_EQ(read.regions.at("us-central1").zones.size(), 2U);
 }
@@ -161,6 +163,12 @@ INSTANTIATE_TEST_SUITE_P(
         {"Fitting",
          "host: {fitting: scale}",
          "host.fitting: unknown value 'scale'; did you mean 'scaled'?"},
+        {"Cgroup",
+         "host: {cgroup: vernier}",
+         "host.cgroup: must be none or a path such as /vernier.slice/jobs, got 'vernier'"},
+        {"CgroupUp",
+         "host: {cgroup: /a/../b}",
+         "host.cgroup: must be none or a path such as /vernier.slice/jobs, got '/a/../b'"},
         {"Regions", "regions: [a]", "regions: must be a mapping of names, got [\"a\"]"},
         {"NoRegion", "regions: {}", "regions: must not be empty"},
         {"RegionName",

@@ -172,6 +172,16 @@ TEST(Environment, ShowsEachReplicaItsOwnDevicesAndOthersNone) {
                        MakeGangProgram(kAttempt, spec, AnyTrial(), placed, "/home/u"));
   EXPECT_EQ(gang.replicas[0].env.at("CUDA_VISIBLE_DEVICES"), "");
   EXPECT_EQ(gang.replicas[1].env.at("CUDA_VISIBLE_DEVICES"), "2,5");
+  EXPECT_EQ(gang.replicas[1].env.at("CUDA_DEVICE_ORDER"), "PCI_BUS_ID");
+  EXPECT_FALSE(gang.replicas[0].env.contains("CUDA_DEVICE_ORDER"));
+}
+
+TEST(Layout, SaysWhatEachReplicaIsHeldTo) {
+  StudySpec spec = FiveRoles();
+  spec.job->replicas[Role::kWorker].resources = {.cpus = 3, .memory_bytes = 5, .gpus = 1};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  EXPECT_EQ(gang.replicas[0].resources, Resources());
+  EXPECT_EQ(gang.replicas[1].resources, spec.job->replicas[Role::kWorker].resources);
 }
 
 TEST(Environment, OfTheRoleOverridesTheJobsAndNeitherOverridesTheService) {

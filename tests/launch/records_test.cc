@@ -52,8 +52,22 @@ TEST(ProgramFile, ReadsBackWhateverItHolds) {
                                   .env = {{"A", "x=y"}, {"B", ""}},
                                   .directory = "/some where",
                                   .grace_ms = 1234,
-                                  .output_bytes = std::int64_t{1} << 40};
+                                  .output_bytes = std::int64_t{1} << 40,
+                                  .share = {.cpu_millis = 1500, .memory_bytes = 7},
+                                  .control_groups = {"/sys/fs/cgroup/a", "/b"}};
   EXPECT_EQ(DecodeProgram(EncodeProgram(program)), program);
+}
+
+TEST(ProgramFile, OfTheFormBeforeIsRead) {
+  using namespace std::string_literals;
+  const auto program =
+      DecodeProgram("vernier-program-2\0/some where\0001234\00099\0002\0sh\0-c\0001\0A\0x=y\0"s);
+  EXPECT_EQ(program,
+            (SupervisedProgram{.argv = {"sh", "-c"},
+                               .env = {{"A", "x=y"}},
+                               .directory = "/some where",
+                               .grace_ms = 1234,
+                               .output_bytes = 99}));
 }
 
 TEST(ProgramFile, EveryCutIsRefused) {

@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "fmt/format.h"
 #include "src/core/status.h"
@@ -26,13 +28,33 @@ std::optional<std::int64_t> LeadingNumber(std::string_view text) {
   return number;
 }
 
-// The folder of this process's control group (version 2); empty if there is none.
-std::string ControlGroup() {
+// The folders of this process's control group (version 2) and of all around it, whose limits hold too; none if there is no
+// such group.
+std::vector<std::string> ControlGroups() {
+  constexpr std::string_view kRoot = "/sys/fs/cgroup";
   const std::string groups = ReadWholeFile("/proc/self/cgroup").value_or("");
   const std::size_t at = groups.find("0::/");
-  if (at == std::string::npos) return "";
-  const std::size_t begin = at + 4;
-  return "/sys/fs/cgroup/" + groups.substr(begin, groups.find('\n', begin) - begin);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + 3;
+  std::string group = groups.substr(begin, groups.find('\n', begin) - begin);
+  std::vector<std::string> folders;
+  while (!group.empty()) {
+    folders.push_back(fmt::format("{}{}", kRoot, group));
+    group.resize(group.rfind('/'));
+  }
+  folders.emplace_back(kRoot);
+  return folders;
+}
+
+// In CPUs; nothing for "max 100000".
+std::optional<double> CpuLimit(const std::string& group) {
+  const std::string limit = ReadWholeFile(group + "/cpu.max").value_or("");  // "200000 100000"
+  const std::optional<std::int64_t> quota = LeadingNumber(limit);
+  const std::size_t space = limit.find(' ');
+  if (!quota.has_value() || space == std::string::npos) return std::nullopt;
+  const std::int64_t period = LeadingNumber(std::string_view(limit).substr(space + 1)).value_or(0);
+  if (period <= 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(period);
 }
 
 double Cpus() {
@@ -40,21 +62,19 @@ double Cpus() {
   CPU_ZERO(&set);
   double cpus = 1;
   if (sched_getaffinity(0, sizeof set, &set) == 0) cpus = CPU_COUNT(&set);
-  const std::string limit =
-      ReadWholeFile(ControlGroup() + "/cpu.max").value_or("");  // "200000 100000"
-  const std::optional<std::int64_t> quota = LeadingNumber(limit);
-  const std::size_t space = limit.find(' ');
-  if (!quota.has_value() || space == std::string::npos) return cpus;
-  const std::optional<std::int64_t> period =
-      LeadingNumber(std::string_view(limit).substr(space + 1));
-  if (period.value_or(0) <= 0) return cpus;
-  return std::min(cpus, static_cast<double>(*quota) / static_cast<double>(*period));
+  for (const std::string& group : ControlGroups()) {
+    cpus = std::min(cpus, CpuLimit(group).value_or(cpus));
+  }
+  return cpus;
 }
 
 std::int64_t Memory() {
-  const std::int64_t memory = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
-  const std::string limit = ReadWholeFile(ControlGroup() + "/memory.max").value_or("");
-  return std::min(memory, LeadingNumber(limit).value_or(memory));
+  std::int64_t memory = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+  for (const std::string& group : ControlGroups()) {
+    const std::string limit = ReadWholeFile(group + "/memory.max").value_or("");
+    memory = std::min(memory, LeadingNumber(limit).value_or(memory));
+  }
+  return memory;
 }
 
 }  // namespace

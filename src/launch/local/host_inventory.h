@@ -8,7 +8,8 @@
 // What this host has for training jobs.
 namespace vernier::launch {
 
-// CPUs that this process may run on and the memory there is, both within the limits of its cgroup. No GPUs.
+// CPUs that this process may run on and the memory there is, both within the limits of its control group and of those
+// around it. No GPUs.
 HostCapacity DetectHost();
 
 // Whether the file can be run.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
 #include "src/launch/local/capacity_book.h"
+#include "src/launch/local/control_group_host.h"
 #include "src/launch/local/gang_records.h"
 #include "src/launch/local/gang_rules.h"
 #include "src/launch/local/gpu_inventory.h"
@@ -62,10 +64,21 @@ std::string Name(const AttemptId& id) {
   return fmt::format("attempt {} of trial {}", id.number.value(), id.trial.number.value());
 }
 
+Share ShareOf(const Resources& resources) {
+  return {.cpu_millis = static_cast<std::int64_t>(std::ceil(resources.cpus * 1000)),
+          .memory_bytes = resources.memory_bytes};
+}
+
 class LocalLauncher final : public Launcher {
  public:
-  LocalLauncher(LocalLauncherOptions options, HostCapacity capacity, const Clock& clock)
-      : options_(std::move(options)), clock_(clock), book_(std::move(capacity)) {}
+  LocalLauncher(LocalLauncherOptions options,
+                HostCapacity capacity,
+                ControlGroupHost limits,
+                const Clock& clock)
+      : options_(std::move(options)),
+        limits_(std::move(limits)),
+        clock_(clock),
+        book_(std::move(capacity)) {}
 
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
     return book_.CheckFits(replicas);
@@ -153,6 +166,7 @@ class LocalLauncher final : public Launcher {
     if (gang->started) VERNIER_RETURN_IF_ERROR(FenceUnlessLive(id, *gang));
     book_.Release(id);
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Free(replica.port);
+    for (std::size_t i = 0; i < gang->replicas.size(); ++i) RemoveControlGroup(FolderOf(*gang, i));
     if (!gang->started) rmdir(gang->placed.directory.c_str());  // Only if it is empty.
     gangs_.erase(id);
     return absl::OkStatus();
@@ -268,7 +282,9 @@ class LocalLauncher final : public Launcher {
                                  .env = {program.env.begin(), program.env.end()},
                                  .directory = directory.string(),
                                  .grace_ms = absl::ToInt64Milliseconds(gang.grace),
-                                 .output_bytes = gang.output_bytes};
+                                 .output_bytes = gang.output_bytes,
+                                 .share = ShareOf(program.resources),
+                                 .control_groups = ControlGroupsOf(limits_, folder)};
     supervised.env.emplace_back(kReplicaVariable, folder);
     if (!ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(supervised), /*durable=*/false)) {
       return NotWritten("cannot write to", folder, errno);
@@ -331,6 +347,7 @@ class LocalLauncher final : public Launcher {
   }
 
   const LocalLauncherOptions options_;
+  const ControlGroupHost limits_;
   const Clock& clock_;
   CapacityBook book_;
   PortBook ports_;
@@ -375,8 +392,10 @@ absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions 
   std::error_code error;
   options.runs_directory = fs::absolute(options.runs_directory, error).string();
   VERNIER_RETURN_IF_ERROR(MakeFolder(options.runs_directory));
-  return std::unique_ptr<Launcher>(
-      std::make_unique<LocalLauncher>(std::move(options), std::move(capacity), clock));
+  ControlGroupHost limits = PrepareControlGroups({.group = options.control_group});
+  base::Log(base::LogLevel::kInfo, "limits of replicas", {{"enforced", DescribeLimits(limits)}});
+  return std::unique_ptr<Launcher>(std::make_unique<LocalLauncher>(
+      std::move(options), std::move(capacity), std::move(limits), clock));
 }
 
 }  // namespace vernier::launch

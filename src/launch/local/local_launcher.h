@@ -27,6 +27,9 @@ struct LocalLauncherOptions {
   // Ask the driver, once, if no device is declared.
   bool detect_gpus = true;
   Fitting fitting = Fitting::kStrict;
+  // The control group below which each replica gets one that holds it to its share (control_group_host.h): empty, the one
+  // this process is in; "none": shares are only accounted.
+  std::string control_group;
   // A worker or parameter server that failed brings its gang down; the primary gets this long to notice and to end by
   // itself, since its own end says more, and since peers of a primary that is about to succeed may trip over its leaving.
   absl::Duration failed_replica_patience = absl::Seconds(10);

@@ -1,6 +1,7 @@
 #include "src/launch/supervisor/supervise.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/launch/control_group.h"
 #include "src/launch/replica_files.h"
 #include "src/launch/supervisor/child.h"
 #include "src/launch/supervisor/output_capture.h"
@@ -65,6 +67,8 @@ struct Ending {
   std::string error;
   std::string started;
   std::string ended;
+  double cpu_seconds = 0;
+  std::int64_t peak_memory_bytes = 0;
 };
 
 std::string ToJson(const Ending& ending) {
@@ -74,7 +78,22 @@ std::string ToJson(const Ending& ending) {
   return "{\"exit_code\":" + number(ending.exit_code) + ",\"signal\":" + number(ending.signal) +
          ",\"out_of_memory\":" + (ending.out_of_memory ? "true" : "false") +
          ",\"error\":" + JsonText(ending.error) + ",\"started\":" + JsonText(ending.started) +
-         ",\"ended\":" + JsonText(ending.ended) + "}\n";
+         ",\"ended\":" + JsonText(ending.ended) +
+         ",\"cpu_seconds\":" + std::to_string(ending.cpu_seconds) +
+         ",\"peak_memory_bytes\":" + std::to_string(ending.peak_memory_bytes) + "}\n";
+}
+
+double Seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+// What all processes of the replica used. Without a control group the time of those that nobody waited for is missing,
+// and the memory is that of the largest one.
+void RecordUsage(const ControlGroup& group, Ending& ending) {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  ending.cpu_seconds = group.CpuSeconds().value_or(Seconds(used.ru_utime) + Seconds(used.ru_stime));
+  ending.peak_memory_bytes = group.PeakMemory().value_or(std::int64_t{used.ru_maxrss} * 1024);
 }
 
 // A full disk must not lose how a replica ended. Where the folder itself is gone, nobody asks any more.
@@ -84,6 +103,30 @@ void RecordEnding(const Ending& ending) {
   }
 }
 
+// Looks from before the program starts whether the memory runs out.
+class MemoryWatch {
+ public:
+  explicit MemoryWatch(const ControlGroup& group)
+      : group_(group),
+        group_kills_(group.OutOfMemoryKills().value_or(0)),
+        host_kills_(OutOfMemoryKills()) {}
+
+  // Whether the program ended so for want of memory. The control group tells for certain whether any process of the
+  // replica was killed; the program itself may then end in its own way. Without a group, a SIGKILL while the host killed
+  // something is taken for one.
+  bool WasFatal(const Ending& ending) const {
+    if (const std::optional<std::int64_t> kills = group_.OutOfMemoryKills()) {
+      return *kills > group_kills_ && ending.exit_code != 0;
+    }
+    return ending.signal == SIGKILL && OutOfMemoryKills() > host_kills_;
+  }
+
+ private:
+  const ControlGroup& group_;
+  const std::int64_t group_kills_;
+  const std::int64_t host_kills_;
+};
+
 // One pipe from the program, and the lines that come out of it.
 struct Stream {
   int fd;
@@ -92,9 +135,14 @@ struct Stream {
 
 class Supervisor {
  public:
-  Supervisor(const SupervisedProgram& program, const Child& child)
+  Supervisor(const SupervisedProgram& program,
+             const Child& child,
+             const ControlGroup& group,
+             const MemoryWatch& memory)
       : grace_ms_(program.grace_ms),
         child_(child),
+        group_(group),
+        memory_(memory),
         out_{child.stdout_fd, LineCutter('O')},
         err_{child.stderr_fd, LineCutter('E')},
         log_(kOutputFile, program.output_bytes),
@@ -102,6 +150,9 @@ class Supervisor {
   ~Supervisor() { close(signals_); }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
+
+  // A line of the replica's output that is ours.
+  void Say(const std::string& text) { log_.Write(TimeStamp() + " E [vernier] " + text + "\n"); }
 
   // Until nothing of the program is left. Returns how its main process ended.
   Ending Run() {
@@ -195,8 +246,7 @@ class Supervisor {
     ending_.ended = TimeStamp();
     if (WIFEXITED(status)) ending_.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) ending_.signal = WTERMSIG(status);
-    ending_.out_of_memory =
-        ending_.signal == SIGKILL && !kill_at_.has_value() && OutOfMemoryKills() > kills_before_;
+    ending_.out_of_memory = !kill_at_.has_value() && memory_.WasFatal(ending_);
     BeginStop();  // Of what it left behind.
   }
 
@@ -212,16 +262,18 @@ class Supervisor {
     if (empty_at_.has_value() || !kill_at_.has_value() || MonotonicMs() < *kill_at_) return;
     kill(-child_.pid, SIGKILL);
     SignalChildren(SIGKILL);
+    group_.Kill();
     kill_at_ = MonotonicMs() + kKillIntervalMs;
   }
 
   const std::int64_t grace_ms_;
   const Child child_;
+  const ControlGroup& group_;
+  const MemoryWatch& memory_;
   Stream out_;
   Stream err_;
   OutputWriter log_;
   const int signals_;
-  const std::int64_t kills_before_ = OutOfMemoryKills();
   Ending ending_;
   std::optional<std::int64_t> kill_at_;   // Set once a stop has begun.
   std::optional<std::int64_t> empty_at_;  // Since when no process is left.
@@ -239,8 +291,11 @@ void Supervise() {
     RecordEnding(ending);
     return;
   }
+  const ControlGroup group(program->control_groups);
+  const std::string problem = group.Create(program->share);
+  const MemoryWatch memory(group);
   const std::string started = TimeStamp();
-  const Child child = StartChild(*program);
+  const Child child = StartChild(*program, group);
   if (child.pid < 0) {
     ending.error = child.error;
   } else {
@@ -248,8 +303,12 @@ void Supervise() {
         kRunningFile,
         "{\"process\":" + std::to_string(child.pid) + ",\"started\":" + JsonText(started) + "}\n",
         /*durable=*/false);
-    ending = Supervisor(*program, child).Run();
+    Supervisor supervisor(*program, child, group, memory);
+    if (!problem.empty()) supervisor.Say("limits are not enforced: " + problem);
+    ending = supervisor.Run();
   }
+  RecordUsage(group, ending);
+  group.Remove();
   ending.started = started;
   if (ending.ended.empty()) ending.ended = TimeStamp();
   RecordEnding(ending);

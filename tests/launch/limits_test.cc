@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "src/launch/local/control_group_host.h"
+#include "src/launch/local/replica_records.h"
+#include "src/launch/replica_files.h"
 #include "tests/launch/local_gang.h"
 #include "tests/support/status_matchers.h"
 
@@ -18,6 +21,7 @@ namespace vernier::launch {
 namespace {
 
 using testing::Eventually;
+using ::testing::HasSubstr;
 using testing::LocalGangTest;
 using testing::Script;
 using testing::Slurp;
@@ -132,6 +136,25 @@ TEST_F(LimitsTest, TheGroupOfAKilledSupervisorIsEmptiedAndRemoved) {
   EXPECT_TRUE(Eventually([&] { return !testing::IsAlive(left); }));
   ASSERT_THAT(launcher->Release(Attempt(1)), IsOk());
   EXPECT_FALSE(HasGroup(gang));
+}
+
+TEST_F(LimitsTest, AGroupThatCannotBeMadeIsSaidAndTheProgramRuns) {
+  const std::string folder = Out("chief-0");
+  std::filesystem::create_directories(folder);
+  const SupervisedProgram program{.argv = {"echo", "it runs"},
+                                  .directory = "/",
+                                  .output_bytes = output_bytes_,
+                                  .share = {.cpu_millis = 100},
+                                  .control_groups = {"/proc/vernier-no-such"}};
+  ASSERT_TRUE(ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(program), false));
+  ASSERT_THAT(SpawnSupervisor(VERNIER_SUPERVISOR, folder), IsOk());
+  ASSERT_TRUE(Eventually([&] { return IsDown(Observe(folder)); }));
+  EXPECT_EQ(Observe(folder).exit.exit_code, 0);
+  const std::string output = Slurp(folder + "/output.log");
+  EXPECT_THAT(output, HasSubstr(" O it runs\n"));
+  EXPECT_THAT(output,
+              HasSubstr(" E [vernier] limits are not enforced: cannot make control group "
+                        "'/proc/vernier-no-such'"));
 }
 
 }  // namespace

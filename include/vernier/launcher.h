@@ -19,7 +19,7 @@ namespace vernier {
 struct ReplicaRequest {
   std::string role;
   std::int32_t index = 0;
-  Resources resources;
+  Resources resources;  // Also what it is held to, where the host allows that.
   friend bool operator==(const ReplicaRequest&, const ReplicaRequest&) = default;
 };
 
@@ -74,7 +74,7 @@ struct PlacedGang {
 struct ReplicaProgram {
   std::string role;
   std::int32_t index = 0;
-  std::vector<std::string> argv;           // argv[0] is looked up on PATH.
+  std::vector<std::string> argv;  // argv[0] is looked up on PATH.
   bool runs_python = false;  // argv[0] stands for the interpreter of the gang's Python environment.
   std::map<std::string, std::string> env;  // Added to the launcher's own environment.
   std::string directory;                   // Working directory.

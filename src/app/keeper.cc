@@ -26,7 +26,9 @@ launch::LocalLauncherOptions LauncherOptions(const ServerOptions& options) {
           .cpus = options.cpus,
           .memory_bytes = options.memory_bytes,
           .gpus = options.gpus,
-          .detect_gpus = options.detect_gpus};
+          .detect_gpus = options.detect_gpus,
+          .fitting = options.fitting,
+          .control_group = options.control_group};
 }
 
 EngineOptions MakeEngineOptions() {

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpcpp/channel.h"
+#include "src/launch/local/host_capacity.h"
 
 // The composition root: the only code that picks concrete classes.
 namespace vernier::app {
@@ -30,8 +31,11 @@ struct ServerOptions {
   // Capacity of this host for training jobs. Unset: what the host has.
   std::optional<double> cpus;
   std::optional<std::int64_t> memory_bytes;
-  std::vector<std::string> gpus;  // "T4:0", "T4:1" or bare ids; declared devices.
+  std::vector<std::string> gpus;  // "T4:0:16GiB", "T4:0" or bare ids; declared devices.
   bool detect_gpus = true;
+  launch::Fitting fitting = launch::Fitting::kStrict;
+  // The control group below which replicas get theirs. Empty: the one of this process. "none": shares are only accounted.
+  std::string control_group;
   // The program that looks after one replica. Empty: vernier-supervisor beside this program, or on PATH.
   std::string supervisor;
 };

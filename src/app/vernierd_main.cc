@@ -10,13 +10,16 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "src/app/configuration.h"
 #include "src/app/paths.h"
 #include "src/app/server.h"
 #include "src/base/log.h"
+#include "src/core/status.h"
 
 namespace vernier::app {
 namespace {
@@ -43,32 +46,55 @@ const std::map<std::string, base::LogLevel> kLogLevels = {{"debug", base::LogLev
                                                           {"error", base::LogLevel::kError},
                                                           {"off", base::LogLevel::kOff}};
 
+const std::map<std::string, launch::Fitting> kFittings = {{"strict", launch::Fitting::kStrict},
+                                                          {"scaled", launch::Fitting::kScaled}};
+
 struct Flags {
-  ServerOptions server;
-  base::LogLevel log_level = base::LogLevel::kInfo;
+  Configuration said;  // What the command line says; it beats the file.
+  std::string file;
+  bool check = false;
 };
 
-void Declare(Flags& flags, CLI::App& app) {
-  ServerOptions& server = flags.server;
-  server.listen = {"127.0.0.1:7117"};
-  app.add_option("--listen", server.listen, "Address: HOST:PORT (0: any free port) or unix:PATH")
-      ->capture_default_str();
-  app.add_option("--store", server.store, "File of the store, or :memory:")
-
-      ->default_val(DefaultStorePath());
-  app.add_option(
-      "--runs", server.runs_directory, "Folder for what trials print (default: STORE.runs)");
-  app.add_option("--cpus", server.cpus, "CPUs for training jobs (default: what the host has)")
+void DeclareHost(HostConfiguration& host, CLI::App& app) {
+  app.add_option("--cpus", host.cpus, "CPUs for training jobs (default: what the host has)")
       ->check(CLI::PositiveNumber);
-  app.add_option("--memory", server.memory_bytes, "Memory for training jobs, such as 8GiB")
+  app.add_option("--memory", host.memory_bytes, "Memory for training jobs, such as 8GiB")
       ->transform(CLI::AsSizeValue(false));
-  app.add_option(
-      "--gpu", server.gpus, "Device for training jobs: ID or TYPE:ID (default: detected)");
-  app.add_option("--supervisor", server.supervisor, "Program that looks after one replica");
-  app.add_flag("--allow-remote", server.allow_remote, "Listen on other addresses than loopback");
-  app.add_option("--log-level", flags.log_level, "debug, info, warning, error or off")
+  app.add_option_function<std::vector<std::string>>(
+      "--gpu",
+      [&host](const std::vector<std::string>& gpus) { host.gpus = gpus; },
+      "Device for training jobs: TYPE:ID:MEMORY, TYPE:ID or ID (default: detected)");
+  app.add_option("--fitting",
+                 host.fitting,
+                 "What becomes of jobs that are too large for the host: strict (refused) or scaled")
+      ->transform(CLI::CheckedTransformer(kFittings))
+      ->option_text("strict|scaled");
+}
+
+void Declare(Flags& flags, CLI::App& app) {
+  Configuration& said = flags.said;
+  app.add_option("--config", flags.file, "Configuration file, YAML or JSON; flags beat it");
+  app.add_flag("--check", flags.check, "Check the configuration and start nothing");
+  app.add_option("--listen",
+                 said.listen,
+                 "Address: HOST:PORT (0: any free port) or unix:PATH (default: 127.0.0.1:7117)");
+  app.add_option("--store",
+                 said.store,
+                 "File of the store, or :memory: (default: " + DefaultStorePath() + ")");
+  app.add_option("--runs", said.runs, "Folder for what trials print (default: STORE.runs)");
+  DeclareHost(said.host, app);
+  app.add_option("--supervisor", said.supervisor, "Program that looks after one replica");
+  app.add_flag("--allow-remote", said.allow_remote, "Listen on other addresses than loopback");
+  app.add_option("--log-level", said.log_level, "debug, info, warning, error or off")
       ->transform(CLI::CheckedTransformer(kLogLevels, CLI::ignore_case));
   app.set_version_flag("--version", "vernierd " VERNIER_VERSION);
+}
+
+// The file, if there is one, under the flags.
+absl::StatusOr<Configuration> Combine(const Flags& flags) {
+  if (flags.file.empty()) return flags.said;
+  VERNIER_ASSIGN_OR_RETURN(const Configuration file, LoadConfiguration(flags.file));
+  return Overlay(flags.said, file);
 }
 
 // Signals become bytes of a pipe. Blocking them and waiting would be shorter, but programs started from here would inherit
@@ -97,22 +123,37 @@ void WaitForSignal() {
   }
 }
 
+int Explain(const absl::Status& status) {
+  fmt::print(stderr, "vernierd: {}\n", std::string(status.message()));
+  return ExitCodeOf(status);
+}
+
 int Serve(const ServerOptions& options) {
   if (!CatchSignals()) {
     std::perror("vernierd: signals");
     return kFailed;
   }
   const auto server = Server::Start(options);
-  if (!server.ok()) {
-    fmt::print(stderr, "vernierd: {}\n", std::string(server.status().message()));
-    return ExitCodeOf(server.status());
-  }
+  if (!server.ok()) return Explain(server.status());
   fmt::print("listening on {} store {}\n", fmt::join((*server)->addresses(), ", "), options.store);
   std::fflush(stdout);
   WaitForSignal();
   base::Log(base::LogLevel::kInfo, "stopping");
   (*server)->Shutdown();
   return kOk;
+}
+
+int Run(const Flags& flags) {
+  const absl::StatusOr<Configuration> configuration = Combine(flags);
+  if (!configuration.ok()) return Explain(configuration.status());
+  const absl::StatusOr<ServerOptions> options = ServerOptionsOf(*configuration);
+  if (!options.ok()) return Explain(options.status());
+  if (flags.check) {
+    fmt::print("the configuration is valid\n");
+    return kOk;
+  }
+  base::SetLogLevel(configuration->log_level.value_or(base::LogLevel::kInfo));
+  return Serve(*options);
 }
 
 int Main(int argc, char** argv) {
@@ -124,8 +165,7 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kInvalid;
   }
-  base::SetLogLevel(flags.log_level);
-  return Serve(flags.server);
+  return Run(flags);
 }
 
 }  // namespace

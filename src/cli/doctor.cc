@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/app/host_report.h"
 #include "src/app/paths.h"
 #include "src/app/server.h"
 #include "src/cli/arguments.h"
@@ -148,25 +149,38 @@ Check CheckPython() {
           .advice = is_ok ? "" : "only the examples need it: apt-get install python3-torch"};
 }
 
-Check CheckGpus() {
-  const std::string count = FirstLineOf("nvidia-smi -L 2>/dev/null | grep -c . ");
-  if (count.empty() || count == "0") {
-    return {.name = "gpus", .found = "none found", .advice = "declare devices with --gpu TYPE:ID"};
+Check CheckGpus(const app::HostReport& host) {
+  Check check = {.name = "gpus", .is_ok = !host.driver_hangs, .found = host.gpus};
+  if (host.driver_hangs) {
+    check.advice = "the driver is in trouble; jobs that need no GPU run all the same";
+  } else if (!host.has_gpus) {
+    check.advice = "declare devices with --gpu TYPE:ID";
   }
-  return {.name = "gpus", .found = count + " found by nvidia-smi"};
+  return check;
+}
+
+// What holds replicas to the CPUs and the memory that they asked for.
+Check CheckLimits(const app::HostReport& host) {
+  return {.name = "limits",
+          .found = host.limits,
+          .advice = host.is_limited ? ""
+                                    : "a replica may take more than it asked for; see Limits in "
+                                      "docs/guides/training_jobs.md"};
 }
 
 struct NoArgs {};
 
 absl::StatusOr<ExitCode> Examine(Context& context, const NoArgs&) {
   const std::string store = context.Store();
+  const app::HostReport host = app::ExamineHost();
   const std::vector<Check> checks = {CheckStore(store),
                                      CheckOwner(store),
                                      CheckDisk(store),
                                      CheckSync(context, store),
                                      CheckPort(),
                                      CheckPython(),
-                                     CheckGpus()};
+                                     CheckGpus(host),
+                                     CheckLimits(host)};
   Table table({{.name = "RESULT"},
                {.name = "CHECK"},
                {.name = "FOUND", .flexible = true, .wraps = true},

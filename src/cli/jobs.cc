@@ -17,6 +17,7 @@
 #include "src/cli/job_packages.h"
 #include "src/cli/resources.h"
 #include "src/cli/temporary_folder.h"
+#include "src/codec/document.h"
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
 #include "src/jobs/resolution.h"
@@ -45,7 +46,7 @@ absl::StatusOr<Json> ReadConfig(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return NotFound("--config: {}: no such file, or not readable", path);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return codec::ParseDocument(text);
+  return codec::ReadDocument(text, "--config");
 }
 
 // The packages to send: those of the flags, or else those files that the configuration names.

@@ -67,6 +67,7 @@ absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   options.store = folder.path() + "/store.db";
   options.listen = {fmt::format("unix:{}/socket", folder.path())};
   options.detect_gpus = false;
+  options.control_group = "none";  // What they ask for is made up.
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
   v1::CreateStudyRequest request;
   request.set_study_id(spec.name);

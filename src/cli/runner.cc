@@ -216,8 +216,14 @@ void AddCapacityOptions(CLI::App& command, CapacityFlags& flags) {
   command.add_option("--cpus", flags.cpus, "CPUs for trials; default: all of this host")
       ->check(AboveZero());
   command.add_option("--memory", flags.memory, "Memory for trials, e.g. 16GiB; default: all");
-  command.add_option("--gpu", flags.gpus, "A GPU for trials, TYPE:ID or ID; default: those found")
+  command
+      .add_option(
+          "--gpu", flags.gpus, "A GPU for trials, TYPE:ID:MEMORY or ID; default: those found")
       ->allow_extra_args(false);
+  command
+      .add_option(
+          "--fitting", flags.fitting, "Trials too large for this host: strict (refused) or scaled")
+      ->check(OneOf({"strict", "scaled"}));
   command.add_option("--runs", flags.runs, "Folder of logs and records; default: STORE.runs");
 }
 
@@ -229,6 +235,7 @@ absl::StatusOr<app::ServerOptions> EngineOptionsOf(const std::string& store,
     VERNIER_ASSIGN_OR_RETURN(options.memory_bytes, ParseBytesFlag("--memory", flags.memory));
   }
   options.detect_gpus = flags.gpus.empty();
+  if (flags.fitting == "scaled") options.fitting = launch::Fitting::kScaled;
   return options;
 }
 

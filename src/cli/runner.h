@@ -19,6 +19,7 @@ struct CapacityFlags {
   double cpus = 0;
   std::string memory;
   std::vector<std::string> gpus;
+  std::string fitting = "strict";
   std::string runs;
 };
 void AddCapacityOptions(CLI::App& command, CapacityFlags& flags);

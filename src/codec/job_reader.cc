@@ -1,15 +1,14 @@
 #include "src/codec/job_reader.h"
 
 #include <array>
-#include <limits>
 #include <optional>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "fmt/format.h"
 #include "src/codec/shell_words.h"
 #include "src/codec/study_file.h"
 #include "src/codec/training_input_json.h"
+#include "src/core/byte_size.h"
 #include "src/core/nearest.h"
 
 namespace vernier::codec {
@@ -34,18 +33,6 @@ constexpr std::array<std::pair<std::string_view, FailureReading>, 2> kReadings =
     {"lenient", FailureReading::kLenient},
 }};
 
-constexpr std::array<std::pair<std::string_view, std::int64_t>, 9> kMemoryUnits = {{
-    {"TiB", std::int64_t{1} << 40},
-    {"GiB", std::int64_t{1} << 30},
-    {"MiB", std::int64_t{1} << 20},
-    {"KiB", std::int64_t{1} << 10},
-    {"TB", 1'000'000'000'000},
-    {"GB", 1'000'000'000},
-    {"MB", 1'000'000},
-    {"KB", 1'000},
-    {"B", 1},
-}};
-
 // A list of words, or one line of them.
 absl::StatusOr<std::vector<std::string>> ReadCommand(const Json& json, const std::string& path) {
   if (json.is_array()) return ReadTexts(json, path);
@@ -56,31 +43,9 @@ absl::StatusOr<std::vector<std::string>> ReadCommand(const Json& json, const std
   return FieldError(path, std::string(words.status().message()));
 }
 
-absl::StatusOr<std::int64_t> ReadMemory(const Json& json, const std::string& path) {
-  constexpr std::string_view kExpected = "a size such as 4GiB or a whole number of bytes";
-  if (json.is_number_integer()) return ReadInt64(json, path);
-  if (!json.is_string()) return MustBe(path, kExpected, json);
-  const std::string_view text = json.get_ref<const std::string&>();
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  std::int64_t count = 0;
-  if (!absl::SimpleAtoi(std::string(text.substr(0, digits)), &count)) {
-    return MustBe(path, kExpected, json);
-  }
-  std::string_view unit = text.substr(digits);
-  if (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
-  for (const auto& [name, bytes] : kMemoryUnits) {
-    if (unit != name) continue;
-    if (count > std::numeric_limits<std::int64_t>::max() / bytes) break;
-    return count * bytes;
-  }
-  return MustBe(path, kExpected, json);
-}
-
 Json MemoryToJson(std::int64_t bytes) {
-  for (const auto& [name, size] : kMemoryUnits) {
-    if (size > 1 && bytes > 0 && bytes % size == 0) return fmt::format("{}{}", bytes / size, name);
-  }
-  return bytes;
+  std::string text = FormatByteSize(bytes);
+  return text.ends_with('B') ? Json(std::move(text)) : Json(bytes);
 }
 
 absl::StatusOr<ReplicaSpec> ReadReplica(const Json& json,

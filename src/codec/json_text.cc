@@ -43,7 +43,7 @@ class Watcher {
 
 }  // namespace
 
-absl::StatusOr<Json> ReadJson(std::string_view text) {
+absl::StatusOr<Json> ReadJson(std::string_view text, std::string_view what) {
   Watcher watcher;
   Json document;
   try {
@@ -53,9 +53,9 @@ absl::StatusOr<Json> ReadJson(std::string_view text) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(end), '\n');
     return FieldError(fmt::format("line {}", line), "is not JSON");
   } catch (const Json::exception& error) {
-    return FieldError("study file", error.what());
+    return FieldError(what, error.what());
   }
-  if (!watcher.complaint().empty()) return FieldError("study file", watcher.complaint());
+  if (!watcher.complaint().empty()) return FieldError(what, watcher.complaint());
   return document;
 }
 

@@ -9,8 +9,9 @@
 namespace vernier::codec {
 
 // A JSON document that somebody wrote: duplicate keys, too many values and deep nesting are errors.
-// InvalidArgument: a FieldError with path "study file" or "line N".
-absl::StatusOr<nlohmann::ordered_json> ReadJson(std::string_view text);
+// InvalidArgument: a FieldError with path "line N", or `what`.
+absl::StatusOr<nlohmann::ordered_json> ReadJson(std::string_view text,
+                                                std::string_view what = "study file");
 
 // A JSON document that we wrote.  DataLoss: it is none any more.
 absl::StatusOr<nlohmann::ordered_json> ReadStoredJson(std::string_view text);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "fmt/format.h"
 #include "src/codec/form.h"
 #include "src/codec/study_file.h"
+#include "src/core/byte_size.h"
 #include "src/core/nearest.h"
 
 namespace vernier::codec {
@@ -92,6 +94,14 @@ absl::StatusOr<absl::Duration> ReadDuration(const Json& json, const std::string&
   const absl::StatusOr<absl::Duration> duration = ParseDuration(json.get_ref<const std::string&>());
   if (!duration.ok()) return MustBe(path, kExpected, json);
   return *duration;
+}
+
+absl::StatusOr<std::int64_t> ReadMemory(const Json& json, const std::string& path) {
+  if (json.is_number_integer()) return ReadInt64(json, path);
+  const std::optional<std::int64_t> bytes =
+      json.is_string() ? ParseByteSize(json.get_ref<const std::string&>()) : std::nullopt;
+  if (bytes.has_value()) return *bytes;
+  return MustBe(path, "a size such as 4GiB or a whole number of bytes", json);
 }
 
 absl::StatusOr<ParameterValue> ReadScalar(const Json& json, const std::string& path) {

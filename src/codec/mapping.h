@@ -68,6 +68,8 @@ absl::StatusOr<std::uint64_t> ReadUint64(const Json& json, const std::string& pa
 absl::StatusOr<bool> ReadBool(const Json& json, const std::string& path);
 // "90s", "1h30m".
 absl::StatusOr<absl::Duration> ReadDuration(const Json& json, const std::string& path);
+// 4096 or "4GiB".
+absl::StatusOr<std::int64_t> ReadMemory(const Json& json, const std::string& path);
 // A number, text, true or false.
 absl::StatusOr<ParameterValue> ReadScalar(const Json& json, const std::string& path);
 absl::StatusOr<std::vector<std::string>> ReadTexts(const Json& json, const std::string& path);

@@ -16,9 +16,6 @@ namespace vernier::codec {
 // InvalidArgument: a FieldError; unknown keys are errors that name the nearest known key; syntax errors name the line.
 absl::StatusOr<StudySpec> ParseStudyFile(std::string_view text, std::string_view name = "");
 
-// YAML or JSON text as a document, by the same rules; what it says is not looked at.
-absl::StatusOr<nlohmann::ordered_json> ParseDocument(std::string_view text);
-
 // The same from and to a JSON document of that shape. ToJson fills in every default and keeps the order of parameters;
 // FromJson(ToJson(spec)) == spec.
 absl::StatusOr<StudySpec> StudySpecFromJson(const nlohmann::ordered_json& document);

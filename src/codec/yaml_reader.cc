@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Far beyond any study file; keeps aliases of aliases from filling the memory.
+// Far beyond any file that somebody writes; keeps aliases of aliases from filling the memory.
 constexpr int kMaxNodes = 100'000;
 constexpr int kMaxDepth = 32;
 constexpr std::string_view kCoreTags = "tag:yaml.org,2002:";
@@ -68,19 +68,21 @@ std::optional<Json> ResolveFloat(std::string_view text) {
   return Json(value);
 }
 
-absl::Status ErrorAt(const YAML::Mark& mark, std::string_view message) {
-  if (mark.is_null()) return FieldError("study file", message);
+absl::Status ErrorAt(const YAML::Mark& mark, std::string_view message, std::string_view what) {
+  if (mark.is_null()) return FieldError(what, message);
   return FieldError(fmt::format("line {}", mark.line + 1), message);
 }
 
 class Converter {
  public:
+  explicit Converter(std::string_view what) : what_(what) {}
+
   absl::StatusOr<Json> Convert(const YAML::Node& node, int depth) {
     if (++nodes_ > kMaxNodes) {
-      return ErrorAt(node.Mark(), fmt::format("more than {} values", kMaxNodes));
+      return ErrorAt(node.Mark(), fmt::format("more than {} values", kMaxNodes), what_);
     }
     if (depth > kMaxDepth) {
-      return ErrorAt(node.Mark(), fmt::format("nested deeper than {} levels", kMaxDepth));
+      return ErrorAt(node.Mark(), fmt::format("nested deeper than {} levels", kMaxDepth), what_);
     }
     switch (node.Type()) {
       case YAML::NodeType::Scalar:
@@ -103,7 +105,7 @@ class Converter {
     if (tag.empty() || tag == "?") return ResolvePlainScalar(node.Scalar());
     if (tag == "!" || tag == std::string(kCoreTags) + "str") return Json(node.Scalar());
     if (tag.starts_with(kCoreTags)) return ConvertTagged(node, tag.substr(kCoreTags.size()));
-    return ErrorAt(node.Mark(), fmt::format("unknown tag '{}'", tag));
+    return ErrorAt(node.Mark(), fmt::format("unknown tag '{}'", tag), what_);
   }
 
   absl::StatusOr<Json> ConvertTagged(const YAML::Node& node, std::string_view type) {
@@ -113,7 +115,7 @@ class Converter {
                          (type == "bool" && value.is_boolean()) ||
                          (type == "null" && value.is_null());
     if (matches) return value;
-    return ErrorAt(node.Mark(), fmt::format("'{}' is no !!{}", node.Scalar(), type));
+    return ErrorAt(node.Mark(), fmt::format("'{}' is no !!{}", node.Scalar(), type), what_);
   }
 
   absl::StatusOr<Json> ConvertSequence(const YAML::Node& node, int depth) {
@@ -128,27 +130,29 @@ class Converter {
   absl::StatusOr<Json> ConvertMap(const YAML::Node& node, int depth) {
     Json object = Json::object();
     for (const auto& entry : node) {
-      if (!entry.first.IsScalar()) return ErrorAt(entry.first.Mark(), "a key must be text");
+      if (!entry.first.IsScalar()) return ErrorAt(entry.first.Mark(), "a key must be text", what_);
       const std::string& key = entry.first.Scalar();
       if (object.contains(key)) {
-        return ErrorAt(entry.first.Mark(), fmt::format("key '{}' is there twice", key));
+        return ErrorAt(entry.first.Mark(), fmt::format("key '{}' is there twice", key), what_);
       }
       VERNIER_ASSIGN_OR_RETURN(object[key], Convert(entry.second, depth + 1));
     }
     return object;
   }
 
+  const std::string_view what_;
   int nodes_ = 0;
 };
 
 // yaml-cpp throws; nothing of that leaves this function.
-absl::StatusOr<std::vector<YAML::Node>> LoadDocuments(std::string_view text) {
+absl::StatusOr<std::vector<YAML::Node>> LoadDocuments(std::string_view text,
+                                                      std::string_view what) {
   try {
     return YAML::LoadAll(std::string(text));
   } catch (const YAML::Exception& error) {
-    return ErrorAt(error.mark, error.msg);
+    return ErrorAt(error.mark, error.msg, what);
   } catch (const std::exception& error) {
-    return FieldError("study file", error.what());
+    return FieldError(what, error.what());
   }
 }
 
@@ -165,16 +169,15 @@ Json ResolvePlainScalar(std::string_view text) {
   return text;
 }
 
-absl::StatusOr<Json> ReadYaml(std::string_view text) {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<YAML::Node> documents, LoadDocuments(text));
+absl::StatusOr<Json> ReadYaml(std::string_view text, std::string_view what) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<YAML::Node> documents, LoadDocuments(text, what));
   if (documents.empty() || (documents.size() == 1 && documents.front().IsNull())) {
-    return FieldError("study file", "is empty");
+    return FieldError(what, "is empty");
   }
   if (documents.size() > 1) {
-    return FieldError("study file",
-                      fmt::format("holds {} documents; one is needed", documents.size()));
+    return FieldError(what, fmt::format("holds {} documents; one is needed", documents.size()));
   }
-  return Converter().Convert(documents.front(), 0);
+  return Converter(what).Convert(documents.front(), 0);
 }
 
 }  // namespace vernier::codec

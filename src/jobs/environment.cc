@@ -115,8 +115,7 @@ std::string TfConfig(const StudySpec& spec,
   for (const ReplicaPlacement& replica : placement) {
     if (replica.role != kEvaluator) cluster[replica.role].push_back(Address(replica));
   }
-  json task = {
-      {"type", placement[i].role}, {"index", placement[i].index}, {"cloud", "vernier"}};
+  json task = {{"type", placement[i].role}, {"index", placement[i].index}, {"cloud", "vernier"}};
   if (IsTuned(spec)) task["trial"] = std::to_string(trial.value());
   return Dump({{"cluster", std::move(cluster)},
                {"environment", "cloud"},
@@ -148,6 +147,8 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
     variables["CLOUD_ML_HP_METRIC_TAG"] = FirstObjective(spec).metric;
     variables["CLOUD_ML_HP_METRIC_FILE"] = metric_file;
   }
+  // What a number means there: the order in which nvidia-smi shows the devices, not the fastest first.
+  if (!placement[i].gpus.empty()) variables["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
   AddPyTorch(placement, i, variables);
   return variables;
 }

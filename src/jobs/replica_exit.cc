@@ -28,10 +28,9 @@ std::optional<std::int32_t> SignalOf(const ReplicaExit& exit) {
 ExitKind KindOf(const ReplicaExit& exit) {
   if (!exit.error.empty()) return ExitKind::kNotStarted;
   const std::optional<std::int32_t> signal = SignalOf(exit);
-  if (!signal.has_value()) {
-    return exit.exit_code.value_or(0) == 0 ? ExitKind::kSuccess : ExitKind::kOwnStatus;
-  }
-  if (*signal == SIGKILL && exit.out_of_memory) return ExitKind::kOutOfMemory;
+  if (!signal.has_value() && exit.exit_code.value_or(0) == 0) return ExitKind::kSuccess;
+  if (exit.out_of_memory) return ExitKind::kOutOfMemory;
+  if (!signal.has_value()) return ExitKind::kOwnStatus;
   if (IsFromOutside(*signal)) return ExitKind::kFromOutside;
   return IsCrash(*signal) ? ExitKind::kCrashed : ExitKind::kOwnStatus;
 }

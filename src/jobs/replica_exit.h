@@ -12,17 +12,17 @@ namespace vernier::jobs {
 struct ReplicaExit {
   std::optional<std::int32_t> exit_code;
   std::optional<std::int32_t> signal;
-  bool out_of_memory = false;  // The host's memory ran out meanwhile; tells who sent a SIGKILL.
+  bool out_of_memory = false;  // It ended so because it, or the host, ran out of memory.
   std::string error;           // Why the program could not be started; empty if it was.
   friend bool operator==(const ReplicaExit&, const ReplicaExit&) = default;
 };
 
 enum class ExitKind {
   kSuccess,
-  kNotStarted,  // The program could not be started at all.
-  kOwnStatus,   // By its own doing: a status other than 0, or a signal such as SIGFPE.
-  kCrashed,     // SIGABRT, SIGSEGV: by its own doing too, but often not the same way twice.
-  kOutOfMemory,
+  kNotStarted,   // The program could not be started at all.
+  kOwnStatus,    // By its own doing: a status other than 0, or a signal such as SIGFPE.
+  kCrashed,      // SIGABRT, SIGSEGV: by its own doing too, but often not the same way twice.
+  kOutOfMemory,  // Whatever the status was in the end, if it was no good one.
   kFromOutside,  // SIGKILL, SIGTERM, SIGINT, SIGHUP: somebody else ended it.
 };
 

@@ -10,7 +10,9 @@
 namespace vernier::launch {
 namespace {
 
-constexpr std::string_view kForm = "vernier-program-3";
+constexpr std::string_view kForm = "vernier-program-4";
+// Knows neither restarts nor shares.
+constexpr std::string_view kFormOfBefore = "vernier-program-2";
 
 // Closes its descriptor, and keeps errno as it was.
 class File {
@@ -65,6 +67,14 @@ class Fields {
   bool ok_ = true;
 };
 
+void ReadShare(Fields& fields, SupervisedProgram& program) {
+  program.share.cpu_millis = fields.Number();
+  program.share.memory_bytes = fields.Number();
+  for (std::int64_t left = fields.Number(); left > 0 && fields.ok(); --left) {
+    program.control_groups.push_back(fields.Text());
+  }
+}
+
 bool WriteAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(fd, bytes.data(), bytes.size());
@@ -99,18 +109,25 @@ std::string EncodeProgram(const SupervisedProgram& program) {
     AddField(bytes, name);
     AddField(bytes, value);
   }
+  AddField(bytes, std::to_string(program.share.cpu_millis));
+  AddField(bytes, std::to_string(program.share.memory_bytes));
+  AddField(bytes, std::to_string(program.control_groups.size()));
+  for (const std::string& group : program.control_groups) AddField(bytes, group);
   return bytes;
 }
 
 std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes) {
   Fields fields(bytes);
-  if (fields.Text() != kForm) return std::nullopt;
+  const std::string form = fields.Text();
+  if (form != kForm && form != kFormOfBefore) return std::nullopt;
   SupervisedProgram program;
   program.directory = fields.Text();
   program.grace_ms = fields.Number();
   program.output_bytes = fields.Number();
-  program.restarts = fields.Number();
-  program.lenient = fields.Number() != 0;
+  if (form == kForm) {
+    program.restarts = fields.Number();
+    program.lenient = fields.Number() != 0;
+  }
   for (std::int64_t left = fields.Number(); left > 0 && fields.ok(); --left) {
     program.argv.push_back(fields.Text());
   }
@@ -118,6 +135,7 @@ std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes) {
     std::string name = fields.Text();
     program.env.emplace_back(std::move(name), fields.Text());
   }
+  if (form == kForm) ReadShare(fields, program);
   if (!fields.done() || program.argv.empty()) return std::nullopt;
   return program;
 }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/launch/control_group.h"
+
 // The files by which a launcher and the supervisor of one replica understand each other, in the replica's folder.
 // Nothing but std and POSIX, because the supervisor is to stay small: one runs beside every replica.
 //
@@ -18,7 +20,7 @@
 //   output.log       what it printed, and in output.log.N what it printed later: src/launch/output_segments.h
 //   exit-1.json, …   how its first run ended, and its second: written when nothing of it is left, and before the program
 //                    is started again, by the same supervisor; so many of them, so many restarts
-//   exit.json        how its last run ended; written last, when nothing of it is left
+//   exit.json        how its last run ended and what it used; written last, when nothing of it is left
 namespace vernier::launch {
 
 inline constexpr char kProgramFile[] = "program";
@@ -45,10 +47,14 @@ struct SupervisedProgram {
   std::int64_t restarts =
       0;                 // So often it is started again, where src/jobs/replica_exit.h says so.
   bool lenient = false;  // How an own status is read there.
+  Share share;
+  std::vector<std::string>
+      control_groups;  // Made for each run and removed after it; empty: it is held to nothing.
   friend bool operator==(const SupervisedProgram&, const SupervisedProgram&) = default;
 };
 
-// Fields that end with a NUL byte, so that any text is safe; the first names the form.
+// Fields that end with a NUL byte, so that any text is safe; the first names the form. An older form, which knows neither
+// restarts nor shares, is read too.
 std::string EncodeProgram(const SupervisedProgram& program);
 std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes);
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -188,6 +189,35 @@ TEST(Daemon, ExplainsBadArguments) {
   Daemon remote({"--listen", "0.0.0.0:0", "--store", ":memory:"});
   EXPECT_THAT(remote.ReadLine(), HasSubstr("listen: '0.0.0.0:0' can be reached from other hosts"));
   EXPECT_EQ(remote.Wait(), 2);
+}
+
+TEST(Daemon, IsConfiguredByAFileThatFlagsBeat) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "server.yaml";
+  std::ofstream(file) << "store: " << (folder / "file.db") << "\nlisten: 127.0.0.1:0\n"
+                      << "log_level: error\n";
+  Daemon by_file({"--config", file});
+  EXPECT_THAT(by_file.ReadLine(), HasSubstr("store " + (folder / "file.db")));
+  Daemon by_flag({"--config", file, "--store", folder / "flag.db"});
+  EXPECT_THAT(by_flag.ReadLine(), HasSubstr("store " + (folder / "flag.db")));
+}
+
+TEST(Daemon, ChecksItsConfigurationWithoutStarting) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "server.yaml";
+  std::ofstream(file) << "store: " << (folder / "never.db") << "\nhost: {cpus: 2}\n";
+  Daemon good({"--config", file, "--check"});
+  EXPECT_EQ(good.ReadLine(), "the configuration is valid\n");
+  EXPECT_EQ(good.Wait(), 0);
+  EXPECT_FALSE(std::filesystem::exists(folder / "never.db"));
+  std::ofstream(file) << "host: {cpu: 2}\n";
+  Daemon bad({"--config", file, "--check"});
+  EXPECT_EQ(bad.ReadLine(),
+            "vernierd: " + file + ": host.cpu: unknown key; did you mean 'cpus'?\n");
+  EXPECT_EQ(bad.Wait(), 2);
+  Daemon missing({"--config", folder / "none.yaml"});
+  EXPECT_THAT(missing.ReadLine(), HasSubstr("none.yaml"));
+  EXPECT_EQ(missing.Wait(), 2);
 }
 
 }  // namespace

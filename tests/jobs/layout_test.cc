@@ -182,6 +182,8 @@ TEST(Environment, ShowsEachReplicaItsOwnDevicesAndOthersNone) {
                        MakeGangProgram(kAttempt, spec, AnyTrial(), placed, "/home/u"));
   EXPECT_EQ(gang.replicas[0].env.at("CUDA_VISIBLE_DEVICES"), "");
   EXPECT_EQ(gang.replicas[1].env.at("CUDA_VISIBLE_DEVICES"), "2,5");
+  EXPECT_EQ(gang.replicas[1].env.at("CUDA_DEVICE_ORDER"), "PCI_BUS_ID");
+  EXPECT_FALSE(gang.replicas[0].env.contains("CUDA_DEVICE_ORDER"));
 }
 
 TEST(Environment, OfTheRoleOverridesTheJobsAndNeitherOverridesTheService) {

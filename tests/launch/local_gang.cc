@@ -66,6 +66,7 @@ std::unique_ptr<Launcher> LocalGangTest::NewLauncher(LocalLauncherOptions option
   options.runs_directory = root_ + "/runs";
   options.supervisor = VERNIER_SUPERVISOR;
   options.detect_gpus = false;
+  options.control_group = control_group_;
   auto launcher = NewLocalLauncher(std::move(options), *clock_);
   EXPECT_THAT(launcher, IsOk());
   return *std::move(launcher);

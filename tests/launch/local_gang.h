@@ -73,6 +73,8 @@ class LocalGangTest : public ::testing::Test {
   std::optional<absl::Duration> time_limit_;
   RestartPolicy restarts_;
   std::int64_t output_bytes_ = std::int64_t{256} << 20;
+  // Of the launchers: a tenth of a CPU is little to start a program with, so only tests of limits have them.
+  std::string control_group_ = "none";
   const std::unique_ptr<Clock> clock_ = NewRealClock();
 
  private:

@@ -54,8 +54,22 @@ TEST(ProgramFile, ReadsBackWhateverItHolds) {
                                   .grace_ms = 1234,
                                   .output_bytes = std::int64_t{1} << 40,
                                   .restarts = 5,
-                                  .lenient = true};
+                                  .lenient = true,
+                                  .share = {.cpu_millis = 1500, .memory_bytes = 7},
+                                  .control_groups = {"/sys/fs/cgroup/a", "/b"}};
   EXPECT_EQ(DecodeProgram(EncodeProgram(program)), program);
+}
+
+TEST(ProgramFile, OfTheOlderFormIsRead) {
+  using namespace std::string_literals;
+  const auto program =
+      DecodeProgram("vernier-program-2\0/some where\0001234\00099\0002\0sh\0-c\0001\0A\0x=y\0"s);
+  EXPECT_EQ(program,
+            (SupervisedProgram{.argv = {"sh", "-c"},
+                               .env = {{"A", "x=y"}},
+                               .directory = "/some where",
+                               .grace_ms = 1234,
+                               .output_bytes = 99}));
 }
 
 TEST(ProgramFile, EveryCutIsRefused) {
@@ -254,23 +268,6 @@ TEST(PortBook, LeavesPortsThatAnotherHolds) {
   ASSERT_OK_AND_ASSIGN(const std::vector<std::int32_t> second, other.Reserve(3));
   for (const std::int32_t port : second)
     EXPECT_THAT(first, ::testing::Not(::testing::Contains(port)));
-}
-
-TEST(NvidiaSmi, NamesTypesAsPeopleDo) {
-  EXPECT_THAT(ParseNvidiaSmi("0, Tesla T4\n1, NVIDIA A100-SXM4-40GB\n2, NVIDIA H200\n"
-                             "3, NVIDIA GeForce RTX 3090\nNo devices were found\n"),
-              ElementsAre(GpuDevice{"0", "T4"},
-                          GpuDevice{"1", "A100"},
-                          GpuDevice{"2", "H200"},
-                          GpuDevice{"3", "RTX-3090"}));
-}
-
-TEST(DeclaredGpus, AreTypeAndIdOrBareIds) {
-  EXPECT_THAT(ParseDeclaredGpus({"T4:0", "1"}).value(),
-              ElementsAre(GpuDevice{"0", "T4"}, GpuDevice{"1", ""}));
-  EXPECT_THAT(ParseDeclaredGpus({"T4:"}),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       "gpu 'T4:': must be TYPE:ID or ID, as in 'T4:0'"));
 }
 
 TEST(Host, HasCpusAndMemory) {

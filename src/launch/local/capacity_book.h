@@ -34,6 +34,9 @@ class CapacityBook {
   // The clock must outlive the book.
   CapacityBook(HostCapacity capacity, const Clock& clock, Fitting fitting = Fitting::kStrict);
 
+  // The replicas as the host can give them: what a gang of them gets, and is to keep to.
+  std::vector<ReplicaRequest> Fitted(const std::vector<ReplicaRequest>& replicas) const;
+
   // InvalidArgument: more than the empty host has ("needs 4 cpus, this host has 2").
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const;
 
@@ -77,8 +80,6 @@ class CapacityBook {
 
   static bool IsBefore(const Waiting* a, const Waiting* b);
 
-  // The replicas as the host can give them.
-  std::vector<ReplicaRequest> Fitted(const std::vector<ReplicaRequest>& replicas) const;
   // The gang's place in the queue, at which it may have been before.  InvalidArgument: as CheckFits.
   absl::StatusOr<Waiting*> Enter(const GangRequest& gang);
   void Withdraw(const AttemptId& id);

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "fmt/format.h"
 #include "src/core/status.h"
@@ -18,10 +19,6 @@
 
 namespace vernier::launch {
 namespace {
-
-// A driver in trouble can make nvidia-smi hang; it must not hang us.
-constexpr char kNvidiaSmi[] =
-    "timeout -k 1 5 nvidia-smi --query-gpu=index,name --format=csv,noheader 2>/dev/null";
 
 // The number at the start of the text; nothing for "max" and the like.
 std::optional<std::int64_t> LeadingNumber(std::string_view text) {
@@ -31,13 +28,33 @@ std::optional<std::int64_t> LeadingNumber(std::string_view text) {
   return number;
 }
 
-// The folder of this process's control group (version 2); empty if there is none.
-std::string ControlGroup() {
+// The folders of this process's control group (version 2) and of all around it, whose limits hold too; none if there is no
+// such group.
+std::vector<std::string> ControlGroups() {
+  constexpr std::string_view kRoot = "/sys/fs/cgroup";
   const std::string groups = ReadWholeFile("/proc/self/cgroup").value_or("");
   const std::size_t at = groups.find("0::/");
-  if (at == std::string::npos) return "";
-  const std::size_t begin = at + 4;
-  return "/sys/fs/cgroup/" + groups.substr(begin, groups.find('\n', begin) - begin);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + 3;
+  std::string group = groups.substr(begin, groups.find('\n', begin) - begin);
+  std::vector<std::string> folders;
+  while (!group.empty()) {
+    folders.push_back(fmt::format("{}{}", kRoot, group));
+    group.resize(group.rfind('/'));
+  }
+  folders.emplace_back(kRoot);
+  return folders;
+}
+
+// In CPUs; nothing for "max 100000".
+std::optional<double> CpuLimit(const std::string& group) {
+  const std::string limit = ReadWholeFile(group + "/cpu.max").value_or("");  // "200000 100000"
+  const std::optional<std::int64_t> quota = LeadingNumber(limit);
+  const std::size_t space = limit.find(' ');
+  if (!quota.has_value() || space == std::string::npos) return std::nullopt;
+  const std::int64_t period = LeadingNumber(std::string_view(limit).substr(space + 1)).value_or(0);
+  if (period <= 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(period);
 }
 
 double Cpus() {
@@ -45,84 +62,24 @@ double Cpus() {
   CPU_ZERO(&set);
   double cpus = 1;
   if (sched_getaffinity(0, sizeof set, &set) == 0) cpus = CPU_COUNT(&set);
-  const std::string limit =
-      ReadWholeFile(ControlGroup() + "/cpu.max").value_or("");  // "200000 100000"
-  const std::optional<std::int64_t> quota = LeadingNumber(limit);
-  const std::size_t space = limit.find(' ');
-  if (!quota.has_value() || space == std::string::npos) return cpus;
-  const std::optional<std::int64_t> period =
-      LeadingNumber(std::string_view(limit).substr(space + 1));
-  if (period.value_or(0) <= 0) return cpus;
-  return std::min(cpus, static_cast<double>(*quota) / static_cast<double>(*period));
+  for (const std::string& group : ControlGroups()) {
+    cpus = std::min(cpus, CpuLimit(group).value_or(cpus));
+  }
+  return cpus;
 }
 
 std::int64_t Memory() {
-  const std::int64_t memory = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
-  const std::string limit = ReadWholeFile(ControlGroup() + "/memory.max").value_or("");
-  return std::min(memory, LeadingNumber(limit).value_or(memory));
-}
-
-std::string_view Trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-// "NVIDIA A100-SXM4-40GB" is an A100; "NVIDIA GeForce RTX 3090" is an RTX-3090.
-std::string TypeOf(std::string_view name) {
-  for (const std::string_view maker : {"NVIDIA ", "Tesla ", "GeForce ", "Quadro "}) {
-    if (name.starts_with(maker)) name.remove_prefix(maker.size());
+  std::int64_t memory = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+  for (const std::string& group : ControlGroups()) {
+    const std::string limit = ReadWholeFile(group + "/memory.max").value_or("");
+    memory = std::min(memory, LeadingNumber(limit).value_or(memory));
   }
-  std::string type(name.substr(0, name.find('-')));
-  if (type.starts_with("RTX ") || type.starts_with("GTX ")) {
-    std::ranges::replace(type, ' ', '-');
-    return type;
-  }
-  return type.substr(0, type.find(' '));
+  return memory;
 }
 
 }  // namespace
 
 HostCapacity DetectHost() { return {.cpus = Cpus(), .memory_bytes = Memory(), .gpus = {}}; }
-
-std::vector<GpuDevice> DetectGpus() {
-  FILE* const output = popen(kNvidiaSmi, "re");
-  if (output == nullptr) return {};
-  std::string text;
-  char buffer[4096];
-  while (const std::size_t got = fread(buffer, 1, sizeof buffer, output)) text.append(buffer, got);
-  return pclose(output) == 0 ? ParseNvidiaSmi(text) : std::vector<GpuDevice>();
-}
-
-std::vector<GpuDevice> ParseNvidiaSmi(std::string_view output) {
-  std::vector<GpuDevice> gpus;
-  while (!output.empty()) {
-    const std::string_view line = output.substr(0, output.find('\n'));
-    output.remove_prefix(std::min(output.size(), line.size() + 1));
-    const std::size_t comma = line.find(',');
-    if (comma == std::string_view::npos || !LeadingNumber(Trim(line)).has_value()) continue;
-    gpus.push_back({.id = std::string(Trim(line.substr(0, comma))),
-                    .type = TypeOf(Trim(line.substr(comma + 1)))});
-  }
-  return gpus;
-}
-
-absl::StatusOr<std::vector<GpuDevice>> ParseDeclaredGpus(const std::vector<std::string>& declared) {
-  std::vector<GpuDevice> gpus;
-  for (const std::string& text : declared) {
-    const std::size_t colon = text.find(':');
-    GpuDevice gpu{.id = colon == std::string::npos ? text : text.substr(colon + 1),
-                  .type = colon == std::string::npos ? "" : text.substr(0, colon)};
-    if (gpu.id.empty() || gpu.id.find_first_of(", ") != std::string::npos) {
-      return InvalidArgument("gpu '{}': must be TYPE:ID or ID, as in 'T4:0'", text);
-    }
-    if (std::ranges::find(gpus, gpu.id, &GpuDevice::id) != gpus.end()) {
-      return InvalidArgument("gpu '{}': id {} is declared twice", text, gpu.id);
-    }
-    gpus.push_back(std::move(gpu));
-  }
-  return gpus;
-}
 
 bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -14,11 +15,14 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "fmt/format.h"
+#include "src/base/log.h"
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
 #include "src/launch/local/capacity_book.h"
+#include "src/launch/local/control_group_host.h"
 #include "src/launch/local/gang_records.h"
 #include "src/launch/local/gang_rules.h"
+#include "src/launch/local/gpu_inventory.h"
 #include "src/launch/local/host_inventory.h"
 #include "src/launch/local/port_book.h"
 #include "src/launch/local/replica_records.h"
@@ -70,10 +74,19 @@ std::string HostName() {
   return name.data();
 }
 
+Share ShareOf(const Resources& resources) {
+  return {.cpu_millis = static_cast<std::int64_t>(std::ceil(resources.cpus * 1000)),
+          .memory_bytes = resources.memory_bytes};
+}
+
 class LocalLauncher final : public Launcher {
  public:
-  LocalLauncher(LocalLauncherOptions options, HostCapacity capacity, const Clock& clock)
+  LocalLauncher(LocalLauncherOptions options,
+                HostCapacity capacity,
+                ControlGroupHost limits,
+                const Clock& clock)
       : options_(std::move(options)),
+        limits_(std::move(limits)),
         clock_(clock),
         book_(std::move(capacity), clock, options_.fitting) {}
 
@@ -114,8 +127,10 @@ class LocalLauncher final : public Launcher {
                                              .lenient = gang->traits.lenient}));
     gang->started = true;
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Unbind(replica.port);
+    const std::vector<ReplicaRequest> granted = Fitted(gang->request);
     for (std::size_t i = 0; i < program.replicas.size(); ++i) {
-      VERNIER_RETURN_IF_ERROR(StartReplica(program, i, FolderOf(*gang, i)));
+      VERNIER_RETURN_IF_ERROR(
+          StartReplica(program, i, FolderOf(*gang, i), ShareOf(granted[i].resources)));
     }
     return absl::OkStatus();
   }
@@ -174,6 +189,7 @@ class LocalLauncher final : public Launcher {
     if (gang->started) VERNIER_RETURN_IF_ERROR(FenceUnlessLive(id, *gang));
     FreeRoom(id);
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Free(replica.port);
+    for (std::size_t i = 0; i < gang->replicas.size(); ++i) RemoveControlGroup(FolderOf(*gang, i));
     if (!gang->started) rmdir(gang->placed.directory.c_str());  // Only if it is empty.
     gangs_.erase(id);
     return absl::OkStatus();
@@ -195,6 +211,11 @@ class LocalLauncher final : public Launcher {
   absl::StatusOr<GpuAssignment> Reserve(const GangRequest& request) {
     absl::MutexLock lock(&mu_);
     return book_.Place(request);
+  }
+
+  std::vector<ReplicaRequest> Fitted(const std::vector<ReplicaRequest>& replicas) const {
+    absl::MutexLock lock(&mu_);
+    return book_.Fitted(replicas);
   }
 
   void FreeRoom(const AttemptId& id) {
@@ -306,7 +327,8 @@ class LocalLauncher final : public Launcher {
 
   absl::Status StartReplica(const GangProgram& gang,
                             std::size_t i,
-                            const std::string& folder) const {
+                            const std::string& folder,
+                            const Share& share) const {
     if (Observe(folder).phase != Phase::kNotStarted) return absl::OkStatus();
     const ReplicaProgram& program = gang.replicas[i];
     std::error_code error;
@@ -318,7 +340,9 @@ class LocalLauncher final : public Launcher {
                                  .grace_ms = absl::ToInt64Milliseconds(gang.grace),
                                  .output_bytes = gang.output_bytes,
                                  .restarts = gang.restarts.replica,
-                                 .lenient = gang.restarts.reading == FailureReading::kLenient};
+                                 .lenient = gang.restarts.reading == FailureReading::kLenient,
+                                 .share = share,
+                                 .control_groups = ControlGroupsOf(limits_, folder)};
     supervised.env.emplace_back(kReplicaVariable, folder);
     if (!ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(supervised), /*durable=*/false)) {
       return NotWritten("cannot write to", folder, errno);
@@ -390,6 +414,7 @@ class LocalLauncher final : public Launcher {
   }
 
   const LocalLauncherOptions options_;
+  const ControlGroupHost limits_;
   const Clock& clock_;
   mutable absl::Mutex mu_;
   CapacityBook book_ ABSL_GUARDED_BY(mu_);
@@ -397,6 +422,17 @@ class LocalLauncher final : public Launcher {
   std::map<AttemptId, Gang> gangs_;
 };
 
+// A driver that hangs takes its devices from us, not the host.
+std::vector<GpuDevice> UsableGpus(const std::string& supervisor) {
+  absl::StatusOr<std::vector<GpuDevice>> gpus = DetectGpus(supervisor);
+  if (gpus.ok()) return *std::move(gpus);
+  base::Log(base::LogLevel::kWarning,
+            "no GPU is offered to training jobs",
+            {{"error", std::string(gpus.status().message())}});
+  return {};
+}
+
+// REQUIRES: the supervisor is known.
 absl::StatusOr<HostCapacity> Capacity(const LocalLauncherOptions& options) {
   HostCapacity capacity = DetectHost();
   capacity.cpus = options.cpus.value_or(capacity.cpus);
@@ -406,14 +442,17 @@ absl::StatusOr<HostCapacity> Capacity(const LocalLauncherOptions& options) {
     return InvalidArgument("memory_bytes: must be 0 or more, got {}", capacity.memory_bytes);
   }
   VERNIER_ASSIGN_OR_RETURN(capacity.gpus, ParseDeclaredGpus(options.gpus));
-  if (options.gpus.empty() && options.detect_gpus) capacity.gpus = DetectGpus();
+  if (options.gpus.empty() && options.detect_gpus) capacity.gpus = UsableGpus(options.supervisor);
   return capacity;
 }
 
 }  // namespace
 
 absl::StatusOr<Node> DescribeHost(const LocalLauncherOptions& options, const Clock& clock) {
-  VERNIER_ASSIGN_OR_RETURN(HostCapacity capacity, Capacity(options));
+  LocalLauncherOptions found = options;
+  // Without the supervisor program nothing runs here; nvidia-smi may still tell of devices.
+  if (found.supervisor.empty()) found.supervisor = FindSupervisor().value_or("vernier-supervisor");
+  VERNIER_ASSIGN_OR_RETURN(HostCapacity capacity, Capacity(found));
   Node node = CapacityBook(std::move(capacity), clock, options.fitting).Status();
   node.name = HostName();
   return node;
@@ -422,17 +461,19 @@ absl::StatusOr<Node> DescribeHost(const LocalLauncherOptions& options, const Clo
 absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions options,
                                                            const Clock& clock) {
   if (options.runs_directory.empty()) return InvalidArgument("runs_directory: must not be empty");
-  VERNIER_ASSIGN_OR_RETURN(HostCapacity capacity, Capacity(options));
   if (options.supervisor.empty()) {
     VERNIER_ASSIGN_OR_RETURN(options.supervisor, FindSupervisor());
   } else if (!IsProgram(options.supervisor)) {
     return NotFound("supervisor '{}' is no program", options.supervisor);
   }
+  VERNIER_ASSIGN_OR_RETURN(HostCapacity capacity, Capacity(options));
   std::error_code error;
   options.runs_directory = fs::absolute(options.runs_directory, error).string();
   VERNIER_RETURN_IF_ERROR(MakeFolder(options.runs_directory));
-  return std::unique_ptr<Launcher>(
-      std::make_unique<LocalLauncher>(std::move(options), std::move(capacity), clock));
+  ControlGroupHost limits = PrepareControlGroups({.group = options.control_group});
+  base::Log(base::LogLevel::kInfo, "limits of replicas", {{"enforced", DescribeLimits(limits)}});
+  return std::unique_ptr<Launcher>(std::make_unique<LocalLauncher>(
+      std::move(options), std::move(capacity), std::move(limits), clock));
 }
 
 }  // namespace vernier::launch

@@ -22,11 +22,14 @@ struct LocalLauncherOptions {
   // Capacity of this host for training jobs. Unset: what the host has, cgroup limits included.
   std::optional<double> cpus;
   std::optional<std::int64_t> memory_bytes;
-  // Declared devices: "T4:0", or a bare id "0" of no particular type. They come instead of detected ones.
+  // Declared devices: "T4:0:16GiB", "T4:0", or a bare id "0" of no particular type. They come instead of detected ones.
   std::vector<std::string> gpus;
-  // Ask nvidia-smi, once, if no device is declared.
+  // Ask the driver, once, if no device is declared.
   bool detect_gpus = true;
   Fitting fitting = Fitting::kStrict;
+  // The control group below which each replica gets one that holds it to its share (control_group_host.h): empty, the one
+  // this process is in; "none": shares are only accounted.
+  std::string control_group;
   // A worker or parameter server that failed brings its gang down; the primary gets this long to notice and to end by
   // itself, since its own end says more, and since peers of a primary that is about to succeed may trip over its leaving.
   absl::Duration failed_replica_patience = absl::Seconds(10);
@@ -45,7 +48,8 @@ struct LocalLauncherOptions {
 absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions options,
                                                            const Clock& clock);
 
-// This host as an idle launcher with these options would find it. Starts and writes nothing.
+// This host as an idle launcher with these options would find it. Starts no replica and writes nothing; takes
+// as long as a driver has to answer.
 // InvalidArgument: an option.
 absl::StatusOr<Node> DescribeHost(const LocalLauncherOptions& options, const Clock& clock);
 

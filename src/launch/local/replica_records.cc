@@ -18,6 +18,7 @@
 
 #include "nlohmann/json.hpp"
 #include "src/core/status.h"
+#include "src/launch/control_group.h"
 #include "src/launch/replica_files.h"
 
 namespace vernier::launch {
@@ -165,6 +166,14 @@ int KillProcessesOf(const std::string& directory) {
   return killed;
 }
 
+// As the launcher that started the replica wrote it down.
+ControlGroup ControlGroupOf(const std::string& directory) {
+  const std::string bytes = ReadWholeFile(PathOf(directory, kProgramFile)).value_or("");
+  std::optional<SupervisedProgram> program = DecodeProgram(bytes);
+  return ControlGroup(program.has_value() ? std::move(program->control_groups)
+                                          : std::vector<std::string>());
+}
+
 class SpawnSettings {
  public:
   explicit SpawnSettings(const std::string& error_file) {
@@ -247,6 +256,11 @@ void KillReplica(const std::string& directory) {
   // Again, for what was being forked meanwhile; but not for ever, for a process that cannot die.
   for (int round = 0; round < kKillRounds && KillProcessesOf(directory) > 0; ++round) {
   }
+  const ControlGroup group = ControlGroupOf(directory);
+  group.Kill();  // Also what has changed its environment.
+  group.Remove();
 }
+
+void RemoveControlGroup(const std::string& directory) { ControlGroupOf(directory).Remove(); }
 
 }  // namespace vernier::launch

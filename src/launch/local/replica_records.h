@@ -28,7 +28,10 @@ bool TerminateReplica(const std::string& directory);
 
 // Kills the replica's supervisor, should there be one, and every process that was started for the replica, in its
 // process group or not: they are known by kReplicaVariable in their environment, so that no other process is ever hit,
-// whatever process ids were used again since.
+// whatever process ids were used again since. Removes its control group.
 void KillReplica(const std::string& directory);
+
+// Removes the control group of a replica that is down, should it be left.
+void RemoveControlGroup(const std::string& directory);
 
 }  // namespace vernier::launch

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -48,7 +49,10 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-[[noreturn]] void RunChild(const SupervisedProgram& program, const Pipes& pipes, pid_t parent) {
+[[noreturn]] void RunChild(const SupervisedProgram& program,
+                           const ControlGroup& group,
+                           const Pipes& pipes,
+                           pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(126);  // It died before it could take us along.
   setpgid(0, 0);
@@ -57,6 +61,11 @@ void ResetSignals() {
   dup2(pipes.out[1], STDOUT_FILENO);
   dup2(pipes.err[1], STDERR_FILENO);
   if (nothing > STDERR_FILENO) close(nothing);
+  if (!group.Enter()) {
+    dprintf(STDERR_FILENO,
+            "[vernier] limits are not enforced: cannot enter control group: %s\n",
+            std::strerror(errno));
+  }
   if (chdir(program.directory.c_str()) != 0) GiveUp(pipes.failure[1], Step::kDirectory);
   for (const auto& [name, value] : program.env) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> argv;
@@ -101,7 +110,7 @@ pid_t ParentOf(pid_t pid) {
 
 }  // namespace
 
-Child StartChild(const SupervisedProgram& program) {
+Child StartChild(const SupervisedProgram& program, const ControlGroup& group) {
   Pipes pipes;
   Child child;
   if (!OpenPipes(pipes)) {
@@ -110,7 +119,7 @@ Child StartChild(const SupervisedProgram& program) {
   }
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) RunChild(program, pipes, parent);
+  if (pid == 0) RunChild(program, group, pipes, parent);
   if (pid < 0) child.error = std::string("cannot fork: ") + std::strerror(errno);
   close(pipes.out[1]);
   close(pipes.err[1]);

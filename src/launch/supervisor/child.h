@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "src/launch/control_group.h"
 #include "src/launch/replica_files.h"
 
 namespace vernier::launch {
@@ -16,8 +17,9 @@ struct Child {
   std::string error;  // Why there is no child; empty if there is one.
 };
 
-// Starts the program, its output into pipes. It gets SIGKILL when the calling process dies.
-Child StartChild(const SupervisedProgram& program);
+// Starts the program in its control group, its output into pipes. It gets SIGKILL when the calling process dies. Where the
+// group cannot be entered, it says so on its standard error and runs outside.
+Child StartChild(const SupervisedProgram& program, const ControlGroup& group);
 
 // Sends the signal to every direct child of this process, which as a subreaper inherits whatever its descendants leave.
 void SignalChildren(int signal);

@@ -2,6 +2,10 @@
 //
 // Returns as soon as it is decided who looks after the replica; goes on in the background if that is this process. Exit
 // status: 0, somebody does, or did, or never shall; 2, usage; 3, the directory cannot be used, the reason is on stderr.
+//
+// vernier-supervisor --gpus: lists the NVIDIA devices of this host (nvml.h). Exit status: 4, the driver does not tell.
+// A program of its own does it, because a driver in trouble may never answer, and because what the driver's library takes
+// and starts in a process stays there.
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -11,9 +15,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "src/launch/replica_files.h"
+#include "src/launch/supervisor/nvml.h"
 #include "src/launch/supervisor/supervise.h"
 
 namespace vernier::launch {
@@ -22,6 +28,7 @@ namespace {
 constexpr int kOk = 0;
 constexpr int kUsage = 2;
 constexpr int kUnusable = 3;
+constexpr int kNoDriver = 4;
 
 int Unusable(const char* what) {
   std::fprintf(stderr, "vernier-supervisor: %s: %s\n", what, std::strerror(errno));
@@ -82,13 +89,20 @@ int Main(const char* directory) {
   return kOk;
 }
 
+int PrintGpus() {
+  const std::optional<std::string> lines = ListGpus();
+  if (!lines.has_value()) return kNoDriver;
+  return std::fputs(lines->c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? kUnusable : kOk;
+}
+
 }  // namespace
 }  // namespace vernier::launch
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: vernier-supervisor DIRECTORY\n");
+    std::fprintf(stderr, "usage: vernier-supervisor DIRECTORY | --gpus\n");
     return vernier::launch::kUsage;
   }
+  if (std::strcmp(argv[1], "--gpus") == 0) return vernier::launch::PrintGpus();
   return vernier::launch::Main(argv[1]);
 }

@@ -1,6 +1,7 @@
 #include "src/launch/supervisor/supervise.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <string_view>
 
 #include "src/jobs/replica_exit.h"
+#include "src/launch/control_group.h"
 #include "src/launch/replica_files.h"
 #include "src/launch/supervisor/child.h"
 #include "src/launch/supervisor/output_capture.h"
@@ -65,6 +67,8 @@ struct Ending {
   bool was_told = false;  // Somebody told us to bring it down.
   std::string started;
   std::string ended;
+  double cpu_seconds = 0;
+  std::int64_t peak_memory_bytes = 0;
 };
 
 std::string ToJson(const Ending& ending) {
@@ -75,7 +79,27 @@ std::string ToJson(const Ending& ending) {
   return "{\"exit_code\":" + number(exit.exit_code) + ",\"signal\":" + number(exit.signal) +
          ",\"out_of_memory\":" + (exit.out_of_memory ? "true" : "false") +
          ",\"error\":" + JsonText(exit.error) + ",\"started\":" + JsonText(ending.started) +
-         ",\"ended\":" + JsonText(ending.ended) + "}\n";
+         ",\"ended\":" + JsonText(ending.ended) +
+         ",\"cpu_seconds\":" + std::to_string(ending.cpu_seconds) +
+         ",\"peak_memory_bytes\":" + std::to_string(ending.peak_memory_bytes) + "}\n";
+}
+
+double Seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+// Adds what a process used that has ended, with those that it waited for itself.
+void AddUsage(const rusage& used, Ending& ending) {
+  ending.cpu_seconds += Seconds(used.ru_utime) + Seconds(used.ru_stime);
+  ending.peak_memory_bytes =
+      std::max(ending.peak_memory_bytes, std::int64_t{used.ru_maxrss} * 1024);
+}
+
+// What all processes of the run used. Without a control group the time of those that nobody waited for is missing, and
+// the memory is that of the largest one.
+void RecordUsage(const ControlGroup& group, Ending& ending) {
+  ending.cpu_seconds = group.CpuSeconds().value_or(ending.cpu_seconds);
+  ending.peak_memory_bytes = group.PeakMemory().value_or(ending.peak_memory_bytes);
 }
 
 // A full disk must not lose how a replica ended. False: the folder itself is gone, and nobody asks any more.
@@ -87,6 +111,30 @@ bool RecordEnding(const std::string& file, const Ending& ending) {
   return true;
 }
 
+// Looks from before the program starts whether the memory runs out.
+class MemoryWatch {
+ public:
+  explicit MemoryWatch(const ControlGroup& group)
+      : group_(group),
+        group_kills_(group.OutOfMemoryKills().value_or(0)),
+        host_kills_(OutOfMemoryKills()) {}
+
+  // Whether the program ended so for want of memory. The control group tells for certain whether any process of the
+  // replica was killed; the program itself may then end in its own way. Without a group, a SIGKILL while the host killed
+  // something is taken for one.
+  bool WasFatal(const jobs::ReplicaExit& exit) const {
+    if (const std::optional<std::int64_t> kills = group_.OutOfMemoryKills()) {
+      return *kills > group_kills_ && exit.exit_code != 0;
+    }
+    return exit.signal == SIGKILL && OutOfMemoryKills() > host_kills_;
+  }
+
+ private:
+  const ControlGroup& group_;
+  const std::int64_t group_kills_;
+  const std::int64_t host_kills_;
+};
+
 // One pipe from the program, and the lines that come out of it.
 struct Stream {
   int fd;
@@ -95,9 +143,15 @@ struct Stream {
 
 class Supervisor {
  public:
-  Supervisor(std::int64_t grace_ms, const Child& child, OutputWriter& log)
-      : grace_ms_(grace_ms),
+  Supervisor(const SupervisedProgram& program,
+             const Child& child,
+             const ControlGroup& group,
+             const MemoryWatch& memory,
+             OutputWriter& log)
+      : grace_ms_(program.grace_ms),
         child_(child),
+        group_(group),
+        memory_(memory),
         out_{child.stdout_fd, LineCutter('O')},
         err_{child.stderr_fd, LineCutter('E')},
         log_(log),
@@ -105,6 +159,9 @@ class Supervisor {
   ~Supervisor() { close(signals_); }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
+
+  // A line of the replica's output that is ours.
+  void Say(const std::string& text) { log_.Write(TimeStamp() + " E [vernier] " + text + "\n"); }
 
   // Until nothing of the program is left. Returns how its main process ended.
   Ending Run() {
@@ -188,8 +245,10 @@ class Supervisor {
 
   void Reap() {
     int status = 0;
+    rusage used{};
     pid_t pid = 0;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0) {
+      AddUsage(used, ending_);
       if (pid == child_.pid) RecordEnd(status);
     }
     if (pid < 0 && errno == ECHILD && !empty_at_.has_value()) empty_at_ = MonotonicMs();
@@ -200,8 +259,7 @@ class Supervisor {
     jobs::ReplicaExit& exit = ending_.exit;
     if (WIFEXITED(status)) exit.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) exit.signal = WTERMSIG(status);
-    exit.out_of_memory =
-        exit.signal == SIGKILL && !kill_at_.has_value() && OutOfMemoryKills() > kills_before_;
+    exit.out_of_memory = !kill_at_.has_value() && memory_.WasFatal(exit);
     BeginStop();  // Of what it left behind.
   }
 
@@ -217,16 +275,18 @@ class Supervisor {
     if (empty_at_.has_value() || !kill_at_.has_value() || MonotonicMs() < *kill_at_) return;
     kill(-child_.pid, SIGKILL);
     SignalChildren(SIGKILL);
+    group_.Kill();
     kill_at_ = MonotonicMs() + kKillIntervalMs;
   }
 
   const std::int64_t grace_ms_;
   const Child child_;
+  const ControlGroup& group_;
+  const MemoryWatch& memory_;
   Stream out_;
   Stream err_;
   OutputWriter& log_;
   const int signals_;
-  const std::int64_t kills_before_ = OutOfMemoryKills();
   Ending ending_;
   std::optional<std::int64_t> kill_at_;   // Set once a stop has begun.
   std::optional<std::int64_t> empty_at_;  // Since when no process is left.
@@ -235,8 +295,11 @@ class Supervisor {
 // Runs the program once, until nothing of it is left.
 Ending RunOnce(const SupervisedProgram& program, OutputWriter& log) {
   Ending ending;
+  const ControlGroup group(program.control_groups);
+  const std::string problem = group.Create(program.share);
+  const MemoryWatch memory(group);
   const std::string started = TimeStamp();
-  const Child child = StartChild(program);
+  const Child child = StartChild(program, group);
   if (child.pid < 0) {
     ending.exit.error = child.error;
   } else {
@@ -244,8 +307,12 @@ Ending RunOnce(const SupervisedProgram& program, OutputWriter& log) {
         kRunningFile,
         "{\"process\":" + std::to_string(child.pid) + ",\"started\":" + JsonText(started) + "}\n",
         /*durable=*/false);
-    ending = Supervisor(program.grace_ms, child, log).Run();
+    Supervisor supervisor(program, child, group, memory, log);
+    if (!problem.empty()) supervisor.Say("limits are not enforced: " + problem);
+    ending = supervisor.Run();
   }
+  RecordUsage(group, ending);
+  group.Remove();
   ending.started = started;
   if (ending.ended.empty()) ending.ended = TimeStamp();
   return ending;

@@ -1,0 +1,270 @@
+#include "src/app/configuration.h"
+
+#include <array>
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/app/listen_address.h"
+#include "src/app/paths.h"
+#include "src/base/files.h"
+#include "src/codec/document.h"
+#include "src/codec/mapping.h"
+#include "src/core/nearest.h"
+#include "src/core/status.h"
+#include "src/launch/local/gpu_inventory.h"
+#include "vernier/core/error.h"
+
+namespace vernier::app {
+namespace {
+
+using codec::Json;
+using codec::Mapping;
+
+constexpr char kDocument[] = "configuration";
+constexpr char kDefaultAddress[] = "127.0.0.1:7117";
+
+absl::StatusOr<Mapping> Open(const Json& json,
+                             const std::string& path,
+                             std::initializer_list<const char*> known) {
+  return Mapping::Open(json, path, known, codec::UnknownKeys::kRefuse);
+}
+
+// Of the names, the value that belongs to the text.
+template <typename T, std::size_t N>
+absl::StatusOr<T> ReadChoice(const Json& json,
+                             const std::string& path,
+                             const std::array<std::pair<const char*, T>, N>& choices) {
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, codec::ReadText(json, path));
+  std::vector<std::string> names;
+  for (const auto& [name, value] : choices) {
+    if (text == name) return value;
+    names.emplace_back(name);
+  }
+  return FieldError(path, fmt::format("unknown value '{}'{}", text, NearestHint(text, names)));
+}
+
+absl::StatusOr<launch::Fitting> ReadFitting(const Json& json, const std::string& path) {
+  return ReadChoice(
+      json,
+      path,
+      std::array<std::pair<const char*, launch::Fitting>, 2>{
+          {{"strict", launch::Fitting::kStrict}, {"scaled", launch::Fitting::kScaled}}});
+}
+
+absl::StatusOr<base::LogLevel> ReadLogLevel(const Json& json, const std::string& path) {
+  return ReadChoice(
+      json,
+      path,
+      std::array<std::pair<const char*, base::LogLevel>, 5>{{{"debug", base::LogLevel::kDebug},
+                                                             {"info", base::LogLevel::kInfo},
+                                                             {"warning", base::LogLevel::kWarning},
+                                                             {"error", base::LogLevel::kError},
+                                                             {"off", base::LogLevel::kOff}}});
+}
+
+absl::StatusOr<std::string> ReadBackend(const Json& json, const std::string& path) {
+  return ReadChoice(
+      json, path, std::array<std::pair<const char*, std::string>, 1>{{{"local", "local"}}});
+}
+
+// One text, or a list of them.
+absl::StatusOr<std::vector<std::string>> ReadTextOrTexts(const Json& json,
+                                                         const std::string& path) {
+  if (!json.is_string()) return codec::ReadTexts(json, path);
+  VERNIER_ASSIGN_OR_RETURN(std::string text, codec::ReadText(json, path));
+  return std::vector<std::string>{std::move(text)};
+}
+
+// Reads an optional value with the reader for its type.
+template <typename T>
+absl::Status ReadOptional(const Mapping& mapping,
+                          const char* key,
+                          std::optional<T>& value,
+                          absl::StatusOr<T> (*reader)(const Json&, const std::string&)) {
+  const Json* const json = mapping.Find(key);
+  if (json == nullptr) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(value, reader(*json, mapping.PathOf(key)));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<double> ReadCpus(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const double cpus, codec::ReadNumber(json, path));
+  if (cpus > 0 && cpus <= 1e6) return cpus;
+  return FieldError(path, fmt::format("must be above 0 and at most 1000000, got {}", cpus));
+}
+
+absl::StatusOr<std::int64_t> ReadHostMemory(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::int64_t bytes, codec::ReadMemory(json, path));
+  if (bytes > 0) return bytes;
+  return FieldError(path, fmt::format("must be above 0, got {}", bytes));
+}
+
+absl::StatusOr<std::vector<std::string>> ReadGpus(const Json& json, const std::string& path) {
+  if (!json.is_array()) return codec::MustBe(path, "a list such as [T4:0:16GiB]", json);
+  std::vector<std::string> gpus;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::string element = fmt::format("{}[{}]", path, i);
+    // A bare id looks like a number.
+    gpus.push_back(json[i].is_number_integer() ? json[i].dump() : "");
+    if (gpus.back().empty()) {
+      VERNIER_ASSIGN_OR_RETURN(gpus.back(), codec::ReadText(json[i], element));
+    }
+    const absl::Status parsed = launch::ParseDeclaredGpus(gpus).status();
+    if (!parsed.ok()) return FieldError(element, std::string(parsed.message()));
+  }
+  return gpus;
+}
+
+absl::StatusOr<std::string> ReadControlGroup(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(std::string group, codec::ReadText(json, path));
+  const bool is_path = group.size() > 1 && group.starts_with('/') && !group.ends_with('/') &&
+                       group.find("..") == std::string::npos;
+  if (is_path || group == "none") return group;
+  return FieldError(
+      path, fmt::format("must be none or a path such as /vernier.slice/jobs, got '{}'", group));
+}
+
+absl::StatusOr<HostConfiguration> ReadHost(const Json& json, const std::string& path) {
+  HostConfiguration host;
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Open(json, path, {"cpus", "memory", "gpus", "fitting", "cgroup"}));
+  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "cpus", host.cpus, &ReadCpus));
+  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "memory", host.memory_bytes, &ReadHostMemory));
+  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "gpus", host.gpus, &ReadGpus));
+  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "fitting", host.fitting, &ReadFitting));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("cgroup", host.control_group, &ReadControlGroup));
+  return host;
+}
+
+// A mapping of names, at least one, to what the reader makes of each.
+template <typename T>
+absl::StatusOr<std::map<std::string, T>> ReadNamed(
+    const Json& json,
+    const std::string& path,
+    absl::StatusOr<T> (*reader)(const Json&, const std::string&)) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  if (!json.is_object()) return codec::MustBe(path, "a mapping of names", json);
+  std::map<std::string, T> values;
+  for (const auto& [name, value] : json.items()) {
+    if (name.empty() || name.find_first_not_of(kAllowed) != std::string::npos) {
+      return FieldError(
+          path, fmt::format("a name must be of letters, digits, '-' and '_', got '{}'", name));
+    }
+    VERNIER_ASSIGN_OR_RETURN(values[name], reader(value, fmt::format("{}.{}", path, name)));
+  }
+  if (values.empty()) return FieldError(path, "must not be empty");
+  return values;
+}
+
+absl::StatusOr<ZoneConfiguration> ReadZone(const Json& json, const std::string& path) {
+  ZoneConfiguration zone;
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Open(json, path, {"backend"}));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("backend", zone.backend, &ReadBackend));
+  return zone;
+}
+
+absl::StatusOr<RegionConfiguration> ReadRegion(const Json& json, const std::string& path) {
+  RegionConfiguration region;
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Open(json, path, {"zones"}));
+  VERNIER_ASSIGN_OR_RETURN(const Json* const zones, mapping.Require("zones"));
+  VERNIER_ASSIGN_OR_RETURN(
+      region.zones, ReadNamed<ZoneConfiguration>(*zones, mapping.PathOf("zones"), &ReadZone));
+  return region;
+}
+
+absl::StatusOr<std::map<std::string, RegionConfiguration>> ReadRegions(const Json& json,
+                                                                       const std::string& path) {
+  return ReadNamed<RegionConfiguration>(json, path, &ReadRegion);
+}
+
+absl::StatusOr<std::vector<std::string>> ReadAddresses(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> addresses, ReadTextOrTexts(json, path));
+  for (const std::string& address : addresses) {  // Whether others may reach it is asked later.
+    VERNIER_RETURN_IF_ERROR(CheckListenAddress(address, /*allow_remote=*/true));
+  }
+  return addresses;
+}
+
+template <typename T>
+void TakeIfUnsaid(T& value, const T& other) {
+  if (value == T()) value = other;
+}
+
+}  // namespace
+
+absl::StatusOr<Configuration> ParseConfiguration(std::string_view text) {
+  VERNIER_ASSIGN_OR_RETURN(const Json document, codec::ReadDocument(text, kDocument));
+  if (!document.is_object()) {
+    return codec::MustBe(kDocument, "a mapping of keys to values", document);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Open(document,
+                                "",
+                                {"store",
+                                 "listen",
+                                 "allow_remote",
+                                 "runs",
+                                 "supervisor",
+                                 "log_level",
+                                 "host",
+                                 "regions"}));
+  Configuration result;
+  VERNIER_RETURN_IF_ERROR(mapping.Read("store", result.store, &codec::ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("listen", result.listen, &ReadAddresses));
+  VERNIER_RETURN_IF_ERROR(
+      ReadOptional(mapping, "allow_remote", result.allow_remote, &codec::ReadBool));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("runs", result.runs, &codec::ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("supervisor", result.supervisor, &codec::ReadText));
+  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "log_level", result.log_level, &ReadLogLevel));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("host", result.host, &ReadHost));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("regions", result.regions, &ReadRegions));
+  return result;
+}
+
+absl::StatusOr<Configuration> LoadConfiguration(const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
+  absl::StatusOr<Configuration> configuration = ParseConfiguration(text);
+  if (configuration.ok()) return configuration;
+  return InvalidArgument("{}: {}", path, std::string(configuration.status().message()));
+}
+
+Configuration Overlay(const Configuration& above, const Configuration& below) {
+  Configuration result = above;
+  TakeIfUnsaid(result.store, below.store);
+  TakeIfUnsaid(result.listen, below.listen);
+  TakeIfUnsaid(result.allow_remote, below.allow_remote);
+  TakeIfUnsaid(result.runs, below.runs);
+  TakeIfUnsaid(result.supervisor, below.supervisor);
+  TakeIfUnsaid(result.log_level, below.log_level);
+  TakeIfUnsaid(result.host.cpus, below.host.cpus);
+  TakeIfUnsaid(result.host.memory_bytes, below.host.memory_bytes);
+  TakeIfUnsaid(result.host.gpus, below.host.gpus);
+  TakeIfUnsaid(result.host.fitting, below.host.fitting);
+  TakeIfUnsaid(result.host.control_group, below.host.control_group);
+  TakeIfUnsaid(result.regions, below.regions);
+  return result;
+}
+
+absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration) {
+  const HostConfiguration& host = configuration.host;
+  ServerOptions options{
+      .store = configuration.store.empty() ? DefaultStorePath() : configuration.store,
+      .listen = configuration.listen,
+      .allow_remote = configuration.allow_remote.value_or(false),
+      .runs_directory = configuration.runs,
+      .cpus = host.cpus,
+      .memory_bytes = host.memory_bytes,
+      .gpus = host.gpus.value_or(std::vector<std::string>()),
+      .detect_gpus = !host.gpus.has_value(),
+      .fitting = host.fitting.value_or(launch::Fitting::kStrict),
+      .control_group = host.control_group,
+      .supervisor = configuration.supervisor};
+  if (options.listen.empty()) options.listen = {kDefaultAddress};
+  for (const std::string& address : options.listen) {
+    VERNIER_RETURN_IF_ERROR(CheckListenAddress(address, options.allow_remote));
+  }
+  return options;
+}
+
+}  // namespace vernier::app

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/app/server.h"
+#include "src/base/log.h"
+#include "src/launch/local/host_capacity.h"
+
+// What a server is told by its configuration file, and by its flags, which say the same things and are put over it.
+// docs/formats/server_configuration.md describes the file.
+namespace vernier::app {
+
+// What this host offers to training jobs. Unset: what it has.
+struct HostConfiguration {
+  std::optional<double> cpus;
+  std::optional<std::int64_t> memory_bytes;
+  std::optional<std::vector<std::string>> gpus;  // "T4:0:16GiB"; an empty list: no devices.
+  std::optional<launch::Fitting> fitting;
+  std::string control_group;  // Below which replicas get theirs; "none".
+  friend bool operator==(const HostConfiguration&, const HostConfiguration&) = default;
+};
+
+struct ZoneConfiguration {
+  std::string backend = "local";
+  friend bool operator==(const ZoneConfiguration&, const ZoneConfiguration&) = default;
+};
+
+// A group of hosts that jobs may name.
+struct RegionConfiguration {
+  std::map<std::string, ZoneConfiguration> zones;
+  friend bool operator==(const RegionConfiguration&, const RegionConfiguration&) = default;
+};
+
+// Empty and unset is what nobody said.
+struct Configuration {
+  std::string store;
+  std::vector<std::string> listen;
+  std::optional<bool> allow_remote;
+  std::string runs;
+  std::string supervisor;
+  std::optional<base::LogLevel> log_level;
+  HostConfiguration host;
+  std::map<std::string, RegionConfiguration> regions;  // Empty: every region is this host.
+  friend bool operator==(const Configuration&, const Configuration&) = default;
+};
+
+// InvalidArgument: a FieldError; unknown keys are errors that name the nearest known key; syntax errors name the line.
+absl::StatusOr<Configuration> ParseConfiguration(std::string_view text);
+
+// The file at the path.  NotFound, Unavailable: it cannot be read.  InvalidArgument: as ParseConfiguration, after the path.
+absl::StatusOr<Configuration> LoadConfiguration(const std::string& path);
+
+// `above` where it says something, else `below`.
+Configuration Overlay(const Configuration& above, const Configuration& below);
+
+// What nobody said becomes the default.  InvalidArgument: an address to listen on that needs allow_remote.
+absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration);
+
+}  // namespace vernier::app

@@ -1,0 +1,29 @@
+#include "src/codec/document.h"
+
+#include "fmt/format.h"
+#include "src/codec/json_text.h"
+#include "src/codec/utf8.h"
+#include "src/codec/yaml_reader.h"
+#include "vernier/core/error.h"
+
+namespace vernier::codec {
+namespace {
+
+constexpr std::size_t kMaxSize = std::size_t{1} << 20;
+
+}  // namespace
+
+absl::StatusOr<nlohmann::ordered_json> ReadDocument(std::string_view text, std::string_view what) {
+  if (text.size() > kMaxSize) {
+    return FieldError(what, fmt::format("must be at most {} bytes, got {}", kMaxSize, text.size()));
+  }
+  if (ToValidUtf8(text) != text) return FieldError(what, "must be UTF-8 text");
+  // YAML nearly contains JSON: what starts with a brace is read as JSON where it is.
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos || text[start] != '{') return ReadYaml(text, what);
+  absl::StatusOr<nlohmann::ordered_json> json = ReadJson(text, what);
+  const bool no_json = !json.ok() && GetField(json.status()) != what;
+  return no_json ? ReadYaml(text, what) : json;
+}
+
+}  // namespace vernier::codec

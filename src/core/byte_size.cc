@@ -1,0 +1,50 @@
+#include "src/core/byte_size.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+namespace vernier {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::int64_t>, 9> kUnits = {{
+    {"TiB", std::int64_t{1} << 40},
+    {"GiB", std::int64_t{1} << 30},
+    {"MiB", std::int64_t{1} << 20},
+    {"KiB", std::int64_t{1} << 10},
+    {"TB", 1'000'000'000'000},
+    {"GB", 1'000'000'000},
+    {"MB", 1'000'000},
+    {"KB", 1'000},
+    {"B", 1},
+}};
+
+}  // namespace
+
+std::optional<std::int64_t> ParseByteSize(std::string_view text) {
+  std::int64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || text.starts_with('-')) return std::nullopt;
+  std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  if (unit.starts_with(' ')) unit.remove_prefix(1);
+  for (const auto& [name, bytes] : kUnits) {
+    if (unit != name) continue;
+    if (count > std::numeric_limits<std::int64_t>::max() / bytes) return std::nullopt;
+    return count * bytes;
+  }
+  return std::nullopt;
+}
+
+std::string FormatByteSize(std::int64_t bytes) {
+  for (const auto& [name, size] : kUnits) {
+    if (size > 1 && bytes > 0 && bytes % size == 0) {
+      return std::to_string(bytes / size) + std::string(name);
+    }
+  }
+  return std::to_string(bytes);
+}
+
+}  // namespace vernier

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace vernier {
+
+// "4GiB" or "512 MB". Nothing: no such text, or more than 64 bits hold.
+std::optional<std::int64_t> ParseByteSize(std::string_view text);
+
+// In the largest unit that divides it: "4GiB"; without a unit, "4097", where none does.
+std::string FormatByteSize(std::int64_t bytes);
+
+}  // namespace vernier

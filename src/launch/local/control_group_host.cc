@@ -1,0 +1,209 @@
+#include "src/launch/local/control_group_host.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include "fmt/format.h"
+#include "src/launch/replica_files.h"
+
+namespace vernier::launch {
+namespace {
+
+constexpr char kMemory[] = "memory";
+constexpr char kCpu[] = "cpu";
+// Where this process goes to make way. Its name tells the next process that is started in it what it is.
+constexpr char kLeaf[] = "vernier-server";
+// Longer names are cut; file names have 255 bytes.
+constexpr std::size_t kLongestName = 200;
+
+std::vector<std::string> Words(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+bool Contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+std::vector<std::string> WordsOf(const std::string& file) {
+  return Words(ReadWholeFile(file).value_or(""));
+}
+
+// The group of this process as a line of /proc/self/cgroup tells it, "4:memory:/a/b": of the controller, or, for "", of
+// version 2. Nothing: there is none.
+std::optional<std::string> OwnGroup(const std::string& groups, const std::string& controller) {
+  std::istringstream lines(groups);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    std::string controllers = line.substr(first + 1, second - first - 1);
+    std::ranges::replace(controllers, ',', ' ');
+    const bool is_it =
+        controller.empty() ? controllers.empty() : Contains(Words(controllers), controller);
+    if (!is_it) continue;
+    const std::string path = line.substr(second + 1);
+    return path == "/" ? "" : path;
+  }
+  return std::nullopt;
+}
+
+bool IsWritable(const std::string& path) { return access(path.c_str(), W_OK) == 0; }
+
+// What is in the way of dividing a group of version 2 that has the controllers; empty: nothing.
+std::string ObstacleIn(const std::string& parent, bool must_enable, bool& holds_us) {
+  if (!IsWritable(parent) || !IsWritable(parent + "/cgroup.procs") ||
+      !IsWritable(parent + "/cgroup.subtree_control")) {
+    return fmt::format("this user may not divide control group '{}'", parent);
+  }
+  const std::string self = std::to_string(getpid());
+  const std::vector<std::string> processes = WordsOf(parent + "/cgroup.procs");
+  holds_us = Contains(processes, self);
+  if (!must_enable || processes.size() == (holds_us ? 1 : 0)) return "";
+  return fmt::format("other processes are in control group '{}'", parent);
+}
+
+// Version 2: one tree. Adds its parent if it can be divided.
+void AddUnified(const ControlGroupOptions& options,
+                const std::string& groups,
+                ControlGroupHost& host) {
+  std::string root = options.root;
+  if (access((root + "/cgroup.controllers").c_str(), F_OK) != 0) root += "/unified";
+  const std::optional<std::string> own = OwnGroup(groups, "");
+  if (options.group.empty() && !own.has_value()) return;
+  std::string parent = root + (options.group.empty() ? *own : options.group);
+  if (options.group.empty() && parent.ends_with(std::string("/") + kLeaf)) {
+    parent.resize(parent.rfind('/'));
+  }
+  const std::vector<std::string> there = WordsOf(parent + "/cgroup.controllers");
+  const std::vector<std::string> enabled = WordsOf(parent + "/cgroup.subtree_control");
+  const bool memory = Contains(there, kMemory);
+  const bool cpus = Contains(there, kCpu);
+  if (!memory && !cpus) return;
+  std::string to_enable;
+  if (cpus && !Contains(enabled, kCpu)) to_enable = "+cpu";
+  if (memory && !Contains(enabled, kMemory))
+    to_enable += to_enable.empty() ? "+memory" : " +memory";
+  bool holds_us = false;
+  host.obstacle = ObstacleIn(parent, !to_enable.empty(), holds_us);
+  if (!host.obstacle.empty()) return;
+  host.parents.push_back(parent);
+  host.limits_memory = memory;
+  host.limits_cpus = cpus;
+  host.to_enable = to_enable;
+  if (holds_us && !to_enable.empty()) host.leaf = parent + "/" + kLeaf;
+}
+
+// Version 1: a tree for each controller.
+bool AddController(const ControlGroupOptions& options,
+                   const std::string& groups,
+                   const char* controller,
+                   ControlGroupHost& host) {
+  const std::optional<std::string> own = OwnGroup(groups, controller);
+  if (!own.has_value()) return false;
+  const std::string parent =
+      options.root + "/" + controller + (options.group.empty() ? *own : options.group);
+  if (access((parent + "/cgroup.procs").c_str(), F_OK) != 0) return false;
+  if (!IsWritable(parent)) {
+    host.obstacle = fmt::format("this user may not divide control group '{}'", parent);
+    return false;
+  }
+  host.parents.push_back(parent);
+  return true;
+}
+
+bool WriteControl(const std::string& file, const std::string& value) {
+  const int fd = open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool written = write(fd, value.data(), value.size()) == static_cast<ssize_t>(value.size());
+  const int saved = errno;
+  close(fd);
+  errno = saved;
+  return written;
+}
+
+bool MoveTo(const std::string& leaf) {
+  if (mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) return false;
+  return WriteControl(leaf + "/cgroup.procs", std::to_string(getpid()));
+}
+
+// FNV-1a. Tells folders apart whose names are alike; no secret hangs on it.
+std::uint32_t Hash(std::string_view text) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
+// "digits.trial-7.attempt-1.chief-0" of RUNS/digits/trial-7/attempt-1/chief-0.
+std::string ShortName(const std::string& directory) {
+  constexpr int kParts = 4;
+  std::size_t begin = directory.size();
+  for (int part = 0; part < kParts && begin != 0 && begin != std::string::npos; ++part) {
+    begin = directory.rfind('/', begin - 1);
+  }
+  std::string name = directory.substr(begin == std::string::npos ? 0 : begin + 1, kLongestName);
+  std::ranges::replace(name, '/', '.');
+  std::ranges::replace(name, '\n', '.');
+  return name;
+}
+
+}  // namespace
+
+ControlGroupHost ExamineControlGroups(const ControlGroupOptions& options) {
+  ControlGroupHost host;
+  if (options.group == "none") {
+    host.obstacle = "it is configured so";
+    return host;
+  }
+  const std::string groups = ReadWholeFile(options.own).value_or("");
+  AddUnified(options, groups, host);
+  if (host.parents.empty() && host.obstacle.empty()) {
+    host.limits_memory = AddController(options, groups, kMemory, host);
+    host.limits_cpus = AddController(options, groups, kCpu, host);
+  }
+  if (host.limits_memory && host.limits_cpus) {
+    host.obstacle.clear();
+  } else if (host.obstacle.empty()) {
+    host.obstacle = "the host gives no control groups for it";
+  }
+  return host;
+}
+
+ControlGroupHost PrepareControlGroups(const ControlGroupOptions& options) {
+  ControlGroupHost host = ExamineControlGroups(options);
+  const bool moved = host.leaf.empty() || MoveTo(host.leaf);
+  if (moved && (host.to_enable.empty() ||
+                WriteControl(host.parents.front() + "/cgroup.subtree_control", host.to_enable))) {
+    return host;
+  }
+  return {.obstacle = fmt::format("control group '{}' cannot be divided: {}",
+                                  host.parents.front(),
+                                  std::strerror(errno))};
+}
+
+std::string DescribeLimits(const ControlGroupHost& host) {
+  if (host.limits_memory && host.limits_cpus) return "memory and CPUs";
+  if (host.limits_memory) return "memory only: " + host.obstacle;
+  if (host.limits_cpus) return "CPUs only: " + host.obstacle;
+  return "accounted only: " + host.obstacle;
+}
+
+std::vector<std::string> ControlGroupsOf(const ControlGroupHost& host,
+                                         const std::string& directory) {
+  const std::string name = fmt::format("vernier-{}.{:08x}", ShortName(directory), Hash(directory));
+  std::vector<std::string> groups;
+  for (const std::string& parent : host.parents) groups.push_back(parent + "/" + name);
+  return groups;
+}
+
+}  // namespace vernier::launch

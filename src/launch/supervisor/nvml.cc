@@ -1,0 +1,85 @@
+#include "src/launch/supervisor/nvml.h"
+
+#include <dlfcn.h>
+
+#include <array>
+
+namespace vernier::launch {
+namespace {
+
+// What of NVML is needed, declared here so that Vernier is built without NVIDIA's headers and runs without its driver.
+// Names, types and sizes: NVML API Reference Guide (docs.nvidia.com/deploy/nvml-api), "Initialization and Cleanup" and
+// "Device Queries".
+using Result = int;             // nvmlReturn_t
+using Device = struct Opaque*;  // nvmlDevice_t
+struct Memory {                 // nvmlMemory_t, in bytes.
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+constexpr Result kSuccess = 0;  // NVML_SUCCESS
+constexpr unsigned kTextSize =
+    96;  // NVML_DEVICE_NAME_V2_BUFFER_SIZE, NVML_DEVICE_UUID_V2_BUFFER_SIZE
+
+struct Library {
+  Result (*init)() = nullptr;
+  Result (*shutdown)() = nullptr;
+  Result (*count)(unsigned* count) = nullptr;
+  Result (*handle)(unsigned index, Device* device) = nullptr;
+  Result (*name)(Device device, char* text, unsigned size) = nullptr;
+  Result (*uuid)(Device device, char* text, unsigned size) = nullptr;
+  Result (*memory)(Device device, Memory* memory) = nullptr;
+};
+
+template <typename Function>
+bool Find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+// It stays loaded: the process has nothing else to do.
+std::optional<Library> Load() {
+  void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  Library nvml;
+  const bool complete = library != nullptr && Find(library, "nvmlInit_v2", nvml.init) &&
+                        Find(library, "nvmlShutdown", nvml.shutdown) &&
+                        Find(library, "nvmlDeviceGetCount_v2", nvml.count) &&
+                        Find(library, "nvmlDeviceGetHandleByIndex_v2", nvml.handle) &&
+                        Find(library, "nvmlDeviceGetName", nvml.name) &&
+                        Find(library, "nvmlDeviceGetUUID", nvml.uuid) &&
+                        Find(library, "nvmlDeviceGetMemoryInfo", nvml.memory);
+  return complete ? std::optional<Library>(nvml) : std::nullopt;
+}
+
+// The text that a query gives; empty if it fails.
+std::string Text(Result (*query)(Device, char*, unsigned), Device device) {
+  std::array<char, kTextSize> text = {};
+  return query(device, text.data(), kTextSize) == kSuccess ? text.data() : "";
+}
+
+std::string Line(const Library& nvml, unsigned index, Device device) {
+  Memory memory{};
+  const bool knows_memory = nvml.memory(device, &memory) == kSuccess;
+  return std::to_string(index) + ", " + Text(nvml.name, device) + ", " +
+         std::to_string(knows_memory ? memory.total >> 20 : 0) + ", " + Text(nvml.uuid, device) +
+         "\n";
+}
+
+}  // namespace
+
+std::optional<std::string> ListGpus() {
+  const std::optional<Library> nvml = Load();
+  if (!nvml.has_value() || nvml->init() != kSuccess) return std::nullopt;
+  std::string lines;
+  unsigned count = 0;
+  const bool counted = nvml->count(&count) == kSuccess;
+  for (unsigned index = 0; counted && index < count; ++index) {
+    Device device = nullptr;
+    // One that this process may not use, or that has fallen off the bus, is none for us.
+    if (nvml->handle(index, &device) == kSuccess) lines += Line(*nvml, index, device);
+  }
+  nvml->shutdown();
+  return counted ? std::optional<std::string>(lines) : std::nullopt;
+}
+
+}  // namespace vernier::launch

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace vernier::launch {
+
+// The NVIDIA devices of this host as the driver's library tells them, a line for each, in the form of
+// `nvidia-smi --query-gpu=index,name,memory.total,uuid --format=csv,noheader,nounits`:
+//
+//   0, Tesla T4, 15360, GPU-8932f937-d72c-4106-c12f-20bd9faed9f6
+//
+// Nothing if there is no such library, or it does not work. May take seconds; where the driver is in trouble, for ever.
+std::optional<std::string> ListGpus();
+
+}  // namespace vernier::launch

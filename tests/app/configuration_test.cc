@@ -1,0 +1,186 @@
+#include "src/app/configuration.h"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/app/temporary_folder.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::app {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::IsOk;
+using testing::StatusIs;
+using ::testing::ValuesIn;
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+
+const char kWhole[] = R"(
+store: /var/lib/vernier/studies.db
+listen: [127.0.0.1:7117, "unix:/run/vernier.sock"]
+allow_remote: true
+runs: /var/lib/vernier/runs
+supervisor: /usr/lib/vernier/supervisor
+log_level: warning
+host: {cpus: 15.5, memory: 60GiB, gpus: [T4:0:16GiB, 1], fitting: scaled,
+       cgroup: /vernier.slice}
+regions:
+  us-central1: {zones: {us-central1-a: {backend: local}, us-central1-b: {}}}
+)";
+
+TEST(Configuration, IsReadWhole) {
+  ASSERT_OK_AND_ASSIGN(const Configuration read, ParseConfiguration(kWhole));
+  EXPECT_EQ(read.store, "/var/lib/vernier/studies.db");
+  EXPECT_THAT(read.listen, ElementsAre("127.0.0.1:7117", "unix:/run/vernier.sock"));
+  EXPECT_EQ(read.allow_remote, true);
+  EXPECT_EQ(read.runs, "/var/lib/vernier/runs");
+  EXPECT_EQ(read.supervisor, "/usr/lib/vernier/supervisor");
+  EXPECT_EQ(read.log_level, base::LogLevel::kWarning);
+  EXPECT_EQ(read.host,
+            (HostConfiguration{.cpus = 15.5,
+                               .memory_bytes = 60 * kGiB,
+                               .gpus = {{"T4:0:16GiB", "1"}},
+                               .fitting = launch::Fitting::kScaled,
+                               .control_group = "/vernier.slice"}));
+  ASSERT_TRUE(read.regions.contains("us-central1"));
+  EXPECT_EQ(read.regions.at("us-central1").zones.size(), 2U);
+}
+
+TEST(Configuration, MayBeJsonAndOneAddress) {
+  ASSERT_OK_AND_ASSIGN(const Configuration read,
+                       ParseConfiguration(R"({"store": "a.db", "listen": "127.0.0.1:0"})"));
+  EXPECT_EQ(read.store, "a.db");
+  EXPECT_THAT(read.listen, ElementsAre("127.0.0.1:0"));
+}
+
+TEST(Configuration, BecomesOptionsWithDefaults) {
+  ASSERT_OK_AND_ASSIGN(const ServerOptions plain, ServerOptionsOf({}));
+  EXPECT_THAT(plain.listen, ElementsAre("127.0.0.1:7117"));
+  EXPECT_TRUE(plain.detect_gpus);
+  EXPECT_EQ(plain.fitting, launch::Fitting::kStrict);
+  EXPECT_FALSE(plain.store.empty());
+
+  ASSERT_OK_AND_ASSIGN(const Configuration read, ParseConfiguration(kWhole));
+  ASSERT_OK_AND_ASSIGN(const ServerOptions full, ServerOptionsOf(read));
+  EXPECT_EQ(full.memory_bytes, 60 * kGiB);
+  EXPECT_THAT(full.gpus, ElementsAre("T4:0:16GiB", "1"));
+  EXPECT_FALSE(full.detect_gpus);
+  EXPECT_EQ(full.fitting, launch::Fitting::kScaled);
+}
+
+TEST(Configuration, AnEmptyListOfDevicesOffersNone) {
+  ASSERT_OK_AND_ASSIGN(const Configuration read, ParseConfiguration("host: {gpus: []}"));
+  ASSERT_OK_AND_ASSIGN(const ServerOptions options, ServerOptionsOf(read));
+  EXPECT_THAT(options.gpus, IsEmpty());
+  EXPECT_FALSE(options.detect_gpus);
+}
+
+TEST(Configuration, WhatIsAboveBeatsWhatIsBelow) {
+  ASSERT_OK_AND_ASSIGN(const Configuration below, ParseConfiguration(kWhole));
+  EXPECT_EQ(Overlay({}, below), below);
+  EXPECT_EQ(Overlay(below, {}), below);
+  const Configuration above{
+      .store = "other.db",
+      .host = {.cpus = 2, .gpus = std::vector<std::string>(), .fitting = launch::Fitting::kStrict}};
+  const Configuration both = Overlay(above, below);
+  EXPECT_EQ(both.store, "other.db");
+  EXPECT_EQ(both.host.cpus, 2);
+  EXPECT_EQ(both.host.memory_bytes, 60 * kGiB);
+  EXPECT_THAT(*both.host.gpus, IsEmpty());
+  EXPECT_EQ(both.host.fitting, launch::Fitting::kStrict);
+  EXPECT_EQ(both.regions, below.regions);
+}
+
+TEST(Configuration, AnAddressThatOthersReachNeedsLeave) {
+  ASSERT_OK_AND_ASSIGN(Configuration read, ParseConfiguration("listen: 0.0.0.0:7117"));
+  EXPECT_THAT(ServerOptionsOf(read),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("can be reached")));
+  read.allow_remote = true;
+  EXPECT_THAT(ServerOptionsOf(read), IsOk());
+}
+
+TEST(Configuration, NamesTheFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "server.yaml";
+  EXPECT_THAT(LoadConfiguration(path), StatusIs(absl::StatusCode::kNotFound, HasSubstr(path)));
+  std::ofstream(path) << "host: {cpus: many}\n";
+  EXPECT_THAT(LoadConfiguration(path),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       path + ": host.cpus: must be a number, got \"many\""));
+}
+
+struct BadCase {
+  std::string name;
+  std::string text;
+  std::string error;
+};
+class BadConfigurationTest : public ::testing::TestWithParam<BadCase> {};
+
+TEST_P(BadConfigurationTest, GetsASentence) {
+  EXPECT_THAT(ParseConfiguration(GetParam().text),
+              StatusIs(absl::StatusCode::kInvalidArgument, GetParam().error));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table,
+    BadConfigurationTest,
+    ValuesIn(std::vector<BadCase>{
+        {"Empty", "", "configuration: is empty"},
+        {"List", "[1]", "configuration: must be a mapping of keys to values, got [1]"},
+        {"Syntax", "a: [", "line 1: end of sequence flow not found"},
+        {"Twice", "store: a\nstore: b", "line 2: key 'store' is there twice"},
+        {"UnknownKey", "stroe: a", "stroe: unknown key; did you mean 'store'?"},
+        {"UnknownHostKey", "host: {memroy: 1}", "host.memroy: unknown key; did you mean 'memory'?"},
+        {"Store", "store: 7", "store: must be text (write it in quotes), got 7"},
+        {"Listen", "listen: here", "listen: must be HOST:PORT or unix:PATH, got 'here'"},
+        {"Remote", "allow_remote: maybe", "allow_remote: must be true or false, got \"maybe\""},
+        {"Level", "log_level: inof", "log_level: unknown value 'inof'; did you mean 'info'?"},
+        {"Cpus", "host: {cpus: 0}", "host.cpus: must be above 0 and at most 1000000, got 0"},
+        {"CpusNan",
+         "host: {cpus: .nan}",
+         "host.cpus: must be above 0 and at most 1000000, got nan"},
+        {"Memory",
+         "host: {memory: 60Gib}",
+         "host.memory: must be a size such as 4GiB or a whole number of bytes, got \"60Gib\""},
+        {"NoMemory", "host: {memory: 0}", "host.memory: must be above 0, got 0"},
+        {"Gpus", "host: {gpus: 2}", "host.gpus: must be a list such as [T4:0:16GiB], got 2"},
+        {"Gpu",
+         "host: {gpus: ['T4:0', 'T4:']}",
+         "host.gpus[1]: gpu 'T4:': must be TYPE:ID:MEMORY, TYPE:ID or ID, as in 'T4:0:16GiB'"},
+        {"GpuTwice",
+         "host: {gpus: ['T4:0', 'A100:0']}",
+         "host.gpus[1]: gpu 'A100:0': id 0 is declared twice"},
+        {"GpuMemory",
+         "host: {gpus: ['T4:0:much']}",
+         "host.gpus[0]: gpu 'T4:0:much': must be TYPE:ID:MEMORY, TYPE:ID or ID, as in "
+         "'T4:0:16GiB'"},
+        {"Fitting",
+         "host: {fitting: scale}",
+         "host.fitting: unknown value 'scale'; did you mean 'scaled'?"},
+        {"Cgroup",
+         "host: {cgroup: vernier}",
+         "host.cgroup: must be none or a path such as /vernier.slice/jobs, got 'vernier'"},
+        {"CgroupUp",
+         "host: {cgroup: /a/../b}",
+         "host.cgroup: must be none or a path such as /vernier.slice/jobs, got '/a/../b'"},
+        {"Regions", "regions: [a]", "regions: must be a mapping of names, got [\"a\"]"},
+        {"NoRegion", "regions: {}", "regions: must not be empty"},
+        {"RegionName",
+         "regions: {'us central': {zones: {a: {}}}}",
+         "regions: a name must be of letters, digits, '-' and '_', got 'us central'"},
+        {"NoZones", "regions: {eu: {}}", "regions.eu.zones: is missing"},
+        {"NoZone", "regions: {eu: {zones: {}}}", "regions.eu.zones: must not be empty"},
+        {"Backend",
+         "regions: {eu: {zones: {a: {backend: locale}}}}",
+         "regions.eu.zones.a.backend: unknown value 'locale'; did you mean 'local'?"},
+    }),
+    [](const auto& bad) { return bad.param.name; });
+
+}  // namespace
+}  // namespace vernier::app

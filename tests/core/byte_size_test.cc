@@ -1,0 +1,40 @@
+#include "src/core/byte_size.h"
+
+#include <limits>
+#include <optional>
+
+#include "gtest/gtest.h"
+
+namespace vernier {
+namespace {
+
+TEST(ByteSize, IsReadInItsUnits) {
+  EXPECT_EQ(ParseByteSize("4GiB"), std::int64_t{4} << 30);
+  EXPECT_EQ(ParseByteSize("512 MB"), 512'000'000);
+  EXPECT_EQ(ParseByteSize("0B"), 0);
+  EXPECT_EQ(ParseByteSize("9223372036854775807B"), std::numeric_limits<std::int64_t>::max());
+  for (const char* const bad : {"",
+                                "4",
+                                "GiB",
+                                "-1GiB",
+                                "+1GiB",
+                                "1.5GiB",
+                                "4gib",
+                                "4GiB ",
+                                "4  GiB",
+                                "9000000TiB",
+                                "99999999999999999999B"}) {
+    EXPECT_EQ(ParseByteSize(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(ByteSize, IsWrittenInTheLargestUnitThatDividesIt) {
+  EXPECT_EQ(FormatByteSize(std::int64_t{4} << 30), "4GiB");
+  EXPECT_EQ(FormatByteSize(3 << 19), "1536KiB");
+  EXPECT_EQ(FormatByteSize(5'000'000), "5MB");
+  EXPECT_EQ(FormatByteSize(4097), "4097");
+  EXPECT_EQ(FormatByteSize(0), "0");
+}
+
+}  // namespace
+}  // namespace vernier

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "src/app/job_directory.h"
 #include "src/app/paths.h"
 #include "src/base/log.h"
 #include "src/jobs/layout.h"
@@ -88,9 +89,12 @@ absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
   VERNIER_RETURN_IF_ERROR(jobs::ValidateJob(spec));
   if (launcher_ == nullptr) return spec;
   const absl::Status fits = launcher_->CheckFits(jobs::MakeGangRequest({}, spec).replicas);
-  if (fits.ok()) return spec;
-  return FieldError(spec.job->input.has_value() ? "trainingInput" : "job.replicas",
-                    std::string(fits.message()));
+  if (!fits.ok()) {
+    return FieldError(spec.job->input.has_value() ? "trainingInput" : "job.replicas",
+                      std::string(fits.message()));
+  }
+  VERNIER_RETURN_IF_ERROR(CheckJobDirectory(*spec.job, MakeEngineOptions().working_directory));
+  return spec;
 }
 
 absl::StatusOr<absl::Duration> Keeper::Move() {

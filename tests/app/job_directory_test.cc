@@ -1,0 +1,52 @@
+#include "src/app/job_directory.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/app/temporary_folder.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::StatusIs;
+
+TrainingJob JobIn(const std::string& directory) {
+  TrainingJob job;
+  job.job_directory = directory;
+  return job;
+}
+
+TEST(CheckJobDirectory, MakesTheFolderAndLeavesNothingElse) {
+  const TemporaryFolder folder;
+  TrainingJob job = JobIn("out/deep");
+  job.working_directory = folder / "work";
+  EXPECT_THAT(CheckJobDirectory(job, "/nowhere"), IsOk());
+  EXPECT_TRUE(fs::is_empty(folder / "work/out/deep"));
+  EXPECT_THAT(CheckJobDirectory(JobIn("file://" + (folder / "url")), "/nowhere"), IsOk());
+  EXPECT_TRUE(fs::is_directory(folder / "url"));
+}
+
+TEST(CheckJobDirectory, RefusesWhatCannotBeAFolder) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "file") << "x";
+  EXPECT_THAT(CheckJobDirectory(JobIn("file/out"), folder / ""),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("job.dir: '")));
+  TrainingJob job = JobIn(folder / "file");
+  job.input.emplace();
+  EXPECT_THAT(CheckJobDirectory(job, "/"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("trainingInput.jobDir: '")));
+}
+
+TEST(CheckJobDirectory, SaysNothingOfStoresThatItCannotReach) {
+  EXPECT_THAT(CheckJobDirectory(JobIn("gs://bucket/out"), "/"), IsOk());
+  EXPECT_THAT(CheckJobDirectory(JobIn(""), "/"), IsOk());
+}
+
+}  // namespace
+}  // namespace vernier::app

@@ -60,7 +60,7 @@ TEST_F(PackageTest, IsKeptUnderItsHash) {
 }
 
 TEST_F(PackageTest, NeedsAPlainFileName) {
-  for (const std::string& name : {"", "../x", "a/b", ".hidden", "-e", "/etc/passwd"}) {
+  for (const std::string name : {"", "../x", "a/b", ".hidden", "-e", "/etc/passwd"}) {
     const absl::Status status = Upload(name, {"x"});
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << name;
     EXPECT_EQ(GetField(status), "file_name") << name;

@@ -163,9 +163,10 @@ Check CheckGpus(const app::HostReport& host) {
 Check CheckLimits(const app::HostReport& host) {
   return {.name = "limits",
           .found = host.limits,
-          .advice = host.is_limited ? ""
-                                    : "a replica may take more than it asked for; see Limits in "
-                                      "docs/guides/training_jobs.md"};
+          .advice = host.is_limited
+                        ? ""
+                        : "a replica may take more than it asked for; see Shares of the host in "
+                          "docs/guides/training_jobs.md"};
 }
 
 struct NoArgs {};

@@ -1,6 +1,8 @@
 #include "src/app/configuration.h"
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "fmt/format.h"
@@ -143,13 +145,13 @@ absl::StatusOr<std::map<std::string, T>> ReadNamed(
     const std::string& path,
     absl::StatusOr<T> (*reader)(const Json&, const std::string&)) {
   constexpr std::string_view kAllowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   if (!json.is_object()) return codec::MustBe(path, "a mapping of names", json);
   std::map<std::string, T> values;
   for (const auto& [name, value] : json.items()) {
     if (name.empty() || name.find_first_not_of(kAllowed) != std::string::npos) {
       return FieldError(
-          path, fmt::format("a name must be of letters, digits, '-' and '_', got '{}'", name));
+          path, fmt::format("a name must be of letters, digits, '-', '_' and '.', got '{}'", name));
     }
     VERNIER_ASSIGN_OR_RETURN(values[name], reader(value, fmt::format("{}.{}", path, name)));
   }
@@ -178,12 +180,47 @@ absl::StatusOr<std::map<std::string, RegionConfiguration>> ReadRegions(const Jso
   return ReadNamed<RegionConfiguration>(json, path, &ReadRegion);
 }
 
+absl::StatusOr<jobs::MachineCatalogue> ReadMachines(const Json& json, const std::string& path) {
+  return jobs::Extend(jobs::StandardCatalogue(), json, path);
+}
+
+absl::StatusOr<launch::PythonRuntime> ReadRuntime(const Json& json, const std::string& path) {
+  launch::PythonRuntime runtime;
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Open(json, path, {"python", "wheels"}));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("python", runtime.python, &codec::ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("wheels", runtime.wheels, &codec::ReadText));
+  if (runtime.python.empty()) return FieldError(mapping.PathOf("python"), "must not be empty");
+  return runtime;
+}
+
+absl::StatusOr<std::map<std::string, launch::PythonRuntime>> ReadRuntimes(const Json& json,
+                                                                          const std::string& path) {
+  return ReadNamed<launch::PythonRuntime>(json, path, &ReadRuntime);
+}
+
 absl::StatusOr<std::vector<std::string>> ReadAddresses(const Json& json, const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> addresses, ReadTextOrTexts(json, path));
   for (const std::string& address : addresses) {  // Whether others may reach it is asked later.
     VERNIER_RETURN_IF_ERROR(CheckListenAddress(address, /*allow_remote=*/true));
   }
   return addresses;
+}
+
+// What a path means in our own working directory; programs are started elsewhere.
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.string();
+}
+
+std::map<std::string, launch::PythonRuntime> WithAbsolutePaths(
+    std::map<std::string, launch::PythonRuntime> runtimes) {
+  for (auto& [name, runtime] : runtimes) {
+    // Without a slash it is for PATH to find.
+    if (runtime.python.find('/') != std::string::npos) runtime.python = Absolute(runtime.python);
+    if (!runtime.wheels.empty()) runtime.wheels = Absolute(runtime.wheels);
+  }
+  return runtimes;
 }
 
 template <typename T>
@@ -208,7 +245,9 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text) {
                                  "supervisor",
                                  "log_level",
                                  "host",
-                                 "regions"}));
+                                 "regions",
+                                 "machines",
+                                 "runtimes"}));
   Configuration result;
   VERNIER_RETURN_IF_ERROR(mapping.Read("store", result.store, &codec::ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("listen", result.listen, &ReadAddresses));
@@ -219,6 +258,8 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text) {
   VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "log_level", result.log_level, &ReadLogLevel));
   VERNIER_RETURN_IF_ERROR(mapping.Read("host", result.host, &ReadHost));
   VERNIER_RETURN_IF_ERROR(mapping.Read("regions", result.regions, &ReadRegions));
+  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "machines", result.machines, &ReadMachines));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("runtimes", result.runtimes, &ReadRuntimes));
   return result;
 }
 
@@ -243,6 +284,8 @@ Configuration Overlay(const Configuration& above, const Configuration& below) {
   TakeIfUnsaid(result.host.fitting, below.host.fitting);
   TakeIfUnsaid(result.host.control_group, below.host.control_group);
   TakeIfUnsaid(result.regions, below.regions);
+  TakeIfUnsaid(result.machines, below.machines);
+  TakeIfUnsaid(result.runtimes, below.runtimes);
   return result;
 }
 
@@ -259,7 +302,11 @@ absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration
       .detect_gpus = !host.gpus.has_value(),
       .fitting = host.fitting.value_or(launch::Fitting::kStrict),
       .control_group = host.control_group,
-      .supervisor = configuration.supervisor};
+      .supervisor = configuration.supervisor,
+      .machines = configuration.machines,
+      .runtimes = WithAbsolutePaths(configuration.runtimes),
+      .regions = {}};
+  for (const auto& [name, region] : configuration.regions) options.regions.push_back(name);
   if (options.listen.empty()) options.listen = {kDefaultAddress};
   for (const std::string& address : options.listen) {
     VERNIER_RETURN_IF_ERROR(CheckListenAddress(address, options.allow_remote));

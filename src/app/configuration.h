@@ -10,7 +10,9 @@
 #include "absl/status/statusor.h"
 #include "src/app/server.h"
 #include "src/base/log.h"
+#include "src/jobs/machine_catalogue.h"
 #include "src/launch/local/host_capacity.h"
+#include "src/launch/python/environments.h"
 
 // What a server is told by its configuration file, and by its flags, which say the same things and are put over it.
 // docs/formats/server_configuration.md describes the file.
@@ -47,6 +49,8 @@ struct Configuration {
   std::optional<base::LogLevel> log_level;
   HostConfiguration host;
   std::map<std::string, RegionConfiguration> regions;  // Empty: every region is this host.
+  std::optional<jobs::MachineCatalogue> machines;      // The standard ones with those of the file.
+  std::map<std::string, launch::PythonRuntime> runtimes;
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 

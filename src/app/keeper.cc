@@ -4,13 +4,17 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "src/app/job_directory.h"
 #include "src/app/paths.h"
 #include "src/base/log.h"
 #include "src/jobs/layout.h"
 #include "src/jobs/resolution.h"
 #include "src/launch/local/host_inventory.h"
+#include "src/launch/local/local_launcher.h"
 #include "src/launch/python/python_launcher.h"
 #include "src/metrics/metric_reader.h"
 #include "vernier/core/error.h"
@@ -41,12 +45,39 @@ EngineOptions MakeEngineOptions() {
   return options;
 }
 
+// Whether a name is one of those that the server is configured with. Without any, each is.
+absl::Status CheckName(std::string_view kind,
+                       const std::string& name,
+                       const std::vector<std::string>& known,
+                       std::string_view path) {
+  if (name.empty() || known.empty() || std::ranges::count(known, name) > 0) {
+    return absl::OkStatus();
+  }
+  return FieldError(path,
+                    fmt::format("unknown {} '{}'; known: {}", kind, name, fmt::join(known, ", ")));
+}
+
+absl::Status CheckNames(const TrainingJob& job, const ServerOptions& options) {
+  std::vector<std::string> runtimes;
+  for (const auto& [name, runtime] : options.runtimes) runtimes.push_back(name);
+  if (job.input.has_value()) {
+    VERNIER_RETURN_IF_ERROR(
+        CheckName("runtime", job.input->runtime_version, runtimes, "trainingInput.runtimeVersion"));
+    return CheckName("region", job.input->region, options.regions, "trainingInput.region");
+  }
+  if (job.python.has_value()) {
+    VERNIER_RETURN_IF_ERROR(
+        CheckName("runtime", job.python->runtime, runtimes, "job.python.runtime"));
+  }
+  return CheckName("region", job.region, options.regions, "job.region");
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Keeper>> Keeper::Start(Studies& studies,
                                                       const Clock& clock,
                                                       const ServerOptions& options) {
-  std::unique_ptr<Keeper> keeper(new Keeper(studies, clock, LauncherOptions(options)));
+  std::unique_ptr<Keeper> keeper(new Keeper(studies, clock, options));
   if (options.run_engine) VERNIER_RETURN_IF_ERROR(keeper->StartEngine());
   absl::MutexLock lock(&keeper->mu_);
   keeper->loop_ =
@@ -55,7 +86,7 @@ absl::StatusOr<std::unique_ptr<Keeper>> Keeper::Start(Studies& studies,
 }
 
 absl::Status Keeper::StartEngine() {
-  launch::LocalLauncherOptions options = options_;
+  launch::LocalLauncherOptions options = LauncherOptions(options_);
   if (options.supervisor.empty()) {
     VERNIER_ASSIGN_OR_RETURN(options.supervisor, launch::FindSupervisor());
   }
@@ -64,7 +95,7 @@ absl::Status Keeper::StartEngine() {
       std::move(launcher_),
       {.environments_directory = options.runs_directory + "/.environments",
        .supervisor = options.supervisor,
-       .runtimes = {}},
+       .runtimes = options_.runtimes},
       clock_);
   engine_ = Engine::Create(studies_, *launcher_, clock_, MakeEngineOptions());
   return absl::OkStatus();
@@ -72,7 +103,7 @@ absl::Status Keeper::StartEngine() {
 
 absl::StatusOr<std::vector<Node>> Keeper::Nodes() {
   if (launcher_ != nullptr) return launcher_->Nodes();
-  VERNIER_ASSIGN_OR_RETURN(Node host, launch::DescribeHost(options_, clock_));
+  VERNIER_ASSIGN_OR_RETURN(Node host, launch::DescribeHost(LauncherOptions(options_), clock_));
   return std::vector<Node>{std::move(host)};
 }
 
@@ -83,8 +114,11 @@ std::vector<QueuedGang> Keeper::Queue() {
 absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
   VERNIER_RETURN_IF_ERROR(metrics::ValidateMetricSources(spec));
   if (!spec.job.has_value()) return spec;
-  VERNIER_ASSIGN_OR_RETURN(spec.job,
-                           jobs::Resolve(*std::move(spec.job), jobs::StandardCatalogue()));
+  VERNIER_RETURN_IF_ERROR(CheckNames(*spec.job, options_));
+  VERNIER_ASSIGN_OR_RETURN(
+      spec.job,
+      jobs::Resolve(*std::move(spec.job),
+                    options_.machines ? *options_.machines : jobs::StandardCatalogue()));
   VERNIER_RETURN_IF_ERROR(Validate(spec));
   VERNIER_RETURN_IF_ERROR(jobs::ValidateJob(spec));
   if (launcher_ == nullptr) return spec;

@@ -11,7 +11,6 @@
 #include "absl/time/time.h"
 #include "src/app/server.h"
 #include "src/base/background_thread.h"
-#include "src/launch/local/local_launcher.h"
 #include "src/service/cluster_source.h"
 #include "vernier/core/clock.h"
 #include "vernier/engine.h"
@@ -43,7 +42,7 @@ class Keeper final : public service::ClusterSource {
   void Stop();
 
  private:
-  Keeper(Studies& studies, const Clock& clock, launch::LocalLauncherOptions options)
+  Keeper(Studies& studies, const Clock& clock, ServerOptions options)
       : studies_(studies), clock_(clock), options_(std::move(options)) {}
   absl::Status StartEngine();
   absl::Duration Step();
@@ -51,7 +50,7 @@ class Keeper final : public service::ClusterSource {
 
   Studies& studies_;
   const Clock& clock_;
-  const launch::LocalLauncherOptions options_;
+  const ServerOptions options_;
   std::unique_ptr<Launcher> launcher_;  // With the engine.
   std::unique_ptr<Engine> engine_;      // Null: the server runs none.
   std::string trouble_;                 // What the last step said, so that it is logged once.

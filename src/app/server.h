@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -12,7 +13,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpcpp/channel.h"
+#include "src/jobs/machine_catalogue.h"
 #include "src/launch/local/host_capacity.h"
+#include "src/launch/python/environments.h"
 
 // The composition root: the only code that picks concrete classes.
 namespace vernier::app {
@@ -38,6 +41,12 @@ struct ServerOptions {
   std::string control_group;
   // The program that looks after one replica. Empty: vernier-supervisor beside this program, or on PATH.
   std::string supervisor;
+  // The machines, tiers, GPUs and regions that jobs name. Unset: jobs::StandardCatalogue().
+  std::optional<jobs::MachineCatalogue> machines;
+  // The Python interpreters that jobs name as their runtimes; another name is refused. Empty: each is this host's python3.
+  std::map<std::string, launch::PythonRuntime> runtimes;
+  // What jobs may name as their region. Empty: anything.
+  std::vector<std::string> regions;
 };
 
 // Who has the store open for writing: one process at a time. Kept beside the store in "<store>.owner", locked by flock.

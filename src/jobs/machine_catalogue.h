@@ -28,6 +28,7 @@ struct MachineType {
   bool selectable = true;  // Else it only stands in tiers and behind older names.
   std::map<std::string, std::vector<std::int32_t>>
       allowed;  // Counts that the rule below would refuse.
+  friend bool operator==(const MachineType&, const MachineType&) = default;
 };
 
 // The rule: a count is allowed if it is one of `counts`, and serves the machine: cpus <= count * cpus_per_gpu, and the same
@@ -40,6 +41,7 @@ struct GpuType {
   std::int32_t cap_gpus = 0;  // 0: no cap.
   std::optional<double> cap_cpus;
   std::optional<double> cap_memory_gb;
+  friend bool operator==(const GpuType&, const GpuType&) = default;
 };
 
 struct TierRole {
@@ -47,6 +49,7 @@ struct TierRole {
   std::string machine;
   std::string gpu;
   std::int32_t gpus = 0;
+  friend bool operator==(const TierRole&, const TierRole&) = default;
 };
 using Tier = std::map<Role, TierRole>;
 
@@ -54,6 +57,7 @@ struct Region {
   bool gpus = false;                                   // Whether it has any.
   std::vector<std::set<std::string>> apart;            // GPUs of which no zone has all.
   std::map<std::string, std::set<std::string>> zones;  // Where known: the GPUs of each zone.
+  friend bool operator==(const Region&, const Region&) = default;
 };
 
 struct MachineCatalogue {
@@ -61,6 +65,7 @@ struct MachineCatalogue {
   std::map<std::string, MachineType> machines;
   std::map<std::string, GpuType> gpus;
   std::map<std::string, Region> regions;
+  friend bool operator==(const MachineCatalogue&, const MachineCatalogue&) = default;
 };
 
 // As AI Platform Training had it.

@@ -1,5 +1,6 @@
 #include "src/app/configuration.h"
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::IsOk;
+using ::testing::Pair;
 using testing::StatusIs;
 using ::testing::ValuesIn;
 
@@ -32,6 +34,11 @@ host: {cpus: 15.5, memory: 60GiB, gpus: [T4:0:16GiB, 1], fitting: scaled,
        cgroup: /vernier.slice}
 regions:
   us-central1: {zones: {us-central1-a: {backend: local}, us-central1-b: {}}}
+machines:
+  machines: {lab-large: {cpus: 24, memory_gb: 90}}
+runtimes:
+  2.11: {python: opt/tf-2.11/bin/python, wheels: /opt/wheels}
+  default: {}
 )";
 
 TEST(Configuration, IsReadWhole) {
@@ -50,6 +57,14 @@ TEST(Configuration, IsReadWhole) {
                                .control_group = "/vernier.slice"}));
   ASSERT_TRUE(read.regions.contains("us-central1"));
   EXPECT_EQ(read.regions.at("us-central1").zones.size(), 2U);
+  ASSERT_TRUE(read.machines.has_value());
+  EXPECT_EQ(read.machines->machines.at("lab-large").cpus, 24);
+  EXPECT_EQ(read.machines->machines.at("n1-standard-4").cpus, 4);
+  EXPECT_THAT(read.runtimes,
+              ElementsAre(Pair("2.11",
+                               launch::PythonRuntime{.python = "opt/tf-2.11/bin/python",
+                                                     .wheels = "/opt/wheels"}),
+                          Pair("default", launch::PythonRuntime{})));
 }
 
 TEST(Configuration, MayBeJsonAndOneAddress) {
@@ -65,6 +80,8 @@ TEST(Configuration, BecomesOptionsWithDefaults) {
   EXPECT_TRUE(plain.detect_gpus);
   EXPECT_EQ(plain.fitting, launch::Fitting::kStrict);
   EXPECT_FALSE(plain.store.empty());
+  EXPECT_FALSE(plain.machines.has_value());
+  EXPECT_THAT(plain.regions, IsEmpty());
 
   ASSERT_OK_AND_ASSIGN(const Configuration read, ParseConfiguration(kWhole));
   ASSERT_OK_AND_ASSIGN(const ServerOptions full, ServerOptionsOf(read));
@@ -72,6 +89,12 @@ TEST(Configuration, BecomesOptionsWithDefaults) {
   EXPECT_THAT(full.gpus, ElementsAre("T4:0:16GiB", "1"));
   EXPECT_FALSE(full.detect_gpus);
   EXPECT_EQ(full.fitting, launch::Fitting::kScaled);
+  EXPECT_EQ(full.machines, read.machines);
+  EXPECT_THAT(full.regions, ElementsAre("us-central1"));
+  EXPECT_EQ(full.runtimes.at("2.11").python,
+            std::filesystem::absolute("opt/tf-2.11/bin/python").string());
+  EXPECT_EQ(full.runtimes.at("2.11").wheels, "/opt/wheels");
+  EXPECT_EQ(full.runtimes.at("default").python, "python3");
 }
 
 TEST(Configuration, AnEmptyListOfDevicesOffersNone) {
@@ -95,6 +118,8 @@ TEST(Configuration, WhatIsAboveBeatsWhatIsBelow) {
   EXPECT_THAT(*both.host.gpus, IsEmpty());
   EXPECT_EQ(both.host.fitting, launch::Fitting::kStrict);
   EXPECT_EQ(both.regions, below.regions);
+  EXPECT_EQ(both.machines, below.machines);
+  EXPECT_EQ(both.runtimes, below.runtimes);
 }
 
 TEST(Configuration, AnAddressThatOthersReachNeedsLeave) {
@@ -173,7 +198,25 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoRegion", "regions: {}", "regions: must not be empty"},
         {"RegionName",
          "regions: {'us central': {zones: {a: {}}}}",
-         "regions: a name must be of letters, digits, '-' and '_', got 'us central'"},
+         "regions: a name must be of letters, digits, '-', '_' and '.', got 'us central'"},
+        {"Machines", "machines: [a]", "machines: must be a mapping of keys to values, got [\"a\"]"},
+        {"MachinesKey",
+         "machines: {machine: {}}",
+         "machines.machine: unknown key; did you mean 'machines'?"},
+        {"Machine",
+         "machines: {machines: {big: {cpus: 0, memory_gb: 1}}}",
+         "machines.machines.big.cpus: must be above 0"},
+        {"Tier",
+         "machines: {tiers: {BIG: {master: {machine: big}}}}",
+         "machines.tiers.BIG: there is no machine 'big'"},
+        {"Runtimes", "runtimes: python3", "runtimes: must be a mapping of names, got \"python3\""},
+        {"RuntimeKey",
+         "runtimes: {a: {pyhton: python3}}",
+         "runtimes.a.pyhton: unknown key; did you mean 'python'?"},
+        {"RuntimePython",
+         "runtimes: {a: {python: 3}}",
+         "runtimes.a.python: must be text (write it in quotes), got 3"},
+        {"RuntimeNothing", "runtimes: {a: {python: ''}}", "runtimes.a.python: must not be empty"},
         {"NoZones", "regions: {eu: {}}", "regions.eu.zones: is missing"},
         {"NoZone", "regions: {eu: {zones: {}}}", "regions.eu.zones: must not be empty"},
         {"Backend",

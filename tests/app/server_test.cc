@@ -1,9 +1,11 @@
 #include "src/app/server.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -141,6 +143,99 @@ TEST(Server, TellsWhatWaitsForRoomAndWhy) {
     ASSERT_OK_AND_ASSIGN(queue, client->ListQueue());
   }
   EXPECT_TRUE(queue.empty());
+}
+
+// A study whose job runs a module of Python.
+StudySpec PythonSpec(const std::string& name) {
+  StudySpec spec = Spec(name);
+  spec.job = TrainingJob{.python = PythonProgram{.module = "trainer.task"}};
+  spec.job->replicas[Role::kPrimary].resources.cpus = 0.1;
+  return spec;
+}
+
+TEST(Server, TakesMachinesOfItsConfiguration) {
+  const TemporaryFolder folder;
+  ServerOptions options = Options(folder / "vernier.db");
+  options.machines = jobs::StandardCatalogue();
+  options.machines->machines["lab-large"] = {.cpus = 24, .memory_bytes = 7};
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(options));
+  const auto client = client::NewChannelClient(server->InProcessChannel());
+  StudySpec spec = PythonSpec("s");
+  spec.job->replicas[Role::kPrimary] = {.machine_type = "lab-large"};
+  ASSERT_OK_AND_ASSIGN(const Study study, client->CreateStudy(spec));
+  EXPECT_EQ(study.spec.job->replicas.at(Role::kPrimary).resources,
+            (Resources{.cpus = 24, .memory_bytes = 7}));
+}
+
+struct NameCase {
+  std::string name;
+  std::optional<TrainingInput> input;
+  std::string runtime;
+  std::string region;
+  std::string error;  // "": none.
+};
+class NamesOfAJobTest : public ::testing::TestWithParam<NameCase> {};
+
+TEST_P(NamesOfAJobTest, AreThoseOfTheConfiguration) {
+  const TemporaryFolder folder;
+  ServerOptions options = Options(folder / "vernier.db");
+  options.runtimes = {{"2.10", {}}, {"2.11", {}}};
+  options.regions = {"eu", "us"};
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(options));
+  const auto client = client::NewChannelClient(server->InProcessChannel());
+  StudySpec spec = PythonSpec("s");
+  spec.job->python->runtime = GetParam().runtime;
+  spec.job->region = GetParam().region;
+  if (GetParam().input) spec.job = TrainingJob{.input = GetParam().input};
+  EXPECT_EQ(client->CreateStudy(spec).status().message(), GetParam().error);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table,
+    NamesOfAJobTest,
+    ::testing::Values(
+        NameCase{.name = "None"},
+        NameCase{.name = "Known", .runtime = "2.11", .region = "eu"},
+        NameCase{.name = "Runtime",
+                 .runtime = "2.12",
+                 .error = "job.python.runtime: unknown runtime '2.12'; known: 2.10, 2.11"},
+        NameCase{.name = "Region",
+                 .region = "asia",
+                 .error = "job.region: unknown region 'asia'; known: eu, us"},
+        NameCase{
+            .name = "InputRuntime",
+            .input = TrainingInput{.region = "eu", .runtime_version = "1.15"},
+            .error = "trainingInput.runtimeVersion: unknown runtime '1.15'; known: 2.10, 2.11"},
+        NameCase{.name = "InputRegion",
+                 .input = TrainingInput{.region = "asia", .runtime_version = "2.11"},
+                 .error = "trainingInput.region: unknown region 'asia'; known: eu, us"}),
+    [](const auto& named) { return named.param.name; });
+
+TEST(Server, RunsTheInterpreterOfTheRuntime) {
+  const TemporaryFolder folder;
+  const std::string python = folder / "python";
+  const std::string said = folder / "said";
+  std::ofstream(python) << "#!/bin/sh\necho $1 $2 > " << said << "\n";
+  ASSERT_EQ(chmod(python.c_str(), 0700), 0);
+  ASSERT_OK_AND_ASSIGN(const auto server,
+                       Server::Start({.store = folder / "vernier.db",
+                                      .cpus = 1,
+                                      .detect_gpus = false,
+                                      .control_group = "none",
+                                      .supervisor = SUPERVISOR,
+                                      .runtimes = {{"lab", {.python = python}}}}));
+  const auto client = client::NewChannelClient(server->InProcessChannel());
+  StudySpec spec = PythonSpec("s");
+  spec.job->python->runtime = "lab";
+  spec.budget.trials = 1;
+  ASSERT_THAT(client->CreateStudy(spec), IsOk());
+  std::string line;
+  for (int i = 0; i < 400 && line.empty(); ++i) {
+    usleep(50'000);
+    std::ifstream file(said);
+    std::getline(file, line);
+  }
+  EXPECT_EQ(line, "-m trainer.task");
 }
 
 TEST(Server, ShutsDownTwiceAndExpiresLeasesUntilThen) {

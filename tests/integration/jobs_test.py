@@ -200,8 +200,8 @@ def test_refusals(jobs):
     refused("--worker-machine-type and --worker-count go together", "--scale-tier", "custom", "--worker-count", 2)
     refused("which no host of this server has", "--scale-tier", "basic-tpu")
     refused("has no GPUs", "--scale-tier", "basic-gpu", "--region", "us-central2")
-    refused("needs 32 V100", "--scale-tier", "custom", "--master-machine-type", "n1-highcpu-16", "--worker-machine-type",
-            "complex_model_l_v100", "--worker-count", 4, "--master-machine-type", "complex_model_l_v100")
+    refused("needs 40 V100, this host has 0", "--scale-tier", "custom", "--master-machine-type", "complex_model_l_v100",
+            "--worker-machine-type", "complex_model_l_v100", "--worker-count", 4)
     result = jobs.run("jobs", "submit", "training", "nowhere", "--package-path", "no/such", "--module-name", "a", code=3)
     assert "--package-path: 'no/such' is no folder" in result.stderr, result.stderr
 

@@ -87,8 +87,8 @@ std::string DescribeSpace(const Space& space) {
 }
 
 std::string DescribeJob(const TrainingJob& job) {
-  std::string text = job.python ? "python3 -m " + job.python->module
-                                : Join(job.command, " ", jobs::ShellQuote);
+  std::string text =
+      job.python ? "python3 -m " + job.python->module : Join(job.command, " ", jobs::ShellQuote);
   if (!job.args.empty()) text += " " + Join(job.args, " ", jobs::ShellQuote);
   text += " (";
   bool is_first = true;

@@ -3,7 +3,7 @@
 
 The package holds a trainer that says what it was given. Checked: what each replica got, the job as it is described, its
 logs and their task names, cancelling, what is refused, and the documented examples of 13 replicas and 40 GPUs, by file and
-by flags, on declared devices.
+by flags, on declared devices, their CPUs and memory scaled to this host.
 usage: jobs_test.py BIN_DIR
 """
 
@@ -30,15 +30,16 @@ task = tf_config["task"]
 record = {"argv": sys.argv[1:], "tf_config": tf_config, "gpus": os.environ["CUDA_VISIBLE_DEVICES"],
           "tuned": "CLOUD_ML_TRIAL_ID" in os.environ, "python": sys.executable}
 name = f"{os.environ['CLOUD_ML_JOB_ID']}-{task.get('trial', '')}-{task['type']}-{task['index']}.json"
-with open(os.path.join(args.folder, name), "w") as file:
+with open(os.path.join(args.folder, name + ".part"), "w") as file:
     json.dump(record, file)
+os.rename(file.name, os.path.join(args.folder, name))
 print(json.dumps({"severity": "WARNING", "message": "taken apart"}), flush=True)
 print("plain words", file=sys.stderr, flush=True)
 if task["type"] == "chief":
     # The others are taken down when the chief ends: not before all have said what they got.
     expected = sum(len(addresses) for addresses in tf_config["cluster"].values())
     prefix = name[:name.index("-chief")]
-    while len([n for n in os.listdir(args.folder) if n.startswith(prefix + "-")]) < expected:
+    while len([n for n in os.listdir(args.folder) if n.startswith(prefix + "-") and n.endswith(".json")]) < expected:
         pass
     if "CLOUD_ML_HP_METRIC_FILE" in os.environ:
         with open(os.environ["CLOUD_ML_HP_METRIC_FILE"], "w") as file:
@@ -224,7 +225,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         declared = [f"T4:t{i}" for i in range(40)] + [f"K80:k{i}" for i in range(40)]
-        options = ["--cpus", "400", "--memory", "2000GiB"] + [word for gpu in declared for word in ("--gpu", gpu)]
+        options = ["--fitting", "scaled"] + [word for gpu in declared for word in ("--gpu", gpu)]
         daemon = Daemon(args.bin_dir, folder)
         daemon.start(*options)
         try:

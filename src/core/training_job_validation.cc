@@ -76,6 +76,13 @@ absl::Status CheckResources(std::string_view path, const Resources& resources) {
   return absl::OkStatus();
 }
 
+// Kept in the model for launchers that run images; nothing that Vernier brings with it does.
+absl::Status CheckNoImage(std::string_view path, const std::string& image) {
+  if (image.empty()) return absl::OkStatus();
+  return FieldError(fmt::format("{}.image", path),
+                    fmt::format("container images are not run, got '{}'", image));
+}
+
 absl::Status CheckReplica(std::string_view path,
                           const ReplicaSpec& replica,
                           const TrainingJob& job) {
@@ -87,6 +94,7 @@ absl::Status CheckReplica(std::string_view path,
       !job.input) {
     return FieldError("job.command", fmt::format("must not be empty; {} has none either", path));
   }
+  VERNIER_RETURN_IF_ERROR(CheckNoImage(path, replica.image));
   VERNIER_RETURN_IF_ERROR(CheckCommand(fmt::format("{}.command", path), replica.command));
   VERNIER_RETURN_IF_ERROR(CheckWords(fmt::format("{}.args", path), replica.args));
   VERNIER_RETURN_IF_ERROR(CheckEnvironment(path, replica.env));
@@ -158,6 +166,7 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
     const std::string path = fmt::format("job.replicas.{}", RoleName(role, job));
     VERNIER_RETURN_IF_ERROR(CheckReplica(path, replica, job));
   }
+  VERNIER_RETURN_IF_ERROR(CheckNoImage("job", job.image));
   VERNIER_RETURN_IF_ERROR(CheckCommand("job.command", job.command));
   VERNIER_RETURN_IF_ERROR(CheckPython(job));
   VERNIER_RETURN_IF_ERROR(CheckWords("job.args", job.args));

@@ -87,7 +87,7 @@ class TrialRun {
   const absl::Time created_;  // Its place in the queue, which a retry keeps.
   bool done_ = false;
   bool stop_sent_ = false;
-  std::optional<AttemptId> waiting_;  // In the launcher's queue.
+  std::optional<AttemptId> waiting_;        // In the launcher's queue.
   std::optional<std::string> spent_limit_;  // Why this process stopped the attempt.
   std::string internal_error_;        // Why this process aborted the attempt; empty if it did not.
   std::optional<AttemptId> attempt_;  // Placed or adopted by this process: it holds its room.

@@ -79,7 +79,7 @@ class FakeLauncher final : public Launcher {
   FakeWorld& world_;
   std::map<AttemptId, int> room_;  // Slots reserved by this process.
   std::map<AttemptId, GangRequest> waiting_;
-  std::set<AttemptId> stopped_;    // Told to stop before anything of them ran.
+  std::set<AttemptId> stopped_;  // Told to stop before anything of them ran.
 };
 
 // Reads what a job of the world has reported, from its beginning.

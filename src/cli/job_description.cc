@@ -87,6 +87,7 @@ Json TrialJson(const Trial& trial, const Objective& objective) {
 std::vector<const Trial*> BestFirst(const std::vector<TrialRecord>& trials,
                                     const Objective& objective) {
   std::vector<const Trial*> sorted;
+  sorted.reserve(trials.size());
   for (const TrialRecord& trial : trials) sorted.push_back(&trial.trial);
   const auto value_of = [&](const Trial* trial) {
     if (trial->state != TrialState::kCompleted) return std::numeric_limits<double>::quiet_NaN();

@@ -16,6 +16,9 @@ namespace {
 std::string NextSteps(const Context& context, const StudyRecord& study, std::int64_t best) {
   const std::string flags = context.SameStoreFlags();
   const std::string& name = study.name();
+  if (study.study.spec.objectives.empty()) {  // Nothing was tuned.
+    return fmt::format("{:<12}vernier trial logs {} {}{}\n", "next", name, best, flags);
+  }
   const char* sort = study.objective().goal == Goal::kMaximize ? "-objective" : "objective";
   return fmt::format(
       "{:<12}vernier trial list {} --sort {} --limit 5{}\n"
@@ -114,7 +117,8 @@ absl::Status SumUp(Context& context, Connection& connection, const StudyRecord& 
   if (!study.study.best) return SumUpWithoutBest(context, connection, study);
   VERNIER_RETURN_IF_ERROR(study.has_several_objectives() ? SumUpSeveral(context, connection, study)
                                                          : SumUpBest(context, connection, study));
-  if (!plot || !context.output().is_table()) return absl::OkStatus();
+  const bool has_picture = !study.study.spec.objectives.empty();
+  if (!plot || !has_picture || !context.output().is_table()) return absl::OkStatus();
   VERNIER_ASSIGN_OR_RETURN(const auto lines, Picture(context.console(), connection, study));
   context.output().Say("");
   for (const std::string& line : lines) context.output().Say(line);

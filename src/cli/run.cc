@@ -17,7 +17,7 @@ struct RunArgs {
 };
 
 absl::StatusOr<ExitCode> Run(Context& context, const RunArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.file, args.name));
+  VERNIER_ASSIGN_OR_RETURN(StudySpec spec, LoadStudy(args.file, args.name));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, OpenToRun(context, args.capacity));
   RunOptions options = args.options;
   options.file = args.file;

@@ -150,7 +150,7 @@ absl::Status TrialRun::Launch(const Study& study, const Trial& trial) {
 }
 
 absl::Status TrialRun::StartGang(const GangProgram& gang) {
-  const absl::Status started = context_.launcher.Start(gang);
+  absl::Status started = context_.launcher.Start(gang);
   // A full disk is no fault of the trial: the next step tries again.
   if (started.ok() || absl::IsResourceExhausted(started)) return started;
   return Abort(std::string(started.message()));

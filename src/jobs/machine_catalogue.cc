@@ -187,6 +187,7 @@ absl::Status CheckReferences(const MachineCatalogue& catalogue, const std::strin
 template <typename T>
 std::vector<std::string> NamesOf(const std::map<std::string, T>& entries) {
   std::vector<std::string> names;
+  names.reserve(entries.size());
   for (const auto& [name, entry] : entries) names.push_back(name);
   return names;
 }

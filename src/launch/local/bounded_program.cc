@@ -35,6 +35,7 @@ int Spawn(const std::vector<std::string>& argv, int output, pid_t& pid) {
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
   for (const std::string& argument : argv) {
     arguments.push_back(const_cast<char*>(argument.c_str()));  // It is not written to.
   }
@@ -94,7 +95,7 @@ absl::StatusOr<std::string> OutputOf(const std::vector<std::string>& argv,
   close(ends[0]);
   if (!ended) {
     kill(-pid, SIGKILL);
-    WaitFor(pid, MonotonicMs() + 10 * kPollMs, status);
+    WaitFor(pid, MonotonicMs() + std::int64_t{10} * kPollMs, status);
     return DeadlineExceeded(
         "'{}' did not answer within {}", argv[0], absl::FormatDuration(patience));
   }

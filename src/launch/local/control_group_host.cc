@@ -202,7 +202,10 @@ std::vector<std::string> ControlGroupsOf(const ControlGroupHost& host,
                                          const std::string& directory) {
   const std::string name = fmt::format("vernier-{}.{:08x}", ShortName(directory), Hash(directory));
   std::vector<std::string> groups;
-  for (const std::string& parent : host.parents) groups.push_back(parent + "/" + name);
+  groups.reserve(host.parents.size());
+  for (const std::string& parent : host.parents) {
+    groups.push_back(fmt::format("{}/{}", parent, name));
+  }
   return groups;
 }
 

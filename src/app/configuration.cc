@@ -1,6 +1,5 @@
 #include "src/app/configuration.h"
 
-#include <array>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -25,17 +24,9 @@ using codec::Mapping;
 constexpr char kDocument[] = "configuration";
 constexpr char kDefaultAddress[] = "127.0.0.1:7117";
 
-absl::StatusOr<Mapping> Open(const Json& json,
-                             const std::string& path,
-                             std::initializer_list<const char*> known) {
-  return Mapping::Open(json, path, known, codec::UnknownKeys::kRefuse);
-}
-
 // Of the names, the value that belongs to the text.
-template <typename T, std::size_t N>
-absl::StatusOr<T> ReadChoice(const Json& json,
-                             const std::string& path,
-                             const std::array<std::pair<const char*, T>, N>& choices) {
+template <typename T>
+absl::StatusOr<T> ReadChoice(const Json& json, const std::string& path, const Names<T>& choices) {
   VERNIER_ASSIGN_OR_RETURN(const std::string text, codec::ReadText(json, path));
   std::vector<std::string> names;
   for (const auto& [name, value] : choices) {
@@ -46,27 +37,15 @@ absl::StatusOr<T> ReadChoice(const Json& json,
 }
 
 absl::StatusOr<launch::Fitting> ReadFitting(const Json& json, const std::string& path) {
-  return ReadChoice(
-      json,
-      path,
-      std::array<std::pair<const char*, launch::Fitting>, 2>{
-          {{"strict", launch::Fitting::kStrict}, {"scaled", launch::Fitting::kScaled}}});
+  return ReadChoice(json, path, kFittings);
 }
 
 absl::StatusOr<base::LogLevel> ReadLogLevel(const Json& json, const std::string& path) {
-  return ReadChoice(
-      json,
-      path,
-      std::array<std::pair<const char*, base::LogLevel>, 5>{{{"debug", base::LogLevel::kDebug},
-                                                             {"info", base::LogLevel::kInfo},
-                                                             {"warning", base::LogLevel::kWarning},
-                                                             {"error", base::LogLevel::kError},
-                                                             {"off", base::LogLevel::kOff}}});
+  return ReadChoice(json, path, kLogLevels);
 }
 
 absl::StatusOr<std::string> ReadBackend(const Json& json, const std::string& path) {
-  return ReadChoice(
-      json, path, std::array<std::pair<const char*, std::string>, 1>{{{"local", "local"}}});
+  return ReadChoice(json, path, Names<std::string>{{"local", "local"}});
 }
 
 // One text, or a list of them.
@@ -75,18 +54,6 @@ absl::StatusOr<std::vector<std::string>> ReadTextOrTexts(const Json& json,
   if (!json.is_string()) return codec::ReadTexts(json, path);
   VERNIER_ASSIGN_OR_RETURN(std::string text, codec::ReadText(json, path));
   return std::vector<std::string>{std::move(text)};
-}
-
-// Reads an optional value with the reader for its type.
-template <typename T>
-absl::Status ReadOptional(const Mapping& mapping,
-                          const char* key,
-                          std::optional<T>& value,
-                          absl::StatusOr<T> (*reader)(const Json&, const std::string&)) {
-  const Json* const json = mapping.Find(key);
-  if (json == nullptr) return absl::OkStatus();
-  VERNIER_ASSIGN_OR_RETURN(value, reader(*json, mapping.PathOf(key)));
-  return absl::OkStatus();
 }
 
 absl::StatusOr<double> ReadCpus(const Json& json, const std::string& path) {
@@ -128,12 +95,13 @@ absl::StatusOr<std::string> ReadControlGroup(const Json& json, const std::string
 
 absl::StatusOr<HostConfiguration> ReadHost(const Json& json, const std::string& path) {
   HostConfiguration host;
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                           Open(json, path, {"cpus", "memory", "gpus", "fitting", "cgroup"}));
-  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "cpus", host.cpus, &ReadCpus));
-  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "memory", host.memory_bytes, &ReadHostMemory));
-  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "gpus", host.gpus, &ReadGpus));
-  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "fitting", host.fitting, &ReadFitting));
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Mapping::Open(json, path, {"cpus", "memory", "gpus", "fitting", "cgroup"}));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("cpus", host.cpus, &ReadCpus));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("memory", host.memory_bytes, &ReadHostMemory));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("gpus", host.gpus, &ReadGpus));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("fitting", host.fitting, &ReadFitting));
   VERNIER_RETURN_IF_ERROR(mapping.Read("cgroup", host.control_group, &ReadControlGroup));
   return host;
 }
@@ -161,14 +129,14 @@ absl::StatusOr<std::map<std::string, T>> ReadNamed(
 
 absl::StatusOr<ZoneConfiguration> ReadZone(const Json& json, const std::string& path) {
   ZoneConfiguration zone;
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Open(json, path, {"backend"}));
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Mapping::Open(json, path, {"backend"}));
   VERNIER_RETURN_IF_ERROR(mapping.Read("backend", zone.backend, &ReadBackend));
   return zone;
 }
 
 absl::StatusOr<RegionConfiguration> ReadRegion(const Json& json, const std::string& path) {
   RegionConfiguration region;
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Open(json, path, {"zones"}));
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Mapping::Open(json, path, {"zones"}));
   VERNIER_ASSIGN_OR_RETURN(const Json* const zones, mapping.Require("zones"));
   VERNIER_ASSIGN_OR_RETURN(
       region.zones, ReadNamed<ZoneConfiguration>(*zones, mapping.PathOf("zones"), &ReadZone));
@@ -186,7 +154,7 @@ absl::StatusOr<jobs::MachineCatalogue> ReadMachines(const Json& json, const std:
 
 absl::StatusOr<launch::PythonRuntime> ReadRuntime(const Json& json, const std::string& path) {
   launch::PythonRuntime runtime;
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Open(json, path, {"python", "wheels"}));
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Mapping::Open(json, path, {"python", "wheels"}));
   VERNIER_RETURN_IF_ERROR(mapping.Read("python", runtime.python, &codec::ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("wheels", runtime.wheels, &codec::ReadText));
   if (runtime.python.empty()) return FieldError(mapping.PathOf("python"), "must not be empty");
@@ -236,29 +204,28 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text) {
     return codec::MustBe(kDocument, "a mapping of keys to values", document);
   }
   VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                           Open(document,
-                                "",
-                                {"store",
-                                 "listen",
-                                 "allow_remote",
-                                 "runs",
-                                 "supervisor",
-                                 "log_level",
-                                 "host",
-                                 "regions",
-                                 "machines",
-                                 "runtimes"}));
+                           Mapping::Open(document,
+                                         "",
+                                         {"store",
+                                          "listen",
+                                          "allow_remote",
+                                          "runs",
+                                          "supervisor",
+                                          "log_level",
+                                          "host",
+                                          "regions",
+                                          "machines",
+                                          "runtimes"}));
   Configuration result;
   VERNIER_RETURN_IF_ERROR(mapping.Read("store", result.store, &codec::ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("listen", result.listen, &ReadAddresses));
-  VERNIER_RETURN_IF_ERROR(
-      ReadOptional(mapping, "allow_remote", result.allow_remote, &codec::ReadBool));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("allow_remote", result.allow_remote, &codec::ReadBool));
   VERNIER_RETURN_IF_ERROR(mapping.Read("runs", result.runs, &codec::ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("supervisor", result.supervisor, &codec::ReadText));
-  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "log_level", result.log_level, &ReadLogLevel));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("log_level", result.log_level, &ReadLogLevel));
   VERNIER_RETURN_IF_ERROR(mapping.Read("host", result.host, &ReadHost));
   VERNIER_RETURN_IF_ERROR(mapping.Read("regions", result.regions, &ReadRegions));
-  VERNIER_RETURN_IF_ERROR(ReadOptional(mapping, "machines", result.machines, &ReadMachines));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("machines", result.machines, &ReadMachines));
   VERNIER_RETURN_IF_ERROR(mapping.Read("runtimes", result.runtimes, &ReadRuntimes));
   return result;
 }

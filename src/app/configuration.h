@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -17,6 +18,17 @@
 // What a server is told by its configuration file, and by its flags, which say the same things and are put over it.
 // docs/formats/server_configuration.md describes the file.
 namespace vernier::app {
+
+// The names of choices, in the file and in flags.
+template <typename T>
+using Names = std::vector<std::pair<std::string, T>>;
+inline const Names<launch::Fitting> kFittings = {{"strict", launch::Fitting::kStrict},
+                                                 {"scaled", launch::Fitting::kScaled}};
+inline const Names<base::LogLevel> kLogLevels = {{"debug", base::LogLevel::kDebug},
+                                                 {"info", base::LogLevel::kInfo},
+                                                 {"warning", base::LogLevel::kWarning},
+                                                 {"error", base::LogLevel::kError},
+                                                 {"off", base::LogLevel::kOff}};
 
 // What this host offers to training jobs. Unset: what it has.
 struct HostConfiguration {

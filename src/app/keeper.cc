@@ -36,12 +36,17 @@ launch::LocalLauncherOptions LauncherOptions(const ServerOptions& options) {
           .control_group = options.control_group};
 }
 
+// Where jobs run that do not say so.
+std::string WorkingDirectory() {
+  std::error_code error;
+  const auto current = std::filesystem::current_path(error);
+  return error ? EngineOptions().working_directory : current.string();
+}
+
 EngineOptions MakeEngineOptions() {
   EngineOptions options;
   options.metrics = metrics::NewMetricReader;
-  std::error_code error;
-  const auto current = std::filesystem::current_path(error);
-  if (!error) options.working_directory = current.string();
+  options.working_directory = WorkingDirectory();
   return options;
 }
 
@@ -127,7 +132,7 @@ absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
     return FieldError(spec.job->input.has_value() ? "trainingInput" : "job.replicas",
                       std::string(fits.message()));
   }
-  VERNIER_RETURN_IF_ERROR(CheckJobDirectory(*spec.job, MakeEngineOptions().working_directory));
+  VERNIER_RETURN_IF_ERROR(CheckJobDirectory(*spec.job, WorkingDirectory()));
   return spec;
 }
 

@@ -40,14 +40,11 @@ int ExitCodeOf(const absl::Status& status) {
   }
 }
 
-const std::map<std::string, base::LogLevel> kLogLevels = {{"debug", base::LogLevel::kDebug},
-                                                          {"info", base::LogLevel::kInfo},
-                                                          {"warning", base::LogLevel::kWarning},
-                                                          {"error", base::LogLevel::kError},
-                                                          {"off", base::LogLevel::kOff}};
-
-const std::map<std::string, launch::Fitting> kFittings = {{"strict", launch::Fitting::kStrict},
-                                                          {"scaled", launch::Fitting::kScaled}};
+// As CLI11 sorts and shows them.
+template <typename T>
+std::map<std::string, T> MapOf(const Names<T>& names) {
+  return {names.begin(), names.end()};
+}
 
 struct Flags {
   Configuration said;  // What the command line says; it beats the file.
@@ -67,7 +64,7 @@ void DeclareHost(HostConfiguration& host, CLI::App& app) {
   app.add_option("--fitting",
                  host.fitting,
                  "What becomes of jobs that are too large for the host: strict (refused) or scaled")
-      ->transform(CLI::CheckedTransformer(kFittings))
+      ->transform(CLI::CheckedTransformer(MapOf(kFittings)))
       ->option_text("strict|scaled");
 }
 
@@ -86,7 +83,7 @@ void Declare(Flags& flags, CLI::App& app) {
   app.add_option("--supervisor", said.supervisor, "Program that looks after one replica");
   app.add_flag("--allow-remote", said.allow_remote, "Listen on other addresses than loopback");
   app.add_option("--log-level", said.log_level, "debug, info, warning, error or off")
-      ->transform(CLI::CheckedTransformer(kLogLevels, CLI::ignore_case));
+      ->transform(CLI::CheckedTransformer(MapOf(kLogLevels), CLI::ignore_case));
   app.set_version_flag("--version", "vernierd " VERNIER_VERSION);
 }
 

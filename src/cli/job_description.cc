@@ -1,13 +1,14 @@
 #include "src/cli/job_description.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
 
 #include "absl/strings/numbers.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/cli/terminal/figures.h"
 #include "src/codec/training_input_json.h"
 #include "src/core/objectives.h"
 
@@ -115,6 +116,48 @@ std::string Text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+std::string LinesOf(const Table& table, const TableOptions& options) {
+  return fmt::format("{}\n", fmt::join(table.Lines(options), "\n"));
+}
+
+// What the object says, but for parts that have tables of their own.
+std::string FieldTable(const char* title, const Json& object, const TableOptions& options) {
+  Table table({{.name = title}, {.name = "VALUE", .flexible = true, .wraps = true}});
+  for (const auto& [key, value] : object.items()) {
+    const bool is_apart =
+        key == "trainingInput" || key == "trainingOutput" || key == "hyperparameters";
+    if (!is_apart) table.AddRow({{key}, {Text(value)}});
+  }
+  return LinesOf(table, options);
+}
+
+std::string TrialSummary(const Json& trials, const TableOptions& options) {
+  std::vector<Json> sorted(trials.begin(), trials.end());
+  std::ranges::sort(sorted, {}, [](const Json& trial) {
+    std::int64_t number = 0;
+    return absl::SimpleAtoi(Text(trial["trialId"]), &number) ? number : 0;
+  });
+  Table table({{.name = "TRIAL", .align = Align::kRight},
+               {.name = "STATE"},
+               {.name = "OBJECTIVE", .align = Align::kRight},
+               {.name = "STEP", .align = Align::kRight},
+               {.name = "HYPERPARAMETERS", .flexible = true, .wraps = true}});
+  for (const Json& trial : sorted) {
+    std::string objective = "-";
+    std::string step = "-";
+    if (trial.contains("finalMetric")) {
+      objective = FormatFigure(trial["finalMetric"]["objectiveValue"].get<double>());
+      step = Text(trial["finalMetric"].value("trainingStep", Json("-")));
+    }
+    std::string values;
+    for (const auto& [name, value] : trial["hyperparameters"].items()) {
+      values += fmt::format("{}{}={}", values.empty() ? "" : " ", name, Text(value));
+    }
+    table.AddRow({{Text(trial["trialId"])}, {Text(trial["state"])}, {objective}, {step}, {values}});
+  }
+  return LinesOf(table, options);
+}
+
 }  // namespace
 
 std::string JobState(const Study& study, const std::vector<TrialRecord>& trials) {
@@ -155,43 +198,12 @@ nlohmann::ordered_json JobToJson(const StudyRecord& record,
   return job;
 }
 
-std::string SummarizeJob(const nlohmann::ordered_json& job) {
-  std::string text = "Job\n";
-  for (const auto& [key, value] : job.items()) {
-    if (value.is_string()) text += fmt::format("  {:<14}{}\n", key, Text(value));
-  }
-  if (job.contains("trainingInput")) {
-    text += "Training input\n";
-    for (const auto& [key, value] : job["trainingInput"].items()) {
-      if (key != "hyperparameters") text += fmt::format("  {:<24}{}\n", key, Text(value));
-    }
-  }
-  if (!job.contains("trainingOutput")) return text;
-  text += "Trials\n  TRIAL  STATE       OBJECTIVE     STEP  HYPERPARAMETERS\n";
-  std::vector<Json> trials(job["trainingOutput"]["trials"].begin(),
-                           job["trainingOutput"]["trials"].end());
-  const auto number = [](const Json& trial) {
-    std::int64_t value = 0;
-    return absl::SimpleAtoi(Text(trial["trialId"]), &value) ? value : 0;
-  };
-  std::ranges::sort(trials, {}, number);
-  for (const Json& trial : trials) {
-    std::string objective = "-";
-    std::string step = "-";
-    if (trial.contains("finalMetric")) {
-      objective = fmt::format("{:.6g}", trial["finalMetric"]["objectiveValue"].get<double>());
-      step = Text(trial["finalMetric"].value("trainingStep", Json("-")));
-    }
-    std::string values;
-    for (const auto& [name, value] : trial["hyperparameters"].items()) {
-      values += fmt::format("{}{}={}", values.empty() ? "" : " ", name, Text(value));
-    }
-    text += fmt::format("  {:>5}  {:<10}  {:>9}  {:>7}  {}\n",
-                        Text(trial["trialId"]),
-                        Text(trial["state"]),
-                        objective,
-                        step,
-                        values);
+std::string SummarizeJob(const nlohmann::ordered_json& job, const TableOptions& options) {
+  std::string text = FieldTable("JOB", job, options);
+  if (job.contains("trainingInput"))
+    text += "\n" + FieldTable("INPUT", job["trainingInput"], options);
+  if (job.contains("trainingOutput")) {
+    text += "\n" + TrialSummary(job["trainingOutput"]["trials"], options);
   }
   return text;
 }

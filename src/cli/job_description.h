@@ -4,6 +4,7 @@
 
 #include "nlohmann/json.hpp"
 #include "src/cli/resources.h"
+#include "src/cli/terminal/table.h"
 
 // A study that runs a training job, as AI Platform Training's API describes jobs (ml.v1, Job).
 namespace vernier::cli {
@@ -15,7 +16,7 @@ std::string JobState(const Study& study, const std::vector<TrialRecord>& trials)
 // first.
 nlohmann::ordered_json JobToJson(const StudyRecord& study, const std::vector<TrialRecord>& trials);
 
-// The job, its input and its trials (by number) as text of a few tables.
-std::string SummarizeJob(const nlohmann::ordered_json& job);
+// The job, its input and its trials (by number) as tables.
+std::string SummarizeJob(const nlohmann::ordered_json& job, const TableOptions& options);
 
 }  // namespace vernier::cli

@@ -1,10 +1,10 @@
 #include "src/cli/job_flags.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "src/cli/arguments.h"
 #include "src/core/status.h"
@@ -16,10 +16,8 @@ using Json = nlohmann::ordered_json;
 
 // "nvidia-tesla-t4" as the API says it: "NVIDIA_TESLA_T4".
 std::string ApiName(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) {
-    return c == '-' ? '_' : static_cast<char>(std::toupper(c));
-  });
-  return text;
+  std::ranges::replace(text, '-', '_');
+  return absl::AsciiStrToUpper(text);
 }
 
 // "a=1,b=2" as pairs.

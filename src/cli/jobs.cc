@@ -1,7 +1,4 @@
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -16,6 +13,7 @@
 #include "src/cli/job_logs.h"
 #include "src/cli/job_packages.h"
 #include "src/cli/resources.h"
+#include "src/cli/study_source.h"
 #include "src/cli/temporary_folder.h"
 #include "src/codec/document.h"
 #include "src/codec/study_file.h"
@@ -43,9 +41,7 @@ struct SubmitArgs {
 
 absl::StatusOr<Json> ReadConfig(const std::string& path) {
   if (path.empty()) return Json::object();
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return NotFound("--config: {}: no such file, or not readable", path);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadInput(path, "configuration of a job"));
   return codec::ReadDocument(text, "--config");
 }
 
@@ -99,11 +95,7 @@ absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
   }
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeSpec(connection, context, args));
-  v1::CreateStudyRequest request;
-  request.set_study_id(spec.name);
-  wire::EncodeSpec(spec, request.mutable_study()->mutable_spec());
-  request.set_request_id(NewRequestId());
-  VERNIER_RETURN_IF_ERROR(connection.Call(&Stub::CreateStudy, request).status());
+  VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec).status());
 
   std::ostream& err = context.console().err;
   err << fmt::format("Job [{}] submitted successfully.\n", spec.name);
@@ -131,7 +123,8 @@ absl::StatusOr<ExitCode> Describe(Context& context, const DescribeArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, args.id));
   if (args.summarize) {
-    context.output().Item(SummarizeJob(job), job);
+    const Console& console = context.console();
+    context.output().Item(SummarizeJob(job, {.width = console.width, .color = console.color}), job);
   } else {
     PrintJob(context, job);
   }

@@ -10,14 +10,11 @@
 #include "src/cli/resources.h"
 #include "src/cli/temporary_folder.h"
 #include "src/core/status.h"
-#include "src/wire/names.h"
-#include "src/wire/study_proto.h"
 
 namespace vernier::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Stub = Connection::Stub;
 
 constexpr char kStudy[] = "local_train";
 
@@ -69,11 +66,7 @@ absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   options.detect_gpus = false;
   options.control_group = "none";  // What they ask for is made up.
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
-  v1::CreateStudyRequest request;
-  request.set_study_id(spec.name);
-  wire::EncodeSpec(spec, request.mutable_study()->mutable_spec());
-  request.set_request_id(NewRequestId());
-  VERNIER_RETURN_IF_ERROR(connection.Call(&Stub::CreateStudy, request).status());
+  VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec).status());
   VERNIER_ASSIGN_OR_RETURN(
       const Study study, StreamJobLogs(context, connection, kStudy, {.plain = true, .live = true}));
   if (study.state == StudyState::kCompleted) return ExitCode::kOk;

@@ -98,6 +98,17 @@ bool StudyRecord::BreaksConstraint(const Trial& trial) const {
          !AreKept(SlacksOf(outcome_constraints, trial.final_metrics));
 }
 
+absl::StatusOr<v1::Study> CreateStudy(Connection& connection,
+                                      const StudySpec& spec,
+                                      bool validate_only) {
+  v1::CreateStudyRequest request;
+  request.set_study_id(spec.name);
+  wire::EncodeSpec(spec, request.mutable_study()->mutable_spec());
+  request.set_request_id(NewRequestId());
+  request.set_validate_only(validate_only);
+  return connection.Call(&Stub::CreateStudy, request);
+}
+
 absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view name) {
   v1::GetStudyRequest request;
   request.set_name(wire::StudyResource(name));

@@ -48,6 +48,10 @@ struct StudyRecord {
 };
 
 absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view name);
+// Creates the study; if `validate_only`, only tells whether that could be done.
+absl::StatusOr<v1::Study> CreateStudy(Connection& connection,
+                                      const StudySpec& spec,
+                                      bool validate_only = false);
 absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const Query& query);
 
 // Both forms of a trial.

@@ -43,14 +43,6 @@ absl::StatusOr<std::string> FreeName(Connection& connection, const std::string& 
   return free;
 }
 
-absl::Status CreateStudy(Connection& connection, const StudySpec& spec) {
-  v1::CreateStudyRequest request;
-  request.set_study_id(spec.name);
-  wire::EncodeSpec(spec, request.mutable_study()->mutable_spec());
-  request.set_request_id(NewRequestId());
-  return connection.Call(&Stub::CreateStudy, request).status();
-}
-
 // What the server made of a job's training input and machine types is no difference to what the file says.
 void ForgetResolution(const TrainingJob& resolved, TrainingJob& given) {
   if (given.input.has_value() && given.input == resolved.input) given = resolved;
@@ -121,7 +113,7 @@ absl::StatusOr<std::string> Prepare(Context& context,
   if (existing.ok()) {
     VERNIER_ASSIGN_OR_RETURN(spec.name, FreeName(connection, spec.name));
   }
-  VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec));
+  VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec).status());
   context.output().Say(fmt::format("study '{}' created", spec.name));
   return spec.name;
 }

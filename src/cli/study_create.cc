@@ -9,7 +9,6 @@
 #include "src/cli/study_source.h"
 #include "src/cli/study_text.h"
 #include "src/cli/terminal/proto_json.h"
-#include "src/wire/study_proto.h"
 
 namespace vernier::cli {
 namespace {
@@ -25,15 +24,6 @@ struct CreateArgs {
   bool dry_run = false;
 };
 
-v1::CreateStudyRequest MakeRequest(const StudySpec& spec, bool validate_only) {
-  v1::CreateStudyRequest request;
-  request.set_study_id(spec.name);
-  wire::EncodeSpec(spec, request.mutable_study()->mutable_spec());
-  request.set_request_id(NewRequestId());
-  request.set_validate_only(validate_only);
-  return request;
-}
-
 absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.file));
   // The whole check is the server's: algorithms, stopping rules, jobs. A server of nothing will do, unless the file
@@ -43,9 +33,7 @@ absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
       context.flags().server.empty() && spec.warm_start.empty()
           ? Connection::OpenWithEngine({.store = ":memory:", .run_engine = false})
           : context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(
-      const v1::Study study,
-      connection.Call(&Connection::Stub::CreateStudy, MakeRequest(spec, true)));
+  VERNIER_ASSIGN_OR_RETURN(const v1::Study study, CreateStudy(connection, spec, true));
   const auto cardinality = spec.space.Cardinality();
   context.output().Item(fmt::format("{}: study '{}' is valid: {} parameters, {}\n",
                                     args.file,
@@ -60,9 +48,7 @@ absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
 absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.file, args.name));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(
-      const v1::Study study,
-      connection.Call(&Connection::Stub::CreateStudy, MakeRequest(spec, args.dry_run)));
+  VERNIER_ASSIGN_OR_RETURN(const v1::Study study, CreateStudy(connection, spec, args.dry_run));
   if (args.dry_run) {
     context.output().Item(
         fmt::format("study '{}' could be created; nothing was stored\n", spec.name),

@@ -19,17 +19,6 @@ std::string ReadAll(std::istream& in) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-absl::StatusOr<std::string> ReadStudy(const std::string& path) {
-  if (path == "-") return ReadAll(std::cin);
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    return InvalidArgument("{}: is a folder, not a study file", path);
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return NotFound("{}: no such file, or not readable", path);
-  return ReadAll(file);
-}
-
 // Where the user is, in the file system's own words; "." if even that is gone.
 fs::path FolderOf(const std::string& path) {
   std::error_code error;
@@ -41,8 +30,19 @@ fs::path FolderOf(const std::string& path) {
 
 }  // namespace
 
+absl::StatusOr<std::string> ReadInput(const std::string& path, std::string_view what) {
+  if (path == "-") return ReadAll(std::cin);
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return InvalidArgument("{}: is a folder, not a {}", path, what);
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return NotFound("{}: no such file, or not readable", path);
+  return ReadAll(file);
+}
+
 absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view name) {
-  VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadStudy(path));
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadInput(path, "study file"));
   absl::StatusOr<StudySpec> spec = codec::ParseStudyFile(text, name);
   if (!spec.ok()) {
     return WithHint(spec.status(), fmt::format("nothing was stored; mend {} and try again", path));

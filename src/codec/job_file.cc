@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/codec/mapping.h"
@@ -20,10 +21,9 @@ constexpr char kDefaultTag[] = "training/hptuning/metric";
 constexpr std::size_t kMaxValues = 1000;
 
 bool IsJobId(const std::string& text) {
-  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
-  return !text.empty() && text.size() <= 128 && letter(text.front()) &&
-         std::ranges::all_of(
-             text, [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; });
+  return !text.empty() && text.size() <= 128 && absl::ascii_isalpha(text.front()) &&
+         std::ranges::all_of(text,
+                             [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_'; });
 }
 
 absl::StatusOr<std::string> ReadJobId(const Json& json, const std::string& path) {

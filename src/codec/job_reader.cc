@@ -117,8 +117,7 @@ absl::Status ReadLimits(const Json& json,
       Mapping::Open(
           json, path, {"time", "trial", "wait", "progress", "grace", "output"}, unknown_keys));
   for (const auto& [name, limit] : kTimeLimits) {
-    if (mapping.Find(name) == nullptr) continue;
-    VERNIER_RETURN_IF_ERROR(mapping.Read(name, (job.*limit).emplace(), &ReadDuration));
+    VERNIER_RETURN_IF_ERROR(mapping.Read(name, job.*limit, &ReadDuration));
   }
   VERNIER_RETURN_IF_ERROR(mapping.Read("grace", job.grace, &ReadDuration));
   return mapping.Read("output", job.output_bytes, &ReadMemory);

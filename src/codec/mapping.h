@@ -1,8 +1,10 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +31,7 @@ class Mapping {
   static absl::StatusOr<Mapping> Open(const Json& json,
                                       std::string path,
                                       std::initializer_list<const char*> known,
-                                      UnknownKeys unknown_keys);
+                                      UnknownKeys unknown_keys = UnknownKeys::kRefuse);
 
   // The value of the key; null if the key is absent or its value is null.
   const Json* Find(std::string_view key) const;
@@ -40,11 +42,13 @@ class Mapping {
   const std::string& path() const { return path_; }
   UnknownKeys unknown_keys() const { return unknown_keys_; }
 
-  // Sets `value` if the key is there, with the reader for its type.
-  template <typename T>
-  absl::Status Read(std::string_view key,
-                    T& value,
-                    absl::StatusOr<T> (*reader)(const Json&, const std::string& path)) const {
+  // Sets `value`, which may be optional, if the key is there, with the reader for its type.
+  template <typename T, typename Value>
+  requires std::same_as<Value, T> || std::same_as<Value, std::optional<T>> absl::Status Read(
+      std::string_view key,
+      Value& value,
+      absl::StatusOr<T> (*reader)(const Json&, const std::string& path))
+  const {
     const Json* const json = Find(key);
     if (json == nullptr) return absl::OkStatus();
     VERNIER_ASSIGN_OR_RETURN(value, reader(*json, PathOf(key)));

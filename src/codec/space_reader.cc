@@ -68,14 +68,8 @@ absl::Status ReadGridKeys(const Mapping& mapping,
                           absl::StatusOr<T> (*reader)(const Json&, const std::string&),
                           D& domain) {
   VERNIER_RETURN_IF_ERROR(mapping.Read<Scale>("scale", domain.scale, &ReadScale));
-  if (mapping.Find("step") != nullptr) {
-    VERNIER_RETURN_IF_ERROR(mapping.Read<T>("step", domain.step.emplace(), reader));
-  }
-  if (mapping.Find("points") != nullptr) {
-    VERNIER_RETURN_IF_ERROR(
-        mapping.Read<std::int64_t>("points", domain.points.emplace(), &ReadInt64));
-  }
-  return absl::OkStatus();
+  VERNIER_RETURN_IF_ERROR(mapping.Read("step", domain.step, reader));
+  return mapping.Read("points", domain.points, &ReadInt64);
 }
 
 absl::StatusOr<Domain> ReadFloat(const Json& json, const std::string& path, UnknownKeys unknown) {

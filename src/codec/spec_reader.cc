@@ -83,16 +83,9 @@ absl::Status ReadBudget(const Mapping& file, Budget& budget) {
     return FieldError(mapping.PathOf("gpu_hours"),
                       "is not supported yet; bound the study by trials or time");
   }
-  if (mapping.Find("trials") != nullptr) {
-    VERNIER_RETURN_IF_ERROR(mapping.Read("trials", budget.trials.emplace(), &ReadInt64));
-  }
-  if (mapping.Find("failed") != nullptr) {
-    VERNIER_RETURN_IF_ERROR(mapping.Read("failed", budget.failed_trials.emplace(), &ReadInt64));
-  }
-  if (mapping.Find("time") != nullptr) {
-    VERNIER_RETURN_IF_ERROR(mapping.Read("time", budget.time.emplace(), &ReadDuration));
-  }
-  return absl::OkStatus();
+  VERNIER_RETURN_IF_ERROR(mapping.Read("trials", budget.trials, &ReadInt64));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("failed", budget.failed_trials, &ReadInt64));
+  return mapping.Read("time", budget.time, &ReadDuration);
 }
 
 absl::Status ReadConvergence(const Mapping& file, std::optional<Convergence>& convergence) {

@@ -1,12 +1,12 @@
 #include "src/codec/training_input_json.h"
 
-#include <cctype>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/time/time.h"
 #include "fmt/format.h"
@@ -148,9 +148,8 @@ absl::Status ReadObject(const Json& json, const std::string& path, UnknownKeys u
 std::string SnakeCase(std::string_view camel) {
   std::string snake;
   for (const char c : camel) {
-    const bool upper = std::isupper(static_cast<unsigned char>(c)) != 0;
-    if (upper) snake += '_';
-    snake += upper ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : c;
+    if (absl::ascii_isupper(static_cast<unsigned char>(c))) snake += '_';
+    snake += absl::ascii_tolower(static_cast<unsigned char>(c));
   }
   return snake;
 }

@@ -10,9 +10,6 @@
 namespace vernier {
 namespace {
 
-constexpr std::int32_t kMaxReplicas = 10000;
-constexpr std::size_t kMaxPackages = 100;
-constexpr std::int32_t kMaxPriority = 1000;
 constexpr std::int32_t kMaxRestarts = 100;
 constexpr std::int64_t kLeastOutput = std::int64_t{1} << 20;
 

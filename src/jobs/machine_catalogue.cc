@@ -20,7 +20,6 @@ namespace {
 
 using codec::Json;
 using codec::Mapping;
-using codec::UnknownKeys;
 
 constexpr double kBytesPerGb = 1024.0 * 1024.0 * 1024.0;
 constexpr std::string_view kMaker = "NVIDIA_TESLA_";
@@ -28,12 +27,6 @@ constexpr std::pair<const char*, Role> kRoles[] = {{"master", Role::kPrimary},
                                                    {"worker", Role::kWorker},
                                                    {"ps", Role::kParameterServer},
                                                    {"evaluator", Role::kEvaluator}};
-
-absl::StatusOr<Mapping> Open(const Json& json,
-                             const std::string& path,
-                             std::initializer_list<const char*> known) {
-  return Mapping::Open(json, path, known, UnknownKeys::kRefuse);
-}
 
 absl::StatusOr<std::vector<std::int32_t>> ReadCounts(const Json& json, const std::string& path) {
   return codec::ReadList<std::int32_t>(json, path, &codec::ReadInt32);
@@ -49,12 +42,13 @@ absl::StatusOr<std::set<std::string>> ReadNames(const Json& json, const std::str
 absl::Status ReadTier(const Json& json, const std::string& path, Tier& tier) {
   tier.clear();
   VERNIER_ASSIGN_OR_RETURN(const Mapping roles,
-                           Open(json, path, {"master", "worker", "ps", "evaluator"}));
+                           Mapping::Open(json, path, {"master", "worker", "ps", "evaluator"}));
   for (const auto& [name, role] : kRoles) {
     const Json* const entry = roles.Find(name);
     if (entry == nullptr) continue;
-    VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                             Open(*entry, roles.PathOf(name), {"count", "machine", "gpus", "gpu"}));
+    VERNIER_ASSIGN_OR_RETURN(
+        const Mapping mapping,
+        Mapping::Open(*entry, roles.PathOf(name), {"count", "machine", "gpus", "gpu"}));
     TierRole& replica = tier[role];
     replica.count = 1;
     VERNIER_RETURN_IF_ERROR(mapping.Read("count", replica.count, &codec::ReadInt32));
@@ -82,7 +76,8 @@ absl::Status ReadMachine(const Json& json,
   machine = {};
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping mapping,
-      Open(json, path, {"same_as", "cpus", "memory_gb", "gpus", "gpu", "selectable", "allowed"}));
+      Mapping::Open(
+          json, path, {"same_as", "cpus", "memory_gb", "gpus", "gpu", "selectable", "allowed"}));
   if (const Json* const same_as = mapping.Find("same_as")) {
     VERNIER_ASSIGN_OR_RETURN(const std::string name,
                              codec::ReadText(*same_as, mapping.PathOf("same_as")));
@@ -115,7 +110,8 @@ absl::Status ReadGpu(const Json& json, const std::string& path, GpuType& gpu) {
   gpu = {};
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping mapping,
-      Open(json, path, {"counts", "built_in", "cpus_per_gpu", "memory_gb_per_gpu", "cap"}));
+      Mapping::Open(
+          json, path, {"counts", "built_in", "cpus_per_gpu", "memory_gb_per_gpu", "cap"}));
   VERNIER_RETURN_IF_ERROR(mapping.Require("counts").status());
   VERNIER_RETURN_IF_ERROR(mapping.Read("counts", gpu.counts, &ReadCounts));
   VERNIER_RETURN_IF_ERROR(mapping.Read("built_in", gpu.built_in, &codec::ReadBool));
@@ -124,19 +120,18 @@ absl::Status ReadGpu(const Json& json, const std::string& path, GpuType& gpu) {
       mapping.Read("memory_gb_per_gpu", gpu.memory_gb_per_gpu, &codec::ReadNumber));
   const Json* const cap = mapping.Find("cap");
   if (cap == nullptr) return absl::OkStatus();
-  VERNIER_ASSIGN_OR_RETURN(const Mapping bounds,
-                           Open(*cap, mapping.PathOf("cap"), {"gpus", "cpus", "memory_gb"}));
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping bounds,
+      Mapping::Open(*cap, mapping.PathOf("cap"), {"gpus", "cpus", "memory_gb"}));
   VERNIER_RETURN_IF_ERROR(bounds.Read("gpus", gpu.cap_gpus, &codec::ReadInt32));
-  if (bounds.Find("cpus") != nullptr) {
-    VERNIER_RETURN_IF_ERROR(bounds.Read("cpus", gpu.cap_cpus.emplace(), &codec::ReadNumber));
-  }
-  if (bounds.Find("memory_gb") == nullptr) return absl::OkStatus();
-  return bounds.Read("memory_gb", gpu.cap_memory_gb.emplace(), &codec::ReadNumber);
+  VERNIER_RETURN_IF_ERROR(bounds.Read("cpus", gpu.cap_cpus, &codec::ReadNumber));
+  return bounds.Read("memory_gb", gpu.cap_memory_gb, &codec::ReadNumber);
 }
 
 absl::Status ReadRegion(const Json& json, const std::string& path, Region& region) {
   region = {};
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Open(json, path, {"gpus", "apart", "zones"}));
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Mapping::Open(json, path, {"gpus", "apart", "zones"}));
   VERNIER_RETURN_IF_ERROR(mapping.Read("gpus", region.gpus, &codec::ReadBool));
   if (const Json* const apart = mapping.Find("apart")) {
     VERNIER_ASSIGN_OR_RETURN(
@@ -239,7 +234,7 @@ absl::StatusOr<MachineCatalogue> Extend(MachineCatalogue catalogue,
                                         const nlohmann::ordered_json& document,
                                         const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                           Open(document, path, {"tiers", "machines", "gpus", "regions"}));
+                           Mapping::Open(document, path, {"tiers", "machines", "gpus", "regions"}));
   VERNIER_RETURN_IF_ERROR(
       ReadEntries(mapping,
                   "machines",

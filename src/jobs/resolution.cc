@@ -11,14 +11,12 @@
 #include "fmt/ranges.h"
 #include "src/core/nearest.h"
 #include "src/core/status.h"
+#include "src/core/training_job_validation.h"
 #include "vernier/core/error.h"
 
 namespace vernier::jobs {
 namespace {
 
-constexpr std::int64_t kMaxReplicas = 10000;
-constexpr std::size_t kMaxPackages = 100;
-constexpr std::int32_t kMaxPriority = 1000;
 constexpr absl::Duration kLeastWait = absl::Seconds(1800);
 
 absl::Status Error(std::string_view field, std::string_view message) {

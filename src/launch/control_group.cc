@@ -27,15 +27,8 @@ bool Has(const std::string& folder, const char* file) {
   return access((folder + "/" + file).c_str(), F_OK) == 0;
 }
 
-// In one write, as control files want it.
-bool Set(const std::string& folder, const char* file, const std::string& value) {
-  const int fd = open((folder + "/" + file).c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool written = write(fd, value.data(), value.size()) == static_cast<ssize_t>(value.size());
-  const int saved = errno;
-  close(fd);
-  errno = saved;
-  return written;
+bool Set(const std::string& folder, const char* file, std::string_view value) {
+  return WriteControlFile(folder + "/" + file, value);
 }
 
 // Sets what the folder has a file for. False: errno says why not.
@@ -68,6 +61,16 @@ std::string Problem(const char* what, const std::string& folder) {
 }
 
 }  // namespace
+
+bool WriteControlFile(const std::string& path, std::string_view value) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool written = write(fd, value.data(), value.size()) == static_cast<ssize_t>(value.size());
+  const int saved = errno;
+  close(fd);
+  errno = saved;
+  return written;
+}
 
 std::string ControlGroup::Create(const Share& share) const {
   std::string problem;

@@ -24,6 +24,9 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
+// Writes a control file in one write, as the kernel wants it. False: errno says why not.
+bool WriteControlFile(const std::string& path, std::string_view value);
+
 class ControlGroup {
  public:
   // Without folders every call does nothing and tells nothing.

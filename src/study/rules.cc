@@ -204,7 +204,7 @@ void Settle(Draft& draft, const Transient& transient) {
   const Study& study = draft.study();
   const bool is_active = study.state == StudyState::kActive;
   if (!is_active && study.state != StudyState::kPaused) return FinishIfDown(draft);
-  const bool failed = draft.fold().FailuresSpent() || draft.fold().FailedAlike();
+  const bool failed = draft.fold().HasFailed();
   if (!failed && !draft.fold().TimeSpent(draft.now())) {
     if (is_active) SettleActive(draft, transient);
     return;

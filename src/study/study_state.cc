@@ -133,9 +133,9 @@ absl::Status StudyFold::On(const Event& event, const StudyStateChanged& change) 
   }
   if (change.to == StudyState::kPaused) paused_since_ = event.time;
   if (change.to == StudyState::kStopping) {
-    ending_ = FailuresSpent() || FailedAlike() ? StudyState::kFailed
-              : TimeSpent(event.time)          ? StudyState::kCompleted
-                                               : StudyState::kCancelled;
+    ending_ = HasFailed()             ? StudyState::kFailed
+              : TimeSpent(event.time) ? StudyState::kCompleted
+                                      : StudyState::kCancelled;
   }
   header_.state = change.to;
   header_.reason = change.reason;

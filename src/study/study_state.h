@@ -87,6 +87,8 @@ class StudyFold {
   // Of a study with a job and without a bound of its own on failures: whether the first kTellingTrials trials that ended
   // all failed in the same way, and none has completed since. Then the job is broken, not its points.
   bool FailedAlike() const;
+  // Whether its failures end the study, by its own bound or because they are alike.
+  bool HasFailed() const { return FailuresSpent() || FailedAlike(); }
   // The first trials that ended, in that order, but for cancelled ones; kTellingTrials at most.
   const std::vector<TrialNumber>& first_ended() const { return first_ended_; }
   // While STOPPING: the state in which the study ends.

@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/engine/fake_cluster.h"
+#include "tests/support/fault_storage.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/engine.h"
 #include "vernier/storage.h"
@@ -78,6 +79,24 @@ class EngineTest : public ::testing::Test {
   void Turn() {
     world_.Turn();
     clock_.Advance(absl::Seconds(1));
+  }
+  // A fresh world and store, and a process that dies at its write of that number, with the study half done; then another
+  // process over what is left. False: it came to the end of the study first.
+  bool DieAtWrite(int number, const StudySpec& spec, Study& study) {
+    world_.jobs.clear();
+    storage_ = NewMemoryStorage();
+    Restart();
+    study = Create(spec);
+    FaultStorage dying(*storage_);
+    dying.FailAfter(number);
+    process_.emplace(dying, world_, clock_);
+    while (dying.refused() == 0 && process_->engine->Step().ok() &&
+           !IsFinished(process_->studies->GetStudy(study.id)->state)) {
+      Turn();
+    }
+    const bool died = dying.refused() > 0;
+    Restart();
+    return died;
   }
   std::vector<Trial> Trials(StudyId id) { return *process_->studies->ListTrials(id); }
   void Restart() { process_.emplace(*storage_, world_, clock_); }

@@ -171,19 +171,8 @@ TEST_F(EngineTest, SurvivesACrashAtEveryWrite) {
   int crash_at = 0;
   for (bool crashed = true; crashed; ++crash_at) {
     ASSERT_LT(crash_at, 500);
-    world_.jobs.clear();
-    storage_ = NewMemoryStorage();
-    Restart();
-    const Study study = Create(AnySpec(4, 2));
-    FaultStorage dying(*storage_);
-    dying.FailAfter(crash_at);
-    process_.emplace(dying, world_, clock_);
-    while (dying.refused() == 0 && process_->engine->Step().ok() &&
-           !IsFinished(process_->studies->GetStudy(study.id)->state)) {
-      Turn();
-    }
-    crashed = dying.refused() > 0;
-    Restart();
+    Study study;
+    crashed = DieAtWrite(crash_at, AnySpec(4, 2), study);
     const Study ended = RunToEnd(study.id);
     ASSERT_EQ(ended.state, StudyState::kCompleted) << "crash at write " << crash_at;
     ASSERT_EQ(ended.completed, 4) << "crash at write " << crash_at;

@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/engine/fake_cluster.h"
+#include "tests/engine/engine_fixture.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/storage.h"
 #include "vernier/studies.h"
@@ -22,18 +22,9 @@ const Caller kUser{.actor = "test", .request_id = ""};
 
 // A job of one slot that runs until it is stopped.
 StudySpec SpecOf(const std::string& name, std::int32_t parallel, std::int32_t priority = 0) {
-  StudySpec spec;
+  StudySpec spec = AnySpec(/*trials=*/100, parallel);
   spec.name = name;
-  spec.objectives = {{"accuracy", Goal::kMaximize}};
-  spec.space = *Space::Create({{.name = "x",
-                                .domain = FloatDomain{0, 1, Scale::kLinear, {}, {}},
-                                .when = {},
-                                .default_value = {}}});
-  spec.algorithm = {.name = "random", .options = {}};
-  spec.parallel = parallel;
-  spec.budget.trials = 100;
-  spec.job = TrainingJob{};
-  spec.job->command = {"train"};
+  spec.job->replicas.erase(Role::kWorker);
   spec.job->priority = priority;
   return spec;
 }

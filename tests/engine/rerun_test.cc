@@ -237,19 +237,8 @@ TEST_F(RerunTest, CountersSurviveACrashAtEveryWrite) {
   for (bool crashed = true; crashed; ++crash_at) {
     ASSERT_LT(crash_at, 500);
     SCOPED_TRACE(crash_at);
-    world_.jobs.clear();
-    storage_ = NewMemoryStorage();
-    Restart();
-    const Study study = Create(AnySpec(2, 2));
-    FaultStorage dying(*storage_);
-    dying.FailAfter(crash_at);
-    process_.emplace(dying, world_, clock_);
-    while (dying.refused() == 0 && process_->engine->Step().ok() &&
-           !IsFinished(process_->studies->GetStudy(study.id)->state)) {
-      Turn();
-    }
-    crashed = dying.refused() > 0;
-    Restart();
+    Study study;
+    crashed = DieAtWrite(crash_at, AnySpec(2, 2), study);
     ASSERT_EQ(RunToEnd(study.id).completed, 2);
     for (const Trial& trial : Trials(study.id)) ASSERT_THAT(trial.attempts, SizeIs(3));
     ASSERT_THAT(world_.jobs, SizeIs(6));

@@ -1,6 +1,5 @@
 #include "src/launch/local/control_group_host.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <string_view>
 
 #include "fmt/format.h"
+#include "src/launch/control_group.h"
 #include "src/launch/replica_files.h"
 
 namespace vernier::launch {
@@ -122,19 +122,9 @@ bool AddController(const ControlGroupOptions& options,
   return true;
 }
 
-bool WriteControl(const std::string& file, const std::string& value) {
-  const int fd = open(file.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool written = write(fd, value.data(), value.size()) == static_cast<ssize_t>(value.size());
-  const int saved = errno;
-  close(fd);
-  errno = saved;
-  return written;
-}
-
 bool MoveTo(const std::string& leaf) {
   if (mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) return false;
-  return WriteControl(leaf + "/cgroup.procs", std::to_string(getpid()));
+  return WriteControlFile(leaf + "/cgroup.procs", std::to_string(getpid()));
 }
 
 // FNV-1a. Tells folders apart whose names are alike; no secret hangs on it.
@@ -182,8 +172,9 @@ ControlGroupHost ExamineControlGroups(const ControlGroupOptions& options) {
 ControlGroupHost PrepareControlGroups(const ControlGroupOptions& options) {
   ControlGroupHost host = ExamineControlGroups(options);
   const bool moved = host.leaf.empty() || MoveTo(host.leaf);
-  if (moved && (host.to_enable.empty() ||
-                WriteControl(host.parents.front() + "/cgroup.subtree_control", host.to_enable))) {
+  if (moved &&
+      (host.to_enable.empty() ||
+       WriteControlFile(host.parents.front() + "/cgroup.subtree_control", host.to_enable))) {
     return host;
   }
   return {.obstacle = fmt::format("control group '{}' cannot be divided: {}",

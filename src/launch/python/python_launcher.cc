@@ -19,18 +19,26 @@ struct Waiting {
   std::string failure;      // Why it will never start; empty: it may.
 };
 
-// The program with the environment's interpreter in place, which its own children find first as well.
-GangProgram WithPython(GangProgram program, const std::string& python) {
+// The program with the interpreter in its place.
+GangProgram WithInterpreter(GangProgram gang, const std::string& python) {
+  for (ReplicaProgram& replica : gang.replicas) {
+    if (replica.runs_python) replica.argv.front() = python;
+  }
+  return gang;
+}
+
+// The program with an environment's interpreter in its place, which its own children find first as well.
+GangProgram WithEnvironment(const GangProgram& program, const std::string& python) {
   const std::string folder = python.substr(0, python.rfind('/'));
-  for (ReplicaProgram& replica : program.replicas) {
+  GangProgram gang = WithInterpreter(program, python);
+  for (ReplicaProgram& replica : gang.replicas) {
     if (!replica.runs_python) continue;
-    replica.argv.front() = python;
     const char* const inherited = std::getenv("PATH");
     std::string& path = replica.env["PATH"];
     if (path.empty() && inherited != nullptr) path = inherited;
     path = path.empty() ? folder : fmt::format("{}:{}", folder, path);
   }
-  return program;
+  return gang;
 }
 
 class PythonLauncher final : public Launcher {
@@ -103,13 +111,6 @@ class PythonLauncher final : public Launcher {
     return InvalidArgument("this server has no runtime '{}'", python.runtime);
   }
 
-  static GangProgram WithInterpreter(GangProgram gang, const std::string& python) {
-    for (ReplicaProgram& replica : gang.replicas) {
-      if (replica.runs_python) replica.argv.front() = python;
-    }
-    return gang;
-  }
-
   // Has the environment made. A package that is not there is the job's fault, and no error of ours.
   absl::StatusOr<Waiting> Prepare(const GangProgram& gang) const {
     VERNIER_ASSIGN_OR_RETURN(const PythonRuntime runtime, RuntimeOf(*gang.python));
@@ -139,7 +140,7 @@ class PythonLauncher final : public Launcher {
       return absl::OkStatus();
     }
     // Handed on before it is forgotten: what cannot be started now is tried again.
-    VERNIER_RETURN_IF_ERROR(launcher_->Start(WithPython(waiting.program, state.python)));
+    VERNIER_RETURN_IF_ERROR(launcher_->Start(WithEnvironment(waiting.program, state.python)));
     waiting_.erase(found);
     return absl::OkStatus();
   }

@@ -121,6 +121,7 @@ class Launcher {
   // Reserves room for the whole gang: hosts, ports, devices.
   // ResourceExhausted: not now; the message says what it waits for ("needs 4 cpus, 2 free"). From then on it has its
   // place in the queue, by priority, then age: ask again until it is placed, or Release it.
+  // Unavailable: nobody can tell now; ask again, or Release it.  Anything else: never, and why.
   virtual absl::StatusOr<PlacedGang> Place(const GangRequest& gang) = 0;
 
   // Starts the replicas of a placed gang. Idempotent: what was started under this id before is not started again,

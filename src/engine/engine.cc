@@ -116,7 +116,7 @@ class StudyRun {
   absl::Status DiscoverAll(const Study& study) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, context_.studies.ListTrials(id_));
     for (const Trial& trial : trials) {
-      if (!IsFinished(trial.state)) Add(trial.number, trial.created);
+      if (!IsFinished(trial.state) || engine::RunsStill(trial)) Add(trial.number, trial.created);
     }
     seen_ = study.last_event;
     return absl::OkStatus();

@@ -55,6 +55,10 @@ GangStatus Recorded(const Attempt& attempt) {
 
 }  // namespace
 
+bool RunsStill(const Trial& trial) {
+  return !trial.attempts.empty() && !IsEnded(trial.attempts.back().state);
+}
+
 TrialRun::TrialRun(const Context& context, TrialId id, absl::Time created)
     : context_(context), id_(id), created_(created) {}
 
@@ -71,7 +75,7 @@ absl::Status TrialRun::Step(const Study& study, bool may_start) {
 }
 
 absl::Status TrialRun::TakeUp(const Study& study, const Trial& trial, bool may_start) {
-  if (IsFinished(trial.state)) return GiveBack();
+  if (IsFinished(trial.state)) return RunsStill(trial) ? AdoptEnded(study, trial) : GiveBack();
   const bool waits = trial.state == TrialState::kRequested || trial.state == TrialState::kQueued;
   if (waits && study.state == StudyState::kActive) {
     const absl::Time now = context_.clock.Now();
@@ -105,7 +109,7 @@ absl::Status TrialRun::Place(const Study& study, const Trial& trial) {
   GangRequest request = jobs::MakeGangRequest(id, study.spec);
   request.queued = created_;
   const absl::StatusOr<PlacedGang> placed = context_.launcher.Place(request);
-  if (absl::IsResourceExhausted(placed.status())) {
+  if (absl::IsResourceExhausted(placed.status()) || absl::IsUnavailable(placed.status())) {
     waiting_ = id;
     return absl::OkStatus();
   }
@@ -187,6 +191,20 @@ absl::Status TrialRun::Adopt(const Study& study, const Trial& trial) {
     return Finish(study, trial, {.state = AttemptState::kStopped});
   }
   return Launch(study, trial);
+}
+
+// Somebody ended the trial, and an earlier process did not live to take down what runs of it. The next step does.
+absl::Status TrialRun::AdoptEnded(const Study& study, const Trial& trial) {
+  const Attempt& attempt = trial.attempts.back();
+  const AttemptId id{id_, attempt.number};
+  const absl::Status adopted =
+      context_.launcher
+          .Adopt(jobs::MakeGangRequest(id, study.spec),
+                 {.placement = attempt.placement, .directory = attempt.directory})
+          .status();
+  if (!adopted.ok() && !absl::IsNotFound(adopted)) return adopted;
+  attempt_ = id;
+  return absl::OkStatus();
 }
 
 absl::Status TrialRun::Follow(const Study& study, Trial trial) {

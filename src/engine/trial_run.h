@@ -25,6 +25,9 @@ struct Context {
   const EngineOptions& options;
 };
 
+// Whether something of the trial's last attempt may still run, even if the trial itself has ended.
+bool RunsStill(const Trial& trial);
+
 // The life of one trial's job, from REQUESTED to its end: place, start, read metrics, stop, record how it ended.
 //
 // Holds nothing that is not in the log or with the launcher: a run made anew from the recorded trial goes on where an
@@ -59,6 +62,7 @@ class TrialRun {
   // What runs of the attempt is taken down because of an error that is not the program's.
   absl::Status Abort(std::string_view error);
   absl::Status Adopt(const Study& study, const Trial& trial);
+  absl::Status AdoptEnded(const Study& study, const Trial& trial);
   absl::Status Follow(const Study& study, Trial trial);
   absl::Status TakeDown(const GangStatus& status);
   absl::StatusOr<Trial> MarkRunning(const Trial& trial, const GangStatus& status);

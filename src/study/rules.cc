@@ -51,7 +51,7 @@ std::string FailuresReason(const StudyFold& fold) {
 
 void FinishIfDown(Draft& draft) {
   const Study& study = draft.study();
-  if (study.state != StudyState::kStopping || !draft.fold().unfinished().empty()) return;
+  if (study.state != StudyState::kStopping || !draft.fold().IsDown()) return;
   const std::string reason = study.reason;
   AddStudyMove(draft, draft.fold().ending(), reason);
 }
@@ -68,7 +68,7 @@ void AddEnd(Draft& draft, std::string_view reason) {
 
 void SettleActive(Draft& draft, const Transient& transient) {
   const Study& study = draft.study();
-  if (!draft.fold().unfinished().empty()) return;
+  if (!draft.fold().IsDown()) return;
   if (TrialRoom(study) == 0) {
     AddEnd(draft, TrialsReason(study));
   } else if (transient.exhausted) {
@@ -210,7 +210,7 @@ void Settle(Draft& draft, const Transient& transient) {
     return;
   }
   const std::string reason = failed ? FailuresReason(draft.fold()) : TimeReason(study);
-  if (is_active && draft.fold().unfinished().empty()) {
+  if (is_active && draft.fold().IsDown()) {
     AddStudyMove(draft, failed ? StudyState::kFailed : StudyState::kCompleted, reason);
   } else {
     AddStudyStop(draft, reason);

@@ -67,6 +67,9 @@ class StudyFold {
   const TrialLog& finished() const { return finished_; }
   // Trials that have not ended, in the order of their numbers.
   const std::set<TrialNumber>& unfinished() const { return unfinished_; }
+  // Whether nothing of the study is at work any more: every trial has ended, and so has every attempt. A trial that
+  // somebody ended may end before what runs of it is taken down.
+  bool IsDown() const { return unfinished_.empty() && running_.empty(); }
   // Trials under a lease that did not expire.
   const std::set<TrialNumber>& leased() const { return leased_; }
   CurveBook& curves() { return curves_; }
@@ -128,6 +131,7 @@ class StudyFold {
   CurveBook curves_;
   TrialLog finished_;
   std::set<TrialNumber> unfinished_;
+  std::set<TrialNumber> running_;  // Whose last attempt has not ended.
   std::set<TrialNumber> leased_;
   std::vector<TrialNumber> first_ended_;
   RequestBook requests_;

@@ -201,6 +201,7 @@ absl::Status StudyFold::On(const Event& event, const AttemptPlaced& placed) {
   attempt.directory = placed.directory;
   attempt.placed = event.time;
   row->trial.attempts.push_back(std::move(attempt));
+  running_.insert(placed.trial);
   return absl::OkStatus();
 }
 
@@ -216,7 +217,10 @@ absl::Status StudyFold::On(const Event& event, const AttemptStateChanged& change
   }
   attempt->state = change.to;
   if (change.to == AttemptState::kRunning && !attempt->started) attempt->started = event.time;
-  if (IsEnded(change.to)) attempt->ended = event.time;
+  if (IsEnded(change.to)) {
+    attempt->ended = event.time;
+    running_.erase(change.trial);
+  }
   attempt->failure = change.failure;
   attempt->transient = change.transient;
   attempt->message = change.message;

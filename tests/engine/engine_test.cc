@@ -148,6 +148,29 @@ TEST_F(EngineTest, StopsOneTrialWhenAUserSaysSo) {
   EXPECT_EQ(Trials(study.id)[0].state, TrialState::kCompleted);  // It keeps its last measurement.
 }
 
+TEST_F(EngineTest, TakesDownWhatRunsOfATrialThatAUserEndedBeforeItsStudyEnds) {
+  for (const bool dies : {false, true}) {
+    world_.jobs.clear();
+    storage_ = NewMemoryStorage();
+    Restart();
+    world_.script = [](const GangProgram&) {
+      return Script{.values = std::vector<double>(1000, 0.5), .message = ""};
+    };
+    const Study study = Create(AnySpec(1, 1));
+    StepAndTurn(3);
+    const TrialId trial{study.id, TrialNumber(1)};
+    ASSERT_THAT(process_->studies->Fail(
+                    trial, FailureClass::kUserError, "hopeless", std::nullopt, {.actor = "test"}),
+                IsOk());
+    if (dies) Restart();
+    EXPECT_EQ(process_->studies->GetStudy(study.id)->state, StudyState::kActive);
+    EXPECT_EQ(RunToEnd(study.id).state, StudyState::kFailed);
+    EXPECT_EQ(world_.jobs.at({trial, AttemptNumber(1)}).state, AttemptState::kStopped);
+    EXPECT_EQ(Trials(study.id)[0].state, TrialState::kFailed);
+    EXPECT_EQ(Trials(study.id)[0].attempts.back().state, AttemptState::kStopped);
+  }
+}
+
 TEST_F(EngineTest, ARestartedEngineAdoptsWhatRuns) {
   world_.script = [](const GangProgram&) {
     return Script{.values = {0.1, 0.2, 0.3, 0.4}, .message = ""};

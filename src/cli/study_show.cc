@@ -1,8 +1,10 @@
 #include <string>
+#include <vector>
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
+#include "src/cli/job_output.h"
 #include "src/cli/outcome_text.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_text.h"
@@ -76,21 +78,54 @@ absl::StatusOr<ExitCode> Show(Context& context, const StudyArgs& args) {
   return ExitCode::kOk;
 }
 
+struct BestArgs {
+  std::string study;
+  std::string export_to;
+};
+
+// Copies what a trial wrote into its job directory.
+absl::Status ExportOutput(Context& context,
+                          const StudySpec& spec,
+                          TrialNumber trial,
+                          const std::string& to) {
+  VERNIER_ASSIGN_OR_RETURN(const std::string from, JobOutputOf(spec, trial));
+  VERNIER_ASSIGN_OR_RETURN(const FolderSize size, CopyFolder(from, to));
+  context.console().err << fmt::format("copied {} of trial {} to {}: {} files, {}\n",
+                                       from,
+                                       trial.value(),
+                                       to,
+                                       size.files,
+                                       FormatBytes(size.bytes));
+  return absl::OkStatus();
+}
+
 // The trials that no other dominates, or why there is none.
 absl::StatusOr<ExitCode> Optimal(Context& context,
                                  Connection& connection,
-                                 const StudyRecord& study) {
+                                 const StudyRecord& study,
+                                 const std::string& export_to) {
   VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
   if (!study.study.best) return NotFound("{}", WhyNoBest(study, trials));
-  ListOptimal(context.output(), study, SelectOptimal(study, trials));
+  const std::vector<TrialRecord> optimal = SelectOptimal(study, trials);
+  for (const TrialRecord& record : optimal) {
+    if (export_to.empty()) break;
+    const TrialNumber trial = record.trial.number;
+    VERNIER_RETURN_IF_ERROR(ExportOutput(
+        context, study.study.spec, trial, fmt::format("{}/{}", export_to, trial.value())));
+  }
+  ListOptimal(context.output(), study, optimal);
   return ExitCode::kOk;
 }
 
-absl::StatusOr<ExitCode> Best(Context& context, const StudyArgs& args) {
+absl::StatusOr<ExitCode> Best(Context& context, const BestArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   if (study.has_several_objectives() || !study.study.best)
-    return Optimal(context, connection, study);
+    return Optimal(context, connection, study, args.export_to);
+  if (!args.export_to.empty()) {
+    VERNIER_RETURN_IF_ERROR(
+        ExportOutput(context, study.study.spec, *study.study.best, args.export_to));
+  }
   VERNIER_ASSIGN_OR_RETURN(
       const TrialRecord trial,
       GetTrial(connection, args.study, std::to_string(study.study.best->value())));
@@ -116,7 +151,7 @@ void AddStudyShow(CLI::App& study, Action& chosen) {
 }
 
 void AddStudyBest(CLI::App& study, Action& chosen) {
-  auto [command, args] = AddCommand<StudyArgs>(
+  auto [command, args] = AddCommand<BestArgs>(
       study,
       "best",
       "Show the best trial and how to reproduce it; with several objectives, every trial that no "
@@ -124,6 +159,10 @@ void AddStudyBest(CLI::App& study, Action& chosen) {
       &Best,
       chosen);
   AddStudyOption(*command, args->study);
+  command->add_option("--export",
+                      args->export_to,
+                      "Copy what it wrote into its job directory to this folder, which must not be "
+                      "there yet");
 }
 
 }  // namespace vernier::cli

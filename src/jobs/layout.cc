@@ -76,12 +76,6 @@ struct RoleTemplate {
   std::string directory;
 };
 
-// A folder for each trial; what is not tuned has only one.
-std::string JobDirectory(const StudySpec& spec, TrialNumber trial) {
-  const std::string& directory = spec.job->job_directory;
-  return spec.objectives.empty() ? directory : fmt::format("{}/{}", directory, trial.value());
-}
-
 absl::Status FillCommand(const StudySpec& spec,
                          const Trial& trial,
                          const std::vector<Source>& sources,
@@ -91,9 +85,9 @@ absl::Status FillCommand(const StudySpec& spec,
                              Substitute(source.text, spec.space, trial.point, source.path));
     if (text.has_value()) result.argv.push_back(*std::move(text));
   }
-  if (!spec.job->job_directory.empty()) {
+  if (std::string directory = JobDirectory(spec, trial.number); !directory.empty()) {
     result.argv.emplace_back("--job-dir");
-    result.argv.push_back(JobDirectory(spec, trial.number));
+    result.argv.push_back(std::move(directory));
   }
   return absl::OkStatus();
 }
@@ -236,6 +230,12 @@ absl::Status ValidateJob(const StudySpec& spec) {
     if (replica.count > 0) VERNIER_RETURN_IF_ERROR(ValidateRole(spec, role, replica));
   }
   return absl::OkStatus();
+}
+
+std::string JobDirectory(const StudySpec& spec, TrialNumber trial) {
+  const std::string& directory = spec.job->job_directory;
+  if (directory.empty() || spec.objectives.empty()) return directory;
+  return fmt::format("{}/{}", directory, trial.value());
 }
 
 std::string ReplicaDirectory(std::string_view attempt_directory,

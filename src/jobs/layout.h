@@ -39,6 +39,10 @@ absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
 // What MakeGangProgram would refuse whatever the trial, before there is one. OK if the study has no job.
 absl::Status ValidateJob(const StudySpec& spec);
 
+// What is passed as --job-dir: a folder for each trial; what is not tuned has only one. Empty: the job has none.
+// REQUIRES: spec.job.
+std::string JobDirectory(const StudySpec& spec, TrialNumber trial);
+
 // The folder of one replica below its attempt's: "DIRECTORY/worker-1".
 std::string ReplicaDirectory(std::string_view attempt_directory,
                              std::string_view role,

@@ -42,6 +42,9 @@ def main():
         study = daemon.wait_for_study("resumed")
         trial = daemon.json("trial", "show", "resumed", "1")
         check(study, trial, logs(daemon))
+        daemon.call("study", "best", "resumed", "--export", folder / "best")
+        written, copied = ({p.name: p.read_bytes() for p in (folder / d).iterdir()} for d in ("jobs/1", "best"))
+        assert copied == written and copied, (sorted(copied), sorted(written))
         daemon.stop()
     print(f"{KILLS} kills, {trial['measurement_count']} measurements")
 

@@ -32,31 +32,37 @@ class Daemon:
 
     def call(self, *words):
         """What `vernier WORDS` prints."""
-        result = subprocess.run([self.bin_dir / "vernier", *words, "--store", self.store],
+        result = subprocess.run([self.bin_dir / "vernier", "--store", self.store, *map(str, words)],
                                 capture_output=True, text=True, timeout=60)
         if result.returncode != 0:
             sys.exit(f"vernier {' '.join(map(str, words))}: exit {result.returncode}\n{result.stdout}\n{result.stderr}")
         return result.stdout
 
     def json(self, *words):
-        return json.loads(self.call(*words, "-o", "json"))
+        return json.loads(self.call("-o", "json", *words))
+
+    def stop_with_trials(self):
+        """Also ends what runs, which would outlive the daemon as it is meant to."""
+        self.stop()
+        for process, words in left_over(self.folder):
+            if b"vernier-supervisor" in words:
+                os.kill(int(process), signal.SIGTERM)  # Then it brings its replica down.
 
     def wait_for_study(self, name, seconds=120):
         """The study once it has ended."""
-        def ended():
-            study = self.json("study", "show", name)
-            return study if study["state"] not in ("STUDY_ACTIVE", "STUDY_PAUSED", "STUDY_STOPPING") else None
-        return wait_until(ended, f"study {name} did not end", seconds)
+        subprocess.run([self.bin_dir / "vernier", "--store", self.store, "study", "wait", name], capture_output=True,
+                       timeout=seconds, check=False)
+        return self.json("study", "show", name)
 
 
-def wait_until(condition, complaint, seconds=60):
+def wait_until(condition, complaint, seconds=60, pause=0.02):
     """The first value of `condition` that counts as true."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         value = condition()
         if value:
             return value
-        time.sleep(0.02)
+        time.sleep(pause)
     sys.exit(complaint)
 
 
@@ -72,13 +78,26 @@ def running(folder, replica):
     return processes
 
 
-def kill_program(process, replica):
+def kill_program(process, replica, by=signal.SIGKILL):
     """Kills a replica's program; False if it had ended. No other process is hit: its environment names the replica."""
     try:
         environment = pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
         if f"VERNIER_REPLICA_DIRECTORY={replica}".encode() not in environment:
             return False
-        os.kill(process, signal.SIGKILL)
+        os.kill(process, by)
         return True
     except (OSError, ProcessLookupError):
         return False
+
+
+def left_over(folder):
+    """The processes that belong to a replica of a trial whose records are below the folder."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if os.fsencode(f"{folder}/vernier.db.runs/") in words:
+            found.append((process.name, words))  # Its id, its environment and its command line.
+    return found

@@ -54,9 +54,23 @@ std::optional<absl::Time> StartOf(const std::vector<TrialRecord>& trials) {
   return start;
 }
 
+// Whether it was ended for running longer than it may, which the API calls cancelled: as the only trial of a job that is
+// not tuned, or together with trials that were still under way.
+bool RanTooLong(const Study& study, const std::vector<TrialRecord>& trials) {
+  if (!HasRunningTime(study)) return false;
+  const bool alone = study.spec.objectives.empty();
+  if (study.state != (alone ? StudyState::kFailed : StudyState::kCompleted)) return false;
+  return std::ranges::any_of(trials, [alone](const TrialRecord& record) {
+    const Trial& trial = record.trial;
+    return alone ? trial.failure == FailureClass::kTimeout
+                 : trial.stop.has_value() && trial.stop->rule == "study";
+  });
+}
+
 // Why it failed or was cancelled: of a job that is not tuned, why its trial did.
 std::string ErrorOf(const Study& study, const std::vector<TrialRecord>& trials) {
-  if (study.state != StudyState::kFailed && study.state != StudyState::kCancelled) return "";
+  const std::string state = JobState(study, trials);
+  if (state != "FAILED" && state != "CANCELLED") return "";
   const bool alone = study.spec.objectives.empty() && trials.size() == 1;
   const std::string& message = alone ? trials.front().trial.message : study.reason;
   return message.empty() ? study.reason : message;
@@ -80,7 +94,8 @@ Json TrialJson(const Trial& trial, const Objective& objective) {
   json["state"] = TrialStateText(trial.state);
   if (trial.started) json["startTime"] = TimeText(*trial.started);
   if (trial.ended) json["endTime"] = TimeText(*trial.ended);
-  if (trial.stop) json["isTrialStoppedEarly"] = true;
+  // By a rule, which has a version; not by a user, or with its study.
+  if (trial.stop && !trial.stop->version.empty()) json["isTrialStoppedEarly"] = true;
   return json;
 }
 
@@ -160,7 +175,14 @@ std::string TrialSummary(const Json& trials, const TableOptions& options) {
 
 }  // namespace
 
+bool HasRunningTime(const Study& study) {
+  const bool has_input = study.spec.job.has_value() && study.spec.job->input.has_value();
+  return has_input && study.spec.job->input->scheduling.has_value() &&
+         study.spec.job->input->scheduling->max_running_time.has_value();
+}
+
 std::string JobState(const Study& study, const std::vector<TrialRecord>& trials) {
+  if (RanTooLong(study, trials)) return "CANCELLED";
   switch (study.state) {
     case StudyState::kCompleted:
       return "SUCCEEDED";

@@ -9,7 +9,11 @@
 // A study that runs a training job, as AI Platform Training's API describes jobs (ml.v1, Job).
 namespace vernier::cli {
 
-// "QUEUED", "PREPARING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLING" or "CANCELLED". `trials`: of the study.
+// Whether the job's input bounds how long it may run.
+bool HasRunningTime(const Study& study);
+
+// "QUEUED", "PREPARING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLING" or "CANCELLED". `trials`: of the study; of one
+// that has ended they are needed only if its running time is bounded.
 std::string JobState(const Study& study, const std::vector<TrialRecord>& trials);
 
 // jobId, state, times, errorMessage, labels, trainingInput and, of a tuning job, trainingOutput with its trials, best

@@ -141,7 +141,7 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
     if (!study.spec.job) continue;
     const StudyRecord record{.message = message, .study = std::move(study)};
     std::vector<TrialRecord> trials;
-    if (!IsFinished(record.study.state)) {
+    if (!IsFinished(record.study.state) || HasRunningTime(record.study)) {
       VERNIER_ASSIGN_OR_RETURN(trials, ListTrials(connection, record, {}));
     }
     const std::string state = JobState(record.study, trials);

@@ -179,6 +179,24 @@ def test_cancel_and_list(jobs):
     assert listed["slow"] == "CANCELLED" and listed["census_1"] == "SUCCEEDED", listed
 
 
+def test_running_time(jobs):
+    """What runs for longer than it may is cancelled, by the service and with a reason."""
+    limited = "trainingInput:\n  scheduling: {maxRunningTime: 2s}\n"
+    tuned = TUNING.split("  hyperparameters:")[1]
+    for name, config, reason in (
+            ("limited", limited, "ran for longer than its trial's limit of 2s, in 1 attempts"),
+            ("limited_tuned", limited + "  hyperparameters:" + tuned, "time budget of 2s spent")):
+        (jobs.folder / f"{name}.yaml").write_text(config)
+        jobs.run("jobs", "submit", "training", name, "--package-path", "trainer", "--module-name", "trainer.slow",
+                 "--config", f"{name}.yaml", "--stream-logs", code=1 if name == "limited" else 0)
+        job = jobs.describe(name)
+        assert (job["state"], job["errorMessage"]) == ("CANCELLED", reason), job
+        listed = {job["jobId"]: job["state"] for job in json.loads(jobs.run("-o", "json", "jobs", "list").stdout)}
+        assert listed[name] == "CANCELLED", listed
+    for trial in job["trainingOutput"]["trials"]:  # No rule found it unpromising.
+        assert trial["state"] == "CANCELLED" and "isTrialStoppedEarly" not in trial, trial
+
+
 def test_failure(jobs):
     (jobs.folder / "trainer" / "bad.py").write_text("raise SystemExit(3)\n")
     result = jobs.run("jobs", "submit", "training", "bad", "--package-path", "trainer", "--module-name", "trainer.bad",
@@ -234,6 +252,7 @@ def main():
             test_documented_examples(jobs)
             test_tuning(jobs)
             test_cancel_and_list(jobs)
+            test_running_time(jobs)
             test_failure(jobs)
             test_refusals(jobs)
         finally:

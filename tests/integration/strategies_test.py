@@ -5,7 +5,7 @@ and one replica of scikit-learn; their package needs another one, which pip inst
 
 All replicas must have taken part, the metric must have come in, and nobody be left who never ends by itself. A worker is
 killed in one trial of each strategy of TensorFlow: the collective one is run again and goes on from its backup, the
-asynchronous one goes on without it and takes it back.   usage: strategies_test.py SOURCE_DIR BIN_DIR
+asynchronous one goes on without it and takes it back, and outlives the daemon.   usage: strategies_test.py SOURCE_DIR BIN_DIR
 """
 
 import pathlib
@@ -203,6 +203,8 @@ def test_parameter_server(jobs):
     log = jobs.log("ps", 2, "worker-0")
     wait_until(lambda: "takes a step" in (log.read_text().split("[vernier] restart 1 of 5") + [""])[1],
                "the worker that was killed did not come back", 120)
+    jobs.daemon.kill()
+    jobs.daemon.start("--config", jobs.folder / "server.yaml")
     (out / "2" / "go").touch()
     trials, job = jobs.finish("ps", 2)
     replicas = [("chief", 0), ("worker", 0), ("worker", 1), ("ps", 0), ("evaluator", 0)]

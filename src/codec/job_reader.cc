@@ -1,5 +1,6 @@
 #include "src/codec/job_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "src/codec/shell_words.h"
 #include "src/codec/study_file.h"
 #include "src/codec/training_input_json.h"
+#include "src/core/built_in_trainers.h"
 #include "src/core/byte_size.h"
 #include "src/core/nearest.h"
 
@@ -137,6 +139,20 @@ absl::StatusOr<PythonProgram> ReadPython(const Json& json,
   return python;
 }
 
+absl::StatusOr<PythonProgram> ReadTrainer(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::string name, ReadText(json, path));
+  const std::vector<std::string> known(kBuiltInTrainers.begin(), kBuiltInTrainers.end());
+  if (std::ranges::find(known, name) != known.end()) {
+    return PythonProgram{.module = BuiltInModule(name)};
+  }
+  return FieldError(path, fmt::format("unknown trainer '{}'{}", name, NearestHint(name, known)));
+}
+
+// Whether the trainer's name says all of it.
+bool IsTrainerAlone(const PythonProgram& python) {
+  return IsBuiltInModule(python.module) && python.packages.empty() && python.runtime.empty();
+}
+
 Json PythonToJson(const PythonProgram& python) {
   Json json = {{"module", python.module}};
   if (!python.packages.empty()) json["packages"] = python.packages;
@@ -207,6 +223,7 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
                                          {"trainingInput",
                                           "command",
                                           "python",
+                                          "trainer",
                                           "args",
                                           "env",
                                           "dir",
@@ -225,6 +242,12 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
   if (const Json* const python = mapping.Find("python")) {
     VERNIER_ASSIGN_OR_RETURN(job.python,
                              ReadPython(*python, mapping.PathOf("python"), unknown_keys));
+  }
+  if (const Json* const trainer = mapping.Find("trainer")) {
+    if (job.python.has_value()) {
+      return FieldError(mapping.PathOf("trainer"), "cannot go with job.python; give one of them");
+    }
+    VERNIER_ASSIGN_OR_RETURN(job.python, ReadTrainer(*trainer, mapping.PathOf("trainer")));
   }
   VERNIER_RETURN_IF_ERROR(mapping.Read("region", job.region, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("args", job.args, &ReadTexts));
@@ -248,7 +271,11 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
 Json JobToJson(const TrainingJob& job) {
   Json json = Json::object();
   if (job.input) json["trainingInput"] = TrainingInputToJson(*job.input, FieldNames::kCamelCase);
-  if (job.python) json["python"] = PythonToJson(*job.python);
+  if (job.python && IsTrainerAlone(*job.python)) {
+    json["trainer"] = BuiltInTrainer(job.python->module);
+  } else if (job.python) {
+    json["python"] = PythonToJson(*job.python);
+  }
   if (!job.python || !job.command.empty()) json["command"] = job.command;
   if (!job.args.empty()) json["args"] = job.args;
   if (!job.env.empty()) json["env"] = job.env;

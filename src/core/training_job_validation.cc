@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "fmt/format.h"
+#include "src/core/built_in_trainers.h"
+#include "src/core/nearest.h"
 #include "vernier/core/error.h"
 
 namespace vernier {
@@ -108,6 +110,25 @@ bool IsModuleName(const std::string& name) {
   return part;
 }
 
+// A trainer that Vernier brings with it is known by its name, and has one process.
+absl::Status CheckBuiltIn(const TrainingJob& job) {
+  if (!job.python.has_value() || !IsBuiltInModule(job.python->module)) return absl::OkStatus();
+  const std::string_view trainer = BuiltInTrainer(job.python->module);
+  if (std::ranges::find(kBuiltInTrainers, trainer) == kBuiltInTrainers.end()) {
+    const std::vector<std::string> known(kBuiltInTrainers.begin(), kBuiltInTrainers.end());
+    return FieldError("job.python.module",
+                      fmt::format("unknown trainer '{}'{}", trainer, NearestHint(trainer, known)));
+  }
+  for (const auto& [role, replica] : job.replicas) {
+    if (role == Role::kPrimary || replica.count == 0) continue;
+    return FieldError(
+        fmt::format("job.replicas.{}.count", RoleName(role, job)),
+        fmt::format(
+            "must be 0, since trainer {} runs in one replica, got {}", trainer, replica.count));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckPython(const TrainingJob& job) {
   if (!job.python.has_value()) return absl::OkStatus();
   if (!job.command.empty()) {
@@ -166,6 +187,7 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
   VERNIER_RETURN_IF_ERROR(CheckNoImage("job", job.image));
   VERNIER_RETURN_IF_ERROR(CheckCommand("job.command", job.command));
   VERNIER_RETURN_IF_ERROR(CheckPython(job));
+  VERNIER_RETURN_IF_ERROR(CheckBuiltIn(job));
   VERNIER_RETURN_IF_ERROR(CheckWords("job.args", job.args));
   VERNIER_RETURN_IF_ERROR(CheckEnvironment("job", job.env));
   VERNIER_RETURN_IF_ERROR(CheckTimeLimit("time", job.time_limit));

@@ -12,6 +12,7 @@
 #include "src/core/nearest.h"
 #include "src/core/status.h"
 #include "src/core/training_job_validation.h"
+#include "src/jobs/built_in_algorithms.h"
 #include "vernier/core/error.h"
 
 namespace vernier::jobs {
@@ -205,7 +206,7 @@ absl::Status CheckNoImage(const TrainingInput& input) {
   return absl::OkStatus();
 }
 
-absl::Status ResolveProgram(const TrainingInput& input, TrainingJob& job) {
+absl::StatusOr<PythonProgram> PackagedProgram(const TrainingInput& input) {
   VERNIER_RETURN_IF_ERROR(CheckNoImage(input));
   if (input.python_module.empty()) {
     return Error("pythonModule", "is missing; it names the module to run, such as trainer.task");
@@ -213,15 +214,24 @@ absl::Status ResolveProgram(const TrainingInput& input, TrainingJob& job) {
   if (input.package_uris.empty()) {
     return Error("packageUris", "must name the package that holds pythonModule");
   }
+  return PythonProgram{.module = input.python_module,
+                       .packages = input.package_uris,
+                       .runtime = input.runtime_version};
+}
+
+absl::Status ResolveProgram(const TrainingInput& input, TrainingJob& job) {
+  VERNIER_ASSIGN_OR_RETURN(std::optional<PythonProgram> program, BuiltInProgram(input));
+  if (!program.has_value()) {
+    VERNIER_ASSIGN_OR_RETURN(program, PackagedProgram(input));
+  }
   if (input.package_uris.size() > kMaxPackages) {
     return Error(
         "packageUris",
         fmt::format("must be at most {}, got {}", kMaxPackages, input.package_uris.size()));
   }
   job.command.clear();
-  job.python = PythonProgram{.module = input.python_module,
-                             .packages = input.package_uris,
-                             .runtime = input.runtime_version};
+  job.python = std::move(program);
+  VERNIER_RETURN_IF_ERROR(CheckOneReplica(input, job));
   job.args = input.args;
   job.job_directory = input.job_dir;
   job.primary_name = PrimaryName(input);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "nlohmann/json.hpp"
 #include "src/base/output_line.h"
 #include "src/launch/replica_files.h"
 #include "vernier/core/error.h"
@@ -126,6 +127,25 @@ absl::StatusOr<std::vector<LogLine>> LogReader::Read(std::int64_t max_bytes) {
   }
   std::ranges::stable_sort(lines, {}, &LogLine::time);
   return lines;
+}
+
+std::string LastWords(const std::string& attempt_directory, const LogFilter& filter) {
+  constexpr std::size_t kMost = 1000;
+  LogReader reader(attempt_directory, filter);
+  if (!reader.SeekTail(1).ok()) return "";
+  const auto lines = reader.Read();
+  if (!lines.ok() || lines->empty()) return "";
+  const auto json = nlohmann::json::parse(lines->back().text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return "";
+  const auto severity = json.find("severity");
+  const auto message = json.find("message");
+  const bool is_error = severity != json.end() && (*severity == "ERROR" || *severity == "CRITICAL");
+  if (!is_error || message == json.end() || !message->is_string()) return "";
+  std::string words = message->get<std::string>();
+  if (words.size() <= kMost) return words;
+  words.resize(kMost);
+  while (!words.empty() && (words.back() & 0x80) != 0) words.pop_back();  // Never half a character.
+  return words + "…";
 }
 
 }  // namespace vernier::launch

@@ -52,4 +52,8 @@ class LogReader {
   std::map<std::string, OutputCursor> cursors_;  // By the name of the replica's folder.
 };
 
+// The message of the last line that those replicas printed, if it is JSON and says that it is an error, as in
+// {"severity": "ERROR", "message": "no such file"}; else, or if it cannot be read, "".
+std::string LastWords(const std::string& attempt_directory, const LogFilter& filter);
+
 }  // namespace vernier::launch

@@ -163,6 +163,21 @@ TEST(StudyFile, ThreeLinesOfJobAreEnough) {
   EXPECT_EQ(spec.budget, Budget{});
 }
 
+TEST(StudyFile, ATrainerMayBeNamedInsteadOfAProgram) {
+  const std::string head =
+      "study: built_in\nobjective: {minimize: loss}\nparameters: {eta: {float: [0, 1]}}\n";
+  const StudySpec spec = Parse(head + "job: {trainer: xgboost, args: [--preprocess]}\n");
+  ASSERT_TRUE(spec.job.has_value() && spec.job->python.has_value());
+  EXPECT_EQ(*spec.job->python, PythonProgram{.module = "vernier_trainers.xgboost"});
+  EXPECT_TRUE(spec.job->command.empty());
+  EXPECT_EQ(StudySpecToJson(spec)["job"]["trainer"], "xgboost");
+  EXPECT_EQ(Parse(StudySpecToYaml(spec)).job, spec.job);
+  const StudySpec longer =
+      Parse(head + "job: {python: {module: vernier_trainers.xgboost, packages: [xgboost]}}\n");
+  EXPECT_FALSE(StudySpecToJson(longer)["job"].contains("trainer"));
+  EXPECT_EQ(Parse(StudySpecToYaml(longer)).job, longer.job);
+}
+
 TEST(StudyFile, APrimaryMayBeCalledMaster) {
   const StudySpec spec = Parse(
       "study: tf1\nobjective: {minimize: loss}\nparameters: {x: {float: [0, 1]}}\n"

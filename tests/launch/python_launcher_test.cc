@@ -55,13 +55,16 @@ class PythonLauncherTest : public LocalGangTest {
                              *clock_);
   }
 
-  GangProgram Train(Launcher& launcher, std::int64_t trial, std::vector<std::string> packages) {
+  GangProgram Train(Launcher& launcher,
+                    std::int64_t trial,
+                    std::vector<std::string> packages,
+                    const std::string& module = "trainer.task") {
     const auto placed = launcher.Place(Request(trial, {{"chief", 0, ""}}));
     EXPECT_THAT(placed, IsOk());
     GangProgram gang = Program(trial, {{"chief", 0, ""}}, placed.value_or(PlacedGang()));
-    gang.replicas.front().argv = {"python3", "-m", "trainer.task"};
+    gang.replicas.front().argv = {"python3", "-m", module};
     gang.replicas.front().runs_python = true;
-    gang.python = PythonProgram{.module = "trainer.task", .packages = std::move(packages)};
+    gang.python = PythonProgram{.module = module, .packages = std::move(packages)};
     EXPECT_THAT(launcher.Start(gang), IsOk());
     return gang;
   }
@@ -188,6 +191,26 @@ TEST_F(PythonLauncherTest, RunsAModuleWithoutPackagesAtOnce) {
   EXPECT_EQ(Await(*launcher, 1).state, AttemptState::kSucceeded);
   EXPECT_EQ(Slurp(Out("said")), "from here");
   EXPECT_EQ(CountEnvironments(), 0u);
+}
+
+TEST_F(PythonLauncherTest, RunsATrainerThatItBringsWithItAndTellsWhyThatGaveUp) {
+  const auto launcher = NewPython();
+  for (const std::int64_t trial : {1, 2}) {
+    Train(*launcher, trial, {}, "vernier_trainers.linear_learner");
+    const GangStatus status = Await(*launcher, trial);
+    EXPECT_EQ(FailureClassName(status.failure), FailureClassName(FailureClass::kUserError));
+    EXPECT_THAT(status.message,
+                HasSubstr("Termination reason: Error. the following arguments are required: "
+                          "--training_data_path, --model_type"));
+  }
+  EXPECT_EQ(CountEnvironments(), 1u);  // Both have the same folder of trainers.
+}
+
+TEST_F(PythonLauncherTest, RunsATrainerBesidePackagesOfTheJob) {
+  MakeWheel("helper", "WORD = 'unused'\n");
+  const auto launcher = NewPython();
+  Train(*launcher, 1, {"helper"}, "vernier_trainers.linear_learner");
+  EXPECT_THAT(Await(*launcher, 1, kInstalling).message, HasSubstr("--training_data_path"));
 }
 
 }  // namespace

@@ -26,6 +26,7 @@
 #include "src/launch/local/host_inventory.h"
 #include "src/launch/local/port_book.h"
 #include "src/launch/local/replica_records.h"
+#include "src/launch/log_reader.h"
 #include "src/launch/replica_files.h"
 #include "vernier/core/error.h"
 
@@ -359,7 +360,7 @@ class LocalLauncher final : public Launcher {
     if (!gang.verdict.has_value()) {
       const std::optional<Verdict> verdict = Decide(gang.traits, gang.replicas, clock_.Now());
       if (!verdict.has_value()) return absl::OkStatus();
-      VERNIER_RETURN_IF_ERROR(Resolve(gang, *verdict));
+      VERNIER_RETURN_IF_ERROR(Resolve(gang, WithLastWords(gang, *verdict)));
     }
     CarryOut(gang);
     return absl::OkStatus();
@@ -371,6 +372,16 @@ class LocalLauncher final : public Launcher {
     gang.is_timed = true;
     absl::MutexLock lock(&mu_);
     book_.MarkStarted(id, gang.replicas.front().started);
+  }
+
+  // A program that says why it gave up says it in its trial's message too.
+  static Verdict WithLastWords(const Gang& gang, Verdict verdict) {
+    if (verdict.failure != FailureClass::kUserError) return verdict;
+    const GangTraits::Replica& primary = gang.traits.replicas.front();
+    const std::string words =
+        LastWords(gang.placed.directory, {.role = primary.role, .index = primary.index});
+    if (!words.empty()) verdict.message += " " + words;
+    return verdict;
   }
 
   static absl::Status Resolve(Gang& gang, const Verdict& verdict) {

@@ -5,7 +5,9 @@
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "src/core/built_in_trainers.h"
 #include "src/core/status.h"
+#include "src/launch/python/trainers.h"
 
 namespace vernier::launch {
 namespace {
@@ -41,12 +43,25 @@ GangProgram WithEnvironment(const GangProgram& program, const std::string& pytho
   return gang;
 }
 
+// The program with the folder among those that Python looks for modules in.
+GangProgram WithModules(GangProgram gang, const std::string& folder) {
+  for (ReplicaProgram& replica : gang.replicas) {
+    if (!replica.runs_python) continue;
+    const char* const inherited = std::getenv("PYTHONPATH");
+    std::string& path = replica.env["PYTHONPATH"];
+    if (path.empty() && inherited != nullptr) path = inherited;
+    path = path.empty() ? folder : fmt::format("{}:{}", folder, path);
+  }
+  return gang;
+}
+
 class PythonLauncher final : public Launcher {
  public:
   PythonLauncher(std::unique_ptr<Launcher> launcher,
                  PythonLauncherOptions options,
                  const Clock& clock)
       : launcher_(std::move(launcher)),
+        directory_(options.environments_directory),
         environments_(options.environments_directory, options.supervisor),
         runtimes_(std::move(options.runtimes)),
         clock_(clock) {}
@@ -63,15 +78,9 @@ class PythonLauncher final : public Launcher {
 
   absl::Status Start(const GangProgram& gang) override {
     if (!gang.python.has_value()) return launcher_->Start(gang);
-    if (gang.python->packages.empty()) {
-      VERNIER_ASSIGN_OR_RETURN(const PythonRuntime runtime, RuntimeOf(*gang.python));
-      return launcher_->Start(WithInterpreter(gang, runtime.python));
-    }
-    if (!waiting_.contains(gang.id)) {
-      VERNIER_ASSIGN_OR_RETURN(Waiting waiting, Prepare(gang));
-      waiting_.emplace(gang.id, std::move(waiting));
-    }
-    return Advance(gang.id);
+    if (!IsBuiltInModule(gang.python->module)) return StartPython(gang);
+    VERNIER_ASSIGN_OR_RETURN(const std::string folder, PlaceTrainers(directory_));
+    return StartPython(WithModules(gang, folder));
   }
 
   absl::StatusOr<GangStatus> Adopt(const GangRequest& gang, const PlacedGang& placed) override {
@@ -103,6 +112,18 @@ class PythonLauncher final : public Launcher {
   }
 
  private:
+  absl::Status StartPython(const GangProgram& gang) {
+    if (gang.python->packages.empty()) {
+      VERNIER_ASSIGN_OR_RETURN(const PythonRuntime runtime, RuntimeOf(*gang.python));
+      return launcher_->Start(WithInterpreter(gang, runtime.python));
+    }
+    if (!waiting_.contains(gang.id)) {
+      VERNIER_ASSIGN_OR_RETURN(Waiting waiting, Prepare(gang));
+      waiting_.emplace(gang.id, std::move(waiting));
+    }
+    return Advance(gang.id);
+  }
+
   absl::StatusOr<PythonRuntime> RuntimeOf(const PythonProgram& python) const {
     const auto runtime = runtimes_.find(python.runtime.empty() ? kDefaultRuntime : python.runtime);
     if (runtime != runtimes_.end()) return runtime->second;
@@ -146,6 +167,7 @@ class PythonLauncher final : public Launcher {
   }
 
   const std::unique_ptr<Launcher> launcher_;
+  const std::string directory_;
   PythonEnvironments environments_;
   const std::map<std::string, PythonRuntime> runtimes_;
   const Clock& clock_;

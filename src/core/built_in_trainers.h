@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+// The trainers that Vernier brings with it (trainers/vernier_trainers), which a job names instead of a program.
+namespace vernier {
+
+inline constexpr std::array<std::string_view, 2> kBuiltInTrainers = {"linear_learner", "xgboost"};
+
+// Modules below it are Vernier's own.
+inline constexpr std::string_view kBuiltInPackage = "vernier_trainers.";
+
+inline std::string BuiltInModule(std::string_view trainer) {
+  return std::string(kBuiltInPackage).append(trainer);
+}
+
+inline bool IsBuiltInModule(std::string_view module) { return module.starts_with(kBuiltInPackage); }
+
+// "xgboost" of "vernier_trainers.xgboost".  REQUIRES: IsBuiltInModule(module).
+inline std::string_view BuiltInTrainer(std::string_view module) {
+  return module.substr(kBuiltInPackage.size());
+}
+
+}  // namespace vernier

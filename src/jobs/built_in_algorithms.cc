@@ -1,0 +1,90 @@
+#include "src/jobs/built_in_algorithms.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/core/built_in_trainers.h"
+#include "src/core/status.h"
+#include "vernier/core/error.h"
+
+namespace vernier::jobs {
+namespace {
+
+constexpr std::string_view kRegistry = "gcr.io/cloud-ml-algos/";
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTrainers = {{
+    {"boosted_trees", "xgboost"},
+    {"linear_learner_cpu", "linear_learner"},
+    {"linear_learner_gpu", "linear_learner"},
+}};
+
+absl::Status Error(std::string_view field, std::string_view message) {
+  return FieldError(fmt::format("trainingInput.{}", field), message);
+}
+
+// Tags and digests tell versions apart, and there is one of each trainer.
+absl::StatusOr<std::string_view> TrainerOf(const std::string& image) {
+  const std::string_view rest = std::string_view(image).substr(kRegistry.size());
+  const std::string_view algorithm = rest.substr(0, rest.find_first_of(":@"));
+  std::vector<std::string_view> offered;
+  for (const auto& [name, trainer] : kTrainers) {
+    if (name == algorithm) return trainer;
+    offered.push_back(name);
+  }
+  return Error("masterConfig.imageUri",
+               fmt::format("the built-in algorithm '{}' is not offered; offered are {}",
+                           algorithm,
+                           fmt::join(offered, ", ")));
+}
+
+absl::Status CheckNoOtherProgram(const TrainingInput& input) {
+  const char* const field =
+      !input.python_module.empty()                      ? "pythonModule"
+      : !input.master_config->container_command.empty() ? "masterConfig.containerCommand"
+      : !input.master_config->container_args.empty()    ? "masterConfig.containerArgs"
+                                                        : nullptr;
+  if (field == nullptr) return absl::OkStatus();
+  return Error(field, "cannot go with a built-in algorithm, which has its program; give it args");
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<PythonProgram>> BuiltInProgram(const TrainingInput& input) {
+  if (!input.master_config.has_value() || !input.master_config->image_uri.starts_with(kRegistry)) {
+    return std::nullopt;
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::string_view trainer,
+                           TrainerOf(input.master_config->image_uri));
+  VERNIER_RETURN_IF_ERROR(CheckNoOtherProgram(input));
+  return PythonProgram{.module = BuiltInModule(trainer),
+                       .packages = input.package_uris,
+                       .runtime = input.runtime_version};
+}
+
+absl::Status CheckOneReplica(const TrainingInput& input, const TrainingJob& job) {
+  if (!job.python.has_value() || !IsBuiltInModule(job.python->module)) return absl::OkStatus();
+  const std::pair<Role, const char*> fields[] = {{Role::kWorker, "workerCount"},
+                                                 {Role::kParameterServer, "parameterServerCount"},
+                                                 {Role::kEvaluator, "evaluatorCount"}};
+  for (const auto& [role, field] : fields) {
+    const auto replica = job.replicas.find(role);
+    if (replica == job.replicas.end() || replica->second.count == 0) continue;
+    if (input.scale_tier == "CUSTOM") {
+      return Error(field,
+                   fmt::format("must be 0, since a built-in algorithm runs in one replica, got {}",
+                               replica->second.count));
+    }
+    return Error(
+        "scaleTier",
+        fmt::format("must be BASIC, BASIC_GPU or CUSTOM, since a built-in algorithm runs in "
+                    "one replica, got '{}'",
+                    input.scale_tier));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vernier::jobs

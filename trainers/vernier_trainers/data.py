@@ -228,15 +228,20 @@ class Encoder:
         return np.concatenate(parts, axis=1)
 
 
+def class_of(value):
+    """As the file had it: whole numbers without a point."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def classes_of(table):
-    """The classes that the target has, sorted; whole numbers without a point."""
-    values = np.unique(table.columns[0]).tolist()
+    """The classes that the target has, sorted."""
+    values = [class_of(value) for value in np.unique(table.columns[0]).tolist()]
     if len(values) < 2:
         raise UserError(f"--training_data_path: the target has one class only, '{values[0]}'")
     if len(values) > MAX_CATEGORIES:
         raise UserError(f"--training_data_path: the target has {len(values)} different values; a classification has at "
                         f"most {MAX_CATEGORIES} classes")
-    return [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
+    return values
 
 
 def check_target(table, argument):
@@ -256,7 +261,7 @@ def target_of(table, classes, argument):
     known = {value: number for number, value in enumerate(classes)}
     for row, value in enumerate(column):
         if value not in known:
-            raise UserError(f"--{argument}: {table.where(row)} has the class '{value}', which the training data lacks")
+            raise UserError(f"--{argument}: {table.where(row)} has the class '{class_of(value)}', which the training data lacks")
     return np.array([known[value] for value in column], dtype=np.int64)
 
 

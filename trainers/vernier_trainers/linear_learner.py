@@ -176,6 +176,7 @@ class Trainer:
 
 
 def train(words):
+    np.seterr(all="ignore")  # What is not finite is looked for.
     arguments = read_arguments(words)
     job_directory.check_folder(arguments.job_dir)
     reporter = reports.Reporter(METRICS[arguments.model_type])

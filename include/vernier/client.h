@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "vernier/core/event.h"
+#include "vernier/core/severity.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
 #include "vernier/launcher.h"
@@ -46,16 +47,24 @@ struct TrialLogLine {
   std::string role;
   std::int32_t index = 0;
   bool is_stderr = false;
-  std::string text;
+  std::string text;  // As it was printed.
+  Severity severity = Severity::kInfo;
+  // Where the line is JSON: what it says, its own time, and its other fields as a JSON object.
+  std::optional<std::string> message;
+  std::optional<absl::Time> stated;
+  std::string fields;
 };
 
 // Which lines of a trial's logs.
 struct TrialLogQuery {
-  bool follow = false;                // Go on until the trial has ended.
+  bool follow = false;                // Go on until the trial, or the attempt asked for, has ended.
   AttemptNumber attempt;              // 0: the last.
   std::string role;                   // Empty: all.
   std::optional<std::int32_t> index;  // With role.
-  std::int64_t tail = 0;              // Only the last so many lines; 0: all.
+  std::int64_t tail = 0;              // Only the last so many lines that match; 0: all.
+  Severity least = Severity::kDebug;
+  absl::Time since = absl::InfinitePast();
+  absl::Time until = absl::InfiniteFuture();  // Itself excluded.
 };
 
 struct ServerStatus {

@@ -76,6 +76,29 @@ absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view option, const 
   return InvalidArgument("{}: {}", option, std::string(duration.status().message()));
 }
 
+absl::StatusOr<absl::Time> ParseTimeFlag(std::string_view option,
+                                         const std::string& text,
+                                         absl::Time now) {
+  const absl::StatusOr<absl::Duration> before = codec::ParseDuration(text);
+  if (before.ok()) return now - *before;
+  absl::Time time;
+  if (absl::ParseTime(absl::RFC3339_full, text, &time, nullptr)) return time;
+  return InvalidArgument(
+      "{}: must be a time such as 2026-11-21T04:12:13Z or a duration before now such as 10m, got "
+      "'{}'",
+      option,
+      text);
+}
+
+absl::StatusOr<Severity> ParseSeverityFlag(std::string_view option, const std::string& text) {
+  if (const std::optional<Severity> severity = ParseSeverity(text)) return *severity;
+  return InvalidArgument(
+      "{}: must be one of debug, info, notice, warning, error, critical, alert, emergency, got "
+      "'{}'",
+      option,
+      text);
+}
+
 absl::StatusOr<std::int64_t> ParseCountFlag(std::string_view option, const std::string& text) {
   const auto count = Parse<std::int64_t>(text);
   if (count && *count >= 1) return *count;

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "src/cli/context.h"
 #include "src/cli/resources.h"
+#include "vernier/core/severity.h"
 
 // What the command lines of several commands share.
 namespace vernier::cli {
@@ -54,6 +55,12 @@ CLI::Validator OneOf(const std::vector<std::string>& words);
 
 // "90s", "2h".  InvalidArgument: names the option.
 absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view option, const std::string& text);
+// A time as RFC 3339 has it, or a duration before now: "2026-11-21T04:12:13Z", "10m".  InvalidArgument: names the option.
+absl::StatusOr<absl::Time> ParseTimeFlag(std::string_view option,
+                                         const std::string& text,
+                                         absl::Time now);
+// "warning".  InvalidArgument: names the option, and the severities there are.
+absl::StatusOr<Severity> ParseSeverityFlag(std::string_view option, const std::string& text);
 // A whole number of at least 1.  InvalidArgument: names the option.
 absl::StatusOr<std::int64_t> ParseCountFlag(std::string_view option, const std::string& text);
 // "512MiB", "16GiB", "1.5GB" or plain bytes.  InvalidArgument: names the option.

@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 #include "src/cli/interrupts.h"
+#include "src/cli/log_text.h"
 #include "src/cli/resources.h"
 #include "src/cli/stream.h"
-#include "src/cli/terminal/proto_json.h"
 #include "src/cli/terminal/text.h"
 #include "src/wire/names.h"
 #include "src/wire/time_proto.h"
@@ -18,7 +17,6 @@
 namespace vernier::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using LogStream = Stream<v1::LogLine>;
 
 constexpr absl::Duration kLook = absl::Milliseconds(500);
@@ -28,26 +26,6 @@ constexpr absl::Duration kPatience = absl::Milliseconds(20);
 std::string TaskName(const v1::LogLine& line) {
   const std::string role = line.role() == "chief" ? "master" : line.role();
   return fmt::format("{}-replica-{}", role, line.index());
-}
-
-struct Entry {
-  std::string severity;
-  std::string message;
-};
-
-// A line that is JSON with a message and a severity is taken apart; others are told by where they were printed.
-Entry Interpret(const v1::LogLine& line) {
-  Entry entry{.severity = line.is_stderr() ? "ERROR" : "INFO", .message = line.text()};
-  if (!line.text().starts_with('{')) return entry;
-  const Json json = Json::parse(line.text(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("message")) return entry;
-  for (const char* key : {"severity", "levelname"}) {
-    if (!json.contains(key) || !json[key].is_string()) continue;
-    const Json& message = json["message"];
-    return {.severity = json[key].get<std::string>(),
-            .message = message.is_string() ? message.get<std::string>() : message.dump()};
-  }
-  return entry;
 }
 
 class JobLogs {
@@ -114,20 +92,20 @@ class JobLogs {
       (line.is_stderr() ? context_.console().err : context_.console().out) << line.text() << '\n';
       return;
     }
-    const Entry entry = Interpret(line);
     const absl::Time time = wire::DecodeTime(line.time());
     const std::string head =
         fmt::format("{:<8} {} {:<20} {:>4}  ",
-                    entry.severity,
+                    SeverityText(line),
                     absl::FormatTime("%Y-%m-%d %H:%M:%S %z", time, context_.zone()),
                     TaskName(line),
                     trial.value());
-    std::string_view rest = entry.message;
-    do {
-      const std::string_view part = options_.one_line ? rest.substr(0, rest.find('\n')) : rest;
-      rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-      context_.output().StreamItem(head + Printable(part), ProtoToJson(line));
-    } while (!rest.empty());
+    std::string text;
+    for (const std::string_view part : MessageLines(line)) {
+      if (!text.empty()) text += '\n';
+      if (text.empty() || options_.one_line) text += head;
+      text += Printable(part);
+    }
+    context_.output().StreamItem(text, LogLineToJson(line));
   }
 
   Context& context_;

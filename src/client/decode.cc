@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/wire/enum_proto.h"
 #include "src/wire/time_proto.h"
 #include "src/wire/trial_proto.h"
 
@@ -66,7 +67,12 @@ TrialLogLine DecodeLogLine(const v1::LogLine& line) {
           .role = line.role(),
           .index = line.index(),
           .is_stderr = line.is_stderr(),
-          .text = line.text()};
+          .text = line.text(),
+          .severity = wire::Decode(line.severity()).value_or(Severity::kInfo),
+          .message = line.has_message() ? std::optional(line.message()) : std::nullopt,
+          .stated = line.has_stated_time() ? std::optional(wire::DecodeTime(line.stated_time()))
+                                           : std::nullopt,
+          .fields = line.fields_json()};
 }
 
 v1::StreamTrialLogsRequest EncodeLogQuery(std::string_view trial, const TrialLogQuery& query) {
@@ -77,6 +83,13 @@ v1::StreamTrialLogsRequest EncodeLogQuery(std::string_view trial, const TrialLog
   request.set_role(query.role);
   if (query.index.has_value()) request.set_index(*query.index);
   request.set_tail(query.tail);
+  request.set_min_severity(wire::Encode(query.least));
+  if (query.since > absl::InfinitePast()) {
+    wire::EncodeTime(query.since, request.mutable_since_time());
+  }
+  if (query.until < absl::InfiniteFuture()) {
+    wire::EncodeTime(query.until, request.mutable_until_time());
+  }
   return request;
 }
 

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "absl/time/time.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
-#include "src/base/output_line.h"
 #include "src/launch/replica_files.h"
 #include "vernier/core/error.h"
 
@@ -19,129 +20,163 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Replica {
-  std::string folder;  // "worker-1"
-  std::string role;
-  std::int32_t index = 0;
-};
-
-std::optional<Replica> ParseFolder(const std::string& folder) {
+// Role and index of a folder "worker-1".
+std::optional<std::pair<std::string, std::int32_t>> ParseFolder(const std::string& folder) {
   const std::size_t dash = folder.rfind('-');
   if (dash == std::string::npos || dash == 0) return std::nullopt;
-  Replica replica{.folder = folder, .role = folder.substr(0, dash)};
+  std::int32_t index = 0;
   const char* const end = folder.data() + folder.size();
-  const auto [at, error] = std::from_chars(folder.data() + dash + 1, end, replica.index);
+  const auto [at, error] = std::from_chars(folder.data() + dash + 1, end, index);
   if (error != std::errc() || at != end) return std::nullopt;
-  return replica;
+  return std::pair(folder.substr(0, dash), index);
 }
 
-bool Matches(const LogFilter& filter, const Replica& replica) {
-  if (!filter.role.empty() && filter.role != replica.role) return false;
-  return !filter.index.has_value() || *filter.index == replica.index;
-}
-
-std::vector<Replica> ListReplicas(const std::string& directory, const LogFilter& filter) {
-  std::vector<Replica> replicas;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    std::optional<Replica> replica = ParseFolder(entry.path().filename().string());
-    if (replica.has_value() && Matches(filter, *replica)) replicas.push_back(*std::move(replica));
-  }
-  std::ranges::sort(replicas, {}, &Replica::folder);
-  return replicas;
+std::string DroppedNotice(std::int64_t bytes) {
+  return fmt::format(
+      "[vernier] {} bytes of output were dropped here: it printed more than its "
+      "job's limits.output",
+      bytes);
 }
 
 // A line that begins at a mark of one of the replicas.
 struct TailLine {
   OutputCursor::Mark mark;
-  std::size_t replica = 0;
+  OutputCursor* cursor;
 };
-
-LogLine DroppedNotice(const Replica& replica, absl::Time time, std::int64_t bytes) {
-  return {
-      .time = time,
-      .role = replica.role,
-      .index = replica.index,
-      .is_stderr = true,
-      .text = fmt::format("[vernier] {} bytes of output were dropped here: it printed more than "
-                          "its job's limits.output",
-                          bytes)};
-}
-
-// The lines of a chunk, behind a notice if some are missing before them.
-void AddLines(const Replica& replica,
-              const OutputCursor::Chunk& chunk,
-              std::vector<LogLine>& lines) {
-  std::int64_t dropped = chunk.dropped;
-  std::string_view rest = chunk.lines;
-  for (std::size_t newline = 0; (newline = rest.find('\n')) != std::string_view::npos;) {
-    const std::optional<base::OutputLine> parsed = base::ParseOutputLine(rest.substr(0, newline));
-    rest.remove_prefix(newline + 1);
-    if (!parsed.has_value()) continue;
-    if (dropped > 0) {
-      lines.push_back(DroppedNotice(replica, parsed->time, std::exchange(dropped, 0)));
-    }
-    lines.push_back({.time = parsed->time,
-                     .role = replica.role,
-                     .index = replica.index,
-                     .is_stderr = parsed->is_error,
-                     .text = std::string(parsed->text)});
-  }
-}
 
 }  // namespace
 
 LogReader::LogReader(std::string attempt_directory, LogFilter filter)
     : directory_(std::move(attempt_directory)), filter_(std::move(filter)) {}
 
-OutputCursor& LogReader::CursorOf(const std::string& folder) {
-  const auto path = directory_ + "/" + folder + "/" + kOutputFile;
-  return cursors_.try_emplace(folder, path).first->second;
+absl::Status LogReader::FindSources() {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory_, error)) {
+    const std::string folder = entry.path().filename().string();
+    if (sources_.contains(folder)) continue;
+    const auto replica = ParseFolder(folder);
+    if (!replica.has_value()) continue;
+    const auto& [role, index] = *replica;
+    if (!filter_.role.empty() && filter_.role != role) continue;
+    if (filter_.index.value_or(index) != index) continue;
+    OutputCursor cursor(directory_ + "/" + folder + "/" + kOutputFile);
+    if (filter_.since > absl::InfinitePast()) {
+      VERNIER_RETURN_IF_ERROR(cursor.SeekTime(filter_.since));
+    }
+    sources_.emplace(
+        folder, Source{.role = role, .index = index, .cursor = std::move(cursor), .lines = {}});
+  }
+  return absl::OkStatus();
 }
 
 absl::Status LogReader::SeekTail(std::int64_t lines) {
-  const std::vector<Replica> replicas = ListReplicas(directory_, filter_);
+  VERNIER_RETURN_IF_ERROR(FindSources());
+  OutputCursor::Tail wanted{.count = lines, .since = filter_.since, .until = filter_.until};
+  if (filter_.least > Severity::kDebug) {
+    wanted.is_wanted = [this](const base::OutputLine& output) {
+      LogLine line{.is_stderr = output.is_error, .text = std::string(output.text)};
+      Interpret(line);
+      return line.severity >= filter_.least;
+    };
+  }
   std::vector<TailLine> tail;
-  for (std::size_t i = 0; i < replicas.size(); ++i) {
-    VERNIER_ASSIGN_OR_RETURN(const auto marks, CursorOf(replicas[i].folder).SeekEnd(lines));
-    for (const OutputCursor::Mark& mark : marks) tail.push_back({mark, i});
+  for (auto& [folder, source] : sources_) {
+    source.lines.clear();
+    source.is_over = false;
+    VERNIER_ASSIGN_OR_RETURN(const auto marks, source.cursor.SeekTail(wanted));
+    for (const OutputCursor::Mark& mark : marks) tail.push_back({mark, &source.cursor});
   }
   std::ranges::stable_sort(tail, {}, [](const TailLine& line) { return line.mark.time; });
   const auto kept = static_cast<std::size_t>(std::max<std::int64_t>(0, lines));
   if (tail.size() > kept) tail.erase(tail.begin(), tail.end() - static_cast<std::ptrdiff_t>(kept));
-  std::set<std::size_t> placed;
-  for (const auto& [mark, replica] : tail) {
-    if (placed.insert(replica).second) CursorOf(replicas[replica].folder).Seek(mark);
+  std::set<const OutputCursor*> placed;
+  for (const auto& [mark, cursor] : tail) {
+    if (placed.insert(cursor).second) cursor->Seek(mark);
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<LogLine>> LogReader::Read(std::int64_t max_bytes) {
+  VERNIER_RETURN_IF_ERROR(FindSources());
+  for (auto& [folder, source] : sources_) source.at_end = source.is_over;
   std::vector<LogLine> lines;
-  const std::vector<Replica> replicas = ListReplicas(directory_, filter_);
-  const std::int64_t share =
-      max_bytes / std::max<std::int64_t>(1, static_cast<std::int64_t>(replicas.size()));
-  for (const Replica& replica : replicas) {
-    VERNIER_ASSIGN_OR_RETURN(const auto chunk, CursorOf(replica.folder).Read(share));
-    AddLines(replica, chunk, lines);
+  at_end_ = false;
+  while (true) {
+    VERNIER_ASSIGN_OR_RETURN(const bool is_filled, FillSources(max_bytes));
+    if (!is_filled) return lines;
+    Source* const earliest = Earliest();
+    if (earliest == nullptr) break;
+    lines.push_back(std::move(earliest->lines.front()));
+    earliest->lines.pop_front();
   }
-  std::ranges::stable_sort(lines, {}, &LogLine::time);
+  at_end_ = true;
   return lines;
+}
+
+absl::StatusOr<bool> LogReader::FillSources(std::int64_t& budget) {
+  for (auto& [folder, source] : sources_) {
+    while (source.lines.empty() && !source.at_end) {
+      if (budget <= 0) return false;
+      VERNIER_RETURN_IF_ERROR(Fill(source, budget));
+    }
+  }
+  return true;
+}
+
+absl::Status LogReader::Fill(Source& source, std::int64_t& budget) {
+  const std::int64_t share = budget / std::ssize(sources_);
+  VERNIER_ASSIGN_OR_RETURN(const OutputCursor::Chunk chunk, source.cursor.Read(share));
+  budget -= std::ssize(chunk.lines);
+  source.at_end = chunk.lines.empty();
+  std::int64_t dropped = chunk.dropped;
+  std::string_view rest = chunk.lines;
+  for (std::size_t newline = 0;
+       !source.is_over && (newline = rest.find('\n')) != std::string_view::npos;) {
+    const std::optional<base::OutputLine> parsed = base::ParseOutputLine(rest.substr(0, newline));
+    rest.remove_prefix(newline + 1);
+    if (!parsed.has_value()) continue;
+    source.is_over = parsed->time >= filter_.until;
+    if (dropped > 0) {
+      const std::string notice = DroppedNotice(std::exchange(dropped, 0));
+      AddLine(source, {.time = parsed->time, .is_error = true, .text = notice});
+    }
+    AddLine(source, *parsed);
+  }
+  source.at_end |= source.is_over;
+  return absl::OkStatus();
+}
+
+void LogReader::AddLine(Source& source, const base::OutputLine& line) {
+  if (line.time >= filter_.until || line.time < filter_.since) return;
+  LogLine read{.time = line.time,
+               .role = source.role,
+               .index = source.index,
+               .is_stderr = line.is_error,
+               .text = std::string(line.text)};
+  Interpret(read);
+  if (read.severity >= filter_.least) source.lines.push_back(std::move(read));
+}
+
+LogReader::Source* LogReader::Earliest() {
+  Source* earliest = nullptr;
+  for (auto& [folder, source] : sources_) {
+    if (source.lines.empty()) continue;
+    if (earliest == nullptr || source.lines.front().time < earliest->lines.front().time) {
+      earliest = &source;
+    }
+  }
+  return earliest;
 }
 
 std::string LastWords(const std::string& attempt_directory, const LogFilter& filter) {
   constexpr std::size_t kMost = 1000;
   LogReader reader(attempt_directory, filter);
   if (!reader.SeekTail(1).ok()) return "";
-  const auto lines = reader.Read();
+  auto lines = reader.Read();
   if (!lines.ok() || lines->empty()) return "";
-  const auto json = nlohmann::json::parse(lines->back().text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return "";
-  const auto severity = json.find("severity");
-  const auto message = json.find("message");
-  const bool is_error = severity != json.end() && (*severity == "ERROR" || *severity == "CRITICAL");
-  if (!is_error || message == json.end() || !message->is_string()) return "";
-  std::string words = message->get<std::string>();
+  LogLine& last = lines->back();
+  if (last.severity < Severity::kError || !last.message.has_value()) return "";
+  std::string words = *std::move(last.message);
   if (words.size() <= kMost) return words;
   words.resize(kMost);
   while (!words.empty() && (words.back() & 0x80) != 0) words.pop_back();  // Never half a character.

@@ -128,6 +128,51 @@ class BackwardLines {
   bool torn_ = true;    // Or what is behind it, still to be cut off.
 };
 
+// A line with its time, and where it begins in the file.
+struct TimedLine {
+  std::int64_t at = 0;
+  absl::Time time;
+};
+
+// The first line that begins at `from` or later and was complete at `time` or later.  Nothing: none is near.
+absl::StatusOr<std::optional<TimedLine>> FindLine(const File& file,
+                                                  std::int64_t from,
+                                                  absl::Time time = absl::InfinitePast()) {
+  // From the byte before on: a newline, if a line begins at `from`.
+  std::int64_t at = std::max<std::int64_t>(0, from - 1);
+  VERNIER_ASSIGN_OR_RETURN(const std::string bytes, file.Read(at, kBlock + 2 * kLongestStamped));
+  std::string_view rest = bytes;
+  bool is_whole = from == 0;
+  for (std::size_t newline = 0; (newline = rest.find('\n')) != std::string_view::npos;) {
+    const auto parsed = base::ParseOutputLine(rest.substr(0, newline));
+    if (is_whole && parsed.has_value() && parsed->time >= time) {
+      return TimedLine{.at = at, .time = parsed->time};
+    }
+    is_whole = true;
+    rest.remove_prefix(newline + 1);
+    at += static_cast<std::int64_t>(newline) + 1;
+  }
+  return std::nullopt;
+}
+
+// Where the first line begins in the file that was complete at `time` or later.  Nothing: none was.
+absl::StatusOr<std::optional<std::int64_t>> FindTime(const File& file, absl::Time time) {
+  // Lines that begin before `begin` are too early; of those behind `end` the first is late enough.
+  std::int64_t begin = 0;
+  VERNIER_ASSIGN_OR_RETURN(std::int64_t end, file.Size());
+  while (end - begin > kBlock) {
+    const std::int64_t middle = begin + (end - begin) / 2;
+    VERNIER_ASSIGN_OR_RETURN(const auto line, FindLine(file, middle));
+    if (line.has_value() && line->time < time) {
+      begin = line->at + 1;
+    } else {
+      end = middle;
+    }
+  }
+  VERNIER_ASSIGN_OR_RETURN(const auto line, FindLine(file, begin, time));
+  return line.has_value() ? std::optional(line->at) : std::nullopt;
+}
+
 }  // namespace
 
 OutputCursor::OutputCursor(std::string log_file) : log_file_(std::move(log_file)) {}
@@ -162,30 +207,66 @@ absl::StatusOr<std::string> OutputCursor::ReadLines(std::int64_t most_bytes) {
   return lines;
 }
 
-absl::StatusOr<std::vector<OutputCursor::Mark>> OutputCursor::SeekEnd(std::int64_t count) {
-  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(0, count));
+absl::Status OutputCursor::SeekTime(absl::Time time) {
+  const std::vector<std::int64_t> segments = ListSegments(log_file_);
+  // The last segment that begins before the time holds the line, or else the next one begins with it.
+  for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
+    VERNIER_ASSIGN_OR_RETURN(const File file, File::Open(SegmentPath(log_file_, *segment)));
+    if (!file.is_open()) continue;  // It was removed just now.
+    VERNIER_ASSIGN_OR_RETURN(const auto first, FindLine(file, 0));
+    const bool is_first = segment + 1 == segments.rend();
+    if (!is_first && (!first.has_value() || first->time >= time)) continue;
+    VERNIER_ASSIGN_OR_RETURN(const auto found, FindTime(file, time));
+    if (found.has_value()) {
+      Seek({.segment = *segment, .place = *segment + *found});
+    } else if (segment == segments.rbegin()) {
+      return SeekEnd();
+    } else {
+      Seek({.segment = *(segment - 1), .place = *(segment - 1)});
+    }
+    return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OutputCursor::SeekEnd() {
   std::vector<std::int64_t> segments = ListSegments(log_file_);
   std::ranges::reverse(segments);
-  std::vector<Mark> marks;
-  std::optional<Mark> end;
   for (const std::int64_t segment : segments) {
-    if (end.has_value() && marks.size() >= wanted) break;
     VERNIER_ASSIGN_OR_RETURN(const File file, File::Open(SegmentPath(log_file_, segment)));
-    if (!file.is_open()) continue;  // It was removed just now.
+    if (!file.is_open()) continue;
     VERNIER_ASSIGN_OR_RETURN(const std::int64_t size, file.Size());
-    BackwardLines lines(file, size);
-    while (!end.has_value() || marks.size() < wanted) {
+    VERNIER_ASSIGN_OR_RETURN(const auto line, BackwardLines(file, size).Next());
+    const auto end = line.has_value() ? line->at + std::ssize(line->text) + 1 : 0;
+    if (end == 0 && segment != segments.back()) continue;
+    Seek({.segment = segment, .place = segment + end});
+    return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<OutputCursor::Mark>> OutputCursor::SeekTail(const Tail& tail) {
+  VERNIER_RETURN_IF_ERROR(tail.until < absl::InfiniteFuture() ? SeekTime(tail.until) : SeekEnd());
+  std::vector<std::int64_t> segments = ListSegments(log_file_);
+  std::erase_if(segments, [&](std::int64_t segment) { return segment > segment_; });
+  std::vector<Mark> marks;
+  bool is_early = false;
+  const auto is_done = [&] { return is_early || std::cmp_greater_equal(marks.size(), tail.count); };
+  for (auto segment = segments.rbegin(); segment != segments.rend() && !is_done(); ++segment) {
+    VERNIER_ASSIGN_OR_RETURN(const File file, File::Open(SegmentPath(log_file_, *segment)));
+    if (!file.is_open()) continue;
+    VERNIER_ASSIGN_OR_RETURN(const std::int64_t size, file.Size());
+    BackwardLines lines(file, *segment == segment_ ? place_ - segment_ : size);
+    while (!is_done()) {
       VERNIER_ASSIGN_OR_RETURN(const auto line, lines.Next());
       if (!line.has_value()) break;
-      const std::int64_t place = segment + line->at;
-      const auto length = static_cast<std::int64_t>(line->text.size()) + 1;
-      if (!end.has_value()) end = Mark{.segment = segment, .place = place + length};
       const auto parsed = base::ParseOutputLine(line->text);
-      if (!parsed.has_value() || marks.size() >= wanted) continue;
-      marks.push_back({.time = parsed->time, .segment = segment, .place = place});
+      if (!parsed.has_value()) continue;
+      is_early = parsed->time < tail.since;
+      if (is_early || (tail.is_wanted && !tail.is_wanted(*parsed))) continue;
+      marks.push_back({.time = parsed->time, .segment = *segment, .place = *segment + line->at});
     }
   }
-  if (end.has_value()) Seek(*end);
   std::ranges::reverse(marks);
   return marks;
 }

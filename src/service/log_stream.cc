@@ -3,7 +3,10 @@
 #include <optional>
 #include <utility>
 
+#include "absl/time/time.h"
+#include "fmt/format.h"
 #include "src/core/status.h"
+#include "src/wire/enum_proto.h"
 #include "src/wire/time_proto.h"
 #include "src/wire/value_proto.h"
 
@@ -20,14 +23,63 @@ const Attempt* FindAttempt(const Trial& trial, AttemptNumber number) {
   return nullptr;
 }
 
+v1::LogLine Encode(const LogLine& line, AttemptNumber attempt) {
+  v1::LogLine proto;
+  wire::EncodeTime(line.time, proto.mutable_time());
+  proto.set_attempt(attempt.value());
+  proto.set_role(line.role);
+  proto.set_index(line.index);
+  proto.set_is_stderr(line.is_stderr);
+  proto.set_text(wire::ValidUtf8(line.text));
+  proto.set_severity(wire::Encode(line.severity));
+  if (line.message.has_value()) proto.set_message(*line.message);
+  if (line.stated.has_value()) wire::EncodeTime(*line.stated, proto.mutable_stated_time());
+  proto.set_fields_json(line.fields);
+  return proto;
+}
+
 }  // namespace
+
+absl::StatusOr<LogFilter> DecodeFilter(const v1::StreamTrialLogsRequest& request) {
+  LogFilter filter{.role = request.role()};
+  if (request.has_index()) {
+    if (request.role().empty()) return FieldError("index", "needs a role beside it");
+    filter.index = request.index();
+  }
+  if (request.min_severity() != v1::LogLine::SEVERITY_UNSPECIFIED) {
+    const auto least = wire::Decode(request.min_severity());
+    if (!least.has_value()) {
+      return FieldError("min_severity",
+                        fmt::format("must be one of the known ones, got {}",
+                                    static_cast<int>(request.min_severity())));
+    }
+    filter.least = *least;
+  }
+  if (request.has_since_time()) filter.since = wire::DecodeTime(request.since_time());
+  if (request.has_until_time()) filter.until = wire::DecodeTime(request.until_time());
+  if (filter.since >= filter.until) {
+    return FieldError("since_time",
+                      fmt::format("must be before until_time, which is {}, got {}",
+                                  absl::FormatTime(filter.until, absl::UTCTimeZone()),
+                                  absl::FormatTime(filter.since, absl::UTCTimeZone())));
+  }
+  return filter;
+}
 
 LogStream::LogStream(const Studies& studies,
                      LogSource& logs,
+                     const Clock& clock,
                      TrialId trial,
                      const v1::StreamTrialLogsRequest& request,
+                     LogFilter filter,
                      Sink sink)
-    : studies_(studies), logs_(logs), trial_(trial), request_(request), sink_(std::move(sink)) {}
+    : studies_(studies),
+      logs_(logs),
+      clock_(clock),
+      trial_(trial),
+      request_(request),
+      filter_(std::move(filter)),
+      sink_(std::move(sink)) {}
 
 absl::Status LogStream::OpenAttempt(const Trial& trial) {
   const bool last_one = request_.attempt() == 0;
@@ -41,9 +93,7 @@ absl::Status LogStream::OpenAttempt(const Trial& trial) {
   }
   const bool first = attempt_ == AttemptNumber();
   attempt_ = wanted;
-  cursor_ = logs_.Open(*attempt,
-                       request_.role(),
-                       request_.has_index() ? std::optional(request_.index()) : std::nullopt);
+  cursor_ = logs_.Open(*attempt, filter_);
   return first && request_.tail() > 0 ? cursor_->SeekTail(request_.tail()) : absl::OkStatus();
 }
 
@@ -51,28 +101,28 @@ absl::StatusOr<bool> LogStream::SendLines() {
   if (cursor_ == nullptr) return false;
   VERNIER_ASSIGN_OR_RETURN(const auto lines, cursor_->Read());
   for (const LogLine& line : lines) {
-    v1::LogLine proto;
-    wire::EncodeTime(line.time, proto.mutable_time());
-    proto.set_attempt(attempt_.value());
-    proto.set_role(line.role);
-    proto.set_index(line.index);
-    proto.set_is_stderr(line.is_stderr);
-    proto.set_text(wire::ValidUtf8(line.text));
-    if (!sink_(proto)) return Cancelled("nobody reads the log");
+    if (!sink_(Encode(line, attempt_))) return Cancelled("nobody reads the log");
   }
-  return !lines.empty();
+  return !cursor_->at_end();
+}
+
+bool LogStream::IsOver(const Trial& trial, absl::Time now) const {
+  if (IsFinished(trial.state) || now >= filter_.until + kPeriod) return true;
+  const Attempt* attempt = FindAttempt(trial, AttemptNumber(request_.attempt()));
+  return attempt != nullptr && IsEnded(attempt->state);
 }
 
 absl::Status LogStream::Run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    // The state is read before the lines, so that nothing printed before the end is missed.
+    // State and time are read before the lines, so that nothing printed before the end is missed.
     VERNIER_ASSIGN_OR_RETURN(const Trial trial, studies_.GetTrial(trial_));
+    const absl::Time now = clock_.Now();
     const AttemptNumber before = attempt_;
     VERNIER_ASSIGN_OR_RETURN(const bool sent, SendLines());
     if (sent) continue;
     VERNIER_RETURN_IF_ERROR(OpenAttempt(trial));
     if (attempt_ != before) continue;
-    if (!request_.follow() || IsFinished(trial.state)) return absl::OkStatus();
+    if (!request_.follow() || IsOver(trial, now)) return absl::OkStatus();
     VERNIER_ASSIGN_OR_RETURN(const Study study, studies_.GetStudy(trial_.study));
     studies_.WaitForEvents(trial_.study, study.last_event, kPeriod, stop);
   }

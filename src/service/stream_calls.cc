@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "src/core/status.h"
 #include "src/service/log_stream.h"
 #include "src/service/reply.h"
@@ -51,12 +53,14 @@ grpc::Status StudyServiceImpl::StreamTrialLogs(grpc::ServerContext* context,
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     if (request->attempt() < 0) return FieldError("attempt", "must not be negative");
     if (request->tail() < 0) return FieldError("tail", "must not be negative");
-    if (request->has_index() && request->role().empty()) {
-      return FieldError("index", "needs a role beside it");
-    }
-    LogStream stream(parts_.studies, parts_.logs, named.id, *request, [&](const v1::LogLine& line) {
-      return writer->Write(line);
-    });
+    VERNIER_ASSIGN_OR_RETURN(LogFilter filter, DecodeFilter(*request));
+    LogStream stream(parts_.studies,
+                     parts_.logs,
+                     parts_.clock,
+                     named.id,
+                     *request,
+                     std::move(filter),
+                     [&](const v1::LogLine& line) { return writer->Write(line); });
     const absl::Status status = stream.Run(stop);
     return absl::IsCancelled(status) ? Stopped() : status;
   };

@@ -71,6 +71,17 @@ constexpr Pair<FailureClass, v1::FailureClass> kFailures[] = {
     {FailureClass::kLost, v1::LOST},
 };
 
+constexpr Pair<Severity, v1::LogLine::Severity> kSeverities[] = {
+    {Severity::kDebug, v1::LogLine::DEBUG},
+    {Severity::kInfo, v1::LogLine::INFO},
+    {Severity::kNotice, v1::LogLine::NOTICE},
+    {Severity::kWarning, v1::LogLine::WARNING},
+    {Severity::kError, v1::LogLine::ERROR},
+    {Severity::kCritical, v1::LogLine::CRITICAL},
+    {Severity::kAlert, v1::LogLine::ALERT},
+    {Severity::kEmergency, v1::LogLine::EMERGENCY},
+};
+
 template <typename Table, typename Core>
 auto ToProto(const Table& table, Core value) {
   for (const auto& [core, proto] : table) {
@@ -119,6 +130,11 @@ std::optional<AttemptState> Decode(v1::AttemptState state) {
 v1::FailureClass Encode(FailureClass failure) { return ToProto(kFailures, failure); }
 std::optional<FailureClass> Decode(v1::FailureClass failure) {
   return FromProto<FailureClass>(kFailures, failure);
+}
+
+v1::LogLine::Severity Encode(Severity severity) { return ToProto(kSeverities, severity); }
+std::optional<Severity> Decode(v1::LogLine::Severity severity) {
+  return FromProto<Severity>(kSeverities, severity);
 }
 
 }  // namespace vernier::wire

@@ -3,10 +3,12 @@
 #include <optional>
 
 #include "vernier/core/error.h"
+#include "vernier/core/severity.h"
 #include "vernier/core/space.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
 #include "vernier/v1/study.pb.h"
+#include "vernier/v1/study_service.pb.h"
 #include "vernier/v1/trial.pb.h"
 
 // Enumerations, each way. Decode gives nullopt for the unspecified value and for values of a newer version.
@@ -26,5 +28,7 @@ v1::AttemptState Encode(AttemptState state);
 std::optional<AttemptState> Decode(v1::AttemptState state);
 v1::FailureClass Encode(FailureClass failure);  // kNone is the unspecified value.
 std::optional<FailureClass> Decode(v1::FailureClass failure);
+v1::LogLine::Severity Encode(Severity severity);
+std::optional<Severity> Decode(v1::LogLine::Severity severity);
 
 }  // namespace vernier::wire

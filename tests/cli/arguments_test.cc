@@ -87,6 +87,28 @@ INSTANTIATE_TEST_SUITE_P(Table,
                              {"k=three", "k: has no value 'three'"},
                          }));
 
+TEST(ParseTimeFlag, TakesTimesAndDurationsBeforeNow) {
+  const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
+  EXPECT_EQ(*ParseTimeFlag("--since", "10m", now), now - absl::Minutes(10));
+  EXPECT_EQ(*ParseTimeFlag("--since", "1h30m", now), now - absl::Minutes(90));
+  EXPECT_EQ(*ParseTimeFlag("--since", "2023-11-14T23:13:20.5+01:00", now),
+            now + absl::Milliseconds(500));
+  for (const std::string text :
+       {"", "soon", "-10m", "2023-11-14", "2023-11-14T22:13:20", "13:00"}) {
+    EXPECT_EQ(ParseTimeFlag("--since", text, now).status().message(),
+              "--since: must be a time such as 2026-11-21T04:12:13Z or a duration before now such "
+              "as 10m, got '" +
+                  text + "'");
+  }
+}
+
+TEST(ParseSeverityFlag, ListsTheKnownOnes) {
+  EXPECT_EQ(*ParseSeverityFlag("--severity", "warning"), Severity::kWarning);
+  EXPECT_EQ(ParseSeverityFlag("--severity", "loud").status().message(),
+            "--severity: must be one of debug, info, notice, warning, error, critical, alert, "
+            "emergency, got 'loud'");
+}
+
 TEST(ExitCodeOf, IsWhatTheGuideSays) {
   EXPECT_EQ(ExitCodeOf(InvalidArgument("x")), ExitCode::kUsage);
   EXPECT_EQ(ExitCodeOf(NotFound("x")), ExitCode::kNotFound);

@@ -109,6 +109,18 @@ TEST_F(OutputTest, WhatIsLittleIsOneFile) {
   EXPECT_THAT(ListSegments(log_), ElementsAre(0));
 }
 
+TEST_F(OutputTest, TimesOfLinesNeverGoBack) {
+  static const char* const kTimes[] = {
+      "2026-01-01T00:00:02.000000Z", "2026-01-01T00:00:01.000000Z", "2026-01-01T00:00:03.000000Z"};
+  static int calls = 0;
+  calls = 0;
+  OutputWriter writer(
+      log_, kLimit, +[] { return std::string(kTimes[calls++]); });
+  EXPECT_EQ(writer.Stamp(), kTimes[0]);
+  EXPECT_EQ(writer.Stamp(), kTimes[0]);
+  EXPECT_EQ(writer.Stamp(), kTimes[2]);
+}
+
 TEST_F(OutputTest, TheBeginningAndTheEndAreKeptWithinTheLimit) {
   OutputWriter writer(log_, kLimit);
   std::int64_t total = 0;

@@ -14,7 +14,6 @@
 #include "src/launch/local/host_inventory.h"
 #include "src/launch/local/port_book.h"
 #include "src/launch/local/replica_records.h"
-#include "src/launch/log_reader.h"
 #include "src/launch/replica_files.h"
 #include "src/launch/supervisor/output_capture.h"
 #include "tests/support/status_matchers.h"
@@ -23,10 +22,8 @@
 namespace vernier::launch {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::Eq;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using testing::IsOk;
 using testing::StatusIs;
 
@@ -145,55 +142,6 @@ TEST(OutputLine, ParsesItsOwnFormOnly) {
   EXPECT_EQ(line->time, absl::UnixEpoch() + absl::Milliseconds(1500));
   EXPECT_TRUE(line->is_error);
   EXPECT_EQ(line->text, "a b");
-}
-
-std::string Stamped(int second, const std::string& text) {
-  return absl::FormatTime(
-             "%Y-%m-%dT%H:%M:%S", absl::UnixEpoch() + absl::Seconds(second), absl::UTCTimeZone()) +
-         ".000000Z O " + text + "\n";
-}
-
-std::vector<std::string> Texts(const absl::StatusOr<std::vector<LogLine>>& lines) {
-  std::vector<std::string> texts;
-  for (const LogLine& line : lines.value()) {
-    texts.push_back(line.role + std::to_string(line.index) + " " + line.text);
-  }
-  return texts;
-}
-
-TEST_F(RecordsTest, ALogIsMergedByTimeAndFollowed) {
-  Write("chief-0/output.log", Stamped(1, "a") + Stamped(3, "c"));
-  Write("worker-1/output.log", Stamped(2, "b") + "1970-01-01T00:00:04.0000");
-  Write("gang.json", "{}");
-  LogReader reader(folder_);
-  EXPECT_THAT(Texts(reader.Read()), ElementsAre("chief0 a", "worker1 b", "chief0 c"));
-  EXPECT_THAT(Texts(reader.Read()), IsEmpty());
-  Write("worker-1/output.log", "00Z O d\n");
-  Write("worker-10/output.log", Stamped(5, "e"));  // Appears later.
-  EXPECT_THAT(Texts(reader.Read()), ElementsAre("worker1 d", "worker10 e"));
-}
-
-TEST_F(RecordsTest, ALogIsFilteredByRoleAndIndex) {
-  for (const std::string folder : {"chief-0", "worker-0", "worker-1"}) {
-    Write(folder + "/output.log", Stamped(1, "x"));
-  }
-  EXPECT_THAT(Texts(LogReader(folder_, {.role = "worker"}).Read()),
-              ElementsAre("worker0 x", "worker1 x"));
-  EXPECT_THAT(Texts(LogReader(folder_, {.role = "worker", .index = 1}).Read()),
-              ElementsAre("worker1 x"));
-  EXPECT_THAT(Texts(LogReader(folder_ + "/none").Read()), IsEmpty());
-}
-
-TEST_F(RecordsTest, ATailIsTheLastLinesOfAllReplicasTogether) {
-  Write("chief-0/output.log", Stamped(1, "a") + Stamped(4, "d") + Stamped(5, "e"));
-  Write("worker-0/output.log", Stamped(2, "b") + Stamped(3, "c"));
-  LogReader reader(folder_);
-  ASSERT_THAT(reader.SeekTail(3), IsOk());
-  EXPECT_THAT(Texts(reader.Read()), ElementsAre("worker0 c", "chief0 d", "chief0 e"));
-  ASSERT_THAT(reader.SeekTail(0), IsOk());
-  EXPECT_THAT(Texts(reader.Read()), IsEmpty());
-  ASSERT_THAT(reader.SeekTail(100), IsOk());
-  EXPECT_THAT(reader.Read().value(), ::testing::SizeIs(5));
 }
 
 TEST_F(RecordsTest, GangAndVerdictReadBack) {

@@ -89,7 +89,7 @@ EnvironmentRequest WithPaths(EnvironmentRequest request) {
 // The installer's last lines, which say what pip did not like.
 std::string Tail(const std::string& folder) {
   OutputCursor cursor(folder + "/" + kOutputFile);
-  const auto marks = cursor.SeekEnd(kTailLines);
+  const auto marks = cursor.SeekTail({.count = kTailLines});
   if (!marks.ok() || marks->empty()) return "";
   cursor.Seek(marks->front());
   const auto chunk = cursor.Read(kTailBytes);

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "src/launch/output_segments.h"
-#include "src/launch/supervisor/system_time.h"
 
 namespace vernier::launch {
 
-OutputWriter::OutputWriter(std::string log_file, std::int64_t most_bytes)
+OutputWriter::OutputWriter(std::string log_file, std::int64_t most_bytes, std::string (*now)())
     : log_file_(std::move(log_file)),
-      segment_bytes_(std::max(most_bytes, kLeastKept) / kMostSegments) {
+      segment_bytes_(std::max(most_bytes, kLeastKept) / kMostSegments),
+      now_(now) {
   Open();
 }
 
@@ -28,11 +28,14 @@ void OutputWriter::Open() {
       open(SegmentPath(log_file_, begin_).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
+const std::string& OutputWriter::Stamp() { return stamp_ = std::max(stamp_, now_()); }
+
 void OutputWriter::Write(std::string_view lines) {
   const std::size_t lost_before = std::exchange(lost_, 0);
   if (lost_before > 0) {
-    Put(TimeStamp() + " E [vernier] " + std::to_string(lost_before) +
-        " bytes of output were lost here: " + std::strerror(error_) + "\n");
+    Put(std::string(lines.substr(0, lines.find(' '))) + " E [vernier] " +
+        std::to_string(lost_before) + " bytes of output were lost here: " + std::strerror(error_) +
+        "\n");
     if (lost_ > 0) lost_ = lost_before;
   }
   Put(lines);

@@ -161,7 +161,7 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
 
   // A line of the replica's output that is ours.
-  void Say(const std::string& text) { log_.Write(TimeStamp() + " E [vernier] " + text + "\n"); }
+  void Say(const std::string& text) { log_.Write(log_.Stamp() + " E [vernier] " + text + "\n"); }
 
   // Until nothing of the program is left. Returns how its main process ended.
   Ending Run() {
@@ -218,7 +218,7 @@ class Supervisor {
         Finish(stream);
       } else {
         std::string lines;
-        stream.cutter.Feed({buffer, static_cast<std::size_t>(got)}, TimeStamp(), lines);
+        stream.cutter.Feed({buffer, static_cast<std::size_t>(got)}, log_.Stamp(), lines);
         log_.Write(lines);
       }
     }
@@ -229,7 +229,7 @@ class Supervisor {
     close(stream.fd);
     stream.fd = -1;
     std::string lines;
-    stream.cutter.Finish(TimeStamp(), lines);
+    stream.cutter.Finish(log_.Stamp(), lines);
     log_.Write(lines);
   }
 
@@ -333,9 +333,12 @@ bool IsToRestart(const SupervisedProgram& program, int run, const Ending& ending
 }
 
 // A line between what two runs printed.
-std::string RestartNotice(const SupervisedProgram& program, int run, const Ending& ending) {
+std::string RestartNotice(const std::string& time,
+                          const SupervisedProgram& program,
+                          int run,
+                          const Ending& ending) {
   const jobs::ReplicaExit& exit = ending.exit;
-  return TimeStamp() + " E [vernier] restart " + std::to_string(run) + " of " +
+  return time + " E [vernier] restart " + std::to_string(run) + " of " +
          std::to_string(program.restarts) + ": the program was ended by " +
          (exit.signal.has_value() ? "signal " + std::to_string(*exit.signal)
                                   : "status " + std::to_string(exit.exit_code.value_or(0))) +
@@ -360,7 +363,7 @@ void Supervise() {
     const bool again = IsToRestart(*program, run, ending);
     const bool recorded = RecordEnding(again ? EarlierExitFile(run) : kExitFile, ending);
     if (!again || !recorded) return;
-    log.Write(RestartNotice(*program, run, ending));
+    log.Write(RestartNotice(log.Stamp(), *program, run, ending));
   }
 }
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "src/cli/terminal/text.h"
+#include "vernier/v1/study_service.pb.h"
+
+// Lines that replicas printed, for people and for programs.
+namespace vernier::cli {
+
+// The lines of what a log line says: of its message, which may hold several, or of the text that is no JSON.
+std::vector<std::string_view> MessageLines(const v1::LogLine& line);
+
+// "WARNING".
+std::string_view SeverityText(const v1::LogLine& line);
+Style SeverityStyle(const v1::LogLine& line);
+
+// The message's fields, with the object in `fields_json` as `fields`.
+nlohmann::ordered_json LogLineToJson(const v1::LogLine& line);
+
+}  // namespace vernier::cli

@@ -70,15 +70,29 @@ struct PlacedGang {
   std::string directory;  // Where the attempt's logs and records go; absolute.
 };
 
+// The container that a replica runs in. A launcher that knows none refuses to start it: InvalidArgument.
+struct ReplicaContainer {
+  std::string image;
+  // The replica's argv is the whole command line. Else the image's own entry point is given it; with an empty one, the
+  // arguments that the image itself has for it.
+  bool replaces_entry_point = false;
+  std::string directory;  // Working directory in it; empty: the image's own.
+  // Folders of the host that it sees under the same path, beside the replica's own. Absolute; made if they are not there.
+  std::vector<std::string> mounts;
+  friend bool operator==(const ReplicaContainer&, const ReplicaContainer&) = default;
+};
+
 // One replica, ready to start.
 struct ReplicaProgram {
   std::string role;
   std::int32_t index = 0;
   std::vector<std::string> argv;  // argv[0] is looked up on PATH.
+  std::optional<ReplicaContainer> container;
   bool runs_python = false;  // argv[0] stands for the interpreter of the gang's Python environment.
-  std::map<std::string, std::string> env;  // Added to the launcher's own environment.
-  std::string directory;                   // Working directory.
-  std::string metric_file;                 // CLOUD_ML_HP_METRIC_FILE of this replica.
+  // Added to the launcher's own environment; in a container, to the image's.
+  std::map<std::string, std::string> env;
+  std::string directory;    // Working directory.
+  std::string metric_file;  // CLOUD_ML_HP_METRIC_FILE of this replica.
   // Where its captured output goes: docs/formats/attempt_directory.md.
   std::string log_file;
 };

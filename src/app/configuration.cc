@@ -23,6 +23,8 @@ using codec::Mapping;
 
 constexpr char kDocument[] = "configuration";
 constexpr char kDefaultAddress[] = "127.0.0.1:7117";
+constexpr char kAnyEngine[] = "auto";
+constexpr char kNoEngine[] = "none";
 
 // Of the names, the value that belongs to the text.
 template <typename T>
@@ -166,6 +168,39 @@ absl::StatusOr<std::map<std::string, launch::PythonRuntime>> ReadRuntimes(const 
   return ReadNamed<launch::PythonRuntime>(json, path, &ReadRuntime);
 }
 
+absl::StatusOr<std::string> ReadEngine(const Json& json, const std::string& path) {
+  Names<std::string> names = {{kAnyEngine, kAnyEngine}, {kNoEngine, kNoEngine}};
+  for (const launch::EngineKind kind : launch::kEngineKinds) {
+    names.emplace_back(launch::EngineName(kind), launch::EngineName(kind));
+  }
+  return ReadChoice(json, path, names);
+}
+
+absl::StatusOr<ContainersConfiguration> ReadContainers(const Json& json, const std::string& path) {
+  ContainersConfiguration containers;
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Mapping::Open(json, path, {"engine", "arguments"}));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("engine", containers.engine, &ReadEngine));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("arguments", containers.arguments, &codec::ReadTexts));
+  for (const std::string& argument : containers.arguments.value_or(std::vector<std::string>())) {
+    if (!argument.empty() && argument.find('\0') == std::string::npos) continue;
+    return FieldError(mapping.PathOf("arguments"), "a word must not be empty nor hold a zero byte");
+  }
+  return containers;
+}
+
+launch::ContainerHostOptions ContainerOptions(const ContainersConfiguration& containers) {
+  launch::ContainerHostOptions options{
+      .is_enabled = containers.engine != kNoEngine,
+      .kind = std::nullopt,
+      .arguments = containers.arguments.value_or(std::vector<std::string>()),
+      .images_directory = {}};
+  for (const launch::EngineKind kind : launch::kEngineKinds) {
+    if (containers.engine == launch::EngineName(kind)) options.kind = kind;
+  }
+  return options;
+}
+
 absl::StatusOr<std::vector<std::string>> ReadAddresses(const Json& json, const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> addresses, ReadTextOrTexts(json, path));
   for (const std::string& address : addresses) {  // Whether others may reach it is asked later.
@@ -215,7 +250,8 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text) {
                                           "host",
                                           "regions",
                                           "machines",
-                                          "runtimes"}));
+                                          "runtimes",
+                                          "containers"}));
   Configuration result;
   VERNIER_RETURN_IF_ERROR(mapping.Read("store", result.store, &codec::ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("listen", result.listen, &ReadAddresses));
@@ -227,6 +263,7 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text) {
   VERNIER_RETURN_IF_ERROR(mapping.Read("regions", result.regions, &ReadRegions));
   VERNIER_RETURN_IF_ERROR(mapping.Read("machines", result.machines, &ReadMachines));
   VERNIER_RETURN_IF_ERROR(mapping.Read("runtimes", result.runtimes, &ReadRuntimes));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("containers", result.containers, &ReadContainers));
   return result;
 }
 
@@ -253,6 +290,8 @@ Configuration Overlay(const Configuration& above, const Configuration& below) {
   TakeIfUnsaid(result.regions, below.regions);
   TakeIfUnsaid(result.machines, below.machines);
   TakeIfUnsaid(result.runtimes, below.runtimes);
+  TakeIfUnsaid(result.containers.engine, below.containers.engine);
+  TakeIfUnsaid(result.containers.arguments, below.containers.arguments);
   return result;
 }
 
@@ -272,6 +311,7 @@ absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration
       .supervisor = configuration.supervisor,
       .machines = configuration.machines,
       .runtimes = WithAbsolutePaths(configuration.runtimes),
+      .containers = ContainerOptions(configuration.containers),
       .regions = {}};
   for (const auto& [name, region] : configuration.regions) options.regions.push_back(name);
   if (options.listen.empty()) options.listen = {kDefaultAddress};

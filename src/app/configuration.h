@@ -40,6 +40,13 @@ struct HostConfiguration {
   friend bool operator==(const HostConfiguration&, const HostConfiguration&) = default;
 };
 
+// What runs container images.
+struct ContainersConfiguration {
+  std::string engine;  // "auto", "podman", "docker", "apptainer", "none".
+  std::optional<std::vector<std::string>> arguments;
+  friend bool operator==(const ContainersConfiguration&, const ContainersConfiguration&) = default;
+};
+
 struct ZoneConfiguration {
   std::string backend = "local";
   friend bool operator==(const ZoneConfiguration&, const ZoneConfiguration&) = default;
@@ -63,6 +70,7 @@ struct Configuration {
   std::map<std::string, RegionConfiguration> regions;  // Empty: every region is this host.
   std::optional<jobs::MachineCatalogue> machines;      // The standard ones with those of the file.
   std::map<std::string, launch::PythonRuntime> runtimes;
+  ContainersConfiguration containers;
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 

@@ -5,6 +5,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/core/byte_size.h"
+#include "src/core/status.h"
 #include "src/launch/local/control_group_host.h"
 #include "src/launch/local/gpu_inventory.h"
 #include "src/launch/local/host_inventory.h"
@@ -35,9 +36,18 @@ void AddGpus(HostReport& report) {
 
 }  // namespace
 
+absl::StatusOr<std::string> DescribeContainers(const launch::ContainerHostOptions& options) {
+  VERNIER_ASSIGN_OR_RETURN(const launch::ContainerEngine engine,
+                           launch::ContainerHost(options).Engine());
+  return launch::DescribeEngine(engine);
+}
+
 HostReport ExamineHost() {
   HostReport report;
   AddGpus(report);
+  const absl::StatusOr<std::string> containers = DescribeContainers({});
+  report.runs_containers = containers.ok();
+  report.containers = containers.ok() ? *containers : std::string(containers.status().message());
   const launch::ControlGroupHost host = launch::ExamineControlGroups({});
   report.limits = launch::DescribeLimits(host);
   report.is_limited = host.limits_memory && host.limits_cpus;

@@ -13,6 +13,7 @@
 #include "src/base/log.h"
 #include "src/jobs/layout.h"
 #include "src/jobs/resolution.h"
+#include "src/launch/container/container_launcher.h"
 #include "src/launch/local/host_inventory.h"
 #include "src/launch/local/local_launcher.h"
 #include "src/launch/python/python_launcher.h"
@@ -33,7 +34,8 @@ launch::LocalLauncherOptions LauncherOptions(const ServerOptions& options) {
           .gpus = options.gpus,
           .detect_gpus = options.detect_gpus,
           .fitting = options.fitting,
-          .control_group = options.control_group};
+          .control_group = options.control_group,
+          .containers = nullptr};
 }
 
 // Where jobs run that do not say so.
@@ -95,7 +97,12 @@ absl::Status Keeper::StartEngine() {
   if (options.supervisor.empty()) {
     VERNIER_ASSIGN_OR_RETURN(options.supervisor, launch::FindSupervisor());
   }
+  launch::ContainerHostOptions containers = options_.containers;
+  containers.images_directory = options.runs_directory + "/.images";
+  containers_ = std::make_shared<launch::ContainerHost>(std::move(containers));
+  options.containers = containers_;
   VERNIER_ASSIGN_OR_RETURN(launcher_, launch::NewLocalLauncher(options, clock_));
+  launcher_ = launch::NewContainerLauncher(std::move(launcher_), containers_, options.supervisor);
   launcher_ = launch::NewPythonLauncher(
       std::move(launcher_),
       {.environments_directory = options.runs_directory + "/.environments",
@@ -127,6 +134,7 @@ absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
   VERNIER_RETURN_IF_ERROR(Validate(spec));
   VERNIER_RETURN_IF_ERROR(jobs::ValidateJob(spec));
   if (launcher_ == nullptr) return spec;
+  VERNIER_RETURN_IF_ERROR(CheckEngine(*spec.job));
   const absl::Status fits = launcher_->CheckFits(jobs::MakeGangRequest({}, spec).replicas);
   if (!fits.ok()) {
     return FieldError(spec.job->input.has_value() ? "trainingInput" : "job.replicas",
@@ -134,6 +142,14 @@ absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
   }
   VERNIER_RETURN_IF_ERROR(CheckJobDirectory(*spec.job, WorkingDirectory()));
   return spec;
+}
+
+absl::Status Keeper::CheckEngine(const TrainingJob& job) const {
+  if (job.image.empty()) return absl::OkStatus();
+  const absl::Status engine = containers_->Engine().status();
+  if (engine.ok()) return absl::OkStatus();
+  return FieldError(job.input.has_value() ? "trainingInput.masterConfig.imageUri" : "job.image",
+                    std::string(engine.message()));
 }
 
 absl::StatusOr<absl::Duration> Keeper::Move() {

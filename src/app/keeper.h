@@ -45,15 +45,18 @@ class Keeper final : public service::ClusterSource {
   Keeper(Studies& studies, const Clock& clock, ServerOptions options)
       : studies_(studies), clock_(clock), options_(std::move(options)) {}
   absl::Status StartEngine();
+  // A job with an image needs something to run it.
+  absl::Status CheckEngine(const TrainingJob& job) const;
   absl::Duration Step();
   absl::StatusOr<absl::Duration> Move();
 
   Studies& studies_;
   const Clock& clock_;
   const ServerOptions options_;
-  std::unique_ptr<Launcher> launcher_;  // With the engine.
-  std::unique_ptr<Engine> engine_;      // Null: the server runs none.
-  std::string trouble_;                 // What the last step said, so that it is logged once.
+  std::shared_ptr<launch::ContainerHost> containers_;  // With the launcher.
+  std::unique_ptr<Launcher> launcher_;                 // With the engine.
+  std::unique_ptr<Engine> engine_;                     // Null: the server runs none.
+  std::string trouble_;  // What the last step said, so that it is logged once.
   absl::Mutex mu_;
   std::unique_ptr<base::BackgroundLoop> loop_ ABSL_GUARDED_BY(mu_);
 };

@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "grpcpp/channel.h"
 #include "src/jobs/machine_catalogue.h"
+#include "src/launch/container/engine.h"
 #include "src/launch/local/host_capacity.h"
 #include "src/launch/python/environments.h"
 
@@ -45,6 +46,8 @@ struct ServerOptions {
   std::optional<jobs::MachineCatalogue> machines;
   // The Python interpreters that jobs name as their runtimes; another name is refused. Empty: each is this host's python3.
   std::map<std::string, launch::PythonRuntime> runtimes;
+  // What runs container images. Its folder of images is that of the runs.
+  launch::ContainerHostOptions containers;
   // What jobs may name as their region. Empty: anything.
   std::vector<std::string> regions;
 };

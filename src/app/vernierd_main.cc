@@ -16,6 +16,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/app/configuration.h"
+#include "src/app/host_report.h"
 #include "src/app/paths.h"
 #include "src/app/server.h"
 #include "src/base/log.h"
@@ -146,7 +147,9 @@ int Run(const Flags& flags) {
   const absl::StatusOr<ServerOptions> options = ServerOptionsOf(*configuration);
   if (!options.ok()) return Explain(options.status());
   if (flags.check) {
-    fmt::print("the configuration is valid\n");
+    const absl::StatusOr<std::string> containers = DescribeContainers(options->containers);
+    fmt::print("the configuration is valid\ncontainers: {}\n",
+               containers.ok() ? *containers : std::string(containers.status().message()));
     return kOk;
   }
   base::SetLogLevel(configuration->log_level.value_or(base::LogLevel::kInfo));

@@ -169,6 +169,12 @@ Check CheckLimits(const app::HostReport& host) {
                           "docs/guides/training_jobs.md"};
 }
 
+Check CheckContainers(const app::HostReport& host) {
+  return {.name = "containers",
+          .found = host.containers,
+          .advice = host.runs_containers ? "" : "only jobs that name an image need an engine"};
+}
+
 struct NoArgs {};
 
 absl::StatusOr<ExitCode> Examine(Context& context, const NoArgs&) {
@@ -181,7 +187,8 @@ absl::StatusOr<ExitCode> Examine(Context& context, const NoArgs&) {
                                      CheckPort(),
                                      CheckPython(),
                                      CheckGpus(host),
-                                     CheckLimits(host)};
+                                     CheckLimits(host),
+                                     CheckContainers(host)};
   Table table({{.name = "RESULT"},
                {.name = "CHECK"},
                {.name = "FOUND", .flexible = true, .wraps = true},

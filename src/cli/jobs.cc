@@ -75,7 +75,7 @@ absl::StatusOr<StudySpec> MakeSpec(Connection& connection, Context& context, Sub
   }
   VERNIER_ASSIGN_OR_RETURN(StudySpec spec, codec::StudySpecFromJson(job));
   std::error_code error;
-  spec.job->working_directory = fs::current_path(error).string();
+  if (!RunsImages(*spec.job)) spec.job->working_directory = fs::current_path(error).string();
   return spec;
 }
 

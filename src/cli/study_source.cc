@@ -47,7 +47,8 @@ absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view na
   if (!spec.ok()) {
     return WithHint(spec.status(), fmt::format("nothing was stored; mend {} and try again", path));
   }
-  if (spec->job) {
+  // In an image without one, the image's own is meant.
+  if (spec->job && !(RunsImages(*spec->job) && spec->job->working_directory.empty())) {
     std::string& directory = spec->job->working_directory;
     const fs::path folder = FolderOf(path);
     directory =

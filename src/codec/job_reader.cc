@@ -67,6 +67,7 @@ absl::StatusOr<ReplicaSpec> ReadReplica(const Json& json,
                                           "args",
                                           "env",
                                           "directory",
+                                          "image",
                                           "machine",
                                           "cpus",
                                           "memory",
@@ -80,6 +81,7 @@ absl::StatusOr<ReplicaSpec> ReadReplica(const Json& json,
   VERNIER_RETURN_IF_ERROR(mapping.Read("args", replica.args, &ReadTexts));
   VERNIER_RETURN_IF_ERROR(mapping.Read("env", replica.env, &ReadTextMap));
   VERNIER_RETURN_IF_ERROR(mapping.Read("directory", replica.directory, &ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("image", replica.image, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("machine", replica.machine_type, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("cpus", resources.cpus, &ReadNumber));
   VERNIER_RETURN_IF_ERROR(mapping.Read("memory", resources.memory_bytes, &ReadMemory));
@@ -200,6 +202,7 @@ Json ReplicaToJson(const ReplicaSpec& replica) {
   if (!replica.args.empty()) json["args"] = replica.args;
   if (!replica.env.empty()) json["env"] = replica.env;
   if (!replica.directory.empty()) json["directory"] = replica.directory;
+  if (!replica.image.empty()) json["image"] = replica.image;
   if (!replica.machine_type.empty()) json["machine"] = replica.machine_type;
   json["cpus"] = replica.resources.cpus;
   json["memory"] = MemoryToJson(replica.resources.memory_bytes);
@@ -224,6 +227,7 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
                                           "command",
                                           "python",
                                           "trainer",
+                                          "image",
                                           "args",
                                           "env",
                                           "dir",
@@ -249,6 +253,7 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
     }
     VERNIER_ASSIGN_OR_RETURN(job.python, ReadTrainer(*trainer, mapping.PathOf("trainer")));
   }
+  VERNIER_RETURN_IF_ERROR(mapping.Read("image", job.image, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("region", job.region, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("args", job.args, &ReadTexts));
   VERNIER_RETURN_IF_ERROR(mapping.Read("env", job.env, &ReadTextMap));
@@ -276,7 +281,9 @@ Json JobToJson(const TrainingJob& job) {
   } else if (job.python) {
     json["python"] = PythonToJson(*job.python);
   }
-  if (!job.python || !job.command.empty()) json["command"] = job.command;
+  if (!job.image.empty()) json["image"] = job.image;
+  const bool may_lack_command = job.python.has_value() || !job.image.empty();
+  if (!may_lack_command || !job.command.empty()) json["command"] = job.command;
   if (!job.args.empty()) json["args"] = job.args;
   if (!job.env.empty()) json["env"] = job.env;
   if (!job.job_directory.empty()) json["dir"] = job.job_directory;

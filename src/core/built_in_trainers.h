@@ -18,6 +18,11 @@ inline std::string BuiltInModule(std::string_view trainer) {
 
 inline bool IsBuiltInModule(std::string_view module) { return module.starts_with(kBuiltInPackage); }
 
+// Where AI Platform Training kept the images of its built-in algorithms. They stand for trainers, and are not run.
+inline constexpr std::string_view kBuiltInRegistry = "gcr.io/cloud-ml-algos/";
+
+inline bool IsBuiltInImage(std::string_view image) { return image.starts_with(kBuiltInRegistry); }
+
 // "xgboost" of "vernier_trainers.xgboost".  REQUIRES: IsBuiltInModule(module).
 inline std::string_view BuiltInTrainer(std::string_view module) {
   return module.substr(kBuiltInPackage.size());

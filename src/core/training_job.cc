@@ -1,5 +1,6 @@
 #include "vernier/core/training_job.h"
 
+#include "src/core/built_in_trainers.h"
 #include "src/core/check.h"
 
 namespace vernier {
@@ -16,6 +17,13 @@ std::string RoleName(Role role, const TrainingJob& job) {
       return "evaluator";
   }
   VERNIER_CHECK(false, "unknown role");
+}
+
+bool RunsImages(const TrainingJob& job) {
+  if (!job.image.empty()) return true;
+  if (!job.input.has_value() || !job.input->master_config.has_value()) return false;
+  const std::string& image = job.input->master_config->image_uri;
+  return !image.empty() && !IsBuiltInImage(image);
 }
 
 }  // namespace vernier

@@ -75,11 +75,43 @@ absl::Status CheckResources(std::string_view path, const Resources& resources) {
   return absl::OkStatus();
 }
 
-// Kept in the model for launchers that run images; nothing that Vernier brings with it does.
-absl::Status CheckNoImage(std::string_view path, const std::string& image) {
-  if (image.empty()) return absl::OkStatus();
-  return FieldError(fmt::format("{}.image", path),
-                    fmt::format("container images are not run, got '{}'", image));
+// An engine takes it as one word of its command line, which must not look like an option.
+absl::Status CheckImageName(std::string_view path, const std::string& image) {
+  const bool is_word = std::ranges::all_of(image, [](char c) { return c > ' ' && c < '\x7f'; });
+  if (is_word && !image.starts_with('-')) return absl::OkStatus();
+  return FieldError(
+      path,
+      fmt::format("must be an image's name such as docker.io/org/trainer:1, got '{}'", image));
+}
+
+absl::Status CheckImageOfRole(std::string_view path,
+                              const ReplicaSpec& replica,
+                              const TrainingJob& job) {
+  const std::string field = fmt::format("{}.image", path);
+  if (!replica.image.empty() && job.image.empty() && !job.input) {
+    return FieldError(field, "needs job.image: either every replica runs in an image, or none");
+  }
+  return CheckImageName(field, replica.image);
+}
+
+// What a container sees is under the host's own path, which the server's working directory has no part in.
+absl::Status CheckPathForImage(std::string_view field,
+                               const std::string& path,
+                               const TrainingJob& job) {
+  const bool is_found = path.empty() || path.starts_with('/') || path.find("://") != path.npos ||
+                        !job.working_directory.empty();
+  if (is_found || !RunsImages(job)) return absl::OkStatus();
+  return FieldError(
+      field, fmt::format("must be absolute with an image and no working_dir, got '{}'", path));
+}
+
+absl::Status CheckImage(const TrainingJob& job) {
+  VERNIER_RETURN_IF_ERROR(CheckImageName("job.image", job.image));
+  if (!job.image.empty() && job.python.has_value()) {
+    return FieldError("job.image", "cannot go with job.python; give one of them");
+  }
+  return CheckPathForImage(
+      job.input.has_value() ? "trainingInput.jobDir" : "job.dir", job.job_directory, job);
 }
 
 absl::Status CheckReplica(std::string_view path,
@@ -89,11 +121,14 @@ absl::Status CheckReplica(std::string_view path,
     return FieldError(fmt::format("{}.count", path),
                       fmt::format("must be from 0 to {}, got {}", kMaxReplicas, replica.count));
   }
-  if (replica.count > 0 && replica.command.empty() && job.command.empty() && !job.python &&
-      !job.input) {
+  const bool runs_something = !replica.command.empty() || !job.command.empty() ||
+                              !job.image.empty() || job.python || job.input;
+  if (replica.count > 0 && !runs_something) {
     return FieldError("job.command", fmt::format("must not be empty; {} has none either", path));
   }
-  VERNIER_RETURN_IF_ERROR(CheckNoImage(path, replica.image));
+  VERNIER_RETURN_IF_ERROR(CheckImageOfRole(path, replica, job));
+  VERNIER_RETURN_IF_ERROR(
+      CheckPathForImage(fmt::format("{}.directory", path), replica.directory, job));
   VERNIER_RETURN_IF_ERROR(CheckCommand(fmt::format("{}.command", path), replica.command));
   VERNIER_RETURN_IF_ERROR(CheckWords(fmt::format("{}.args", path), replica.args));
   VERNIER_RETURN_IF_ERROR(CheckEnvironment(path, replica.env));
@@ -184,7 +219,7 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
     const std::string path = fmt::format("job.replicas.{}", RoleName(role, job));
     VERNIER_RETURN_IF_ERROR(CheckReplica(path, replica, job));
   }
-  VERNIER_RETURN_IF_ERROR(CheckNoImage("job", job.image));
+  VERNIER_RETURN_IF_ERROR(CheckImage(job));
   VERNIER_RETURN_IF_ERROR(CheckCommand("job.command", job.command));
   VERNIER_RETURN_IF_ERROR(CheckPython(job));
   VERNIER_RETURN_IF_ERROR(CheckBuiltIn(job));

@@ -14,8 +14,6 @@
 namespace vernier::jobs {
 namespace {
 
-constexpr std::string_view kRegistry = "gcr.io/cloud-ml-algos/";
-
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTrainers = {{
     {"boosted_trees", "xgboost"},
     {"linear_learner_cpu", "linear_learner"},
@@ -28,7 +26,7 @@ absl::Status Error(std::string_view field, std::string_view message) {
 
 // Tags and digests tell versions apart, and there is one of each trainer.
 absl::StatusOr<std::string_view> TrainerOf(const std::string& image) {
-  const std::string_view rest = std::string_view(image).substr(kRegistry.size());
+  const std::string_view rest = std::string_view(image).substr(kBuiltInRegistry.size());
   const std::string_view algorithm = rest.substr(0, rest.find_first_of(":@"));
   std::vector<std::string_view> offered;
   for (const auto& [name, trainer] : kTrainers) {
@@ -54,7 +52,7 @@ absl::Status CheckNoOtherProgram(const TrainingInput& input) {
 }  // namespace
 
 absl::StatusOr<std::optional<PythonProgram>> BuiltInProgram(const TrainingInput& input) {
-  if (!input.master_config.has_value() || !input.master_config->image_uri.starts_with(kRegistry)) {
+  if (!input.master_config.has_value() || !IsBuiltInImage(input.master_config->image_uri)) {
     return std::nullopt;
   }
   VERNIER_ASSIGN_OR_RETURN(const std::string_view trainer,

@@ -49,6 +49,7 @@ void AddRole(Role role, const ReplicaSpec& replica, json& document) {
   const std::string prefix(FieldPrefix(role));
   if (role != Role::kPrimary) document[prefix + "_count"] = std::to_string(replica.count);
   if (!replica.machine_type.empty()) document[prefix + "_type"] = replica.machine_type;
+  if (!replica.image.empty()) document[prefix + "_config"]["image_uri"] = replica.image;
   if (replica.resources.gpus == 0) return;
   json& accelerator = document[prefix + "_config"]["accelerator_config"];
   accelerator["count"] = std::to_string(replica.resources.gpus);
@@ -63,9 +64,10 @@ json JobDocument(const TrainingJob& job) {
   if (job.python.has_value()) {
     document["python_module"] = job.python->module;
     document["package_uris"] = job.python->packages;
-  } else {
+  } else if (job.image.empty() || !job.command.empty()) {
     document["command"] = job.command;
   }
+  if (!job.image.empty()) document["master_config"]["image_uri"] = job.image;
   if (!job.region.empty()) document["region"] = job.region;
   if (!job.job_directory.empty()) document["job_dir"] = job.job_directory;
   for (const auto& [role, replica] : job.replicas) {
@@ -103,6 +105,37 @@ void AddPyTorch(const Placement& placement,
   }
 }
 
+// The primary under the given name, the others under their own.
+json ClusterDocument(const StudySpec& spec,
+                     TrialNumber trial,
+                     const Placement& placement,
+                     std::size_t i,
+                     const std::string& primary) {
+  const auto name = [&](const ReplicaPlacement& replica) {
+    return replica.role == placement.front().role ? primary : replica.role;
+  };
+  json cluster = json::object();
+  for (const ReplicaPlacement& replica : placement) {
+    if (replica.role != kEvaluator) cluster[name(replica)].push_back(Address(replica));
+  }
+  json task = {{"type", name(placement[i])}, {"index", placement[i].index}, {"cloud", "vernier"}};
+  if (IsTuned(spec)) task["trial"] = std::to_string(trial.value());
+  return {{"cluster", std::move(cluster)},
+          {"environment", "cloud"},
+          {"job", JobDocument(*spec.job)},
+          {"task", std::move(task)}};
+}
+
+// As TF_CONFIG, for programs that are no TensorFlow: the primary is always the master, and every job has a trial.
+std::string ClusterSpec(const StudySpec& spec,
+                        TrialNumber trial,
+                        const Placement& placement,
+                        std::size_t i) {
+  json document = ClusterDocument(spec, trial, placement, i, "master");
+  if (!IsTuned(spec)) document["task"]["trial"] = "";
+  return Dump(document);
+}
+
 }  // namespace
 
 std::string JobJson(const TrainingJob& job) { return Dump(JobDocument(job)); }
@@ -111,16 +144,7 @@ std::string TfConfig(const StudySpec& spec,
                      TrialNumber trial,
                      const Placement& placement,
                      std::size_t i) {
-  json cluster = json::object();
-  for (const ReplicaPlacement& replica : placement) {
-    if (replica.role != kEvaluator) cluster[replica.role].push_back(Address(replica));
-  }
-  json task = {{"type", placement[i].role}, {"index", placement[i].index}, {"cloud", "vernier"}};
-  if (IsTuned(spec)) task["trial"] = std::to_string(trial.value());
-  return Dump({{"cluster", std::move(cluster)},
-               {"environment", "cloud"},
-               {"job", JobDocument(*spec.job)},
-               {"task", std::move(task)}});
+  return Dump(ClusterDocument(spec, trial, placement, i, placement.front().role));
 }
 
 std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
@@ -141,6 +165,9 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
       // Empty for a replica without devices, so that it never takes another's.
       {"CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(placement[i].gpus, ","))},
   };
+  if (RunsImages(*spec.job)) {
+    variables["CLUSTER_SPEC"] = ClusterSpec(spec, id.trial.number, placement, i);
+  }
   // By these, programs tell that they are being tuned.
   if (IsTuned(spec)) {
     variables["CLOUD_ML_TRIAL_ID"] = trial;

@@ -55,8 +55,9 @@ Failure Classify(std::string_view role, std::int32_t index, const ReplicaExit& e
   switch (KindOf(exit)) {
     case ExitKind::kSuccess:
       return {};
+    case ExitKind::kHostFailed:
     case ExitKind::kNotStarted:
-      return {FailureClass::kUserError,
+      return {exit.host_failed ? FailureClass::kInternal : FailureClass::kUserError,
               fmt::format("{} could not be started: {}.", name, exit.error)};
     case ExitKind::kOutOfMemory:
       return {FailureClass::kOutOfMemory,

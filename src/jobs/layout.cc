@@ -62,6 +62,10 @@ std::map<std::string, Source> EnvironmentSources(const TrainingJob& job,
   return sources;
 }
 
+bool HasOwnCommand(const TrainingJob& job, const ReplicaSpec& replica) {
+  return !replica.command.empty() || !job.command.empty();
+}
+
 std::string Below(std::string_view base, std::string_view path) {
   if (path.empty()) return std::string(base);
   if (path.front() == '/') return std::string(path);
@@ -74,6 +78,7 @@ struct RoleTemplate {
   bool runs_python = false;
   std::map<std::string, std::string> env;
   std::string directory;
+  std::optional<ReplicaContainer> container;
 };
 
 absl::Status FillCommand(const StudySpec& spec,
@@ -115,6 +120,28 @@ void AppendParameters(const StudySpec& spec,
   }
 }
 
+// What containers see of the host: the working directory, if one is given, and the job's directory.
+std::optional<ReplicaContainer> ContainerOf(const TrainingJob& job,
+                                            const ReplicaSpec& replica,
+                                            const std::string& directory) {
+  if (job.image.empty()) return std::nullopt;
+  ReplicaContainer container{.image = replica.image.empty() ? job.image : replica.image,
+                             .replaces_entry_point = HasOwnCommand(job, replica),
+                             .directory = {},
+                             .mounts = {}};
+  if (!job.working_directory.empty() || !replica.directory.empty()) {
+    container.directory = directory;
+    container.mounts.push_back(directory);
+  }
+  constexpr std::string_view kFile = "file://";
+  std::string_view jobs = job.job_directory;
+  if (jobs.starts_with(kFile)) jobs.remove_prefix(kFile.size());
+  if (!jobs.empty() && jobs.find("://") == std::string_view::npos) {
+    container.mounts.push_back(Below(directory, jobs));
+  }
+  return container;
+}
+
 absl::StatusOr<RoleTemplate> FillRole(const StudySpec& spec,
                                       const Trial& trial,
                                       Role role,
@@ -133,6 +160,7 @@ absl::StatusOr<RoleTemplate> FillRole(const StudySpec& spec,
   AppendParameters(spec, trial, placed, result.argv);
   VERNIER_RETURN_IF_ERROR(FillEnvironment(spec, trial, environment, result));
   result.directory = Below(Below(working_directory, job.working_directory), replica.directory);
+  result.container = ContainerOf(job, replica, result.directory);
   return result;
 }
 
@@ -147,6 +175,7 @@ ReplicaProgram MakeReplica(const AttemptId& id,
   ReplicaProgram program{.role = placement.role,
                          .index = placement.index,
                          .argv = role.argv,
+                         .container = role.container,
                          .runs_python = role.runs_python,
                          .env = DefaultVariables(placed.placement),
                          .directory = role.directory,
@@ -163,7 +192,7 @@ ReplicaProgram MakeReplica(const AttemptId& id,
 absl::Status ValidateRole(const StudySpec& spec, Role role, const ReplicaSpec& replica) {
   const TrainingJob& job = *spec.job;
   const std::vector<Source> command = CommandSources(job, role, replica);
-  if (replica.command.empty() && job.command.empty() && !job.python.has_value()) {
+  if (!HasOwnCommand(job, replica) && !job.python.has_value() && job.image.empty()) {
     return FieldError(
         "job.command",
         fmt::format("must not be empty: replica '{}' has none of its own", RoleName(role, job)));

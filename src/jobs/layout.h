@@ -24,7 +24,7 @@ GangRequest MakeGangRequest(const AttemptId& id, const StudySpec& spec);
 // the job has a directory, then `--name=value` for each active parameter that no placeholder of the replica names.
 // Placeholders: `{name}` in command, arguments and environment is the parameter's value; an argument or variable that
 // names an inactive parameter is left out; `{{name}}` is the text {name}; every other brace, and `${name}`, stands for
-// itself.
+// itself. In an image a command takes the place of the entry point; without one, the entry point is given the rest.
 // Environment: the job's, the role's over it, and over both what docs/guides/training_jobs.md lists (TF_CONFIG, RANK,
 // CLOUD_ML_TRIAL_ID, …). Relative directories are those below `working_directory`.
 //

@@ -26,7 +26,7 @@ std::optional<std::int32_t> SignalOf(const ReplicaExit& exit) {
 }
 
 ExitKind KindOf(const ReplicaExit& exit) {
-  if (!exit.error.empty()) return ExitKind::kNotStarted;
+  if (!exit.error.empty()) return exit.host_failed ? ExitKind::kHostFailed : ExitKind::kNotStarted;
   const std::optional<std::int32_t> signal = SignalOf(exit);
   if (!signal.has_value() && exit.exit_code.value_or(0) == 0) return ExitKind::kSuccess;
   if (exit.out_of_memory) return ExitKind::kOutOfMemory;
@@ -39,6 +39,8 @@ Remedy RemedyOf(ExitKind kind, bool lenient) {
   switch (kind) {
     case ExitKind::kFromOutside:
       return Remedy::kRestartReplica;
+    case ExitKind::kHostFailed:
+      return Remedy::kRerunJob;
     case ExitKind::kCrashed:
       return lenient ? Remedy::kRestartReplica : Remedy::kRerunJob;
     case ExitKind::kOwnStatus:

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "src/core/built_in_trainers.h"
 #include "src/core/nearest.h"
 #include "src/core/status.h"
 #include "src/core/training_job_validation.h"
@@ -179,62 +180,99 @@ class MachineResolver {
 
 // --- the program ---
 
-// TensorFlow 1 knows "master", later ones know "chief". Versions from 2.1 on run that.
-std::string PrimaryName(const TrainingInput& input) {
+// TensorFlow 1 knows "master", later ones know "chief". Versions from 2.1 on run that; images say which they want.
+std::string PrimaryName(const TrainingInput& input, bool runs_images) {
+  if (runs_images) return input.use_chief_in_tf_config ? "chief" : "master";
   int major = 0;
   const std::string_view version = input.runtime_version;
   const bool known = absl::SimpleAtoi(std::string(version.substr(0, version.find('.'))), &major);
   return known && major < 2 ? "master" : "chief";
 }
 
-absl::Status CheckNoImage(const TrainingInput& input) {
+// REQUIRES: the role has a config.
+absl::Status CheckContainer(const TrainingInput& input, const RoleInput& role, bool runs_images) {
+  const ReplicaConfig& config = *role.config;
+  const auto field = [&](const char* name) { return fmt::format("{}Config.{}", role.name, name); };
+  if (!config.tpu_tf_version.empty()) {
+    return Error(field("tpuTfVersion"), "is for TPUs, which no host of this server has");
+  }
+  if (IsBuiltInImage(config.image_uri)) {
+    if (role.role == Role::kPrimary) return absl::OkStatus();  // See BuiltInProgram.
+    return Error(field("imageUri"), "is a built-in algorithm, which runs on the master alone");
+  }
+  if (!runs_images && !config.image_uri.empty()) {
+    return Error(field("imageUri"),
+                 "needs masterConfig.imageUri: either all roles have one, or none");
+  }
+  for (const auto& [name, words] : {std::pair("containerCommand", &config.container_command),
+                                    std::pair("containerArgs", &config.container_args)}) {
+    if (words->empty()) continue;
+    if (!runs_images) return Error(field(name), "needs masterConfig.imageUri");
+    if (!input.args.empty()) return Error(field(name), "cannot go with args; give one of them");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckContainers(const TrainingInput& input, bool runs_images) {
   for (const RoleInput& role : RolesOf(input)) {
-    if (!role.config.has_value()) continue;
-    const auto refused = [&](const char* field) {
-      return Error(fmt::format("{}Config.{}", role.name, field),
-                   "is for container images, which this server does not run; give packageUris and "
-                   "pythonModule");
-    };
-    if (!role.config->image_uri.empty()) return refused("imageUri");
-    if (!role.config->container_command.empty()) return refused("containerCommand");
-    if (!role.config->container_args.empty()) return refused("containerArgs");
-    if (!role.config->tpu_tf_version.empty()) {
-      return Error(fmt::format("{}Config.tpuTfVersion", role.name),
-                   "is for TPUs, which no host of this server has");
+    if (role.config.has_value()) {
+      VERNIER_RETURN_IF_ERROR(CheckContainer(input, role, runs_images));
     }
   }
   return absl::OkStatus();
 }
 
+// An image brings everything with it.
+absl::Status ResolveImages(const TrainingInput& input, TrainingJob& job) {
+  constexpr char kWhole[] =
+      "cannot go with masterConfig.imageUri, which brings the program with it";
+  if (!input.package_uris.empty()) return Error("packageUris", kWhole);
+  if (!input.python_module.empty()) return Error("pythonModule", kWhole);
+  if (!input.runtime_version.empty()) return Error("runtimeVersion", kWhole);
+  job.image = input.master_config->image_uri;
+  for (const RoleInput& role : RolesOf(input)) {
+    const auto replica = job.replicas.find(role.role);
+    if (replica == job.replicas.end() || !role.config.has_value()) continue;
+    if (role.role != Role::kPrimary) replica->second.image = role.config->image_uri;
+    replica->second.command = role.config->container_command;
+    replica->second.args = role.config->container_args;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PythonProgram> PackagedProgram(const TrainingInput& input) {
-  VERNIER_RETURN_IF_ERROR(CheckNoImage(input));
   if (input.python_module.empty()) {
     return Error("pythonModule", "is missing; it names the module to run, such as trainer.task");
   }
   if (input.package_uris.empty()) {
-    return Error("packageUris", "must name the package that holds pythonModule");
+    return Error("packageUris",
+                 "must name the package that holds pythonModule; or give masterConfig.imageUri");
   }
   return PythonProgram{.module = input.python_module,
                        .packages = input.package_uris,
                        .runtime = input.runtime_version};
 }
 
-absl::Status ResolveProgram(const TrainingInput& input, TrainingJob& job) {
-  VERNIER_ASSIGN_OR_RETURN(std::optional<PythonProgram> program, BuiltInProgram(input));
-  if (!program.has_value()) {
-    VERNIER_ASSIGN_OR_RETURN(program, PackagedProgram(input));
+absl::Status ResolvePython(const TrainingInput& input, TrainingJob& job) {
+  VERNIER_ASSIGN_OR_RETURN(job.python, BuiltInProgram(input));
+  if (!job.python.has_value()) {
+    VERNIER_ASSIGN_OR_RETURN(job.python, PackagedProgram(input));
   }
   if (input.package_uris.size() > kMaxPackages) {
     return Error(
         "packageUris",
         fmt::format("must be at most {}, got {}", kMaxPackages, input.package_uris.size()));
   }
+  return CheckOneReplica(input, job);
+}
+
+absl::Status ResolveProgram(const TrainingInput& input, bool runs_images, TrainingJob& job) {
+  VERNIER_RETURN_IF_ERROR(CheckContainers(input, runs_images));
   job.command.clear();
-  job.python = std::move(program);
-  VERNIER_RETURN_IF_ERROR(CheckOneReplica(input, job));
+  VERNIER_RETURN_IF_ERROR(runs_images ? ResolveImages(input, job) : ResolvePython(input, job));
   job.args = input.args;
   job.job_directory = input.job_dir;
-  job.primary_name = PrimaryName(input);
+  job.primary_name = PrimaryName(input, runs_images);
   return absl::OkStatus();
 }
 
@@ -272,6 +310,7 @@ absl::Status CheckSaidOnce(const TrainingJob& given, const TrainingJob& resolved
   const std::pair<const char*, bool> fields[] = {
       {"command", differs(&TrainingJob::command)},
       {"python", differs(&TrainingJob::python)},
+      {"image", differs(&TrainingJob::image)},
       {"args", differs(&TrainingJob::args)},
       {"dir", differs(&TrainingJob::job_directory)},
       {"replicas", differs(&TrainingJob::replicas)},
@@ -290,7 +329,7 @@ absl::StatusOr<TrainingJob> ResolveInput(const TrainingJob& given,
   const TrainingInput& input = *given.input;
   TrainingJob job = given;
   VERNIER_RETURN_IF_ERROR(MachineResolver(input, catalogue, job).Run());
-  VERNIER_RETURN_IF_ERROR(ResolveProgram(input, job));
+  VERNIER_RETURN_IF_ERROR(ResolveProgram(input, RunsImages(given), job));
   VERNIER_RETURN_IF_ERROR(ResolveScheduling(input, job));
   job.region = input.region;
   VERNIER_RETURN_IF_ERROR(CheckSaidOnce(given, job));

@@ -10,7 +10,9 @@
 namespace vernier::launch {
 namespace {
 
-constexpr std::string_view kForm = "vernier-program-4";
+constexpr std::string_view kForm = "vernier-program-5";
+// Knows no containers.
+constexpr std::string_view kFormWithoutContainers = "vernier-program-4";
 // Knows neither restarts nor shares.
 constexpr std::string_view kFormOfBefore = "vernier-program-2";
 
@@ -37,6 +39,11 @@ void AddField(std::string& bytes, std::string_view field) {
   bytes.push_back('\0');
 }
 
+void AddList(std::string& bytes, const std::vector<std::string>& texts) {
+  AddField(bytes, std::to_string(texts.size()));
+  for (const std::string& text : texts) AddField(bytes, text);
+}
+
 // Takes fields off the front of the bytes. Once one is missing, every later one is too.
 class Fields {
  public:
@@ -59,6 +66,11 @@ class Fields {
     if (error != std::errc() || end != text.data() + text.size() || number < 0) ok_ = false;
     return number;
   }
+  std::vector<std::string> List() {
+    std::vector<std::string> texts;
+    for (std::int64_t left = Number(); left > 0 && ok_; --left) texts.push_back(Text());
+    return texts;
+  }
   bool ok() const { return ok_; }
   bool done() const { return ok_ && rest_.empty(); }
 
@@ -70,9 +82,13 @@ class Fields {
 void ReadShare(Fields& fields, SupervisedProgram& program) {
   program.share.cpu_millis = fields.Number();
   program.share.memory_bytes = fields.Number();
-  for (std::int64_t left = fields.Number(); left > 0 && fields.ok(); --left) {
-    program.control_groups.push_back(fields.Text());
-  }
+  program.control_groups = fields.List();
+}
+
+void ReadContainer(Fields& fields, ContainerSteps& container) {
+  container.within_client = fields.Number() != 0;
+  container.inspect = fields.List();
+  container.remove = fields.List();
 }
 
 bool WriteAll(int fd, std::string_view bytes) {
@@ -102,8 +118,7 @@ std::string EncodeProgram(const SupervisedProgram& program) {
   AddField(bytes, std::to_string(program.output_bytes));
   AddField(bytes, std::to_string(program.restarts));
   AddField(bytes, program.lenient ? "1" : "0");
-  AddField(bytes, std::to_string(program.argv.size()));
-  for (const std::string& argument : program.argv) AddField(bytes, argument);
+  AddList(bytes, program.argv);
   AddField(bytes, std::to_string(program.env.size()));
   for (const auto& [name, value] : program.env) {
     AddField(bytes, name);
@@ -111,31 +126,33 @@ std::string EncodeProgram(const SupervisedProgram& program) {
   }
   AddField(bytes, std::to_string(program.share.cpu_millis));
   AddField(bytes, std::to_string(program.share.memory_bytes));
-  AddField(bytes, std::to_string(program.control_groups.size()));
-  for (const std::string& group : program.control_groups) AddField(bytes, group);
+  AddList(bytes, program.control_groups);
+  AddField(bytes, program.container.within_client ? "1" : "0");
+  AddList(bytes, program.container.inspect);
+  AddList(bytes, program.container.remove);
   return bytes;
 }
 
 std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes) {
   Fields fields(bytes);
   const std::string form = fields.Text();
-  if (form != kForm && form != kFormOfBefore) return std::nullopt;
+  const bool is_oldest = form == kFormOfBefore;
+  if (form != kForm && form != kFormWithoutContainers && !is_oldest) return std::nullopt;
   SupervisedProgram program;
   program.directory = fields.Text();
   program.grace_ms = fields.Number();
   program.output_bytes = fields.Number();
-  if (form == kForm) {
+  if (!is_oldest) {
     program.restarts = fields.Number();
     program.lenient = fields.Number() != 0;
   }
-  for (std::int64_t left = fields.Number(); left > 0 && fields.ok(); --left) {
-    program.argv.push_back(fields.Text());
-  }
+  program.argv = fields.List();
   for (std::int64_t left = fields.Number(); left > 0 && fields.ok(); --left) {
     std::string name = fields.Text();
     program.env.emplace_back(std::move(name), fields.Text());
   }
-  if (form == kForm) ReadShare(fields, program);
+  if (!is_oldest) ReadShare(fields, program);
+  if (form == kForm) ReadContainer(fields, program.container);
   if (!fields.done() || program.argv.empty()) return std::nullopt;
   return program;
 }

@@ -37,6 +37,16 @@ std::string EarlierExitFile(int run);
 // is gone.
 inline constexpr char kReplicaVariable[] = "VERNIER_REPLICA_DIRECTORY";
 
+// How a supervisor looks after the container whose client its program is. Command lines; empty ones: nothing is to be done.
+struct ContainerSteps {
+  // The engine runs the program below its client, in whose process group it is: nothing of it outlives the two.
+  bool within_client = false;
+  std::vector<std::string>
+      inspect;  // Tells what became of it: "true|TIME" after a kill for want of memory, TIME its start.
+  std::vector<std::string> remove;  // Kills what runs in it, and removes it.
+  friend bool operator==(const ContainerSteps&, const ContainerSteps&) = default;
+};
+
 // What one supervisor runs.
 struct SupervisedProgram {
   std::vector<std::string> argv;
@@ -50,11 +60,12 @@ struct SupervisedProgram {
   Share share;
   std::vector<std::string>
       control_groups;  // Made for each run and removed after it; empty: it is held to nothing.
+  ContainerSteps container;
   friend bool operator==(const SupervisedProgram&, const SupervisedProgram&) = default;
 };
 
-// Fields that end with a NUL byte, so that any text is safe; the first names the form. An older form, which knows neither
-// restarts nor shares, is read too.
+// Fields that end with a NUL byte, so that any text is safe; the first names the form. Older forms, which know no containers,
+// or neither restarts nor shares, are read too.
 std::string EncodeProgram(const SupervisedProgram& program);
 std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes);
 

@@ -27,6 +27,7 @@ void EncodeReplica(const ReplicaSpec& replica, v1::ReplicaSpec* out) {
   for (const auto& arg : replica.args) out->add_args(arg);
   for (const auto& [name, value] : replica.env) (*out->mutable_env())[name] = value;
   out->set_directory(replica.directory);
+  out->set_image(replica.image);
   out->set_cpus(replica.resources.cpus);
   out->set_memory_bytes(replica.resources.memory_bytes);
   out->set_gpus(replica.resources.gpus);
@@ -42,6 +43,7 @@ ReplicaSpec DecodeReplica(const v1::ReplicaSpec& replica) {
   decoded.args.assign(replica.args().begin(), replica.args().end());
   decoded.env.insert(replica.env().begin(), replica.env().end());
   decoded.directory = replica.directory();
+  decoded.image = replica.image();
   if (replica.has_cpus()) decoded.resources.cpus = replica.cpus();
   decoded.resources.memory_bytes = replica.memory_bytes();
   decoded.resources.gpus = replica.gpus();
@@ -128,6 +130,7 @@ void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
   out->set_output_bytes(job.output_bytes);
   if (job.input.has_value()) EncodeTrainingInput(*job.input, out->mutable_training_input());
   if (job.python.has_value()) EncodePython(*job.python, out->mutable_python());
+  out->set_image(job.image);
   out->set_region(job.region);
   out->set_priority(job.priority);
   EncodeLimits(job, out);
@@ -147,6 +150,7 @@ absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
   if (job.has_output_bytes()) decoded.output_bytes = job.output_bytes();
   if (job.has_training_input()) decoded.input = DecodeTrainingInput(job.training_input());
   if (job.has_python()) decoded.python = DecodePython(job.python());
+  decoded.image = job.image();
   decoded.region = job.region();
   decoded.priority = job.priority();
   DecodeLimits(job, &decoded);

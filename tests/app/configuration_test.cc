@@ -39,6 +39,7 @@ machines:
 runtimes:
   2.11: {python: opt/tf-2.11/bin/python, wheels: /opt/wheels}
   default: {}
+containers: {engine: podman, arguments: [--ulimit, "nofile=1024:1024"]}
 )";
 
 TEST(Configuration, IsReadWhole) {
@@ -65,6 +66,9 @@ TEST(Configuration, IsReadWhole) {
                                launch::PythonRuntime{.python = "opt/tf-2.11/bin/python",
                                                      .wheels = "/opt/wheels"}),
                           Pair("default", launch::PythonRuntime{})));
+  EXPECT_EQ(read.containers,
+            (ContainersConfiguration{.engine = "podman",
+                                     .arguments = {{"--ulimit", "nofile=1024:1024"}}}));
 }
 
 TEST(Configuration, MayBeJsonAndOneAddress) {
@@ -95,6 +99,20 @@ TEST(Configuration, BecomesOptionsWithDefaults) {
             std::filesystem::absolute("opt/tf-2.11/bin/python").string());
   EXPECT_EQ(full.runtimes.at("2.11").wheels, "/opt/wheels");
   EXPECT_EQ(full.runtimes.at("default").python, "python3");
+  EXPECT_TRUE(full.containers.is_enabled);
+  EXPECT_EQ(full.containers.kind, launch::EngineKind::kPodman);
+  EXPECT_THAT(full.containers.arguments, ElementsAre("--ulimit", "nofile=1024:1024"));
+}
+
+TEST(Configuration, AnyEngineOrNoneRunsImages) {
+  const auto options_of = [](const char* text) {
+    return ServerOptionsOf(*ParseConfiguration(text))->containers;
+  };
+  for (const char* text : {"{}", "containers: {engine: auto}"}) {
+    EXPECT_TRUE(options_of(text).is_enabled) << text;
+    EXPECT_EQ(options_of(text).kind, std::nullopt) << text;
+  }
+  EXPECT_FALSE(options_of("containers: {engine: none}").is_enabled);
 }
 
 TEST(Configuration, AnEmptyListOfDevicesOffersNone) {
@@ -209,6 +227,15 @@ INSTANTIATE_TEST_SUITE_P(
         {"Tier",
          "machines: {tiers: {BIG: {master: {machine: big}}}}",
          "machines.tiers.BIG: there is no machine 'big'"},
+        {"Engine",
+         "containers: {engine: rocker}",
+         "containers.engine: unknown value 'rocker'; did you mean 'docker'?"},
+        {"EngineArguments",
+         "containers: {arguments: --rm}",
+         "containers.arguments: must be a list, got \"--rm\""},
+        {"EmptyEngineArgument",
+         "containers: {arguments: ['']}",
+         "containers.arguments: a word must not be empty nor hold a zero byte"},
         {"Runtimes", "runtimes: python3", "runtimes: must be a mapping of names, got \"python3\""},
         {"RuntimeKey",
          "runtimes: {a: {pyhton: python3}}",

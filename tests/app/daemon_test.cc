@@ -205,9 +205,13 @@ TEST(Daemon, IsConfiguredByAFileThatFlagsBeat) {
 TEST(Daemon, ChecksItsConfigurationWithoutStarting) {
   const TemporaryFolder folder;
   const std::string file = folder / "server.yaml";
-  std::ofstream(file) << "store: " << (folder / "never.db") << "\nhost: {cpus: 2}\n";
+  std::ofstream(file) << "store: " << (folder / "never.db")
+                      << "\nhost: {cpus: 2}\ncontainers: {engine: none}\n";
   Daemon good({"--config", file, "--check"});
   EXPECT_EQ(good.ReadLine(), "the configuration is valid\n");
+  EXPECT_EQ(good.ReadLine(),
+            "containers: this server runs no container images; its configuration says "
+            "containers.engine: none\n");
   EXPECT_EQ(good.Wait(), 0);
   EXPECT_FALSE(std::filesystem::exists(folder / "never.db"));
   std::ofstream(file) << "host: {cpu: 2}\n";

@@ -150,6 +150,17 @@ TEST(StudyFile, ReadsHowAJobIsLimitedAndTriedAgain) {
   EXPECT_EQ(Parse(StudySpecToYaml(spec)).job, spec.job);
 }
 
+TEST(StudyFile, AJobMayBeAnImageAlone) {
+  const StudySpec spec = Parse(
+      "study: tiny\nobjective: {minimize: loss}\nparameters: {x: {float: [0, 1]}}\n"
+      "job:\n  image: org/trainer:1\n  replicas: {chief: 1, worker: {image: org/worker:1}}\n");
+  EXPECT_EQ(spec.job->image, "org/trainer:1");
+  EXPECT_THAT(spec.job->command, ElementsAre());
+  EXPECT_EQ(spec.job->replicas.at(Role::kPrimary).image, "");
+  EXPECT_EQ(spec.job->replicas.at(Role::kWorker).image, "org/worker:1");
+  EXPECT_EQ(Parse(StudySpecToYaml(spec)).job, spec.job);
+}
+
 TEST(StudyFile, ThreeLinesOfJobAreEnough) {
   const StudySpec spec = Parse(
       "study: tiny\nobjective: {minimize: loss}\nparameters: {x: {float: [0, 1]}}\n"

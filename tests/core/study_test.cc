@@ -76,6 +76,21 @@ TEST(ValidateStudy, AReplicaMayBringItsOwnCommand) {
   EXPECT_THAT(Validate(spec), IsOk());
 }
 
+TEST(ValidateStudy, AnImageNeedsNoCommand) {
+  StudySpec spec = Sound();
+  spec.job->command.clear();
+  spec.job->image = "docker.io/org/trainer@sha256:0123";
+  spec.job->working_directory.clear();
+  spec.job->replicas[Role::kWorker].image = "localhost:5000/worker:1";
+  for (const char* directory : {"", "/out", "gs://bucket/out"}) {
+    spec.job->job_directory = directory;
+    EXPECT_THAT(Validate(spec), IsOk()) << directory;
+  }
+  spec.job->working_directory = "/src";
+  spec.job->job_directory = "out";
+  EXPECT_THAT(Validate(spec), IsOk());
+}
+
 struct StudyCase {
   std::string name;
   std::function<void(StudySpec&)> spoil;
@@ -108,12 +123,42 @@ INSTANTIATE_TEST_SUITE_P(
         {"NameTooLong",
          [](StudySpec& s) { s.name = std::string(129, 'x'); },
          "study: must match ^[A-Za-z][A-Za-z0-9_-]{0,127}$, got '" + std::string(129, 'x') + "'"},
-        {"Image",
-         [](StudySpec& s) { s.job->image = "gcr.io/a"; },
-         "job.image: container images are not run, got 'gcr.io/a'"},
-        {"ImageOfARole",
+        {"ImageLikeAnOption",
+         [](StudySpec& s) { s.job->image = "--privileged"; },
+         "job.image: must be an image's name such as docker.io/org/trainer:1, got '--privileged'"},
+        {"ImageOfTwoWords",
+         [](StudySpec& s) {
+           s.job->image = "a";
+           s.job->replicas[Role::kWorker].image = "b c";
+         },
+         "job.replicas.worker.image: must be an image's name such as docker.io/org/trainer:1, got "
+         "'b c'"},
+        {"ImageOfARoleAlone",
          [](StudySpec& s) { s.job->replicas[Role::kWorker].image = "b"; },
-         "job.replicas.worker.image: container images are not run, got 'b'"},
+         "job.replicas.worker.image: needs job.image: either every replica runs in an image, or "
+         "none"},
+        {"ImageAndPackage",
+         [](StudySpec& s) {
+           s.job->command.clear();
+           s.job->image = "a";
+           s.job->python = PythonProgram{.module = "m"};
+         },
+         "job.image: cannot go with job.python; give one of them"},
+        {"JobDirectoryNowhere",
+         [](StudySpec& s) {
+           s.job->image = "a";
+           s.job->working_directory.clear();
+           s.job->job_directory = "out";
+         },
+         "job.dir: must be absolute with an image and no working_dir, got 'out'"},
+        {"DirectoryNowhere",
+         [](StudySpec& s) {
+           s.job->image = "a";
+           s.job->working_directory.clear();
+           s.job->replicas[Role::kWorker].directory = "w";
+         },
+         "job.replicas.worker.directory: must be absolute with an image and no working_dir, got "
+         "'w'"},
         {"NoObjective",
          [](StudySpec& s) { s.objectives.clear(); },
          "objective: must name a metric; only a job without parameters, of one trial, needs none"},

@@ -70,6 +70,10 @@ INSTANTIATE_TEST_SUITE_P(
                  {.exit_code = 0, .out_of_memory = true},
                  FailureClass::kNone,
                  ""},
+        ExitCase{"HostFailed",
+                 {.exit_code = 125, .error = "Error: no daemon", .host_failed = true},
+                 FailureClass::kInternal,
+                 "The replica worker 1 could not be started: Error: no daemon."},
         ExitCase{"NotStarted",
                  {.error = "cannot run 'pyhton3': No such file or directory"},
                  FailureClass::kUserError,
@@ -143,7 +147,12 @@ INSTANTIATE_TEST_SUITE_P(
                    kSuccess,
                    kNone,
                    kNone},
-        RemedyCase{"NotStarted", {.error = "no such program"}, kNotStarted, kNone, kNone}),
+        RemedyCase{"NotStarted", {.error = "no such program"}, kNotStarted, kNone, kNone},
+        RemedyCase{"HostFailed",
+                   {.exit_code = 125, .error = "engine is down", .host_failed = true},
+                   kHostFailed,
+                   kRerunJob,
+                   kRerunJob}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

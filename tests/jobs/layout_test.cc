@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 #include "src/jobs/environment.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
@@ -315,6 +316,78 @@ TEST(WorkingDirectory, IsBelowTheStudysUnlessAbsolute) {
   EXPECT_EQ(gang.replicas[0].directory, "/home/u/project");
   EXPECT_EQ(gang.replicas[1].directory, "/home/u/project/part");
   EXPECT_EQ(gang.replicas[4].directory, "/elsewhere");
+}
+
+StudySpec InImages() {
+  StudySpec spec = FiveRoles();
+  spec.job->command.clear();
+  spec.job->image = "org/trainer:1";
+  spec.job->job_directory = "file:///out";
+  spec.job->replicas[Role::kParameterServer].image = "org/ps:1";
+  return spec;
+}
+
+TEST(Image, GivesItsEntryPointTheArgumentsAndParameters) {
+  const auto gang = Program(InImages());
+  ASSERT_THAT(gang.status(), IsOk());
+  const ReplicaProgram& chief = gang->replicas[0];
+  EXPECT_THAT(chief.argv,
+              ElementsAre("--steps",
+                          "9",
+                          "--job-dir",
+                          "file:///out/3",
+                          "--lr=1e-05",
+                          "--width=64",
+                          "--batch=16",
+                          "--kind=a b",
+                          "--deep=true"));
+  EXPECT_EQ(chief.container,
+            (ReplicaContainer{.image = "org/trainer:1",
+                              .replaces_entry_point = false,
+                              .directory = "",
+                              .mounts = {"/out"}}));
+  EXPECT_EQ(gang->replicas[3].container->image, "org/ps:1");
+}
+
+TEST(Image, ACommandTakesThePlaceOfItsEntryPoint) {
+  StudySpec spec = InImages();
+  spec.job->replicas[Role::kWorker].command = {"work"};
+  const auto gang = Program(spec);
+  ASSERT_THAT(gang.status(), IsOk());
+  EXPECT_FALSE(gang->replicas[0].container->replaces_entry_point);
+  EXPECT_TRUE(gang->replicas[1].container->replaces_entry_point);
+  EXPECT_EQ(gang->replicas[1].argv.front(), "work");
+}
+
+TEST(Image, SeesAWorkingDirectoryThatIsGivenAndAJobDirectoryThatIsOfThisHost) {
+  StudySpec spec = InImages();
+  spec.job->working_directory = "/src";
+  spec.job->job_directory = "out";
+  spec.job->replicas[Role::kWorker].directory = "w";
+  const auto gang = Program(spec);
+  ASSERT_THAT(gang.status(), IsOk());
+  EXPECT_EQ(gang->replicas[0].container->directory, "/src");
+  EXPECT_THAT(gang->replicas[0].container->mounts, ElementsAre("/src", "/src/out"));
+  EXPECT_THAT(gang->replicas[1].container->mounts, ElementsAre("/src/w", "/src/w/out"));
+
+  spec.job->job_directory = "gs://bucket/out";
+  EXPECT_THAT(Program(spec)->replicas[0].container->mounts, ElementsAre("/src"));
+}
+
+TEST(Image, IsToldItsClusterWithAMasterWhateverThePrimaryIsCalled) {
+  const auto gang = Program(InImages());
+  ASSERT_THAT(gang.status(), IsOk());
+  const auto chief = nlohmann::json::parse(gang->replicas[0].env.at("CLUSTER_SPEC"));
+  EXPECT_EQ(chief.at("cluster").dump(),
+            R"({"master":["127.0.0.1:7000"],"ps":["127.0.0.1:7003"],)"
+            R"("worker":["127.0.0.1:7001","127.0.0.1:7002"]})");
+  EXPECT_EQ(chief.at("task").dump(),
+            R"({"cloud":"vernier","index":0,"trial":"3","type":"master"})");
+  EXPECT_EQ(chief.at("job").at("master_config").at("image_uri"), "org/trainer:1");
+  const auto worker = nlohmann::json::parse(gang->replicas[2].env.at("CLUSTER_SPEC"));
+  EXPECT_EQ(worker.at("task").dump(),
+            R"({"cloud":"vernier","index":1,"trial":"3","type":"worker"})");
+  EXPECT_FALSE(Program(FiveRoles())->replicas[0].env.contains("CLUSTER_SPEC"));
 }
 
 TEST(ValidateJob, AcceptsAStudyWithoutAJob) {

@@ -76,6 +76,14 @@ TrainingInput OlderTypesExample() {
   return input;
 }
 
+TrainingInput ImageExample() {
+  TrainingInput input = ComputeEngineExample();
+  input.package_uris.clear();
+  input.python_module.clear();
+  input.master_config->image_uri = "org/trainer:1";
+  return input;
+}
+
 TEST(Resolve, MakesThirteenReplicasWithFortyGpusOfTheDocumentedExamples) {
   for (const TrainingInput& input : {ComputeEngineExample(), OlderTypesExample()}) {
     const auto job = ResolveInput(input);
@@ -123,6 +131,39 @@ TEST(Resolve, FillsInTheProgramAndItsLimits) {
   EXPECT_EQ(job->wait_limit, absl::Seconds(3600));
   EXPECT_EQ(job->priority, 7);
   EXPECT_EQ(job->primary_name, "chief");
+}
+
+TEST(Resolve, RunsTheImageOfTheMasterInEveryRoleThatHasNone) {
+  TrainingInput input = ImageExample();
+  input.args = {"--steps", "9"};
+  input.parameter_server_config.emplace().image_uri = "org/ps:1";
+  const auto job = ResolveInput(input);
+  ASSERT_THAT(job.status(), IsOk());
+  EXPECT_EQ(job->image, "org/trainer:1");
+  EXPECT_EQ(job->replicas.at(Role::kWorker).image, "");
+  EXPECT_EQ(job->replicas.at(Role::kParameterServer).image, "org/ps:1");
+  EXPECT_THAT(job->args, ElementsAre("--steps", "9"));
+  EXPECT_FALSE(job->python.has_value());
+  EXPECT_EQ(*Resolve(*job, StandardCatalogue()), *job);
+}
+
+TEST(Resolve, GivesEachRoleItsOwnContainerCommandAndArguments) {
+  TrainingInput input = ImageExample();
+  input.master_config->container_command = {"python3", "main.py"};
+  input.worker_config->container_args = {"--work"};
+  const auto job = ResolveInput(input);
+  ASSERT_THAT(job.status(), IsOk());
+  EXPECT_THAT(job->replicas.at(Role::kPrimary).command, ElementsAre("python3", "main.py"));
+  EXPECT_TRUE(job->replicas.at(Role::kPrimary).args.empty());
+  EXPECT_TRUE(job->replicas.at(Role::kWorker).command.empty());
+  EXPECT_THAT(job->replicas.at(Role::kWorker).args, ElementsAre("--work"));
+}
+
+TEST(Resolve, CallsThePrimaryOfImagesMasterUnlessTheySayChief) {
+  TrainingInput input = ImageExample();
+  EXPECT_EQ(ResolveInput(input)->primary_name, "master");
+  input.use_chief_in_tf_config = true;
+  EXPECT_EQ(ResolveInput(input)->primary_name, "chief");
 }
 
 TEST(Resolve, CallsThePrimaryMasterForTensorFlow1) {
@@ -197,7 +238,45 @@ INSTANTIATE_TEST_SUITE_P(
          "NVIDIA_TESLA_P100, NVIDIA_TESLA_T4"},
         {"NoPackage",
          [](TrainingInput& input) { input.package_uris.clear(); },
-         "trainingInput.packageUris: must name the package that holds pythonModule"},
+         "trainingInput.packageUris: must name the package that holds pythonModule; or give "
+         "masterConfig.imageUri"},
+        {"ImageAndPackage",
+         [](TrainingInput& input) { input.master_config->image_uri = "i"; },
+         "trainingInput.packageUris: cannot go with masterConfig.imageUri, which brings the "
+         "program "
+         "with it"},
+        {"ImageAndModule",
+         [](TrainingInput& input) {
+           input.master_config->image_uri = "i";
+           input.package_uris.clear();
+         },
+         "trainingInput.pythonModule: cannot go with masterConfig.imageUri, which brings the "
+         "program "
+         "with it"},
+        {"ImageAndRuntime",
+         [](TrainingInput& input) {
+           input = ImageExample();
+           input.runtime_version = "2.11";
+         },
+         "trainingInput.runtimeVersion: cannot go with masterConfig.imageUri, which brings the "
+         "program with it"},
+        {"ImageOfWorkersAlone",
+         [](TrainingInput& input) { input.worker_config->image_uri = "i"; },
+         "trainingInput.workerConfig.imageUri: needs masterConfig.imageUri: either all roles have "
+         "one, or none"},
+        {"ContainerCommandWithoutImage",
+         [](TrainingInput& input) { input.master_config->container_command = {"c"}; },
+         "trainingInput.masterConfig.containerCommand: needs masterConfig.imageUri"},
+        {"ContainerArgsAndArgs",
+         [](TrainingInput& input) {
+           input = ImageExample();
+           input.args = {"--steps", "9"};
+           input.worker_config->container_args = {"x"};
+         },
+         "trainingInput.workerConfig.containerArgs: cannot go with args; give one of them"},
+        {"TpuVersion",
+         [](TrainingInput& input) { input.worker_config->tpu_tf_version = "2.11"; },
+         "trainingInput.workerConfig.tpuTfVersion: is for TPUs, which no host of this server has"},
         {"NoModule",
          [](TrainingInput& input) { input.python_module.clear(); },
          "trainingInput.pythonModule: is missing; it names the module to run, such as "

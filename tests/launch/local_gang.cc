@@ -56,7 +56,7 @@ LocalGangTest::~LocalGangTest() {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root_)) {
     if (entry.path().filename() != "supervisor.lock") continue;
     const std::string folder = entry.path().parent_path().string();
-    if (!IsDown(Observe(folder))) KillReplica(folder);
+    if (!IsDown(Observe(folder))) KillReplica(VERNIER_SUPERVISOR, folder);
   }
   std::error_code error;
   std::filesystem::remove_all(root_, error);

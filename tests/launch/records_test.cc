@@ -53,7 +53,10 @@ TEST(ProgramFile, ReadsBackWhateverItHolds) {
                                   .restarts = 5,
                                   .lenient = true,
                                   .share = {.cpu_millis = 1500, .memory_bytes = 7},
-                                  .control_groups = {"/sys/fs/cgroup/a", "/b"}};
+                                  .control_groups = {"/sys/fs/cgroup/a", "/b"},
+                                  .container = {.within_client = true,
+                                                .inspect = {"podman", "inspect", "x y"},
+                                                .remove = {"podman", ""}}};
   EXPECT_EQ(DecodeProgram(EncodeProgram(program)), program);
 }
 
@@ -67,6 +70,21 @@ TEST(ProgramFile, OfTheOlderFormIsRead) {
                                .directory = "/some where",
                                .grace_ms = 1234,
                                .output_bytes = 99}));
+}
+
+TEST(ProgramFile, OfTheFormWithoutContainersIsRead) {
+  using namespace std::string_literals;
+  const auto program = DecodeProgram(
+      "vernier-program-4\0/d\0001234\00099\0005\0001\0001\0sh\0000\0001500\0007\0001\0/g\0"s);
+  EXPECT_EQ(program,
+            (SupervisedProgram{.argv = {"sh"},
+                               .directory = "/d",
+                               .grace_ms = 1234,
+                               .output_bytes = 99,
+                               .restarts = 5,
+                               .lenient = true,
+                               .share = {.cpu_millis = 1500, .memory_bytes = 7},
+                               .control_groups = {"/g"}}));
 }
 
 TEST(ProgramFile, EveryCutIsRefused) {

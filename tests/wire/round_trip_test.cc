@@ -64,11 +64,13 @@ StudySpec EverySpec() {
                                  .args = {"-c", "true"},
                                  .env = {{"A", "b"}},
                                  .directory = "/tmp",
+                                 .image = "org/worker:1",
                                  .resources = {.cpus = 0.5,
                                                .memory_bytes = 1 << 30,
                                                .gpus = 1,
                                                .gpu_type = "T4",
                                                .gpu_memory_bytes = 1 << 20}};
+  job.image = "org/trainer:1";
   job.job_directory = "runs/digits";
   job.time_limit = absl::Minutes(30);
   job.trial_limit = absl::Hours(2);

@@ -33,7 +33,7 @@ struct ReplicaSpec {
   std::vector<std::string> args;     // Appended to the command, before the tuned parameters.
   std::map<std::string, std::string> env;
   std::string directory;  // Working directory; empty: the job's.
-  std::string image;      // Container image; empty: the job's.
+  std::string image;      // Container image; empty: the job's. Needs one of the job's.
   Resources resources;
   std::string machine_type;  // The catalogue's name for `resources`; empty: it has none.
   friend bool operator==(const ReplicaSpec&, const ReplicaSpec&) = default;
@@ -63,14 +63,15 @@ struct RestartPolicy {
 
 // How to try one point: a program started as several replicas that find each other.
 //
-// Exactly one of command, python and image says what is run; a command may go with an image.
+// Exactly one of command, python and image says what is run; a command may go with an image, in place of its entry point.
 struct TrainingJob {
   std::vector<std::string> command;
   std::optional<PythonProgram> python;
-  std::string image;  // Container image in which the replicas run; empty: none.
+  std::string image;  // Container image in which every replica runs; empty: none does.
   std::vector<std::string> args;
   std::map<std::string, std::string> env;
-  std::string working_directory;  // Empty: where the study file is, or the server's own.
+  // Empty: where the study file is, or the server's own; with an image, the image's own.
+  std::string working_directory;
   std::map<Role, ReplicaSpec> replicas = {{Role::kPrimary, ReplicaSpec{}}};
   std::string primary_name = "chief";  // Or "master".
   std::string job_directory;  // --job-dir, with the trial's number appended; empty: not passed.
@@ -94,5 +95,8 @@ struct TrainingJob {
 
 // "chief" (or the job's own name for it), "worker", "ps", "evaluator".
 std::string RoleName(Role role, const TrainingJob& job);
+
+// Whether its replicas run in container images, by its own fields or by what its input says.
+bool RunsImages(const TrainingJob& job);
 
 }  // namespace vernier

@@ -83,20 +83,28 @@ HostCapacity DetectHost() { return {.cpus = Cpus(), .memory_bytes = Memory(), .g
 
 bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
 
-absl::StatusOr<std::string> FindSupervisor() {
-  constexpr std::string_view kName = "vernier-supervisor";
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::string beside = (self.parent_path() / kName).string();
-  if (!error && IsProgram(beside)) return beside;
+std::optional<std::string> FindProgram(std::string_view name) {
   const char* const path = std::getenv("PATH");
   std::string_view rest = path == nullptr ? "" : path;
   while (!rest.empty()) {
     const std::string_view folder = rest.substr(0, rest.find(':'));
     rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    const std::string candidate = fmt::format("{}/{}", folder, kName);
-    if (!folder.empty() && IsProgram(candidate)) return candidate;
+    std::error_code error;
+    const std::filesystem::path candidate =
+        std::filesystem::absolute(fmt::format("{}/{}", folder, name), error);
+    const bool is_file = !error && std::filesystem::is_regular_file(candidate, error);
+    if (!folder.empty() && is_file && IsProgram(candidate.string())) return candidate.string();
   }
+  return std::nullopt;
+}
+
+absl::StatusOr<std::string> FindSupervisor() {
+  constexpr std::string_view kName = "vernier-supervisor";
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::string beside = (self.parent_path() / kName).string();
+  if (!error && IsProgram(beside)) return beside;
+  if (std::optional<std::string> on_path = FindProgram(kName)) return *std::move(on_path);
   return NotFound("{} is neither beside this program nor on PATH", kName);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "src/launch/local/host_capacity.h"
@@ -14,6 +16,9 @@ HostCapacity DetectHost();
 
 // Whether the file can be run.
 bool IsProgram(const std::string& path);
+
+// The program that PATH knows by the name, absolute.
+std::optional<std::string> FindProgram(std::string_view name);
 
 // The supervisor beside this program, or on PATH.  NotFound.
 absl::StatusOr<std::string> FindSupervisor();

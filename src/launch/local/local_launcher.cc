@@ -18,6 +18,7 @@
 #include "src/base/log.h"
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
+#include "src/launch/container/command_line.h"
 #include "src/launch/local/capacity_book.h"
 #include "src/launch/local/control_group_host.h"
 #include "src/launch/local/gang_records.h"
@@ -326,24 +327,43 @@ class LocalLauncher final : public Launcher {
     }
   }
 
+  // What its supervisor runs: the program itself, or the client of the engine that runs its container.
+  absl::StatusOr<SupervisedProgram> Supervised(const ReplicaProgram& program,
+                                               const ContainerSite& site) const {
+    std::vector<std::string> groups = ControlGroupsOf(limits_, site.folder);
+    if (!program.container.has_value()) {
+      return SupervisedProgram{.argv = program.argv,
+                               .env = {program.env.begin(), program.env.end()},
+                               .share = site.share,
+                               .control_groups = std::move(groups)};
+    }
+    if (options_.containers == nullptr) {
+      return InvalidArgument("image '{}': nothing here runs images", program.container->image);
+    }
+    VERNIER_ASSIGN_OR_RETURN(const ContainerEngine engine, options_.containers->Engine());
+    for (const std::string& folder : program.container->mounts) {
+      VERNIER_RETURN_IF_ERROR(MakeFolder(folder));
+    }
+    return ContainerProgram(engine, program, site, std::move(groups));
+  }
+
   absl::Status StartReplica(const GangProgram& gang,
                             std::size_t i,
                             const std::string& folder,
                             const Share& share) const {
     if (Observe(folder).phase != Phase::kNotStarted) return absl::OkStatus();
     const ReplicaProgram& program = gang.replicas[i];
+    const ContainerSite site{
+        .folder = folder, .gpus = gang.placed.placement[i].gpus, .share = share};
+    VERNIER_ASSIGN_OR_RETURN(SupervisedProgram supervised, Supervised(program, site));
     std::error_code error;
     const fs::path directory = fs::absolute(program.directory, error);
     if (error) return Unavailable("directory '{}': {}", program.directory, error.message());
-    SupervisedProgram supervised{.argv = program.argv,
-                                 .env = {program.env.begin(), program.env.end()},
-                                 .directory = directory.string(),
-                                 .grace_ms = absl::ToInt64Milliseconds(gang.grace),
-                                 .output_bytes = gang.output_bytes,
-                                 .restarts = gang.restarts.replica,
-                                 .lenient = gang.restarts.reading == FailureReading::kLenient,
-                                 .share = share,
-                                 .control_groups = ControlGroupsOf(limits_, folder)};
+    supervised.directory = directory.string();
+    supervised.grace_ms = absl::ToInt64Milliseconds(gang.grace);
+    supervised.output_bytes = gang.output_bytes;
+    supervised.restarts = gang.restarts.replica;
+    supervised.lenient = gang.restarts.reading == FailureReading::kLenient;
     supervised.env.emplace_back(kReplicaVariable, folder);
     if (!ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(supervised), /*durable=*/false)) {
       return NotWritten("cannot write to", folder, errno);
@@ -402,10 +422,13 @@ class LocalLauncher final : public Launcher {
         case Phase::kRunning:
           if (gang.told[i].has_value() && now - *gang.told[i] < kTellInterval) break;
           if (TerminateReplica(folder)) gang.told[i] = now;
-          if (now - gang.verdict->time > gang.grace + kOverdue) KillReplica(folder);
+          if (now - gang.verdict->time > gang.grace + kOverdue) {
+            KillReplica(options_.supervisor, folder);
+          }
           break;
         case Phase::kGone:
-          if (!gang.told[i].has_value()) KillReplica(folder);  // What outlived its supervisor.
+          // What outlived its supervisor.
+          if (!gang.told[i].has_value()) KillReplica(options_.supervisor, folder);
           gang.told[i] = now;
           break;
         case Phase::kEnded:

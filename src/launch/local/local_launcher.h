@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "src/launch/container/engine.h"
 #include "src/launch/local/host_capacity.h"
 #include "vernier/core/clock.h"
 #include "vernier/launcher.h"
@@ -30,6 +31,8 @@ struct LocalLauncherOptions {
   // The control group below which each replica gets one that holds it to its share (control_group_host.h): empty, the one
   // this process is in; "none": shares are only accounted.
   std::string control_group;
+  // What runs container images. None: they are refused.
+  std::shared_ptr<ContainerHost> containers;
   // A worker or parameter server that failed brings its gang down; the primary gets this long to notice and to end by
   // itself, since its own end says more, and since peers of a primary that is about to succeed may trip over its leaving.
   absl::Duration failed_replica_patience = absl::Seconds(10);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "nlohmann/json.hpp"
+#include "src/base/log.h"
 #include "src/core/status.h"
 #include "src/launch/control_group.h"
 #include "src/launch/replica_files.h"
@@ -83,6 +84,8 @@ std::optional<Observation::Run> ReadRun(const std::string& path) {
       .ended = TimeAt(*record, "ended")};
   const auto memory = record->find("out_of_memory");
   end.exit.out_of_memory = memory != record->end() && *memory == json(true);
+  const auto host = record->find("host_failed");
+  end.exit.host_failed = host != record->end() && *host == json(true);
   const auto error = record->find("error");
   if (error != record->end() && error->is_string()) end.exit.error = error->get<std::string>();
   if (!end.exit.exit_code.has_value() && !end.exit.signal.has_value() && end.exit.error.empty()) {
@@ -166,12 +169,14 @@ int KillProcessesOf(const std::string& directory) {
   return killed;
 }
 
-// As the launcher that started the replica wrote it down.
-ControlGroup ControlGroupOf(const std::string& directory) {
+// As the launcher that started the replica wrote it down; nothing but defaults if it did not come to that.
+SupervisedProgram ProgramOf(const std::string& directory) {
   const std::string bytes = ReadWholeFile(PathOf(directory, kProgramFile)).value_or("");
-  std::optional<SupervisedProgram> program = DecodeProgram(bytes);
-  return ControlGroup(program.has_value() ? std::move(program->control_groups)
-                                          : std::vector<std::string>());
+  return DecodeProgram(bytes).value_or(SupervisedProgram());
+}
+
+ControlGroup ControlGroupOf(const std::string& directory) {
+  return ControlGroup(ProgramOf(directory).control_groups);
 }
 
 class SpawnSettings {
@@ -199,6 +204,34 @@ class SpawnSettings {
   posix_spawnattr_t attributes_;
 };
 
+// Runs the supervisor program until it has gone to the background, or has nothing to do there. What it says goes to a file
+// of the folder.
+absl::Status RunSupervisor(std::string supervisor,
+                           std::vector<std::string> arguments,
+                           const std::string& directory) {
+  const std::string error_file = PathOf(directory, kErrorFile);
+  const SpawnSettings settings(error_file);
+  std::vector<char*> argv = {supervisor.data()};
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  pid_t pid = 0;
+  const int error =
+      posix_spawn(&pid, argv[0], settings.actions(), settings.attributes(), argv.data(), environ);
+  if (error != 0) return Unavailable("supervisor '{}': {}", supervisor, std::strerror(error));
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0) {
+    if (errno == EINTR) continue;
+    return absl::OkStatus();  // The process around us reaps for itself; Observe tells the rest.
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    unlink(error_file.c_str());
+    return absl::OkStatus();
+  }
+  std::string said = ReadWholeFile(error_file).value_or("");
+  if (said.ends_with('\n')) said.pop_back();
+  return Unavailable("supervisor '{}' gave up: {}", supervisor, said.empty() ? "no reason" : said);
+}
+
 }  // namespace
 
 Observation Observe(const std::string& directory) {
@@ -222,27 +255,7 @@ bool Fence(const std::string& directory) {
 }
 
 absl::Status SpawnSupervisor(const std::string& supervisor, const std::string& directory) {
-  const std::string error_file = PathOf(directory, kErrorFile);
-  const SpawnSettings settings(error_file);
-  std::string program = supervisor;
-  std::string argument = directory;
-  char* const argv[] = {program.data(), argument.data(), nullptr};
-  pid_t pid = 0;
-  const int error =
-      posix_spawn(&pid, program.c_str(), settings.actions(), settings.attributes(), argv, environ);
-  if (error != 0) return Unavailable("supervisor '{}': {}", supervisor, std::strerror(error));
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0) {
-    if (errno == EINTR) continue;
-    return absl::OkStatus();  // The process around us reaps for itself; Observe tells the rest.
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    unlink(error_file.c_str());
-    return absl::OkStatus();
-  }
-  std::string said = ReadWholeFile(error_file).value_or("");
-  if (said.ends_with('\n')) said.pop_back();
-  return Unavailable("supervisor '{}' gave up: {}", supervisor, said.empty() ? "no reason" : said);
+  return RunSupervisor(supervisor, {directory}, directory);
 }
 
 bool TerminateReplica(const std::string& directory) {
@@ -250,15 +263,21 @@ bool TerminateReplica(const std::string& directory) {
   return supervisor.has_value() && SignalProcess(*supervisor, SIGTERM);
 }
 
-void KillReplica(const std::string& directory) {
-  const std::optional<Identity> supervisor = ReadIdentity(directory);
-  if (supervisor.has_value() && IsLocked(directory)) SignalProcess(*supervisor, SIGKILL);
+void KillReplica(const std::string& supervisor, const std::string& directory) {
+  const std::optional<Identity> running = ReadIdentity(directory);
+  if (running.has_value() && IsLocked(directory)) SignalProcess(*running, SIGKILL);
   // Again, for what was being forked meanwhile; but not for ever, for a process that cannot die.
   for (int round = 0; round < kKillRounds && KillProcessesOf(directory) > 0; ++round) {
   }
   const ControlGroup group = ControlGroupOf(directory);
   group.Kill();  // Also what has changed its environment.
   group.Remove();
+  if (ProgramOf(directory).container.remove.empty()) return;
+  const absl::Status begun = RunSupervisor(supervisor, {"--remove", directory}, directory);
+  if (begun.ok()) return;
+  base::Log(base::LogLevel::kError,
+            "a container may be left",
+            {{"replica", directory}, {"error", std::string(begun.message())}});
 }
 
 void RemoveControlGroup(const std::string& directory) { ControlGroupOf(directory).Remove(); }

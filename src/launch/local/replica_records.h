@@ -28,8 +28,9 @@ bool TerminateReplica(const std::string& directory);
 
 // Kills the replica's supervisor, should there be one, and every process that was started for the replica, in its
 // process group or not: they are known by kReplicaVariable in their environment, so that no other process is ever hit,
-// whatever process ids were used again since. Removes its control group.
-void KillReplica(const std::string& directory);
+// whatever process ids were used again since. Removes its control group, and has a process of its own, of the supervisor's
+// program, remove its container: an engine may take its time.
+void KillReplica(const std::string& supervisor, const std::string& directory);
 
 // Removes the control group of a replica that is down, should it be left.
 void RemoveControlGroup(const std::string& directory);

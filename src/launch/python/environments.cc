@@ -9,13 +9,11 @@
 #include <utility>
 
 #include "fmt/format.h"
-#include "fmt/ranges.h"
-#include "src/base/output_line.h"
 #include "src/base/sha256.h"
 #include "src/core/status.h"
 #include "src/launch/local/gang_records.h"
 #include "src/launch/local/replica_records.h"
-#include "src/launch/output_cursor.h"
+#include "src/launch/output_tail.h"
 #include "src/launch/replica_files.h"
 
 namespace vernier::launch {
@@ -31,8 +29,6 @@ constexpr char kScript[] = "install_packages.py";
 constexpr char kEnvironment[] = "environment";
 constexpr std::int64_t kOutputBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kGraceMs = 1000;
-constexpr std::int64_t kTailLines = 3;
-constexpr std::int64_t kTailBytes = 4096;
 
 // Whether the package is a file or folder rather than a name for pip.
 bool IsPath(const std::string& package) {
@@ -84,23 +80,6 @@ absl::Status HashPackage(const std::string& package, base::Sha256& hash) {
 EnvironmentRequest WithPaths(EnvironmentRequest request) {
   for (std::string& package : request.packages) package = Absolute(package, request.directory);
   return request;
-}
-
-// The installer's last lines, which say what pip did not like.
-std::string Tail(const std::string& folder) {
-  OutputCursor cursor(folder + "/" + kOutputFile);
-  const auto marks = cursor.SeekTail({.count = kTailLines});
-  if (!marks.ok() || marks->empty()) return "";
-  cursor.Seek(marks->front());
-  const auto chunk = cursor.Read(kTailBytes);
-  std::vector<std::string> texts;
-  std::string_view rest = chunk.ok() ? std::string_view(chunk->lines) : "";
-  for (std::size_t newline = 0; (newline = rest.find('\n')) != std::string_view::npos;) {
-    const std::optional<base::OutputLine> line = base::ParseOutputLine(rest.substr(0, newline));
-    rest.remove_prefix(newline + 1);
-    if (line.has_value() && !line->text.empty()) texts.emplace_back(line->text);
-  }
-  return fmt::format("{}", fmt::join(texts, " | "));
 }
 
 // What tells environments apart.
@@ -170,7 +149,7 @@ EnvironmentState PythonEnvironments::Check(const std::string& name) const {
             .python = fmt::format("{}/{}/bin/python", folder, kEnvironment)};
   }
   const std::string& error = installer.exit.error;
-  return {.phase = Phase::kFailed, .reason = error.empty() ? Tail(folder) : error};
+  return {.phase = Phase::kFailed, .reason = error.empty() ? OutputTail(folder) : error};
 }
 
 }  // namespace vernier::launch

@@ -3,11 +3,14 @@
 // Returns as soon as it is decided who looks after the replica; goes on in the background if that is this process. Exit
 // status: 0, somebody does, or did, or never shall; 2, usage; 3, the directory cannot be used, the reason is on stderr.
 //
+// vernier-supervisor --remove DIRECTORY: removes the container of a replica that has no supervisor any more, in the background.
+//
 // vernier-supervisor --gpus: lists the NVIDIA devices of this host (nvml.h). Exit status: 4, the driver does not tell.
 // A program of its own does it, because a driver in trouble may never answer, and because what the driver's library takes
 // and starts in a process stays there.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -19,6 +22,7 @@
 #include <string>
 
 #include "src/launch/replica_files.h"
+#include "src/launch/supervisor/container.h"
 #include "src/launch/supervisor/nvml.h"
 #include "src/launch/supervisor/supervise.h"
 
@@ -89,6 +93,30 @@ int Main(const char* directory) {
   return kOk;
 }
 
+// An engine that is busy, or being started again, may answer later.
+void RemoveContainer() {
+  constexpr int kRounds = 30;
+  constexpr int kPauseMs = 1000;
+  const std::optional<SupervisedProgram> program =
+      DecodeProgram(ReadWholeFile(kProgramFile).value_or(""));
+  if (!program.has_value()) return;
+  const Container container(program->container);
+  for (int round = 0; round < kRounds && !container.Remove().empty(); ++round) {
+    poll(nullptr, 0, kPauseMs);
+  }
+}
+
+int RemoveInBackground(const char* directory) {
+  if (chdir(directory) != 0) return Unusable(directory);
+  const pid_t background = fork();
+  if (background < 0) return Unusable("fork");
+  if (background > 0) return kOk;
+  setsid();
+  close_range(STDERR_FILENO + 1, ~0U, 0);
+  RemoveContainer();
+  return kOk;
+}
+
 int PrintGpus() {
   const std::optional<std::string> lines = ListGpus();
   if (!lines.has_value()) return kNoDriver;
@@ -99,8 +127,11 @@ int PrintGpus() {
 }  // namespace vernier::launch
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--remove") == 0) {
+    return vernier::launch::RemoveInBackground(argv[2]);
+  }
   if (argc != 2) {
-    std::fprintf(stderr, "usage: vernier-supervisor DIRECTORY | --gpus\n");
+    std::fprintf(stderr, "usage: vernier-supervisor DIRECTORY | --remove DIRECTORY | --gpus\n");
     return vernier::launch::kUsage;
   }
   if (std::strcmp(argv[1], "--gpus") == 0) return vernier::launch::PrintGpus();

@@ -19,6 +19,7 @@
 #include "src/launch/control_group.h"
 #include "src/launch/replica_files.h"
 #include "src/launch/supervisor/child.h"
+#include "src/launch/supervisor/container.h"
 #include "src/launch/supervisor/output_capture.h"
 #include "src/launch/supervisor/output_writer.h"
 #include "src/launch/supervisor/system_time.h"
@@ -30,6 +31,8 @@ namespace {
 constexpr std::int64_t kDrainMs = 500;
 // How often to try again to write the record of the end, where the disk is full.
 constexpr int kRetryMs = 1000;
+// So much of the end of its standard error is kept to say why an engine failed.
+constexpr std::size_t kTailBytes = 2048;
 // How often to look again for processes to kill.
 constexpr std::int64_t kKillIntervalMs = 100;
 
@@ -78,8 +81,9 @@ std::string ToJson(const Ending& ending) {
   const jobs::ReplicaExit& exit = ending.exit;
   return "{\"exit_code\":" + number(exit.exit_code) + ",\"signal\":" + number(exit.signal) +
          ",\"out_of_memory\":" + (exit.out_of_memory ? "true" : "false") +
-         ",\"error\":" + JsonText(exit.error) + ",\"started\":" + JsonText(ending.started) +
-         ",\"ended\":" + JsonText(ending.ended) +
+         ",\"error\":" + JsonText(exit.error) +
+         ",\"host_failed\":" + (exit.host_failed ? "true" : "false") +
+         ",\"started\":" + JsonText(ending.started) + ",\"ended\":" + JsonText(ending.ended) +
          ",\"cpu_seconds\":" + std::to_string(ending.cpu_seconds) +
          ",\"peak_memory_bytes\":" + std::to_string(ending.peak_memory_bytes) + "}\n";
 }
@@ -126,7 +130,7 @@ class MemoryWatch {
     if (const std::optional<std::int64_t> kills = group_.OutOfMemoryKills()) {
       return *kills > group_kills_ && exit.exit_code != 0;
     }
-    return exit.signal == SIGKILL && OutOfMemoryKills() > host_kills_;
+    return jobs::SignalOf(exit) == SIGKILL && OutOfMemoryKills() > host_kills_;
   }
 
  private:
@@ -139,6 +143,7 @@ class MemoryWatch {
 struct Stream {
   int fd;
   LineCutter cutter;
+  std::string tail = {};  // The last bytes.
 };
 
 class Supervisor {
@@ -147,11 +152,13 @@ class Supervisor {
              const Child& child,
              const ControlGroup& group,
              const MemoryWatch& memory,
+             const Container& container,
              OutputWriter& log)
       : grace_ms_(program.grace_ms),
         child_(child),
         group_(group),
         memory_(memory),
+        container_(container),
         out_{child.stdout_fd, LineCutter('O')},
         err_{child.stderr_fd, LineCutter('E')},
         log_(log),
@@ -217,11 +224,17 @@ class Supervisor {
       } else if (got == 0) {
         Finish(stream);
       } else {
-        std::string lines;
-        stream.cutter.Feed({buffer, static_cast<std::size_t>(got)}, log_.Stamp(), lines);
-        log_.Write(lines);
+        Take(stream, {buffer, static_cast<std::size_t>(got)});
       }
     }
+  }
+
+  void Take(Stream& stream, std::string_view bytes) {
+    std::string lines;
+    stream.cutter.Feed(bytes, log_.Stamp(), lines);
+    log_.Write(lines);
+    stream.tail.append(bytes);
+    if (stream.tail.size() > kTailBytes) stream.tail.erase(0, stream.tail.size() - kTailBytes);
   }
 
   void Finish(Stream& stream) {
@@ -259,8 +272,13 @@ class Supervisor {
     jobs::ReplicaExit& exit = ending_.exit;
     if (WIFEXITED(status)) exit.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) exit.signal = WTERMSIG(status);
-    exit.out_of_memory = !kill_at_.has_value() && memory_.WasFatal(exit);
+    Drain(err_);
+    container_.Explain(err_.tail, exit);
+    const bool by_itself = !kill_at_.has_value();
+    exit.out_of_memory = by_itself && (exit.out_of_memory || memory_.WasFatal(exit));
     BeginStop();  // Of what it left behind.
+    const std::string problem = container_.Remove();
+    if (!problem.empty()) Say("the container cannot be removed: " + problem);
   }
 
   void BeginStop() {
@@ -283,6 +301,7 @@ class Supervisor {
   const Child child_;
   const ControlGroup& group_;
   const MemoryWatch& memory_;
+  const Container& container_;
   Stream out_;
   Stream err_;
   OutputWriter& log_;
@@ -295,6 +314,8 @@ class Supervisor {
 // Runs the program once, until nothing of it is left.
 Ending RunOnce(const SupervisedProgram& program, OutputWriter& log) {
   Ending ending;
+  const Container container(program.container);
+  container.Remove();  // What an earlier run left, whose name this one takes.
   const ControlGroup group(program.control_groups);
   const std::string problem = group.Create(program.share);
   const MemoryWatch memory(group);
@@ -307,7 +328,7 @@ Ending RunOnce(const SupervisedProgram& program, OutputWriter& log) {
         kRunningFile,
         "{\"process\":" + std::to_string(child.pid) + ",\"started\":" + JsonText(started) + "}\n",
         /*durable=*/false);
-    Supervisor supervisor(program, child, group, memory, log);
+    Supervisor supervisor(program, child, group, memory, container, log);
     if (!problem.empty()) supervisor.Say("limits are not enforced: " + problem);
     ending = supervisor.Run();
   }

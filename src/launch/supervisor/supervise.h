@@ -8,7 +8,7 @@ namespace vernier::launch {
 // Returns when exit.json is written and the groups are gone.
 //
 // On SIGTERM the program's process group gets SIGTERM, and after the grace period every descendant SIGKILL. When the
-// program ends by itself, what it leaves is treated the same way.
+// program ends by itself, what it leaves is treated the same way. Its container, should it have one, is removed at its end.
 // REQUIRES: SIGTERM, SIGINT and SIGCHLD are blocked; the calling process is a subreaper with no children.
 void Supervise();
 

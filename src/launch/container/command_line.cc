@@ -1,0 +1,223 @@
+#include "src/launch/container/command_line.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/base/sha256.h"
+
+namespace vernier::launch {
+namespace {
+
+constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
+// src/launch/supervisor/container.cc reads it.
+constexpr char kInspectFormat[] = "{{.State.OOMKilled}}|{{.State.StartedAt}}";
+
+void Append(std::vector<std::string>& words, std::vector<std::string> more) {
+  words.insert(
+      words.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+// The first 12 digits: enough to tell apart what one host runs.
+std::string ShortHash(const std::string& text) {
+  base::Sha256 hash;
+  hash.Add(text);
+  return hash.Hex().substr(0, 12);
+}
+
+// A field of a line of comma-separated values, which may hold commas and quotes itself.
+std::string CsvField(const std::string& key, const std::string& value) {
+  std::string field = fmt::format("{}={}", key, value);
+  if (field.find_first_of(",\"") == std::string::npos) return field;
+  std::string quoted = "\"";
+  for (const char c : field) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string Mount(const std::string& folder) {
+  return fmt::format(
+      "type=bind,{},{}", CsvField("source", folder), CsvField("destination", folder));
+}
+
+std::vector<std::string> MountsOf(const ReplicaProgram& program, const ContainerSite& site) {
+  std::vector<std::string> folders = {site.folder};
+  for (const std::string& folder : program.container->mounts) {
+    if (std::ranges::count(folders, folder) == 0) folders.push_back(folder);
+  }
+  std::vector<std::string> words;
+  for (const std::string& folder : folders) Append(words, {"--mount", Mount(folder)});
+  return words;
+}
+
+bool IsNumber(const std::string& id) {
+  return !id.empty() && std::ranges::all_of(id, [](unsigned char c) { return std::isdigit(c); });
+}
+
+// A container with some of the host's devices counts them anew.
+std::string Renumbered(const std::vector<std::string>& gpus) {
+  std::vector<std::string> ids = gpus;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (IsNumber(ids[i])) ids[i] = std::to_string(i);
+  }
+  return fmt::format("{}", fmt::join(ids, ","));
+}
+
+std::map<std::string, std::string> VariablesOf(const ReplicaProgram& program,
+                                               const ContainerSite& site) {
+  std::map<std::string, std::string> variables = program.env;
+  variables[kReplicaVariable] = site.folder;
+  return variables;
+}
+
+// --- podman and docker ---
+
+std::vector<std::string> GpuWords(EngineKind kind, const std::vector<std::string>& gpus) {
+  std::vector<std::string> words;
+  if (gpus.empty()) return words;
+  if (kind == EngineKind::kDocker) {  // It reads comma-separated values, of which this is one.
+    return {"--gpus", fmt::format("\"device={}\"", fmt::join(gpus, ","))};
+  }
+  for (const std::string& gpu : gpus) {
+    Append(words, {"--device", fmt::format("nvidia.com/gpu={}", gpu)});
+  }
+  return words;
+}
+
+std::vector<std::string> LimitWords(const ContainerEngine& engine, const Share& share) {
+  std::vector<std::string> words;
+  const double cpus = static_cast<double>(share.cpu_millis) / 1000;
+  // Engines refuse more CPUs than the host has; what asks for all of them needs no limit.
+  if (cpus > 0 && cpus < engine.cpus) Append(words, {"--cpus", fmt::format("{:.3f}", cpus)});
+  if (share.memory_bytes > 0 && engine.limits_memory) {
+    const std::string bytes = std::to_string(share.memory_bytes);
+    Append(words, {"--memory", bytes, "--memory-swap", bytes});  // As much: none of it is swap.
+  }
+  return words;
+}
+
+// On the host's network, so that the addresses of TF_CONFIG hold, and with its shared memory, by which libraries such as
+// NCCL speak with their peers. What it prints is the supervisor's to keep.
+std::vector<std::string> RunWords(const ContainerEngine& engine,
+                                  const ReplicaProgram& program,
+                                  const ContainerSite& site) {
+  const ReplicaContainer& container = *program.container;
+  std::vector<std::string> words = {engine.program,
+                                    "run",
+                                    "--name",
+                                    ContainerName(site.folder),
+                                    "--label",
+                                    fmt::format("vernier.replica={}", site.folder),
+                                    "--pull",
+                                    "never",
+                                    "--network",
+                                    "host",
+                                    "--ipc",
+                                    "host",
+                                    "--log-driver",
+                                    "none",
+                                    "--security-opt",
+                                    "label=disable",
+                                    "--user",
+                                    engine.user};
+  if (engine.has_init) words.emplace_back("--init");
+  Append(words, LimitWords(engine, site.share));
+  Append(words, GpuWords(engine.kind, site.gpus));
+  Append(words, MountsOf(program, site));
+  if (!container.directory.empty()) Append(words, {"--workdir", container.directory});
+  std::map<std::string, std::string> variables = VariablesOf(program, site);
+  if (!site.gpus.empty()) variables[kVisibleDevices] = Renumbered(site.gpus);
+  for (const auto& [name, value] : variables) {
+    Append(words, {"--env", fmt::format("{}={}", name, value)});
+  }
+  Append(words, engine.arguments);
+  std::size_t first = 0;
+  if (container.replaces_entry_point && !program.argv.empty()) {
+    Append(words, {"--entrypoint", program.argv[first++]});
+  }
+  words.push_back(container.image);
+  words.insert(
+      words.end(), program.argv.begin() + static_cast<std::ptrdiff_t>(first), program.argv.end());
+  return words;
+}
+
+ContainerSteps StepsOf(const ContainerEngine& engine, const std::string& name) {
+  ContainerSteps steps{
+      .inspect = {engine.program, "container", "inspect", "--format", kInspectFormat, name},
+      .remove = {engine.program, "rm", "--force", "--volumes"}};
+  // Podman would ask the program first, and wait for ten seconds.
+  if (engine.kind == EngineKind::kPodman) Append(steps.remove, {"--time", "0"});
+  steps.remove.push_back(name);
+  return steps;
+}
+
+// --- apptainer ---
+
+// It runs as this process's user and on the host's network whatever is said. Variables with its prefix are the program's.
+SupervisedProgram ApptainerProgram(const ContainerEngine& engine,
+                                   const ReplicaProgram& program,
+                                   const ContainerSite& site) {
+  const ReplicaContainer& container = *program.container;
+  SupervisedProgram result{.argv = {engine.program,
+                                    container.replaces_entry_point ? "exec" : "run",
+                                    "--cleanenv",
+                                    "--no-home"},
+                           .container = {.within_client = true}};
+  if (!site.gpus.empty()) result.argv.emplace_back("--nv");
+  Append(result.argv, MountsOf(program, site));
+  if (!container.directory.empty()) Append(result.argv, {"--pwd", container.directory});
+  Append(result.argv, engine.arguments);
+  result.argv.push_back(ImageFile(engine, container.image));
+  Append(result.argv, program.argv);
+  for (const auto& [name, value] : VariablesOf(program, site)) {
+    result.env.emplace_back("APPTAINERENV_" + name, value);
+  }
+  return result;
+}
+
+bool IsPath(const std::string& image) { return image.starts_with('/'); }
+
+}  // namespace
+
+std::string ContainerName(const std::string& folder) {
+  constexpr int kParts = 4;  // STUDY/trial-7/attempt-1/worker-0
+  std::size_t at = folder.size();
+  for (int part = 0; part < kParts && at != std::string::npos && at > 0; ++part) {
+    at = folder.rfind('/', at - 1);
+  }
+  std::string name = at == std::string::npos ? folder : folder.substr(at + 1);
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-'; }, '-');
+  return fmt::format("vernier-{}-{}", name, ShortHash(folder));
+}
+
+SupervisedProgram ContainerProgram(const ContainerEngine& engine,
+                                   const ReplicaProgram& program,
+                                   const ContainerSite& site,
+                                   std::vector<std::string> control_groups) {
+  if (engine.kind == EngineKind::kApptainer) {
+    SupervisedProgram result = ApptainerProgram(engine, program, site);
+    result.share = site.share;
+    result.control_groups = std::move(control_groups);
+    return result;
+  }
+  return {.argv = RunWords(engine, program, site),
+          .container = StepsOf(engine, ContainerName(site.folder))};
+}
+
+std::string ImageFile(const ContainerEngine& engine, const std::string& image) {
+  if (engine.kind != EngineKind::kApptainer) return "";
+  if (IsPath(image)) return image;
+  return fmt::format("{}/{}.sif", engine.images_directory, ShortHash(image));
+}
+
+std::string ImageSource(const ContainerEngine& engine, const std::string& image) {
+  const bool is_bare =
+      engine.kind == EngineKind::kApptainer && image.find("://") == std::string::npos;
+  return is_bare && !IsPath(image) ? "docker://" + image : image;
+}
+
+}  // namespace vernier::launch

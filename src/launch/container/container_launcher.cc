@@ -1,0 +1,219 @@
+#include "src/launch/container/container_launcher.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/core/status.h"
+#include "src/launch/container/command_line.h"
+#include "src/launch/local/gang_records.h"
+#include "src/launch/local/replica_records.h"
+#include "src/launch/output_tail.h"
+#include "src/launch/replica_files.h"
+
+namespace vernier::launch {
+
+extern const char kFetchImages[];  // fetch_images.sh.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folder of the fetching in the attempt's; no role has that name.
+constexpr char kFolder[] = "images";
+constexpr char kScript[] = "fetch_images.sh";
+constexpr int kEngineIsDown = 3;
+constexpr std::int64_t kOutputBytes = std::int64_t{16} << 20;
+constexpr std::int64_t kGraceMs = 1000;
+
+// Why a gang will never start.
+struct Trouble {
+  FailureClass failure = FailureClass::kUserError;
+  std::string message;
+};
+
+// A gang that is placed, and not handed on to be started.
+struct Waiting {
+  GangProgram program;
+  std::string folder;
+  std::optional<Trouble> trouble;
+};
+
+std::set<std::string> ImagesOf(const GangProgram& gang) {
+  std::set<std::string> images;
+  for (const ReplicaProgram& replica : gang.replicas) {
+    if (replica.container.has_value()) images.insert(replica.container->image);
+  }
+  return images;
+}
+
+// How the fetching ended.
+std::optional<Trouble> Judge(const Waiting& waiting, const Observation& fetching) {
+  if (fetching.phase == Observation::Phase::kGone) {
+    return Trouble{FailureClass::kInternal, "whoever fetched the images is gone"};
+  }
+  if (fetching.exit.exit_code == 0) return std::nullopt;
+  const std::string& error = fetching.exit.error;
+  const std::string reason = error.empty() ? OutputTail(waiting.folder) : error;
+  if (fetching.exit.exit_code == kEngineIsDown) {
+    return Trouble{FailureClass::kInternal, "the container engine does not answer: " + reason};
+  }
+  return Trouble{FailureClass::kUserError,
+                 fmt::format("the images {} could not be fetched: {}",
+                             fmt::join(ImagesOf(waiting.program), ", "),
+                             reason)};
+}
+
+class ContainerLauncher final : public Launcher {
+ public:
+  ContainerLauncher(std::unique_ptr<Launcher> launcher,
+                    std::shared_ptr<ContainerHost> host,
+                    std::string supervisor)
+      : launcher_(std::move(launcher)),
+        host_(std::move(host)),
+        supervisor_(std::move(supervisor)) {}
+
+  absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
+    return launcher_->CheckFits(replicas);
+  }
+  absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override {
+    return launcher_->Place(gang);
+  }
+  std::vector<Node> Nodes() override { return launcher_->Nodes(); }
+  std::vector<QueuedGang> Queue() override { return launcher_->Queue(); }
+
+  absl::Status Start(const GangProgram& gang) override {
+    if (ImagesOf(gang).empty()) return launcher_->Start(gang);
+    if (!waiting_.contains(gang.id)) {
+      VERNIER_ASSIGN_OR_RETURN(Waiting waiting, Fetch(gang));
+      waiting_.emplace(gang.id, std::move(waiting));
+    }
+    return Advance(gang.id);
+  }
+
+  absl::StatusOr<GangStatus> Adopt(const GangRequest& gang, const PlacedGang& placed) override {
+    return launcher_->Adopt(gang, placed);
+  }
+
+  absl::StatusOr<GangStatus> Check(const AttemptId& id) override {
+    EndAbandoned();
+    VERNIER_RETURN_IF_ERROR(Advance(id));
+    VERNIER_ASSIGN_OR_RETURN(GangStatus status, launcher_->Check(id));
+    const auto waiting = waiting_.find(id);
+    if (waiting == waiting_.end()) return status;
+    status.state = AttemptState::kStarting;
+    const std::optional<Trouble>& trouble = waiting->second.trouble;
+    if (!trouble.has_value()) return status;
+    status.state = AttemptState::kFailed;
+    status.failure = trouble->failure;
+    status.transient = trouble->failure == FailureClass::kInternal;
+    status.message = trouble->message;
+    return status;
+  }
+
+  absl::Status Stop(const AttemptId& id) override {
+    Forget(id);
+    return launcher_->Stop(id);
+  }
+
+  absl::Status Release(const AttemptId& id) override {
+    VERNIER_RETURN_IF_ERROR(launcher_->Release(id));
+    Forget(id);
+    return absl::OkStatus();
+  }
+
+ private:
+  // Has the images fetched, if nobody has begun to. An engine that is not there any more is no fault of the job.
+  absl::StatusOr<Waiting> Fetch(const GangProgram& gang) const {
+    Waiting waiting{.program = gang,
+                    .folder = fmt::format("{}/{}", gang.placed.directory, kFolder),
+                    .trouble = std::nullopt};
+    const absl::StatusOr<ContainerEngine> engine = host_->Engine();
+    if (!engine.ok()) {
+      waiting.trouble = {FailureClass::kInternal, std::string(engine.status().message())};
+    } else if (Observe(waiting.folder).phase == Observation::Phase::kNotStarted) {
+      VERNIER_RETURN_IF_ERROR(Begin(*engine, ImagesOf(gang), waiting.folder));
+    }
+    return waiting;
+  }
+
+  absl::Status Begin(const ContainerEngine& engine,
+                     const std::set<std::string>& images,
+                     const std::string& folder) const {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) return NotWritten("cannot create folder", folder, error.value());
+    const std::string script = fmt::format("{}/{}", folder, kScript);
+    SupervisedProgram fetching{.argv = {"/bin/sh", script, EngineName(engine.kind), engine.program},
+                               .env = {{kReplicaVariable, folder}},
+                               .directory = folder,
+                               .grace_ms = kGraceMs,
+                               .output_bytes = kOutputBytes};
+    for (const std::string& image : images) {
+      for (std::string word : {image, ImageSource(engine, image), ImageFile(engine, image)}) {
+        fetching.argv.push_back(std::move(word));
+      }
+    }
+    if (!ReplaceFile(script, kFetchImages, /*durable=*/false) ||
+        !ReplaceFile(fmt::format("{}/{}", folder, kProgramFile),
+                     EncodeProgram(fetching),
+                     /*durable=*/false)) {
+      return NotWritten("cannot write to", folder, errno);
+    }
+    return SpawnSupervisor(supervisor_, folder);
+  }
+
+  // Looks how the fetching goes, and hands the gang on when it is done.
+  absl::Status Advance(const AttemptId& id) {
+    const auto found = waiting_.find(id);
+    if (found == waiting_.end() || found->second.trouble.has_value()) return absl::OkStatus();
+    Waiting& waiting = found->second;
+    const Observation fetching = Observe(waiting.folder);
+    if (!IsDown(fetching)) return absl::OkStatus();
+    waiting.trouble = Judge(waiting, fetching);
+    if (waiting.trouble.has_value()) return absl::OkStatus();
+    // Handed on before it is forgotten: what cannot be started now is tried again.
+    VERNIER_RETURN_IF_ERROR(launcher_->Start(waiting.program));
+    waiting_.erase(found);
+    return absl::OkStatus();
+  }
+
+  // Nobody waits for the images any more.
+  void Forget(const AttemptId& id) {
+    const auto found = waiting_.find(id);
+    if (found == waiting_.end()) return;
+    abandoned_.push_back(found->second.folder);
+    waiting_.erase(found);
+    EndAbandoned();
+  }
+
+  // A supervisor that has just begun cannot be told yet.
+  void EndAbandoned() {
+    std::erase_if(abandoned_, [](const std::string& folder) {
+      return TerminateReplica(folder) || IsDown(Observe(folder));
+    });
+  }
+
+  const std::unique_ptr<Launcher> launcher_;
+  const std::shared_ptr<ContainerHost> host_;
+  const std::string supervisor_;
+  std::map<AttemptId, Waiting> waiting_;
+  std::vector<std::string> abandoned_;  // Folders of fetchings that nobody waits for, to be ended.
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> NewContainerLauncher(std::unique_ptr<Launcher> launcher,
+                                               std::shared_ptr<ContainerHost> host,
+                                               std::string supervisor) {
+  return std::make_unique<ContainerLauncher>(
+      std::move(launcher), std::move(host), std::move(supervisor));
+}
+
+}  // namespace vernier::launch

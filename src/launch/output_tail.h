@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace vernier::launch {
+
+// The last lines that the program in the folder printed, which as a rule say why it failed, with " | " between them.
+std::string OutputTail(const std::string& folder);
+
+}  // namespace vernier::launch

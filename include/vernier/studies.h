@@ -75,7 +75,7 @@ class Studies {
   virtual absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) = 0;
   // To STOPPING; waiting trials are cancelled, running ones told to stop; when the last has ended, CANCELLED.
   virtual absl::StatusOr<Study> Stop(StudyId id, std::string_view reason, const Caller& caller) = 0;
-  // Changes what is named, so that of amendments made at once none undoes another.
+  // Changes what is named, so that of amendments made at once none undoes another. A study that has ended takes labels only.
   // InvalidArgument: a bound below what is spent already.
   virtual absl::StatusOr<Study> Amend(StudyId id,
                                       const Amendment& change,

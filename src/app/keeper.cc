@@ -34,6 +34,7 @@ launch::LocalLauncherOptions LauncherOptions(const ServerOptions& options) {
           .gpus = options.gpus,
           .detect_gpus = options.detect_gpus,
           .fitting = options.fitting,
+          .first_port = options.first_port,
           .control_group = options.control_group,
           .containers = nullptr};
 }

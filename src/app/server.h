@@ -38,6 +38,8 @@ struct ServerOptions {
   std::vector<std::string> gpus;  // "T4:0:16GiB", "T4:0" or bare ids; declared devices.
   bool detect_gpus = true;
   launch::Fitting fitting = launch::Fitting::kStrict;
+  // Replicas listen on ports from this one on. Unset: wherever there are some.
+  std::optional<std::int32_t> first_port;
   // The control group below which replicas get theirs. Empty: the one of this process. "none": shares are only accounted.
   std::string control_group;
   // The program that looks after one replica. Empty: vernier-supervisor beside this program, or on PATH.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -47,6 +48,16 @@ CLI::Validator AtLeast(std::int64_t least) {
         const auto number = Parse<std::int64_t>(text);
         if (number && *number >= least) return std::string();
         return fmt::format("must be a whole number of at least {}, got '{}'", least, text);
+      },
+      "");
+}
+
+CLI::Validator Port() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const auto number = Parse<std::int32_t>(text);
+        if (number && *number >= 1024 && *number <= 65535) return std::string();
+        return fmt::format("must be a port from 1024 to 65535, got '{}'", text);
       },
       "");
 }
@@ -97,6 +108,12 @@ absl::StatusOr<Severity> ParseSeverityFlag(std::string_view option, const std::s
       "'{}'",
       option,
       text);
+}
+
+absl::StatusOr<double> ParseNumberFlag(std::string_view option, const std::string& text) {
+  const auto number = Parse<double>(text);
+  if (number && *number > 0 && std::isfinite(*number)) return *number;
+  return InvalidArgument("{}: must be a finite number above 0, got '{}'", option, text);
 }
 
 absl::StatusOr<std::int64_t> ParseCountFlag(std::string_view option, const std::string& text) {

@@ -50,6 +50,7 @@ void AddQueryOptions(CLI::App& command, const char* filter, const char* sort, Qu
 
 // Validators whose errors are sentences of ours: "--limit: must be a whole number of at least 1, got 'x'".
 CLI::Validator AtLeast(std::int64_t least);
+CLI::Validator Port();  // That needs no privileges: 1024 to 65535.
 CLI::Validator AboveZero();
 CLI::Validator OneOf(const std::vector<std::string>& words);
 
@@ -61,6 +62,8 @@ absl::StatusOr<absl::Time> ParseTimeFlag(std::string_view option,
                                          absl::Time now);
 // "warning".  InvalidArgument: names the option, and the severities there are.
 absl::StatusOr<Severity> ParseSeverityFlag(std::string_view option, const std::string& text);
+// A finite number above 0.  InvalidArgument: names the option.
+absl::StatusOr<double> ParseNumberFlag(std::string_view option, const std::string& text);
 // A whole number of at least 1.  InvalidArgument: names the option.
 absl::StatusOr<std::int64_t> ParseCountFlag(std::string_view option, const std::string& text);
 // "512MiB", "16GiB", "1.5GB" or plain bytes.  InvalidArgument: names the option.

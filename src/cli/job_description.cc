@@ -67,6 +67,20 @@ bool RanTooLong(const Study& study, const std::vector<TrialRecord>& trials) {
   });
 }
 
+// When its last trial ended. Labels may change later, which ends nothing.
+std::optional<absl::Time> EndOf(const Study& study, const std::vector<TrialRecord>& trials) {
+  if (!IsFinished(study.state)) return std::nullopt;
+  std::optional<absl::Time> end;
+  for (const TrialRecord& trial : trials) end = std::max(end, trial.trial.ended);
+  return end.value_or(study.updated);
+}
+
+Json UsageJson(const ResourceUsage& used) {
+  return {{"cpuTime", fmt::format("{}s", absl::ToDoubleSeconds(used.cpu_time))},
+          {"gpuTime", fmt::format("{}s", absl::ToDoubleSeconds(used.gpu_time))},
+          {"peakMemoryBytes", std::to_string(used.peak_memory_bytes)}};
+}
+
 // Why it failed or was cancelled: of a job that is not tuned, why its trial did.
 std::string ErrorOf(const Study& study, const std::vector<TrialRecord>& trials) {
   const std::string state = JobState(study, trials);
@@ -209,9 +223,10 @@ nlohmann::ordered_json JobToJson(const StudyRecord& record,
               {"state", JobState(study, trials)},
               {"createTime", TimeText(study.created)}};
   if (const auto start = StartOf(trials)) job["startTime"] = TimeText(*start);
-  if (IsFinished(study.state)) job["endTime"] = TimeText(study.updated);
+  if (const auto end = EndOf(study, trials)) job["endTime"] = TimeText(*end);
   if (const std::string error = ErrorOf(study, trials); !error.empty()) job["errorMessage"] = error;
   if (!study.spec.labels.empty()) job["labels"] = study.spec.labels;
+  if (study.used != ResourceUsage{}) job["resourcesUsed"] = UsageJson(study.used);
   if (study.spec.job && study.spec.job->input) {
     job["trainingInput"] =
         codec::TrainingInputToJson(*study.spec.job->input, codec::FieldNames::kCamelCase);

@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "src/cli/arguments.h"
+#include "src/cli/label_flags.h"
 #include "src/core/status.h"
 
 namespace vernier::cli {
@@ -18,23 +19,6 @@ using Json = nlohmann::ordered_json;
 std::string ApiName(std::string text) {
   std::ranges::replace(text, '-', '_');
   return absl::AsciiStrToUpper(text);
-}
-
-// "a=1,b=2" as pairs.
-absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadPairs(
-    std::string_view flag, const std::string& text) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::string_view part = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-    const std::size_t equals = part.find('=');
-    if (equals == 0 || equals == std::string_view::npos) {
-      return InvalidArgument("{}: must be KEY=VALUE, …, got '{}'", flag, text);
-    }
-    pairs.emplace_back(part.substr(0, equals), part.substr(equals + 1));
-  }
-  return pairs;
 }
 
 absl::StatusOr<Json> ReadAccelerator(const std::string& flag, const std::string& text) {

@@ -12,6 +12,7 @@
 #include "src/cli/job_flags.h"
 #include "src/cli/job_logs.h"
 #include "src/cli/job_packages.h"
+#include "src/cli/label_flags.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_source.h"
 #include "src/cli/temporary_folder.h"
@@ -172,6 +173,28 @@ absl::StatusOr<ExitCode> Cancel(Context& context, const JobArgs& args) {
   return ExitCode::kOk;
 }
 
+struct UpdateArgs {
+  std::string id;
+  LabelFlags labels;
+};
+
+absl::StatusOr<ExitCode> Update(Context& context, const UpdateArgs& args) {
+  v1::UpdateStudyRequest request;
+  request.set_name(wire::StudyResource(args.id));
+  request.set_request_id(NewRequestId());
+  VERNIER_RETURN_IF_ERROR(ApplyLabelFlags(args.labels, request));
+  if (request.update_mask().paths().empty()) {
+    return InvalidArgument(
+        "nothing to update: give --update-labels, --remove-labels or --clear-labels");
+  }
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const v1::Study message,
+                           connection.CallOn(args.id, &Stub::UpdateStudy, request));
+  VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
+  PrintJob(context, {{"jobId", study.spec.name}, {"labels", study.spec.labels}});
+  return ExitCode::kOk;
+}
+
 struct StreamArgs {
   std::string id;
   std::string task;
@@ -218,11 +241,17 @@ void AddJobCommands(CLI::App& root, Action& chosen) {
   describe->add_flag("--summarize", describe_args->summarize, "As tables");
 
   auto [list, query] = AddCommand<Query>(*jobs, "list", "List jobs", &List, chosen);
-  AddQueryOptions(*list, "e.g. state = FAILED", "e.g. -create_time", *query);
+  AddQueryOptions(
+      *list, "e.g. state = FAILED AND labels.team = vision", "e.g. -create_time", *query);
 
   auto [cancel, cancel_args] =
       AddCommand<JobArgs>(*jobs, "cancel", "Cancel a job", &Cancel, chosen);
   cancel->add_option("JOB", cancel_args->id, "Its id")->required();
+
+  auto [update, update_args] =
+      AddCommand<UpdateArgs>(*jobs, "update", "Change the labels of a job", &Update, chosen);
+  update->add_option("JOB", update_args->id, "Its id")->required();
+  AddLabelFlags(*update, update_args->labels);
 
   auto [logs, log_args] = AddCommand<StreamArgs>(
       *jobs, "stream-logs", "Show what a job prints until it has ended", &StreamLogs, chosen);

@@ -26,6 +26,7 @@ struct TrainArgs {
   int workers = 2;
   int parameter_servers = 2;
   int evaluators = 0;
+  int start_port = 0;
 };
 
 // As it would run as a job, with this host's own interpreter and nothing to be placed for: what it asks for is a label.
@@ -64,6 +65,7 @@ absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   options.store = folder.path() + "/store.db";
   options.listen = {fmt::format("unix:{}/socket", folder.path())};
   options.detect_gpus = false;
+  if (args.start_port > 0) options.first_port = args.start_port;
   options.control_group = "none";  // What they ask for is made up.
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
   VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec).status());
@@ -98,6 +100,11 @@ void AddLocalCommands(CLI::App& root, Action& chosen) {
   train->add_option("--parameter-server-count", args->parameter_servers, "Default 2")
       ->check(AtLeast(0));
   train->add_option("--evaluator-count", args->evaluators, "Default 0")->check(AtLeast(0));
+  train
+      ->add_option("--start-port",
+                   args->start_port,
+                   "They listen from this port on; default: on ports that are free")
+      ->check(Port());
 }
 
 }  // namespace vernier::cli

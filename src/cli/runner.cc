@@ -60,6 +60,7 @@ bool IsSameSearch(const StudySpec& stored, StudySpec given) {
   if (stored.job.has_value() && given.job.has_value()) ForgetResolution(*stored.job, *given.job);
   given.budget = stored.budget;
   given.parallel = stored.parallel;
+  given.labels = stored.labels;
   return given == stored;
 }
 

@@ -4,6 +4,7 @@
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
 #include "src/cli/hint.h"
+#include "src/cli/label_flags.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_text.h"
 #include "src/cli/terminal/proto_json.h"
@@ -92,7 +93,9 @@ struct AmendArgs {
   std::string trials;
   std::string failed;
   std::string time;
+  std::string gpu_hours;
   int parallel = 0;
+  LabelFlags labels;
 };
 
 // A bound that was given goes to the mask; "none" leaves its field unset, which takes the bound away.
@@ -123,17 +126,26 @@ absl::StatusOr<v1::UpdateStudyRequest> MakeAmendment(const AmendArgs& args) {
       wire::EncodeDuration(bound, spec.mutable_budget()->mutable_time());
     }
   }
+  if (!args.gpu_hours.empty()) {
+    request.mutable_update_mask()->add_paths("spec.budget.gpu_hours");
+    if (args.gpu_hours != "none") {
+      VERNIER_ASSIGN_OR_RETURN(const double bound, ParseNumberFlag("--gpu-hours", args.gpu_hours));
+      spec.mutable_budget()->set_gpu_hours(bound);
+    }
+  }
   if (args.parallel > 0) {
     request.mutable_update_mask()->add_paths("spec.parallel");
     spec.set_parallel(args.parallel);
   }
+  VERNIER_RETURN_IF_ERROR(ApplyLabelFlags(args.labels, request));
   return request;
 }
 
 absl::StatusOr<ExitCode> Amend(Context& context, const AmendArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const v1::UpdateStudyRequest request, MakeAmendment(args));
   if (request.update_mask().paths().empty()) {
-    return InvalidArgument("nothing to amend: give --trials, --failed, --time or --parallel");
+    return InvalidArgument(
+        "nothing to amend: give --trials, --failed, --time, --gpu-hours, --parallel or labels");
   }
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const v1::Study message,
@@ -166,13 +178,19 @@ void AddStudyStop(CLI::App& study, Action& chosen) {
 }
 
 void AddStudyAmend(CLI::App& study, Action& chosen) {
-  auto [command, args] = AddCommand<AmendArgs>(
-      study, "amend", "Change the budget of a study that is not finished", &Amend, chosen);
+  auto [command, args] =
+      AddCommand<AmendArgs>(study,
+                            "amend",
+                            "Change the budget of a study that is not finished, or labels",
+                            &Amend,
+                            chosen);
   AddStudyOption(*command, args->study);
   command->add_option("--trials", args->trials, "Trials in all, or none for no bound");
   command->add_option("--failed", args->failed, "Failed trials that fail the study, or none");
   command->add_option("--time", args->time, "Time in all, e.g. 2h, or none");
+  command->add_option("--gpu-hours", args->gpu_hours, "GPU hours in all, e.g. 40, or none");
   command->add_option("--parallel", args->parallel, "Trials at a time")->check(AtLeast(1));
+  AddLabelFlags(*command, args->labels);
 }
 
 void AddStudyDelete(CLI::App& study, Action& chosen) {

@@ -130,6 +130,13 @@ Style StyleOf(StudyState state) {
 
 std::string DescribeDomain(const Domain& domain) { return std::visit(DomainWords{}, domain); }
 
+std::string DescribeUsage(const ResourceUsage& used) {
+  return fmt::format("{} of CPU, {} of GPUs, at most {} a replica",
+                     FormatElapsed(used.cpu_time),
+                     FormatElapsed(used.gpu_time),
+                     FormatBytes(used.peak_memory_bytes));
+}
+
 std::string DescribeBudget(const Study& study) {
   const Budget& budget = study.spec.budget;
   std::string text = budget.trials ? fmt::format("{} of {} trials", study.trials, *budget.trials)
@@ -140,6 +147,10 @@ std::string DescribeBudget(const Study& study) {
     text += fmt::format(", {} failed", study.failed);
   }
   if (budget.time) text += fmt::format(", time {}", codec::FormatDuration(*budget.time));
+  if (budget.gpu_hours) {
+    text += fmt::format(
+        ", {:.2f} of {} GPU hours", absl::ToDoubleHours(study.used.gpu_time), *budget.gpu_hours);
+  }
   return text;
 }
 
@@ -168,6 +179,11 @@ std::string DescribeStudy(const StudyRecord& record, absl::TimeZone zone) {
   std::string state(StudyStateName(study.state));
   if (!study.reason.empty()) state += ": " + study.reason;
   text += Field("state", state);
+  if (!study.spec.labels.empty()) {
+    text += Field("labels", Join(study.spec.labels, " ", [](const auto& label) {
+                    return fmt::format("{}={}", label.first, label.second);
+                  }));
+  }
   text += Field("objective", DescribeObjectives(study.spec.objectives));
   text += Field("budget", DescribeBudget(study));
   text += Field("algorithm",
@@ -200,6 +216,7 @@ std::string DescribeStudy(const StudyRecord& record, absl::TimeZone zone) {
   if (const std::string since = DescribeConvergence(study); !since.empty()) {
     text += Field("converged", since);
   }
+  if (study.used != ResourceUsage{}) text += Field("used", DescribeUsage(study.used));
   text += Field("created", FormatMoment(study.created, zone));
   return text + Field("updated", FormatMoment(study.updated, zone));
 }

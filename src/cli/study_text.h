@@ -16,6 +16,8 @@ Style StyleOf(StudyState state);
 // "float [1e-05, 0.1] log".
 std::string DescribeDomain(const Domain& domain);
 // "8 of 20 trials, 1 of 5 failed, 2h".
+// "12.3s of CPU, 2h of GPUs, at most 31MiB a replica".
+std::string DescribeUsage(const ResourceUsage& used);
 std::string DescribeBudget(const Study& study);
 // Since when further trials have not been worth it, and what the rest of the budget would save; empty if nobody asked.
 std::string DescribeConvergence(const Study& study);

@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "src/cli/outcome_text.h"
+#include "src/cli/study_text.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/text.h"
 #include "src/wire/time_proto.h"
@@ -48,6 +49,11 @@ std::string ReplicaLine(const ReplicaPlacement& replica, const Attempt& attempt)
     if (result.exit_code) line += fmt::format("  exit code {}", *result.exit_code);
     if (result.signal) line += fmt::format("  signal {}", *result.signal);
     if (result.restarts > 0) line += fmt::format("  restarts {}", result.restarts);
+    if (result.cpu_time > absl::ZeroDuration()) {
+      line += fmt::format("  cpu {}  memory {}",
+                          FormatElapsed(result.cpu_time),
+                          FormatBytes(result.peak_memory_bytes));
+    }
   }
   return line;
 }
@@ -180,6 +186,8 @@ std::string DescribeTrial(const StudyRecord& study,
   if (const auto duration = DurationOf(trial, now)) {
     text += Field(trial.ended ? "took" : "runs for", FormatElapsed(*duration));
   }
+  const ResourceUsage used = UsageOf(trial);
+  if (used != ResourceUsage{}) text += Field("used", DescribeUsage(used));
   return text + Attempts(trial);
 }
 

@@ -104,6 +104,14 @@ void EncodeAmendment(const Client::Amendment& change, v1::UpdateStudyRequest* re
   AddBound(change.time, "spec.budget.time", request, [](auto value, auto* budget) {
     wire::EncodeDuration(value, budget->mutable_time());
   });
+  AddBound(change.gpu_hours, "spec.budget.gpu_hours", request, [](auto value, auto* budget) {
+    budget->set_gpu_hours(value);
+  });
+  if (change.clear_labels) request->mutable_update_mask()->add_paths("spec.labels");
+  for (const auto& [key, value] : change.labels) {
+    request->mutable_update_mask()->add_paths("spec.labels." + key);
+    if (value) (*request->mutable_study()->mutable_spec()->mutable_labels())[key] = *value;
+  }
   if (change.parallel.has_value()) {
     request->mutable_update_mask()->add_paths("spec.parallel");
     request->mutable_study()->mutable_spec()->set_parallel(*change.parallel);

@@ -42,6 +42,7 @@ void Describe(auto& visit, Is<Budget> auto& budget) {
   visit("trials", budget.trials);
   visit("failed", budget.failed_trials);
   visit("time_ns", budget.time);
+  visit("gpu_hours", budget.gpu_hours);
 }
 template <>
 struct Form<Budget> : DescribedForm<Budget> {};
@@ -49,6 +50,7 @@ struct Form<Budget> : DescribedForm<Budget> {};
 void Describe(auto& visit, Is<StudyAmended> auto& event) {
   visit("budget", event.budget);
   visit("parallel", event.parallel);
+  visit("labels", event.labels);
 }
 
 void Describe(auto& visit, Is<AlgorithmChanged> auto& event) {

@@ -5,6 +5,14 @@
 // Values, trials and studies on their own.
 namespace vernier::codec {
 
+void Describe(auto& visit, Is<ResourceUsage> auto& used) {
+  visit.IfSet("cpu_time_ns", used.cpu_time);
+  visit.IfSet("gpu_time_ns", used.gpu_time);
+  visit.IfSet("peak_memory_bytes", used.peak_memory_bytes);
+}
+template <>
+struct Form<ResourceUsage> : DescribedForm<ResourceUsage> {};
+
 void Describe(auto& visit, Is<Study> auto& study) {
   visit("id", study.id);
   visit("spec", study.spec);
@@ -20,6 +28,7 @@ void Describe(auto& visit, Is<Study> auto& study) {
   visit("open", study.open);
   visit("best", study.best);
   visit("optimal", study.optimal);
+  visit.IfSet("used", study.used);
 }
 template <>
 struct Form<Study> : DescribedForm<Study> {};

@@ -79,13 +79,10 @@ absl::Status ReadBudget(const Mapping& file, Budget& budget) {
                                          file.PathOf("budget"),
                                          {"trials", "failed", "time", "gpu_hours"},
                                          file.unknown_keys()));
-  if (mapping.Find("gpu_hours") != nullptr) {
-    return FieldError(mapping.PathOf("gpu_hours"),
-                      "is not supported yet; bound the study by trials or time");
-  }
   VERNIER_RETURN_IF_ERROR(mapping.Read("trials", budget.trials, &ReadInt64));
   VERNIER_RETURN_IF_ERROR(mapping.Read("failed", budget.failed_trials, &ReadInt64));
-  return mapping.Read("time", budget.time, &ReadDuration);
+  VERNIER_RETURN_IF_ERROR(mapping.Read("time", budget.time, &ReadDuration));
+  return mapping.Read("gpu_hours", budget.gpu_hours, &ReadNumber);
 }
 
 absl::Status ReadConvergence(const Mapping& file, std::optional<Convergence>& convergence) {

@@ -30,6 +30,7 @@ Json BudgetToJson(const Budget& budget) {
   if (budget.trials) json["trials"] = *budget.trials;
   if (budget.failed_trials) json["failed"] = *budget.failed_trials;
   if (budget.time) json["time"] = codec::FormatDuration(*budget.time);
+  if (budget.gpu_hours) json["gpu_hours"] = *budget.gpu_hours;
   return json;
 }
 

@@ -73,6 +73,8 @@ void Describe(auto& visit, Is<ReplicaResult> auto& replica) {
   visit("exit_code", replica.exit_code);
   visit("signal", replica.signal);
   visit.IfSet("restarts", replica.restarts);
+  visit.IfSet("cpu_time_ns", replica.cpu_time);
+  visit.IfSet("peak_memory_bytes", replica.peak_memory_bytes);
 }
 template <>
 struct Form<ReplicaResult> : DescribedForm<ReplicaResult> {};

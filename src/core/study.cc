@@ -20,6 +20,9 @@ constexpr std::size_t kMaxEarlierStudies = 8;
 constexpr std::array<std::string_view, 6> kStudyStates = {
     "ACTIVE", "PAUSED", "STOPPING", "COMPLETED", "CANCELLED", "FAILED"};
 
+constexpr std::size_t kMaxLabels = 64;
+constexpr std::size_t kMaxLabelPart = 63;  // Characters, not bytes.
+
 bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 bool IsNamePart(char c) { return IsLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; }
 
@@ -29,6 +32,51 @@ absl::Status CheckName(const std::string& name) {
   if (sound) return absl::OkStatus();
   return FieldError("study",
                     fmt::format("must match ^[A-Za-z][A-Za-z0-9_-]{{0,127}}$, got '{}'", name));
+}
+
+// Lower case is asked of ASCII letters only: other scripts are welcome.
+bool IsLabelPart(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+bool IsLabelStart(char c) {
+  return (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80;
+}
+
+std::size_t CountCharacters(std::string_view utf8) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+absl::Status CheckLabelPart(std::string_view path, std::string_view what, std::string_view text) {
+  if (CountCharacters(text) > kMaxLabelPart) {
+    return FieldError(path,
+                      fmt::format("{} must have at most {} characters, got {}",
+                                  what,
+                                  kMaxLabelPart,
+                                  CountCharacters(text)));
+  }
+  if (std::ranges::all_of(text, IsLabelPart)) return absl::OkStatus();
+  return FieldError(
+      path,
+      fmt::format(
+          "{} must be lower-case letters, digits, underscores and dashes, got '{}'", what, text));
+}
+
+absl::Status CheckLabels(const std::map<std::string, std::string>& labels) {
+  if (labels.size() > kMaxLabels) {
+    return FieldError("labels",
+                      fmt::format("must be at most {}, got {}", kMaxLabels, labels.size()));
+  }
+  for (const auto& [key, value] : labels) {
+    if (key.empty() || !IsLabelStart(key.front())) {
+      return FieldError("labels",
+                        fmt::format("a key must begin with a lower-case letter, got '{}'", key));
+    }
+    VERNIER_RETURN_IF_ERROR(CheckLabelPart("labels", "a key", key));
+    VERNIER_RETURN_IF_ERROR(CheckLabelPart("labels." + key, "its value", value));
+  }
+  return absl::OkStatus();
 }
 
 // Nothing to tune is a job of one trial.
@@ -68,13 +116,20 @@ absl::Status CheckCount(std::string_view path, std::optional<std::int64_t> count
   return FieldError(path, fmt::format("must be at least 1, got {}", *count));
 }
 
-absl::Status CheckBudget(const Budget& budget) {
+absl::Status CheckBudget(const Budget& budget, bool has_job) {
   VERNIER_RETURN_IF_ERROR(CheckCount("budget.trials", budget.trials));
   VERNIER_RETURN_IF_ERROR(CheckCount("budget.failed", budget.failed_trials));
   if (budget.time.has_value()) {
     VERNIER_RETURN_IF_ERROR(CheckPositive("budget.time", *budget.time));
   }
-  return absl::OkStatus();
+  if (!budget.gpu_hours.has_value()) return absl::OkStatus();
+  if (!(*budget.gpu_hours > 0) || !std::isfinite(*budget.gpu_hours)) {
+    return FieldError("budget.gpu_hours",
+                      fmt::format("must be a finite number above 0, got {}", *budget.gpu_hours));
+  }
+  if (has_job) return absl::OkStatus();
+  return FieldError("budget.gpu_hours",
+                    "needs a job: trials of clients hold no GPUs that anybody here counts");
 }
 
 absl::Status CheckConvergence(const StudySpec& spec) {
@@ -126,6 +181,7 @@ bool IsBetter(Goal goal, double a, double b) {
 
 absl::Status Validate(const StudySpec& spec) {
   VERNIER_RETURN_IF_ERROR(CheckName(spec.name));
+  VERNIER_RETURN_IF_ERROR(CheckLabels(spec.labels));
   if (spec.objectives.empty()) VERNIER_RETURN_IF_ERROR(CheckNoObjective(spec));
   VERNIER_RETURN_IF_ERROR(CheckObjectives(spec.objectives));
   VERNIER_RETURN_IF_ERROR(CheckMetrics(spec));
@@ -136,7 +192,7 @@ absl::Status Validate(const StudySpec& spec) {
     return FieldError("parallel",
                       fmt::format("must be from 1 to {}, got {}", kMaxParallel, spec.parallel));
   }
-  VERNIER_RETURN_IF_ERROR(CheckBudget(spec.budget));
+  VERNIER_RETURN_IF_ERROR(CheckBudget(spec.budget, spec.job.has_value()));
   VERNIER_RETURN_IF_ERROR(CheckConvergence(spec));
   VERNIER_RETURN_IF_ERROR(CheckPositive("lease.ttl", spec.lease.ttl));
   return spec.job.has_value() ? CheckTrainingJob(*spec.job) : absl::OkStatus();

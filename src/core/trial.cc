@@ -1,6 +1,8 @@
 #include "vernier/core/trial.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace vernier {
 namespace {
@@ -46,6 +48,37 @@ std::string_view FailureClassName(FailureClass failure) {
 
 std::string_view AttemptStateName(AttemptState state) {
   return kAttemptStates.at(static_cast<std::size_t>(state));
+}
+
+ResourceUsage& operator+=(ResourceUsage& usage, const ResourceUsage& more) {
+  usage.cpu_time += more.cpu_time;
+  usage.gpu_time += more.gpu_time;
+  usage.peak_memory_bytes = std::max(usage.peak_memory_bytes, more.peak_memory_bytes);
+  return usage;
+}
+
+absl::Duration GpuTime(const Attempt& attempt, absl::Time now) {
+  std::int64_t gpus = 0;
+  for (const ReplicaPlacement& replica : attempt.placement) gpus += std::ssize(replica.gpus);
+  return gpus * std::max(absl::ZeroDuration(), attempt.ended.value_or(now) - attempt.placed);
+}
+
+ResourceUsage UsageOf(const Attempt& attempt) {
+  ResourceUsage usage;
+  if (!attempt.ended.has_value()) return usage;
+  usage.gpu_time = GpuTime(attempt, *attempt.ended);
+  for (const ReplicaResult& replica : attempt.replicas) {
+    usage += {.cpu_time = replica.cpu_time,
+              .gpu_time = absl::ZeroDuration(),
+              .peak_memory_bytes = replica.peak_memory_bytes};
+  }
+  return usage;
+}
+
+ResourceUsage UsageOf(const Trial& trial) {
+  ResourceUsage usage;
+  for (const Attempt& attempt : trial.attempts) usage += UsageOf(attempt);
+  return usage;
 }
 
 bool IsEnded(AttemptState state) {

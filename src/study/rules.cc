@@ -20,6 +20,10 @@ std::string TimeReason(const Study& study) {
   return fmt::format("time budget of {} spent", codec::FormatDuration(*study.spec.budget.time));
 }
 
+std::string GpuTimeReason(const Study& study) {
+  return fmt::format("budget of {} GPU hours spent", *study.spec.budget.gpu_hours);
+}
+
 bool HasEnough(const Study& study) {
   return study.converged.has_value() && study.spec.convergence->stop;
 }
@@ -71,6 +75,8 @@ void SettleActive(Draft& draft, const Transient& transient) {
   if (!draft.fold().IsDown()) return;
   if (TrialRoom(study) == 0) {
     AddEnd(draft, TrialsReason(study));
+  } else if (draft.fold().GpuTimeSpent(draft.now())) {
+    AddEnd(draft, GpuTimeReason(study));
   } else if (transient.exhausted) {
     AddEnd(draft, "every point of the space was proposed");
   }
@@ -116,6 +122,7 @@ absl::Status CheckBudget(const StudyFold& fold, absl::Time now) {
   const Study& study = fold.header();
   std::string reason;
   if (fold.TimeSpent(now)) reason = TimeReason(study);
+  if (fold.GpuTimeSpent(now)) reason = GpuTimeReason(study);
   if (TrialRoom(study) == 0) reason = TrialsReason(study);
   if (reason.empty()) return absl::OkStatus();
   return WithReason(ResourceExhausted("{}: {}", StudyTitle(study), reason), Reason::kBudgetSpent);

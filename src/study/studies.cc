@@ -45,13 +45,26 @@ StudyAmended Amended(StudyAmended parts, const Amendment& change) {
   parts.budget.trials = change.trials.value_or(parts.budget.trials);
   parts.budget.failed_trials = change.failed_trials.value_or(parts.budget.failed_trials);
   parts.budget.time = change.time.value_or(parts.budget.time);
+  parts.budget.gpu_hours = change.gpu_hours.value_or(parts.budget.gpu_hours);
   parts.parallel = change.parallel.value_or(parts.parallel);
+  std::map<std::string, std::string> labels =
+      parts.labels.value_or(std::map<std::string, std::string>());
+  if (change.clear_labels) labels.clear();
+  for (const auto& [key, value] : change.labels) {
+    labels.erase(key);
+    if (value.has_value()) labels.emplace(key, *value);
+  }
+  parts.labels.reset();
+  if (change.clear_labels || !change.labels.empty()) parts.labels = std::move(labels);
   return parts;
 }
 
 absl::Status CheckAmendment(const StudyFold& fold, const StudyAmended& change, absl::Time now) {
   const Study& study = fold.header();
-  if (study.state != StudyState::kActive && study.state != StudyState::kPaused) {
+  const bool is_running = study.state == StudyState::kActive || study.state == StudyState::kPaused;
+  const bool only_labels = change.labels.has_value() && change.budget == study.spec.budget &&
+                           change.parallel == study.spec.parallel;
+  if (!is_running && !only_labels) {
     return WithReason(
         FailedPrecondition(
             "{} is {}: it cannot be amended", StudyTitle(study), StudyStateName(study.state)),
@@ -60,9 +73,18 @@ absl::Status CheckAmendment(const StudyFold& fold, const StudyAmended& change, a
   StudySpec amended = study.spec;
   amended.budget = change.budget;
   amended.parallel = change.parallel;
+  amended.labels = change.labels.value_or(amended.labels);
   VERNIER_RETURN_IF_ERROR(Validate(amended));
+  if (only_labels) return absl::OkStatus();
   VERNIER_RETURN_IF_ERROR(CheckBound("budget.trials", change.budget.trials, study.trials));
   VERNIER_RETURN_IF_ERROR(CheckBound("budget.failed", change.budget.failed_trials, study.failed));
+  const double held = absl::ToDoubleHours(fold.HeldGpuTime(now));
+  if (change.budget.gpu_hours.value_or(held) < held) {
+    return FieldError("budget.gpu_hours",
+                      fmt::format("must be at least {:.3f}, which is spent already, got {}",
+                                  held,
+                                  *change.budget.gpu_hours));
+  }
   const absl::Duration spent = absl::Trunc(fold.ActiveTime(now), absl::Seconds(1));
   if (!change.budget.time.has_value() || *change.budget.time >= spent) return absl::OkStatus();
   return FieldError("budget.time",
@@ -314,7 +336,7 @@ absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
     }
     const StudySpec& spec = draft.study().spec;
     const StudyAmended amended =
-        Amended({.budget = spec.budget, .parallel = spec.parallel}, change);
+        Amended({.budget = spec.budget, .parallel = spec.parallel, .labels = spec.labels}, change);
     VERNIER_RETURN_IF_ERROR(CheckAmendment(draft.fold(), amended, draft.now()));
     draft.Add(amended);
     return absl::OkStatus();

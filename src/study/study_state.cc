@@ -94,6 +94,20 @@ bool StudyFold::TimeSpent(absl::Time now) const {
   return bound.has_value() && ActiveTime(now) >= *bound;
 }
 
+absl::Duration StudyFold::HeldGpuTime(absl::Time now) const {
+  absl::Duration held = header_.used.gpu_time;
+  for (const TrialNumber number : unfinished_) {
+    const std::vector<Attempt>& attempts = Find(number)->trial.attempts;
+    if (!attempts.empty() && !attempts.back().ended) held += GpuTime(attempts.back(), now);
+  }
+  return held;
+}
+
+bool StudyFold::GpuTimeSpent(absl::Time now) const {
+  const std::optional<double>& bound = header_.spec.budget.gpu_hours;
+  return bound.has_value() && HeldGpuTime(now) >= absl::Hours(*bound);
+}
+
 bool StudyFold::FailuresSpent() const {
   const std::optional<std::int64_t>& bound = header_.spec.budget.failed_trials;
   return bound.has_value() && header_.failed >= *bound;
@@ -145,6 +159,7 @@ absl::Status StudyFold::On(const Event& event, const StudyStateChanged& change) 
 absl::Status StudyFold::On(const Event&, const StudyAmended& change) {
   header_.spec.budget = change.budget;
   header_.spec.parallel = change.parallel;
+  if (change.labels.has_value()) header_.spec.labels = *change.labels;
   ++header_.spec_version;
   return absl::OkStatus();
 }

@@ -86,6 +86,9 @@ class StudyFold {
   // Time that the time budget has counted at `now`.
   absl::Duration ActiveTime(absl::Time now) const;
   bool TimeSpent(absl::Time now) const;
+  // GPU time that its trials have held by `now`, those that run included.
+  absl::Duration HeldGpuTime(absl::Time now) const;
+  bool GpuTimeSpent(absl::Time now) const;
   bool FailuresSpent() const;
   // Of a study with a job and without a bound of its own on failures: whether the first kTellingTrials trials that ended
   // all failed in the same way, and none has completed since. Then the job is broken, not its points.

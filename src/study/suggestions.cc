@@ -85,7 +85,7 @@ HandOut::Claims HandOut::FindClaims(const StudyFold& fold) const {
 
 std::int64_t HandOut::Need(const StudyFold& fold, const Claims& claims, absl::Time now) const {
   const Study& study = fold.header();
-  if (study.state != StudyState::kActive || fold.TimeSpent(now)) return 0;
+  if (study.state != StudyState::kActive || fold.TimeSpent(now) || fold.GpuTimeSpent(now)) return 0;
   const std::int64_t room = ParallelRoom(study) - static_cast<std::int64_t>(claims.offered.size());
   return std::min({count_ - claims.size(), TrialRoom(study), room});
 }

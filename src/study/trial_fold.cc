@@ -225,6 +225,7 @@ absl::Status StudyFold::On(const Event& event, const AttemptStateChanged& change
   attempt->transient = change.transient;
   attempt->message = change.message;
   if (!change.replicas.empty()) attempt->replicas = change.replicas;
+  if (attempt->ended.has_value()) header_.used += UsageOf(*attempt);
   return absl::OkStatus();
 }
 

@@ -35,6 +35,8 @@ void EncodeReplicas(const Attempt& attempt, v1::Attempt* out) {
     if (result.exit_code.has_value()) replica->set_exit_code(*result.exit_code);
     if (result.signal.has_value()) replica->set_signal(*result.signal);
     replica->set_restarts(result.restarts);
+    EncodeDuration(result.cpu_time, replica->mutable_cpu_time());
+    replica->set_peak_memory_bytes(result.peak_memory_bytes);
   }
 }
 
@@ -51,13 +53,27 @@ void DecodeReplica(const v1::Replica& proto, Attempt* attempt) {
                        .index = proto.index(),
                        .exit_code = {},
                        .signal = {},
-                       .restarts = proto.restarts()};
+                       .restarts = proto.restarts(),
+                       .cpu_time = DecodeDuration(proto.cpu_time()),
+                       .peak_memory_bytes = proto.peak_memory_bytes()};
   if (proto.has_exit_code()) result.exit_code = proto.exit_code();
   if (proto.has_signal()) result.signal = proto.signal();
   attempt->replicas.push_back(result);
 }
 
 }  // namespace
+
+void EncodeUsage(const ResourceUsage& used, v1::ResourceUsage* out) {
+  EncodeDuration(used.cpu_time, out->mutable_cpu_time());
+  EncodeDuration(used.gpu_time, out->mutable_gpu_time());
+  out->set_peak_memory_bytes(used.peak_memory_bytes);
+}
+
+ResourceUsage DecodeUsage(const v1::ResourceUsage& used) {
+  return {.cpu_time = DecodeDuration(used.cpu_time()),
+          .gpu_time = DecodeDuration(used.gpu_time()),
+          .peak_memory_bytes = used.peak_memory_bytes()};
+}
 
 void EncodeAttempt(const Attempt& attempt, v1::Attempt* out) {
   out->set_number(attempt.number.value());
@@ -70,6 +86,7 @@ void EncodeAttempt(const Attempt& attempt, v1::Attempt* out) {
   out->set_transient(attempt.transient);
   out->set_message(ValidUtf8(attempt.message));
   EncodeReplicas(attempt, out);
+  if (attempt.ended.has_value()) EncodeUsage(UsageOf(attempt), out->mutable_used());
 }
 
 absl::StatusOr<Attempt> DecodeAttempt(const v1::Attempt& proto) {

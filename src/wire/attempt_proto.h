@@ -7,6 +7,9 @@
 // Attempts and their replicas. On the wire a replica is one message: where it runs and how it ended.
 namespace vernier::wire {
 
+void EncodeUsage(const ResourceUsage& used, v1::ResourceUsage* out);
+ResourceUsage DecodeUsage(const v1::ResourceUsage& used);
+
 void EncodeAttempt(const Attempt& attempt, v1::Attempt* out);
 // InvalidArgument: a FieldError with path "attempts…".
 absl::StatusOr<Attempt> DecodeAttempt(const v1::Attempt& attempt);

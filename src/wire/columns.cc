@@ -36,6 +36,11 @@ Cell MetricCell(const Trial& trial, std::string_view name) {
   return Find(trial.last->metrics, name);
 }
 
+Cell LabelCell(const Study& study, std::string_view key) {
+  const auto value = study.spec.labels.find(std::string(key));
+  return value == study.spec.labels.end() ? Cell() : Text(value->second);
+}
+
 constexpr Column<Study> kStudyColumns[] = {
     {"name", ColumnType::kText, [](const Study& s, std::string_view) { return Text(s.spec.name); }},
     {"state",
@@ -63,6 +68,7 @@ constexpr Column<Study> kStudyColumns[] = {
     {"open_count",
      ColumnType::kNumber,
      [](const Study& s, std::string_view) { return Number(s.open); }},
+    {"labels.", ColumnType::kText, &LabelCell},
 };
 
 constexpr Column<Trial> kTrialColumns[] = {

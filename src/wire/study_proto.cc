@@ -6,6 +6,7 @@
 
 #include "fmt/format.h"
 #include "src/codec/job_file.h"
+#include "src/wire/attempt_proto.h"
 #include "src/wire/enum_proto.h"
 #include "src/wire/job_proto.h"
 #include "src/wire/names.h"
@@ -35,6 +36,7 @@ void EncodeBudget(const Budget& budget, v1::Budget* out) {
   if (budget.trials.has_value()) out->set_trials(*budget.trials);
   if (budget.failed_trials.has_value()) out->set_failed_trials(*budget.failed_trials);
   if (budget.time.has_value()) EncodeDuration(*budget.time, out->mutable_time());
+  if (budget.gpu_hours.has_value()) out->set_gpu_hours(*budget.gpu_hours);
 }
 
 Budget DecodeBudget(const v1::Budget& budget) {
@@ -42,6 +44,7 @@ Budget DecodeBudget(const v1::Budget& budget) {
   if (budget.has_trials()) decoded.trials = budget.trials();
   if (budget.has_failed_trials()) decoded.failed_trials = budget.failed_trials();
   if (budget.has_time()) decoded.time = DecodeDuration(budget.time());
+  if (budget.has_gpu_hours()) decoded.gpu_hours = budget.gpu_hours();
   return decoded;
 }
 
@@ -71,6 +74,8 @@ absl::Status DecodeLease(const v1::LeasePolicy& proto, LeasePolicy* lease) {
   return absl::OkStatus();
 }
 
+constexpr std::string_view kLabelPath = "spec.labels.";
+
 // One path of an update mask.
 absl::Status Amend(std::string_view path, const v1::StudySpec& update, Amendment* change) {
   const Budget budget = DecodeBudget(update.budget());
@@ -80,17 +85,30 @@ absl::Status Amend(std::string_view path, const v1::StudySpec& update, Amendment
     change->trials = budget.trials;
     change->failed_trials = budget.failed_trials;
     change->time = budget.time;
+    change->gpu_hours = budget.gpu_hours;
   } else if (path == "spec.budget.trials") {
     change->trials = budget.trials;
   } else if (path == "spec.budget.failed_trials") {
     change->failed_trials = budget.failed_trials;
   } else if (path == "spec.budget.time") {
     change->time = budget.time;
+  } else if (path == "spec.budget.gpu_hours") {
+    change->gpu_hours = budget.gpu_hours;
+  } else if (path == "spec.labels") {
+    change->clear_labels = true;
+    for (const auto& [key, value] : update.labels()) change->labels[key] = value;
+  } else if (path.starts_with(kLabelPath)) {
+    const std::string key(path.substr(kLabelPath.size()));
+    const auto value = update.labels().find(key);
+    change->labels[key] =
+        value == update.labels().end() ? std::nullopt : std::optional(value->second);
   } else {
-    return FieldError("update_mask",
-                      fmt::format("'{}' cannot change, what can is spec.parallel, spec.budget, "
-                                  "spec.budget.trials, spec.budget.failed_trials, spec.budget.time",
-                                  path));
+    return FieldError(
+        "update_mask",
+        fmt::format("'{}' cannot change, what can is spec.parallel, spec.budget, "
+                    "spec.budget.trials, spec.budget.failed_trials, spec.budget.time, "
+                    "spec.budget.gpu_hours, spec.labels, spec.labels.KEY",
+                    path));
   }
   return absl::OkStatus();
 }
@@ -102,6 +120,8 @@ std::vector<std::string> ImpliedPaths(const v1::StudySpec& update) {
   if (update.budget().has_trials()) paths.emplace_back("spec.budget.trials");
   if (update.budget().has_failed_trials()) paths.emplace_back("spec.budget.failed_trials");
   if (update.budget().has_time()) paths.emplace_back("spec.budget.time");
+  if (update.budget().has_gpu_hours()) paths.emplace_back("spec.budget.gpu_hours");
+  for (const auto& [key, value] : update.labels()) paths.push_back(std::string(kLabelPath) + key);
   return paths;
 }
 
@@ -178,6 +198,7 @@ void EncodeStudy(const Study& study, v1::Study* out) {
   out->set_open_count(study.open);
   if (study.best.has_value()) out->set_best_trial(study.best->value());
   if (study.converged.has_value()) out->set_converged_trial(study.converged->value());
+  EncodeUsage(study.used, out->mutable_used());
   for (const TrialNumber trial : study.optimal) {
     out->add_optimal_trials(TrialResource(study.spec.name, trial));
   }
@@ -203,6 +224,7 @@ absl::StatusOr<Study> DecodeStudy(const v1::Study& proto) {
   study.open = proto.open_count();
   if (proto.best_trial() != 0) study.best = TrialNumber(proto.best_trial());
   if (proto.converged_trial() != 0) study.converged = TrialNumber(proto.converged_trial());
+  study.used = DecodeUsage(proto.used());
   for (const std::string& trial : proto.optimal_trials()) {
     VERNIER_ASSIGN_OR_RETURN(const TrialName named, ParseTrialName("optimal_trials", trial));
     study.optimal.push_back(named.number);

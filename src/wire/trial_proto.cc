@@ -160,7 +160,10 @@ void EncodeTrial(std::string_view study, const Trial& trial, v1::Trial* out) {
   out->set_measurement_count(trial.measurements);
   out->set_failure(Encode(trial.failure));
   out->set_message(ValidUtf8(trial.message));
-  for (const auto& attempt : trial.attempts) EncodeAttempt(attempt, out->add_attempts());
+  for (const auto& attempt : trial.attempts) {
+    EncodeAttempt(attempt, out->add_attempts());
+    if (attempt.ended.has_value()) EncodeUsage(UsageOf(trial), out->mutable_used());
+  }
 }
 
 void EncodeSlacks(std::span<const OutcomeConstraint> constraints,

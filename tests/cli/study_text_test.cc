@@ -20,6 +20,21 @@ Study Converged(bool stop) {
   return study;
 }
 
+TEST(DescribeBudget, CountsGpuHours) {
+  Study study;
+  study.spec.budget = {.trials = 40, .gpu_hours = 12};
+  study.trials = 3;
+  study.used.gpu_time = absl::Minutes(90);
+  EXPECT_EQ(DescribeBudget(study), "3 of 40 trials, 1.50 of 12 GPU hours");
+}
+
+TEST(DescribeUsage, IsShort) {
+  EXPECT_EQ(DescribeUsage({.cpu_time = absl::Seconds(75),
+                           .gpu_time = absl::Hours(3),
+                           .peak_memory_bytes = std::int64_t{512} << 20}),
+            "1m15s of CPU, 3h00m of GPUs, at most 512 MiB a replica");
+}
+
 TEST(DescribeConvergence, SaysNothingUnlessAsked) { EXPECT_EQ(DescribeConvergence(Study()), ""); }
 
 TEST(DescribeConvergence, KnowsWhetherTheStudyGoesOn) {

@@ -122,7 +122,9 @@ std::vector<ReplicaResult> RandomResults(Rng& rng) {
                        .index = RandomInt32(rng),
                        .exit_code = Maybe(rng, [&] { return RandomInt32(rng); }),
                        .signal = Maybe(rng, [&] { return RandomInt32(rng); }),
-                       .restarts = RandomInt32(rng)});
+                       .restarts = RandomInt32(rng),
+                       .cpu_time = RandomDuration(rng),
+                       .peak_memory_bytes = RandomInt64(rng)});
   }
   return results;
 }
@@ -175,7 +177,14 @@ class Filler {
     event.budget.trials = Maybe(rng_, [&] { return RandomInt64(rng_); });
     event.budget.failed_trials = Maybe(rng_, [&] { return RandomInt64(rng_); });
     event.budget.time = Maybe(rng_, [&] { return RandomDuration(rng_); });
+    event.budget.gpu_hours = Maybe(rng_, [&] { return rng_.Normal(); });
     event.parallel = RandomInt32(rng_);
+    event.labels = Maybe(rng_, [&] {
+      std::map<std::string, std::string> labels;
+      for (std::uint64_t i = rng_.UniformInt(3); i > 0; --i)
+        labels[RandomText(rng_)] = RandomText(rng_);
+      return labels;
+    });
   }
   void operator()(AlgorithmChanged& event) {
     event = {.name = RandomText(rng_), .from_version = RandomText(rng_), .to_version = "2"};

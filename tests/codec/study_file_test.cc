@@ -36,7 +36,7 @@ algorithm: {name: gp, num_restarts: 4, kernel: matern, verbose: off, tolerance: 
 warm_start: [digits-v1, digits-v2]
 stopping: {rule: median, min_trials: 3}
 parallel: 2
-budget: {trials: 20, failed: 5, time: 2h}
+budget: {trials: 20, failed: 5, time: 2h, gpu_hours: 0.5}
 convergence: {tolerance: 0.001, stop: true}
 seed: 7
 metrics: {accuracy: {regex: 'val_acc=([0-9.eE+-]+)'}}
@@ -102,7 +102,8 @@ TEST(StudyFile, ReadsTheRest) {
   EXPECT_THAT(spec.warm_start, ElementsAre("digits-v1", "digits-v2"));
   EXPECT_EQ(spec.stopping.name, "median");
   EXPECT_EQ(spec.parallel, 2);
-  EXPECT_EQ(spec.budget, (Budget{.trials = 20, .failed_trials = 5, .time = absl::Hours(2)}));
+  EXPECT_EQ(spec.budget,
+            (Budget{.trials = 20, .failed_trials = 5, .time = absl::Hours(2), .gpu_hours = 0.5}));
   EXPECT_EQ(spec.convergence, (Convergence{.tolerance = 0.001, .stop = true}));
   EXPECT_EQ(spec.seed, 7u);
   EXPECT_EQ(spec.metrics.at("accuracy").regex, "val_acc=([0-9.eE+-]+)");

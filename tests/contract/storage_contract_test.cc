@@ -181,6 +181,9 @@ TEST_P(StorageContract, ACommitStoresItsEventsItsRowsAndTheHeader) {
   commit.header.reason = "paused by hand";
   commit.header.best = TrialNumber(1);
   commit.header.optimal = {TrialNumber(1), TrialNumber(3)};
+  commit.header.used = {.cpu_time = absl::Nanoseconds(1'234'567'890'123),
+                        .gpu_time = absl::Hours(1000),
+                        .peak_memory_bytes = std::int64_t{1} << 40};
   commit.header.completed = 4;
   commit.header.failed = 3;
   commit.header.open = 2;

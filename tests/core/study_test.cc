@@ -42,6 +42,7 @@ StudySpec Sound() {
   spec.objectives = {{.metric = "accuracy"}};
   spec.outcome_constraints = {"latency_ms <= 20"};
   spec.budget = {.trials = 20, .failed_trials = 5, .time = absl::Hours(2)};
+  spec.labels = {{"team-1", "vision_2"}, {"größe", std::string(63, 'x')}, {"empty", ""}};
   spec.metrics = {{"val-loss", {.regex = "loss=(.*)"}}};
   TrainingJob job;
   job.command = {"python3", "train.py"};
@@ -200,6 +201,54 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoTime",
          [](StudySpec& s) { s.budget.time = absl::ZeroDuration(); },
          "budget.time: must be above 0s, got 0"},
+        {"LabelKeyOfADigit",
+         [](StudySpec& s) {
+           s.labels = {{"1st", ""}};
+         },
+         "labels: a key must begin with a lower-case letter, got '1st'"},
+        {"LabelKeyEmpty",
+         [](StudySpec& s) {
+           s.labels = {{"", "x"}};
+         },
+         "labels: a key must begin with a lower-case letter, got ''"},
+        {"LabelKeyWithPoint",
+         [](StudySpec& s) {
+           s.labels = {{"a.b", "x"}};
+         },
+         "labels: a key must be lower-case letters, digits, underscores and dashes, got 'a.b'"},
+        {"LabelKeyTooLong",
+         [](StudySpec& s) {
+           s.labels = {{std::string(64, 'k'), "x"}};
+         },
+         "labels: a key must have at most 63 characters, got 64"},
+        {"LabelValueUpperCase",
+         [](StudySpec& s) {
+           s.labels = {{"team", "Vision"}};
+         },
+         "labels.team: its value must be lower-case letters, digits, underscores and dashes, got "
+         "'Vision'"},
+        {"LabelValueTooLong",
+         [](StudySpec& s) {
+           s.labels = {{"team", std::string(64, 'v')}};
+         },
+         "labels.team: its value must have at most 63 characters, got 64"},
+        {"TooManyLabels",
+         [](StudySpec& s) {
+           for (int i = 0; i < 65; ++i) s.labels["k" + std::to_string(i)] = "";
+         },
+         "labels: must be at most 64, got 65"},
+        {"NoGpuHours",
+         [](StudySpec& s) { s.budget.gpu_hours = 0; },
+         "budget.gpu_hours: must be a finite number above 0, got 0"},
+        {"GpuHoursNan",
+         [](StudySpec& s) { s.budget.gpu_hours = kNan; },
+         "budget.gpu_hours: must be a finite number above 0, got nan"},
+        {"GpuHoursWithoutAJob",
+         [](StudySpec& s) {
+           s.budget.gpu_hours = 40;
+           s.job.reset();
+         },
+         "budget.gpu_hours: needs a job: trials of clients hold no GPUs that anybody here counts"},
         {"EndlessTime",
          [](StudySpec& s) { s.budget.time = absl::InfiniteDuration(); },
          "budget.time: must be above 0s, got inf"},

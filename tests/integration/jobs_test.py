@@ -121,6 +121,9 @@ def test_one_replica(jobs):
     assert chief["tf_config"]["job"]["region"] == "us-central1"
     job = jobs.describe("census_1")
     assert job["state"] == "SUCCEEDED" and job["labels"] == {"team": "a"}, job
+    used = job["resourcesUsed"]
+    assert float(used["cpuTime"].removesuffix("s")) > 0 and used["gpuTime"] == "0s", used
+    assert int(used["peakMemoryBytes"]) > 1 << 20, used
     assert "trainingOutput" not in job and {"createTime", "startTime", "endTime"} <= set(job), job
 
 
@@ -131,7 +134,10 @@ def check_thirteen(jobs, name, gpu):
     assert len(gpus) == 40 and len(set(gpus)) == 40, gpus
     assert all(gpu_id.startswith(gpu) for gpu_id in gpus), gpus
     assert {len(addresses) for addresses in said["-chief-0"]["tf_config"]["cluster"].values()} == {1, 9, 3}
-    assert jobs.describe(name)["state"] == "SUCCEEDED"
+    job = jobs.describe(name)
+    assert job["state"] == "SUCCEEDED", job
+    held = float(job["resourcesUsed"]["gpuTime"].removesuffix("s"))
+    assert 40 * 0.01 < held < 40 * 120, job["resourcesUsed"]
 
 
 def test_documented_examples(jobs):
@@ -175,6 +181,10 @@ def test_cancel_and_list(jobs):
     wait_until(lambda: jobs.describe("slow")["state"] == "CANCELLED", "the slow job is cancelled")
     jobs.run("jobs", "cancel", "slow")  # Once more does nothing.
     assert "begun" in jobs.run("jobs", "stream-logs", "slow", "--task-name", "master-replica-0").stdout
+    jobs.run("jobs", "update", "slow", "--update-labels", "team=vision")
+    assert jobs.describe("slow")["labels"] == {"team": "vision"}
+    found = json.loads(jobs.run("-o", "json", "jobs", "list", "--filter", "labels.team = vision").stdout)
+    assert [job["jobId"] for job in found] == ["slow"], found
     listed = {job["jobId"]: job["state"] for job in json.loads(jobs.run("-o", "json", "jobs", "list").stdout)}
     assert listed["slow"] == "CANCELLED" and listed["census_1"] == "SUCCEEDED", listed
 
@@ -228,12 +238,15 @@ def test_refusals(jobs):
 def test_local_train(bin_dir, folder):
     result = subprocess.run([bin_dir / "vernier", "local", "train", "--module-name", "trainer.task", "--package-path",
                              folder / "trainer", "--job-dir", "here", "--distributed", "--worker-count", "2",
-                             "--parameter-server-count", "1", "--", "--folder", folder],
+                             "--parameter-server-count", "1", "--start-port", "27182", "--", "--folder", folder],
                             capture_output=True, text=True, check=False, timeout=120, cwd="/")
     assert result.returncode == 0, (result.stdout, result.stderr)
     assert "plain words" in result.stderr and "taken apart" in result.stdout, (result.stdout, result.stderr)
     said = {path.name for path in folder.glob("local_train-*.json")}
     assert said == {f"local_train--{task}.json" for task in ("chief-0", "worker-0", "worker-1", "ps-0")}, said
+    cluster = json.loads((folder / "local_train--chief-0.json").read_text())["tf_config"]["cluster"]
+    ports = sorted(int(address.rsplit(":", 1)[1]) for addresses in cluster.values() for address in addresses)
+    assert 27182 <= ports[0] and ports[-1] < 27182 + 200, ports
 
 
 def main():

@@ -256,6 +256,19 @@ TEST(GangRules, SayHowOftenTheOneToBlameWasRestarted) {
   EXPECT_EQ(Describe(AnyGang(), replicas, std::nullopt).replicas[0].restarts, 2);
 }
 
+TEST(GangRules, SumUpWhatTheRunsOfAReplicaUsed) {
+  std::vector<Observation> replicas = {
+      Restarted(SIGKILL, {1, 2}, Signalled(SIGKILL, 3)), Running(), Running(), Running()};
+  replicas[0].cpu_time = absl::Seconds(1);
+  replicas[0].peak_memory_bytes = 10;
+  replicas[0].earlier[0].cpu_time = absl::Seconds(2);
+  replicas[0].earlier[1].peak_memory_bytes = 30;
+  const GangStatus status = Describe(AnyGang(), replicas, std::nullopt);
+  EXPECT_EQ(status.replicas[0].cpu_time, absl::Seconds(3));
+  EXPECT_EQ(status.replicas[0].peak_memory_bytes, 30);
+  EXPECT_EQ(status.replicas[1].cpu_time, absl::ZeroDuration());
+}
+
 struct StateCase {
   std::string name;
   std::vector<Observation> replicas;

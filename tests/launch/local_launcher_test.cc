@@ -329,6 +329,16 @@ TEST_F(LocalLauncherTest, KeepsWhatIsPrintedWhateverItIs) {
                           "end"));
 }
 
+TEST_F(LocalLauncherTest, TellsWhatReplicasUsed) {
+  const auto launcher = NewLauncher();
+  Launch(*launcher, 1, {{"chief", 0, "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"}});
+  const GangStatus status = Await(*launcher, 1);
+  ASSERT_EQ(Outcome(status), "SUCCEEDED NONE");
+  EXPECT_GT(status.replicas.front().cpu_time, absl::Milliseconds(10));
+  EXPECT_LT(status.replicas.front().cpu_time, absl::Minutes(1));
+  EXPECT_GT(status.replicas.front().peak_memory_bytes, 100'000);
+}
+
 TEST_F(LocalLauncherTest, FollowsOutputThatTakesSeveralFiles) {
   output_bytes_ = std::int64_t{8} << 20;  // Of which the program prints less.
   const auto launcher = NewLauncher();

@@ -198,15 +198,20 @@ TEST_F(RecordsTest, AnEndWithoutAStatusIsAnError) {
 }
 
 TEST_F(RecordsTest, EveryRunOfAReplicaIsRead) {
-  Write("exit-1.json", R"({"signal":9,"started":"2026-11-21T04:00:00Z"})");
-  Write("exit-2.json", R"({"exit_code":143})");
-  Write("exit.json", R"({"exit_code":0})");
+  Write("exit-1.json", R"({"signal":9,"started":"2026-11-21T04:00:00Z","cpu_seconds":1.5})");
+  Write("exit-2.json", R"({"exit_code":143,"cpu_seconds":-3,"peak_memory_bytes":"much"})");
+  Write("exit.json", R"({"exit_code":0,"cpu_seconds":0.25,"peak_memory_bytes":4096})");
   const Observation replica = Observe(folder_);
   EXPECT_EQ(replica.exit.exit_code, 0);
   ASSERT_THAT(replica.earlier, ::testing::SizeIs(2));
   EXPECT_EQ(replica.earlier[0].exit.signal, 9);
   EXPECT_EQ(replica.earlier[0].started, absl::FromUnixSeconds(1'795'233'600));
   EXPECT_EQ(replica.earlier[1].exit.exit_code, 143);
+  EXPECT_EQ(replica.cpu_time, absl::Milliseconds(250));
+  EXPECT_EQ(replica.peak_memory_bytes, 4096);
+  EXPECT_EQ(replica.earlier[0].cpu_time, absl::Milliseconds(1500));
+  EXPECT_EQ(replica.earlier[1].cpu_time, absl::ZeroDuration());
+  EXPECT_EQ(replica.earlier[1].peak_memory_bytes, 0);
 }
 
 TEST_F(RecordsTest, AFencedReplicaIsGoneAndAStartedOneCannotBeFenced) {
@@ -225,6 +230,22 @@ TEST(PortBook, NeverHandsOutAPortTwice) {
     EXPECT_THAT(first, ::testing::Not(::testing::Contains(port)));
   EXPECT_THAT(book.Reserve(1'000'000), StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(book.Reserve(5), IsOk());  // The refused call kept none.
+}
+
+TEST(PortBook, BeginsWhereItIsTold) {
+  std::int32_t first = 0;
+  {
+    PortBook any;
+    first = any.Reserve(1)->front();
+  }
+  PortBook book(first);
+  ASSERT_OK_AND_ASSIGN(const std::vector<std::int32_t> ports, book.Reserve(3));
+  EXPECT_GE(ports[0], first);
+  EXPECT_LT(ports[0], ports[1]);
+  EXPECT_LT(ports[1], ports[2]);
+  PortBook last(65535);
+  EXPECT_THAT(last.Reserve(2),
+              StatusIs(absl::StatusCode::kResourceExhausted, "needs 2 ports, there are 1"));
 }
 
 TEST(PortBook, LeavesPortsThatAnotherHolds) {

@@ -146,15 +146,20 @@ TEST_F(SqliteOpen, OptimalTrialsOfOlderStoresAreTheBestWhereThatIsCertain) {
       "UPDATE studies SET best_trial = 2;"
       "INSERT INTO studies SELECT 7, 'two', state, reason, created_at, updated_at, last_event,"
       " trials, completed, failed, open, best_trial, spec_version, json_set(spec, '$.objective',"
-      " json('[{\"maximize\": \"a\"}, {\"minimize\": \"b\"}]')), '[]', NULL FROM studies;"
+      " json('[{\"maximize\": \"a\"}, {\"minimize\": \"b\"}]')), '[]', NULL, 0, 0, 0 FROM studies;"
       "INSERT INTO studies SELECT 8, 'bound', state, reason, created_at, updated_at, last_event,"
       " trials, completed, failed, open, best_trial, spec_version, json_set(spec,"
-      " '$.outcome_constraints', json('[\"b < 1\"]')), '[]', NULL FROM studies WHERE id = 1;"
+      " '$.outcome_constraints', json('[\"b < 1\"]')), '[]', NULL, 0, 0, 0 FROM studies WHERE id = "
+      "1;"
       "INSERT INTO studies SELECT 9, 'new', state, reason, created_at, updated_at, last_event,"
-      " trials, completed, failed, open, NULL, spec_version, spec, '[]', NULL FROM studies WHERE "
+      " trials, completed, failed, open, NULL, spec_version, spec, '[]', NULL, 0, 0, 0 FROM "
+      "studies WHERE "
       "id = 1;"
       "ALTER TABLE studies DROP COLUMN optimal_trials;"
       "ALTER TABLE studies DROP COLUMN converged_trial;"
+      "ALTER TABLE studies DROP COLUMN cpu_time_ns;"
+      "ALTER TABLE studies DROP COLUMN gpu_time_ns;"
+      "ALTER TABLE studies DROP COLUMN peak_memory_bytes;"
       "PRAGMA user_version = 2");
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
   const auto optimal = [&](std::int64_t id) { return store->GetStudy(StudyId(id))->optimal; };

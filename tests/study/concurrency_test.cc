@@ -129,6 +129,12 @@ TEST_F(ConcurrencyTest, OfAmendmentsMadeAtOnceNoneUndoesAnother) {
       [](int i) { return Amendment{.failed_trials = i}; },
       [](int i) { return Amendment{.time = absl::Hours(i)}; },
       [](int i) { return Amendment{.parallel = i}; },
+      [](int i) {
+        return Amendment{.labels = {{"first", std::to_string(i)}}};
+      },
+      [](int i) {
+        return Amendment{.labels = {{"second", std::to_string(i)}}};
+      },
   };
   std::vector<std::thread> threads;
   for (const auto& change : changes) {

@@ -59,6 +59,100 @@ TEST_F(EngineMovesTest, ALaunchedTrialGoesThroughItsStates) {
   EXPECT_EQ(Get(study_.id).open, 0);
 }
 
+// GPUs count from placement to end of each attempt, whatever became of it.
+class UsageTest : public EngineMovesTest {
+ protected:
+  void StartAgain(std::optional<double> gpu_hours) {
+    StudySpec spec = JobSpec();
+    spec.name = "gpus";
+    spec.parallel = 2;
+    spec.budget = {.gpu_hours = gpu_hours};
+    study_ = Create(spec);
+  }
+  // With two GPUs for the chief and one for the worker.
+  TrialNumber RunOnGpus() {
+    const TrialNumber trial = AskOne();
+    PlaceOnGpus(trial);
+    return trial;
+  }
+  void PlaceOnGpus(TrialNumber trial) {
+    EXPECT_THAT(Move(trial, TrialState::kQueued), IsOk());
+    EXPECT_THAT(studies_->PlaceAttempt(
+                    {study_.id, trial},
+                    {{.role = "chief", .gpus = {"0", "1"}}, {.role = "worker", .gpus = {"2"}}},
+                    "/runs/a"),
+                IsOk());
+  }
+  void End(TrialNumber trial, std::int64_t attempt, AttemptState state) {
+    const std::vector<ReplicaResult> used = {
+        {.role = "chief", .cpu_time = absl::Seconds(7), .peak_memory_bytes = 100},
+        {.role = "worker", .cpu_time = absl::Seconds(5), .peak_memory_bytes = 300}};
+    EXPECT_THAT(MoveAttempt(trial, attempt, AttemptState::kRunning), IsOk());
+    EXPECT_THAT(MoveAttempt(trial, attempt, state, used), IsOk());
+  }
+};
+
+TEST_F(UsageTest, IsSummedOverReplicasAndAttempts) {
+  StartAgain(std::nullopt);
+  const TrialNumber trial = RunOnGpus();
+  clock_.Advance(absl::Minutes(10));
+  EXPECT_EQ(Get(study_.id).used, ResourceUsage{});  // Of attempts that have ended.
+  EXPECT_EQ(UsageOf(Get(study_.id, trial)), ResourceUsage{});
+  End(trial, 1, AttemptState::kLost);
+  clock_.Advance(absl::Hours(5));  // Waits, and holds nothing.
+  PlaceOnGpus(trial);
+  clock_.Advance(absl::Minutes(20));
+  ASSERT_THAT(Move(trial, TrialState::kRunning), IsOk());
+  End(trial, 2, AttemptState::kSucceeded);
+  ASSERT_THAT(Finish(trial), IsOk());
+  const ResourceUsage used{
+      .cpu_time = absl::Seconds(24), .gpu_time = absl::Minutes(90), .peak_memory_bytes = 300};
+  EXPECT_EQ(UsageOf(Get(study_.id, trial)), used);
+  EXPECT_EQ(Get(study_.id).used, used);
+  Restart();
+  EXPECT_EQ(Get(study_.id).used, used);
+}
+
+TEST_F(UsageTest, AStudyThatHasHeldItsGpuHoursCreatesNoMoreTrials) {
+  StartAgain(1.0);
+  const TrialNumber first = RunOnGpus();
+  ASSERT_THAT(Move(first, TrialState::kRunning), IsOk());
+  clock_.Advance(absl::Minutes(10));
+  const TrialNumber second = RunOnGpus();
+  ASSERT_THAT(Move(second, TrialState::kRunning), IsOk());
+  End(first, 1, AttemptState::kSucceeded);
+  ASSERT_THAT(Finish(first), IsOk());
+  clock_.Advance(absl::Minutes(9));  // 30 and 27 minutes are held.
+  EXPECT_THAT(
+      studies_->Amend(study_.id, {.gpu_hours = 0.5}, As("ann")),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "budget.gpu_hours: must be at least 0.950, which is spent already, got 0.5"));
+  clock_.Advance(absl::Minutes(1));  // What runs counts, too.
+  const auto refused = studies_->Ask(study_.id, 1, As("engine"), {});
+  EXPECT_THAT(
+      refused,
+      StatusIs(absl::StatusCode::kResourceExhausted, "study 'gpus': budget of 1 GPU hours spent"));
+  EXPECT_EQ(GetReason(refused.status()), Reason::kBudgetSpent);
+  EXPECT_EQ(Get(study_.id).state, StudyState::kActive);  // The second goes on.
+  End(second, 1, AttemptState::kSucceeded);
+  ASSERT_THAT(Finish(second), IsOk());
+  EXPECT_EQ(Get(study_.id).state, StudyState::kCompleted);
+  EXPECT_EQ(Get(study_.id).reason, "budget of 1 GPU hours spent");
+  const auto replayed = studies_->Replay(study_.id);
+  ASSERT_THAT(replayed, IsOk());
+  EXPECT_EQ(replayed->verified, 2);
+}
+
+TEST_F(UsageTest, GpuHoursMayBeRaisedBeforeTheyAreSpent) {
+  StartAgain(1.0);
+  const TrialNumber first = RunOnGpus();
+  clock_.Advance(absl::Minutes(30));
+  EXPECT_EQ(GetReason(studies_->Ask(study_.id, 1, As("engine"), {}).status()),
+            Reason::kBudgetSpent);
+  ASSERT_THAT(studies_->Amend(study_.id, {.gpu_hours = 2.0}, As("ann")), IsOk());
+  EXPECT_NE(AskOne(), first);
+}
+
 TEST_F(EngineMovesTest, IllegalMovesNameBothStates) {
   const TrialNumber trial = AskOne();
   EXPECT_THAT(Move(trial, TrialState::kRunning),

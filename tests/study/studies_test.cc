@@ -181,6 +181,55 @@ TEST_F(StudiesTest, ARepeatedAmendmentIsKnownWhateverWasAmendedSince) {
             Reason::kRequestReused);
 }
 
+using Labels = std::map<std::string, std::string>;
+
+TEST_F(StudiesTest, AmendChangesTheLabelsThatItNames) {
+  StudySpec spec = ClientSpec();
+  spec.labels = {{"team", "vision"}, {"owner", "ann"}};
+  const StudyId id = Create(spec).id;
+  ASSERT_THAT(studies_->Amend(id, {.labels = {{"owner", "bob"}, {"stage", ""}}}, As("ann", "r1")),
+              IsOk());
+  EXPECT_EQ(Get(id).spec.labels, (Labels{{"team", "vision"}, {"owner", "bob"}, {"stage", ""}}));
+  ASSERT_THAT(
+      studies_->Amend(id, {.labels = {{"team", std::nullopt}, {"none", std::nullopt}}}, As("ann")),
+      IsOk());
+  EXPECT_EQ(Get(id).spec.labels, (Labels{{"owner", "bob"}, {"stage", ""}}));
+  ASSERT_THAT(studies_->Amend(id, {.trials = 50}, As("ann")), IsOk());
+  EXPECT_EQ(Get(id).spec.labels, (Labels{{"owner", "bob"}, {"stage", ""}}));
+  ASSERT_THAT(studies_->Amend(id, {.labels = {{"a", "b"}}, .clear_labels = true}, As("ann")),
+              IsOk());
+  EXPECT_EQ(Get(id).spec.labels, (Labels{{"a", "b"}}));
+  ASSERT_THAT(studies_->Amend(id, {.clear_labels = true}, As("ann")), IsOk());
+  EXPECT_EQ(Get(id).spec.labels, Labels());
+  Restart();
+  EXPECT_EQ(Get(id).spec.labels, Labels());
+  EXPECT_EQ(Get(id).spec.budget.trials, 50);
+  // The first one again, known by its request.
+  const auto again =
+      studies_->Amend(id, {.labels = {{"owner", "bob"}, {"stage", ""}}}, As("ann", "r1"));
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->spec.labels, Labels());
+  EXPECT_EQ(
+      GetReason(studies_->Amend(id, {.labels = {{"owner", "eve"}}}, As("ann", "r1")).status()),
+      Reason::kRequestReused);
+}
+
+TEST_F(StudiesTest, LabelsAloneMayChangeOnceTheStudyHasEnded) {
+  const StudyId id = Create(ClientSpec()).id;
+  ASSERT_THAT(studies_->Stop(id, "enough", As("ann")), IsOk());
+  ASSERT_EQ(Get(id).state, StudyState::kCancelled);
+  ASSERT_THAT(studies_->Amend(id, {.labels = {{"kept", "yes"}}}, As("ann")), IsOk());
+  EXPECT_EQ(Get(id).spec.labels, (Labels{{"kept", "yes"}}));
+  EXPECT_EQ(Get(id).state, StudyState::kCancelled);
+  EXPECT_EQ(
+      GetReason(studies_->Amend(id, {.trials = 99, .labels = {{"a", "b"}}}, As("ann")).status()),
+      Reason::kStudyNotActive);
+  const auto refused = studies_->Amend(id, {.labels = {{"Kept", "yes"}}}, As("ann"));
+  EXPECT_THAT(refused,
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "labels: a key must begin with a lower-case letter, got 'Kept'"));
+}
+
 TEST_F(StudiesTest, AmendRefusesATimeBudgetThatIsOverAlready) {
   const Study study = Create(ClientSpec());
   clock_.Advance(absl::Hours(2));

@@ -168,12 +168,31 @@ TEST_F(AmendmentTest, ClearsNamedFieldsThatAreNotSet) {
   ASSERT_OK_AND_ASSIGN(const Amendment one, Amend({"spec.budget.time"}));
   EXPECT_EQ(one, (Amendment{.time = endless}));
   ASSERT_OK_AND_ASSIGN(const Amendment all, Amend({"spec.budget"}));
-  EXPECT_EQ(all, (Amendment{.trials = 20, .failed_trials = unbounded, .time = endless}));
+  const std::optional<double> any_hours;
+  EXPECT_EQ(
+      all,
+      (Amendment{
+          .trials = 20, .failed_trials = unbounded, .time = endless, .gpu_hours = any_hours}));
 }
 
 TEST_F(AmendmentTest, TakesTheFieldsThatAreSetWithoutAMask) {
   ASSERT_OK_AND_ASSIGN(const Amendment change, Amend({}));
   EXPECT_EQ(change, (Amendment{.trials = 20, .parallel = 4}));
+}
+
+TEST_F(AmendmentTest, ChangesLabelsOneByOneOrAll) {
+  auto& labels = *update_.mutable_spec()->mutable_labels();
+  labels["team"] = "vision";
+  labels["owner"] = "ann";
+  ASSERT_OK_AND_ASSIGN(const Amendment some, Amend({"spec.labels.team", "spec.labels.gone"}));
+  EXPECT_EQ(some, (Amendment{.labels = {{"team", "vision"}, {"gone", std::nullopt}}}));
+  ASSERT_OK_AND_ASSIGN(const Amendment all, Amend({"spec.labels"}));
+  EXPECT_EQ(all,
+            (Amendment{.labels = {{"team", "vision"}, {"owner", "ann"}}, .clear_labels = true}));
+  update_.mutable_spec()->clear_budget();
+  update_.mutable_spec()->clear_parallel();
+  ASSERT_OK_AND_ASSIGN(const Amendment implied, Amend({}));
+  EXPECT_EQ(implied, (Amendment{.labels = {{"team", "vision"}, {"owner", "ann"}}}));
 }
 
 TEST_F(AmendmentTest, RefusesEveryOtherPath) {

@@ -140,5 +140,22 @@ TEST(StudyQuery, KnowsColumnsOfStudies) {
   EXPECT_EQ(ended[0].spec.name, "letters");
 }
 
+TEST(StudyQuery, SelectsByLabel) {
+  std::vector<Study> studies(3);
+  studies[0].spec.name = "a";
+  studies[0].spec.labels = {{"team", "vision"}, {"owner", "ann"}};
+  studies[1].spec.name = "b";
+  studies[1].spec.labels = {{"team", "speech"}};
+  studies[2].spec.name = "c";
+  const auto names = [&](const std::string& filter) {
+    std::string text;
+    for (const Study& study : SelectStudies(studies, filter, "").value()) text += study.spec.name;
+    return text;
+  };
+  EXPECT_EQ(names("labels.team = vision"), "a");
+  EXPECT_EQ(names("labels.team = vision OR labels.team = speech"), "ab");
+  EXPECT_EQ(names("labels.owner = ann AND labels.team = speech"), "");
+}
+
 }  // namespace
 }  // namespace vernier::wire

@@ -48,7 +48,7 @@ StudySpec EverySpec() {
   spec.warm_start = {"digits-v1", "digits-v2"};
   spec.stopping = {.name = "median", .options = {{"strict", true}, {"from", std::string("x")}}};
   spec.parallel = 3;
-  spec.budget = {.trials = 20, .failed_trials = 5, .time = absl::Hours(2)};
+  spec.budget = {.trials = 20, .failed_trials = 5, .time = absl::Hours(2), .gpu_hours = 2.5};
   spec.convergence = {.tolerance = 1e-3, .stop = true};
   spec.seed = std::numeric_limits<std::uint64_t>::max();
   spec.metrics = {{"accuracy", {.regex = "acc=([0-9.]+)"}}};
@@ -141,7 +141,12 @@ Trial EveryTrial() {
   attempt.transient = true;
   attempt.message = "exit code 1";
   attempt.replicas = {{.role = "chief", .index = 0, .exit_code = 1},
-                      {.role = "worker", .index = 0, .signal = 15, .restarts = 5}};
+                      {.role = "worker",
+                       .index = 0,
+                       .signal = 15,
+                       .restarts = 5,
+                       .cpu_time = absl::Seconds(90),
+                       .peak_memory_bytes = 1 << 20}};
   trial.attempts = {attempt};
   return trial;
 }

@@ -36,6 +36,7 @@ struct StudyStateChanged {
 struct StudyAmended {
   Budget budget;
   std::int32_t parallel = 1;
+  std::optional<std::map<std::string, std::string>> labels;  // All of them; unset: as they were.
   friend bool operator==(const StudyAmended&, const StudyAmended&) = default;
 };
 

@@ -12,6 +12,7 @@
 #include "vernier/core/ids.h"
 #include "vernier/core/space.h"
 #include "vernier/core/training_job.h"
+#include "vernier/core/trial.h"
 
 namespace vernier {
 
@@ -39,6 +40,7 @@ struct Budget {
       trials;  // Created by the study or added by hand. Attempts do not count.
   std::optional<std::int64_t> failed_trials;  // This many failed trials fail the study.
   std::optional<absl::Duration> time;         // From the study's creation, not counting pauses.
+  std::optional<double> gpu_hours;  // Once trials have held GPUs for so long, no more are created.
   friend bool operator==(const Budget&, const Budget&) = default;
 };
 
@@ -47,7 +49,11 @@ struct Amendment {
   std::optional<std::optional<std::int64_t>> trials;  // A set nullopt takes the bound away.
   std::optional<std::optional<std::int64_t>> failed_trials;
   std::optional<std::optional<absl::Duration>> time;
+  std::optional<std::optional<double>> gpu_hours;
   std::optional<std::int32_t> parallel;
+  // Labels by key: the new value, or nullopt to take it away. These may change also when the study has ended.
+  std::map<std::string, std::optional<std::string>> labels;
+  bool clear_labels = false;  // All others are taken away.
   friend bool operator==(const Amendment&, const Amendment&) = default;
 };
 
@@ -78,7 +84,7 @@ struct LeasePolicy {
 // What a study is, as its user wrote it, with every default filled in.
 struct StudySpec {
   std::string name;                           // ^[A-Za-z][A-Za-z0-9_-]{0,127}$
-  std::map<std::string, std::string> labels;  // The user's own; they mean nothing to Vernier.
+  std::map<std::string, std::string> labels;  // The user's own, for finding it again.
   // May be empty where there is nothing to tune: a job, no parameters, one trial.
   std::vector<Objective> objectives;
   Space space;
@@ -124,6 +130,7 @@ struct Study {
   // one dominates. With one objective that is just the best.
   std::optional<TrialNumber> best;
   std::vector<TrialNumber> optimal;
+  ResourceUsage used;  // By the attempts of its trials that have ended.
   // The trial at which spec.convergence came true, as long as it is.
   std::optional<TrialNumber> converged;
   friend bool operator==(const Study&, const Study&) = default;

@@ -110,6 +110,9 @@ struct ReplicaResult {
   std::optional<std::int32_t> exit_code;  // Or
   std::optional<std::int32_t> signal;     // neither, while it runs or when it was lost.
   std::int32_t restarts = 0;              // How often it was started again in this attempt.
+  // Of all of its runs that have ended, as far as anybody could tell.
+  absl::Duration cpu_time;
+  std::int64_t peak_memory_bytes = 0;
   friend bool operator==(const ReplicaResult&, const ReplicaResult&) = default;
 };
 
@@ -128,6 +131,20 @@ struct Attempt {
   std::vector<ReplicaResult> replicas;
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
+
+// What was used of the hosts.
+struct ResourceUsage {
+  absl::Duration cpu_time;             // User and system, of all processes.
+  absl::Duration gpu_time;             // Each GPU counts for as long as it was held, busy or not.
+  std::int64_t peak_memory_bytes = 0;  // The most that a single replica used at once.
+  friend bool operator==(const ResourceUsage&, const ResourceUsage&) = default;
+};
+// Adds `more`; of memory the greater one counts.
+ResourceUsage& operator+=(ResourceUsage& usage, const ResourceUsage& more);
+// GPU time that the attempt had held by `now`: from its placement to its end.
+absl::Duration GpuTime(const Attempt& attempt, absl::Time now);
+// Of an attempt that has not ended: nothing yet.
+ResourceUsage UsageOf(const Attempt& attempt);
 
 // Why an early stopping rule stopped a trial. Recorded, enough to compute it again.
 struct StopRecord {
@@ -160,5 +177,7 @@ struct Trial {
   std::vector<Attempt> attempts;
   friend bool operator==(const Trial&, const Trial&) = default;
 };
+// Of its attempts that have ended.
+ResourceUsage UsageOf(const Trial& trial);
 
 }  // namespace vernier

@@ -34,6 +34,7 @@ void StudyBoard::On(const StudyAmended& amended, absl::Time) {
   if (!spec_) return;
   spec_->budget = amended.budget;
   spec_->parallel = amended.parallel;
+  if (amended.labels) spec_->labels = *amended.labels;
 }
 
 void StudyBoard::On(const TrialCreated& created, absl::Time) {

@@ -137,6 +137,21 @@ bool IsHeard(const GangTraits& gang,
          now - replicas.front().ended >= gang.settling;
 }
 
+ReplicaResult ResultOf(const GangTraits::Replica& replica, const Observation& observed) {
+  ReplicaResult result{.role = replica.role,
+                       .index = replica.index,
+                       .exit_code = observed.exit.exit_code,
+                       .signal = observed.exit.signal,
+                       .restarts = static_cast<std::int32_t>(observed.earlier.size()),
+                       .cpu_time = observed.cpu_time,
+                       .peak_memory_bytes = observed.peak_memory_bytes};
+  for (const Observation::Run& run : observed.earlier) {
+    result.cpu_time += run.cpu_time;
+    result.peak_memory_bytes = std::max(result.peak_memory_bytes, run.peak_memory_bytes);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::optional<Verdict> Decide(const GangTraits& gang,
@@ -175,11 +190,7 @@ GangStatus Describe(const GangTraits& gang,
                     const std::optional<Verdict>& verdict) {
   GangStatus status;
   for (std::size_t i = 0; i < replicas.size(); ++i) {
-    status.replicas.push_back({.role = gang.replicas[i].role,
-                               .index = gang.replicas[i].index,
-                               .exit_code = replicas[i].exit.exit_code,
-                               .signal = replicas[i].exit.signal,
-                               .restarts = static_cast<std::int32_t>(replicas[i].earlier.size())});
+    status.replicas.push_back(ResultOf(gang.replicas[i], replicas[i]));
   }
   if (verdict.has_value() && std::ranges::all_of(replicas, IsDown)) {
     status.state = verdict->state;

@@ -43,11 +43,16 @@ struct Observation {
     jobs::ReplicaExit exit;
     absl::Time started;
     absl::Time ended;
+    absl::Duration cpu_time;
+    std::int64_t peak_memory_bytes = 0;
   };
   Phase phase = Phase::kNotStarted;
-  jobs::ReplicaExit exit;    // Of an ended one.
-  absl::Time started;        // Of a running or ended one: its last run.
-  absl::Time ended;          // Of an ended one.
+  // The last run: of a running one `started`, of an ended one all of it.
+  jobs::ReplicaExit exit;
+  absl::Time started;
+  absl::Time ended;
+  absl::Duration cpu_time;
+  std::int64_t peak_memory_bytes = 0;
   std::vector<Run> earlier;  // In order: as many as there were restarts.
 };
 

@@ -90,7 +90,8 @@ class LocalLauncher final : public Launcher {
       : options_(std::move(options)),
         limits_(std::move(limits)),
         clock_(clock),
-        book_(std::move(capacity), clock, options_.fitting) {}
+        book_(std::move(capacity), clock, options_.fitting),
+        ports_(options_.first_port) {}
 
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
     absl::MutexLock lock(&mu_);

@@ -28,6 +28,8 @@ struct LocalLauncherOptions {
   // Ask the driver, once, if no device is declared.
   bool detect_gpus = true;
   Fitting fitting = Fitting::kStrict;
+  // Replicas listen on ports from this one on. Unset: wherever there are some.
+  std::optional<std::int32_t> first_port;
   // The control group below which each replica gets one that holds it to its share (control_group_host.h): empty, the one
   // this process is in; "none": shares are only accounted.
   std::string control_group;

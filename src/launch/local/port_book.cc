@@ -5,8 +5,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
+#include <utility>
 
 #include "src/core/status.h"
 #include "src/launch/replica_files.h"
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::int32_t kRange = 12'000;
 constexpr std::int32_t kLowest = 1'024;
+constexpr std::int32_t kHighest = 65'535;
 constexpr std::int32_t kUsualEphemeral = 32'768;
 
 // Where the ports of outgoing connections begin.
@@ -42,9 +45,12 @@ int Bind(std::int32_t port) {
 
 }  // namespace
 
-PortBook::PortBook() : first_(FirstEphemeralPort() - kRange), last_(first_ + kRange - 1) {
+PortBook::PortBook(std::optional<std::int32_t> first)
+    : first_(first.value_or(FirstEphemeralPort() - kRange)),
+      last_(std::min(first_ + kRange - 1, kHighest)),
+      next_(first_) {
   // Processes that run beside each other start at different places.
-  next_ = first_ + static_cast<std::int32_t>((static_cast<std::int64_t>(getpid()) * 7919) % kRange);
+  if (!first) next_ += static_cast<std::int32_t>((std::int64_t{getpid()} * 7919) % kRange);
 }
 
 PortBook::~PortBook() {
@@ -60,9 +66,12 @@ std::int32_t PortBook::Next() {
 }
 
 absl::StatusOr<std::vector<std::int32_t>> PortBook::Reserve(std::size_t count) {
-  if (count > kRange) return ResourceExhausted("needs {} ports, there are {}", count, kRange);
+  const std::int32_t range = last_ - first_ + 1;
+  if (std::cmp_greater(count, range)) {
+    return ResourceExhausted("needs {} ports, there are {}", count, range);
+  }
   std::vector<std::int32_t> ports;
-  for (std::int32_t tried = 0; tried < kRange && ports.size() < count; ++tried) {
+  for (std::int32_t tried = 0; tried < range && ports.size() < count; ++tried) {
     const std::int32_t port = Next();
     if (taken_.contains(port)) continue;
     const int fd = Bind(port);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -16,7 +17,8 @@ namespace vernier::launch {
 // takes one in the moment between.
 class PortBook {
  public:
-  PortBook();
+  // `first`: hand out ports from this one on, those in use left out; unset: from the range above, anywhere.
+  explicit PortBook(std::optional<std::int32_t> first = std::nullopt);
   ~PortBook();
   PortBook(const PortBook&) = delete;
   PortBook& operator=(const PortBook&) = delete;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -65,6 +66,20 @@ std::optional<std::int32_t> NumberAt(const json& document, const char* key) {
   return number->get<std::int32_t>();
 }
 
+// At most what fits into a time of a hundred years; nothing where the record has no such number.
+absl::Duration SecondsAt(const json& document, const char* key) {
+  constexpr double kMost = 3e9;
+  const auto number = document.find(key);
+  if (number == document.end() || !number->is_number()) return absl::ZeroDuration();
+  return absl::Seconds(std::clamp(number->get<double>(), 0.0, kMost));
+}
+
+std::int64_t BytesAt(const json& document, const char* key) {
+  const auto number = document.find(key);
+  if (number == document.end() || !number->is_number_integer()) return 0;
+  return std::max<std::int64_t>(0, number->get<std::int64_t>());
+}
+
 // The object in a file; nothing if there is no such file. One that is no object counts as an empty one: whoever wrote it
 // was there.
 std::optional<json> ReadObject(const std::string& path) {
@@ -81,7 +96,9 @@ std::optional<Observation::Run> ReadRun(const std::string& path) {
   Observation::Run end{
       .exit = {.exit_code = NumberAt(*record, "exit_code"), .signal = NumberAt(*record, "signal")},
       .started = TimeAt(*record, "started"),
-      .ended = TimeAt(*record, "ended")};
+      .ended = TimeAt(*record, "ended"),
+      .cpu_time = SecondsAt(*record, "cpu_seconds"),
+      .peak_memory_bytes = BytesAt(*record, "peak_memory_bytes")};
   const auto memory = record->find("out_of_memory");
   end.exit.out_of_memory = memory != record->end() && *memory == json(true);
   const auto host = record->find("host_failed");
@@ -110,6 +127,8 @@ std::optional<Observation> ReadEnd(const std::string& directory) {
                      .exit = last->exit,
                      .started = last->started,
                      .ended = last->ended,
+                     .cpu_time = last->cpu_time,
+                     .peak_memory_bytes = last->peak_memory_bytes,
                      .earlier = ReadEarlier(directory)};
 }
 

@@ -86,6 +86,9 @@ absl::StatusOr<Study> ReadStudy(const Statement& row) {
   VERNIER_ASSIGN_OR_RETURN(study.spec, ParseSpec(row.Text(12)));
   VERNIER_ASSIGN_OR_RETURN(study.optimal, ParseOptimal(row.Text(13)));
   if (const auto trial = row.OptionalInteger(14)) study.converged = TrialNumber(*trial);
+  study.used = {.cpu_time = absl::Nanoseconds(row.Integer(15)),
+                .gpu_time = absl::Nanoseconds(row.Integer(16)),
+                .peak_memory_bytes = row.Integer(17)};
   return study;
 }
 
@@ -137,8 +140,9 @@ absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study) 
   Statement insert(connection,
                    "INSERT INTO studies (name, state, reason, created_at, updated_at, last_event, "
                    "trials, completed, failed, open, best_trial, spec_version, spec, "
-                   "optimal_trials, converged_trial) "
-                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                   "optimal_trials, converged_trial, cpu_time_ns, gpu_time_ns, "
+                   "peak_memory_bytes) "
+                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                    study.spec.name,
                    StudyStateName(study.state),
                    study.reason,
@@ -153,7 +157,10 @@ absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study) 
                    study.spec_version,
                    spec,
                    optimal,
-                   NumberOf(study.converged));
+                   NumberOf(study.converged),
+                   absl::ToInt64Nanoseconds(study.used.cpu_time),
+                   absl::ToInt64Nanoseconds(study.used.gpu_time),
+                   study.used.peak_memory_bytes);
   VERNIER_RETURN_IF_ERROR(insert.Run());
   return StudyId(connection.last_insert_id());
 }
@@ -164,7 +171,8 @@ absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_s
   Statement update(connection,
                    "UPDATE studies SET state = ?, reason = ?, updated_at = ?, last_event = ?, "
                    "trials = ?, completed = ?, failed = ?, open = ?, best_trial = ?, "
-                   "optimal_trials = ?, converged_trial = ?, spec_version = ? WHERE id = ?",
+                   "optimal_trials = ?, converged_trial = ?, cpu_time_ns = ?, gpu_time_ns = ?, "
+                   "peak_memory_bytes = ?, spec_version = ? WHERE id = ?",
                    StudyStateName(study.state),
                    study.reason,
                    updated,
@@ -176,6 +184,9 @@ absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_s
                    NumberOf(study.best),
                    optimal,
                    NumberOf(study.converged),
+                   absl::ToInt64Nanoseconds(study.used.cpu_time),
+                   absl::ToInt64Nanoseconds(study.used.gpu_time),
+                   study.used.peak_memory_bytes,
                    study.spec_version,
                    study.id.value());
   VERNIER_RETURN_IF_ERROR(update.Run());
@@ -229,7 +240,8 @@ absl::StatusOr<std::vector<Study>> SelectStudies(Connection& connection,
   Statement select(connection,
                    "SELECT id, state, reason, created_at, updated_at, last_event, trials, "
                    "completed, failed, open, best_trial, spec_version, spec, optimal_trials, "
-                   "converged_trial FROM studies WHERE id > ? ORDER BY id LIMIT ?",
+                   "converged_trial, cpu_time_ns, gpu_time_ns, peak_memory_bytes FROM studies "
+                   "WHERE id > ? ORDER BY id LIMIT ?",
                    after.value(),
                    ToSqlLimit(limit));
   return ReadAll<Study>(select, &ReadStudy);

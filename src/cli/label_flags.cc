@@ -1,0 +1,53 @@
+#include "src/cli/label_flags.h"
+
+#include <algorithm>
+
+#include "src/core/status.h"
+
+namespace vernier::cli {
+
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadPairs(
+    std::string_view flag, const std::string& text) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    const std::size_t equals = part.find('=');
+    if (equals == 0 || equals == std::string_view::npos) {
+      return InvalidArgument("{}: must be KEY=VALUE, …, got '{}'", flag, text);
+    }
+    pairs.emplace_back(part.substr(0, equals), part.substr(equals + 1));
+  }
+  return pairs;
+}
+
+void AddLabelFlags(CLI::App& command, LabelFlags& flags) {
+  command.add_option("--update-labels", flags.update, "KEY=VALUE, … to set");
+  command.add_option("--remove-labels", flags.remove, "KEY, … to take away")->delimiter(',');
+  command.add_flag(
+      "--clear-labels", flags.clear, "Take all away that --update-labels does not set");
+}
+
+absl::Status ApplyLabelFlags(const LabelFlags& flags, v1::UpdateStudyRequest& request) {
+  if (flags.clear && !flags.remove.empty()) {
+    return InvalidArgument("--clear-labels: cannot go with --remove-labels");
+  }
+  auto& labels = *request.mutable_study()->mutable_spec()->mutable_labels();
+  auto& mask = *request.mutable_update_mask();
+  if (flags.clear) mask.add_paths("spec.labels");
+  for (const std::string& key : flags.remove) mask.add_paths("spec.labels." + key);
+  for (const std::string& text : flags.update) {
+    VERNIER_ASSIGN_OR_RETURN(const auto pairs, ReadPairs("--update-labels", text));
+    for (const auto& [key, value] : pairs) {
+      if (std::ranges::find(flags.remove, key) != flags.remove.end()) {
+        return InvalidArgument("--remove-labels: '{}' is also in --update-labels", key);
+      }
+      labels[key] = value;
+      mask.add_paths("spec.labels." + key);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vernier::cli

@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::vernier::testing::IsOk;
+using ::vernier::testing::StatusIs;
 
 StudySpec SpecWithOutput(const std::string& directory, const std::string& working_directory) {
   StudySpec spec;

@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
         {.name = "BudgetGpuHours",
          .with = "budget: {gpu_hours: forty}",
          .path = "budget.gpu_hours",
-         .error = "must be a number, got 'forty'"},
+         .error = R"(must be a number, got "forty")"},
         {.name = "BudgetTime",
          .with = "budget: {time: 90}",
          .path = "budget.time",

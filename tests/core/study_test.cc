@@ -234,6 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
          "labels.team: its value must have at most 63 characters, got 64"},
         {"TooManyLabels",
          [](StudySpec& s) {
+           s.labels.clear();
            for (int i = 0; i < 65; ++i) s.labels["k" + std::to_string(i)] = "";
          },
          "labels: must be at most 64, got 65"},

@@ -47,10 +47,10 @@ ReplicaProgram Program() {
   return program;
 }
 
-SupervisedProgram Run(const ContainerEngine& engine,
-                      const ReplicaProgram& program,
-                      std::vector<std::string> gpus = {},
-                      Share share = {}) {
+SupervisedProgram Supervised(const ContainerEngine& engine,
+                             const ReplicaProgram& program,
+                             std::vector<std::string> gpus = {},
+                             Share share = {}) {
   return ContainerProgram(engine,
                           program,
                           {.folder = kFolder, .gpus = std::move(gpus), .share = share},
@@ -72,7 +72,7 @@ std::vector<std::string> Tail(const std::vector<std::string>& argv, const std::s
 }
 
 TEST(ContainerProgram, IsTheWholeCommandLineOfPodman) {
-  EXPECT_THAT(Run(Podman(), Program()).argv,
+  EXPECT_THAT(Supervised(Podman(), Program()).argv,
               ElementsAre("/usr/bin/podman",
                           "run",
                           "--name",
@@ -103,7 +103,7 @@ TEST(ContainerProgram, IsTheWholeCommandLineOfPodman) {
 }
 
 TEST(ContainerProgram, RemovesAtOnceAndAsksWhatBecameOfIt) {
-  const ContainerSteps podman = Run(Podman(), Program()).container;
+  const ContainerSteps podman = Supervised(Podman(), Program()).container;
   const std::string name = ContainerName(kFolder);
   EXPECT_FALSE(podman.within_client);
   EXPECT_THAT(podman.remove,
@@ -115,12 +115,12 @@ TEST(ContainerProgram, RemovesAtOnceAndAsksWhatBecameOfIt) {
                           "--format",
                           "{{.State.OOMKilled}}|{{.State.StartedAt}}",
                           name));
-  EXPECT_THAT(Run(Docker(), Program()).container.remove,
+  EXPECT_THAT(Supervised(Docker(), Program()).container.remove,
               ElementsAre("/usr/bin/docker", "rm", "--force", "--volumes", name));
 }
 
 TEST(ContainerProgram, RunsAsTheServersUserUnderDocker) {
-  const SupervisedProgram docker = Run(Docker(), Program());
+  const SupervisedProgram docker = Supervised(Docker(), Program());
   EXPECT_THAT(Values(docker.argv, "--user"), ElementsAre("1000:100"));
   EXPECT_THAT(docker.argv, Contains("--init"));
   EXPECT_THAT(docker.env, IsEmpty()) << "the client's own environment is nobody's business";
@@ -130,7 +130,7 @@ TEST(ContainerProgram, PutsACommandInPlaceOfTheEntryPoint) {
   ReplicaProgram program = Program();
   program.argv = {"python3", "-m", "trainer.task", "--lr=0.1"};
   program.container->replaces_entry_point = true;
-  const SupervisedProgram run = Run(Docker(), program);
+  const SupervisedProgram run = Supervised(Docker(), program);
   EXPECT_THAT(Values(run.argv, "--entrypoint"), ElementsAre("python3"));
   EXPECT_THAT(Tail(run.argv, "org/trainer:1"),
               ElementsAre("org/trainer:1", "-m", "trainer.task", "--lr=0.1"));
@@ -139,7 +139,7 @@ TEST(ContainerProgram, PutsACommandInPlaceOfTheEntryPoint) {
 TEST(ContainerProgram, LeavesTheImageItsOwnArguments) {
   ReplicaProgram program = Program();
   program.argv.clear();
-  const SupervisedProgram run = Run(Podman(), program);
+  const SupervisedProgram run = Supervised(Podman(), program);
   EXPECT_THAT(Values(run.argv, "--entrypoint"), IsEmpty());
   EXPECT_EQ(run.argv.back(), "org/trainer:1");
 }
@@ -148,7 +148,7 @@ TEST(ContainerProgram, ShowsFoldersUnderTheirOwnPaths) {
   ReplicaProgram program = Program();
   program.container->directory = "/home/a, b";
   program.container->mounts = {"/home/a, b", "/data/\"x\"", "/home/a, b"};
-  const SupervisedProgram run = Run(Docker(), program);
+  const SupervisedProgram run = Supervised(Docker(), program);
   EXPECT_THAT(Values(run.argv, "--workdir"), ElementsAre("/home/a, b"));
   EXPECT_THAT(Values(run.argv, "--mount"),
               ElementsAre("type=bind,source=/runs/digits/trial-7/attempt-1/worker-0,"
@@ -160,14 +160,14 @@ TEST(ContainerProgram, ShowsFoldersUnderTheirOwnPaths) {
 TEST(ContainerProgram, GivesDevicesAndCountsThemAnew) {
   ReplicaProgram program = Program();
   program.env["CUDA_VISIBLE_DEVICES"] = "2,GPU-ab";
-  const SupervisedProgram podman = Run(Podman(), program, {"2", "GPU-ab"});
+  const SupervisedProgram podman = Supervised(Podman(), program, {"2", "GPU-ab"});
   EXPECT_THAT(Values(podman.argv, "--device"),
               ElementsAre("nvidia.com/gpu=2", "nvidia.com/gpu=GPU-ab"));
   EXPECT_THAT(podman.argv, Contains("CUDA_VISIBLE_DEVICES=0,GPU-ab"));
-  const SupervisedProgram docker = Run(Docker(), program, {"2", "GPU-ab"});
+  const SupervisedProgram docker = Supervised(Docker(), program, {"2", "GPU-ab"});
   EXPECT_THAT(Values(docker.argv, "--gpus"), ElementsAre("\"device=2,GPU-ab\""));
   EXPECT_THAT(docker.argv, Contains("CUDA_VISIBLE_DEVICES=0,GPU-ab"));
-  const SupervisedProgram apptainer = Run(Apptainer(), program, {"2", "GPU-ab"});
+  const SupervisedProgram apptainer = Supervised(Apptainer(), program, {"2", "GPU-ab"});
   EXPECT_THAT(apptainer.argv, Contains("--nv"));
   EXPECT_THAT(apptainer.env, Contains(Pair("APPTAINERENV_CUDA_VISIBLE_DEVICES", "2,GPU-ab")))
       << "it shows every device of the host";
@@ -175,7 +175,7 @@ TEST(ContainerProgram, GivesDevicesAndCountsThemAnew) {
 
 TEST(ContainerProgram, HasTheEngineHoldItToItsShare) {
   const Share share{.cpu_millis = 1500, .memory_bytes = 64 << 20};
-  const SupervisedProgram run = Run(Podman(), Program(), {}, share);
+  const SupervisedProgram run = Supervised(Podman(), Program(), {}, share);
   EXPECT_THAT(Values(run.argv, "--cpus"), ElementsAre("1.500"));
   EXPECT_THAT(Values(run.argv, "--memory"), ElementsAre("67108864"));
   EXPECT_THAT(Values(run.argv, "--memory-swap"), ElementsAre("67108864"));
@@ -188,7 +188,7 @@ TEST(ContainerProgram, AsksForNoLimitThatTheEngineCannotKeep) {
   engine.limits_memory = false;
   engine.cpus = 1;  // The whole host, for what asks for 1.5.
   const SupervisedProgram run =
-      Run(engine, Program(), {}, {.cpu_millis = 1500, .memory_bytes = 64 << 20});
+      Supervised(engine, Program(), {}, {.cpu_millis = 1500, .memory_bytes = 64 << 20});
   EXPECT_THAT(run.argv, Not(Contains("--cpus")));
   EXPECT_THAT(run.argv, Not(Contains("--memory")));
 }
@@ -196,7 +196,7 @@ TEST(ContainerProgram, AsksForNoLimitThatTheEngineCannotKeep) {
 TEST(ContainerProgram, TakesTheServersOwnArgumentsLast) {
   ContainerEngine engine = Podman();
   engine.arguments = {"--user", "app", "--ulimit", "nofile=1024:1024"};
-  const SupervisedProgram run = Run(engine, Program());
+  const SupervisedProgram run = Supervised(engine, Program());
   EXPECT_THAT(Values(run.argv, "--user"), ElementsAre("0:0", "app")) << "the last one counts";
   EXPECT_THAT(Tail(run.argv, "app"),
               ElementsAre("app", "--ulimit", "nofile=1024:1024", "org/trainer:1", "--lr=0.1"));
@@ -205,7 +205,7 @@ TEST(ContainerProgram, TakesTheServersOwnArgumentsLast) {
 TEST(ContainerProgram, IsTheWholeCommandLineOfApptainer) {
   ReplicaProgram program = Program();
   program.container->image = "/images/trainer.sif";
-  const SupervisedProgram run = Run(Apptainer(), program, {}, {.cpu_millis = 1500});
+  const SupervisedProgram run = Supervised(Apptainer(), program, {}, {.cpu_millis = 1500});
   EXPECT_THAT(run.argv,
               ElementsAre("/usr/bin/apptainer",
                           "run",
@@ -230,7 +230,7 @@ TEST(ContainerProgram, RunsACommandWithoutTheRunscriptOfApptainer) {
   program.argv = {"python3", "task.py"};
   program.container->replaces_entry_point = true;
   program.container->directory = "/work";
-  const SupervisedProgram run = Run(Apptainer(), program);
+  const SupervisedProgram run = Supervised(Apptainer(), program);
   EXPECT_EQ(run.argv[1], "exec");
   EXPECT_THAT(Values(run.argv, "--pwd"), ElementsAre("/work"));
   EXPECT_THAT(run.argv, IsSupersetOf({"python3", "task.py"}));

@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"JsonWithNan", R"({"severity": "WARNING", "message": "a", "loss": NaN})", kInfo, kError},
         {"NoUtf8", "{\"severity\": \"WARNING\", \"message\": \"\xff\"}", kInfo, kError},
     }),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& test) { return test.param.name; });
 
 TEST(LogJson, IsTakenApart) {
   const LogLine line =

@@ -243,7 +243,9 @@ TEST_F(LogReaderTest, FindsWhatAModelFinds) {
       expected.erase(expected.begin(), expected.end() - static_cast<std::ptrdiff_t>(tail));
     }
     LogReader reader(folder_, filter);
-    if (tail > 0) ASSERT_THAT(reader.SeekTail(static_cast<std::int64_t>(tail)), IsOk());
+    if (tail > 0) {
+      ASSERT_THAT(reader.SeekTail(static_cast<std::int64_t>(tail)), IsOk());
+    }
     ASSERT_EQ(AllTexts(reader), expected) << "round " << round;
   }
 }

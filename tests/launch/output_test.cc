@@ -295,7 +295,6 @@ TEST_F(OutputTest, LastWordsAreTheMessageOfALastLineThatIsAnError) {
   EXPECT_EQ(words_after(R"({"severity": "CRITICAL", "message": "no"})"), "no");
   for (const char* const other : {R"({"severity": "INFO", "message": "fine"})",
                                   R"({"severity": "ERROR"})",
-                                  R"({"severity": "ERROR", "message": 3})",
                                   R"(["ERROR"])",
                                   "Traceback (most recent call last):",
                                   ""}) {

@@ -181,11 +181,12 @@ TEST_F(SqliteOpen, DamagedRowsAreDataLossWhereTheyAreRead) {
       "UPDATE trials SET row = '{' WHERE number = 1;"
       "UPDATE events SET payload = '[]' WHERE seq = 2;"
       "INSERT INTO studies SELECT 7, 'b', 'DREAMING', reason, created_at, updated_at, last_event,"
-      " trials, completed, failed, open, best_trial, spec_version, spec, '[1]', NULL FROM studies;"
+      " trials, completed, failed, open, best_trial, spec_version, spec, '[1]', NULL, 0, 0, 0 FROM "
+      "studies;"
       "INSERT INTO studies SELECT 8, 'c', 'ACTIVE', reason, created_at, updated_at, last_event,"
-      " trials, completed, failed, open, best_trial, spec_version, spec, '{\"1\": 2}', NULL FROM "
-      "studies"
-      " WHERE id = 1");
+      " trials, completed, failed, open, best_trial, spec_version, spec, '{\"1\": 2}', NULL, 0, 0, "
+      "0 "
+      "FROM studies WHERE id = 1");
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
   EXPECT_THAT(store->GetTrial({StudyId(1), TrialNumber(1)}), StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_THAT(store->GetTrial({StudyId(1), TrialNumber(2)}), IsOk());

@@ -105,9 +105,15 @@ class BrokenJobTest : public StudyFixture {
   // One more trial of the study, which then fails like this.
   Trial FailOne(StudyId study, const std::string& message, FailureClass failure) {
     const TrialNumber trial = Start(study);
+    EndAttempt(study, trial, AttemptState::kFailed);
     EXPECT_THAT(studies_->Fail({study, trial}, failure, message, std::nullopt, As("engine")),
                 IsOk());
     return Get(study, trial);
+  }
+  void EndAttempt(StudyId study, TrialNumber trial, AttemptState state) {
+    EXPECT_THAT(studies_->MoveAttempt(
+                    {{study, trial}, AttemptNumber(1)}, state, FailureClass::kNone, false, "", {}),
+                IsOk());
   }
   Trial FailOne(StudyId study, const std::string& message) {
     return FailOne(study, message, FailureClass::kUserError);
@@ -133,6 +139,7 @@ TEST_F(BrokenJobTest, ThreeFailuresOfAKindFailTheStudy) {
   EXPECT_EQ(Get(study).state, StudyState::kStopping);
   EXPECT_EQ(Get(study, running).state, TrialState::kStopping);
   Restart();
+  EndAttempt(study, running, AttemptState::kStopped);
   ASSERT_THAT(
       studies_->Move({study, running}, TrialState::kCancelled, FailureClass::kNone, "stopped"),
       IsOk());

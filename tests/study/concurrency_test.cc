@@ -149,7 +149,9 @@ TEST_F(ConcurrencyTest, OfAmendmentsMadeAtOnceNoneUndoesAnother) {
   const Budget last{.trials = kRounds, .failed_trials = kRounds, .time = absl::Hours(kRounds)};
   EXPECT_EQ(after.spec.budget, last);
   EXPECT_EQ(after.spec.parallel, kRounds);
-  EXPECT_EQ(after.spec_version, 1 + 4 * kRounds);
+  EXPECT_EQ(after.spec.labels.at("first"), std::to_string(kRounds));
+  EXPECT_EQ(after.spec.labels.at("second"), std::to_string(kRounds));
+  EXPECT_EQ(after.spec_version, 1 + std::ssize(changes) * kRounds);
 }
 
 TEST_F(ConcurrencyTest, AWatcherSeesEveryEventOnceAndInOrder) {

@@ -214,6 +214,9 @@ TEST_F(EngineMovesTest, AQueuedTrialOfAStoppedStudyIsCancelledAtOnce) {
   EXPECT_EQ(Get(study_.id, queued).state, TrialState::kCancelled);
   EXPECT_EQ(Get(study_.id, running).state, TrialState::kStopping);
   ASSERT_THAT(Move(running, TrialState::kCancelled), IsOk());
+  EXPECT_EQ(Get(study_.id).state, StudyState::kStopping);  // Its attempt may still run.
+  ASSERT_THAT(MoveAttempt(running, 1, AttemptState::kStopped), IsOk());
+  ASSERT_THAT(studies_->Tick(), IsOk());
   EXPECT_EQ(Get(study_.id).state, StudyState::kCancelled);
 }
 

@@ -145,7 +145,7 @@ class Test:
         self.out.mkdir()
 
     def vernier(self, *words, code=0):
-        result = subprocess.run([self.bin_dir / "vernier", *map(str, words), "--store", self.daemon.store],
+        result = subprocess.run([self.bin_dir / "vernier", "--store", self.daemon.store, *map(str, words)],
                                 capture_output=True, text=True, timeout=120, check=False)
         assert result.returncode == code, (words, result.returncode, result.stdout, result.stderr)
         return result
@@ -246,7 +246,7 @@ def test_stop(test):
     test.heard("on")
     assert len(test.podman.containers()) == 1
     test.vernier("trial", "stop", "stopped", "1")
-    assert test.ended("stopped")["state"] == "TRIAL_CANCELLED"
+    assert test.ended("stopped")["state"] == "CANCELLED"
     assert test.heard("told") == "told\n"
 
 
@@ -265,12 +265,12 @@ def test_failures(test):
         test.study(name, command, extra)
         test.podman.image = good
         trial = test.ended(name)
-        assert trial["failureClass"] == failure and words in trial["message"], trial
+        assert trial["failure"] == failure and words in trial["message"], (trial["failure"], trial["message"])
 
     test.clear()
     failed("nowhere", "true", "USER_ERROR", "the images localhost:9/no/such:1 could not be fetched: ", "localhost:9/no/such:1")
     failed("status", "exit 125", "USER_ERROR", "non-zero status of 125")
-    failed("no_program", "true", "USER_ERROR", "no/such/program",
+    failed("no_program", "true", "USER_ERROR", "o such file or directory",
            extra="  replicas: {chief: {command: [/no/such/program]}}\n")
     failed("memory", "x=a; while :; do x=$x$x; done", "OUT_OF_MEMORY", "ran out-of-memory",
            extra="  replicas: {chief: {memory: 16MiB}}\n")
@@ -283,11 +283,11 @@ def test_daemon_killed(test):
     containers = test.podman.containers()
     test.daemon.kill()
     test.start()
-    wait_until(lambda: test.trial("adopted")["state"] == "TRIAL_RUNNING", "the trial is not taken back")
+    wait_until(lambda: test.trial("adopted")["state"] == "RUNNING", "the trial is not taken back")
     assert test.podman.containers() == containers, "another container was started"
     (test.out / "end").touch()
     trial = test.ended("adopted")
-    assert trial["state"] == "TRIAL_COMPLETED", trial
+    assert trial["state"] == "COMPLETED", trial
 
 
 def test_supervisor_killed(test):
@@ -297,7 +297,7 @@ def test_supervisor_killed(test):
     lock = next(test.folder.glob("**/lost/trial-1/attempt-1/chief-0/supervisor.lock"))
     os.kill(int(lock.read_text().split()[0]), signal.SIGKILL)
     trial = test.ended("lost")
-    assert trial["state"] == "TRIAL_COMPLETED" and test.heard("on") == "1\n2\n", trial
+    assert trial["state"] == "COMPLETED" and test.heard("on") == "1\n2\n", trial
 
 
 def test_none(test):

@@ -277,6 +277,15 @@ class Supervisor {
     const bool by_itself = !kill_at_.has_value();
     exit.out_of_memory = by_itself && (exit.out_of_memory || memory_.WasFatal(exit));
     BeginStop();  // Of what it left behind.
+    RemoveContainer();
+  }
+
+  void RemoveContainer() {
+    if (container_.Remove().empty()) return;
+    // Where the engine's own process for it was killed, what it ran has become ours: the engine waits for its end until it
+    // is reaped.
+    rusage used = {};
+    while (wait4(-1, nullptr, WNOHANG, &used) > 0) AddUsage(used, ending_);
     const std::string problem = container_.Remove();
     if (!problem.empty()) Say("the container cannot be removed: " + problem);
   }

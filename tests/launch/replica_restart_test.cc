@@ -67,6 +67,8 @@ TEST_F(ReplicaRestartTest, AKilledWorkerIsStartedAgainWithAllThatItHad) {
   gang.replicas[1].env["PEERS"] = "127.0.0.1:" + std::to_string(placed.placement[1].port);
   gang.replicas[1].argv.insert(gang.replicas[1].argv.end(), {"--job-dir=/jobs/7"});
   ASSERT_THAT(launcher->Start(gang), IsOk());
+  ASSERT_TRUE(
+      Eventually([&] { return launcher->Check(Attempt(1))->state == AttemptState::kRunning; }));
   KillRun(1);
   ASSERT_TRUE(Eventually([&] { return Runs() == 2; }));
   const std::string runs = Slurp(Out("runs"));

@@ -85,21 +85,28 @@ def submit(vernier, algorithm):
     (folder / "vernierd.yaml").write_text(CONFIGURATION)
     daemon = Daemon(vernier.bin_dir, folder)
     daemon.start("--config", folder / "vernierd.yaml")
+    try:
+        submit_to(vernier, algorithm)
+    finally:
+        daemon.stop()
+
+
+def submit_to(vernier, algorithm):
+    folder = vernier.folder
     image = f"gcr.io/cloud-ml-algos/{algorithm}:latest"
     args = ["--preprocess", f"--training_data_path={folder}/breast_cancer.csv"]
     args += ["--objective=binary:logistic"] if algorithm == "boosted_trees" else ["--model_type=classification"]
     vernier("jobs", "submit", "training", "by_image", "--master-image-uri", image, "--job-dir", folder / "by_image",
             "--stream-logs", "--", *args)
-    job = daemon.json("jobs", "describe", "by_image")
+    job = vernier.json("jobs", "describe", "by_image")
     assert job["state"] == "SUCCEEDED" and job["trainingInput"]["masterConfig"]["imageUri"] == image, job
     assert (folder / "by_image/model/model.json").exists()
     if algorithm == "boosted_trees":
         vernier("jobs", "submit", "training", "tuned", "--config", folder / "config.yaml", "--job-dir", folder / "tuned",
                 "--stream-logs", "--", "--preprocess", f"--training_data_path={folder}/digits.csv",
                 "--objective=multi:softmax", "--num_class=10", "--nthread=1")
-        trials = daemon.json("jobs", "describe", "tuned")["trainingOutput"]["trials"]
+        trials = vernier.json("jobs", "describe", "tuned")["trainingOutput"]["trials"]
         assert len(trials) == 6 and trials[0]["finalMetric"]["objectiveValue"] > 0.93, trials
-    daemon.stop()
 
 
 def refuse(vernier):

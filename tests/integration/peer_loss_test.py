@@ -20,7 +20,7 @@ metrics: {{accuracy: {{regex: 'epoch=(?P<step>\\d+) accuracy=([0-9.]+)'}}}}
 job:
   command: [/usr/bin/python3, {trainer}, --epochs, "20"]
   env: {{OMP_NUM_THREADS: "1"}}
-  replicas: {{chief: {{count: 1, cpus: 0.1}}, worker: {{count: 1, cpus: 0.1}}}}
+  replicas: {{chief: {{count: 1, cpus: 0.5}}, worker: {{count: 1, cpus: 0.5}}}}
 """
 
 

@@ -150,7 +150,7 @@ absl::Status AskTell::Add(const Point& point,
       {trial, std::move(typed), Outcome::kCompleted, std::move(values), std::move(slacks)});
 }
 
-absl::StatusOr<std::vector<PredictedValue>> AskTell::Predict(std::vector<Point> points) const {
+absl::StatusOr<std::vector<PredictedPoint>> AskTell::Predict(std::vector<Point> points) const {
   for (Point& point : points) point = rep_->problem.space.InKind(point);
   return rep_->optimizer->Predict(
       rep_->finished.Snapshot(), rep_->state, points, std::stop_token());

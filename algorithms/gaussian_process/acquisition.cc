@@ -11,15 +11,32 @@
 namespace vernier::gp {
 namespace {
 
+// Of what is required firmly.
+const double kDoubtful = std::log(0.05);
+constexpr double kFirmness = 1e3;
+
 double Deviation(const Requirement& requirement, const Prediction& prediction) {
   return std::sqrt(prediction.variance + requirement.extra_variance);
+}
+
+// What being met with probability exp(log) is worth.
+numerics::LogCdf Worth(const Requirement& requirement, numerics::LogCdf log) {
+  if (requirement.is_firm && log.value < kDoubtful) {
+    log.value = kDoubtful + kFirmness * (log.value - kDoubtful);
+    log.slope *= kFirmness;
+  }
+  return log;
+}
+
+// As many deviations as the model expects what is required to be met by.
+double Margin(const Requirement& requirement, const Prediction& prediction) {
+  return (prediction.mean - requirement.least) / Deviation(requirement, prediction);
 }
 
 }  // namespace
 
 double LogProbability(const Requirement& requirement, const Prediction& prediction) {
-  const double z = (prediction.mean - requirement.least) / Deviation(requirement, prediction);
-  return numerics::LogNormalCdf(z).value;
+  return numerics::LogNormalCdf(Margin(requirement, prediction)).value;
 }
 
 Acquisition::Acquisition(std::vector<const Posterior*> objectives,
@@ -73,7 +90,8 @@ std::vector<double> Acquisition::Values(const Eigen::MatrixXd& features) const {
   for (const Requirement& requirement : requirements_) {
     const std::vector<Prediction> required = requirement.model->Predict(features);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] += LogProbability(requirement, required[i]);
+      const double margin = Margin(requirement, required[i]);
+      values[i] += Worth(requirement, numerics::LogNormalCdf(margin)).value;
     }
   }
   return values;
@@ -98,7 +116,7 @@ double Acquisition::ValueAndGradient(const Eigen::RowVectorXd& features,
     const PredictionWithGradient p = requirement.model->PredictWithGradient(features);
     const double deviation = Deviation(requirement, p.value);
     const double distance = p.value.mean - requirement.least;
-    const numerics::LogCdf met = numerics::LogNormalCdf(distance / deviation);
+    const numerics::LogCdf met = Worth(requirement, numerics::LogNormalCdf(distance / deviation));
     value += met.value;
     gradient +=
         met.slope * (p.mean_gradient / deviation -

@@ -82,7 +82,13 @@ AcquisitionSearch::AcquisitionSearch(const CoordinateSpace& space,
 std::vector<Scored> AcquisitionSearch::Run(const std::vector<Coordinates>& centres,
                                            Rng& rng,
                                            const std::stop_token& stop) const {
-  std::vector<Scored> scored = Score(Candidates(centres, rng));
+  return RunFrom(Candidates(centres, rng), rng, stop);
+}
+
+std::vector<Scored> AcquisitionSearch::RunFrom(std::vector<Coordinates> candidates,
+                                               Rng& rng,
+                                               const std::stop_token& stop) const {
+  std::vector<Scored> scored = Score(std::move(candidates));
   std::vector<Scored> starts = ChooseStarts(scored, rng);
   for (Scored& start : starts) {
     if (stop.stop_requested()) return {};

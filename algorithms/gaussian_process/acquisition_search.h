@@ -51,6 +51,10 @@ class AcquisitionSearch {
   std::vector<Scored> Run(const std::vector<Coordinates>& centres,
                           Rng& rng,
                           const std::stop_token& stop) const;
+  // The same from these candidates.
+  std::vector<Scored> RunFrom(std::vector<Coordinates> candidates,
+                              Rng& rng,
+                              const std::stop_token& stop) const;
 
  private:
   void MoveIntoRegion(Coordinates& u, Rng& rng) const;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/gaussian_process/acquisition.h"
+#include "algorithms/gaussian_process/note.h"
 #include "fmt/format.h"
 #include "vernier/core/unit_cube.h"
 
@@ -17,6 +18,14 @@ std::string Note(const Problem& problem,
                  const Surrogate& surrogate,
                  const Eigen::RowVectorXd& row) {
   std::string note = surrogate.note();
+  for (std::size_t j = 0; j < problem.objectives.size(); ++j) {
+    const MetricModel& objective = surrogate.objectives()[j];
+    if (!objective.scale().is_flat()) continue;
+    AddNote(fmt::format("all {} values of {} are the same, so that there is nothing to learn from",
+                        objective.believed().size(),
+                        problem.objectives[j].metric),
+            note);
+  }
   for (const EarlierStudy& study : problem.earlier) {
     AddNote(fmt::format("with {} trials of study '{}'", study.trials.size(), study.name), note);
   }
@@ -32,6 +41,10 @@ std::string Note(const Problem& problem,
                         text,
                         std::exp(LogProbability(*constraints[k], slack))),
             note);
+  }
+  if (const std::optional<Requirement> success = surrogate.Success()) {
+    const double log = LogProbability(*success, success->model->Predict(row).front());
+    AddNote(fmt::format("works with probability {:.2g}", std::exp(log)), note);
   }
   return note;
 }
@@ -64,20 +77,41 @@ PredictedValue InUserUnits(const Prediction& prediction, const TargetScale& scal
                               scale.Backward(prediction.mean - deviation))};
 }
 
+std::vector<PredictedPoint> PredictAt(const Problem& problem,
+                                      const Surrogate& surrogate,
+                                      const Eigen::MatrixXd& rows) {
+  std::vector<PredictedPoint> predicted(static_cast<std::size_t>(rows.rows()));
+  const auto write = [&](const MetricModel& model, Goal goal, const std::string* name) {
+    const std::vector<Prediction> predictions = model.posterior().Predict(rows);
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+      PredictedValue& value = name == nullptr ? predicted[i].objective : predicted[i].others[*name];
+      value = InUserUnits(predictions[i], model.scale(), goal);
+    }
+  };
+  for (std::size_t j = 0; j < problem.objectives.size(); ++j) {
+    const Objective& objective = problem.objectives[j];
+    write(surrogate.objectives()[j], objective.goal, j == 0 ? nullptr : &objective.metric);
+  }
+  for (std::size_t k = 0; k < problem.outcome_constraints.size(); ++k) {
+    const std::optional<MetricModel>& model = surrogate.constraints()[k];
+    if (model) write(*model, Goal::kMaximize, &problem.outcome_constraints[k]);
+  }
+  return predicted;
+}
+
 Suggestion Explained(const Problem& problem,
                      const FeatureMap& features,
                      const Surrogate& surrogate,
                      Point point,
                      const Eigen::RowVectorXd& row,
                      double value) {
-  const MetricModel& first = surrogate.objectives().front();
-  const PredictedValue predicted = InUserUnits(
-      first.posterior().Predict(row).front(), first.scale(), problem.objectives.front().goal);
+  PredictedPoint predicted = std::move(PredictAt(problem, surrogate, row).front());
   return {.point = std::move(point),
           .origin = "model",
           .acquisition = value,
-          .predicted_mean = predicted.mean,
-          .predicted_deviation = predicted.deviation,
+          .predicted_mean = predicted.objective.mean,
+          .predicted_deviation = predicted.objective.deviation,
+          .predicted_others = std::move(predicted.others),
           .expected_improvement = surrogate.ExpectedImprovement(row),
           .importance = Importance(problem.space, features, surrogate),
           .note = Note(problem, surrogate, row)};
@@ -92,10 +126,6 @@ std::string WhyBranch(const Space& space, const Branch& branch) {
       FormatValue(FromUnit(parameter, branch.cell)),
       branch.trials,
       branch.trials == 1 ? "" : "s");
-}
-
-void AddNote(const std::string& part, std::string& note) {
-  note += (note.empty() ? "" : "; ") + part;
 }
 
 }  // namespace vernier::gp

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "Eigen/Core"
 #include "algorithms/gaussian_process/branches.h"
@@ -19,7 +20,12 @@ namespace vernier::gp {
 // A prediction of the model in the user's units. The warp is monotone, so that the deviation is that of its ends' images.
 PredictedValue InUserUnits(const Prediction& prediction, const TargetScale& scale, Goal goal);
 
-// A point that the model proposes, with what it expects of it: of the first objective the prediction, of a single one the
+// What is expected where the features are those of `rows`, one for each.
+std::vector<PredictedPoint> PredictAt(const Problem& problem,
+                                      const Surrogate& surrogate,
+                                      const Eigen::MatrixXd& rows);
+
+// A point that the model proposes, with what it expects of it: the predictions, of a single objective the
 // expected improvement, the importance of each parameter, what the model left out, what it took from elsewhere, and how
 // likely it is that the constraints are kept.  `row`: the point's features; `value`: the acquisition's.
 Suggestion Explained(const Problem& problem,
@@ -31,8 +37,5 @@ Suggestion Explained(const Problem& problem,
 
 // Why the search went to a branch.
 std::string WhyBranch(const Space& space, const Branch& branch);
-
-// The note of a suggestion, one part more.
-void AddNote(const std::string& part, std::string& note);
 
 }  // namespace vernier::gp

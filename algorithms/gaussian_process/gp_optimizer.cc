@@ -24,6 +24,7 @@
 #include "algorithms/gaussian_process/history.h"
 #include "algorithms/gaussian_process/initial_design.h"
 #include "algorithms/gaussian_process/models.h"
+#include "algorithms/gaussian_process/note.h"
 #include "algorithms/gaussian_process/surrogate.h"
 #include "algorithms/gaussian_process/training_set.h"
 #include "algorithms/options.h"
@@ -44,6 +45,8 @@ constexpr std::size_t kMostObjectives = 4;
 // An acquisition (ln of an expected improvement, in standard deviations of the values as the model sees them) below which
 // there is next to nothing to find.
 constexpr double kSpent = -7.0;
+// So many points are drawn where the search's own candidates are not to be had.
+constexpr int kDrawn = 64;
 // So many points of the initial design are the best of earlier studies, at most.
 constexpr std::size_t kMostOfEarlier = 2;
 
@@ -157,6 +160,17 @@ class Session {
   }
 
   absl::StatusOr<Suggestion> Design() {
+    VERNIER_ASSIGN_OR_RETURN(Suggestion suggestion, DesignPoint());
+    if (out_ >= DesignSize()) {
+      gp::AddNote(fmt::format("only {} of {} trials that ended have a value of every objective",
+                              history().points.size(),
+                              history().trials()),
+                  suggestion.note);
+    }
+    return suggestion;
+  }
+
+  absl::StatusOr<Suggestion> DesignPoint() {
     const auto admits = [this](const Point& point) {
       return sampling::IsFresh(space(), taken_, point);
     };
@@ -207,22 +221,35 @@ class Session {
       const std::vector<gp::Scored> inside = SearchBranch(model, *branch, admits);
       found.insert(found.begin(), inside.begin(), inside.end());
     }
-    for (const gp::Scored& scored : found) {
-      const Eigen::RowVectorXd row = frame_.features.Matrix({scored.u}).row(0);
-      Point point = frame_.coordinates.Decode(scored.u);
-      if (IsRepeat(model.surrogate, row) || !sampling::IsFresh(space(), taken_, point)) continue;
-      Suggestion suggestion = gp::Explained(
-          problem_, frame_.features, model.surrogate, std::move(point), row, scored.value);
-      if (branch && branch->Holds(frame_.coordinates, scored.u)) {
-        gp::AddNote(gp::WhyBranch(space(), *branch), suggestion.note);
-      }
-      return suggestion;
+    const gp::Scored* next = FirstFresh(model, found, /*repeats=*/false);
+    if (next == nullptr) {
+      VERNIER_ASSIGN_OR_RETURN(found, SearchAmongDrawn(model, admits));
+      next = FirstFresh(model, found, /*repeats=*/true);
     }
     if (stop_.stop_requested()) return WasCancelled();
-    VERNIER_ASSIGN_OR_RETURN(Point point, sampling::DrawUntaken(space(), taken_, rng_, stop_));
-    return Suggestion{.point = std::move(point),
-                      .origin = "random",
-                      .note = "the model's candidates are all taken or break a constraint"};
+    if (next == nullptr) return sampling::Exhausted(space());
+    Suggestion suggestion = gp::Explained(problem_,
+                                          frame_.features,
+                                          model.surrogate,
+                                          frame_.coordinates.Decode(next->u),
+                                          frame_.features.Matrix({next->u}).row(0),
+                                          next->value);
+    if (branch && branch->Holds(frame_.coordinates, next->u)) {
+      gp::AddNote(gp::WhyBranch(space(), *branch), suggestion.note);
+    }
+    return suggestion;
+  }
+
+  // The best that may be proposed. `repeats`: points next to one that was tried count, too.
+  const gp::Scored* FirstFresh(const gp::Model& model,
+                               const std::vector<gp::Scored>& found,
+                               bool repeats) const {
+    for (const gp::Scored& scored : found) {
+      if (!repeats && IsRepeat(model.surrogate, frame_.features.Matrix({scored.u}).row(0)))
+        continue;
+      if (sampling::IsFresh(space(), taken_, frame_.coordinates.Decode(scored.u))) return &scored;
+    }
+    return nullptr;
   }
 
   using Admits = std::function<bool(const gp::Coordinates&)>;
@@ -232,18 +259,42 @@ class Session {
                                  const gp::Acquisition& acquisition,
                                  std::size_t trials,
                                  const Admits& admits) {
-    const auto modelled =
-        static_cast<int>(model.surrogate.objectives().front().posterior().scaled_points().rows());
-    const auto models = static_cast<int>(state_.whole.metrics.size());
     const gp::BorderPrior prior(frame_.coordinates, std::max(trials, kLeastForModel));
     const gp::AcquisitionSearch search(frame_.coordinates,
                                        frame_.features,
                                        acquisition,
                                        prior,
                                        admits,
-                                       gp::SearchEffort::For(modelled, models),
+                                       EffortFor(model),
                                        model.region ? &*model.region : nullptr);
     return search.Run(model.surrogate.centres(), rng_, stop_);
+  }
+
+  // Where constraints, or trials so far, leave the search's own candidates nothing: from points drawn out of what is left.
+  // OutOfRange (kSpaceExhausted): there is none.
+  absl::StatusOr<std::vector<gp::Scored>> SearchAmongDrawn(const gp::Model& model,
+                                                           const Admits& admits) {
+    std::vector<gp::Coordinates> drawn;
+    for (int i = 0; i < kDrawn; ++i) {
+      absl::StatusOr<Point> point = sampling::DrawUntaken(space(), taken_, rng_, stop_);
+      if (!point.ok() && (drawn.empty() || !absl::IsOutOfRange(point.status()))) {
+        return std::move(point).status();
+      }
+      if (!point.ok()) break;
+      drawn.push_back(frame_.coordinates.Encode(*point));
+    }
+    const gp::Acquisition acquisition = model.surrogate.MakeAcquisition();
+    const gp::BorderPrior prior(frame_.coordinates,
+                                std::max(history().points.size(), kLeastForModel));
+    const gp::AcquisitionSearch search(
+        frame_.coordinates, frame_.features, acquisition, prior, admits, EffortFor(model));
+    return search.RunFrom(std::move(drawn), rng_, stop_);
+  }
+
+  gp::SearchEffort EffortFor(const gp::Model& model) const {
+    const auto modelled =
+        static_cast<int>(model.surrogate.objectives().front().posterior().scaled_points().rows());
+    return gp::SearchEffort::For(modelled, static_cast<int>(state_.whole.metrics.size()));
   }
 
   // For an improvement on the best that the branch has.
@@ -310,7 +361,7 @@ class GpOptimizer final : public Optimizer {
         options_(std::move(options)) {}
 
   std::string_view name() const override { return "gp"; }
-  std::string_view version() const override { return "12"; }
+  std::string_view version() const override { return "13"; }
   bool has_model() const override { return true; }
   std::string options() const override { return options_; }
 
@@ -339,7 +390,7 @@ class GpOptimizer final : public Optimizer {
     return suggestions;
   }
 
-  absl::StatusOr<std::vector<PredictedValue>> Predict(const TrialLog::View& finished,
+  absl::StatusOr<std::vector<PredictedPoint>> Predict(const TrialLog::View& finished,
                                                       std::string_view state,
                                                       std::span<const Point> points,
                                                       const std::stop_token& stop) const override {
@@ -356,15 +407,7 @@ class GpOptimizer final : public Optimizer {
     std::vector<gp::Coordinates> encoded;
     encoded.reserve(points.size());
     for (const Point& point : points) encoded.push_back(frame_.coordinates.Encode(point));
-    const gp::MetricModel& objective = fitted->objectives().front();
-    const Goal goal = problem_.objectives.front().goal;
-    std::vector<PredictedValue> predicted;
-    predicted.reserve(points.size());
-    for (const gp::Prediction& prediction :
-         objective.posterior().Predict(frame_.features.Matrix(encoded))) {
-      predicted.push_back(gp::InUserUnits(prediction, objective.scale(), goal));
-    }
-    return predicted;
+    return gp::PredictAt(problem_, *fitted, frame_.features.Matrix(encoded));
   }
 
  private:

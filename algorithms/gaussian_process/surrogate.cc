@@ -13,6 +13,9 @@ namespace {
 
 // Of labels that are their mean: never be surer of a failure than Phi(-1 / sqrt(0.02)), one in 10^12.
 constexpr double kLabelNoise = 0.02;
+// So many trials tell the failure model, at most.
+constexpr Eigen::Index kMostLabels = 400;
+constexpr Eigen::Index kLeastFlat = 20;
 constexpr std::size_t kCentres = 5;
 constexpr std::size_t kCentresOfFront = 10;
 // Of a trial of which it is not known how far it keeps a constraint.
@@ -44,21 +47,70 @@ std::vector<std::size_t> Known(const std::vector<double>& values) {
   return known;
 }
 
-// Points that worked are labelled 1, those that failed -1.
-absl::StatusOr<Posterior> FitSuccess(const FeatureMap& features,
-                                     const Eigen::MatrixXd& rows,
-                                     const std::vector<Coordinates>& failed,
-                                     bool refit,
-                                     ModelState& state,
-                                     const std::stop_token& stop) {
-  const auto worked = rows.rows();
-  const auto lost = static_cast<Eigen::Index>(failed.size());
-  Eigen::MatrixXd all(worked + lost, rows.cols());
-  all.topRows(worked) = rows;
-  all.bottomRows(lost) = features.Matrix(failed);
-  Eigen::VectorXd labels = Eigen::VectorXd::Ones(worked + lost);
-  labels.tail(lost).setConstant(-1.0);
-  return FitLabels(features, all, labels, refit, state.success, stop);
+// The indices of the `count` largest, largest first; of equal ones the earlier.
+std::vector<std::size_t> Largest(const Eigen::VectorXd& values, std::size_t count) {
+  std::vector<std::size_t> order(static_cast<std::size_t>(values.size()));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&values](std::size_t a, std::size_t b) {
+    return values[static_cast<Eigen::Index>(a)] > values[static_cast<Eigen::Index>(b)];
+  });
+  order.resize(std::min(order.size(), count));
+  return order;
+}
+
+// `count` of the rows, evenly spread; all if they are no more.
+Eigen::MatrixXd Thinned(const Eigen::MatrixXd& rows, Eigen::Index count) {
+  if (rows.rows() <= count) return rows;
+  Eigen::MatrixXd kept(count, rows.cols());
+  for (Eigen::Index i = 0; i < count; ++i) kept.row(i) = rows.row(i * rows.rows() / count);
+  return kept;
+}
+
+// Those of the rows that tell where a border runs and what lies far from it: half the ones nearest to any of `others`, half
+// spread evenly over the rest; all if they are no more than `count`.
+Eigen::MatrixXd AboutBorder(const Eigen::MatrixXd& rows,
+                            const Eigen::MatrixXd& others,
+                            Eigen::Index count) {
+  if (rows.rows() <= count) return rows;
+  Eigen::VectorXd distance(rows.rows());
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+    distance[i] = (others.rowwise() - rows.row(i)).rowwise().squaredNorm().minCoeff();
+  }
+  const auto all = static_cast<std::size_t>(rows.rows());
+  std::vector<std::size_t> order = Largest(-distance, all);
+  const auto half = static_cast<std::ptrdiff_t>(count / 2);
+  std::vector<std::size_t> rest(order.begin() + half, order.end());
+  std::sort(rest.begin(), rest.end());
+  Eigen::MatrixXd chosen(count, rows.cols());
+  order.resize(static_cast<std::size_t>(half));
+  chosen.topRows(half) = rows(order, Eigen::all);
+  chosen.bottomRows(count - half) = Thinned(rows(rest, Eigen::all), count - half);
+  return chosen;
+}
+
+// Points that worked are labelled 1, those that failed -1. Of many, some.
+struct Labelled {
+  Labelled(const Eigen::MatrixXd& all_worked, const Eigen::MatrixXd& all_failed) {
+    const Eigen::MatrixXd failed =
+        Thinned(all_failed, std::max(kMostLabels / 2, kMostLabels - all_worked.rows()));
+    const Eigen::MatrixXd chosen = AboutBorder(all_worked, failed, kMostLabels - failed.rows());
+    worked = chosen.rows();
+    rows.resize(worked + failed.rows(), chosen.cols());
+    rows << chosen, failed;
+    labels = Eigen::VectorXd::Ones(rows.rows());
+    labels.tail(failed.rows()).setConstant(-1.0);
+  }
+  Eigen::MatrixXd rows;
+  Eigen::VectorXd labels;
+  Eigen::Index worked;  // The first ones.
+};
+
+// The label that nine in ten of the points that worked are believed to be above, if that is below 0.
+double LeastOfWorked(const Eigen::VectorXd& fitted, Eigen::Index worked) {
+  std::vector<double> labels(fitted.begin(), fitted.begin() + worked);
+  const auto tenth = labels.begin() + static_cast<std::ptrdiff_t>(labels.size() / 10);
+  std::nth_element(labels.begin(), tenth, labels.end());
+  return std::min(0.0, *tenth);
 }
 
 // What a constraint's slack must be at least, as the model sees it.
@@ -74,17 +126,6 @@ std::vector<std::size_t> Front(const std::vector<ObjectiveVector>& points) {
     if (!dominated[i]) front.push_back(i);
   }
   return front;
-}
-
-// The indices of the `count` largest, largest first; of equal ones the earlier.
-std::vector<std::size_t> Largest(const Eigen::VectorXd& values, std::size_t count) {
-  std::vector<std::size_t> order(static_cast<std::size_t>(values.size()));
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&values](std::size_t a, std::size_t b) {
-    return values[static_cast<Eigen::Index>(a)] > values[static_cast<Eigen::Index>(b)];
-  });
-  order.resize(std::min(order.size(), count));
-  return order;
 }
 
 // A little below the worst of the front; where it has no extent, the worst of all points.
@@ -178,8 +219,11 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
   surrogate.LookAtPoints(std::move(set.points), shortfall);
   surrogate.note_ = std::move(set.note);
   if (!set.failed.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(surrogate.success_,
-                             FitSuccess(features, rows, set.failed, refit, state, stop));
+    const Labelled labelled(rows, features.Matrix(set.failed));
+    VERNIER_ASSIGN_OR_RETURN(
+        surrogate.success_,
+        FitLabels(features, labelled.rows, labelled.labels, refit, state.success, stop));
+    surrogate.worked_ = LeastOfWorked(surrogate.success_->fitted(), labelled.worked);
   }
   const Eigen::MatrixXd out = features.Matrix(pending);
   for (Eigen::Index i = 0; i < out.rows(); ++i) surrogate.Believe(out.row(i));
@@ -262,6 +306,8 @@ BoxDecomposition Surrogate::Improvement() const {
 std::optional<double> Surrogate::ExpectedImprovement(const Eigen::RowVectorXd& features) const {
   if (objectives_.size() > 1 || feasible_.empty()) return std::nullopt;
   const MetricModel& objective = objectives_.front();
+  // Few values that are all the same may be a start, many are all that there is.
+  if (objective.scale().is_flat() && objective.believed().size() < kLeastFlat) return std::nullopt;
   const Prediction at = objective.posterior().Predict(features).front();
   const double deviation = std::sqrt(at.variance);
   const double best = std::max_element(feasible_.begin(), feasible_.end())->front();
@@ -292,6 +338,12 @@ std::vector<std::optional<Requirement>> Surrogate::Requirements() const {
   return requirements;
 }
 
+std::optional<Requirement> Surrogate::Success() const {
+  if (!success_) return std::nullopt;
+  return Requirement{
+      .model = &*success_, .least = worked_, .extra_variance = kLabelNoise, .is_firm = true};
+}
+
 Acquisition Surrogate::MakeAcquisition() const { return MakeAcquisition(Improvement()); }
 
 Acquisition Surrogate::MakeAcquisitionOver(
@@ -310,7 +362,7 @@ Acquisition Surrogate::MakeAcquisition(BoxDecomposition improvement) const {
   for (const std::optional<Requirement>& constraint : Requirements()) {
     if (constraint) requirements.push_back(*constraint);
   }
-  if (success_) requirements.push_back({.model = &*success_, .extra_variance = kLabelNoise});
+  if (const std::optional<Requirement> success = Success()) requirements.push_back(*success);
   return {std::move(objectives), std::move(improvement), std::move(requirements)};
 }
 

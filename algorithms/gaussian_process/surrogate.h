@@ -27,9 +27,10 @@ using Memory = std::vector<std::shared_ptr<const Remembered>>;
 
 // What is believed of the objectives, of the outcome constraints and of where trials fail, after the trials so far.
 //
-// The failure model is a Gaussian process on labels +1 and -1; a trial is taken to work where the mean label is above 0.
-// Where failures come by chance the mean label is the same everywhere and so changes nothing; at a border behind which
-// trials fail it changes sign.
+// The failure model is a Gaussian process on labels +1 and -1; a trial is taken to work where the label is above 0, or, where
+// even trials that worked are believed below that, as they are if failures come by chance, above what nine in ten of those
+// are. At a border behind which trials fail the mean label changes sign, and what lies behind is left alone, however much
+// it promises.
 class Surrogate {
  public:
   // Fits to the set, starting from the hyperparameters in `state`, and leaves the new ones there. Pending points are
@@ -64,6 +65,8 @@ class Surrogate {
   std::optional<double> ExpectedImprovement(const Eigen::RowVectorXd& features) const;
 
   const std::vector<MetricModel>& objectives() const { return objectives_; }
+  // That the trial does not fail; nothing while too few did.
+  std::optional<Requirement> Success() const;
   // Of the slacks; nothing for a constraint that was never seen.
   const std::vector<std::optional<MetricModel>>& constraints() const { return constraints_; }
   // For each outcome constraint the model of its slack and what that must be at least; nothing while it was never seen.
@@ -88,6 +91,7 @@ class Surrogate {
   std::vector<MetricModel> objectives_;
   std::vector<std::optional<MetricModel>> constraints_;
   std::optional<Posterior> success_;
+  double worked_ = 0;                      // The label above which a trial is taken to work.
   std::vector<ObjectiveVector> feasible_;  // What is believed at points that keep the constraints.
   // Which of tried_ the first of them are; the others are pending.
   std::vector<std::size_t> feasible_tried_;

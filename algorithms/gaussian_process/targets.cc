@@ -160,6 +160,7 @@ double TargetScale::Forward(double value) const {
 
 double TargetScale::Backward(double target) const {
   if (values_.empty()) return target * unit_;
+  if (is_flat()) return unit_ * values_.front();
   if (target >= targets_.back()) {
     return unit_ * (values_.back() + (target - targets_.back()) / slope_);
   }

@@ -31,8 +31,10 @@ class TargetScale {
   // A value as the model sees it: the warp itself at the values given, between them linear.
   double Forward(double value) const;
   // The inverse, increasing; beyond the values given it continues as a straight line with the slope between the best two,
-  // so that a prediction better than anything seen has its natural size.
+  // so that a prediction better than anything seen has its natural size. Where all values given are the same, that value:
+  // they tell nothing of how much others differ.
   double Backward(double target) const;
+  bool is_flat() const { return values_.size() == 1; }
 
   // The targets of the values given, in their order.
   Eigen::VectorXd Targets(std::span<const double> values) const;

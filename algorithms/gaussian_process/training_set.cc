@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "algorithms/gaussian_process/note.h"
 #include "fmt/format.h"
 
 namespace vernier::gp {
@@ -31,6 +32,11 @@ void AddPoorly(const std::vector<Coordinates>& failed, TrainingSet& set) {
   for (std::vector<double>& slacks : set.slacks) {
     slacks.resize(set.points.size(), std::numeric_limits<double>::quiet_NaN());
   }
+  if (failed.empty()) return;
+  AddNote(fmt::format("{} failed trial{} as poor ones, being too few to learn where trials fail",
+                      failed.size(),
+                      failed.size() == 1 ? " counts" : "s count"),
+          set.note);
 }
 
 std::vector<std::vector<double>> AllModelledValues(const History& history) {

@@ -71,6 +71,11 @@ class Vernier:
             self.send({"op": "load", "trials": [{"params": params, "value": value}
                                                 for params, value in trials[first:first + LOADED_AT_ONCE]]})
 
+    def peak_memory(self):
+        """The most that it had resident so far, in bytes."""
+        with open(f"/proc/{self.process.pid}/status") as lines:
+            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+
     def close(self):
         self.process.stdin.close()
         self.process.wait(timeout=10)

@@ -47,7 +47,7 @@ class AskTell {
 
   // What the algorithm's model expects at `points`, from what was told so far: the first objective.
   // FailedPrecondition: it has no model, or too few trials for one.  InvalidArgument: a point is outside the space.
-  absl::StatusOr<std::vector<PredictedValue>> Predict(std::vector<Point> points) const;
+  absl::StatusOr<std::vector<PredictedPoint>> Predict(std::vector<Point> points) const;
 
   // Of the points told so far that keep every outcome constraint and have a number for every objective: the best by the
   // first objective, then by the next ones, then the earlier.

@@ -16,6 +16,7 @@
 #include "vernier/core/rng.h"
 #include "vernier/core/space.h"
 #include "vernier/core/study.h"
+#include "vernier/core/trial.h"
 #include "vernier/trial_log.h"
 
 namespace vernier {
@@ -34,6 +35,7 @@ struct Suggestion {
   std::optional<double> acquisition;
   std::optional<double> predicted_mean;  // First objective, user's units and sign.
   std::optional<double> predicted_deviation;
+  std::map<std::string, PredictedValue> predicted_others;  // As in SuggestionRecord.
   // Of the objective over the best trial so far, in its units, at least 0; of several objectives there is none.
   std::optional<double> expected_improvement;
   std::map<std::string, double> importance;
@@ -45,11 +47,12 @@ struct Suggestions {
   std::string state;               // For the next call. Text, small.
 };
 
-// What a model expects the objective to be at a point: the first objective, in the user's units and sign. Half of the
-// distance between what it would be one deviation above and below the mean is `deviation`; noise is not part of it.
-struct PredictedValue {
-  double mean = 0;
-  double deviation = 0;
+// What a model expects at a point.
+struct PredictedPoint {
+  PredictedValue objective;  // The first one.
+  // The other objectives, by metric, and how far outcome constraints are kept, by their text (core Trial's slack); of a
+  // constraint that no trial told of there is nothing.
+  std::map<std::string, PredictedValue> others;
 };
 
 // Proposes points of one problem from what is known so far.
@@ -88,7 +91,7 @@ class Optimizer {
   // What is expected at `points`, one for each. Arguments as those of Suggest.
   // FailedPrecondition: the algorithm has no model, or there are too few trials for one.  InvalidArgument: a point is
   // outside the space.  Cancelled: `stop` fired.
-  virtual absl::StatusOr<std::vector<PredictedValue>> Predict(
+  virtual absl::StatusOr<std::vector<PredictedPoint>> Predict(
       const TrialLog::View& /*finished*/,
       std::string_view /*state*/,
       std::span<const Point> /*points*/,

@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "vernier/core/clock.h"
 #include "vernier/core/event.h"
+#include "vernier/core/metadata.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
 #include "vernier/optimizer.h"
@@ -32,6 +33,16 @@ struct Caller {
 struct LeaseToken {
   std::string holder;
   std::int64_t token = 0;
+};
+
+// A trial that a user adds.
+struct TrialAddition {
+  Point point;                            // Its numbers may be of either kind (Space::InKind).
+  std::vector<Measurement> measurements;  // Its curve so far.
+  // Tried elsewhere: what it came to, of which metrics, step and elapsed time count; or why it cannot be evaluated.
+  std::optional<Measurement> last;
+  std::optional<std::string> infeasible;
+  Metadata metadata;
 };
 
 struct ReplayReport {
@@ -75,11 +86,19 @@ class Studies {
   virtual absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) = 0;
   // To STOPPING; waiting trials are cancelled, running ones told to stop; when the last has ended, CANCELLED.
   virtual absl::StatusOr<Study> Stop(StudyId id, std::string_view reason, const Caller& caller) = 0;
+  // As Stop, of a study that has reached what it was for: COMPLETED in the end.
+  virtual absl::StatusOr<Study> Finish(StudyId id,
+                                       std::string_view reason,
+                                       const Caller& caller) = 0;
   // Changes what is named, so that of amendments made at once none undoes another. A study that has ended takes labels only.
   // InvalidArgument: a bound below what is spent already.
   virtual absl::StatusOr<Study> Amend(StudyId id,
                                       const Amendment& change,
                                       const Caller& caller) = 0;
+  // Sets what is named, at any time.  NotFound (kTrialNotFound): nothing was set.
+  virtual absl::Status SetMetadata(StudyId id,
+                                   const MetadataUpdate& values,
+                                   const Caller& caller) = 0;
   // By name, which is all that a repeated request still has: one that deleted a study before leaves alone whatever has
   // that name by now.  FailedPrecondition while trials of it run, unless `force`.
   virtual absl::Status Delete(std::string_view name, bool force, const Caller& caller) = 0;
@@ -105,16 +124,16 @@ class Studies {
                                                      std::stop_token stop) = 0;
   // What the algorithm's model expects at `points` (Optimizer::Predict), from the trials that have ended. Their numbers
   // may be of either kind. Changes nothing.
-  virtual absl::StatusOr<std::vector<PredictedValue>> Predict(
+  virtual absl::StatusOr<std::vector<PredictedPoint>> Predict(
       StudyId id, std::vector<Point> points, const std::stop_token& stop) const = 0;
-  // A point of the user's own, as a trial in REQUESTED that is served before new suggestions; with `final_metrics`, a
-  // completed one that was tried elsewhere. Its numbers may be of either kind (Space::InKind).  InvalidArgument: a
-  // FieldError.
-  virtual absl::StatusOr<Trial> AddTrial(
-      StudyId id,
-      const Point& point,
-      const std::optional<std::map<std::string, double>>& final_metrics,
-      const Caller& caller) = 0;
+  // A point of the user's own, as a trial in REQUESTED that is served before new suggestions, or one that was tried
+  // elsewhere.  InvalidArgument: a FieldError.
+  virtual absl::StatusOr<Trial> AddTrial(StudyId id,
+                                         const TrialAddition& addition,
+                                         const Caller& caller) = 0;
+  // As if it had never been, for users and for the algorithm; its number is not used again. Of a study that clients drive
+  // it may be in any state.  FailedPrecondition: the study runs its own job and the trial has not ended.
+  virtual absl::Status DeleteTrial(TrialId id, const Caller& caller) = 0;
 
   // Aborted (kLeaseLost): the lease was lost or the token is older than the trial's.
   virtual absl::StatusOr<Trial> Heartbeat(TrialId id, const LeaseToken& lease) = 0;
@@ -129,10 +148,13 @@ class Studies {
                                           const std::vector<Measurement>& measurements,
                                           const std::optional<LeaseToken>& lease,
                                           const Caller& caller) = 0;
-  // Ends the trial with `final_metrics`, or, where that is empty, with the last measurement of each metric. Without a
-  // value of every objective the trial is FAILED with class NO_METRIC.
+  // Whether a trial of a study whose rule judges when asked (StudySpec::judged_when_asked) should end: judges its curve
+  // as it is now. Of any other study: what was decided as its measurements came.
+  virtual absl::StatusOr<Reported> Judge(TrialId id, const Caller& caller) = 0;
+  // Ends the trial with the metrics of `last` (its step and elapsed time are kept with them), or, where it has none, with
+  // the last measurement of each metric. Without a value of every objective the trial is FAILED with class NO_METRIC.
   virtual absl::StatusOr<Trial> Complete(TrialId id,
-                                         const std::map<std::string, double>& final_metrics,
+                                         const Measurement& last,
                                          const std::optional<LeaseToken>& lease,
                                          const Caller& caller) = 0;
   virtual absl::StatusOr<Trial> Fail(TrialId id,

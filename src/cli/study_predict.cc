@@ -1,4 +1,6 @@
+#include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fmt/format.h"
@@ -22,6 +24,29 @@ struct PredictArgs {
   std::vector<std::string> point;
 };
 
+// A line for each objective and each outcome constraint, in the study's order.
+std::string PredictionText(const StudySpec& spec,
+                           const v1::PredictPointsResponse::Prediction& predicted) {
+  const auto line = [](std::string_view name, double mean, double deviation) {
+    return fmt::format("{}: {:.5g} ± {:.2g}\n", name, mean, deviation);
+  };
+  std::string text = line(FirstObjective(spec).metric, predicted.mean(), predicted.deviation());
+  for (std::size_t i = 1; i < spec.objectives.size(); ++i) {
+    const auto found = predicted.others().find(spec.objectives[i].metric);
+    if (found == predicted.others().end()) continue;
+    text += line(found->first, found->second.mean(), found->second.deviation());
+  }
+  for (const std::string& constraint : spec.outcome_constraints) {
+    const auto found = predicted.others().find(constraint);
+    if (found == predicted.others().end()) continue;
+    const double mean = found->second.mean();
+    text += line(fmt::format("{} {} by", constraint, mean >= 0 ? "is kept" : "is broken"),
+                 std::abs(mean),
+                 found->second.deviation());
+  }
+  return text;
+}
+
 absl::StatusOr<ExitCode> Predict(Context& context, const PredictArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
@@ -32,11 +57,7 @@ absl::StatusOr<ExitCode> Predict(Context& context, const PredictArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const v1::PredictPointsResponse response,
                            connection.CallOn(args.study, &Stub::PredictPoints, request));
   const v1::PredictPointsResponse::Prediction& predicted = response.predictions(0);
-  context.output().Item(fmt::format("{}: {:.5g} ± {:.2g}\n",
-                                    FirstObjective(study.study.spec).metric,
-                                    predicted.mean(),
-                                    predicted.deviation()),
-                        ProtoToJson(predicted));
+  context.output().Item(PredictionText(study.study.spec, predicted), ProtoToJson(predicted));
   return ExitCode::kOk;
 }
 

@@ -115,6 +115,18 @@ std::string Pending(const std::vector<TrialNumber>& pending) {
   return text;
 }
 
+// Of another objective, or of an outcome constraint's slack.
+std::string PredictedOther(const Trial& trial,
+                           const std::string& name,
+                           const PredictedValue& value) {
+  std::string text =
+      fmt::format("{} ± {}", FormatFigure(value.mean), FormatCompact(value.deviation));
+  if (const auto measured = ObjectiveOf(trial, name)) {
+    text += fmt::format(", came to {}", FormatFigure(*measured));
+  }
+  return text;
+}
+
 std::string Nearest(const std::vector<Neighbour>& neighbours) {
   std::string text;
   for (const Neighbour& neighbour : neighbours) {
@@ -122,7 +134,9 @@ std::string Nearest(const std::vector<Neighbour>& neighbours) {
                   fmt::format("trial {}  distance {:.2f}  objective {}",
                               neighbour.trial,
                               neighbour.distance,
-                              neighbour.objective ? FormatFigure(*neighbour.objective) : "-"));
+                              neighbour.objective     ? FormatFigure(*neighbour.objective)
+                              : neighbour.was_pending ? "not known by then"
+                                                      : "-"));
   }
   return text;
 }
@@ -233,17 +247,26 @@ double PointDistance(const Space& space, const Point& a, const Point& b) {
   return active == 0 ? 0 : std::sqrt(sum / active);
 }
 
+// Whether `other`, which is older, was out or in the same batch when the trial was proposed.
+bool WasPending(const SuggestionRecord& suggestion, TrialNumber trial, TrialNumber other) {
+  const bool same_batch = other.value() >= trial.value() - suggestion.batch_index;
+  return same_batch || std::ranges::find(suggestion.pending, other) != suggestion.pending.end();
+}
+
 std::vector<Neighbour> NearestTrials(const StudyRecord& study,
                                      const Trial& trial,
                                      const std::vector<TrialRecord>& others,
                                      std::size_t count) {
   std::vector<Neighbour> neighbours;
   for (const TrialRecord& other : others) {
-    if (other.trial.number == trial.number) continue;
+    if (other.trial.number >= trial.number) continue;
+    const bool was_pending = WasPending(trial.suggestion, trial.number, other.trial.number);
     neighbours.push_back(
         {.trial = other.trial.number.value(),
          .distance = PointDistance(study.study.spec.space, trial.point, other.trial.point),
-         .objective = ObjectiveOf(other.trial, study.objective().metric)});
+         .objective =
+             was_pending ? std::nullopt : ObjectiveOf(other.trial, study.objective().metric),
+         .was_pending = was_pending});
   }
   std::stable_sort(neighbours.begin(), neighbours.end(), [](const auto& a, const auto& b) {
     return a.distance < b.distance;
@@ -273,6 +296,9 @@ std::string ExplainTrial(const StudyRecord& study,
   if (!suggestion.note.empty()) text += Field("note", suggestion.note);
   if (suggestion.predicted_mean) {
     text += Field("predicted", Predicted(suggestion, ObjectiveOf(trial, study.objective().metric)));
+  }
+  for (const auto& [name, value] : suggestion.predicted_others) {
+    text += Field("", fmt::format("{}: {}", name, PredictedOther(trial, name, value)));
   }
   if (suggestion.expected_improvement) {
     text += Field("expected",

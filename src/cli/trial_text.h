@@ -26,9 +26,10 @@ Table MeasurementTable(const std::vector<v1::Measurement>& measurements);
 struct Neighbour {
   std::int64_t trial = 0;
   double distance = 0;
-  std::optional<double> objective;
+  std::optional<double> objective;  // As it was known when the trial was proposed.
+  bool was_pending = false;         // By then.
 };
-// The `count` nearest of `others` that are not `trial` itself, nearest first.
+// The `count` nearest of those of `others` that were there when `trial` was proposed, nearest first.
 std::vector<Neighbour> NearestTrials(const StudyRecord& study,
                                      const Trial& trial,
                                      const std::vector<TrialRecord>& others,

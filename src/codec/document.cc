@@ -2,8 +2,8 @@
 
 #include "fmt/format.h"
 #include "src/codec/json_text.h"
-#include "src/codec/utf8.h"
 #include "src/codec/yaml_reader.h"
+#include "src/core/utf8.h"
 #include "vernier/core/error.h"
 
 namespace vernier::codec {

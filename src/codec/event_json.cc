@@ -36,6 +36,7 @@ void Describe(auto& visit, Is<StudyStateChanged> auto& event) {
   visit("from", event.from);
   visit("to", event.to);
   visit("reason", event.reason);
+  visit("ending", event.ending);
 }
 
 void Describe(auto& visit, Is<Budget> auto& budget) {
@@ -73,6 +74,8 @@ void Describe(auto& visit, Is<TrialStateChanged> auto& event) {
   visit("failure", event.failure);
   visit("message", event.message);
   visit("final_metrics", event.final_metrics);
+  visit.IfSet("final_step", event.final_step);
+  visit.IfSet("final_elapsed_ns", event.final_elapsed);
 }
 
 void Describe(auto& visit, Is<MeasurementReported> auto& event) {
@@ -115,6 +118,13 @@ void Describe(auto& visit, Is<AttemptStateChanged> auto& event) {
   visit.IfSet("transient", event.transient);
   visit("message", event.message);
   visit("replicas", event.replicas);
+}
+
+void Describe(auto& visit, Is<TrialDeleted> auto& event) { visit("trial", event.trial); }
+
+void Describe(auto& visit, Is<MetadataChanged> auto& event) {
+  visit("study", event.values.study);
+  visit("trials", event.values.trials);
 }
 
 namespace {

@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "nlohmann/json.hpp"
-#include "src/codec/utf8.h"
 #include "src/core/status.h"
+#include "src/core/utf8.h"
 #include "vernier/core/error.h"
 #include "vernier/core/ids.h"
 #include "vernier/core/space.h"
@@ -186,8 +186,8 @@ template <typename T>
 bool IsEmpty(const std::vector<T>& values) {
   return values.empty();
 }
-template <typename T>
-bool IsEmpty(const std::map<std::string, T>& values) {
+template <typename Key, typename T>
+bool IsEmpty(const std::map<Key, T>& values) {
   return values.empty();
 }
 

@@ -29,6 +29,7 @@ void Describe(auto& visit, Is<Study> auto& study) {
   visit("best", study.best);
   visit("optimal", study.optimal);
   visit.IfSet("used", study.used);
+  visit("metadata", study.metadata);
 }
 template <>
 struct Form<Study> : DescribedForm<Study> {};

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "fmt/format.h"
 #include "src/codec/job_file.h"
 #include "src/codec/job_reader.h"
@@ -71,6 +72,38 @@ absl::Status ReadChoice(const Mapping& file,
   return absl::OkStatus();
 }
 
+// A rule; the one option that is not its own is when it judges.
+absl::Status ReadStopping(const Mapping& file, StudySpec& spec) {
+  VERNIER_RETURN_IF_ERROR(ReadChoice(file, "stopping", "rule", spec.stopping));
+  const auto when = spec.stopping.options.find("when");
+  if (when == spec.stopping.options.end()) return absl::OkStatus();
+  if (when->second != ParameterValue(std::string(kAsked))) {
+    return FieldError(
+        file.PathOf("stopping") + ".when",
+        fmt::format("must be {}, or left out, got {}", kAsked, FormatValue(when->second)));
+  }
+  spec.judged_when_asked = true;
+  spec.stopping.options.erase(when);
+  return absl::OkStatus();
+}
+
+// Not for users: a service writes it that made the study for a client of its own.
+absl::Status ReadForeign(const Mapping& file, std::optional<ForeignDefinition>& foreign) {
+  const Json* const json = file.Find("foreign");
+  if (json == nullptr) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Mapping::Open(
+          *json, file.PathOf("foreign"), {"service", "name", "definition"}, file.unknown_keys()));
+  foreign.emplace();
+  std::string definition;
+  VERNIER_RETURN_IF_ERROR(mapping.Read("service", foreign->service, &ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("name", foreign->name, &ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("definition", definition, &ReadText));
+  if (absl::Base64Unescape(definition, &foreign->definition)) return absl::OkStatus();
+  return FieldError(mapping.PathOf("definition"), "must be base64");
+}
+
 absl::Status ReadBudget(const Mapping& file, Budget& budget) {
   const Json* const json = file.Find("budget");
   if (json == nullptr) return absl::OkStatus();
@@ -124,7 +157,11 @@ absl::Status ReadLease(const Mapping& file, LeasePolicy& lease) {
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping mapping,
       Mapping::Open(*json, file.PathOf("lease"), {"ttl", "on_expiry"}, file.unknown_keys()));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("ttl", lease.ttl, &ReadDuration));
+  if (const Json* const ttl = mapping.Find("ttl"); ttl != nullptr && *ttl == kNever) {
+    lease.ttl = absl::InfiniteDuration();
+  } else {
+    VERNIER_RETURN_IF_ERROR(mapping.Read("ttl", lease.ttl, &ReadDuration));
+  }
   return mapping.Read("on_expiry", lease.on_expiry, &ReadExpiry);
 }
 
@@ -189,7 +226,7 @@ absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_key
   VERNIER_RETURN_IF_ERROR(file.Read("outcome_constraints", spec.outcome_constraints, &ReadTexts));
   VERNIER_RETURN_IF_ERROR(ReadChoice(file, "algorithm", "name", spec.algorithm));
   VERNIER_RETURN_IF_ERROR(file.Read("warm_start", spec.warm_start, &ReadTexts));
-  VERNIER_RETURN_IF_ERROR(ReadChoice(file, "stopping", "rule", spec.stopping));
+  VERNIER_RETURN_IF_ERROR(ReadStopping(file, spec));
   VERNIER_RETURN_IF_ERROR(file.Read("parallel", spec.parallel, &ReadInt32));
   VERNIER_RETURN_IF_ERROR(ReadBudget(file, spec.budget));
   VERNIER_RETURN_IF_ERROR(ReadConvergence(file, spec.convergence));
@@ -199,6 +236,7 @@ absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_key
   if (const Json* const job = file.Find("job")) {
     VERNIER_ASSIGN_OR_RETURN(spec.job, ReadJob(*job, file.PathOf("job"), unknown_keys));
   }
+  VERNIER_RETURN_IF_ERROR(ReadForeign(file, spec.foreign));
   VERNIER_RETURN_IF_ERROR(ApplyHyperparameters(spec));
   VERNIER_RETURN_IF_ERROR(Validate(spec));
   return spec;

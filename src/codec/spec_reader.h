@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
 #include "vernier/core/study.h"
@@ -8,6 +10,10 @@ namespace vernier::codec {
 
 // What a user wrote is refused where it holds unknown keys; what a newer program stored is not.
 enum class UnknownKeys { kRefuse, kIgnore };
+
+// Words of the file.
+inline constexpr std::string_view kNever = "never";  // lease.ttl
+inline constexpr std::string_view kAsked = "asked";  // stopping.when
 
 // The definition in `document`, validated.  InvalidArgument: a FieldError.
 absl::StatusOr<StudySpec> ReadSpec(const nlohmann::ordered_json& document,

@@ -1,6 +1,8 @@
+#include "absl/strings/escaping.h"
 #include "src/codec/event_json.h"
 #include "src/codec/job_reader.h"
 #include "src/codec/space_reader.h"
+#include "src/codec/spec_reader.h"
 #include "src/codec/study_file.h"
 
 namespace vernier::codec {
@@ -42,7 +44,24 @@ Json MetricsToJson(const std::map<std::string, MetricSource>& metrics) {
 
 Json LeaseToJson(const LeasePolicy& lease) {
   const char* const on_expiry = lease.on_expiry == LeaseExpiry::kFail ? "fail" : "offer";
-  return {{"ttl", codec::FormatDuration(lease.ttl)}, {"on_expiry", on_expiry}};
+  const bool expires = lease.ttl != absl::InfiniteDuration();
+  return {{"ttl", expires ? codec::FormatDuration(lease.ttl) : std::string(kNever)},
+          {"on_expiry", on_expiry}};
+}
+
+// "rule", or {"rule": …, options …, "when": "asked"}.
+Json StoppingToJson(const StudySpec& spec) {
+  Json json = ChoiceToJson(spec.stopping, "rule");
+  if (!spec.judged_when_asked) return json;
+  if (!json.is_object()) json = Json::object({{"rule", spec.stopping.name}});
+  json["when"] = kAsked;
+  return json;
+}
+
+Json ForeignToJson(const ForeignDefinition& foreign) {
+  return {{"service", foreign.service},
+          {"name", foreign.name},
+          {"definition", absl::Base64Escape(foreign.definition)}};
 }
 
 }  // namespace
@@ -59,7 +78,7 @@ nlohmann::ordered_json StudySpecToJson(const StudySpec& spec) {
   if (!spec.outcome_constraints.empty()) json["outcome_constraints"] = spec.outcome_constraints;
   json["algorithm"] = ChoiceToJson(spec.algorithm, "name");
   if (!spec.warm_start.empty()) json["warm_start"] = spec.warm_start;
-  json["stopping"] = ChoiceToJson(spec.stopping, "rule");
+  json["stopping"] = StoppingToJson(spec);
   json["parallel"] = spec.parallel;
   if (spec.budget != Budget{}) json["budget"] = BudgetToJson(spec.budget);
   if (spec.convergence) {
@@ -70,9 +89,15 @@ nlohmann::ordered_json StudySpecToJson(const StudySpec& spec) {
   if (!spec.metrics.empty()) json["metrics"] = MetricsToJson(spec.metrics);
   json["lease"] = LeaseToJson(spec.lease);
   if (spec.job) json["job"] = JobToJson(*spec.job);
+  if (spec.foreign) json["foreign"] = ForeignToJson(*spec.foreign);
   return json;
 }
 
-std::string StudySpecToYaml(const StudySpec& spec) { return JsonToYaml(StudySpecToJson(spec)); }
+// A file defines a study of its own, whatever this one was made from.
+std::string StudySpecToYaml(const StudySpec& spec) {
+  Json json = StudySpecToJson(spec);
+  json.erase("foreign");
+  return JsonToYaml(json);
+}
 
 }  // namespace vernier::codec

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "src/codec/form.h"
+#include "src/codec/metadata_form.h"
 #include "vernier/core/trial.h"
 
 // Descriptions of what trials are made of.
@@ -15,6 +16,13 @@ void Describe(auto& visit, Is<Measurement> auto& measurement) {
 }
 template <>
 struct Form<Measurement> : DescribedForm<Measurement> {};
+
+void Describe(auto& visit, Is<PredictedValue> auto& predicted) {
+  visit("mean", predicted.mean);
+  visit("deviation", predicted.deviation);
+}
+template <>
+struct Form<PredictedValue> : DescribedForm<PredictedValue> {};
 
 void Describe(auto& visit, Is<SuggestionRecord> auto& suggestion) {
   visit("algorithm", suggestion.algorithm);
@@ -31,6 +39,7 @@ void Describe(auto& visit, Is<SuggestionRecord> auto& suggestion) {
   visit("acquisition", suggestion.acquisition);
   visit("predicted_mean", suggestion.predicted_mean);
   visit("predicted_deviation", suggestion.predicted_deviation);
+  visit("predicted_others", suggestion.predicted_others);
   visit("expected_improvement", suggestion.expected_improvement);
   visit("importance", suggestion.importance);
   visit("note", suggestion.note);
@@ -105,12 +114,16 @@ void Describe(auto& visit, Is<Trial> auto& trial) {
   visit("ended", trial.ended);
   visit("last", trial.last);
   visit("final_metrics", trial.final_metrics);
+  visit.IfSet("final_step", trial.final_step);
+  visit.IfSet("final_elapsed_ns", trial.final_elapsed);
   visit("measurements", trial.measurements);
   visit("failure", trial.failure);
   visit("message", trial.message);
   visit("stop", trial.stop);
   visit("lease", trial.lease);
   visit("attempts", trial.attempts);
+  visit.IfSet("deleted", trial.deleted);
+  visit("metadata", trial.metadata);
 }
 template <>
 struct Form<Trial> : DescribedForm<Trial> {};

@@ -7,7 +7,7 @@ namespace vernier {
 namespace {
 
 // In the order of EventPayload's alternatives. Stored: never rename one.
-constexpr std::array<std::string_view, 13> kKinds = {"study_created",
+constexpr std::array<std::string_view, 15> kKinds = {"study_created",
                                                      "study_state_changed",
                                                      "study_amended",
                                                      "algorithm_changed",
@@ -19,7 +19,9 @@ constexpr std::array<std::string_view, 13> kKinds = {"study_created",
                                                      "lease_renewed",
                                                      "lease_expired",
                                                      "attempt_placed",
-                                                     "attempt_state_changed"};
+                                                     "attempt_state_changed",
+                                                     "trial_deleted",
+                                                     "metadata_changed"};
 static_assert(kKinds.size() == std::variant_size_v<EventPayload>);
 
 }  // namespace

@@ -58,7 +58,8 @@ absl::StatusOr<Token> ExpressionLexer::Next() {
   const char second = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
   if (IsDigit(first) || (first == '.' && IsDigit(second))) return TakeNumber();
   if (IsLetter(first)) return TakeName();
-  if (first == '\'' || first == '"') return TakeText();
+  if (first == '\'' || first == '"') return TakeQuoted(Token::Kind::kText);
+  if (first == '`') return TakeQuoted(Token::Kind::kName);
   for (const std::string_view symbol : kSymbols) {
     if (text_.substr(at_).starts_with(symbol)) return Take(Token::Kind::kSymbol, symbol.size());
   }
@@ -81,12 +82,14 @@ absl::StatusOr<Token> ExpressionLexer::TakeNumber() {
   return token;
 }
 
-absl::StatusOr<Token> ExpressionLexer::TakeText() {
+absl::StatusOr<Token> ExpressionLexer::TakeQuoted(Token::Kind kind) {
   const std::size_t close = text_.find(text_[at_], at_ + 1);
   if (close == std::string_view::npos) {
-    return InvalidArgument("the text at column {} has no closing quote", at_ + 1);
+    return InvalidArgument("the {} at column {} has no closing quote",
+                           kind == Token::Kind::kName ? "name" : "text",
+                           at_ + 1);
   }
-  Token token = Take(Token::Kind::kText, close + 1 - at_);
+  Token token = Take(kind, close + 1 - at_);
   token.text = token.text.substr(1, token.text.size() - 2);
   return token;
 }

@@ -11,7 +11,7 @@ namespace vernier {
 struct Token {
   enum class Kind { kNumber, kName, kText, kSymbol, kEnd };
   Kind kind = Kind::kEnd;
-  std::string text;   // As written; of quoted text, what is between the quotes.
+  std::string text;   // As written; of quoted text and `names`, what is between the quotes.
   double number = 0;  // Of a number.
   std::size_t column = 1;
 };
@@ -32,7 +32,7 @@ class ExpressionLexer {
  private:
   Token Take(Token::Kind kind, std::size_t length);
   absl::StatusOr<Token> TakeNumber();
-  absl::StatusOr<Token> TakeText();
+  absl::StatusOr<Token> TakeQuoted(Token::Kind kind);
   Token TakeName();
 
   std::string_view text_;

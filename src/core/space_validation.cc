@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "src/core/domain.h"
 #include "src/core/nearest.h"
+#include "src/core/utf8.h"
 
 namespace vernier {
 namespace {
@@ -17,19 +18,18 @@ constexpr std::size_t kMaxName = 128;
 
 using IndexByName = std::map<std::string_view, int>;
 
-bool IsNameStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
-bool IsNamePart(char c) { return IsNameStart(c) || (c >= '0' && c <= '9') || c == '.' || c == '-'; }
-
 std::string PathOf(const Parameter& parameter) {
   return fmt::format("parameters.{}", parameter.name);
 }
 
 absl::Status CheckName(std::size_t index, const std::string& name) {
-  const bool sound = !name.empty() && name.size() <= kMaxName && IsNameStart(name.front()) &&
-                     std::all_of(name.begin(), name.end(), IsNamePart);
+  const bool sound = !name.empty() && name.size() <= kMaxName && IsPrintableUtf8(name);
   if (sound) return absl::OkStatus();
-  return FieldError(fmt::format("parameters[{}].name", index),
-                    fmt::format("must match ^[A-Za-z_][A-Za-z0-9_.-]{{0,127}}$, got '{}'", name));
+  return FieldError(
+      fmt::format("parameters[{}].name", index),
+      fmt::format("must have 1 to {} bytes of UTF-8 without control characters, got '{}'",
+                  kMaxName,
+                  ToValidUtf8(name)));
 }
 
 absl::Status CheckDefault(Parameter& parameter) {

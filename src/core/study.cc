@@ -171,6 +171,21 @@ absl::Status CheckWarmStart(const std::vector<std::string>& names) {
   return absl::OkStatus();
 }
 
+// A program gets them as flags.
+absl::Status CheckFlagNames(const Space& space) {
+  const auto is_part = [](char c) { return IsNamePart(c) || c == '.'; };
+  for (const Parameter& parameter : space.parameters()) {
+    const std::string& name = parameter.name;
+    const bool sound =
+        (IsLetter(name.front()) || name.front() == '_') && std::ranges::all_of(name, is_part);
+    if (sound) continue;
+    return FieldError(fmt::format("parameters.{}", name),
+                      "a study with a job hands it to a program as a flag: its name must match "
+                      "^[A-Za-z_][A-Za-z0-9_.-]*$");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool IsBetter(Goal goal, double a, double b) {
@@ -194,8 +209,12 @@ absl::Status Validate(const StudySpec& spec) {
   }
   VERNIER_RETURN_IF_ERROR(CheckBudget(spec.budget, spec.job.has_value()));
   VERNIER_RETURN_IF_ERROR(CheckConvergence(spec));
-  VERNIER_RETURN_IF_ERROR(CheckPositive("lease.ttl", spec.lease.ttl));
-  return spec.job.has_value() ? CheckTrainingJob(*spec.job) : absl::OkStatus();
+  if (spec.lease.ttl != absl::InfiniteDuration()) {
+    VERNIER_RETURN_IF_ERROR(CheckPositive("lease.ttl", spec.lease.ttl));
+  }
+  if (!spec.job.has_value()) return absl::OkStatus();
+  VERNIER_RETURN_IF_ERROR(CheckFlagNames(spec.space));
+  return CheckTrainingJob(*spec.job);
 }
 
 std::string_view StudyStateName(StudyState state) {

@@ -118,16 +118,13 @@ grpc::Status StudyServiceImpl::CreateTrial(grpc::ServerContext* context,
     VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.FindStudy(name));
     VERNIER_ASSIGN_OR_RETURN(Point point,
                              wire::DecodePoint("parameters", request->trial().parameters()));
-    std::optional<std::map<std::string, double>> metrics;
+    TrialAddition addition{.point = wire::FitPoint(study.spec.space, std::move(point))};
     if (!request->trial().final_metrics().empty()) {
-      metrics = wire::DecodeMetrics(request->trial().final_metrics());
+      addition.last.emplace().metrics = wire::DecodeMetrics(request->trial().final_metrics());
     }
     VERNIER_ASSIGN_OR_RETURN(
         const Trial trial,
-        parts_.studies.AddTrial(study.id,
-                                wire::FitPoint(study.spec.space, std::move(point)),
-                                metrics,
-                                CallerOf(*context, {}, request->request_id())));
+        parts_.studies.AddTrial(study.id, addition, CallerOf(*context, {}, request->request_id())));
     EncodeTrial(name, study.id, trial, response);
     parts_.changed();
     return absl::OkStatus();
@@ -172,12 +169,13 @@ grpc::Status StudyServiceImpl::PredictPoints(grpc::ServerContext* context,
                                                  request->points(i).parameters()));
       points.push_back(std::move(point));
     }
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<PredictedValue> predicted,
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<PredictedPoint> predicted,
                              parts_.studies.Predict(id, std::move(points), stop));
-    for (const PredictedValue& value : predicted) {
+    for (const PredictedPoint& point : predicted) {
       v1::PredictPointsResponse::Prediction& prediction = *response->add_predictions();
-      prediction.set_mean(value.mean);
-      prediction.set_deviation(value.deviation);
+      prediction.set_mean(point.objective.mean);
+      prediction.set_deviation(point.objective.deviation);
+      wire::EncodePredicted(point.others, prediction.mutable_others());
     }
     return absl::OkStatus();
   };
@@ -225,7 +223,7 @@ grpc::Status StudyServiceImpl::CompleteTrial(grpc::ServerContext* context,
     VERNIER_ASSIGN_OR_RETURN(
         const Trial trial,
         parts_.studies.Complete(named.id,
-                                wire::DecodeMetrics(request->final_metrics()),
+                                {.metrics = wire::DecodeMetrics(request->final_metrics())},
                                 LeaseOf(*request),
                                 CallerOf(*context, request->client_id(), request->request_id())));
     EncodeTrial(named.study, named.id.study, trial, response);

@@ -33,6 +33,10 @@ void CurveBook::AddPoint(TrialNumber trial, std::int64_t step, double value) {
 
 void CurveBook::MarkFinished(TrialNumber trial) { curves_[IndexOf(trial)].finished = true; }
 
+void CurveBook::Forget(TrialNumber trial) {
+  curves_[IndexOf(trial)] = Curve{.trial = trial, .finished = false, .points = {}};
+}
+
 Verdict CurveBook::Judge(const EarlyStopper& rule, TrialNumber trial) {
   const auto place = curves_.begin() + static_cast<std::ptrdiff_t>(IndexOf(trial));
   Curve running = std::move(*place);

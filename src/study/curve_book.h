@@ -16,6 +16,8 @@ class CurveBook {
   // A later value of the same step replaces the earlier.
   void AddPoint(TrialNumber trial, std::int64_t step, double value);
   void MarkFinished(TrialNumber trial);
+  // Leaves an empty curve that did not finish.
+  void Forget(TrialNumber trial);
 
   // What `rule` says of the trial, all others beside it. Moves the curve aside and back instead of copying the book:
   // that costs as much as there are later trials, which for a running one are few.

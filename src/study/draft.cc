@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace vernier::study {
 
@@ -21,6 +22,9 @@ void Draft::Add(EventPayload payload) {
   status_ = fold_.Apply(event);
   const TrialNumber trial = EventTrial(event.payload);
   if (trial.value() != 0) touched_.insert(trial);
+  if (const auto* const change = std::get_if<MetadataChanged>(&event.payload)) {
+    for (const auto& [number, values] : change->values.trials) touched_.insert(number);
+  }
   events_.push_back(std::move(event));
 }
 

@@ -27,10 +27,9 @@ void EndLease(Draft& draft, TrialNumber number) {
   const std::string message = fmt::format("its client '{}' was not heard of in time", holder);
   draft.Add(LeaseExpired{.trial = number, .token = trial.lease->token});
   if (trial.state == TrialState::kStopping) {
-    const std::map<std::string, double> metrics =
-        trial.last.has_value() ? trial.last->metrics : std::map<std::string, double>();
-    if (metrics.contains(FirstObjective(study.spec).metric)) {
-      AddMove(draft, number, TrialState::kCompleted, "", FailureClass::kNone, metrics);
+    const Measurement last = trial.last.value_or(Measurement());
+    if (last.metrics.contains(FirstObjective(study.spec).metric)) {
+      AddCompletion(draft, number, last);
     } else {
       AddMove(draft, number, TrialState::kCancelled, message, FailureClass::kLost);
     }
@@ -54,7 +53,12 @@ void ExpireLeases(Draft& draft, Transient& transient) {
 
 }  // namespace
 
-absl::Status CheckLease(const TrialRow& row, const std::optional<LeaseToken>& lease) {
+absl::Status CheckLease(const Study& study,
+                        const TrialRow& row,
+                        const std::optional<LeaseToken>& lease) {
+  if (study.spec.lease.ttl == absl::InfiniteDuration() && !lease.has_value()) {
+    return absl::OkStatus();  // Nobody else can have it.
+  }
   const std::string title = TrialTitle(row.trial.number);
   absl::Status refused;
   if (!row.last_lease.has_value()) {
@@ -102,7 +106,7 @@ absl::StatusOr<Trial> StudiesImpl::Heartbeat(TrialId id, const LeaseToken& lease
                                            TrialStateName(row.trial.state)),
                         Reason::kTrialFinished);
     }
-    VERNIER_RETURN_IF_ERROR(CheckLease(row, lease));
+    VERNIER_RETURN_IF_ERROR(CheckLease(draft.study(), row, lease));
     ReviveLease(draft, id.number);
     RenewLease(draft, transient, id.number, /*record=*/false);
     return absl::OkStatus();

@@ -38,7 +38,10 @@ std::string Difference(const TrialCreated& recorded, const Suggestion& computed)
       !SameBits(why.predicted_deviation, computed.predicted_deviation)) {
     return "same point, but another acquisition or prediction";
   }
-  // Older logs do not have it.
+  // Older logs do not have what follows.
+  if (!why.predicted_others.empty() && why.predicted_others != computed.predicted_others) {
+    return "same point, but another prediction";
+  }
   if (why.expected_improvement.has_value() &&
       !SameBits(why.expected_improvement, computed.expected_improvement)) {
     return "same point, but another expected improvement";
@@ -52,7 +55,7 @@ struct Batch {
   std::string state;
   EventSeq state_from;
   std::vector<TrialNumber> pending;  // As the fold has it, at as_of.
-  std::size_t finished = 0;
+  TrialLog::View finished;           // As it was then.
 };
 
 // A verdict that is due: the rule says stop, the log must say so next.
@@ -86,6 +89,7 @@ class Replayer::Rep {
   void Compare(const Batch& batch, const Suggestions& computed);
 
   void CheckDue(const Event& event);
+  std::optional<Due> JudgeNow(TrialNumber trial);
   void CheckStop(const Event& event, const StopDecided& decided);
   bool IsJudged(const MeasurementReported& report) const;
   void JudgeMeasurement(const Event& event, const MeasurementReported& report);
@@ -95,7 +99,7 @@ class Replayer::Rep {
   std::optional<StudyFold> fold_;
   absl::StatusOr<std::unique_ptr<Optimizer>> optimizer_;
   absl::StatusOr<std::unique_ptr<EarlyStopper>> stopper_;
-  std::vector<std::size_t> finished_at_;                   // By event.
+  std::vector<TrialLog::View> finished_at_;                // By event.
   std::vector<std::pair<EventSeq, TrialNumber>> endings_;  // In the order of the log.
   std::optional<Batch> batch_;
   std::optional<Due> due_;
@@ -107,7 +111,7 @@ absl::Status Replayer::Rep::Start(const Event& event) {
   const StudySpec& spec = fold_->header().spec;
   optimizer_ = algorithms_.optimizer(spec.algorithm, ProblemOf(spec, fold_->earlier()));
   stopper_ = algorithms_.stopper(spec.stopping, FirstObjective(spec).goal);
-  finished_at_ = {0, 0};  // Before the first event, and after it.
+  finished_at_.resize(2);  // Before the first event, and after it: none.
   return absl::OkStatus();
 }
 
@@ -135,7 +139,7 @@ absl::Status Replayer::Rep::Add(const Event& event) {
   if (const auto* moved = std::get_if<TrialStateChanged>(&event.payload)) {
     if (IsFinished(moved->to)) endings_.emplace_back(event.seq, moved->trial);
   }
-  finished_at_.push_back(fold_->finished().size());
+  finished_at_.push_back(fold_->finished().Snapshot());
   return absl::OkStatus();
 }
 
@@ -226,9 +230,8 @@ absl::StatusOr<Suggestions> Replayer::Rep::Recompute(const Batch& batch) const {
   for (const TrialNumber trial : batch.pending) {
     pending.push_back({.trial = trial, .point = fold_->Find(trial)->trial.point});
   }
-  const auto finished = fold_->finished().Snapshot().Prefix(batch.finished);
   return (*optimizer_)
-      ->Suggest(finished,
+      ->Suggest(batch.finished,
                 pending,
                 batch.state,
                 Rng(fold_->header().spec.seed).Fork(record.stream),
@@ -282,8 +285,8 @@ bool Replayer::Rep::IsJudged(const MeasurementReported& report) const {
   if (!stopper_.ok() || *stopper_ == nullptr) return false;
   const TrialRow* row = fold_->Find(report.trial);
   const std::string& objective = FirstObjective(fold_->header().spec).metric;
-  return row != nullptr && row->trial.state == TrialState::kRunning &&
-         report.measurement.metrics.contains(objective);
+  return row != nullptr && !fold_->header().spec.judged_when_asked &&
+         row->trial.state == TrialState::kRunning && report.measurement.metrics.contains(objective);
 }
 
 // A rule in another version may have let pass what this one would have stopped.
@@ -310,10 +313,18 @@ void Replayer::Rep::CheckDue(const Event& event) {
   due_.reset();
 }
 
+std::optional<Due> Replayer::Rep::JudgeNow(TrialNumber trial) {
+  if (fold_->Find(trial) == nullptr) return std::nullopt;
+  Verdict verdict = fold_->curves().Judge(**stopper_, trial);
+  if (!verdict.stop) return std::nullopt;
+  return Due{
+      .measurement = fold_->header().last_event, .trial = trial, .verdict = std::move(verdict)};
+}
+
 void Replayer::Rep::CheckStop(const Event& event, const StopDecided& decided) {
   if (decided.stop.version.empty()) return;  // A user's wish or the study's end, no rule's verdict.
   ++report_.stops;
-  const std::optional<Due> due = std::exchange(due_, std::nullopt);
+  std::optional<Due> due = std::exchange(due_, std::nullopt);
   const StopRecord& stop = decided.stop;
   if (!stopper_.ok() || *stopper_ == nullptr || stop.rule != (*stopper_)->name() ||
       stop.version != (*stopper_)->version() || stop.options != (*stopper_)->options()) {
@@ -324,6 +335,7 @@ void Replayer::Rep::CheckStop(const Event& event, const StopDecided& decided) {
         fmt::format(
             "made by rule '{}' version {} with options {}", stop.rule, stop.version, stop.options));
   }
+  if (fold_->header().spec.judged_when_asked) due = JudgeNow(decided.trial);
   if (!due.has_value()) {
     return Note(event.seq, decided.trial, Result::kDiverged, "the rule lets the trial go on");
   }

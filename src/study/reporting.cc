@@ -9,16 +9,6 @@
 namespace vernier::study {
 namespace {
 
-constexpr std::string_view kClientSource = "client";
-
-absl::Status CheckMeasurements(const std::vector<Measurement>& measurements) {
-  for (std::size_t i = 0; i < measurements.size(); ++i) {
-    if (!measurements[i].metrics.empty()) continue;
-    return FieldError(fmt::format("measurements[{}].metrics", i), "must hold at least one metric");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckReportable(const Trial& trial) {
   switch (trial.state) {
     case TrialState::kPreparing:
@@ -35,18 +25,6 @@ absl::Status CheckReportable(const Trial& trial) {
   }
 }
 
-// Fills in what the reporter left out.
-Measurement Completed(Measurement measurement, const Trial& trial, absl::Time now) {
-  if (measurement.source.empty()) measurement.source = kClientSource;
-  if (measurement.time == absl::UnixEpoch()) {
-    measurement.time = now;
-    if (measurement.elapsed == absl::ZeroDuration()) {
-      measurement.elapsed = now - trial.started.value_or(now);
-    }
-  }
-  return measurement;
-}
-
 // A rule that is used for the first time, or in another version than before, is named in the log before it judges.
 void NameRule(Draft& draft, const EarlyStopper& rule) {
   const std::string* known = draft.fold().VersionInUse(rule.name());
@@ -56,7 +34,7 @@ void NameRule(Draft& draft, const EarlyStopper& rule) {
                              .to_version = std::string(rule.version())});
 }
 
-void Judge(Draft& draft, const EarlyStopper& rule, TrialNumber trial) {
+void Decide(Draft& draft, const EarlyStopper& rule, TrialNumber trial) {
   const Verdict verdict = draft.mutable_fold().curves().Judge(rule, trial);
   if (!verdict.stop) return;
   StopRecord stop{.rule = std::string(rule.name()),
@@ -75,11 +53,12 @@ void AddMeasurement(Draft& draft,
                     TrialNumber trial,
                     Measurement measurement) {
   const EarlyStopper* rule = transient.stopper.ok() ? transient.stopper->get() : nullptr;
-  const bool judged = rule != nullptr && draft.trial(trial).state == TrialState::kRunning &&
+  const bool judged = rule != nullptr && !draft.study().spec.judged_when_asked &&
+                      draft.trial(trial).state == TrialState::kRunning &&
                       measurement.metrics.contains(FirstObjective(draft.study().spec).metric);
   if (judged) NameRule(draft, *rule);
   draft.Add(MeasurementReported{.trial = trial, .measurement = std::move(measurement)});
-  if (judged) Judge(draft, *rule, trial);
+  if (judged) Decide(draft, *rule, trial);
 }
 
 // A repeated report must bring what the first one brought, as far as that is still known.
@@ -134,13 +113,33 @@ absl::Status CheckEnd(const Draft& draft,
   const std::string title = TrialTitle(trial);
   const Driver driver = DriverOf(draft.study());
   if (IsFinished(row.trial.state)) return CheckMove(title, driver, row.trial.state, to);
-  VERNIER_RETURN_IF_ERROR(CheckLease(row, lease));
+  VERNIER_RETURN_IF_ERROR(CheckLease(draft.study(), row, lease));
   const bool revived = row.last_lease.has_value() && row.trial.state == TrialState::kRequested;
   const TrialState from = revived ? TrialState::kRunning : row.trial.state;
   return CheckMove(title, driver, from, EndOf(row.trial, to));
 }
 
 }  // namespace
+
+absl::Status CheckMeasurements(const std::vector<Measurement>& measurements) {
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    if (!measurements[i].metrics.empty()) continue;
+    return FieldError(fmt::format("measurements[{}].metrics", i), "must hold at least one metric");
+  }
+  return absl::OkStatus();
+}
+
+Measurement Completed(Measurement measurement, const Trial& trial, absl::Time now) {
+  constexpr std::string_view kClientSource = "client";
+  if (measurement.source.empty()) measurement.source = kClientSource;
+  if (measurement.time == absl::UnixEpoch()) {
+    measurement.time = now;
+    if (measurement.elapsed == absl::ZeroDuration()) {
+      measurement.elapsed = now - trial.started.value_or(now);
+    }
+  }
+  return measurement;
+}
 
 absl::StatusOr<Studies::Reported> StudiesImpl::Report(TrialId id,
                                                       const std::vector<Measurement>& measurements,
@@ -152,7 +151,8 @@ absl::StatusOr<Studies::Reported> StudiesImpl::Report(TrialId id,
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kReport, id.number));
     if (repeated != nullptr) return CheckSameReport(row, measurements, caller);
-    if (!IsFinished(row.trial.state)) VERNIER_RETURN_IF_ERROR(CheckLease(row, lease));
+    if (!IsFinished(row.trial.state))
+      VERNIER_RETURN_IF_ERROR(CheckLease(draft.study(), row, lease));
     const bool late = row.last_lease.has_value() && row.waiting;
     if (!late) VERNIER_RETURN_IF_ERROR(CheckReportable(row.trial));
     ReviveLease(draft, id.number);
@@ -168,8 +168,25 @@ absl::StatusOr<Studies::Reported> StudiesImpl::Report(TrialId id,
   return Reported{.trial = std::move(trial), .stop = stop};
 }
 
+absl::StatusOr<Studies::Reported> StudiesImpl::Judge(TrialId id, const Caller& caller) {
+  const auto judge = [&](Draft& draft, Transient& transient) -> absl::Status {
+    const EarlyStopper* rule = transient.stopper.ok() ? transient.stopper->get() : nullptr;
+    const Trial& trial = draft.trial(id.number);
+    if (rule == nullptr || !draft.study().spec.judged_when_asked ||
+        trial.state != TrialState::kRunning ||
+        draft.fold().curves().Get(id.number).points.empty()) {
+      return absl::OkStatus();
+    }
+    Decide(draft, *rule, id.number);
+    return absl::OkStatus();
+  };
+  VERNIER_ASSIGN_OR_RETURN(Trial trial, ChangeTrial(id, caller, judge));
+  const bool stop = trial.state == TrialState::kStopping || IsFinished(trial.state);
+  return Reported{.trial = std::move(trial), .stop = stop};
+}
+
 absl::StatusOr<Trial> StudiesImpl::Complete(TrialId id,
-                                            const std::map<std::string, double>& final_metrics,
+                                            const Measurement& last,
                                             const std::optional<LeaseToken>& lease,
                                             const Caller& caller) {
   return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
@@ -177,23 +194,22 @@ absl::StatusOr<Trial> StudiesImpl::Complete(TrialId id,
         const bool repeated,
         IsRepeated(draft,
                    id.number,
-                   final_metrics,
+                   last.metrics,
                    {TrialState::kCompleted, TrialState::kFailed, TrialState::kCancelled}));
     if (repeated) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, TrialState::kCompleted, lease));
     ReviveLease(draft, id.number);
     const Trial& trial = draft.trial(id.number);
-    std::map<std::string, double> metrics = final_metrics;
-    if (metrics.empty() && trial.last.has_value()) metrics = trial.last->metrics;
-    const std::string missing = MissingObjectives(draft.study().spec.objectives, metrics);
+    const Measurement measured = last.metrics.empty() ? trial.last.value_or(last) : last;
+    const std::string missing = MissingObjectives(draft.study().spec.objectives, measured.metrics);
     if (missing.empty()) {
-      AddMove(draft, id.number, TrialState::kCompleted, "", FailureClass::kNone, metrics);
+      AddCompletion(draft, id.number, measured);
       return absl::OkStatus();
     }
     AddMove(draft,
             id.number,
             EndOf(trial, TrialState::kFailed),
-            NoMetricMessage(missing, metrics),
+            NoMetricMessage(missing, measured.metrics),
             FailureClass::kNoMetric);
     return absl::OkStatus();
   });

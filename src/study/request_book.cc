@@ -29,6 +29,8 @@ struct VerbOf {
   Verb operator()(const StopDecided& stop) const {
     return stop.stop.rule == kUserRule ? Verb::kStopTrial : Verb::kNone;
   }
+  Verb operator()(const TrialDeleted&) const { return Verb::kDeleteTrial; }
+  Verb operator()(const MetadataChanged&) const { return Verb::kSetMetadata; }
   Verb operator()(const LeaseGranted&) const { return Verb::kSuggest; }
   Verb operator()(const LeaseRenewed&) const { return Verb::kSuggest; }
   template <typename Other>

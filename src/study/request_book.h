@@ -24,6 +24,8 @@ enum class Verb {
   kReport,
   kFinish,  // Complete, fail, infeasible.
   kStopTrial,
+  kDeleteTrial,
+  kSetMetadata,
 };
 
 struct RequestRecord {

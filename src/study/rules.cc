@@ -92,7 +92,8 @@ std::string StudyTitle(const Study& study) { return fmt::format("study '{}'", st
 std::string TrialTitle(TrialNumber trial) { return fmt::format("trial {}", trial.value()); }
 
 absl::Status CheckTrial(const StudyFold& fold, TrialNumber trial) {
-  if (fold.Find(trial) != nullptr) return absl::OkStatus();
+  const TrialRow* const row = fold.Find(trial);
+  if (row != nullptr && !row->trial.deleted) return absl::OkStatus();
   return WithReason(NotFound("{} has no trial {}", StudyTitle(fold.header()), trial.value()),
                     Reason::kTrialNotFound);
 }
@@ -158,14 +159,25 @@ void AddMove(Draft& draft,
              TrialNumber trial,
              TrialState to,
              std::string_view message,
-             FailureClass failure,
-             std::map<std::string, double> final_metrics) {
+             FailureClass failure) {
   draft.Add(TrialStateChanged{.trial = trial,
                               .from = draft.trial(trial).state,
                               .to = to,
                               .failure = failure,
+                              .message = std::string(message)});
+}
+
+void AddCompletion(Draft& draft,
+                   TrialNumber trial,
+                   const Measurement& last,
+                   std::string_view message) {
+  draft.Add(TrialStateChanged{.trial = trial,
+                              .from = draft.trial(trial).state,
+                              .to = TrialState::kCompleted,
                               .message = std::string(message),
-                              .final_metrics = std::move(final_metrics)});
+                              .final_metrics = last.metrics,
+                              .final_step = last.step,
+                              .final_elapsed = last.elapsed});
 }
 
 void AddStop(Draft& draft, TrialNumber trial, std::string_view rule, std::string_view explanation) {
@@ -198,8 +210,11 @@ void AddWithdrawal(Draft& draft,
   }
 }
 
-void AddStudyStop(Draft& draft, std::string_view reason) {
-  AddStudyMove(draft, StudyState::kStopping, reason);
+void AddStudyStop(Draft& draft, std::string_view reason, StudyState ending) {
+  StudyStateChanged change{
+      .from = draft.study().state, .to = StudyState::kStopping, .reason = std::string(reason)};
+  if (ending != StudyState::kCancelled) change.ending = ending;
+  draft.Add(std::move(change));
   const std::vector<TrialNumber> trials(draft.fold().unfinished().begin(),
                                         draft.fold().unfinished().end());
   for (const TrialNumber trial : trials) AddWithdrawal(draft, trial, kStudyStop, reason);

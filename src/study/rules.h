@@ -24,7 +24,7 @@ Driver DriverOf(const Study& study);
 std::string StudyTitle(const Study& study);  // "study 'digits'"
 std::string TrialTitle(TrialNumber trial);   // "trial 7"
 
-// NotFound (kTrialNotFound).
+// NotFound (kTrialNotFound): there is none, or it was deleted.
 absl::Status CheckTrial(const StudyFold& fold, TrialNumber trial);
 // FailedPrecondition (kStudyNotActive): the study takes no new trials.
 absl::Status CheckActive(const Study& study);
@@ -48,8 +48,12 @@ void AddMove(Draft& draft,
              TrialNumber trial,
              TrialState to,
              std::string_view message = "",
-             FailureClass failure = FailureClass::kNone,
-             std::map<std::string, double> final_metrics = {});
+             FailureClass failure = FailureClass::kNone);
+// Of `last` its metrics count, its step and its time.
+void AddCompletion(Draft& draft,
+                   TrialNumber trial,
+                   const Measurement& last,
+                   std::string_view message = "");
 void AddStop(Draft& draft, TrialNumber trial, std::string_view rule, std::string_view explanation);
 // Ends a trial that waits, or tells one that is worked on to stop. Leaves one that is told already.
 void AddWithdrawal(Draft& draft,
@@ -58,7 +62,9 @@ void AddWithdrawal(Draft& draft,
                    std::string_view explanation);
 
 // To STOPPING and, where nothing is left to come down, to the end.
-void AddStudyStop(Draft& draft, std::string_view reason);
+void AddStudyStop(Draft& draft,
+                  std::string_view reason,
+                  StudyState ending = StudyState::kCancelled);
 // What follows from the change for the study as a whole: failed too often, out of time, done. Ends every change.
 void Settle(Draft& draft, const Transient& transient);
 

@@ -312,6 +312,19 @@ absl::StatusOr<Study> StudiesImpl::Resume(StudyId id, const Caller& caller) {
 }
 
 absl::StatusOr<Study> StudiesImpl::Stop(StudyId id, std::string_view reason, const Caller& caller) {
+  return End(id, reason, StudyState::kCancelled, caller);
+}
+
+absl::StatusOr<Study> StudiesImpl::Finish(StudyId id,
+                                          std::string_view reason,
+                                          const Caller& caller) {
+  return End(id, reason, StudyState::kCompleted, caller);
+}
+
+absl::StatusOr<Study> StudiesImpl::End(StudyId id,
+                                       std::string_view reason,
+                                       StudyState ending,
+                                       const Caller& caller) {
   const std::string why = reason.empty() ? "stopped by " + caller.actor : std::string(reason);
   return ChangeStudy(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
@@ -319,7 +332,7 @@ absl::StatusOr<Study> StudiesImpl::Stop(StudyId id, std::string_view reason, con
     if (repeated != nullptr) return absl::OkStatus();
     const Study& study = draft.study();
     VERNIER_RETURN_IF_ERROR(CheckMove(StudyTitle(study), study.state, StudyState::kStopping));
-    AddStudyStop(draft, why);
+    AddStudyStop(draft, why, ending);
     return absl::OkStatus();
   });
 }
@@ -341,6 +354,23 @@ absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
     draft.Add(amended);
     return absl::OkStatus();
   });
+}
+
+absl::Status StudiesImpl::SetMetadata(StudyId id,
+                                      const MetadataUpdate& values,
+                                      const Caller& caller) {
+  const auto set = [&](Draft& draft, Transient&) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                             FindRequest(draft.fold(), caller, Verb::kSetMetadata));
+    if (repeated != nullptr) return absl::OkStatus();
+    for (const auto& [trial, metadata] : values.trials) {
+      VERNIER_RETURN_IF_ERROR(CheckTrial(draft.fold(), trial));
+    }
+    if (values != MetadataUpdate{}) draft.Add(MetadataChanged{.values = values});
+    return absl::OkStatus();
+  };
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  return live->Change(caller, set);
 }
 
 // Of a deleted study no log is left that could tell: the store keeps the request by itself.

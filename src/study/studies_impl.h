@@ -38,7 +38,9 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) override;
   absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) override;
   absl::StatusOr<Study> Stop(StudyId id, std::string_view reason, const Caller& caller) override;
+  absl::StatusOr<Study> Finish(StudyId id, std::string_view reason, const Caller& caller) override;
   absl::StatusOr<Study> Amend(StudyId id, const Amendment& change, const Caller& caller) override;
+  absl::Status SetMetadata(StudyId id, const MetadataUpdate& values, const Caller& caller) override;
   absl::Status Delete(std::string_view name, bool force, const Caller& caller) override;
 
   // trials.cc
@@ -46,9 +48,9 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<std::vector<Trial>> ListTrials(StudyId id) const override;
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId id) const override;
   absl::StatusOr<Trial> AddTrial(StudyId id,
-                                 const Point& point,
-                                 const std::optional<std::map<std::string, double>>& final_metrics,
+                                 const TrialAddition& addition,
                                  const Caller& caller) override;
+  absl::Status DeleteTrial(TrialId id, const Caller& caller) override;
   absl::StatusOr<Trial> StopTrial(TrialId id,
                                   std::string_view reason,
                                   const Caller& caller) override;
@@ -63,7 +65,7 @@ class StudiesImpl final : public Studies {
                                              std::string_view holder,
                                              const Caller& caller,
                                              std::stop_token stop) override;
-  absl::StatusOr<std::vector<PredictedValue>> Predict(StudyId id,
+  absl::StatusOr<std::vector<PredictedPoint>> Predict(StudyId id,
                                                       std::vector<Point> points,
                                                       const std::stop_token& stop) const override;
 
@@ -76,8 +78,9 @@ class StudiesImpl final : public Studies {
                                   const std::vector<Measurement>& measurements,
                                   const std::optional<LeaseToken>& lease,
                                   const Caller& caller) override;
+  absl::StatusOr<Reported> Judge(TrialId id, const Caller& caller) override;
   absl::StatusOr<Trial> Complete(TrialId id,
-                                 const std::map<std::string, double>& final_metrics,
+                                 const Measurement& last,
                                  const std::optional<LeaseToken>& lease,
                                  const Caller& caller) override;
   absl::StatusOr<Trial> Fail(TrialId id,
@@ -121,6 +124,10 @@ class StudiesImpl final : public Studies {
 
   // NotFound (kStudyNotFound).
   absl::StatusOr<Live> Find(StudyId id) const;
+  absl::StatusOr<Study> End(StudyId id,
+                            std::string_view reason,
+                            StudyState ending,
+                            const Caller& caller);
   absl::StatusOr<Study> ChangeStudy(StudyId id, const Caller& caller, LiveStudy::Decide decide);
   absl::StatusOr<Trial> ChangeTrial(TrialId id, const Caller& caller, LiveStudy::Decide decide);
   // Ends a trial in a state that has nothing to show for it; one that was told to stop is CANCELLED.
@@ -175,8 +182,15 @@ class StudiesImpl final : public Studies {
 // A trial as people and programs are to see it: with the lease as it stands in memory.
 Trial Shown(const Trial& trial, const Transient& transient);
 
+// reporting.cc. InvalidArgument: one of them holds nothing.
+absl::Status CheckMeasurements(const std::vector<Measurement>& measurements);
+// With what the reporter left out filled in.
+Measurement Completed(Measurement measurement, const Trial& trial, absl::Time now);
+
 // leases.cc. Aborted (kLeaseLost): the caller may not report on the trial.
-absl::Status CheckLease(const TrialRow& row, const std::optional<LeaseToken>& lease);
+absl::Status CheckLease(const Study& study,
+                        const TrialRow& row,
+                        const std::optional<LeaseToken>& lease);
 // Takes back a trial whose lease expired, for the holder that turned out to be alive. No event where it did not expire.
 void ReviveLease(Draft& draft, TrialNumber trial);
 // Extends the lease by its ttl. The log hears of it if `record`, or once the expiry that it knows comes near: at most

@@ -147,9 +147,10 @@ absl::Status StudyFold::On(const Event& event, const StudyStateChanged& change) 
   }
   if (change.to == StudyState::kPaused) paused_since_ = event.time;
   if (change.to == StudyState::kStopping) {
+    const StudyState wanted = change.ending.value_or(StudyState::kCancelled);
     ending_ = HasFailed()             ? StudyState::kFailed
               : TimeSpent(event.time) ? StudyState::kCompleted
-                                      : StudyState::kCancelled;
+                                      : wanted;
   }
   header_.state = change.to;
   header_.reason = change.reason;
@@ -166,6 +167,15 @@ absl::Status StudyFold::On(const Event&, const StudyAmended& change) {
 
 absl::Status StudyFold::On(const Event&, const AlgorithmChanged& change) {
   versions_[change.name] = change.to_version;
+  return absl::OkStatus();
+}
+
+absl::Status StudyFold::On(const Event& event, const MetadataChanged& change) {
+  Merge(change.values.study, header_.metadata);
+  for (const auto& [trial, values] : change.values.trials) {
+    VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, trial));
+    Merge(values, row->trial.metadata);
+  }
   return absl::OkStatus();
 }
 

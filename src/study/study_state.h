@@ -61,7 +61,7 @@ class StudyFold {
   // What the study started from.
   const std::vector<EarlierStudy>& earlier() const { return earlier_; }
   const std::vector<TrialRow>& rows() const { return rows_; }
-  // Null: no such trial.
+  // Null: no such trial. Deleted ones are found.
   const TrialRow* Find(TrialNumber trial) const;
   // Observations of trials that ended with something to learn from, in the order in which they ended.
   const TrialLog& finished() const { return finished_; }
@@ -70,9 +70,14 @@ class StudyFold {
   // Whether nothing of the study is at work any more: every trial has ended, and so has every attempt. A trial that
   // somebody ended may end before what runs of it is taken down.
   bool IsDown() const { return unfinished_.empty() && running_.empty(); }
+  // Whether the trial has not ended, or an attempt of it has not.
+  bool IsAtWork(TrialNumber trial) const {
+    return unfinished_.contains(trial) || running_.contains(trial);
+  }
   // Trials under a lease that did not expire.
   const std::set<TrialNumber>& leased() const { return leased_; }
   CurveBook& curves() { return curves_; }
+  const CurveBook& curves() const { return curves_; }
   const RequestBook& requests() const { return requests_; }
 
   // What the optimiser left behind, and the event that carries it; empty and 0 before the first suggestion.
@@ -118,12 +123,16 @@ class StudyFold {
   absl::Status On(const Event& event, const LeaseExpired& expired);
   absl::Status On(const Event& event, const AttemptPlaced& placed);
   absl::Status On(const Event& event, const AttemptStateChanged& change);
+  absl::Status On(const Event& event, const TrialDeleted& deleted);
+  absl::Status On(const Event& event, const MetadataChanged& change);
 
   absl::StatusOr<TrialRow*> Row(const Event& event, TrialNumber trial);
   void SetState(TrialRow& row, TrialState to, bool waiting);
   absl::Status Finish(const Event& event, TrialRow& row, const TrialStateChanged& change);
   absl::Status Observe(const Event& event, const TrialRow& row);
   void Rank(const Observation& completed);
+  absl::Status ForgetObservation(const Event& event, TrialNumber trial);
+  void ForgetPoint(const Trial& trial);
   void JudgeConvergence(const TrialCreated& created);
 
   Study header_;

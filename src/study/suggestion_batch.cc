@@ -26,6 +26,7 @@ SuggestionRecord Record(const BatchInputs& inputs, std::int32_t index, Suggestio
   record.acquisition = suggestion.acquisition;
   record.predicted_mean = suggestion.predicted_mean;
   record.predicted_deviation = suggestion.predicted_deviation;
+  record.predicted_others = std::move(suggestion.predicted_others);
   record.expected_improvement = suggestion.expected_improvement;
   record.importance = std::move(suggestion.importance);
   record.note = std::move(suggestion.note);

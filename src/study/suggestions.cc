@@ -219,7 +219,7 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::Suggest(StudyId id,
   return Serve(*live, hand_out, caller, stop);
 }
 
-absl::StatusOr<std::vector<PredictedValue>> StudiesImpl::Predict(
+absl::StatusOr<std::vector<PredictedPoint>> StudiesImpl::Predict(
     StudyId id, std::vector<Point> points, const std::stop_token& stop) const {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   std::optional<BatchInputs> inputs;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/core/objectives.h"
+#include "src/study/algorithm_source.h"
 #include "src/study/fold_error.h"
 #include "src/study/state_machine.h"
 #include "src/study/study_state.h"
@@ -92,6 +93,8 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
   trial.ended = event.time;
   trial.failure = change.failure;
   trial.final_metrics = change.final_metrics;
+  trial.final_step = change.final_step;
+  trial.final_elapsed = change.final_elapsed;
   trial.lease.reset();
   row.seen = {};
   unfinished_.erase(trial.number);
@@ -102,10 +105,7 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
       curves_.MarkFinished(trial.number);
       break;
     case TrialState::kCancelled:
-      // Nothing was learnt of the point: it may be proposed again.
-      if (FindPoint(trial.point) == trial.number) {
-        points_.erase(header_.spec.space.Key(trial.point));
-      }
+      ForgetPoint(trial);  // Nothing was learnt of it.
       return absl::OkStatus();
     default:
       ++header_.failed;
@@ -138,6 +138,48 @@ void StudyFold::Rank(const Observation& completed) {
   optimal_.Tell(completed.trial, completed.values, completed.slacks);
   header_.best = optimal_.best();
   header_.optimal = optimal_.optimal();
+}
+
+absl::Status StudyFold::On(const Event& event, const TrialDeleted& deleted) {
+  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, deleted.trial));
+  Trial& trial = row->trial;
+  if (trial.deleted || !IsFinished(trial.state) || running_.contains(trial.number)) {
+    return Damaged(event, "trial {} cannot be deleted", trial.number.value());
+  }
+  trial.deleted = true;
+  if (trial.state == TrialState::kCancelled) return absl::OkStatus();
+  --(trial.state == TrialState::kCompleted ? header_.completed : header_.failed);
+  std::erase(first_ended_, trial.number);
+  curves_.Forget(trial.number);
+  ForgetPoint(trial);
+  return ForgetObservation(event, trial.number);
+}
+
+// The log of observations only grows, and snapshots of it are in use: a new one begins without the trial.
+absl::Status StudyFold::ForgetObservation(const Event& event, TrialNumber trial) {
+  const TrialLog::View before = finished_.Snapshot();
+  finished_ = TrialLog(ProblemOf(header_.spec, {}));
+  optimal_ = OptimalTrials(header_.spec.objectives);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before.trial(i) == trial) continue;
+    VERNIER_RETURN_IF_ERROR(Observe(event, *Find(before.trial(i))));
+  }
+  header_.best = optimal_.best();
+  header_.optimal = optimal_.optimal();
+  return absl::OkStatus();
+}
+
+// It may be proposed again, unless another trial has it.
+void StudyFold::ForgetPoint(const Trial& trial) {
+  if (FindPoint(trial.point) != trial.number) return;
+  points_.erase(header_.spec.space.Key(trial.point));
+  for (const TrialRow& row : rows_) {
+    const Trial& other = row.trial;
+    const bool counts = !other.deleted && other.state != TrialState::kCancelled;
+    if (!counts || other.number == trial.number || other.point != trial.point) continue;
+    points_.try_emplace(header_.spec.space.Key(other.point), other.number);
+    return;
+  }
 }
 
 absl::Status StudyFold::On(const Event& event, const MeasurementReported& report) {

@@ -9,21 +9,39 @@ namespace {
 
 constexpr std::string_view kUserOrigin = "user";
 
-absl::Status CheckAddition(const StudyFold& fold,
-                           const Point& point,
-                           const std::optional<std::map<std::string, double>>& final_metrics,
-                           absl::Time now) {
+absl::Status CheckAddition(const StudyFold& fold, const TrialAddition& addition, absl::Time now) {
   const Study& study = fold.header();
   VERNIER_RETURN_IF_ERROR(CheckActive(study));
-  VERNIER_RETURN_IF_ERROR(study.spec.space.Check(point));
-  if (final_metrics.has_value()) {
+  VERNIER_RETURN_IF_ERROR(study.spec.space.Check(addition.point));
+  VERNIER_RETURN_IF_ERROR(CheckMeasurements(addition.measurements));
+  if (addition.last.has_value() && !addition.infeasible.has_value()) {
     for (const Objective& objective : study.spec.objectives) {
-      if (final_metrics->contains(objective.metric)) continue;
+      if (addition.last->metrics.contains(objective.metric)) continue;
       return FieldError("final_metrics",
                         fmt::format("must hold the objective '{}'", objective.metric));
     }
   }
   return CheckBudget(fold, now);
+}
+
+// As if a client had tried it just now.
+void AddTrialTriedElsewhere(Draft& draft, TrialNumber trial, const TrialAddition& addition) {
+  AddMove(draft, trial, TrialState::kRunning);
+  if (addition.infeasible.has_value()) {
+    AddMove(draft, trial, TrialState::kInfeasible, *addition.infeasible, FailureClass::kInfeasible);
+  } else {
+    AddCompletion(draft, trial, *addition.last, "tried elsewhere");
+  }
+}
+
+// What runs of a job must come down before its trial is forgotten.
+absl::Status CheckDeletable(const Draft& draft, TrialNumber trial) {
+  const bool has_job = draft.study().spec.job.has_value();
+  if (!has_job || !draft.fold().IsAtWork(trial)) return absl::OkStatus();
+  return WithReason(FailedPrecondition("{} is {}: stop it before it is deleted",
+                                       TrialTitle(trial),
+                                       TrialStateName(draft.trial(trial).state)),
+                    Reason::kIllegalTransition);
 }
 
 SuggestionRecord UserSuggestion(const Study& study) {
@@ -78,7 +96,9 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::ListTrials(StudyId id) const {
   const auto look = [&](const StudyFold& fold, const Transient& transient) {
     trials.clear();
     trials.reserve(fold.rows().size());
-    for (const TrialRow& row : fold.rows()) trials.push_back(Shown(row.trial, transient));
+    for (const TrialRow& row : fold.rows()) {
+      if (!row.trial.deleted) trials.push_back(Shown(row.trial, transient));
+    }
     return absl::OkStatus();
   };
   VERNIER_RETURN_IF_ERROR(live->Read(look));
@@ -90,38 +110,39 @@ absl::StatusOr<std::vector<Measurement>> StudiesImpl::ListMeasurements(TrialId i
   return storage_.ListMeasurements(id);
 }
 
-absl::StatusOr<Trial> StudiesImpl::AddTrial(
-    StudyId id,
-    const Point& point,
-    const std::optional<std::map<std::string, double>>& final_metrics,
-    const Caller& caller) {
+absl::StatusOr<Trial> StudiesImpl::AddTrial(StudyId id,
+                                            const TrialAddition& addition,
+                                            const Caller& caller) {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   // The next number may be reserved for a suggestion that is being computed.
   VERNIER_ASSIGN_OR_RETURN(Slot slot, Slot::Acquire(*live, std::stop_token()));
   Trial answer;
   const auto add = [&](Draft& draft, Transient& transient) -> absl::Status {
     const StudyFold& fold = draft.fold();
-    const Point typed = fold.header().spec.space.InKind(point);
+    TrialAddition typed = addition;
+    typed.point = fold.header().spec.space.InKind(addition.point);
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(fold, caller, Verb::kAddTrial));
     if (repeated != nullptr) {
       answer = Shown(draft.trial(repeated->trials.front()), transient);
-      return answer.point == typed ? absl::OkStatus() : RequestReused(caller);
+      return answer.point == typed.point ? absl::OkStatus() : RequestReused(caller);
     }
-    VERNIER_RETURN_IF_ERROR(CheckAddition(fold, typed, final_metrics, draft.now()));
+    VERNIER_RETURN_IF_ERROR(CheckAddition(fold, typed, draft.now()));
     const TrialNumber number(static_cast<std::int64_t>(fold.rows().size()) + 1);
     draft.Add(TrialCreated{.trial = number,
-                           .point = typed,
+                           .point = std::move(typed.point),
                            .suggestion = UserSuggestion(draft.study()),
                            .optimizer_state = ""});
-    if (final_metrics.has_value()) {
-      AddMove(draft, number, TrialState::kRunning);
-      AddMove(draft,
-              number,
-              TrialState::kCompleted,
-              "tried elsewhere",
-              FailureClass::kNone,
-              *final_metrics);
+    if (!addition.metadata.empty()) {
+      draft.Add(MetadataChanged{.values = {.study = {}, .trials = {{number, addition.metadata}}}});
+    }
+    for (const Measurement& measurement : addition.measurements) {
+      draft.Add(MeasurementReported{
+          .trial = number,
+          .measurement = Completed(measurement, draft.trial(number), draft.now())});
+    }
+    if (addition.last.has_value() || addition.infeasible.has_value()) {
+      AddTrialTriedElsewhere(draft, number, addition);
     }
     Settle(draft, transient);
     answer = draft.trial(number);
@@ -131,6 +152,28 @@ absl::StatusOr<Trial> StudiesImpl::AddTrial(
   slot.Release();
   VERNIER_RETURN_IF_ERROR(live->Finish(ticket));
   return answer;
+}
+
+absl::Status StudiesImpl::DeleteTrial(TrialId id, const Caller& caller) {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
+  const auto remove = [&](Draft& draft, Transient& transient) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                             FindRequest(draft.fold(), caller, Verb::kDeleteTrial, id.number));
+    if (repeated != nullptr) return absl::OkStatus();
+    VERNIER_RETURN_IF_ERROR(CheckTrial(draft.fold(), id.number));
+    VERNIER_RETURN_IF_ERROR(CheckDeletable(draft, id.number));
+    if (!IsFinished(draft.trial(id.number).state)) {
+      AddWithdrawal(draft, id.number, kUserStop, "deleted by " + caller.actor);
+      if (!IsFinished(draft.trial(id.number).state)) {
+        AddMove(draft, id.number, TrialState::kCancelled, "deleted by " + caller.actor);
+      }
+    }
+    draft.Add(TrialDeleted{.trial = id.number});
+    transient.exhausted = false;  // In a finite space its point may be proposed again.
+    Settle(draft, transient);
+    return absl::OkStatus();
+  };
+  return live->Change(caller, remove);
 }
 
 absl::StatusOr<Trial> StudiesImpl::StopTrial(TrialId id,

@@ -63,6 +63,7 @@ absl::Status DecodeObjectives(const v1::StudySpec& proto, StudySpec* spec) {
 
 absl::Status DecodeLease(const v1::LeasePolicy& proto, LeasePolicy* lease) {
   if (proto.has_ttl()) lease->ttl = DecodeDuration(proto.ttl());
+  if (proto.never_expires()) lease->ttl = absl::InfiniteDuration();
   if (proto.on_expiry() == v1::LeasePolicy::EXPIRY_UNSPECIFIED) return absl::OkStatus();
   const auto expiry = Decode(proto.on_expiry());
   if (!expiry.has_value()) {
@@ -148,8 +149,13 @@ void EncodeSpec(const StudySpec& spec, v1::StudySpec* out) {
   for (const auto& [name, source] : spec.metrics) {
     (*out->mutable_metrics())[name].set_regex(source.regex);
   }
-  EncodeDuration(spec.lease.ttl, out->mutable_lease()->mutable_ttl());
+  if (spec.lease.ttl == absl::InfiniteDuration()) {
+    out->mutable_lease()->set_never_expires(true);
+  } else {
+    EncodeDuration(spec.lease.ttl, out->mutable_lease()->mutable_ttl());
+  }
   out->mutable_lease()->set_on_expiry(Encode(spec.lease.on_expiry));
+  out->set_judged_when_asked(spec.judged_when_asked);
   if (spec.job.has_value()) EncodeJob(*spec.job, out->mutable_job());
   out->mutable_labels()->insert(spec.labels.begin(), spec.labels.end());
 }
@@ -175,6 +181,7 @@ absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& prot
   spec.seed = proto.seed();
   for (const auto& [metric, source] : proto.metrics()) spec.metrics[metric].regex = source.regex();
   VERNIER_RETURN_IF_ERROR(DecodeLease(proto.lease(), &spec.lease));
+  spec.judged_when_asked = proto.judged_when_asked();
   if (proto.has_job()) {
     VERNIER_ASSIGN_OR_RETURN(spec.job, DecodeJob(proto.job()));
   }

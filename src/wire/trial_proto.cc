@@ -12,6 +12,16 @@
 #include "vernier/core/error.h"
 
 namespace vernier::wire {
+
+void EncodePredicted(const std::map<std::string, PredictedValue>& predicted,
+                     google::protobuf::Map<std::string, v1::PredictedValue>* out) {
+  for (const auto& [name, value] : predicted) {
+    v1::PredictedValue& encoded = (*out)[name];
+    encoded.set_mean(value.mean);
+    encoded.set_deviation(value.deviation);
+  }
+}
+
 namespace {
 
 void EncodeSuggestion(const SuggestionRecord& record, v1::SuggestionRecord* out) {
@@ -34,6 +44,7 @@ void EncodeSuggestion(const SuggestionRecord& record, v1::SuggestionRecord* out)
   if (record.expected_improvement.has_value()) {
     out->set_expected_improvement(*record.expected_improvement);
   }
+  EncodePredicted(record.predicted_others, out->mutable_predicted_others());
   EncodeMetrics(record.importance, out->mutable_importance());
   out->set_note(ValidUtf8(record.note));
 }
@@ -55,6 +66,9 @@ SuggestionRecord DecodeSuggestion(const v1::SuggestionRecord& proto) {
   if (proto.has_predicted_mean()) record.predicted_mean = proto.predicted_mean();
   if (proto.has_predicted_deviation()) record.predicted_deviation = proto.predicted_deviation();
   if (proto.has_expected_improvement()) record.expected_improvement = proto.expected_improvement();
+  for (const auto& [name, value] : proto.predicted_others()) {
+    record.predicted_others[name] = {.mean = value.mean(), .deviation = value.deviation()};
+  }
   record.importance = DecodeMetrics(proto.importance());
   record.note = proto.note();
   return record;

@@ -17,6 +17,8 @@ namespace vernier::wire {
 using MetricsProto = google::protobuf::Map<std::string, double>;
 
 void EncodeMetrics(const std::map<std::string, double>& metrics, MetricsProto* out);
+void EncodePredicted(const std::map<std::string, PredictedValue>& predicted,
+                     google::protobuf::Map<std::string, v1::PredictedValue>* out);
 std::map<std::string, double> DecodeMetrics(const MetricsProto& metrics);
 
 void EncodeMeasurement(const Measurement& measurement, v1::Measurement* out);

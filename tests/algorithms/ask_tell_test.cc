@@ -192,8 +192,8 @@ TEST(AskTell, PredictsWhereItsAlgorithmHasAModel) {
       continue;
     }
     ASSERT_THAT(predicted, IsOk());
-    EXPECT_NEAR(predicted->front().mean, 15.0, 1.0);
-    EXPECT_GT(predicted->front().deviation, 0.0);
+    EXPECT_NEAR(predicted->front().objective.mean, 15.0, 1.0);
+    EXPECT_GT(predicted->front().objective.deviation, 0.0);
   }
 }
 

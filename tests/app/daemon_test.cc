@@ -108,7 +108,9 @@ void Fill(const std::string& path, int trials) {
       for (int i = w; i < trials; i += kWriters) {
         const std::map<std::string, double> metrics = {{"accuracy", 0.001 * i}};
         const auto added = studies->AddTrial(
-            study.id, {{"x", 0.0005 * i}}, metrics, {.actor = "test", .request_id = ""});
+            study.id,
+            {.point = {{"x", 0.0005 * i}}, .last = Measurement{.metrics = metrics}},
+            {.actor = "test", .request_id = ""});
         EXPECT_THAT(added, IsOk());
       }
     });

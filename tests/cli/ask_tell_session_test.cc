@@ -77,7 +77,8 @@ TEST_F(AskTellSessionTest, TakesSeveralObjectivesAndHowFarConstraintsAreKept) {
       Send(R"({"op":"load","trials":[{"params":{"x":1},"value":[1,2],"slacks":[1,1]}]})").dump(),
       ok);
   EXPECT_EQ(Error(R"({"op":"tell","id":3,"value":1})"), "value: needs 2 numbers, got 1");
-  EXPECT_EQ(Error(R"({"op":"tell","id":3,"value":[1,"2"]})"), "value: must be a number, got \"2\"");
+  EXPECT_EQ(Error(R"({"op":"tell","id":3,"value":[1,"2"]})"),
+            "value: must be a number or null, got \"2\"");
   EXPECT_EQ(Error(R"({"op":"tell","id":3,"value":[1,2],"slacks":[1]})"),
             "slacks: needs 2 numbers, got 1");
   EXPECT_EQ(Error(R"({"op":"tell","id":3,"value":[1,2],"slacks":[1,true]})"),

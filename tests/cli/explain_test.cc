@@ -39,13 +39,19 @@ TEST_F(ExplainTest, DistanceIsZeroToItselfAndOneToTheOppositeCorner) {
   EXPECT_EQ(PointDistance(space, a, b), 1);
 }
 
-TEST_F(ExplainTest, ListsTheNearestFirstWithoutTheTrialItself) {
-  const std::vector<TrialRecord> all = {
-      MakeTrial(1, 0.1, "b", 1), MakeTrial(2, 0.2, "a", 2), MakeTrial(3, 0.9, "a", 3)};
-  const auto nearest = NearestTrials(study_, all[1].trial, all, 5);
+TEST_F(ExplainTest, ListsTheNearestFirstOfThoseThatWereThere) {
+  std::vector<TrialRecord> all = {MakeTrial(1, 0.1, "b", 1),
+                                  MakeTrial(2, 0.9, "a", 2),
+                                  MakeTrial(3, 0.2, "a", 3),
+                                  MakeTrial(4, 0.2, "a", 4)};
+  all[2].trial.suggestion.pending = {TrialNumber(1)};
+  const auto nearest = NearestTrials(study_, all[2].trial, all, 5);
   ASSERT_EQ(nearest.size(), 2U);
-  EXPECT_EQ(nearest[0].trial, 3);
+  EXPECT_EQ(nearest[0].trial, 2);
+  EXPECT_EQ(nearest[0].objective, 2);
   EXPECT_EQ(nearest[1].trial, 1);
+  EXPECT_EQ(nearest[1].objective, std::nullopt);
+  EXPECT_TRUE(nearest[1].was_pending);
 }
 
 TEST_F(ExplainTest, ShowsPredictionPendingImportanceAndStop) {
@@ -55,6 +61,8 @@ TEST_F(ExplainTest, ShowsPredictionPendingImportanceAndStop) {
   why.predicted_mean = 1.0;
   why.predicted_deviation = 0.1;
   why.expected_improvement = 0.0125;
+  why.predicted_others = {{"latency_ms", {.mean = 20, .deviation = 2}}};
+  record.trial.final_metrics["latency_ms"] = 21;
   why.pending = {TrialNumber(2), TrialNumber(3)};
   why.importance = {{"x", 0.75}, {"k", 0.25}};
   record.trial.stop = {
@@ -62,6 +70,7 @@ TEST_F(ExplainTest, ShowsPredictionPendingImportanceAndStop) {
   const std::string text = ExplainTrial(study_, record, {}, false);
   EXPECT_THAT(text, HasSubstr("predicted   1 ± 0.1, came to 0.9 (-1.0 deviations)\n"));
   EXPECT_THAT(text, HasSubstr("expected    to improve loss by 0.0125\n"));
+  EXPECT_THAT(text, HasSubstr("            latency_ms: 20 ± 2, came to 21\n"));
   EXPECT_THAT(text, HasSubstr("pending     trials 2, 3\n"));
   EXPECT_THAT(text, HasSubstr("importance  x  ###############.....  0.75\n"));
   EXPECT_THAT(

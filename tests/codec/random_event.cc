@@ -84,10 +84,25 @@ SuggestionRecord RandomSuggestion(Rng& rng) {
   record.acquisition = Maybe(rng, [&] { return RandomNumber(rng); });
   record.predicted_mean = Maybe(rng, [&] { return RandomNumber(rng); });
   record.predicted_deviation = Maybe(rng, [&] { return RandomNumber(rng); });
+  for (std::uint64_t left = rng.UniformInt(3); left > 0; --left) {
+    record.predicted_others[RandomText(rng)] = {.mean = RandomNumber(rng),
+                                                .deviation = RandomNumber(rng)};
+  }
   record.expected_improvement = Maybe(rng, [&] { return RandomNumber(rng); });
   record.importance = RandomNumbers(rng);
   record.note = RandomText(rng);
   return record;
+}
+
+Metadata RandomMetadata(Rng& rng) {
+  Metadata metadata;
+  for (std::uint64_t left = rng.UniformInt(3); left > 0; --left) {
+    const MetadataKey key{.space = RandomText(rng), .name = RandomText(rng)};
+    metadata[key] = rng.UniformInt(2) == 0
+                        ? MetadataValue{.type = "", .content = RandomText(rng)}
+                        : MetadataValue{.type = "a/b", .content = std::string("\x00\xFF\n", 3)};
+  }
+  return metadata;
 }
 
 StopRecord RandomStop(Rng& rng) {
@@ -171,7 +186,8 @@ class Filler {
   void operator()(StudyStateChanged& event) {
     event = {.from = RandomEnum(rng_, StudyState::kFailed),
              .to = RandomEnum(rng_, StudyState::kFailed),
-             .reason = RandomText(rng_)};
+             .reason = RandomText(rng_),
+             .ending = Maybe(rng_, [&] { return RandomEnum(rng_, StudyState::kFailed); })};
   }
   void operator()(StudyAmended& event) {
     event.budget.trials = Maybe(rng_, [&] { return RandomInt64(rng_); });
@@ -201,7 +217,9 @@ class Filler {
              .to = RandomEnum(rng_, TrialState::kCancelled),
              .failure = RandomEnum(rng_, FailureClass::kLost),
              .message = RandomText(rng_),
-             .final_metrics = RandomNumbers(rng_)};
+             .final_metrics = RandomNumbers(rng_),
+             .final_step = RandomInt64(rng_),
+             .final_elapsed = RandomDuration(rng_)};
   }
   void operator()(MeasurementReported& event) {
     event = {.trial = RandomId<TrialTag>(rng_), .measurement = RandomMeasurement(rng_)};
@@ -232,6 +250,13 @@ class Filler {
              .transient = rng_.UniformInt(2) == 0,
              .message = RandomText(rng_),
              .replicas = RandomResults(rng_)};
+  }
+  void operator()(TrialDeleted& event) { event = {.trial = RandomId<TrialTag>(rng_)}; }
+  void operator()(MetadataChanged& event) {
+    event.values.study = RandomMetadata(rng_);
+    for (std::uint64_t left = rng_.UniformInt(3); left > 0; --left) {
+      event.values.trials[RandomId<TrialTag>(rng_)] = RandomMetadata(rng_);
+    }
   }
 
  private:
@@ -295,6 +320,10 @@ Trial RandomTrial(Rng& rng, TrialNumber number) {
   trial.ended = Maybe(rng, [&] { return RandomTime(rng); });
   trial.last = Maybe(rng, [&] { return RandomMeasurement(rng); });
   trial.final_metrics = RandomNumbers(rng);
+  trial.final_step = RandomInt64(rng);
+  trial.final_elapsed = RandomDuration(rng);
+  trial.metadata = RandomMetadata(rng);
+  trial.deleted = rng.UniformInt(4) == 0;
   trial.measurements = RandomInt64(rng);
   trial.failure = RandomEnum(rng, FailureClass::kLost);
   trial.message = RandomText(rng);
@@ -321,6 +350,12 @@ StudySpec RandomSpec(Rng& rng, const std::string& name) {
   spec.parallel = static_cast<std::int32_t>(1 + rng.UniformInt(8));
   spec.budget.trials = Maybe(rng, [&] { return static_cast<std::int64_t>(8 + rng.UniformInt(9)); });
   spec.seed = rng.NextU64();
+  if (rng.UniformInt(4) == 0) spec.lease.ttl = absl::InfiniteDuration();
+  spec.judged_when_asked = rng.UniformInt(4) == 0;
+  spec.foreign = Maybe(rng, [&] {
+    return ForeignDefinition{
+        .service = "vizier", .name = RandomText(rng), .definition = std::string("\x08\xFF", 2)};
+  });
   return spec;
 }
 

@@ -7,8 +7,8 @@
 #include "src/codec/json_text.h"
 #include "src/codec/shell_words.h"
 #include "src/codec/study_file.h"
-#include "src/codec/utf8.h"
 #include "src/codec/yaml_reader.h"
+#include "src/core/utf8.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::codec {

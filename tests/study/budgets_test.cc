@@ -22,7 +22,7 @@ TEST_F(BudgetsTest, SpentTrialsEndTheStudyWithTheLastOfThem) {
       refused,
       StatusIs(absl::StatusCode::kResourceExhausted, "study 'digits': budget of 2 trials spent"));
   EXPECT_EQ(GetReason(refused.status()), Reason::kBudgetSpent);
-  EXPECT_EQ(GetReason(studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")).status()),
+  EXPECT_EQ(GetReason(studies_->AddTrial(study.id, {.point = {{"x", 0.5}}}, As("ann")).status()),
             Reason::kBudgetSpent);
   ASSERT_THAT(Complete(study.id, (*trials)[0], 0.5), IsOk());
   EXPECT_EQ(Get(study.id).state, StudyState::kActive);
@@ -69,7 +69,7 @@ TEST_F(BudgetsTest, TrialsByHandWaitUntilTheParallelBoundAllowsThem) {
   spec.parallel = 1;
   const Study study = Create(spec);
   const Trial running = SuggestOne(study.id, "w1");
-  const Trial added = studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("a")).value();
+  const Trial added = studies_->AddTrial(study.id, {.point = {{"x", 0.5}}}, As("a")).value();
   EXPECT_EQ(GetReason(studies_->Suggest(study.id, 1, "w2", As("w2"), {}).status()),
             Reason::kParallelLimit);
   ASSERT_THAT(Complete(study.id, running, 0.5), IsOk());
@@ -172,8 +172,9 @@ TEST_F(BrokenJobTest, OtherwiseItGoesOn) {
     const StudyId study = Create(spec).id;
     if (row.completes) {
       const TrialId trial{study, Start(study)};
-      ASSERT_THAT(studies_->Complete(trial, {{"accuracy", 0.5}}, std::nullopt, As("engine")),
-                  IsOk());
+      ASSERT_THAT(
+          studies_->Complete(trial, {.metrics = {{"accuracy", 0.5}}}, std::nullopt, As("engine")),
+          IsOk());
     }
     for (const auto& [message, failure] : row.failures) FailOne(study, message, failure);
     EXPECT_EQ(Get(study).state, StudyState::kActive);

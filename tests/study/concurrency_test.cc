@@ -53,7 +53,7 @@ TEST_F(ConcurrencyTest, OfferedTrialsGoToOneClientEach) {
   spec.parallel = 100;
   const Study study = Create(spec);
   for (int i = 0; i < 40; ++i) {
-    ASSERT_THAT(studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")), IsOk());
+    ASSERT_THAT(studies_->AddTrial(study.id, {.point = {{"x", 0.5}}}, As("ann")), IsOk());
   }
   absl::Mutex mu;
   std::multiset<TrialNumber> handed;
@@ -108,7 +108,7 @@ TEST_F(ConcurrencyTest, OneRequestSentByManyAtOnceIsMadeOnce) {
     ASSERT_THAT(study, IsOk());
     const auto suggested = studies_->Suggest(study->id, 1, "w1", As("w1", "suggest"), {});
     ASSERT_THAT(suggested, IsOk());
-    const auto added = studies_->AddTrial(study->id, {{"x", 0.5}}, std::nullopt, As("cli", "add"));
+    const auto added = studies_->AddTrial(study->id, {.point = {{"x", 0.5}}}, As("cli", "add"));
     ASSERT_THAT(added, IsOk());
     absl::MutexLock lock(&mu);
     studies.insert(study->id);

@@ -68,7 +68,7 @@ TEST_F(ConvergenceTest, EndsTheStudyIfThatIsWhatItSays) {
   EXPECT_EQ(Get(id).state, StudyState::kActive);  // Until what runs has ended.
   EXPECT_THAT(studies_->Suggest(id, 1, "w2", As("w2"), {}),
               StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("converged at trial 5")));
-  EXPECT_THAT(studies_->AddTrial(id, {{"x", 0.5}}, std::nullopt, As("ann")),
+  EXPECT_THAT(studies_->AddTrial(id, {.point = {{"x", 0.5}}}, As("ann")),
               StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("converged at trial 5")));
   ASSERT_THAT(Complete(id, last, 0.5), IsOk());
   EXPECT_EQ(Get(id).state, StudyState::kCompleted);

@@ -41,7 +41,8 @@ class EngineMovesTest : public StudyFixture {
     return trial;
   }
   absl::StatusOr<Trial> Finish(TrialNumber trial) {
-    return studies_->Complete({study_.id, trial}, {{"accuracy", 0.5}}, std::nullopt, As("engine"));
+    return studies_->Complete(
+        {study_.id, trial}, {.metrics = {{"accuracy", 0.5}}}, std::nullopt, As("engine"));
   }
 
   Study study_ = Create(JobSpec());
@@ -224,7 +225,7 @@ TEST_F(EngineMovesTest, AWaitingTrialIsTakenUpOnlyWithinTheParallelBound) {
   ASSERT_THAT(studies_->Amend(study_.id, {.parallel = 1}, As("ann")), IsOk());
   const TrialNumber running = RunOne();
   const TrialNumber added =
-      studies_->AddTrial(study_.id, {{"x", 0.5}}, std::nullopt, As("ann"))->number;
+      studies_->AddTrial(study_.id, {.point = {{"x", 0.5}}}, As("ann"))->number;
   EXPECT_EQ(GetReason(Move(added, TrialState::kQueued).status()), Reason::kParallelLimit);
   ASSERT_THAT(Finish(running), IsOk());
   EXPECT_THAT(Move(added, TrialState::kQueued), IsOk());

@@ -110,7 +110,7 @@ TEST_F(LeasesTest, CallsWithoutTheLeaseAreRefused) {
   const Trial trial = SuggestOne(study_.id, "w1");
   const auto complete = [&](std::optional<LeaseToken> lease) {
     return studies_->Complete(
-        {study_.id, trial.number}, {{"accuracy", 0.5}}, lease, As("somebody"));
+        {study_.id, trial.number}, {.metrics = {{"accuracy", 0.5}}}, lease, As("somebody"));
   };
   EXPECT_EQ(GetReason(complete(std::nullopt).status()), Reason::kLeaseLost);
   EXPECT_EQ(GetReason(complete(LeaseToken{"w2", 1}).status()), Reason::kLeaseLost);

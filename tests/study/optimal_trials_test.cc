@@ -32,7 +32,8 @@ class OptimalTrialsTest : public StudyFixture {
   // One trial that ends with these metrics.
   Trial Try(StudyId id, const Metrics& metrics) {
     const Trial trial = SuggestOne(id);
-    const auto ended = studies_->Complete({id, trial.number}, metrics, TokenOf(trial), As("w1"));
+    const auto ended =
+        studies_->Complete({id, trial.number}, {.metrics = metrics}, TokenOf(trial), As("w1"));
     EXPECT_THAT(ended, IsOk());
     return ended.value_or(Trial());
   }
@@ -163,11 +164,17 @@ TEST_F(OptimalTrialsTest, TheAlgorithmIsChosenForTheWholeProblem) {
 
 TEST_F(OptimalTrialsTest, APointTriedElsewhereBringsEveryObjective) {
   const Study study = Create(TwoObjectives());
-  EXPECT_THAT(studies_->AddTrial(study.id, {{"x", 0.25}}, Metrics{{"accuracy", 0.9}}, As("ann")),
+  EXPECT_THAT(studies_->AddTrial(study.id,
+                                 {.point = {{"x", 0.25}},
+                                  .last = Measurement{.metrics = Metrics{{"accuracy", 0.9}}}},
+                                 As("ann")),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "final_metrics: must hold the objective 'latency_ms'"));
   const Metrics whole = {{"accuracy", 0.9}, {"latency_ms", 9}, {"memory_mb", 5}};
-  ASSERT_THAT(studies_->AddTrial(study.id, {{"x", 0.25}}, whole, As("ann")), IsOk());
+  ASSERT_THAT(
+      studies_->AddTrial(
+          study.id, {.point = {{"x", 0.25}}, .last = Measurement{.metrics = whole}}, As("ann")),
+      IsOk());
   EXPECT_THAT(Optimal(study.id), ElementsAre(1));
 }
 

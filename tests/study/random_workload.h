@@ -31,7 +31,9 @@ class RandomWorkload {
     if (dice < 85) return AddTrial();
     if (dice < 87) return MarkInfeasible();
     if (dice < 89) return StopTrial();
-    if (dice < 91) return studies_.Pause(id_, caller()).status();
+    if (dice < 90) return DeleteTrial();
+    if (dice < 91) return SetMetadata();
+    if (dice < 92) return studies_.Pause(id_, caller()).status();
     if (dice < 97) return studies_.Resume(id_, caller()).status();
     return Amend();
   }
@@ -88,7 +90,7 @@ class RandomWorkload {
     if (trial == nullptr) return absl::OkStatus();
     std::map<std::string, double> metrics;
     if (rng_.UniformInt(3) != 0) metrics = Metrics();
-    return studies_.Complete(Of(*trial), metrics, Token(*trial), caller()).status();
+    return studies_.Complete(Of(*trial), {.metrics = metrics}, Token(*trial), caller()).status();
   }
   absl::Status Fail() {
     const Trial* trial = Pick();
@@ -113,9 +115,23 @@ class RandomWorkload {
   }
   absl::Status AddTrial() {
     const Point point = {{"x", rng_.Uniform()}};
-    std::optional<std::map<std::string, double>> metrics;
-    if (rng_.UniformInt(2) == 0) metrics = Metrics();
-    return studies_.AddTrial(id_, point, metrics, caller()).status();
+    TrialAddition addition{.point = point};
+    if (rng_.UniformInt(4) == 0) addition.measurements = {{.step = 1, .metrics = Metrics()}};
+    if (rng_.UniformInt(2) == 0) addition.last = Measurement{.metrics = Metrics()};
+    if (rng_.UniformInt(4) == 0) addition.infeasible = "known to fail";
+    if (rng_.UniformInt(4) == 0) addition.metadata[{"me", "why"}] = {.content = "a guess"};
+    return studies_.AddTrial(id_, addition, caller()).status();
+  }
+  absl::Status DeleteTrial() {
+    const Trial* trial = Pick();
+    if (trial == nullptr) return absl::OkStatus();
+    return studies_.DeleteTrial(Of(*trial), caller());
+  }
+  absl::Status SetMetadata() {
+    MetadataUpdate update{.study = {{{"", "n"}, {.content = std::to_string(rng_.UniformInt(9))}}}};
+    const Trial* trial = Pick();
+    if (trial != nullptr) update.trials[trial->number][{"a", "b"}] = {"url", "\xFF"};
+    return studies_.SetMetadata(id_, update, caller());
   }
   absl::Status Amend() {
     const Amendment change{.parallel = static_cast<std::int32_t>(2 + rng_.UniformInt(6))};

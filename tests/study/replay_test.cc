@@ -133,7 +133,8 @@ TEST_F(ReplayTest, SuggestionsOfSeveralObjectivesUnderConstraintsVerify) {
     const double x = std::get<double>(trial.point.at("x"));
     const std::map<std::string, double> metrics = {
         {"accuracy", x}, {"latency_ms", 40 * x}, {"memory_mb", 150 * x}};
-    ASSERT_THAT(studies_->Complete({study.id, trial.number}, metrics, TokenOf(trial), As("w1")),
+    ASSERT_THAT(studies_->Complete(
+                    {study.id, trial.number}, {.metrics = metrics}, TokenOf(trial), As("w1")),
                 IsOk());
   }
   std::vector<Event> log = Log(study.id);

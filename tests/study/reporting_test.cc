@@ -145,7 +145,7 @@ TEST_F(ReportingTest, ATrialWithoutItsObjectiveFailsAndSaysWhatItReported) {
   EXPECT_EQ(none->message,
             "ended without a value of its objective 'accuracy'; it reported no metric");
   const auto other = studies_->Complete(
-      {study.id, wrong.number}, {{"acc", 1}, {"loss", 2}}, TokenOf(wrong), As("w2"));
+      {study.id, wrong.number}, {.metrics = {{"acc", 1}, {"loss", 2}}}, TokenOf(wrong), As("w2"));
   EXPECT_EQ(other->message,
             "ended without a value of its objective 'accuracy'; it reported acc, loss");
   EXPECT_EQ(Get(study.id).failed, 2);
@@ -158,8 +158,8 @@ TEST_F(ReportingTest, ATrialWithoutSomeOfItsObjectivesFailsAndNamesThem) {
   const Study study = Create(spec);
   const auto message_of = [&](const std::map<std::string, double>& metrics) {
     const Trial trial = SuggestOne(study.id);
-    const auto ended =
-        studies_->Complete({study.id, trial.number}, metrics, TokenOf(trial), As("w1"));
+    const auto ended = studies_->Complete(
+        {study.id, trial.number}, {.metrics = metrics}, TokenOf(trial), As("w1"));
     EXPECT_THAT(ended, IsOk());
     EXPECT_EQ(ended->failure, FailureClass::kNoMetric);
     return ended->message;
@@ -176,7 +176,8 @@ TEST_F(ReportingTest, EndsAreIdempotentByRequestIdAndFinalWithout) {
   const Trial trial = SuggestOne(study.id);
   const TrialId id{study.id, trial.number};
   const auto complete = [&](double value, std::string request) {
-    return studies_->Complete(id, {{"accuracy", value}}, TokenOf(trial), As("w1", request));
+    return studies_->Complete(
+        id, {.metrics = {{"accuracy", value}}}, TokenOf(trial), As("w1", request));
   };
   const auto first = complete(0.5, "r1");
   ASSERT_THAT(first, IsOk());
@@ -222,7 +223,7 @@ TEST_F(ReportingTest, ReportsAreIdempotentByRequestId) {
 TEST_F(ReportingTest, StopTrialCancelsAWaitingOneAndTellsARunningOne) {
   const Study study = Create(ClientSpec());
   const Trial running = SuggestOne(study.id);
-  const Trial waiting = studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")).value();
+  const Trial waiting = studies_->AddTrial(study.id, {.point = {{"x", 0.5}}}, As("ann")).value();
   const auto cancelled = studies_->StopTrial({study.id, waiting.number}, "typo", As("ann", "r1"));
   ASSERT_THAT(cancelled, IsOk());
   EXPECT_EQ(cancelled->state, TrialState::kCancelled);

@@ -46,7 +46,9 @@ TEST_F(StoreFailureTest, ChangesBehindARefusedOneAreRefusedAndNoneIsLost) {
       for (int i = 0; i < 50; ++i) {
         if (i % 10 == t) storage_.FailCommits(1, absl::UnavailableError("disk error"));
         const auto added = studies_->AddTrial(
-            study.id, {{"x", 0.5}}, std::map<std::string, double>{{"accuracy", 1}}, As("t"));
+            study.id,
+            {.point = {{"x", 0.5}}, .last = Measurement{.metrics = {{"accuracy", 1}}}},
+            As("t"));
         if (added.ok()) ++stored;
         if (!added.ok() && !absl::IsUnavailable(added.status())) only_known_errors = false;
       }

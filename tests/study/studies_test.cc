@@ -104,7 +104,7 @@ TEST_F(StudiesTest, IllegalMovesNameBothStatesAndChangeNothing) {
 TEST_F(StudiesTest, StopCancelsWhatWaitsAndTellsWhatRunsToStop) {
   const Study study = Create(ClientSpec());
   const Trial running = SuggestOne(study.id);
-  const Trial waiting = studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann")).value();
+  const Trial waiting = studies_->AddTrial(study.id, {.point = {{"x", 0.5}}}, As("ann")).value();
   const auto stopping = studies_->Stop(study.id, "enough", As("ann"));
   ASSERT_THAT(stopping, IsOk());
   EXPECT_EQ(stopping->state, StudyState::kStopping);
@@ -276,13 +276,13 @@ TEST_F(StudiesTest, AnIdThatAnotherCallUsedDeletesNothing) {
 
 TEST_F(StudiesTest, AddTrialIsServedBeforeNewSuggestions) {
   const Study study = Create(ClientSpec());
-  const auto added = studies_->AddTrial(study.id, {{"x", 0.25}}, std::nullopt, As("ann", "r1"));
+  const auto added = studies_->AddTrial(study.id, {.point = {{"x", 0.25}}}, As("ann", "r1"));
   ASSERT_THAT(added, IsOk());
   EXPECT_EQ(added->suggestion.origin, "user");
-  EXPECT_EQ(studies_->AddTrial(study.id, {{"x", 0.25}}, std::nullopt, As("ann", "r1"))->number,
+  EXPECT_EQ(studies_->AddTrial(study.id, {.point = {{"x", 0.25}}}, As("ann", "r1"))->number,
             added->number);
   EXPECT_EQ(
-      GetReason(studies_->AddTrial(study.id, {{"x", 0.5}}, std::nullopt, As("ann", "r1")).status()),
+      GetReason(studies_->AddTrial(study.id, {.point = {{"x", 0.5}}}, As("ann", "r1")).status()),
       Reason::kRequestReused);
   EXPECT_EQ(Get(study.id).open, 0);
   const Trial handed = SuggestOne(study.id);
@@ -294,15 +294,18 @@ TEST_F(StudiesTest, AddTrialIsServedBeforeNewSuggestions) {
 TEST_F(StudiesTest, AddTrialWithResultsCountsAsCompleted) {
   const Study study = Create(ClientSpec());
   const auto added = studies_->AddTrial(
-      study.id, {{"x", 0.25}}, std::map<std::string, double>{{"accuracy", 0.9}}, As("ann"));
+      study.id,
+      {.point = {{"x", 0.25}}, .last = Measurement{.metrics = {{"accuracy", 0.9}}}},
+      As("ann"));
   ASSERT_THAT(added, IsOk());
   EXPECT_EQ(added->state, TrialState::kCompleted);
   EXPECT_EQ(Get(study.id).best, added->number);
-  EXPECT_THAT(
-      studies_->AddTrial(
-          study.id, {{"x", 0.25}}, std::map<std::string, double>{{"acuracy", 0.9}}, As("ann")),
-      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'accuracy'")));
-  EXPECT_THAT(studies_->AddTrial(study.id, {{"x", 7.0}}, std::nullopt, As("ann")),
+  EXPECT_THAT(studies_->AddTrial(
+                  study.id,
+                  {.point = {{"x", 0.25}}, .last = Measurement{.metrics = {{"acuracy", 0.9}}}},
+                  As("ann")),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'accuracy'")));
+  EXPECT_THAT(studies_->AddTrial(study.id, {.point = {{"x", 7.0}}}, As("ann")),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("x")));
 }
 

@@ -71,8 +71,10 @@ class StudyFixture : public ::testing::Test {
     return {.holder = trial.lease->holder, .token = trial.lease->token};
   }
   absl::StatusOr<Trial> Complete(StudyId id, const Trial& trial, double accuracy) {
-    return studies_->Complete(
-        {id, trial.number}, {{"accuracy", accuracy}}, TokenOf(trial), As(trial.lease->holder));
+    return studies_->Complete({id, trial.number},
+                              {.metrics = {{"accuracy", accuracy}}},
+                              TokenOf(trial),
+                              As(trial.lease->holder));
   }
   static Measurement Measured(std::int64_t step, double accuracy) {
     return {.step = step,

@@ -266,12 +266,12 @@ TEST_F(SuggestionsTest, ANewVersionOfTheAlgorithmIsNamedInTheLog) {
 TEST_F(SuggestionsTest, AnAddedPointIsKeptInTheKindsOfItsParameters) {
   const Study study = Create(ClientSpec());
   const Point whole = {{"x", std::int64_t{1}}};
-  const auto added = studies_->AddTrial(study.id, whole, std::nullopt, As("ann", "r1"));
+  const auto added = studies_->AddTrial(study.id, {.point = whole}, As("ann", "r1"));
   ASSERT_THAT(added, IsOk());
   EXPECT_EQ(added->point, (Point{{"x", 1.0}}));
   // The same request, whichever kind its numbers are of.
   for (const Point& again : {whole, added->point}) {
-    const auto repeated = studies_->AddTrial(study.id, again, std::nullopt, As("ann", "r1"));
+    const auto repeated = studies_->AddTrial(study.id, {.point = again}, As("ann", "r1"));
     ASSERT_THAT(repeated, IsOk());
     EXPECT_EQ(repeated->number, added->number);
   }
@@ -287,7 +287,10 @@ TEST_F(SuggestionsTest, PredictsWithTheModelOfItsAlgorithm) {
   EXPECT_THAT(predict(0.5), StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("2 trials")));
   for (double x = 0; x <= 1; x += 0.25) {
     const std::map<std::string, double> metrics = {{"accuracy", 2.0 * x}};
-    ASSERT_THAT(studies_->AddTrial(study.id, {{"x", x}}, metrics, As("test")), IsOk());
+    ASSERT_THAT(
+        studies_->AddTrial(
+            study.id, {.point = {{"x", x}}, .last = Measurement{.metrics = metrics}}, As("test")),
+        IsOk());
   }
   const std::int64_t events = Get(study.id).last_event.value();
   const auto predicted = predict(std::int64_t{1});  // Of either kind.

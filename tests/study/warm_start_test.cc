@@ -32,7 +32,9 @@ class WarmStartTest : public StudyFixture {
     return study;
   }
   void Add(StudyId id, const Point& point, const std::map<std::string, double>& metrics) {
-    EXPECT_THAT(studies_->AddTrial(id, point, metrics, As("test")), IsOk());
+    EXPECT_THAT(studies_->AddTrial(
+                    id, {.point = point, .last = Measurement{.metrics = metrics}}, As("test")),
+                IsOk());
   }
   std::vector<EarlierStudy> TakenBy(StudyId id) {
     return std::get<StudyCreated>(Log(id).front().payload).earlier;

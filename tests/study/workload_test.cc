@@ -66,6 +66,7 @@ class WorkloadTest : public ::testing::TestWithParam<std::string> {
     std::int64_t completed = 0;
     std::int64_t failed = 0;
     for (const Trial& trial : trials) {
+      if (trial.deleted) continue;
       completed += trial.state == TrialState::kCompleted ? 1 : 0;
       failed += trial.state == TrialState::kFailed || trial.state == TrialState::kInfeasible;
     }
@@ -80,7 +81,7 @@ class WorkloadTest : public ::testing::TestWithParam<std::string> {
     std::vector<std::vector<double>> values;
     const std::vector<Trial> trials = storage_->ListTrials(study.id, {}, 1 << 20).value();
     for (const Trial& trial : trials) {
-      if (trial.state != TrialState::kCompleted) continue;
+      if (trial.state != TrialState::kCompleted || trial.deleted) continue;
       const double accuracy = trial.final_metrics.at("accuracy");
       const double latency = trial.final_metrics.at("latency_ms");
       if (latency >= 30 && accuracy <= 0.5) continue;

@@ -106,6 +106,7 @@ Trial EveryTrial() {
                       .acquisition = -0.0,
                       .predicted_mean = 0.9,
                       .predicted_deviation = 1e-300,
+                      .predicted_others = {{"latency_ms <= 20", {.mean = -1, .deviation = 2}}},
                       .expected_improvement = 2e-5,
                       .importance = {{"lr", 1.0}},
                       .note = "why"};

@@ -10,6 +10,7 @@
 
 #include "absl/time/time.h"
 #include "vernier/core/ids.h"
+#include "vernier/core/metadata.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
 #include "vernier/trial_log.h"
@@ -29,6 +30,7 @@ struct StudyStateChanged {
   StudyState from;
   StudyState to;
   std::string reason;
+  std::optional<StudyState> ending;  // With to == kStopping: how a user wants it to end.
   friend bool operator==(const StudyStateChanged&, const StudyStateChanged&) = default;
 };
 
@@ -63,6 +65,8 @@ struct TrialStateChanged {
   FailureClass failure = FailureClass::kNone;
   std::string message;
   std::map<std::string, double> final_metrics;  // With to == kCompleted.
+  std::int64_t final_step = 0;                  // Of final_metrics.
+  absl::Duration final_elapsed;
   friend bool operator==(const TrialStateChanged&, const TrialStateChanged&) = default;
 };
 
@@ -115,6 +119,17 @@ struct AttemptStateChanged {
   friend bool operator==(const AttemptStateChanged&, const AttemptStateChanged&) = default;
 };
 
+// Nobody sees the trial any more, and no algorithm learns from it. Its number is not used again.
+struct TrialDeleted {
+  TrialNumber trial;
+  friend bool operator==(const TrialDeleted&, const TrialDeleted&) = default;
+};
+
+struct MetadataChanged {
+  MetadataUpdate values;
+  friend bool operator==(const MetadataChanged&, const MetadataChanged&) = default;
+};
+
 using EventPayload = std::variant<StudyCreated,
                                   StudyStateChanged,
                                   StudyAmended,
@@ -127,7 +142,9 @@ using EventPayload = std::variant<StudyCreated,
                                   LeaseRenewed,
                                   LeaseExpired,
                                   AttemptPlaced,
-                                  AttemptStateChanged>;
+                                  AttemptStateChanged,
+                                  TrialDeleted,
+                                  MetadataChanged>;
 
 // "trial_created": the kind as stored and as shown.
 std::string_view EventKind(const EventPayload& payload);

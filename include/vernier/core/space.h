@@ -47,7 +47,7 @@ struct IntDomain {
   std::optional<std::int64_t> points;
   friend bool operator==(const IntDomain&, const IntDomain&) = default;
 };
-// Ordered numbers, ascending; their distances mean something.
+// Ordered numbers, ascending. Algorithms take them for evenly spaced.
 struct DiscreteDomain {
   std::vector<double> values;
   friend bool operator==(const DiscreteDomain&, const DiscreteDomain&) = default;
@@ -70,7 +70,7 @@ struct Condition {
 };
 
 struct Parameter {
-  std::string name;  // ^[A-Za-z_][A-Za-z0-9_.-]{0,127}$
+  std::string name;  // 1 to 128 bytes of UTF-8 without control characters.
   Domain domain;
   std::vector<Condition> when;  // All must hold; empty: always active.
   std::optional<ParameterValue> default_value;

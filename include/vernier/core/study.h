@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "vernier/core/ids.h"
+#include "vernier/core/metadata.h"
 #include "vernier/core/space.h"
 #include "vernier/core/training_job.h"
 #include "vernier/core/trial.h"
@@ -76,9 +77,18 @@ enum class LeaseExpiry { kOfferAgain, kFail };
 
 // For trials that clients drive.
 struct LeasePolicy {
+  // Infinite: a trial stays with the client that has it, whoever reports on it, token or not.
   absl::Duration ttl = absl::Seconds(60);
   LeaseExpiry on_expiry = LeaseExpiry::kOfferAgain;
   friend bool operator==(const LeasePolicy&, const LeasePolicy&) = default;
+};
+
+// A study's definition as another service's client wrote it.
+struct ForeignDefinition {
+  std::string service;     // "vizier".
+  std::string name;        // What the study is called there.
+  std::string definition;  // In that service's own encoding.
+  friend bool operator==(const ForeignDefinition&, const ForeignDefinition&) = default;
 };
 
 // What a study is, as its user wrote it, with every default filled in.
@@ -93,6 +103,8 @@ struct StudySpec {
   std::vector<std::string>
       warm_start;  // Names of earlier studies whose trials are known from the start.
   Choice stopping = {.name = "none", .options = {}};
+  bool judged_when_asked =
+      false;                  // The rule judges in Studies::Judge only, not as measurements come.
   std::int32_t parallel = 1;  // Trials being tried at once.
   Budget budget;
   std::optional<Convergence> convergence;
@@ -100,6 +112,7 @@ struct StudySpec {
   std::map<std::string, MetricSource> metrics;
   LeasePolicy lease;
   std::optional<TrainingJob> job;  // Unset: clients run the trials.
+  std::optional<ForeignDefinition> foreign;
   friend bool operator==(const StudySpec&, const StudySpec&) = default;
 };
 
@@ -121,7 +134,7 @@ struct Study {
   absl::Time updated;
   EventSeq last_event;
   std::int64_t spec_version = 1;  // Grows with each amendment.
-  std::int64_t trials = 0;        // Created.
+  std::int64_t trials = 0;        // Created, deleted ones included.
   std::int64_t completed = 0;
   std::int64_t failed = 0;  // Failed and infeasible.
   std::int64_t open = 0;    // Neither finished nor waiting to be offered again.
@@ -133,6 +146,7 @@ struct Study {
   ResourceUsage used;  // By the attempts of its trials that have ended.
   // The trial at which spec.convergence came true, as long as it is.
   std::optional<TrialNumber> converged;
+  Metadata metadata;
   friend bool operator==(const Study&, const Study&) = default;
 };
 

@@ -9,6 +9,7 @@
 
 #include "absl/time/time.h"
 #include "vernier/core/ids.h"
+#include "vernier/core/metadata.h"
 #include "vernier/core/space.h"
 
 namespace vernier {
@@ -55,6 +56,14 @@ struct Measurement {
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
+// What a model expects of a metric at a point, in the user's units and sign. Half of the distance between what it would be
+// one deviation above and below the mean is `deviation`; noise is not part of it.
+struct PredictedValue {
+  double mean = 0;
+  double deviation = 0;
+  friend bool operator==(const PredictedValue&, const PredictedValue&) = default;
+};
+
 // Why a point was proposed. Recorded with the trial, enough to compute it again.
 struct SuggestionRecord {
   std::string algorithm;     // Registry name: "gp".
@@ -71,9 +80,11 @@ struct SuggestionRecord {
   // What the algorithm says of it: "model", "initial design", "default point", "earlier study", "grid cell",
   // "user".
   std::string origin;
-  std::optional<double> acquisition;           // Value of the acquisition function.
-  std::optional<double> predicted_mean;        // Of the objective, in its own units.
-  std::optional<double> predicted_deviation;   // Standard deviation of the prediction.
+  std::optional<double> acquisition;          // Value of the acquisition function.
+  std::optional<double> predicted_mean;       // Of the first objective, in its own units.
+  std::optional<double> predicted_deviation;  // Standard deviation of the prediction.
+  // Of the other objectives, by metric, and of how far outcome constraints are kept, by their text.
+  std::map<std::string, PredictedValue> predicted_others;
   std::optional<double> expected_improvement;  // Over the best trial, in the objective's units.
   std::map<std::string, double>
       importance;    // Per parameter, sums to 1; empty if the algorithm has no opinion.
@@ -169,12 +180,16 @@ struct Trial {
   std::optional<Measurement>
       last;  // Merged by metric: the last value of each, at the last step seen.
   std::map<std::string, double> final_metrics;  // When completed: what the trial counts for.
+  std::int64_t final_step = 0;                  // Where they were measured; 0: not told.
+  absl::Duration final_elapsed;                 // As Measurement::elapsed.
   std::int64_t measurements = 0;                // How many were reported.
   FailureClass failure = FailureClass::kNone;
   std::string message;             // Why it ended as it did, one sentence.
   std::optional<StopRecord> stop;  // Set once a rule or a user told it to stop.
   std::optional<Lease> lease;      // While a client works on it.
   std::vector<Attempt> attempts;
+  bool deleted = false;  // Kept for the log's sake; Studies shows it to nobody.
+  Metadata metadata;
   friend bool operator==(const Trial&, const Trial&) = default;
 };
 // Of its attempts that have ended.

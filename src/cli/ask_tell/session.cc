@@ -82,12 +82,15 @@ absl::Status CheckLength(const char* key, std::size_t length, std::size_t wanted
   return InvalidArgument("{}: needs {} numbers, got {}", key, wanted, length);
 }
 
-// A list of `count` numbers; a single one may stand by itself.
+// A list of `count` numbers; a single one may stand by itself. null: the trial has no such value, it failed.
 absl::StatusOr<std::vector<double>> ParseValues(const Json& values, std::size_t count) {
   std::vector<double> numbers;
   for (const Json& value : values.is_array() ? values : Json::array({values})) {
-    if (!value.is_number()) return InvalidArgument("value: must be a number, got {}", value.dump());
-    numbers.push_back(value.get<double>());
+    if (!value.is_number() && !value.is_null()) {
+      return InvalidArgument("value: must be a number or null, got {}", value.dump());
+    }
+    numbers.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                      : value.get<double>());
   }
   VERNIER_RETURN_IF_ERROR(CheckLength("value", numbers.size(), count));
   return numbers;

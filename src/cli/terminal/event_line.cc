@@ -90,6 +90,10 @@ struct Sentence {
                                 AttemptStateName(changed.to)),
                     changed.message);
   }
+  std::string operator()(const TrialDeleted& deleted) const {
+    return fmt::format("trial {} deleted", deleted.trial.value());
+  }
+  std::string operator()(const MetadataChanged&) const { return ""; }
 };
 
 }  // namespace

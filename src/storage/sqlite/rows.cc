@@ -6,6 +6,7 @@
 
 #include "src/codec/event_json.h"
 #include "src/codec/json_text.h"
+#include "src/codec/metadata_form.h"
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
 #include "src/storage/commit_rules.h"
@@ -69,6 +70,18 @@ std::int64_t ToSqlLimit(std::size_t limit) {
   return static_cast<std::int64_t>(std::min(limit, kMax));
 }
 
+std::string MetadataText(const Metadata& metadata) {
+  return codec::ToText(codec::Form<Metadata>::Write(metadata));
+}
+
+absl::StatusOr<Metadata> ParseMetadata(std::string_view text) {
+  VERNIER_ASSIGN_OR_RETURN(const auto json, codec::ReadStoredJson(text));
+  Metadata metadata;
+  const absl::Status status = codec::Form<Metadata>::Read(json, metadata);
+  if (!status.ok()) return codec::Within("metadata", status);
+  return metadata;
+}
+
 absl::StatusOr<Study> ReadStudy(const Statement& row) {
   Study study;
   study.id = StudyId(row.Integer(0));
@@ -89,6 +102,7 @@ absl::StatusOr<Study> ReadStudy(const Statement& row) {
   study.used = {.cpu_time = absl::Nanoseconds(row.Integer(15)),
                 .gpu_time = absl::Nanoseconds(row.Integer(16)),
                 .peak_memory_bytes = row.Integer(17)};
+  VERNIER_ASSIGN_OR_RETURN(study.metadata, ParseMetadata(row.Text(18)));
   return study;
 }
 
@@ -196,6 +210,13 @@ absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_s
       .Run();
 }
 
+absl::Status UpdateMetadata(Connection& connection, const Study& study) {
+  const std::string metadata = MetadataText(study.metadata);
+  return Statement(
+             connection, "UPDATE studies SET metadata = ? WHERE id = ?", metadata, study.id.value())
+      .Run();
+}
+
 absl::Status DeleteStudy(Connection& connection, StudyId id) {
   VERNIER_RETURN_IF_ERROR(
       Statement(connection, "DELETE FROM studies WHERE id = ?", id.value()).Run());
@@ -240,8 +261,8 @@ absl::StatusOr<std::vector<Study>> SelectStudies(Connection& connection,
   Statement select(connection,
                    "SELECT id, state, reason, created_at, updated_at, last_event, trials, "
                    "completed, failed, open, best_trial, spec_version, spec, optimal_trials, "
-                   "converged_trial, cpu_time_ns, gpu_time_ns, peak_memory_bytes FROM studies "
-                   "WHERE id > ? ORDER BY id LIMIT ?",
+                   "converged_trial, cpu_time_ns, gpu_time_ns, peak_memory_bytes, metadata "
+                   "FROM studies WHERE id > ? ORDER BY id LIMIT ?",
                    after.value(),
                    ToSqlLimit(limit));
   return ReadAll<Study>(select, &ReadStudy);

@@ -17,8 +17,9 @@ namespace vernier::sqlite {
 // --- studies ---
 // Returns the new id.  AlreadyExists: the name is taken.
 absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study);
-// All but the spec, and that too if `with_spec`.
+// All but the metadata and the spec, and that too if `with_spec`.
 absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_spec);
+absl::Status UpdateMetadata(Connection& connection, const Study& study);
 // NotFound.
 absl::Status DeleteStudy(Connection& connection, StudyId id);
 // Notes that the request deletes the study, which must still be there to have its name taken down.

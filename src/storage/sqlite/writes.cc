@@ -1,6 +1,8 @@
 #include "src/storage/sqlite/writes.h"
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "src/storage/commit_rules.h"
 #include "vernier/core/error.h"
@@ -36,6 +38,11 @@ absl::Status CommitWrite::Apply(Connection& connection, bool earlier_failed) {
   for (const TrialRow& trial : trials_) {
     VERNIER_RETURN_IF_ERROR(UpsertTrial(connection, commit_.study, trial));
   }
+  const bool noted = std::ranges::any_of(commit_.events, [](const Event& event) {
+    const auto* const change = std::get_if<MetadataChanged>(&event.payload);
+    return change != nullptr && !change->values.study.empty();
+  });
+  if (noted) VERNIER_RETURN_IF_ERROR(UpdateMetadata(connection, commit_.header));
   const bool amended = commit_.header.spec_version != stored.spec_version;
   return UpdateStudy(connection, commit_.header, amended);
 }

@@ -150,15 +150,15 @@ TEST(GpOptimizer, PredictsInTheUsersUnits) {
                        optimizer->Suggest(Log(space, trials), {}, "", Rng(1), 1, {}));
   const std::vector<Point> points = {
       trials[3].point, Point{{"x", 0.5}, {"y", 0.5}}, s.points[0].point};
-  ASSERT_OK_AND_ASSIGN(const std::vector<PredictedValue> at,
+  ASSERT_OK_AND_ASSIGN(const std::vector<PredictedPoint> at,
                        optimizer->Predict(Log(space, trials), s.state, points, {}));
   ASSERT_EQ(at.size(), 3u);
-  EXPECT_NEAR(at[0].mean, trials[3].values[0], 0.01);
-  EXPECT_LT(at[0].deviation, at[1].deviation);
-  EXPECT_NEAR(at[1].mean, Bowl(points[1]), 0.05);
+  EXPECT_NEAR(at[0].objective.mean, trials[3].values[0], 0.01);
+  EXPECT_LT(at[0].objective.deviation, at[1].objective.deviation);
+  EXPECT_NEAR(at[1].objective.mean, Bowl(points[1]), 0.05);
   // What the suggestion says of itself.
-  EXPECT_NEAR(at[2].mean, *s.points[0].predicted_mean, 1e-12);
-  EXPECT_NEAR(at[2].deviation, *s.points[0].predicted_deviation, 1e-12);
+  EXPECT_NEAR(at[2].objective.mean, *s.points[0].predicted_mean, 1e-12);
+  EXPECT_NEAR(at[2].objective.deviation, *s.points[0].predicted_deviation, 1e-12);
 
   const auto predict = [&](std::vector<Observation> known, const Point& point) {
     return optimizer->Predict(Log(space, known), "", std::vector<Point>{point}, {}).status();
@@ -323,6 +323,135 @@ TEST(GpOptimizer, LearnsWhereTrialsFail) {
   ASSERT_OK_AND_ASSIGN(const Suggestions s,
                        NewGp(space)->Suggest(Log(space, trials), {}, "", Rng(1), 3, {}));
   for (const Suggestion& suggestion : s.points) EXPECT_LT(Get(suggestion.point, "x"), 0.7);
+}
+
+// The least is out of reach behind the border; what the objective promises there must not lure the search across it, also
+// when next to nothing is left to gain on this side.
+TEST(GpOptimizer, LeavesAloneWhatFails) {
+  const Space space = Square();
+  const auto optimizer = NewGp(space);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    std::vector<Observation> trials;
+    std::string state;
+    int failed_late = 0;
+    double best = 1e9;
+    for (int i = 1; i <= 60; ++i) {
+      ASSERT_OK_AND_ASSIGN(
+          const Suggestions s,
+          optimizer->Suggest(Log(space, trials), {}, state, Rng(seed).Fork(i), 1, {}));
+      state = s.state;
+      const Point& point = s.points[0].point;
+      const double x = Get(point, "x");
+      if (x > 0.4) {
+        failed_late += i > 20 ? 1 : 0;
+        trials.push_back({TrialNumber(i), point, Outcome::kFailed, {}});
+        continue;
+      }
+      const double value = (x - 0.5) * (x - 0.5) + Get(point, "y");
+      best = std::min(best, value);
+      trials.push_back({TrialNumber(i), point, Outcome::kCompleted, {value}});
+    }
+    EXPECT_LE(failed_late, 14) << seed;
+    EXPECT_LT(best, 0.0101) << seed;  // At the border it is 0.01.
+  }
+}
+
+// Failures by chance, half of all: the search goes on where the objective is good.
+TEST(GpOptimizer, FailuresByChanceDoNotLeadItAstray) {
+  const Space space = Square();
+  const auto optimizer = NewGp(space);
+  std::vector<Observation> trials;
+  std::string state;
+  double best = 1e9;
+  Rng chance(5);
+  for (int i = 1; i <= 60; ++i) {
+    ASSERT_OK_AND_ASSIGN(const Suggestions s,
+                         optimizer->Suggest(Log(space, trials), {}, state, Rng(1).Fork(i), 1, {}));
+    state = s.state;
+    const Point& point = s.points[0].point;
+    if (chance.Uniform() < 0.5) {
+      trials.push_back({TrialNumber(i), point, Outcome::kFailed, {}});
+      continue;
+    }
+    best = std::min(best, Bowl(point));
+    trials.push_back({TrialNumber(i), point, Outcome::kCompleted, {Bowl(point)}});
+  }
+  EXPECT_LT(best, 1e-3);
+}
+
+TEST(GpOptimizer, SaysWhatItLacks) {
+  const Space space = Square();
+  std::vector<Observation> flat = RandomTrials(space, 24);
+  for (Observation& trial : flat) trial.values[0] = 1e6;
+  const auto optimizer = NewGp(space);
+  ASSERT_OK_AND_ASSIGN(const Suggestions same,
+                       optimizer->Suggest(Log(space, flat), {}, "", Rng(1), 1, {}));
+  EXPECT_THAT(same.points[0].note, HasSubstr("all 24 values of loss are the same"));
+  EXPECT_EQ(same.points[0].predicted_mean, 1e6);
+  EXPECT_EQ(same.points[0].predicted_deviation, 0);
+  EXPECT_EQ(same.points[0].expected_improvement, 0);
+  flat.resize(12);
+  EXPECT_EQ(
+      optimizer->Suggest(Log(space, flat), {}, "", Rng(1), 1, {})->points[0].expected_improvement,
+      std::nullopt);
+
+  std::vector<Observation> trials = RandomTrials(space, 12);
+  trials[3] = {trials[3].trial, trials[3].point, Outcome::kFailed, {}};
+  EXPECT_THAT(optimizer->Suggest(Log(space, trials), {}, "", Rng(1), 1, {})->points[0].note,
+              HasSubstr("1 failed trial counts as poor"));
+  for (const int i : {5, 7}) trials[i] = {trials[i].trial, trials[i].point, Outcome::kFailed, {}};
+  EXPECT_THAT(optimizer->Suggest(Log(space, trials), {}, "", Rng(1), 1, {})->points[0].note,
+              HasSubstr("works with probability"));
+  for (Observation& trial : trials) trial = {trial.trial, trial.point, Outcome::kFailed, {}};
+  EXPECT_THAT(optimizer->Suggest(Log(space, trials), {}, "", Rng(1), 1, {})->points[0].note,
+              HasSubstr("only 0 of 12 trials that ended have a value of every objective"));
+}
+
+// Of the whole cube, one in a million points.
+TEST(GpOptimizer, TheModelChoosesInThinSlabs) {
+  const Space space =
+      Space::Create({{.name = "x", .domain = FloatDomain{}},
+                     {.name = "y", .domain = FloatDomain{}},
+                     {.name = "z", .domain = FloatDomain{}}},
+                    {"x - y <= 5e-4 and y - x <= 5e-4", "x - z <= 5e-4 and z - x <= 5e-4"})
+          .value();
+  const auto optimizer = NewGp(space);
+  std::vector<Observation> trials;
+  std::string state;
+  for (int i = 1; i <= 25; ++i) {
+    ASSERT_OK_AND_ASSIGN(const Suggestions s,
+                         optimizer->Suggest(Log(space, trials), {}, state, Rng(1).Fork(i), 1, {}));
+    state = s.state;
+    const Point& point = s.points[0].point;
+    ASSERT_TRUE(space.Satisfies(point));
+    if (i > 5) EXPECT_EQ(s.points[0].origin, "model");
+    trials.push_back({TrialNumber(i), point, Outcome::kCompleted, {Bowl(point)}});
+  }
+}
+
+TEST(GpOptimizer, PredictsEveryObjectiveAndConstraint) {
+  Problem problem = Minimise(Square());
+  problem.objectives.push_back({.metric = "accuracy", .goal = Goal::kMaximize});
+  problem.outcome_constraints = {"loss <= 1", "size <= 3"};
+  std::vector<Observation> trials = RandomTrials(problem.space, 30);
+  for (Observation& trial : trials) {
+    trial.slacks = {1.0 - trial.values[0], std::nan("")};
+    trial.values.push_back(100 * Get(trial.point, "x"));
+  }
+  const auto optimizer = NewGpOptimizer(problem, {.name = "gp", .options = {}}).value();
+  const Point at = {{"x", 0.25}, {"y", 0.5}};
+  ASSERT_OK_AND_ASSIGN(
+      const std::vector<PredictedPoint> predicted,
+      optimizer->Predict(TrialLog::Of(problem, trials).value(), "", std::vector{at}, {}));
+  EXPECT_NEAR(predicted[0].objective.mean, Bowl(at), 0.05);
+  ASSERT_THAT(predicted[0].others, UnorderedElementsAre(Key("accuracy"), Key("loss <= 1")));
+  EXPECT_NEAR(predicted[0].others.at("accuracy").mean, 25, 2);
+  EXPECT_NEAR(predicted[0].others.at("loss <= 1").mean, 1 - Bowl(at), 0.05);
+  ASSERT_OK_AND_ASSIGN(
+      const Suggestions s,
+      optimizer->Suggest(TrialLog::Of(problem, trials).value(), {}, "", Rng(1), 1, {}));
+  EXPECT_THAT(s.points[0].predicted_others,
+              UnorderedElementsAre(Key("accuracy"), Key("loss <= 1")));
 }
 
 TEST(GpOptimizer, GoesOnWhenNothingButFailuresIsKnown) {

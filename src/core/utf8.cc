@@ -1,9 +1,9 @@
-#include "src/codec/utf8.h"
+#include "src/core/utf8.h"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace vernier::codec {
+namespace vernier {
 namespace {
 
 bool IsContinuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
@@ -45,4 +45,9 @@ std::string ToValidUtf8(std::string_view text) {
   return valid;
 }
 
-}  // namespace vernier::codec
+bool IsPrintableUtf8(std::string_view text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  return std::none_of(text.begin(), text.end(), is_control) && ToValidUtf8(text) == text;
+}
+
+}  // namespace vernier

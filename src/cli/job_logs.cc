@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "src/cli/interrupts.h"
 #include "src/cli/log_text.h"
 #include "src/cli/resources.h"
 #include "src/cli/stream.h"
@@ -30,21 +29,28 @@ std::string TaskName(const v1::LogLine& line) {
 
 class JobLogs {
  public:
-  JobLogs(Context& context, Connection& connection, const JobLogOptions& options)
+  JobLogs(Context& context,
+          Connection& connection,
+          const JobLogOptions& options,
+          Interrupts& interrupts)
       : context_(context),
         connection_(connection),
         options_(options),
+        interrupts_(interrupts),
         runs_(options.live || !connection.is_embedded()) {}
 
   absl::StatusOr<Study> Run(const std::string& name) {
-    Interrupts interrupts;
     while (true) {
       VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection_, name));
       VERNIER_RETURN_IF_ERROR(FollowNewTrials(study));
       VERNIER_RETURN_IF_ERROR(PrintWhatCame());
       const bool over = IsFinished(study.study.state) || !runs_;
-      if ((over && followed_.empty()) || interrupts.count() > 0) return study.study;
-      interrupts.Wait(followed_.empty() ? kLook : kPatience);
+      if (over && followed_.empty()) return study.study;
+      if (interrupts_.count() > 0) {
+        if (!options_.live) return study.study;
+        VERNIER_RETURN_IF_ERROR(BringDown(name));
+      }
+      interrupts_.Wait(followed_.empty() ? kLook : kPatience);
     }
   }
 
@@ -53,6 +59,12 @@ class JobLogs {
     TrialNumber trial;
     std::unique_ptr<LogStream> stream;
   };
+
+  // Once; its last words are still to be printed.
+  absl::Status BringDown(const std::string& name) {
+    if (std::exchange(is_stopping_, true)) return absl::OkStatus();
+    return StopStudy(connection_, name, "interrupted");
+  }
 
   absl::Status FollowNewTrials(const StudyRecord& study) {
     VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection_, study, {}));
@@ -82,6 +94,7 @@ class JobLogs {
         Print(followed.trial, line);
       }
     }
+    context_.console().out.flush();
     std::erase_if(followed_, [](const Followed& followed) { return followed.stream == nullptr; });
     return absl::OkStatus();
   }
@@ -111,7 +124,9 @@ class JobLogs {
   Context& context_;
   Connection& connection_;
   const JobLogOptions& options_;
+  Interrupts& interrupts_;
   const bool runs_;  // Somebody runs the job: it will end.
+  bool is_stopping_ = false;
   std::set<TrialNumber> known_;
   std::vector<Followed> followed_;
 };
@@ -121,8 +136,9 @@ class JobLogs {
 absl::StatusOr<Study> StreamJobLogs(Context& context,
                                     Connection& connection,
                                     const std::string& study,
-                                    const JobLogOptions& options) {
-  return JobLogs(context, connection, options).Run(study);
+                                    const JobLogOptions& options,
+                                    Interrupts& interrupts) {
+  return JobLogs(context, connection, options, interrupts).Run(study);
 }
 
 }  // namespace vernier::cli

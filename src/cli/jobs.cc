@@ -8,6 +8,7 @@
 #include "fmt/ranges.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
+#include "src/cli/interrupts.h"
 #include "src/cli/job_description.h"
 #include "src/cli/job_flags.h"
 #include "src/cli/job_logs.h"
@@ -111,7 +112,9 @@ absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
   }
   PrintJob(context, brief);
   if (!args.stream_logs) return ExitCode::kOk;
-  VERNIER_ASSIGN_OR_RETURN(const Study study, StreamJobLogs(context, connection, spec.name, {}));
+  Interrupts interrupts;
+  VERNIER_ASSIGN_OR_RETURN(const Study study,
+                           StreamJobLogs(context, connection, spec.name, {}, interrupts));
   return study.state == StudyState::kCompleted ? ExitCode::kOk : ExitCode::kFailed;
 }
 
@@ -162,14 +165,7 @@ struct JobArgs {
 // What has ended already needs no cancelling, and that is no error.
 absl::StatusOr<ExitCode> Cancel(Context& context, const JobArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.id));
-  if (IsFinished(study.study.state)) return ExitCode::kOk;
-  v1::StopStudyRequest request;
-  request.set_name(wire::StudyResource(args.id));
-  request.set_reason("cancelled by the user");
-  request.set_request_id(NewRequestId());
-  const auto stopped = connection.CallOn(args.id, &Stub::StopStudy, request);
-  if (!stopped.ok() && !absl::IsFailedPrecondition(stopped.status())) return stopped.status();
+  VERNIER_RETURN_IF_ERROR(StopStudy(connection, args.id, "cancelled by the user"));
   return ExitCode::kOk;
 }
 
@@ -204,9 +200,10 @@ struct StreamArgs {
 
 absl::StatusOr<ExitCode> StreamLogs(Context& context, const StreamArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  const JobLogOptions options = {.task = args.task, .one_line = !args.multiline};
+  Interrupts interrupts;
   VERNIER_RETURN_IF_ERROR(
-      StreamJobLogs(context, connection, args.id, {.task = args.task, .one_line = !args.multiline})
-          .status());
+      StreamJobLogs(context, connection, args.id, options, interrupts).status());
   return ExitCode::kOk;
 }
 

@@ -120,6 +120,17 @@ absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view na
                      .outcome_constraints = std::move(constraints)};
 }
 
+absl::Status StopStudy(Connection& connection, std::string_view name, std::string_view reason) {
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, name));
+  if (IsFinished(study.study.state)) return absl::OkStatus();
+  v1::StopStudyRequest request;
+  request.set_name(wire::StudyResource(name));
+  request.set_reason(std::string(reason));
+  request.set_request_id(NewRequestId());
+  const auto stopped = connection.CallOn(name, &Stub::StopStudy, request);
+  return absl::IsFailedPrecondition(stopped.status()) ? absl::OkStatus() : stopped.status();
+}
+
 absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const Query& query) {
   v1::ListStudiesRequest request;
   request.set_filter(query.filter);

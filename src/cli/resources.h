@@ -52,6 +52,8 @@ absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view na
 absl::StatusOr<v1::Study> CreateStudy(Connection& connection,
                                       const StudySpec& spec,
                                       bool validate_only = false);
+// Stops what of it is under way, for good. One that has ended stays as it is, and that is no error.
+absl::Status StopStudy(Connection& connection, std::string_view name, std::string_view reason);
 absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const Query& query);
 
 // Both forms of a trial.

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
+#include "src/cli/gcloud_flags.h"
 #include "src/cli/interrupts.h"
 #include "src/cli/job_logs.h"
 #include "src/cli/resources.h"
@@ -30,6 +31,7 @@ struct TrainArgs {
   std::optional<int> parameter_servers;
   std::optional<int> evaluators;
   int start_port = 0;
+  GcloudFlags gcloud;
 };
 
 // As it would run as a job, with this host's own interpreter and nothing to be placed for: what it asks for is a label.
@@ -133,6 +135,7 @@ void AddLocalCommands(CLI::App& root, Action& chosen) {
                    args->start_port,
                    "They listen from this port on; default: on ports that are free")
       ->check(Port());
+  AddGcloudFlags(*train, args->gcloud);
 }
 
 }  // namespace vernier::cli

@@ -96,6 +96,29 @@ void PrintJob(Context& context, const Projection& projection, const Json& job) {
   context.output().Item(codec::JsonToYaml(job), job);
 }
 
+// What is said of a job that was submitted, or has ended.
+Json Brief(const Json& job) {
+  Json brief = Json::object();
+  for (const char* key : {"jobId", "state", "startTime", "endTime", "errorMessage"}) {
+    if (job.contains(key)) brief[key] = job[key];
+  }
+  return brief;
+}
+
+absl::StatusOr<ExitCode> StreamToTheEnd(Context& context,
+                                        Connection& connection,
+                                        const std::string& id,
+                                        const Projection& projection) {
+  Interrupts interrupts;
+  VERNIER_RETURN_IF_ERROR(StreamJobLogs(context, connection, id, {}, interrupts).status());
+  VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, id));
+  PrintJob(context, projection, Brief(job));
+  if (job["state"] == "SUCCEEDED") return ExitCode::kOk;
+  if (interrupts.count() == 0) return ExitCode::kFailed;
+  context.console().err << fmt::format("leaving; the server goes on with job '{}'\n", id);
+  return ExitCode::kInterrupted;
+}
+
 absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
   if (args.async && args.stream_logs) {
     return InvalidArgument("--async: cannot go with --stream-logs");
@@ -111,17 +134,12 @@ absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
   if (!idle.empty()) err << fmt::format("Without effect here: {}.\n", fmt::join(idle, ", "));
   if (connection.is_embedded()) err << "Nothing runs it yet: `vernier server start` does.\n";
   err << fmt::format("  vernier jobs describe {0}\n  vernier jobs stream-logs {0}\n", spec.name);
-  VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, spec.name));
-  Json brief = Json::object();
-  for (const char* key : {"jobId", "state", "startTime", "endTime"}) {
-    if (job.contains(key)) brief[key] = job[key];
+  if (!args.stream_logs) {
+    VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, spec.name));
+    PrintJob(context, projection, Brief(job));
+    return ExitCode::kOk;
   }
-  PrintJob(context, projection, brief);
-  if (!args.stream_logs) return ExitCode::kOk;
-  Interrupts interrupts;
-  VERNIER_ASSIGN_OR_RETURN(const Study study,
-                           StreamJobLogs(context, connection, spec.name, {}, interrupts));
-  return study.state == StudyState::kCompleted ? ExitCode::kOk : ExitCode::kFailed;
+  return StreamToTheEnd(context, connection, spec.name, projection);
 }
 
 struct DescribeArgs {

@@ -221,7 +221,7 @@ def test_running_time(jobs):
             ("limited_tuned", limited + "  hyperparameters:" + tuned, "time budget of 2s spent")):
         (jobs.folder / f"{name}.yaml").write_text(config)
         jobs.run("jobs", "submit", "training", name, "--package-path", "trainer", "--module-name", "trainer.slow",
-                 "--config", f"{name}.yaml", "--stream-logs", code=1 if name == "limited" else 0)
+                 "--config", f"{name}.yaml", "--stream-logs", code=1)
         job = jobs.describe(name)
         assert (job["state"], job["errorMessage"]) == ("CANCELLED", reason), job
         listed = {job["jobId"]: job["state"] for job in json.loads(jobs.run("-o", "json", "jobs", "list").stdout)}
@@ -235,8 +235,31 @@ def test_failure(jobs):
     result = jobs.run("jobs", "submit", "training", "bad", "--package-path", "trainer", "--module-name", "trainer.bad",
                       "--stream-logs", code=1)
     assert "submitted successfully" in result.stderr
+    assert "state: FAILED" in result.stdout and "status of 3" in result.stdout, result.stdout
     message = jobs.describe("bad")["errorMessage"]
     assert message == "The replica chief 0 exited with a non-zero status of 3. Termination reason: Error.", message
+
+
+def test_uninstallable(jobs):
+    """A package that pip cannot install fails the job before anything could print."""
+    package = jobs.folder / "broken-0.1.tar.gz"
+    package.write_text("no archive\n")
+    result = jobs.run("-o", "json", "jobs", "submit", "training", "uninstallable", "--packages", package, "--module-name", "a",
+                      "--stream-logs", code=1)
+    said = json.loads(result.stdout)
+    assert said["jobId"] == "uninstallable" and said["state"] == "FAILED" and "broken" in said["errorMessage"], said
+
+
+def test_interrupted_stream(jobs):
+    command = [jobs.vernier, "--store", jobs.daemon.store, "jobs", "submit", "training", "watched", "--package-path",
+               "trainer", "--module-name", "trainer.slow", "--stream-logs"]
+    with subprocess.Popen(command, cwd=jobs.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert "begun" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "the server goes on with job 'watched'" in err, (process.returncode, err)
+    assert "state: RUNNING" in out and jobs.describe("watched")["state"] == "RUNNING", out
+    jobs.run("jobs", "cancel", "watched")
 
 
 def test_refusals(jobs):
@@ -365,6 +388,8 @@ def main():
             test_cancel_and_list(jobs)
             test_running_time(jobs)
             test_failure(jobs)
+            test_uninstallable(jobs)
+            test_interrupted_stream(jobs)
             test_refusals(jobs)
         finally:
             daemon.stop()

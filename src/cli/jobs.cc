@@ -9,6 +9,7 @@
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
 #include "src/cli/gcloud_flags.h"
+#include "src/cli/hint.h"
 #include "src/cli/interrupts.h"
 #include "src/cli/job_description.h"
 #include "src/cli/job_flags.h"
@@ -25,6 +26,7 @@
 #include "src/jobs/resolution.h"
 #include "src/wire/names.h"
 #include "src/wire/study_proto.h"
+#include "vernier/core/error.h"
 
 // Training jobs as users of `gcloud ai-platform jobs` know them: the same commands, flags and answers. A job is a study
 // that runs a training job.
@@ -47,7 +49,9 @@ struct SubmitArgs {
 absl::StatusOr<Json> ReadConfig(const std::string& path) {
   if (path.empty()) return Json::object();
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadInput(path, "configuration of a job"));
-  return codec::ReadDocument(text, "--config");
+  absl::StatusOr<Json> config = codec::ReadDocument(text, path);
+  if (config.ok() || GetField(config.status()) == path) return config;
+  return InvalidArgument("{}: {}", path, std::string(config.status().message()));  // A line.
 }
 
 // The packages to send: those of the flags, or else those files that the configuration names.
@@ -96,6 +100,13 @@ void PrintJob(Context& context, const Projection& projection, const Json& job) {
   context.output().Item(codec::JsonToYaml(job), job);
 }
 
+absl::Status ExplainTaken(const std::string& id, absl::Status status) {
+  if (GetReason(status) != Reason::kStudyExists) return status;
+  return WithHint(
+      std::move(status),
+      fmt::format("choose another JOB, or look at that one with `vernier jobs describe {}`", id));
+}
+
 // What is said of a job that was submitted, or has ended.
 Json Brief(const Json& job) {
   Json brief = Json::object();
@@ -126,7 +137,7 @@ absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeSpec(connection, context, args));
-  VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec).status());
+  VERNIER_RETURN_IF_ERROR(ExplainTaken(spec.name, CreateStudy(connection, spec).status()));
 
   std::ostream& err = context.console().err;
   err << fmt::format("Job [{}] submitted successfully.\n", spec.name);

@@ -18,7 +18,7 @@ struct JobLogOptions {
   bool live = false;
 };
 
-// Prints what the replicas of all trials of a job print, until it has ended or is interrupted; of a study that nobody
+// Prints what the replicas of all attempts of all trials of a job print, in the order of time as far as it came, until it has ended or is interrupted; of a study that nobody
 // runs, what there is. Returns the study as it is then.
 absl::StatusOr<Study> StreamJobLogs(Context& context,
                                     Connection& connection,

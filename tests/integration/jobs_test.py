@@ -192,6 +192,9 @@ def test_tuning(jobs):
         chief = jobs.said("tuned")[f"{trial['trialId']}-chief-0"]
         assert chief["argv"][-1] == f"--lr={trial['hyperparameters']['lr']}", chief["argv"]
         assert chief["argv"][-2] == str(jobs.folder / "out" / trial["trialId"]), chief["argv"]
+    lines = [json.loads(line) for line in jobs.run("-o", "jsonl", "jobs", "stream-logs", "tuned").stdout.splitlines()]
+    times = [line["time"] for line in lines]
+    assert len(lines) >= 3 * 2 * 2 and times == sorted(times), times  # Of all trials together.
     summary = jobs.run("jobs", "describe", "tuned", "--summarize").stdout
     assert "SUCCEEDED" in summary and "lr=" in summary, summary
 
@@ -238,6 +241,18 @@ def test_failure(jobs):
     assert "state: FAILED" in result.stdout and "status of 3" in result.stdout, result.stdout
     message = jobs.describe("bad")["errorMessage"]
     assert message == "The replica chief 0 exited with a non-zero status of 3. Termination reason: Error.", message
+
+
+def test_attempts(jobs):
+    """What crashed is run again; its logs are those of all attempts, while it runs and afterwards."""
+    (jobs.folder / "trainer" / "crash.py").write_text(
+        "import os\nnumber = int(os.environ['VERNIER_ATTEMPT'])\nprint('attempt', number, flush=True)\n"
+        "if number < 3:\n    os.abort()\n")
+    words = ("jobs", "submit", "training", "crashing", "--package-path", "trainer", "--module-name", "trainer.crash")
+    live = jobs.run(*words, "--stream-logs").stdout
+    for said in (live, jobs.run("jobs", "stream-logs", "crashing").stdout):
+        attempts = [line.split("attempt ")[1] for line in said.splitlines() if "  attempt " in line]
+        assert attempts == ["1", "2", "3"], said
 
 
 def test_uninstallable(jobs):
@@ -388,6 +403,7 @@ def main():
             test_cancel_and_list(jobs)
             test_running_time(jobs)
             test_failure(jobs)
+            test_attempts(jobs)
             test_uninstallable(jobs)
             test_interrupted_stream(jobs)
             test_refusals(jobs)

@@ -10,6 +10,7 @@
 
 #include "fmt/format.h"
 #include "src/cli/log_text.h"
+#include "src/cli/replica_choice.h"
 #include "src/cli/resources.h"
 #include "src/cli/stream.h"
 #include "src/cli/terminal/text.h"
@@ -25,12 +26,6 @@ constexpr absl::Duration kLook = absl::Milliseconds(500);
 constexpr absl::Duration kPatience = absl::Milliseconds(20);
 
 absl::Time TimeOf(const v1::LogLine& line) { return wire::DecodeTime(line.time()); }
-
-// What the log service calls a replica: "master-replica-0".
-std::string TaskName(const v1::LogLine& line) {
-  const std::string role = line.role() == "chief" ? "master" : line.role();
-  return fmt::format("{}-replica-{}", role, line.index());
-}
 
 // What is read of one trial: its attempts one after another.
 struct Followed {
@@ -155,7 +150,7 @@ class JobLogs {
   }
 
   bool IsWanted(const v1::LogLine& line) const {
-    return options_.task.empty() || options_.task == TaskName(line);
+    return options_.task.empty() || options_.task == TaskName(line.role(), line.index());
   }
 
   void Print(TrialNumber trial, const v1::LogLine& line) {
@@ -167,7 +162,7 @@ class JobLogs {
         fmt::format("{:<8} {} {:<20} {:>4}  ",
                     SeverityText(line),
                     absl::FormatTime("%Y-%m-%d %H:%M:%S %z", TimeOf(line), context_.zone()),
-                    TaskName(line),
+                    TaskName(line.role(), line.index()),
                     trial.value());
     std::string text;
     for (const std::string_view part : MessageLines(line)) {

@@ -17,6 +17,7 @@
 #include "src/cli/job_logs.h"
 #include "src/cli/job_packages.h"
 #include "src/cli/label_flags.h"
+#include "src/cli/replica_choice.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_source.h"
 #include "src/cli/temporary_folder.h"
@@ -251,6 +252,15 @@ absl::StatusOr<ExitCode> StreamLogs(Context& context, const StreamArgs& args) {
   }
   PrintProjected(projection, Json::object(), context.output());
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, GetStudy(connection, args.id));
+  const StudySpec& spec = record.study.spec;
+  if (!args.task.empty() && spec.job && !HasTask(spec, args.task)) {
+    context.console().err << fmt::format("vernier: --task-name: job '{}' has {}, got '{}'\n",
+                                         args.id,
+                                         DescribeTasks(spec),
+                                         args.task);
+    return ExitCode::kFailed;
+  }
   const JobLogOptions options = {.task = args.task, .one_line = !args.multiline};
   Interrupts interrupts;
   VERNIER_RETURN_IF_ERROR(

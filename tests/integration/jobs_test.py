@@ -255,6 +255,27 @@ def test_attempts(jobs):
         assert attempts == ["1", "2", "3"], said
 
 
+def test_awaited_attempt(jobs):
+    """Whoever follows an attempt before it exists gets its lines once it does; or hears that it never came."""
+    go_on = jobs.folder / "go-on"
+    (jobs.folder / "trainer" / "held.py").write_text(
+        "import os, time\n"
+        f"while not os.path.exists({str(go_on)!r}):\n    time.sleep(0.02)\n"
+        "print('attempt', os.environ['VERNIER_ATTEMPT'], flush=True)\n"
+        "if os.environ['VERNIER_ATTEMPT'] == '1':\n    os.abort()\n")
+    jobs.run("jobs", "submit", "training", "held", "--package-path", "trainer", "--module-name", "trainer.held")
+    wait_until(lambda: jobs.describe("held")["state"] == "RUNNING", "the held job runs")
+    command = [jobs.vernier, "--store", jobs.daemon.store, "trial", "logs", "held", "1", "-f", "--attempt"]
+    with subprocess.Popen([*command, "2"], stdout=subprocess.PIPE, text=True) as second, \
+            subprocess.Popen([*command, "7"], stderr=subprocess.PIPE, text=True) as seventh:
+        for _ in range(3):  # Other commands come and go meanwhile.
+            assert jobs.describe("held")["state"] == "RUNNING"
+        assert second.poll() is None and seventh.poll() is None
+        go_on.touch()
+        assert second.communicate(timeout=60)[0] == "attempt 2\n" and second.returncode == 0
+        assert "trial 1 has no attempt 7" in seventh.communicate(timeout=60)[1] and seventh.returncode == 3
+
+
 def test_uninstallable(jobs):
     """A package that pip cannot install fails the job before anything could print."""
     package = jobs.folder / "broken-0.1.tar.gz"
@@ -404,6 +425,7 @@ def main():
             test_running_time(jobs)
             test_failure(jobs)
             test_attempts(jobs)
+            test_awaited_attempt(jobs)
             test_uninstallable(jobs)
             test_interrupted_stream(jobs)
             test_refusals(jobs)

@@ -19,6 +19,8 @@ enum class ExitCode : int {
 };
 
 ExitCode ExitCodeOf(const absl::Status& status);
+// Of a command that a signal ended, as shells have it: 128 + the signal, kInterrupted for SIGINT.
+constexpr ExitCode ExitCodeOfSignal(int number) { return static_cast<ExitCode>(128 + number); }
 
 // The table of exit codes, for --help.
 std::string_view ExitCodeHelp();

@@ -16,20 +16,28 @@ namespace {
 
 // A signal handler has no argument to find its object by.
 std::atomic<int> interrupt_count = 0;
+std::atomic<int> first_signal = 0;
 std::atomic<int> wake_fd = -1;
 
 constexpr int kBearable = 2;
 
-void Handle(int signal_number, void (*handler)(int)) {
+// The action that was replaced.
+struct sigaction Handle(int signal_number, void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(signal_number, &action, nullptr);
+  struct sigaction replaced = {};
+  sigaction(signal_number, &action, &replaced);
+  return replaced;
 }
 
-void OnSignal(int) {
+void OnSignal(int signal_number) {
+  // With every line that nobody reads comes another one.
+  if (signal_number == SIGPIPE && first_signal.load() != 0) return;
   const int saved = errno;
+  int none = 0;
+  first_signal.compare_exchange_strong(none, signal_number);
   if (++interrupt_count >= kBearable) {
     Handle(SIGINT, SIG_DFL);
     Handle(SIGTERM, SIG_DFL);
@@ -40,26 +48,37 @@ void OnSignal(int) {
   errno = saved;
 }
 
+std::vector<int> SignalsOf(Interrupts::Heed heed) {
+  if (heed == Interrupts::Heed::kUser) return {SIGINT, SIGTERM};
+  struct sigaction hangup = {};
+  sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler == SIG_IGN) return {SIGINT, SIGTERM, SIGPIPE};
+  return {SIGINT, SIGTERM, SIGPIPE, SIGHUP};
+}
+
 }  // namespace
 
-Interrupts::Interrupts() {
+Interrupts::Interrupts(Heed heed) {
   VERNIER_CHECK(wake_fd.load() < 0, "one Interrupts at a time");
   VERNIER_CHECK(pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) == 0, "a pipe can be made");
   interrupt_count = 0;
+  first_signal = 0;
   wake_fd = pipe_[1];
-  Handle(SIGINT, OnSignal);
-  Handle(SIGTERM, OnSignal);
+  for (const int number : SignalsOf(heed)) replaced_.push_back({number, Handle(number, OnSignal)});
 }
 
 Interrupts::~Interrupts() {
-  Handle(SIGINT, SIG_DFL);
-  Handle(SIGTERM, SIG_DFL);
+  for (const Replaced& replaced : replaced_) {
+    sigaction(replaced.signal_number, &replaced.action, nullptr);
+  }
   wake_fd = -1;
   close(pipe_[0]);
   close(pipe_[1]);
 }
 
 int Interrupts::count() const { return interrupt_count.load(); }
+
+int Interrupts::signal_number() const { return first_signal.load(); }
 
 void Interrupts::Wait(absl::Duration patience) {
   pollfd readable = {.fd = pipe_[0], .events = POLLIN, .revents = 0};

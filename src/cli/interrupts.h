@@ -1,5 +1,9 @@
 #pragma once
 
+#include <signal.h>
+
+#include <vector>
+
 #include "absl/time/time.h"
 
 namespace vernier::cli {
@@ -9,17 +13,31 @@ namespace vernier::cli {
 // handlers: this is the command line's own.
 class Interrupts {
  public:
-  Interrupts();
+  enum class Heed {
+    kUser,  // SIGINT and SIGTERM.
+    // Also SIGHUP, unless it is ignored (nohup), and the first SIGPIPE: for who must tidy up, whatever ends the command.
+    kAll,
+  };
+
+  explicit Interrupts(Heed heed = Heed::kUser);
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
   // How many came so far.
   int count() const;
+  // The first that came; 0: none.
+  int signal_number() const;
   // Returns when one has come since the last call of Wait, or after `patience`.
   void Wait(absl::Duration patience);
 
  private:
+  struct Replaced {
+    int signal_number;
+    struct sigaction action;
+  };
+
+  std::vector<Replaced> replaced_;
   int pipe_[2];
 };
 

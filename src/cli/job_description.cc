@@ -17,10 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", time, absl::UTCTimeZone());
-}
-
 // Jobs and trials have the same states in the API.
 std::string TrialStateText(TrialState state) {
   switch (state) {
@@ -188,6 +184,10 @@ std::string TrialSummary(const Json& trials, const TableOptions& options) {
 }
 
 }  // namespace
+
+std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", time, absl::UTCTimeZone());
+}
 
 bool HasRunningTime(const Study& study) {
   const bool has_input = study.spec.job.has_value() && study.spec.job->input.has_value();

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "nlohmann/json.hpp"
 #include "src/cli/resources.h"
 #include "src/cli/terminal/table.h"
@@ -15,6 +17,9 @@ bool HasRunningTime(const Study& study);
 // "QUEUED", "PREPARING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLING" or "CANCELLED". `trials`: of the study; of one
 // that has ended they are needed only if its running time is bounded.
 std::string JobState(const Study& study, const std::vector<TrialRecord>& trials);
+
+// "2026-11-21T04:12:13Z".
+std::string TimeText(absl::Time time);
 
 // jobId, state, times, errorMessage, labels, trainingInput and, of a tuning job, trainingOutput with its trials, best
 // first.

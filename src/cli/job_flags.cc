@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "fmt/format.h"
 #include "src/cli/arguments.h"
 #include "src/cli/label_flags.h"
 #include "src/core/status.h"
@@ -76,6 +77,31 @@ absl::Status SetLabels(const std::vector<std::string>& labels, Json& job) {
   return absl::OkStatus();
 }
 
+// The full name of the key, whose parts may come one by one; empty: none was given.
+absl::StatusOr<std::string> KmsKeyName(const JobFlags& flags) {
+  if (flags.kms_key.empty()) {
+    for (const auto& [flag, value] : {std::pair("--kms-keyring", &flags.kms_keyring),
+                                      std::pair("--kms-location", &flags.kms_location),
+                                      std::pair("--kms-project", &flags.kms_project)}) {
+      if (!value->empty()) return InvalidArgument("{}: '{}' needs --kms-key", flag, *value);
+    }
+    return std::string();
+  }
+  if (flags.kms_key.find('/') != std::string::npos) return flags.kms_key;
+  const std::string& project = flags.kms_project.empty() ? flags.project : flags.kms_project;
+  if (project.empty() || flags.kms_location.empty() || flags.kms_keyring.empty()) {
+    return InvalidArgument(
+        "--kms-key: must be a full name, projects/…/locations/…/keyRings/…/cryptoKeys/…, or come "
+        "with --kms-keyring, --kms-location and --kms-project, got '{}'",
+        flags.kms_key);
+  }
+  return fmt::format("projects/{}/locations/{}/keyRings/{}/cryptoKeys/{}",
+                     project,
+                     flags.kms_location,
+                     flags.kms_keyring,
+                     flags.kms_key);
+}
+
 void AddRoleFlags(CLI::App& command, const std::string& role, RoleFlags& flags) {
   command.add_option("--" + role + "-machine-type",
                      flags.machine_type,
@@ -114,7 +140,10 @@ void AddJobFlags(CLI::App& command, JobFlags& flags) {
   command.add_option("--labels", flags.labels, "KEY=VALUE, …, for finding it again");
   command.add_option("--service-account", flags.service_account, "Taken, without effect here");
   command.add_option("--network", flags.network, "Taken, without effect here");
-  command.add_option("--kms-key", flags.kms_key, "Taken, without effect here");
+  command.add_option("--kms-key", flags.kms_key, "Taken, without effect here, as are its parts");
+  command.add_option("--kms-keyring", flags.kms_keyring, "Of the key");
+  command.add_option("--kms-location", flags.kms_location, "Of the key");
+  command.add_option("--kms-project", flags.kms_project, "Of the key; default: --project");
   command.add_flag("--enable-web-access", flags.enable_web_access, "Taken, without effect here");
 }
 
@@ -142,7 +171,8 @@ absl::StatusOr<nlohmann::ordered_json> ApplyJobFlags(const std::string& job_id,
   Set(input, "pythonVersion", flags.python_version);
   Set(input, "serviceAccount", flags.service_account);
   Set(input, "network", flags.network);
-  if (!flags.kms_key.empty()) input["encryptionConfig"]["kmsKeyName"] = flags.kms_key;
+  VERNIER_ASSIGN_OR_RETURN(const std::string kms_key, KmsKeyName(flags));
+  if (!kms_key.empty()) input["encryptionConfig"]["kmsKeyName"] = kms_key;
   if (!flags.tpu_tf_version.empty()) input["workerConfig"]["tpuTfVersion"] = flags.tpu_tf_version;
   if (flags.use_chief_in_tf_config) input["useChiefInTfConfig"] = true;
   if (flags.enable_web_access) input["enableWebAccess"] = true;

@@ -39,7 +39,11 @@ struct JobFlags {
   std::vector<std::string> labels;  // "owner=alice"
   std::string service_account;
   std::string network;
-  std::string kms_key;
+  std::string kms_key;  // Its full name, or the last part of it, with the others.
+  std::string kms_keyring;
+  std::string kms_location;
+  std::string kms_project;
+  std::string project;  // Also of the key, where kms_project is not set.
   bool enable_web_access = false;
   std::vector<std::string> args;  // After "--".
 };

@@ -1,13 +1,16 @@
 #include "src/cli/job_logs.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "fmt/format.h"
-#include "src/cli/interrupts.h"
 #include "src/cli/log_text.h"
+#include "src/cli/replica_choice.h"
 #include "src/cli/resources.h"
 #include "src/cli/stream.h"
 #include "src/cli/terminal/text.h"
@@ -22,82 +25,144 @@ using LogStream = Stream<v1::LogLine>;
 constexpr absl::Duration kLook = absl::Milliseconds(500);
 constexpr absl::Duration kPatience = absl::Milliseconds(20);
 
-// What the log service calls a replica: "master-replica-0".
-std::string TaskName(const v1::LogLine& line) {
-  const std::string role = line.role() == "chief" ? "master" : line.role();
-  return fmt::format("{}-replica-{}", role, line.index());
-}
+absl::Time TimeOf(const v1::LogLine& line) { return wire::DecodeTime(line.time()); }
+
+// What is read of one trial: its attempts one after another.
+struct Followed {
+  TrialNumber trial;
+  std::string name;
+  std::vector<AttemptNumber> attempts;  // That there are so far.
+  bool is_over = false;                 // There will be no more.
+  std::size_t opened = 0;               // Of the attempts; the last of them is being read
+  std::unique_ptr<LogStream> stream;    // here, unless it was read to its end.
+  std::optional<v1::LogLine> line;      // Read, and to be printed next.
+  bool is_quiet = false;                // Nothing came in time.
+
+  bool is_done() const { return is_over && opened == attempts.size() && !stream && !line; }
+  // What is being read has ended, so that it comes without delay.
+  bool is_settled() const { return is_over || opened < attempts.size(); }
+};
 
 class JobLogs {
  public:
-  JobLogs(Context& context, Connection& connection, const JobLogOptions& options)
+  JobLogs(Context& context,
+          Connection& connection,
+          const JobLogOptions& options,
+          Interrupts& interrupts)
       : context_(context),
         connection_(connection),
         options_(options),
+        interrupts_(interrupts),
         runs_(options.live || !connection.is_embedded()) {}
 
   absl::StatusOr<Study> Run(const std::string& name) {
-    Interrupts interrupts;
     while (true) {
       VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection_, name));
-      VERNIER_RETURN_IF_ERROR(FollowNewTrials(study));
-      VERNIER_RETURN_IF_ERROR(PrintWhatCame());
+      VERNIER_RETURN_IF_ERROR(LookForAttempts(study));
+      VERNIER_ASSIGN_OR_RETURN(const bool has_more, PrintWhatCame());
       const bool over = IsFinished(study.study.state) || !runs_;
-      if ((over && followed_.empty()) || interrupts.count() > 0) return study.study;
-      interrupts.Wait(followed_.empty() ? kLook : kPatience);
+      if (over && IsAllPrinted()) return study.study;
+      if (interrupts_.count() > 0) {
+        if (!options_.live) return study.study;
+        VERNIER_RETURN_IF_ERROR(BringDown(name));
+      }
+      if (!has_more) interrupts_.Wait(IsAllPrinted() ? kLook : kPatience);
     }
   }
 
  private:
-  struct Followed {
-    TrialNumber trial;
-    std::unique_ptr<LogStream> stream;
-  };
+  // Once; its last words are still to be printed.
+  absl::Status BringDown(const std::string& name) {
+    if (std::exchange(is_stopping_, true)) return absl::OkStatus();
+    return StopStudy(connection_, name, "interrupted");
+  }
 
-  absl::Status FollowNewTrials(const StudyRecord& study) {
+  absl::Status LookForAttempts(const StudyRecord& study) {
     VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection_, study, {}));
     for (const TrialRecord& trial : trials) {
-      if (trial.trial.attempts.empty() || !known_.insert(trial.trial.number).second) continue;
-      v1::StreamTrialLogsRequest request;
-      request.set_name(trial.message.name());
-      request.set_follow(runs_);
-      followed_.push_back({trial.trial.number,
-                           std::make_unique<LogStream>(
-                               [&](grpc::ClientContext* call, grpc::CompletionQueue* queue) {
-                                 return connection_.stub().PrepareAsyncStreamTrialLogs(
-                                     call, request, queue);
-                               })});
+      Followed& followed = followed_[trial.trial.number];
+      followed.trial = trial.trial.number;
+      followed.name = trial.message.name();
+      followed.is_over = IsFinished(trial.trial.state) || !runs_;
+      followed.attempts.clear();
+      for (const Attempt& attempt : trial.trial.attempts) {
+        followed.attempts.push_back(attempt.number);
+      }
     }
     return absl::OkStatus();
   }
 
-  absl::Status PrintWhatCame() {
-    for (Followed& followed : followed_) {
-      v1::LogLine line;
-      while (true) {
-        VERNIER_ASSIGN_OR_RETURN(const LogStream::Next next,
-                                 followed.stream->Read(kPatience, line));
-        if (next == LogStream::Next::kEnd) followed.stream.reset();
-        if (next != LogStream::Next::kMessage) break;
-        Print(followed.trial, line);
-      }
+  bool IsAllPrinted() const {
+    return std::ranges::all_of(followed_, [](const auto& entry) { return entry.second.is_done(); });
+  }
+
+  // Prints lines in the order of their times, as far as they have come. Returns whether there may be more at once.
+  absl::StatusOr<bool> PrintWhatCame() {
+    constexpr int kMostLines = 1000;  // Until the next look at study and interrupts.
+    for (auto& [number, followed] : followed_) followed.is_quiet = false;
+    bool has_more = true;
+    for (int i = 0; has_more && i < kMostLines; ++i) {
+      VERNIER_ASSIGN_OR_RETURN(Followed* const next, NextToPrint());
+      has_more = next != nullptr;
+      if (has_more) Print(next->trial, *std::exchange(next->line, std::nullopt));
     }
-    std::erase_if(followed_, [](const Followed& followed) { return followed.stream == nullptr; });
+    context_.console().out.flush();
+    return has_more;
+  }
+
+  absl::StatusOr<Followed*> NextToPrint() {
+    Followed* first = nullptr;
+    for (auto& [number, followed] : followed_) {
+      VERNIER_RETURN_IF_ERROR(ReadLine(followed));
+      if (!followed.line) continue;
+      if (first == nullptr || TimeOf(*followed.line) < TimeOf(*first->line)) first = &followed;
+    }
+    return first;
+  }
+
+  // Reads on to the next line that is wanted, through the attempts there are.
+  absl::Status ReadLine(Followed& followed) {
+    while (!followed.line && !followed.is_quiet) {
+      if (followed.stream == nullptr && !OpenNext(followed)) return absl::OkStatus();
+      v1::LogLine line;
+      VERNIER_ASSIGN_OR_RETURN(
+          const LogStream::Next next,
+          followed.stream->Read(followed.is_settled() ? kLook : kPatience, line));
+      if (next == LogStream::Next::kEnd) followed.stream.reset();
+      if (next == LogStream::Next::kQuiet) followed.is_quiet = true;
+      if (next == LogStream::Next::kMessage && IsWanted(line)) followed.line = std::move(line);
+    }
     return absl::OkStatus();
+  }
+
+  // False: there is none, yet.
+  bool OpenNext(Followed& followed) {
+    if (followed.opened == followed.attempts.size()) return false;
+    v1::StreamTrialLogsRequest request;
+    request.set_name(followed.name);
+    request.set_attempt(followed.attempts[followed.opened++].value());
+    request.set_follow(runs_);
+    followed.stream =
+        std::make_unique<LogStream>([&](grpc::ClientContext* call, grpc::CompletionQueue* queue) {
+          return connection_.stub().PrepareAsyncStreamTrialLogs(call, request, queue);
+        });
+    return true;
+  }
+
+  bool IsWanted(const v1::LogLine& line) const {
+    return options_.task.empty() || options_.task == TaskName(line.role(), line.index());
   }
 
   void Print(TrialNumber trial, const v1::LogLine& line) {
-    if (!options_.task.empty() && options_.task != TaskName(line)) return;
     if (options_.plain) {
       (line.is_stderr() ? context_.console().err : context_.console().out) << line.text() << '\n';
       return;
     }
-    const absl::Time time = wire::DecodeTime(line.time());
     const std::string head =
         fmt::format("{:<8} {} {:<20} {:>4}  ",
                     SeverityText(line),
-                    absl::FormatTime("%Y-%m-%d %H:%M:%S %z", time, context_.zone()),
-                    TaskName(line),
+                    absl::FormatTime("%Y-%m-%d %H:%M:%S %z", TimeOf(line), context_.zone()),
+                    TaskName(line.role(), line.index()),
                     trial.value());
     std::string text;
     for (const std::string_view part : MessageLines(line)) {
@@ -111,9 +176,10 @@ class JobLogs {
   Context& context_;
   Connection& connection_;
   const JobLogOptions& options_;
+  Interrupts& interrupts_;
   const bool runs_;  // Somebody runs the job: it will end.
-  std::set<TrialNumber> known_;
-  std::vector<Followed> followed_;
+  bool is_stopping_ = false;
+  std::map<TrialNumber, Followed> followed_;
 };
 
 }  // namespace
@@ -121,8 +187,9 @@ class JobLogs {
 absl::StatusOr<Study> StreamJobLogs(Context& context,
                                     Connection& connection,
                                     const std::string& study,
-                                    const JobLogOptions& options) {
-  return JobLogs(context, connection, options).Run(study);
+                                    const JobLogOptions& options,
+                                    Interrupts& interrupts) {
+  return JobLogs(context, connection, options, interrupts).Run(study);
 }
 
 }  // namespace vernier::cli

@@ -8,11 +8,16 @@
 #include "fmt/ranges.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
+#include "src/cli/gcloud_flags.h"
+#include "src/cli/hint.h"
+#include "src/cli/interrupts.h"
 #include "src/cli/job_description.h"
 #include "src/cli/job_flags.h"
+#include "src/cli/job_list.h"
 #include "src/cli/job_logs.h"
 #include "src/cli/job_packages.h"
 #include "src/cli/label_flags.h"
+#include "src/cli/replica_choice.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_source.h"
 #include "src/cli/temporary_folder.h"
@@ -22,6 +27,7 @@
 #include "src/jobs/resolution.h"
 #include "src/wire/names.h"
 #include "src/wire/study_proto.h"
+#include "vernier/core/error.h"
 
 // Training jobs as users of `gcloud ai-platform jobs` know them: the same commands, flags and answers. A job is a study
 // that runs a training job.
@@ -35,6 +41,7 @@ using Stub = Connection::Stub;
 struct SubmitArgs {
   std::string id;
   JobFlags job;
+  GcloudFlags gcloud;
   std::string staging_bucket;
   bool stream_logs = false;
   bool async = false;
@@ -43,7 +50,9 @@ struct SubmitArgs {
 absl::StatusOr<Json> ReadConfig(const std::string& path) {
   if (path.empty()) return Json::object();
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadInput(path, "configuration of a job"));
-  return codec::ReadDocument(text, "--config");
+  absl::StatusOr<Json> config = codec::ReadDocument(text, path);
+  if (config.ok() || GetField(config.status()) == path) return config;
+  return InvalidArgument("{}: {}", path, std::string(config.status().message()));  // A line.
 }
 
 // The packages to send: those of the flags, or else those files that the configuration names.
@@ -64,6 +73,7 @@ absl::StatusOr<std::vector<std::string>> PackagesOf(const JobFlags& flags,
 
 absl::StatusOr<StudySpec> MakeSpec(Connection& connection, Context& context, SubmitArgs args) {
   args.job.args = context.flags().user_args;
+  args.job.project = args.gcloud.project;
   VERNIER_ASSIGN_OR_RETURN(Json config, ReadConfig(args.job.config));
   VERNIER_ASSIGN_OR_RETURN(Json job, ApplyJobFlags(args.id, std::move(config), args.job));
   Json& input = job["trainingInput"];
@@ -86,17 +96,49 @@ absl::StatusOr<Json> LookAt(Connection& connection, const std::string& id) {
   return JobToJson(study, trials);
 }
 
-void PrintJob(Context& context, const Json& job) {
+void PrintJob(Context& context, const Projection& projection, const Json& job) {
+  if (PrintProjected(projection, job, context.output())) return;
   context.output().Item(codec::JsonToYaml(job), job);
+}
+
+absl::Status ExplainTaken(const std::string& id, absl::Status status) {
+  if (GetReason(status) != Reason::kStudyExists) return status;
+  return WithHint(
+      std::move(status),
+      fmt::format("choose another JOB, or look at that one with `vernier jobs describe {}`", id));
+}
+
+// What is said of a job that was submitted, or has ended.
+Json Brief(const Json& job) {
+  Json brief = Json::object();
+  for (const char* key : {"jobId", "state", "startTime", "endTime", "errorMessage"}) {
+    if (job.contains(key)) brief[key] = job[key];
+  }
+  return brief;
+}
+
+absl::StatusOr<ExitCode> StreamToTheEnd(Context& context,
+                                        Connection& connection,
+                                        const std::string& id,
+                                        const Projection& projection) {
+  Interrupts interrupts;
+  VERNIER_RETURN_IF_ERROR(StreamJobLogs(context, connection, id, {}, interrupts).status());
+  VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, id));
+  PrintJob(context, projection, Brief(job));
+  if (job["state"] == "SUCCEEDED") return ExitCode::kOk;
+  if (interrupts.count() == 0) return ExitCode::kFailed;
+  context.console().err << fmt::format("leaving; the server goes on with job '{}'\n", id);
+  return ExitCode::kInterrupted;
 }
 
 absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
   if (args.async && args.stream_logs) {
     return InvalidArgument("--async: cannot go with --stream-logs");
   }
+  VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeSpec(connection, context, args));
-  VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec).status());
+  VERNIER_RETURN_IF_ERROR(ExplainTaken(spec.name, CreateStudy(connection, spec).status()));
 
   std::ostream& err = context.console().err;
   err << fmt::format("Job [{}] submitted successfully.\n", spec.name);
@@ -104,81 +146,79 @@ absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
   if (!idle.empty()) err << fmt::format("Without effect here: {}.\n", fmt::join(idle, ", "));
   if (connection.is_embedded()) err << "Nothing runs it yet: `vernier server start` does.\n";
   err << fmt::format("  vernier jobs describe {0}\n  vernier jobs stream-logs {0}\n", spec.name);
-  VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, spec.name));
-  Json brief = Json::object();
-  for (const char* key : {"jobId", "state", "startTime", "endTime"}) {
-    if (job.contains(key)) brief[key] = job[key];
+  if (!args.stream_logs) {
+    VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, spec.name));
+    PrintJob(context, projection, Brief(job));
+    return ExitCode::kOk;
   }
-  PrintJob(context, brief);
-  if (!args.stream_logs) return ExitCode::kOk;
-  VERNIER_ASSIGN_OR_RETURN(const Study study, StreamJobLogs(context, connection, spec.name, {}));
-  return study.state == StudyState::kCompleted ? ExitCode::kOk : ExitCode::kFailed;
+  return StreamToTheEnd(context, connection, spec.name, projection);
 }
 
 struct DescribeArgs {
   std::string id;
   bool summarize = false;
+  GcloudFlags gcloud;
 };
 
 absl::StatusOr<ExitCode> Describe(Context& context, const DescribeArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, args.id));
-  if (args.summarize) {
+  if (!args.summarize) {
+    PrintJob(context, projection, job);
+  } else if (!PrintProjected(projection, job, context.output())) {
     const Console& console = context.console();
     context.output().Item(SummarizeJob(job, {.width = console.width, .color = console.color}), job);
-  } else {
-    PrintJob(context, job);
   }
   return ExitCode::kOk;
 }
 
-absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
+struct ListArgs {
+  Query query;
+  bool uri = false;
+  GcloudFlags gcloud;
+};
+
+absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const auto studies, ListStudies(connection, query));
+  VERNIER_ASSIGN_OR_RETURN(const auto jobs, ListJobs(connection, args.query));
   Table table({{.name = "JOB_ID", .flexible = true}, {.name = "STATUS"}, {.name = "CREATED"}});
   Json items = Json::array();
-  for (const v1::Study& message : studies) {
-    VERNIER_ASSIGN_OR_RETURN(Study study, wire::DecodeStudy(message));
-    if (!study.spec.job) continue;
-    const StudyRecord record{.message = message, .study = std::move(study)};
-    std::vector<TrialRecord> trials;
-    if (!IsFinished(record.study.state) || HasRunningTime(record.study)) {
-      VERNIER_ASSIGN_OR_RETURN(trials, ListTrials(connection, record, {}));
-    }
-    const std::string state = JobState(record.study, trials);
-    const std::string created =
-        absl::FormatTime("%Y-%m-%dT%H:%M:%S", record.study.created, context.zone());
-    table.AddRow({{record.name(), Style::kBold}, {state}, {created}});
-    items.push_back({{"jobId", record.name()}, {"state", state}, {"createTime", created}});
+  for (const auto& [study, state] : jobs) {
+    const std::string& id = study.spec.name;
+    if (args.uri) context.console().out << wire::StudyResource(id) << '\n';
+    table.AddRow({{id, Style::kBold},
+                  {state},
+                  {absl::FormatTime("%Y-%m-%dT%H:%M:%S", study.created, context.zone())}});
+    items.push_back({{"jobId", id}, {"state", state}, {"createTime", TimeText(study.created)}});
+    if (!study.spec.labels.empty()) items.back()["labels"] = study.spec.labels;
   }
+  if (args.uri || PrintProjected(projection, items, context.output())) return ExitCode::kOk;
   context.output().List(table, items);
   return ExitCode::kOk;
 }
 
 struct JobArgs {
   std::string id;
+  GcloudFlags gcloud;
 };
 
 // What has ended already needs no cancelling, and that is no error.
 absl::StatusOr<ExitCode> Cancel(Context& context, const JobArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.id));
-  if (IsFinished(study.study.state)) return ExitCode::kOk;
-  v1::StopStudyRequest request;
-  request.set_name(wire::StudyResource(args.id));
-  request.set_reason("cancelled by the user");
-  request.set_request_id(NewRequestId());
-  const auto stopped = connection.CallOn(args.id, &Stub::StopStudy, request);
-  if (!stopped.ok() && !absl::IsFailedPrecondition(stopped.status())) return stopped.status();
+  VERNIER_RETURN_IF_ERROR(StopStudy(connection, args.id, "cancelled by the user"));
   return ExitCode::kOk;
 }
 
 struct UpdateArgs {
   std::string id;
   LabelFlags labels;
+  GcloudFlags gcloud;
 };
 
 absl::StatusOr<ExitCode> Update(Context& context, const UpdateArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
   v1::UpdateStudyRequest request;
   request.set_name(wire::StudyResource(args.id));
   request.set_request_id(NewRequestId());
@@ -191,7 +231,7 @@ absl::StatusOr<ExitCode> Update(Context& context, const UpdateArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const v1::Study message,
                            connection.CallOn(args.id, &Stub::UpdateStudy, request));
   VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
-  PrintJob(context, {{"jobId", study.spec.name}, {"labels", study.spec.labels}});
+  PrintJob(context, projection, {{"jobId", study.spec.name}, {"labels", study.spec.labels}});
   return ExitCode::kOk;
 }
 
@@ -200,13 +240,31 @@ struct StreamArgs {
   std::string task;
   bool multiline = false;
   int polling_interval = 0;
+  GcloudFlags gcloud;
 };
 
 absl::StatusOr<ExitCode> StreamLogs(Context& context, const StreamArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
+  if (!projection.keys.empty() || projection.format == "none") {
+    return InvalidArgument(
+        "--format: lines of logs come whole, as json, yaml, csv or table, got '{}'",
+        args.gcloud.format);
+  }
+  PrintProjected(projection, Json::object(), context.output());
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, GetStudy(connection, args.id));
+  const StudySpec& spec = record.study.spec;
+  if (!args.task.empty() && spec.job && !HasTask(spec, args.task)) {
+    context.console().err << fmt::format("vernier: --task-name: job '{}' has {}, got '{}'\n",
+                                         args.id,
+                                         DescribeTasks(spec),
+                                         args.task);
+    return ExitCode::kFailed;
+  }
+  const JobLogOptions options = {.task = args.task, .one_line = !args.multiline};
+  Interrupts interrupts;
   VERNIER_RETURN_IF_ERROR(
-      StreamJobLogs(context, connection, args.id, {.task = args.task, .one_line = !args.multiline})
-          .status());
+      StreamJobLogs(context, connection, args.id, options, interrupts).status());
   return ExitCode::kOk;
 }
 
@@ -226,6 +284,20 @@ void AddSubmit(CLI::App& jobs, Action& chosen) {
                        "Taken, without effect here: the server keeps packages");
   training->add_flag("--stream-logs", args->stream_logs, "Show what it prints until it has ended");
   training->add_flag("--async", args->async, "Do not wait; the default");
+  AddGcloudFlags(*training, args->gcloud);
+}
+
+void AddList(CLI::App& jobs, Action& chosen) {
+  auto [list, args] = AddCommand<ListArgs>(jobs, "list", "List jobs", &List, chosen);
+  Query& query = args->query;
+  list->add_option(
+      "--filter", query.filter, "e.g. jobId:census* AND state:FAILED; OR binds tighter than AND");
+  list->add_option("--sort,--sort-by", query.sort, "e.g. -createTime or ~createTime");
+  list->add_option("--limit", query.limit, "At most so many")->check(AtLeast(1));
+  list->add_option("--page-size", query.page_size, "Ask the server for so many at a time")
+      ->check(AtLeast(1));
+  list->add_flag("--uri", args->uri, "Only the resource name of each, studies/JOB");
+  AddGcloudFlags(*list, args->gcloud);
 }
 
 }  // namespace
@@ -240,18 +312,20 @@ void AddJobCommands(CLI::App& root, Action& chosen) {
   describe->add_option("JOB", describe_args->id, "Its id")->required();
   describe->add_flag("--summarize", describe_args->summarize, "As tables");
 
-  auto [list, query] = AddCommand<Query>(*jobs, "list", "List jobs", &List, chosen);
-  AddQueryOptions(
-      *list, "e.g. state = FAILED AND labels.team = vision", "e.g. -create_time", *query);
+  AddGcloudFlags(*describe, describe_args->gcloud);
+
+  AddList(*jobs, chosen);
 
   auto [cancel, cancel_args] =
       AddCommand<JobArgs>(*jobs, "cancel", "Cancel a job", &Cancel, chosen);
   cancel->add_option("JOB", cancel_args->id, "Its id")->required();
+  AddGcloudFlags(*cancel, cancel_args->gcloud);
 
   auto [update, update_args] =
       AddCommand<UpdateArgs>(*jobs, "update", "Change the labels of a job", &Update, chosen);
   update->add_option("JOB", update_args->id, "Its id")->required();
   AddLabelFlags(*update, update_args->labels);
+  AddGcloudFlags(*update, update_args->gcloud);
 
   auto [logs, log_args] = AddCommand<StreamArgs>(
       *jobs, "stream-logs", "Show what a job prints until it has ended", &StreamLogs, chosen);
@@ -262,6 +336,7 @@ void AddJobCommands(CLI::App& root, Action& chosen) {
   logs->add_option("--polling-interval",
                    log_args->polling_interval,
                    "Taken, without effect here: lines come as they are printed");
+  AddGcloudFlags(*logs, log_args->gcloud);
 }
 
 }  // namespace vernier::cli

@@ -1,11 +1,15 @@
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <ostream>
 #include <string>
 #include <system_error>
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
+#include "src/cli/gcloud_flags.h"
+#include "src/cli/interrupts.h"
 #include "src/cli/job_logs.h"
 #include "src/cli/resources.h"
 #include "src/cli/temporary_folder.h"
@@ -23,10 +27,11 @@ struct TrainArgs {
   std::string package_path;
   std::string job_dir;
   bool distributed = false;
-  int workers = 2;
-  int parameter_servers = 2;
-  int evaluators = 0;
+  std::optional<int> workers;
+  std::optional<int> parameter_servers;
+  std::optional<int> evaluators;
   int start_port = 0;
+  GcloudFlags gcloud;
 };
 
 // As it would run as a job, with this host's own interpreter and nothing to be placed for: what it asks for is a label.
@@ -49,17 +54,42 @@ absl::StatusOr<StudySpec> MakeSpec(const TrainArgs& args, const GlobalFlags& fla
     if (count > 0) job.replicas[role].count = count;
   };
   if (args.distributed) {
-    add(Role::kWorker, args.workers);
-    add(Role::kParameterServer, args.parameter_servers);
-    add(Role::kEvaluator, args.evaluators);
+    add(Role::kWorker, args.workers.value_or(2));
+    add(Role::kParameterServer, args.parameter_servers.value_or(2));
+    add(Role::kEvaluator, args.evaluators.value_or(0));
   }
   constexpr double kSomeCpu = 0.01;
   for (auto& [role, replica] : job.replicas) replica.resources.cpus = kSomeCpu;
   return spec;
 }
 
+void WarnOfUnusedCounts(const TrainArgs& args, std::ostream& err) {
+  if (args.distributed) return;
+  const auto warn = [&](const char* flag, const std::optional<int>& count) {
+    if (count) err << fmt::format("vernier: warning: {} is ignored without --distributed\n", flag);
+  };
+  warn("--worker-count", args.workers);
+  warn("--parameter-server-count", args.parameter_servers);
+  warn("--evaluator-count", args.evaluators);
+}
+
+// Streams it to its end. Whatever comes between, nothing of it runs any more when this returns.
+absl::StatusOr<Study> Follow(Context& context, Connection& connection, Interrupts& interrupts) {
+  const absl::StatusOr<Study> study =
+      StreamJobLogs(context, connection, kStudy, {.plain = true, .live = true}, interrupts);
+  if (study.ok()) return study;
+  VERNIER_RETURN_IF_ERROR(StopStudy(connection, kStudy, "its output cannot be shown"));
+  while (true) {
+    VERNIER_ASSIGN_OR_RETURN(const StudyRecord left, GetStudy(connection, kStudy));
+    if (IsFinished(left.study.state)) return study;
+    interrupts.Wait(absl::Milliseconds(100));
+  }
+}
+
 absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeSpec(args, context.flags()));
+  WarnOfUnusedCounts(args, context.console().err);
+  Interrupts interrupts(Interrupts::Heed::kAll);
   VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
   app::ServerOptions options;
   options.store = folder.path() + "/store.db";
@@ -69,9 +99,9 @@ absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   options.control_group = "none";  // What they ask for is made up.
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
   VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec).status());
-  VERNIER_ASSIGN_OR_RETURN(
-      const Study study, StreamJobLogs(context, connection, kStudy, {.plain = true, .live = true}));
+  VERNIER_ASSIGN_OR_RETURN(const Study study, Follow(context, connection, interrupts));
   if (study.state == StudyState::kCompleted) return ExitCode::kOk;
+  if (interrupts.count() > 0) return ExitCodeOfSignal(interrupts.signal_number());
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, kStudy, "1"));
   context.console().err << trial.trial.message << '\n';
   return ExitCode::kFailed;
@@ -105,6 +135,7 @@ void AddLocalCommands(CLI::App& root, Action& chosen) {
                    args->start_port,
                    "They listen from this port on; default: on ports that are free")
       ->check(Port());
+  AddGcloudFlags(*train, args->gcloud);
 }
 
 }  // namespace vernier::cli

@@ -24,9 +24,10 @@ using Stub = Connection::Stub;
 constexpr std::int64_t kPageSize = 1000;
 
 std::int32_t NextPage(const Query& query, std::size_t have) {
-  if (query.limit <= 0) return static_cast<std::int32_t>(kPageSize);
+  const std::int64_t most = query.page_size > 0 ? std::min(query.page_size, kPageSize) : kPageSize;
+  if (query.limit <= 0) return static_cast<std::int32_t>(most);
   const std::int64_t left = query.limit - static_cast<std::int64_t>(have);
-  return static_cast<std::int32_t>(std::min(kPageSize, left));
+  return static_cast<std::int32_t>(std::min(most, left));
 }
 
 bool IsEnough(const Query& query, std::size_t have) {
@@ -36,15 +37,6 @@ bool IsEnough(const Query& query, std::size_t have) {
 absl::StatusOr<TrialRecord> Record(v1::Trial message) {
   VERNIER_ASSIGN_OR_RETURN(Trial trial, wire::DecodeTrial(message));
   return TrialRecord{.message = std::move(message), .trial = std::move(trial)};
-}
-
-// The error with the flag that the user typed, where the service names a field of the request.
-absl::Status NamingFlags(const absl::Status& status) {
-  const std::string field = GetField(status).value_or("");
-  const char* flag = field == "filter" ? "--filter" : field == "order_by" ? "--sort" : nullptr;
-  if (flag == nullptr) return status;
-  const std::string message(status.message());
-  return FieldError(flag, message.substr(field.size() + std::string_view(": ").size()));
 }
 
 absl::StatusOr<std::int64_t> TrialNumberOf(Connection& connection,
@@ -65,6 +57,14 @@ absl::StatusOr<std::int64_t> TrialNumberOf(Connection& connection,
 
 }  // namespace
 
+absl::Status NamingFlags(const absl::Status& status) {
+  const std::string field = GetField(status).value_or("");
+  const char* flag = field == "filter" ? "--filter" : field == "order_by" ? "--sort" : nullptr;
+  if (flag == nullptr) return status;
+  const std::string message(status.message());
+  return FieldError(flag, message.substr(field.size() + std::string_view(": ").size()));
+}
+
 std::string OrderBy(std::string_view sort, std::string_view metric) {
   std::string order;
   while (!sort.empty()) {
@@ -72,7 +72,7 @@ std::string OrderBy(std::string_view sort, std::string_view metric) {
     std::string_view term = sort.substr(0, comma);
     sort.remove_prefix(comma == std::string_view::npos ? sort.size() : comma + 1);
     term.remove_prefix(std::min(term.find_first_not_of(' '), term.size()));
-    const bool descending = term.starts_with('-');
+    const bool descending = term.starts_with('-') || term.starts_with('~');
     if (descending) term.remove_prefix(1);
     if (!order.empty()) order += ", ";
     order += term == "objective" && !metric.empty() ? fmt::format("metrics.{}", metric)
@@ -118,6 +118,17 @@ absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view na
   return StudyRecord{.message = std::move(message),
                      .study = std::move(study),
                      .outcome_constraints = std::move(constraints)};
+}
+
+absl::Status StopStudy(Connection& connection, std::string_view name, std::string_view reason) {
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, name));
+  if (IsFinished(study.study.state)) return absl::OkStatus();
+  v1::StopStudyRequest request;
+  request.set_name(wire::StudyResource(name));
+  request.set_reason(std::string(reason));
+  request.set_request_id(NewRequestId());
+  const auto stopped = connection.CallOn(name, &Stub::StopStudy, request);
+  return absl::IsFailedPrecondition(stopped.status()) ? absl::OkStatus() : stopped.status();
 }
 
 absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const Query& query) {

@@ -22,12 +22,16 @@ namespace vernier::cli {
 
 // What a list shows: the words of --filter, --sort and --limit.
 struct Query {
-  std::string filter;      // AIP-160.
-  std::string sort;        // "-objective,number": "-" for descending.
-  std::int64_t limit = 0;  // 0: all.
+  std::string filter;          // AIP-160.
+  std::string sort;            // "-objective,number": "-" for descending.
+  std::int64_t limit = 0;      // 0: all.
+  std::int64_t page_size = 0;  // How many to ask for at once; 0: as many as a page takes.
 };
 
-// "-objective,number" as AIP's "metrics.accuracy desc, number". Without a metric "objective" is a column like any other.
+// The error with the flag that the user typed, where it names the field of a request.
+absl::Status NamingFlags(const absl::Status& status);
+
+// "-objective,number", or "~objective,number" as gcloud has it, as AIP's "metrics.accuracy desc, number". Without a metric "objective" is a column like any other.
 std::string OrderBy(std::string_view sort, std::string_view metric = {});
 
 // Both forms of a study: the message, and what it means.
@@ -52,6 +56,8 @@ absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view na
 absl::StatusOr<v1::Study> CreateStudy(Connection& connection,
                                       const StudySpec& spec,
                                       bool validate_only = false);
+// Stops what of it is under way, for good. One that has ended stays as it is, and that is no error.
+absl::Status StopStudy(Connection& connection, std::string_view name, std::string_view reason);
 absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const Query& query);
 
 // Both forms of a trial.

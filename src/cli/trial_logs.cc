@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
 #include "src/cli/log_text.h"
+#include "src/cli/replica_choice.h"
 #include "src/cli/resources.h"
 #include "src/cli/terminal/text.h"
 #include "src/core/status.h"
@@ -79,16 +81,64 @@ bool HasSeveralReplicas(const Trial& trial, const LogArgs& args) {
   return trial.attempts.back().placement.size() > 1;
 }
 
+// What is wrong with the choice of replicas; empty: nothing.
+std::string MissingReplica(const StudySpec& spec, const LogArgs& args) {
+  if (args.role.empty() || !spec.job || HasReplica(spec, args.role, args.index)) return "";
+  const bool has_role = HasReplica(spec, args.role, std::nullopt);
+  return fmt::format("{}: study '{}' has {}, got '{}'",
+                     has_role ? "--index" : "--role",
+                     args.study,
+                     DescribeReplicas(spec),
+                     has_role ? std::to_string(*args.index) : args.role);
+}
+
+// Whether the attempt asked for may still come.
+bool IsAwaited(const Trial& trial, const LogArgs& args) {
+  return !IsFinished(trial.state) && std::ranges::none_of(trial.attempts, [&](const Attempt& a) {
+    return a.number == AttemptNumber(args.attempt);
+  });
+}
+
+// The trial, once it has the attempt asked for or has ended. As with any log that is followed, Ctrl-C ends the command.
+absl::StatusOr<TrialRecord> AwaitAttempt(Connection& connection, const LogArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  VERNIER_ASSIGN_OR_RETURN(TrialRecord trial, GetTrial(connection, args.study, args.trial));
+  if (!IsAwaited(trial.trial, args)) return trial;
+  v1::WatchStudyRequest request;
+  request.set_name(study.message.name());
+  request.set_after_event(study.study.last_event.value());
+  request.set_follow(true);
+  grpc::ClientContext call;
+  const auto events = connection.stub().WatchStudy(&call, request);
+  v1::StudyEvent event;
+  while (IsAwaited(trial.trial, args) && events->Read(&event)) {
+    if (event.trial() != trial.trial.number.value()) continue;
+    VERNIER_ASSIGN_OR_RETURN(
+        trial, GetTrial(connection, args.study, std::to_string(trial.trial.number.value())));
+  }
+  call.TryCancel();
+  return trial;
+}
+
 absl::StatusOr<ExitCode> Logs(Context& context, const LogArgs& args) {
   if (args.index && args.role.empty()) {
     return InvalidArgument("--index: {} needs --role to say of which role", *args.index);
   }
   VERNIER_ASSIGN_OR_RETURN(v1::StreamTrialLogsRequest request, Request(args, context.Now()));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
-  request.set_name(trial.message.name());
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  if (const std::string missing = MissingReplica(study.study.spec, args); !missing.empty()) {
+    context.console().err << fmt::format("vernier: {}\n", missing);
+    return ExitCode::kFailed;
+  }
   // With no server about, nobody records the trial's end, and following would never end either.
-  request.set_follow(args.follow && !connection.is_embedded());
+  const bool follow = args.follow && !connection.is_embedded();
+  VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial,
+                           follow&& args.attempt > 0
+                               ? AwaitAttempt(connection, args)
+                               : GetTrial(connection, args.study, args.trial));
+  request.set_name(trial.message.name());
+  request.set_follow(follow);
   grpc::ClientContext call;
   const auto reader = connection.stub().StreamTrialLogs(&call, request);
   const bool name_replica = HasSeveralReplicas(trial.trial, args);

@@ -19,7 +19,8 @@ enum class ColumnType {
   kTime,
   kStudyState,
   kTrialState,
-  kAny,  // As the row has it: a parameter's value.
+  kJobState,  // As AI Platform Training has them.
+  kAny,       // As the row has it: a parameter's value.
 };
 
 // What a row holds in a column. Empty: nothing.

@@ -49,7 +49,7 @@ struct CellComparison {
   }
   bool operator()(const std::string& cell) const {
     if (node.comparator != Comparator::kHas) return Holds(node.comparator, cell, node.text);
-    return absl::StrContains(absl::AsciiStrToLower(cell), absl::AsciiStrToLower(node.text));
+    return HasText(cell, node.text);
   }
 };
 
@@ -81,6 +81,14 @@ bool Evaluate(const FilterNode& node, const Filter::Reader& read) {
 }
 
 }  // namespace
+
+bool HasText(std::string_view cell, std::string_view written) {
+  const bool is_prefix = written.ends_with('*');
+  if (is_prefix) written.remove_suffix(1);
+  const std::string text = absl::AsciiStrToLower(std::string(cell));
+  const std::string part = absl::AsciiStrToLower(std::string(written));
+  return is_prefix ? text.starts_with(part) : absl::StrContains(text, part);
+}
 
 absl::StatusOr<Filter> Filter::Parse(std::string_view text, const ColumnSet& columns) {
   VERNIER_ASSIGN_OR_RETURN(FilterNode root, ParseFilter(text, columns));

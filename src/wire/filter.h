@@ -14,6 +14,7 @@
 //   state = COMPLETED AND metrics.accuracy > 0.9
 //   parameters.optimizer = "adam" OR NOT create_time >= "2026-11-21T00:00:00Z"
 //   message : "out of memory"        text contains
+//   name : census*                   text begins with
 //   metrics.loss : *                 has a value
 //
 // Terms beside each other are joined by AND; as in AIP-160, OR binds tighter than AND. Text is compared as it is but for
@@ -32,6 +33,9 @@ struct FilterNode {
   std::optional<double> number;    // The text as a number, if it is one.
   std::optional<absl::Time> time;  // The text as a time, for columns of times.
 };
+
+// What `:` asks of a text: that it contains what is written, or, before a `*` at the end, begins with it; in any case.
+bool HasText(std::string_view cell, std::string_view written);
 
 class Filter {
  public:

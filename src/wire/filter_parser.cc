@@ -1,5 +1,6 @@
 #include "src/wire/filter_parser.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "vernier/core/error.h"
 
 namespace vernier::wire {
@@ -92,12 +94,24 @@ std::optional<Comparator> ComparatorOf(const Token& token) {
   return std::nullopt;
 }
 
+constexpr std::string_view kJobStates[] = {
+    "QUEUED", "PREPARING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLING", "CANCELLED"};
+
+bool MayBe(const FilterNode& node, std::string_view state) {
+  return node.comparator == Comparator::kHas ? HasText(state, node.text) : state == node.text;
+}
+
 template <typename State, typename Name>
-bool IsState(std::string_view text, State last, Name name) {
+bool MayBeState(const FilterNode& node, State last, Name name) {
   for (int i = 0; i <= static_cast<int>(last); ++i) {
-    if (name(static_cast<State>(i)) == text) return true;
+    if (MayBe(node, name(static_cast<State>(i)))) return true;
   }
   return false;
+}
+
+bool MayBeJobState(const FilterNode& node) {
+  return std::ranges::any_of(kJobStates,
+                             [&](std::string_view state) { return MayBe(node, state); });
 }
 
 // Checks that the value can be compared with what the column holds.
@@ -113,12 +127,16 @@ absl::Status CheckValue(ColumnType type, const FilterNode& node) {
       return node.time.has_value() ? absl::OkStatus()
                                    : mismatch("a quoted time such as \"2026-11-21T04:30:00Z\"");
     case ColumnType::kStudyState:
-      return IsState(node.text, StudyState::kFailed, &StudyStateName) ? absl::OkStatus()
-                                                                      : mismatch("a study's state");
+      return MayBeState(node, StudyState::kFailed, &StudyStateName) ? absl::OkStatus()
+                                                                    : mismatch("a study's state");
     case ColumnType::kTrialState:
-      return IsState(node.text, TrialState::kCancelled, &TrialStateName)
+      return MayBeState(node, TrialState::kCancelled, &TrialStateName)
                  ? absl::OkStatus()
                  : mismatch("a trial's state");
+    case ColumnType::kJobState:
+      return MayBeJobState(node)
+                 ? absl::OkStatus()
+                 : mismatch(fmt::format("a job's state, one of {}", fmt::join(kJobStates, ", ")));
     case ColumnType::kText:
     case ColumnType::kAny:
       return absl::OkStatus();

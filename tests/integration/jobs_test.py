@@ -2,7 +2,7 @@
 """Submits training jobs as users of AI Platform Training do: a package, flags, a configuration file; by a daemon.
 
 The package holds a trainer that says what it was given. Checked: what each replica got, the job as it is described, its
-logs and their task names, cancelling, what is refused, and the documented examples of 13 replicas and 40 GPUs, by file and
+logs and their task names, cancelling, what is refused, interrupting `local train`, and the documented examples of 13 replicas and 40 GPUs, by file and
 by flags, on declared devices, their CPUs and memory scaled to this host.
 usage: jobs_test.py BIN_DIR
 """
@@ -11,6 +11,8 @@ import argparse
 import json
 import os
 import pathlib
+import pty
+import signal
 import subprocess
 import sys
 import tempfile
@@ -48,6 +50,27 @@ if task["type"] == "chief":
 else:
     import time
     time.sleep(1000)
+'''
+
+# Says that it is there, and its last words when it is told to end; with --deaf it is not to be told, nor
+# its child.
+PATIENT = '''\
+import argparse, json, os, signal, subprocess, sys, time
+parser = argparse.ArgumentParser()
+parser.add_argument("--folder", required=True)
+parser.add_argument("--deaf", action="store_true")
+args = parser.parse_args()
+def end(*_):
+    print("last words", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, signal.SIG_IGN if args.deaf else end)
+if args.deaf:
+    subprocess.Popen(["sleep", "1000"], start_new_session=True)
+task = json.loads(os.environ["TF_CONFIG"])["task"]
+open(os.path.join(args.folder, f"there-{task.get('type', 'chief')}-{task.get('index', 0)}"), "w").close()
+while True:
+    print("going on", flush=True)
+    time.sleep(0.1)
 '''
 
 CONFIG = """\
@@ -169,6 +192,9 @@ def test_tuning(jobs):
         chief = jobs.said("tuned")[f"{trial['trialId']}-chief-0"]
         assert chief["argv"][-1] == f"--lr={trial['hyperparameters']['lr']}", chief["argv"]
         assert chief["argv"][-2] == str(jobs.folder / "out" / trial["trialId"]), chief["argv"]
+    lines = [json.loads(line) for line in jobs.run("-o", "jsonl", "jobs", "stream-logs", "tuned").stdout.splitlines()]
+    times = [line["time"] for line in lines]
+    assert len(lines) >= 3 * 2 * 2 and times == sorted(times), times  # Of all trials together.
     summary = jobs.run("jobs", "describe", "tuned", "--summarize").stdout
     assert "SUCCEEDED" in summary and "lr=" in summary, summary
 
@@ -198,7 +224,7 @@ def test_running_time(jobs):
             ("limited_tuned", limited + "  hyperparameters:" + tuned, "time budget of 2s spent")):
         (jobs.folder / f"{name}.yaml").write_text(config)
         jobs.run("jobs", "submit", "training", name, "--package-path", "trainer", "--module-name", "trainer.slow",
-                 "--config", f"{name}.yaml", "--stream-logs", code=1 if name == "limited" else 0)
+                 "--config", f"{name}.yaml", "--stream-logs", code=1)
         job = jobs.describe(name)
         assert (job["state"], job["errorMessage"]) == ("CANCELLED", reason), job
         listed = {job["jobId"]: job["state"] for job in json.loads(jobs.run("-o", "json", "jobs", "list").stdout)}
@@ -212,8 +238,64 @@ def test_failure(jobs):
     result = jobs.run("jobs", "submit", "training", "bad", "--package-path", "trainer", "--module-name", "trainer.bad",
                       "--stream-logs", code=1)
     assert "submitted successfully" in result.stderr
+    assert "state: FAILED" in result.stdout and "status of 3" in result.stdout, result.stdout
     message = jobs.describe("bad")["errorMessage"]
     assert message == "The replica chief 0 exited with a non-zero status of 3. Termination reason: Error.", message
+
+
+def test_attempts(jobs):
+    """What crashed is run again; its logs are those of all attempts, while it runs and afterwards."""
+    (jobs.folder / "trainer" / "crash.py").write_text(
+        "import os\nnumber = int(os.environ['VERNIER_ATTEMPT'])\nprint('attempt', number, flush=True)\n"
+        "if number < 3:\n    os.abort()\n")
+    words = ("jobs", "submit", "training", "crashing", "--package-path", "trainer", "--module-name", "trainer.crash")
+    live = jobs.run(*words, "--stream-logs").stdout
+    for said in (live, jobs.run("jobs", "stream-logs", "crashing").stdout):
+        attempts = [line.split("attempt ")[1] for line in said.splitlines() if "  attempt " in line]
+        assert attempts == ["1", "2", "3"], said
+
+
+def test_awaited_attempt(jobs):
+    """Whoever follows an attempt before it exists gets its lines once it does; or hears that it never came."""
+    go_on = jobs.folder / "go-on"
+    (jobs.folder / "trainer" / "held.py").write_text(
+        "import os, time\n"
+        f"while not os.path.exists({str(go_on)!r}):\n    time.sleep(0.02)\n"
+        "print('attempt', os.environ['VERNIER_ATTEMPT'], flush=True)\n"
+        "if os.environ['VERNIER_ATTEMPT'] == '1':\n    os.abort()\n")
+    jobs.run("jobs", "submit", "training", "held", "--package-path", "trainer", "--module-name", "trainer.held")
+    wait_until(lambda: jobs.describe("held")["state"] == "RUNNING", "the held job runs")
+    command = [jobs.vernier, "--store", jobs.daemon.store, "trial", "logs", "held", "1", "-f", "--attempt"]
+    with subprocess.Popen([*command, "2"], stdout=subprocess.PIPE, text=True) as second, \
+            subprocess.Popen([*command, "7"], stderr=subprocess.PIPE, text=True) as seventh:
+        for _ in range(3):  # Other commands come and go meanwhile.
+            assert jobs.describe("held")["state"] == "RUNNING"
+        assert second.poll() is None and seventh.poll() is None
+        go_on.touch()
+        assert second.communicate(timeout=60)[0] == "attempt 2\n" and second.returncode == 0
+        assert "trial 1 has no attempt 7" in seventh.communicate(timeout=60)[1] and seventh.returncode == 3
+
+
+def test_uninstallable(jobs):
+    """A package that pip cannot install fails the job before anything could print."""
+    package = jobs.folder / "broken-0.1.tar.gz"
+    package.write_text("no archive\n")
+    result = jobs.run("-o", "json", "jobs", "submit", "training", "uninstallable", "--packages", package, "--module-name", "a",
+                      "--stream-logs", code=1)
+    said = json.loads(result.stdout)
+    assert said["jobId"] == "uninstallable" and said["state"] == "FAILED" and "broken" in said["errorMessage"], said
+
+
+def test_interrupted_stream(jobs):
+    command = [jobs.vernier, "--store", jobs.daemon.store, "jobs", "submit", "training", "watched", "--package-path",
+               "trainer", "--module-name", "trainer.slow", "--stream-logs"]
+    with subprocess.Popen(command, cwd=jobs.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert "begun" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "the server goes on with job 'watched'" in err, (process.returncode, err)
+    assert "state: RUNNING" in out and jobs.describe("watched")["state"] == "RUNNING", out
+    jobs.run("jobs", "cancel", "watched")
 
 
 def test_refusals(jobs):
@@ -249,6 +331,81 @@ def test_local_train(bin_dir, folder):
     assert 27182 <= ports[0] and ports[-1] < 27182 + 200, ports
 
 
+class Interrupted:
+    """A `local train` of four replicas, all of which run, with a folder for temporary files that nobody else uses."""
+
+    def __init__(self, bin_dir, folder, name, *args):
+        self.temporary = folder / f"tmp-{name}"
+        self.there = folder / f"there-{name}"
+        self.temporary.mkdir()
+        self.there.mkdir()
+        (folder / "trainer" / "patient.py").write_text(PATIENT)
+        self.command = [str(bin_dir / "vernier"), "local", "train", "--module-name", "trainer.patient", "--package-path",
+                        str(folder / "trainer"), "--distributed", "--worker-count", "2", "--parameter-server-count", "1",
+                        "--", "--folder", str(self.there), *args]
+        self.env = {**os.environ, "TMPDIR": str(self.temporary)}
+
+    def wait_until_there(self):
+        wait_until(lambda: len(list(self.there.iterdir())) == 4, "not all four replicas of local train started")
+        assert len(self.processes()) >= 8, self.processes()  # Each and its supervisor.
+
+    def processes(self):
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if os.fsencode(f"TMPDIR={self.temporary}") in (process / "environ").read_bytes().split(b"\0"):
+                    found.append(int(process.name))
+            except OSError:
+                continue
+        return found
+
+    def check(self, code, number):
+        assert code == 128 + number, (self.command, code)
+        assert not list(self.temporary.iterdir()), list(self.temporary.iterdir())
+        # The supervisors say that their replicas have ended, and then end themselves.
+        wait_until(lambda: not self.processes(), f"processes of an interrupted run go on: {self.processes()}", seconds=5)
+
+
+def test_interrupted_local_train(bin_dir, folder):
+    run = Interrupted(bin_dir, folder, "terminal")
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(run.command[0], run.command, run.env)
+    run.wait_until_there()
+    os.write(terminal, b"\x03")
+    said = b""
+    try:
+        while part := os.read(terminal, 65536):
+            said += part
+    except OSError:
+        pass  # The other end of the terminal is closed.
+    run.check(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), signal.SIGINT)
+    assert said.count(b"last words") == 4, said
+    for name, number, args in (("terminated", signal.SIGTERM, ["--deaf"]), ("hung_up", signal.SIGHUP, []),
+                               ("unread", signal.SIGPIPE, [])):
+        run = Interrupted(bin_dir, folder, name, *args)
+        ours, theirs = os.pipe()
+        with subprocess.Popen(run.command, env=run.env, stdout=theirs) as process:
+            os.close(theirs)
+            run.wait_until_there()
+            if number == signal.SIGPIPE:
+                os.close(ours)  # Which comes to who writes what nobody reads.
+            else:
+                process.send_signal(number)
+            process.wait(timeout=60)
+            run.check(process.returncode, number)
+        if number != signal.SIGPIPE:
+            os.close(ours)
+
+
+def test_ignored_counts(bin_dir, folder):
+    result = subprocess.run([bin_dir / "vernier", "local", "train", "--module-name", "trainer.bad", "--package-path",
+                             folder / "trainer", "--worker-count", "3"], capture_output=True, text=True, check=False,
+                            timeout=120)
+    assert "warning: --worker-count is ignored without --distributed" in result.stderr, result.stderr
+    assert "exited with a non-zero status of 3" in result.stderr and result.returncode == 1, result
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bin_dir", type=pathlib.Path)
@@ -267,10 +424,16 @@ def main():
             test_cancel_and_list(jobs)
             test_running_time(jobs)
             test_failure(jobs)
+            test_attempts(jobs)
+            test_awaited_attempt(jobs)
+            test_uninstallable(jobs)
+            test_interrupted_stream(jobs)
             test_refusals(jobs)
         finally:
             daemon.stop()
         test_local_train(args.bin_dir, folder)
+        test_interrupted_local_train(args.bin_dir, folder)
+        test_ignored_counts(args.bin_dir, folder)
     print("ok")
     return 0
 

@@ -19,13 +19,6 @@ constexpr std::array<std::pair<std::string_view, Format>, 5> kFormats = {{{"tabl
                                                                           {"csv", Format::kCsv},
                                                                           {"yaml", Format::kYaml}}};
 
-// A plain value as a field of CSV, before quoting.
-std::string PlainText(const ordered_json& value) {
-  if (value.is_null()) return "";
-  if (value.is_string()) return value.get<std::string>();
-  return ToJsonLine(value);
-}
-
 std::string QuoteCsv(const std::string& field) {
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string quoted = "\"";
@@ -185,6 +178,12 @@ std::string ToCsv(const ordered_json& rows, bool headers) {
     text += CsvLine(fields);
   }
   return text;
+}
+
+std::string PlainText(const ordered_json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  return ToJsonLine(value);
 }
 
 std::string ToJsonLine(const ordered_json& item) {

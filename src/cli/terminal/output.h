@@ -39,6 +39,9 @@ class Output {
 
   Console& console() { return console_; }
   Format format() const { return options_.format; }
+  // For a command that has flags of its own for it.
+  void set_options(OutputOptions options) { options_ = options; }
+  const OutputOptions& options() const { return options_; }
   bool is_table() const { return options_.format == Format::kTable; }
 
   // A list: table, JSON array, one JSON object a line, CSV rows, YAML sequence. CSV shows `rows`: flat objects, whose
@@ -67,6 +70,9 @@ nlohmann::ordered_json Flatten(const nlohmann::ordered_json& object);
 // Rows as CSV (RFC 4180, newline ends): the columns are the keys of all rows in the order in which they first occur. A
 // header comes first if `headers`.
 std::string ToCsv(const nlohmann::ordered_json& rows, bool headers);
+
+// A plain value as text: of a string its characters, of null nothing.
+std::string PlainText(const nlohmann::ordered_json& value);
 
 // JSON on one line; bytes that are no UTF-8 are replaced.
 std::string ToJsonLine(const nlohmann::ordered_json& item);

@@ -142,7 +142,7 @@ class MachineResolver {
                     role.type,
                     accelerator->type,
                     accelerator->count,
-                    fmt::format("trainingInput.{}Config.acceleratorConfig", role.name)));
+                    {.whole = fmt::format("trainingInput.{}Config.acceleratorConfig", role.name)}));
       gpu = accelerator->type;
       gpus = accelerator->count;
     }
@@ -338,9 +338,12 @@ absl::StatusOr<TrainingJob> ResolveInput(const TrainingJob& given,
 
 // --- machine types of a plain job ---
 
+// The catalogue's name of the device type; the type itself where it has none.
 std::string CatalogueName(const MachineCatalogue& catalogue, const std::string& gpu_type) {
-  const std::string long_name = "NVIDIA_TESLA_" + gpu_type;
-  return catalogue.gpus.contains(long_name) ? long_name : gpu_type;
+  for (const auto& [name, gpu] : catalogue.gpus) {
+    if (DeviceType(name) == gpu_type) return name;
+  }
+  return gpu_type;
 }
 
 absl::Status ResolveMachine(const MachineCatalogue& catalogue,
@@ -356,8 +359,12 @@ absl::Status ResolveMachine(const MachineCatalogue& catalogue,
     const bool of_machine =
         machine->gpus == asked.gpus && DeviceType(machine->gpu) == asked.gpu_type;
     if (!of_machine && catalogue.gpus.contains(gpu)) {
-      VERNIER_RETURN_IF_ERROR(
-          CheckGpus(catalogue, replica.machine_type, gpu, asked.gpus, path + ".gpus"));
+      VERNIER_RETURN_IF_ERROR(CheckGpus(
+          catalogue,
+          replica.machine_type,
+          gpu,
+          asked.gpus,
+          {.whole = path + ".gpus", .type = path + ".gpu_type", .count = path + ".gpus"}));
     }
     has.gpus = asked.gpus;
     has.gpu_type = asked.gpu_type;

@@ -316,7 +316,7 @@ TEST(Resolve, GivesAPlainReplicaWhatItsMachineHas) {
 
   chief.resources.gpus = 3;
   EXPECT_EQ(Resolve(job, StandardCatalogue()).status().message(),
-            "job.replicas.chief.gpus.count: machine type 'n1-standard-8' takes 1 or 2 or 4 of "
+            "job.replicas.chief.gpus: machine type 'n1-standard-8' takes 1 or 2 or 4 of "
             "NVIDIA_TESLA_T4, got 3");
   chief.resources = {.cpus = 4};
   EXPECT_EQ(Resolve(job, StandardCatalogue()).status().message(),

@@ -146,6 +146,17 @@ std::string DescribeUsage(const ResourceUsage& used) {
                      FormatBytes(used.peak_memory_bytes));
 }
 
+std::string DescribeUtilization(const jobs::Utilization& utilization) {
+  std::string text;
+  const auto add = [&text](const std::optional<double>& share, const char* of) {
+    if (share)
+      text += fmt::format("{}{:.0f}% of the {}", text.empty() ? "" : ", ", *share * 100, of);
+  };
+  add(utilization.cpus, "CPUs");
+  add(utilization.memory, "memory");
+  return text.empty() ? text : text + " asked for";
+}
+
 std::string DescribeBudget(const Study& study) {
   const Budget& budget = study.spec.budget;
   std::string text = budget.trials ? fmt::format("{} of {} trials", study.trials, *budget.trials)

@@ -39,6 +39,13 @@ TEST(DescribeUsage, IsShort) {
             "1m15s of CPU, 3h00m of GPUs, at most 512 MiB a replica");
 }
 
+TEST(DescribeUtilization, TellsWhatIsKnown) {
+  EXPECT_EQ(DescribeUtilization({}), "");
+  EXPECT_EQ(DescribeUtilization({.cpus = 0.374, .memory = {}}), "37% of the CPUs asked for");
+  EXPECT_EQ(DescribeUtilization({.cpus = 1.02, .memory = 0.125}),
+            "102% of the CPUs, 12% of the memory asked for");
+}
+
 // What `study best` prints of a study with the job.
 std::string BestOf(const TrainingJob& job) {
   StudyRecord study;

@@ -32,6 +32,8 @@ struct GangRequest {
   absl::Time queued;  // Since when it waits; of one priority, who waits longest comes first.
   std::optional<absl::Duration>
       time_limit;  // The longest that it will run, the time to stop it included.
+  std::int32_t parallel =
+      1;  // So many of its study run at once; a host that scales gangs down leaves room for them.
   friend bool operator==(const GangRequest&, const GangRequest&) = default;
 };
 

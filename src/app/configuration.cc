@@ -13,6 +13,7 @@
 #include "src/core/nearest.h"
 #include "src/core/status.h"
 #include "src/launch/local/gpu_inventory.h"
+#include "src/launch/local/host_inventory.h"
 #include "vernier/core/error.h"
 
 namespace vernier::app {
@@ -226,6 +227,13 @@ std::map<std::string, launch::PythonRuntime> WithAbsolutePaths(
   return runtimes;
 }
 
+// A path, or what PATH knows.
+bool IsInterpreter(const std::string& python) {
+  if (python.find('/') == std::string::npos) return launch::FindProgram(python).has_value();
+  std::error_code error;
+  return std::filesystem::is_regular_file(python, error) && launch::IsProgram(python);
+}
+
 template <typename T>
 void TakeIfUnsaid(T& value, const T& other) {
   if (value == T()) value = other;
@@ -319,6 +327,21 @@ absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration
     VERNIER_RETURN_IF_ERROR(CheckListenAddress(address, options.allow_remote));
   }
   return options;
+}
+
+absl::Status CheckRuntimes(const std::map<std::string, launch::PythonRuntime>& runtimes) {
+  for (const auto& [name, runtime] : runtimes) {
+    if (!IsInterpreter(runtime.python)) {
+      return FieldError(fmt::format("runtimes.{}.python", name),
+                        fmt::format("there is no program '{}'", runtime.python));
+    }
+    std::error_code error;
+    if (!runtime.wheels.empty() && !std::filesystem::is_directory(runtime.wheels, error)) {
+      return FieldError(fmt::format("runtimes.{}.wheels", name),
+                        fmt::format("there is no folder '{}'", runtime.wheels));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace vernier::app

@@ -86,4 +86,7 @@ Configuration Overlay(const Configuration& above, const Configuration& below);
 // What nobody said becomes the default.  InvalidArgument: an address to listen on that needs allow_remote.
 absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration);
 
+// Whether the interpreters and folders of the runtimes are there.  InvalidArgument: a FieldError of the first that is not.
+absl::Status CheckRuntimes(const std::map<std::string, launch::PythonRuntime>& runtimes);
+
 }  // namespace vernier::app

@@ -11,6 +11,7 @@
 #include "src/app/job_directory.h"
 #include "src/app/paths.h"
 #include "src/base/log.h"
+#include "src/codec/input_paths.h"
 #include "src/jobs/layout.h"
 #include "src/jobs/resolution.h"
 #include "src/launch/container/container_launcher.h"
@@ -132,8 +133,8 @@ absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
       spec.job,
       jobs::Resolve(*std::move(spec.job),
                     options_.machines ? *options_.machines : jobs::StandardCatalogue()));
-  VERNIER_RETURN_IF_ERROR(Validate(spec));
-  VERNIER_RETURN_IF_ERROR(jobs::ValidateJob(spec));
+  VERNIER_RETURN_IF_ERROR(codec::InWordsOfInput(Validate(spec), spec));
+  VERNIER_RETURN_IF_ERROR(codec::InWordsOfInput(jobs::ValidateJob(spec), spec));
   if (launcher_ == nullptr) return spec;
   VERNIER_RETURN_IF_ERROR(CheckEngine(*spec.job));
   const absl::Status fits = launcher_->CheckFits(jobs::MakeGangRequest({}, spec).replicas);

@@ -146,13 +146,21 @@ int Run(const Flags& flags) {
   if (!configuration.ok()) return Explain(configuration.status());
   const absl::StatusOr<ServerOptions> options = ServerOptionsOf(*configuration);
   if (!options.ok()) return Explain(options.status());
+  const absl::Status runtimes = CheckRuntimes(options->runtimes);
   if (flags.check) {
+    if (!runtimes.ok()) return Explain(runtimes);
     const absl::StatusOr<std::string> containers = DescribeContainers(options->containers);
     fmt::print("the configuration is valid\ncontainers: {}\n",
                containers.ok() ? *containers : std::string(containers.status().message()));
     return kOk;
   }
   base::SetLogLevel(configuration->log_level.value_or(base::LogLevel::kInfo));
+  // Jobs that run under another one, or are under way, need none of them.
+  if (!runtimes.ok()) {
+    base::Log(base::LogLevel::kWarning,
+              "a runtime is missing",
+              {{"reason", std::string(runtimes.message())}});
+  }
   return Serve(*options);
 }
 

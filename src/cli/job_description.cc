@@ -1,6 +1,7 @@
 #include "src/cli/job_description.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "src/cli/terminal/figures.h"
 #include "src/codec/training_input_json.h"
 #include "src/core/objectives.h"
+#include "src/jobs/utilization.h"
 
 namespace vernier::cli {
 namespace {
@@ -94,7 +96,8 @@ Json MetricJson(const Trial& trial, const Objective& objective) {
   return metric;
 }
 
-Json TrialJson(const Trial& trial, const Objective& objective) {
+Json TrialJson(const Trial& trial, const StudySpec& spec) {
+  const Objective& objective = FirstObjective(spec);
   Json json = {{"trialId", std::to_string(trial.number.value())}};
   Json& values = json["hyperparameters"] = Json::object();
   for (const auto& [name, value] : trial.point) values[name] = FormatValue(value);
@@ -106,6 +109,9 @@ Json TrialJson(const Trial& trial, const Objective& objective) {
   if (trial.ended) json["endTime"] = TimeText(*trial.ended);
   // By a rule, which has a version; not by a user, or with its study.
   if (trial.stop && !trial.stop->version.empty()) json["isTrialStoppedEarly"] = true;
+  if (Json utilization = UtilizationToJson(spec, trial); !utilization.is_null()) {
+    json["utilization"] = std::move(utilization);
+  }
   return json;
 }
 
@@ -132,7 +138,7 @@ Json OutputJson(const Study& study, const std::vector<TrialRecord>& trials) {
                  {"hyperparameterMetricTag", objective.metric}};
   Json& list = output["trials"] = Json::array();
   for (const Trial* trial : BestFirst(trials, objective)) {
-    list.push_back(TrialJson(*trial, objective));
+    list.push_back(TrialJson(*trial, study.spec));
   }
   return output;
 }
@@ -216,6 +222,15 @@ std::string JobState(const Study& study, const std::vector<TrialRecord>& trials)
   return preparing ? "PREPARING" : "QUEUED";
 }
 
+nlohmann::ordered_json UtilizationToJson(const StudySpec& spec, const Trial& trial) {
+  if (!spec.job) return nullptr;
+  const jobs::Utilization utilization = jobs::UtilizationOf(*spec.job, trial);
+  Json json;
+  if (utilization.cpus) json["cpus"] = std::round(*utilization.cpus * 1000) / 1000;
+  if (utilization.memory) json["memory"] = std::round(*utilization.memory * 1000) / 1000;
+  return json;
+}
+
 nlohmann::ordered_json JobToJson(const StudyRecord& record,
                                  const std::vector<TrialRecord>& trials) {
   const Study& study = record.study;
@@ -227,6 +242,10 @@ nlohmann::ordered_json JobToJson(const StudyRecord& record,
   if (const std::string error = ErrorOf(study, trials); !error.empty()) job["errorMessage"] = error;
   if (!study.spec.labels.empty()) job["labels"] = study.spec.labels;
   if (study.used != ResourceUsage{}) job["resourcesUsed"] = UsageJson(study.used);
+  if (study.spec.objectives.empty() && trials.size() == 1) {
+    Json utilization = UtilizationToJson(study.spec, trials.front().trial);
+    if (!utilization.is_null()) job["utilization"] = std::move(utilization);
+  }
   if (study.spec.job && study.spec.job->input) {
     job["trainingInput"] =
         codec::TrainingInputToJson(*study.spec.job->input, codec::FieldNames::kCamelCase);

@@ -25,6 +25,9 @@ std::string TimeText(absl::Time time);
 // first.
 nlohmann::ordered_json JobToJson(const StudyRecord& study, const std::vector<TrialRecord>& trials);
 
+// What a trial used of what it asked for, as shares of 1: {"cpus": 0.37, "memory": 0.12}; null if neither is known.
+nlohmann::ordered_json UtilizationToJson(const StudySpec& spec, const Trial& trial);
+
 // The job, its input and its trials (by number) as tables.
 std::string SummarizeJob(const nlohmann::ordered_json& job, const TableOptions& options);
 

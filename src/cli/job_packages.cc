@@ -33,6 +33,30 @@ absl::StatusOr<std::string> ArchiveIn(const std::string& folder) {
   return Internal("the build left no archive in '{}'", folder);
 }
 
+// Packs what is in `root`, a folder below `folder`. Equal contents give equal bytes, so that the server installs them once:
+// the order, the times, the owners and the rights of files say nothing.
+absl::Status Pack(const std::string& folder, const std::string& root, const std::string& archive) {
+  return Run(fmt::format("cd {} && tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "
+                         "--mode=u+w,go-w,a+rX --exclude=__pycache__ -cf - {} | gzip -n >{}",
+                         ShellQuote(folder),
+                         ShellQuote(root),
+                         ShellQuote(archive)),
+             "packing the package");
+}
+
+// What setup.py packs holds the time at which it did.
+absl::Status Repack(const std::string& archive, const std::string& folder) {
+  const std::string unpacked = folder + "/unpacked";
+  VERNIER_RETURN_IF_ERROR(Run(
+      fmt::format("mkdir {0} && tar -xzf {1} -C {0}", ShellQuote(unpacked), ShellQuote(archive)),
+      "unpacking the package"));
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(unpacked, error)) {
+    return Pack(unpacked, entry.path().filename().string(), archive);  // It has one folder.
+  }
+  return Internal("the build left an empty archive '{}'", archive);
+}
+
 absl::StatusOr<std::string> BuildWithSetup(const fs::path& parent, const std::string& folder) {
   VERNIER_RETURN_IF_ERROR(Run(fmt::format("cd {} && python3 setup.py -q egg_info --egg-base {} "
                                           "sdist --dist-dir {} >&2",
@@ -40,10 +64,11 @@ absl::StatusOr<std::string> BuildWithSetup(const fs::path& parent, const std::st
                                           ShellQuote(folder),
                                           ShellQuote(folder)),
                               "building the package with its setup.py"));
-  return ArchiveIn(folder);
+  VERNIER_ASSIGN_OR_RETURN(const std::string archive, ArchiveIn(folder));
+  VERNIER_RETURN_IF_ERROR(Repack(archive, folder));
+  return archive;
 }
 
-// Equal sources give equal bytes, so that the server installs them once.
 absl::StatusOr<std::string> BuildWithMadeSetup(const fs::path& package, const std::string& folder) {
   const std::string name = package.filename().string();
   const fs::path root = fs::path(folder) / (name + "-0.0");
@@ -57,13 +82,7 @@ absl::StatusOr<std::string> BuildWithMadeSetup(const fs::path& package, const st
       "include_package_data=True)\n",
       name);
   const std::string archive = fmt::format("{}/{}-0.0.tar.gz", folder, name);
-  VERNIER_RETURN_IF_ERROR(
-      Run(fmt::format("cd {} && tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "
-                      "--exclude=__pycache__ -cf - {} | gzip -n >{}",
-                      ShellQuote(folder),
-                      ShellQuote(name + "-0.0"),
-                      ShellQuote(archive)),
-          "packing the package"));
+  VERNIER_RETURN_IF_ERROR(Pack(folder, name + "-0.0", archive));
   return archive;
 }
 

@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "src/cli/terminal/figures.h"
 #include "src/codec/study_file.h"
+#include "src/core/built_in_trainers.h"
 #include "src/core/objectives.h"
 #include "src/jobs/layout.h"
 #include "src/jobs/reproduction.h"
@@ -109,6 +110,14 @@ PlacedGang OnThisHost(const GangRequest& request) {
   return placed;
 }
 
+// Whether a shell runs the program as the server did. Images and environments are the server's business.
+bool RunsInShell(const TrainingJob& job) {
+  if (RunsImages(job)) return false;
+  if (!job.python) return true;
+  return job.python->packages.empty() && job.python->runtime.empty() &&
+         !IsBuiltInModule(job.python->module);
+}
+
 }  // namespace
 
 Style StyleOf(StudyState state) {
@@ -135,6 +144,17 @@ std::string DescribeUsage(const ResourceUsage& used) {
                      FormatElapsed(used.cpu_time),
                      FormatElapsed(used.gpu_time),
                      FormatBytes(used.peak_memory_bytes));
+}
+
+std::string DescribeUtilization(const jobs::Utilization& utilization) {
+  std::string text;
+  const auto add = [&text](const std::optional<double>& share, const char* of) {
+    if (share)
+      text += fmt::format("{}{:.0f}% of the {}", text.empty() ? "" : ", ", *share * 100, of);
+  };
+  add(utilization.cpus, "CPUs");
+  add(utilization.memory, "memory");
+  return text.empty() ? text : text + " asked for";
 }
 
 std::string DescribeBudget(const Study& study) {
@@ -229,7 +249,7 @@ int ReplicaCount(const StudySpec& spec) {
 }
 
 std::string ReproducingCommand(const StudySpec& spec, const Trial& trial) {
-  if (!spec.job) return "";
+  if (!spec.job || !RunsInShell(*spec.job)) return "";
   const AttemptId id = {{StudyId(), trial.number}, AttemptNumber(1)};
   const auto gang =
       jobs::MakeGangProgram(id, spec, trial, OnThisHost(jobs::MakeGangRequest(id, spec)), ".");
@@ -262,7 +282,7 @@ std::string DescribeBest(const StudyRecord& study, const TrialRecord& record, ab
   const std::string command = ReproducingCommand(study.study.spec, trial);
   const int replicas = ReplicaCount(study.study.spec);
   if (!command.empty()) text += Field(replicas > 1 ? "its chief" : "reproduce", command);
-  if (replicas > 1) {
+  if (replicas > 1 || (command.empty() && study.study.spec.job)) {
     text += Field("reproduce",
                   fmt::format("vernier trial repeat {} {}", study.name(), trial.number.value()));
   }

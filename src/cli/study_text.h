@@ -6,6 +6,7 @@
 
 #include "absl/time/time.h"
 #include "src/cli/resources.h"
+#include "src/jobs/utilization.h"
 #include "vernier/core/study.h"
 
 // Studies in words.
@@ -18,6 +19,8 @@ std::string DescribeDomain(const Domain& domain);
 // "8 of 20 trials, 1 of 5 failed, 2h".
 // "12.3s of CPU, 2h of GPUs, at most 31MiB a replica".
 std::string DescribeUsage(const ResourceUsage& used);
+// "37% of the CPUs, 12% of the memory asked for"; empty if neither is known.
+std::string DescribeUtilization(const jobs::Utilization& utilization);
 std::string DescribeBudget(const Study& study);
 // Since when further trials have not been worth it, and what the rest of the budget would save; empty if nobody asked.
 std::string DescribeConvergence(const Study& study);
@@ -25,7 +28,8 @@ std::string DescribeConvergence(const Study& study);
 // All about a study, some lines.
 std::string DescribeStudy(const StudyRecord& study, absl::TimeZone zone);
 
-// The command line that runs the trial's primary by hand; empty if the study has no training job.
+// The command line that runs the trial's primary by hand; empty if the study has no training job, or one that a shell
+// cannot run: of an image, with packages to install, of a configured runtime, of a built-in trainer.
 std::string ReproducingCommand(const StudySpec& spec, const Trial& trial);
 // How many programs one trial of the job starts.
 int ReplicaCount(const StudySpec& spec);

@@ -4,6 +4,7 @@
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
+#include "src/cli/job_description.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_text.h"
 #include "src/cli/terminal/figures.h"
@@ -55,13 +56,21 @@ absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
   return ExitCode::kOk;
 }
 
+// The trial as the server gives it, and what follows from it and its job.
+ordered_json TrialToJson(const StudyRecord& study, const TrialRecord& trial) {
+  ordered_json json = ProtoToJson(trial.message);
+  ordered_json utilization = UtilizationToJson(study.study.spec, trial.trial);
+  if (!utilization.is_null()) json["utilization"] = std::move(utilization);
+  return json;
+}
+
 absl::StatusOr<ExitCode> Show(Context& context, const TrialArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   VERNIER_ASSIGN_OR_RETURN(TrialRecord trial, GetTrial(connection, args.study, args.trial));
   if (context.output().is_table()) trial.queued = FindQueued(connection, trial);
   context.output().Item(DescribeTrial(study, trial, context.Now(), context.zone()),
-                        ProtoToJson(trial.message));
+                        TrialToJson(study, trial));
   return ExitCode::kOk;
 }
 

@@ -10,6 +10,7 @@
 #include "src/cli/study_text.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/text.h"
+#include "src/jobs/utilization.h"
 #include "src/wire/time_proto.h"
 #include "vernier/core/unit_cube.h"
 
@@ -202,6 +203,10 @@ std::string DescribeTrial(const StudyRecord& study,
   }
   const ResourceUsage used = UsageOf(trial);
   if (used != ResourceUsage{}) text += Field("used", DescribeUsage(used));
+  const std::string utilization =
+      study.study.spec.job ? DescribeUtilization(jobs::UtilizationOf(*study.study.spec.job, trial))
+                           : "";
+  if (!utilization.empty()) text += Field("utilization", utilization);
   return text + Attempts(trial);
 }
 

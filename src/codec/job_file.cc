@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "src/codec/input_paths.h"
 #include "src/codec/mapping.h"
 #include "src/codec/training_input_json.h"
 #include "vernier/core/error.h"
@@ -168,6 +169,17 @@ absl::StatusOr<Space> ReadParams(const HyperparameterSpec& tuning, const std::st
   return Space::Create(std::move(parameters));
 }
 
+// Which a job file has no way to say the points of.
+absl::Status CheckGrid(const HyperparameterSpec& tuning) {
+  if (tuning.algorithm != "GRID_SEARCH") return absl::OkStatus();
+  for (std::size_t i = 0; i < tuning.params.size(); ++i) {
+    if (tuning.params[i].type != "DOUBLE") continue;
+    return FieldError(fmt::format("{}.hyperparameters.params[{}].type", kInput, i),
+                      "GRID_SEARCH needs INTEGER, CATEGORICAL or DISCRETE, got DOUBLE");
+  }
+  return absl::OkStatus();
+}
+
 // Unset is 1, and less is no number of trials.
 absl::StatusOr<std::int32_t> ReadCount(std::int32_t count, const std::string& path) {
   if (count >= 0) return std::max(count, 1);
@@ -228,7 +240,7 @@ absl::StatusOr<StudySpec> ReadJobFile(const nlohmann::ordered_json& document,
   VERNIER_ASSIGN_OR_RETURN(job.input, ReadTrainingInput(*input, kInput, unknown_keys));
   VERNIER_RETURN_IF_ERROR(ApplyHyperparameters(spec));
   if (spec.objectives.empty()) MakeJobAlone(spec);
-  VERNIER_RETURN_IF_ERROR(Validate(spec));
+  VERNIER_RETURN_IF_ERROR(InWordsOfInput(Validate(spec), spec));
   return spec;
 }
 
@@ -238,9 +250,12 @@ absl::Status ApplyHyperparameters(StudySpec& spec) {
     return absl::OkStatus();
   }
   const TrainingInput& input = *spec.job->input;
-  if (spec.objectives.empty() && spec.space.parameters().empty()) return ReadTuning(input, spec);
+  if (spec.objectives.empty() && spec.space.parameters().empty()) {
+    VERNIER_RETURN_IF_ERROR(InWordsOfInput(ReadTuning(input, spec), spec));
+    return CheckGrid(*input.hyperparameters);
+  }
   StudySpec said;
-  VERNIER_RETURN_IF_ERROR(ReadTuning(input, said));
+  VERNIER_RETURN_IF_ERROR(InWordsOfInput(ReadTuning(input, said), spec));
   if (said.objectives == spec.objectives && said.space == spec.space) return absl::OkStatus();
   return FieldError("job.trainingInput.hyperparameters",
                     "says something else than the study's objective and parameters; leave one out");

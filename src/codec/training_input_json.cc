@@ -1,6 +1,7 @@
 #include "src/codec/training_input_json.h"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "src/codec/mapping.h"
 #include "src/core/nearest.h"
 #include "src/core/training_input_fields.h"
+#include "src/core/training_job_validation.h"
 
 namespace vernier::codec {
 namespace {
@@ -38,7 +40,13 @@ absl::Status ReadValue(const Json& json,
                        const std::string& path,
                        UnknownKeys,
                        std::int32_t& value) {
-  VERNIER_ASSIGN_OR_RETURN(value, ReadInt32(json, path));
+  const absl::StatusOr<std::int32_t> read = ReadInt32(json, path);
+  if (!read.ok()) {
+    const std::int32_t most =
+        path.ends_with(".priority") ? kMaxPriority : std::numeric_limits<std::int32_t>::max();
+    return MustBe(path, fmt::format("a whole number from 0 to {}", most), json);
+  }
+  value = *read;
   return absl::OkStatus();
 }
 
@@ -204,6 +212,18 @@ class ObjectWriter {
   const FieldNames names_;
 };
 
+// Left out they are 1; an input holds 0 for that, which nobody may write.
+absl::Status CheckTrialCounts(const Json& json, const std::string& path) {
+  const auto tuning = json.find("hyperparameters");
+  if (tuning == json.end() || !tuning->is_object()) return absl::OkStatus();
+  for (const char* const key : {"maxTrials", "maxParallelTrials"}) {
+    const auto count = tuning->find(key);
+    if (count == tuning->end() || *count != 0) continue;
+    return FieldError(fmt::format("{}.hyperparameters.{}", path, key), "must be at least 1, got 0");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<TrainingInput> ReadTrainingInput(const nlohmann::ordered_json& json,
@@ -211,6 +231,7 @@ absl::StatusOr<TrainingInput> ReadTrainingInput(const nlohmann::ordered_json& js
                                                 UnknownKeys unknown_keys) {
   TrainingInput input;
   VERNIER_RETURN_IF_ERROR(ReadObject(json, path, unknown_keys, input));
+  VERNIER_RETURN_IF_ERROR(CheckTrialCounts(json, path));
   return input;
 }
 

@@ -210,8 +210,13 @@ absl::Status ValidateRole(const StudySpec& spec, Role role, const ReplicaSpec& r
 
 GangRequest MakeGangRequest(const AttemptId& id, const StudySpec& spec) {
   const TrainingJob& job = *spec.job;
-  GangRequest request{
-      .id = id, .study = spec.name, .replicas = {}, .priority = job.priority, .time_limit = {}};
+  GangRequest request{.id = id,
+                      .study = spec.name,
+                      .replicas = {},
+                      .priority = job.priority,
+                      .time_limit = {},
+                      .parallel = static_cast<std::int32_t>(std::min<std::int64_t>(
+                          spec.parallel, spec.budget.trials.value_or(spec.parallel)))};
   if (job.time_limit) request.time_limit = *job.time_limit + job.grace;
   for (const Role role : kOrder) {
     const auto replica = job.replicas.find(role);

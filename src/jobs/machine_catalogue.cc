@@ -10,6 +10,7 @@
 #include "src/codec/mapping.h"
 #include "src/core/check.h"
 #include "src/core/nearest.h"
+#include "src/core/training_job_validation.h"
 #include "vernier/core/error.h"
 
 namespace vernier::jobs {
@@ -22,14 +23,23 @@ using codec::Json;
 using codec::Mapping;
 
 constexpr double kBytesPerGb = 1024.0 * 1024.0 * 1024.0;
-constexpr std::string_view kMaker = "NVIDIA_TESLA_";
+constexpr std::string_view kMaker = "NVIDIA_";
+constexpr std::string_view kLine = "TESLA_";
 constexpr std::pair<const char*, Role> kRoles[] = {{"master", Role::kPrimary},
                                                    {"worker", Role::kWorker},
                                                    {"ps", Role::kParameterServer},
                                                    {"evaluator", Role::kEvaluator}};
 
 absl::StatusOr<std::vector<std::int32_t>> ReadCounts(const Json& json, const std::string& path) {
-  return codec::ReadList<std::int32_t>(json, path, &codec::ReadInt32);
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::int32_t> counts,
+                           codec::ReadList<std::int32_t>(json, path, &codec::ReadInt32));
+  if (counts.empty()) return FieldError(path, "must name a number of GPUs, got []");
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) continue;
+    return FieldError(fmt::format("{}[{}]", path, i),
+                      fmt::format("must be at least 1, got {}", counts[i]));
+  }
+  return counts;
 }
 
 absl::StatusOr<std::set<std::string>> ReadNames(const Json& json, const std::string& path) {
@@ -159,25 +169,14 @@ absl::Status ReadEntries(const Mapping& document,
   if (json == nullptr) return absl::OkStatus();
   if (!json->is_object()) return codec::MustBe(document.PathOf(key), "a mapping of names", *json);
   for (const auto& [name, entry] : json->items()) {
+    if (name.empty()) return FieldError(document.PathOf(key), "a name must not be empty");
     VERNIER_RETURN_IF_ERROR(
         read(entry, fmt::format("{}.{}", document.PathOf(key), name), entries[name]));
   }
   return absl::OkStatus();
 }
 
-// What the entries say of each other.
-absl::Status CheckReferences(const MachineCatalogue& catalogue, const std::string& path) {
-  for (const auto& [name, tier] : catalogue.tiers) {
-    for (const auto& [role, replica] : tier) {
-      if (catalogue.machines.contains(replica.machine)) continue;
-      return FieldError(fmt::format("{}.tiers.{}", path, name),
-                        fmt::format("there is no machine '{}'", replica.machine));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// --- rules ---
+// --- what the entries say of each other ---
 
 template <typename T>
 std::vector<std::string> NamesOf(const std::map<std::string, T>& entries) {
@@ -186,6 +185,93 @@ std::vector<std::string> NamesOf(const std::map<std::string, T>& entries) {
   for (const auto& [name, entry] : entries) names.push_back(name);
   return names;
 }
+
+absl::Status CheckGpuName(const MachineCatalogue& catalogue,
+                          const std::string& path,
+                          const std::string& gpu) {
+  if (catalogue.gpus.contains(gpu)) return absl::OkStatus();
+  return FieldError(
+      path, fmt::format("there is no GPU '{}'{}", gpu, NearestHint(gpu, NamesOf(catalogue.gpus))));
+}
+
+// The GPUs that a machine or a tier's replica brings with it.
+absl::Status CheckOwnGpus(const MachineCatalogue& catalogue,
+                          const std::string& path,
+                          const std::string& gpu,
+                          std::int32_t gpus) {
+  if (gpus < 0) return FieldError(path + ".gpus", fmt::format("must be at least 0, got {}", gpus));
+  if (gpus > 0 && gpu.empty()) {
+    return FieldError(path + ".gpu", fmt::format("is missing; gpus is {}", gpus));
+  }
+  if (gpus == 0 && !gpu.empty()) {
+    return FieldError(path + ".gpus", fmt::format("must be at least 1, since gpu is '{}'", gpu));
+  }
+  return gpus == 0 ? absl::OkStatus() : CheckGpuName(catalogue, path + ".gpu", gpu);
+}
+
+absl::Status CheckMachines(const MachineCatalogue& catalogue, const std::string& path) {
+  for (const auto& [name, machine] : catalogue.machines) {
+    const std::string at = fmt::format("{}.machines.{}", path, name);
+    VERNIER_RETURN_IF_ERROR(CheckOwnGpus(catalogue, at, machine.gpu, machine.gpus));
+    for (const auto& [gpu, counts] : machine.allowed) {
+      VERNIER_RETURN_IF_ERROR(CheckGpuName(catalogue, at + ".allowed", gpu));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTierRole(const MachineCatalogue& catalogue,
+                           const std::string& path,
+                           Role role,
+                           const TierRole& replica) {
+  const std::int32_t most = role == Role::kPrimary ? 1 : kMaxReplicas;
+  if (replica.count < 1 || replica.count > most) {
+    return FieldError(path + ".count",
+                      most == 1 ? fmt::format("must be 1, got {}", replica.count)
+                                : fmt::format("must be from 1 to {}, got {}", most, replica.count));
+  }
+  if (!catalogue.machines.contains(replica.machine)) {
+    return FieldError(path + ".machine", fmt::format("there is no machine '{}'", replica.machine));
+  }
+  return CheckOwnGpus(catalogue, path, replica.gpu, replica.gpus);
+}
+
+absl::Status CheckTiers(const MachineCatalogue& catalogue, const std::string& path) {
+  for (const auto& [name, tier] : catalogue.tiers) {
+    for (const auto& [role_name, role] : kRoles) {
+      const auto replica = tier.find(role);
+      if (replica == tier.end()) continue;
+      const std::string at = fmt::format("{}.tiers.{}.{}", path, name, role_name);
+      VERNIER_RETURN_IF_ERROR(CheckTierRole(catalogue, at, role, replica->second));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRegions(const MachineCatalogue& catalogue, const std::string& path) {
+  for (const auto& [name, region] : catalogue.regions) {
+    const std::string at = fmt::format("{}.regions.{}", path, name);
+    for (const std::set<std::string>& apart : region.apart) {
+      for (const std::string& gpu : apart) {
+        VERNIER_RETURN_IF_ERROR(CheckGpuName(catalogue, at + ".apart", gpu));
+      }
+    }
+    for (const auto& [zone, gpus] : region.zones) {
+      for (const std::string& gpu : gpus) {
+        VERNIER_RETURN_IF_ERROR(CheckGpuName(catalogue, fmt::format("{}.zones.{}", at, zone), gpu));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckReferences(const MachineCatalogue& catalogue, const std::string& path) {
+  VERNIER_RETURN_IF_ERROR(CheckMachines(catalogue, path));
+  VERNIER_RETURN_IF_ERROR(CheckTiers(catalogue, path));
+  return CheckRegions(catalogue, path);
+}
+
+// --- rules ---
 
 bool Serves(const GpuType& gpu, std::int32_t count, const MachineType& machine) {
   double cpus = count * gpu.cpus_per_gpu;
@@ -269,34 +355,34 @@ absl::Status CheckGpus(const MachineCatalogue& catalogue,
                        const std::string& machine_name,
                        const std::string& gpu_name,
                        std::int64_t count,
-                       const std::string& path) {
+                       const GpuPaths& paths) {
   if (gpu_name.starts_with("TPU_")) {
-    return FieldError(path + ".type",
+    return FieldError(paths.type,
                       fmt::format("'{}' is a TPU, which no host of this server has", gpu_name));
   }
   const auto gpu = catalogue.gpus.find(gpu_name);
   if (gpu == catalogue.gpus.end()) {
-    return FieldError(path + ".type",
+    return FieldError(paths.type,
                       fmt::format("unknown accelerator '{}'{}",
                                   gpu_name,
                                   NearestHint(gpu_name, NamesOf(catalogue.gpus))));
   }
   const MachineType& machine = catalogue.machines.at(machine_name);
   if (machine.legacy) {
-    return FieldError(path,
+    return FieldError(paths.whole,
                       fmt::format("machine type '{}' takes none; choose a Compute Engine type such "
                                   "as n1-standard-8",
                                   machine_name));
   }
   if (!machine.gpu.empty() && machine.gpu != gpu_name) {
     return FieldError(
-        path + ".type",
+        paths.type,
         fmt::format("machine type '{}' has {}, got {}", machine_name, machine.gpu, gpu_name));
   }
   if (!machine.gpu.empty()) {
     if (count == machine.gpus) return absl::OkStatus();
     return FieldError(
-        path + ".count",
+        paths.count,
         fmt::format(
             "machine type '{}' has {} {}, got {}", machine_name, machine.gpus, gpu_name, count));
   }
@@ -305,13 +391,13 @@ absl::Status CheckGpus(const MachineCatalogue& catalogue,
                                                : AllowedCounts(gpu->second, gpu_name, machine);
   if (std::ranges::count(counts, count) > 0) return absl::OkStatus();
   if (counts.empty()) {
-    return FieldError(path + ".type",
+    return FieldError(paths.type,
                       fmt::format("machine type '{}' takes no {}; {}",
                                   machine_name,
                                   gpu_name,
                                   OtherGpus(catalogue, machine)));
   }
-  return FieldError(path + ".count",
+  return FieldError(paths.count,
                     fmt::format("machine type '{}' takes {} of {}, got {}",
                                 machine_name,
                                 fmt::join(counts, " or "),
@@ -346,8 +432,12 @@ absl::Status CheckRegion(const MachineCatalogue& catalogue,
 }
 
 std::string DeviceType(std::string_view gpu) {
-  if (gpu.starts_with(kMaker)) gpu.remove_prefix(kMaker.size());
-  return std::string(gpu);
+  if (!gpu.starts_with(kMaker)) return std::string(gpu);
+  gpu.remove_prefix(kMaker.size());
+  if (gpu.starts_with(kLine)) gpu.remove_prefix(kLine.size());
+  std::string type(gpu);
+  std::ranges::replace(type, '_', '-');
+  return type;
 }
 
 }  // namespace vernier::jobs

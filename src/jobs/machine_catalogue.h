@@ -82,13 +82,19 @@ absl::StatusOr<const MachineType*> FindMachine(const MachineCatalogue& catalogue
                                                const std::string& name,
                                                const std::string& path);
 
-// Whether `count` GPUs go with the machine.  InvalidArgument: FieldErrors below `path`, which is the acceleratorConfig's,
-// saying what would.
+// Where a user says which GPUs a replica has; by default in an acceleratorConfig.
+struct GpuPaths {
+  std::string whole;
+  std::string type = whole + ".type";
+  std::string count = whole + ".count";
+};
+
+// Whether `count` GPUs go with the machine.  InvalidArgument: FieldErrors of these paths, saying what would.
 absl::Status CheckGpus(const MachineCatalogue& catalogue,
                        const std::string& machine,
                        const std::string& gpu,
                        std::int64_t count,
-                       const std::string& path);
+                       const GpuPaths& paths);
 
 // Whether one zone of the region has all of these GPUs. A region that the catalogue does not know has none.
 absl::Status CheckRegion(const MachineCatalogue& catalogue,
@@ -96,7 +102,8 @@ absl::Status CheckRegion(const MachineCatalogue& catalogue,
                          const std::set<std::string>& gpus,
                          const std::string& path);
 
-// "T4" for "NVIDIA_TESLA_T4": the name by which a host offers its devices. Other names are their own.
+// "T4" for "NVIDIA_TESLA_T4", "RTX-3090" for "NVIDIA_RTX_3090": the type by which a host offers its devices. Other names
+// are their own.
 std::string DeviceType(std::string_view gpu);
 
 }  // namespace vernier::jobs

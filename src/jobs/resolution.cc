@@ -121,15 +121,20 @@ class MachineResolver {
         return Error(role.name + "Count",
                      fmt::format("must be from 0 to {}, got {}", kMaxReplicas, role.count));
       }
-      if (role.count > 0) VERNIER_RETURN_IF_ERROR(CustomRole(role));
+      const bool is_given = role.count > 0 || !role.type.empty() || AcceleratorOf(role) != nullptr;
+      if (is_given) VERNIER_RETURN_IF_ERROR(CustomRole(role));
     }
     return absl::OkStatus();
   }
 
+  // What is given of a role must be right even if its count is 0.
   absl::Status CustomRole(const RoleInput& role) {
     const std::string type_field = role.name + "Type";
     if (role.type.empty()) {
-      return Error(type_field, fmt::format("is missing; {}Count is {}", role.name, role.count));
+      return Error(type_field,
+                   role.count > 0
+                       ? fmt::format("is missing; {}Count is {}", role.name, role.count)
+                       : fmt::format("is missing; {}Config.acceleratorConfig needs it", role.name));
     }
     VERNIER_ASSIGN_OR_RETURN(const MachineType* machine,
                              FindMachine(catalogue_, role.type, "trainingInput." + type_field));
@@ -142,10 +147,11 @@ class MachineResolver {
                     role.type,
                     accelerator->type,
                     accelerator->count,
-                    fmt::format("trainingInput.{}Config.acceleratorConfig", role.name)));
+                    {.whole = fmt::format("trainingInput.{}Config.acceleratorConfig", role.name)}));
       gpu = accelerator->type;
       gpus = accelerator->count;
     }
+    if (role.count == 0) return absl::OkStatus();
     if (gpus > 0) gpus_.insert(gpu);
     Add(role.role, role.count, role.type, ResourcesOf(*machine, gpu, gpus));
     return absl::OkStatus();
@@ -240,6 +246,18 @@ absl::Status ResolveImages(const TrainingInput& input, TrainingJob& job) {
   return absl::OkStatus();
 }
 
+// Packages are fetched by pip, which knows no buckets.
+absl::Status CheckPackages(const std::vector<std::string>& packages, std::string_view path) {
+  for (std::size_t i = 0; i < packages.size(); ++i) {
+    if (!packages[i].starts_with("gs://")) continue;
+    return FieldError(fmt::format("{}[{}]", path, i),
+                      fmt::format("must be a file, a package's name or a URL that pip reads, such "
+                                  "as https://; nothing here reads gs://, got '{}'",
+                                  packages[i]));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PythonProgram> PackagedProgram(const TrainingInput& input) {
   if (input.python_module.empty()) {
     return Error("pythonModule", "is missing; it names the module to run, such as trainer.task");
@@ -263,6 +281,7 @@ absl::Status ResolvePython(const TrainingInput& input, TrainingJob& job) {
         "packageUris",
         fmt::format("must be at most {}, got {}", kMaxPackages, input.package_uris.size()));
   }
+  VERNIER_RETURN_IF_ERROR(CheckPackages(input.package_uris, "trainingInput.packageUris"));
   return CheckOneReplica(input, job);
 }
 
@@ -338,9 +357,12 @@ absl::StatusOr<TrainingJob> ResolveInput(const TrainingJob& given,
 
 // --- machine types of a plain job ---
 
+// The catalogue's name of the device type; the type itself where it has none.
 std::string CatalogueName(const MachineCatalogue& catalogue, const std::string& gpu_type) {
-  const std::string long_name = "NVIDIA_TESLA_" + gpu_type;
-  return catalogue.gpus.contains(long_name) ? long_name : gpu_type;
+  for (const auto& [name, gpu] : catalogue.gpus) {
+    if (DeviceType(name) == gpu_type) return name;
+  }
+  return gpu_type;
 }
 
 absl::Status ResolveMachine(const MachineCatalogue& catalogue,
@@ -356,8 +378,12 @@ absl::Status ResolveMachine(const MachineCatalogue& catalogue,
     const bool of_machine =
         machine->gpus == asked.gpus && DeviceType(machine->gpu) == asked.gpu_type;
     if (!of_machine && catalogue.gpus.contains(gpu)) {
-      VERNIER_RETURN_IF_ERROR(
-          CheckGpus(catalogue, replica.machine_type, gpu, asked.gpus, path + ".gpus"));
+      VERNIER_RETURN_IF_ERROR(CheckGpus(
+          catalogue,
+          replica.machine_type,
+          gpu,
+          asked.gpus,
+          {.whole = path + ".gpus", .type = path + ".gpu_type", .count = path + ".gpus"}));
     }
     has.gpus = asked.gpus;
     has.gpu_type = asked.gpu_type;
@@ -385,6 +411,9 @@ absl::Status ResolveMachine(const MachineCatalogue& catalogue,
 
 absl::StatusOr<TrainingJob> Resolve(TrainingJob job, const MachineCatalogue& catalogue) {
   if (job.input.has_value()) return ResolveInput(job, catalogue);
+  if (job.python.has_value()) {
+    VERNIER_RETURN_IF_ERROR(CheckPackages(job.python->packages, "job.python.packages"));
+  }
   for (auto& [role, replica] : job.replicas) {
     if (replica.machine_type.empty()) continue;
     VERNIER_RETURN_IF_ERROR(

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "src/codec/input_paths.h"
 #include "src/service/paging.h"
 #include "src/service/reply.h"
 #include "src/service/resident_memory.h"
@@ -50,10 +51,11 @@ grpc::Status StudyServiceImpl::CreateStudy(grpc::ServerContext* context,
                              wire::DecodeSpec(request->study_id(), request->study().spec()));
     VERNIER_ASSIGN_OR_RETURN(spec, parts_.prepare_job(std::move(spec)));
     const Caller caller = CallerOf(*context, {}, request->request_id());
-    VERNIER_ASSIGN_OR_RETURN(const Study study,
-                             request->validate_only() ? parts_.studies.PreviewStudy(spec)
-                                                      : parts_.studies.CreateStudy(spec, caller));
-    wire::EncodeStudy(study, response);
+    const absl::StatusOr<Study> study = request->validate_only()
+                                            ? parts_.studies.PreviewStudy(spec)
+                                            : parts_.studies.CreateStudy(spec, caller);
+    VERNIER_RETURN_IF_ERROR(codec::InWordsOfInput(study.status(), spec));
+    wire::EncodeStudy(*study, response);
     if (!request->validate_only()) parts_.changed();
     return absl::OkStatus();
   });

@@ -104,6 +104,23 @@ TEST(Configuration, BecomesOptionsWithDefaults) {
   EXPECT_THAT(full.containers.arguments, ElementsAre("--ulimit", "nofile=1024:1024"));
 }
 
+TEST(Configuration, RuntimesAreToBeThere) {
+  const TemporaryFolder folder;
+  const std::string python = folder / "python";
+  std::ofstream(python) << "#!/bin/sh\n";
+  EXPECT_THAT(CheckRuntimes({{"sh", {.python = "sh", .wheels = folder / ""}}}), IsOk());
+  EXPECT_EQ(CheckRuntimes({{"lab", {.python = python}}}).message(),  // It cannot be run.
+            "runtimes.lab.python: there is no program '" + python + "'");
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  EXPECT_THAT(CheckRuntimes({{"lab", {.python = python}}}), IsOk());
+  EXPECT_EQ(CheckRuntimes({{"lab", {.python = folder / "none"}}}).message(),
+            "runtimes.lab.python: there is no program '" + (folder / "none") + "'");
+  EXPECT_EQ(CheckRuntimes({{"lab", {.python = "no-such-python"}}}).message(),
+            "runtimes.lab.python: there is no program 'no-such-python'");
+  EXPECT_EQ(CheckRuntimes({{"lab", {.python = python, .wheels = python}}}).message(),
+            "runtimes.lab.wheels: there is no folder '" + python + "'");
+}
+
 TEST(Configuration, AnyEngineOrNoneRunsImages) {
   const auto options_of = [](const char* text) {
     return ServerOptionsOf(*ParseConfiguration(text))->containers;
@@ -226,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(
          "machines.machines.big.cpus: must be above 0"},
         {"Tier",
          "machines: {tiers: {BIG: {master: {machine: big}}}}",
-         "machines.tiers.BIG: there is no machine 'big'"},
+         "machines.tiers.BIG.master.machine: there is no machine 'big'"},
         {"Engine",
          "containers: {engine: rocker}",
          "containers.engine: unknown value 'rocker'; did you mean 'docker'?"},

@@ -221,6 +221,11 @@ TEST(Daemon, ChecksItsConfigurationWithoutStarting) {
   EXPECT_EQ(bad.ReadLine(),
             "vernierd: " + file + ": host.cpu: unknown key; did you mean 'cpus'?\n");
   EXPECT_EQ(bad.Wait(), 2);
+  std::ofstream(file) << "runtimes: {lab: {python: " << (folder / "python") << "}}\n";
+  Daemon runtime({"--config", file, "--check"});
+  EXPECT_EQ(runtime.ReadLine(),
+            "vernierd: runtimes.lab.python: there is no program '" + (folder / "python") + "'\n");
+  EXPECT_EQ(runtime.Wait(), 2);
   Daemon missing({"--config", folder / "none.yaml"});
   EXPECT_THAT(missing.ReadLine(), HasSubstr("none.yaml"));
   EXPECT_EQ(missing.Wait(), 2);

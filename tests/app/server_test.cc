@@ -153,6 +153,49 @@ StudySpec PythonSpec(const std::string& name) {
   return spec;
 }
 
+TEST(Server, NamesTheFieldOfTheTrainingInputThatIsWrong) {
+  const TemporaryFolder folder;
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(Options(folder / "vernier.db")));
+  const auto client = client::NewChannelClient(server->InProcessChannel());
+  HyperparameterSpec tuning{
+      .goal = "MAXIMIZE",
+      .params = {{.parameter_name = "p", .type = "INTEGER", .min_value = 1, .max_value = 2}},
+      .resume_previous_job_id = "never_was"};
+  StudySpec spec;
+  spec.name = "s";
+  spec.job = TrainingJob{.input = TrainingInput{.package_uris = {"trainer.tar.gz"},
+                                                .python_module = "trainer.task",
+                                                .hyperparameters = tuning}};
+  EXPECT_EQ(client->CreateStudy(spec).status().message(),
+            "trainingInput.hyperparameters.resumePreviousJobId: there is no study 'never_was'");
+  spec.job->input->package_uris = {"-r"};
+  EXPECT_EQ(client->CreateStudy(spec).status().message(),
+            "trainingInput.packageUris[0]: must be a path, a URL or a package's name, got '-r'");
+}
+
+TEST(Server, SaysWhichSettingWouldTakeInAJobTooLargeForItsHost) {
+  const TemporaryFolder folder;
+  ASSERT_OK_AND_ASSIGN(const auto server,
+                       Server::Start({.store = folder / "vernier.db",
+                                      .cpus = 2,
+                                      .memory_bytes = std::int64_t{1} << 40,
+                                      .detect_gpus = false,
+                                      .control_group = "none",
+                                      .supervisor = SUPERVISOR}));
+  const auto client = client::NewChannelClient(server->InProcessChannel());
+  StudySpec spec = PythonSpec("s");
+  spec.objectives.clear();
+  spec.space = Space();
+  spec.budget.trials = 1;
+  spec.algorithm.name = "grid";
+  spec.job = TrainingJob{.input = TrainingInput{.scale_tier = "STANDARD_1",
+                                                .package_uris = {"trainer.tar.gz"},
+                                                .python_module = "trainer.task"}};
+  EXPECT_EQ(client->CreateStudy(spec).status().message(),
+            "trainingInput: needs 52 cpus, this host has 2; --fitting scaled (host.fitting of the "
+            "server's configuration) would make its shares smaller");
+}
+
 TEST(Server, TakesMachinesOfItsConfiguration) {
   const TemporaryFolder folder;
   ServerOptions options = Options(folder / "vernier.db");

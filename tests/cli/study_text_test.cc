@@ -1,9 +1,13 @@
 #include "src/cli/study_text.h"
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace vernier::cli {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Study WithConvergence(bool stop) {
   Study study;
@@ -33,6 +37,49 @@ TEST(DescribeUsage, IsShort) {
                            .gpu_time = absl::Hours(3),
                            .peak_memory_bytes = std::int64_t{512} << 20}),
             "1m15s of CPU, 3h00m of GPUs, at most 512 MiB a replica");
+}
+
+TEST(DescribeUtilization, TellsWhatIsKnown) {
+  EXPECT_EQ(DescribeUtilization({}), "");
+  EXPECT_EQ(DescribeUtilization({.cpus = 0.374, .memory = {}}), "37% of the CPUs asked for");
+  EXPECT_EQ(DescribeUtilization({.cpus = 1.02, .memory = 0.125}),
+            "102% of the CPUs, 12% of the memory asked for");
+}
+
+// What `study best` prints of a study with the job.
+std::string BestOf(const TrainingJob& job) {
+  StudyRecord study;
+  study.study.spec.name = "census";
+  study.study.spec.objectives = {{.metric = "loss"}};
+  study.study.spec.job = job;
+  TrialRecord best;
+  best.trial.number = TrialNumber(3);
+  return DescribeBest(study, best, absl::UnixEpoch());
+}
+
+TEST(DescribeBest, GivesACommandThatAShellCanRun) {
+  TrainingJob job{.command = {"./train", "--steps", "9"}};
+  EXPECT_THAT(BestOf(job), HasSubstr("reproduce   ./train --steps 9\n"));
+  job = {.python = PythonProgram{.module = "trainer.task"}};
+  job.working_directory = "/src";
+  EXPECT_THAT(BestOf(job), HasSubstr("reproduce   cd /src && python3 -m trainer.task\n"));
+  job.replicas[Role::kWorker].count = 2;
+  EXPECT_THAT(BestOf(job), HasSubstr("its chief   cd /src && python3 -m trainer.task\n"));
+  EXPECT_THAT(BestOf(job), HasSubstr("reproduce   vernier trial repeat census 3\n"));
+}
+
+TEST(DescribeBest, LeavesToTheServerWhatNeedsAnEnvironmentOrAnImage) {
+  const PythonProgram packaged{.module = "trainer.task", .packages = {"trainer.tar.gz"}};
+  const PythonProgram of_runtime{.module = "trainer.task", .runtime = "2.11"};
+  const PythonProgram built_in{.module = "vernier_trainers.xgboost"};
+  for (const TrainingJob& job : {TrainingJob{.python = packaged},
+                                 TrainingJob{.python = of_runtime},
+                                 TrainingJob{.python = built_in},
+                                 TrainingJob{.image = "org/trainer:1"}}) {
+    EXPECT_THAT(BestOf(job), HasSubstr("reproduce   vernier trial repeat census 3\n"));
+    EXPECT_THAT(BestOf(job), Not(HasSubstr("python3")));
+    EXPECT_THAT(BestOf(job), Not(HasSubstr("its chief")));
+  }
 }
 
 TEST(DescribeConvergence, SaysNothingUnlessAsked) { EXPECT_EQ(DescribeConvergence(Study()), ""); }

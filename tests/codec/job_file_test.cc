@@ -152,6 +152,41 @@ INSTANTIATE_TEST_SUITE_P(
         {"Duration",
          "{jobId: a, trainingInput: {scheduling: {maxRunningTime: 2h}}}",
          "trainingInput.scheduling.maxRunningTime: must be seconds such as 7200s, got \"2h\""},
+        {"Priority",
+         "{jobId: a, trainingInput: {scheduling: {priority: high}}}",
+         "trainingInput.scheduling.priority: must be a whole number from 0 to 1000, got \"high\""},
+        {"NoTrials",
+         "{jobId: a, trainingInput: {hyperparameters: {maxTrials: 0, params: [{}]}}}",
+         "trainingInput.hyperparameters.maxTrials: must be at least 1, got 0"},
+        {"NoParallelTrials",
+         "{jobId: a, trainingInput: {hyperparameters: {maxParallelTrials: 0, params: [{}]}}}",
+         "trainingInput.hyperparameters.maxParallelTrials: must be at least 1, got 0"},
+        {"TrialCount",
+         "{jobId: a, trainingInput: {hyperparameters: {maxTrials: many}}}",
+         "trainingInput.hyperparameters.maxTrials: must be a whole number from 0 to 2147483647, "
+         "got \"many\""},
+        {"TooParallel",
+         "{jobId: a, trainingInput: {hyperparameters: {maxParallelTrials: 2000000, params: "
+         "[{parameterName: p, type: INTEGER, minValue: 1, maxValue: 2}]}}}",
+         "trainingInput.hyperparameters.maxParallelTrials: must be from 1 to 10000, got 2000000"},
+        {"GridOfDoubles",
+         "{jobId: a, trainingInput: {hyperparameters: {algorithm: GRID_SEARCH, params: "
+         "[{parameterName: n, type: INTEGER, minValue: 1, maxValue: 2}, {parameterName: lr, type: "
+         "DOUBLE, minValue: 0, maxValue: 1}]}}}",
+         "trainingInput.hyperparameters.params[1].type: GRID_SEARCH needs INTEGER, CATEGORICAL or "
+         "DISCRETE, got DOUBLE"},
+        {"ParameterName",
+         "{jobId: a, trainingInput: {hyperparameters: {params: [{parameterName: 9lives, type: "
+         "INTEGER, minValue: 1, maxValue: 2}]}}}",
+         "trainingInput.hyperparameters.params[0].parameterName: must match "
+         "^[A-Za-z_][A-Za-z0-9_.-]{0,127}$, got '9lives'"},
+        {"ValueTwice",
+         WithParam("type: CATEGORICAL, categoricalValues: [sgd, sgd]"),
+         "trainingInput.hyperparameters.params[0].categoricalValues[1]: 'sgd' is listed twice"},
+        {"InfiniteBound",
+         WithParam("type: DOUBLE, minValue: -1.7e308, maxValue: 1.7e308"),
+         "trainingInput.hyperparameters.params[0].maxValue: must be less than "
+         "1.7976931348623157e+308 above the lower bound -1.7e+308, got 1.7e+308"},
         {"NoParams",
          "{jobId: a, trainingInput: {hyperparameters: {goal: MAXIMIZE}}}",
          "trainingInput.hyperparameters.params: must name a parameter"},

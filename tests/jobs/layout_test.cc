@@ -156,6 +156,10 @@ TEST(Gang, AsksForRoomWithItsJobsPriorityAndAsLongAsItMayRun) {
   spec.job->grace = absl::Seconds(4);
   EXPECT_EQ(MakeGangRequest({}, spec).priority, 5);
   EXPECT_EQ(MakeGangRequest({}, spec).time_limit, absl::Minutes(3) + absl::Seconds(4));
+  spec.parallel = 8;
+  EXPECT_EQ(MakeGangRequest({}, spec).parallel, 8);
+  spec.budget.trials = 3;
+  EXPECT_EQ(MakeGangRequest({}, spec).parallel, 3);
 }
 
 TEST(Environment, TellsTrialStudyAndMetricFile) {

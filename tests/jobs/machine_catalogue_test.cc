@@ -23,7 +23,7 @@ const MachineCatalogue& Catalogue() { return StandardCatalogue(); }
 std::string ErrorOf(const absl::Status& status) { return std::string(status.message()); }
 
 absl::Status Check(const std::string& machine, const std::string& gpu, int count) {
-  return CheckGpus(Catalogue(), machine, gpu, count, "acceleratorConfig");
+  return CheckGpus(Catalogue(), machine, gpu, count, {"acceleratorConfig"});
 }
 
 // The table of AI Platform Training's documentation, «Using GPUs»: which counts go with which machine type.
@@ -147,7 +147,7 @@ TEST(MachineCatalogue, TakesWhatAServerAdds) {
   ASSERT_THAT(extended.status(), IsOk());
   EXPECT_EQ(extended->tiers.at("HUGE").at(Role::kWorker).count, 3);
   EXPECT_TRUE(extended->machines.at("grand").legacy);
-  EXPECT_THAT(CheckGpus(*extended, "big", "H200", 8, "a"), IsOk());
+  EXPECT_THAT(CheckGpus(*extended, "big", "H200", 8, {"a"}), IsOk());
   EXPECT_THAT(CheckRegion(*extended, "cellar", {"H200"}, "region"), IsOk());
   EXPECT_THAT(ErrorOf(CheckRegion(*extended, "cellar", {"H200", "NVIDIA_TESLA_T4"}, "region")),
               HasSubstr("no zone of region 'cellar' has all of"));
@@ -164,33 +164,86 @@ TEST_P(BadCatalogueTest, IsRefusedWithASentence) {
             GetParam().error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table,
-                         BadCatalogueTest,
-                         ::testing::ValuesIn(std::vector<BadDocument>{
-                             {"UnknownKey",
-                              R"({"machine": {}})",
-                              "machines.machine: unknown key; did you mean 'machines'?"},
-                             {"NoCpus",
-                              R"({"machines": {"m": {"memory_gb": 1}}})",
-                              "machines.machines.m.cpus: is missing"},
-                             {"NoMemory",
-                              R"({"machines": {"m": {"cpus": 1, "memory_gb": 0}}})",
-                              "machines.machines.m.memory_gb: must be above 0"},
-                             {"NoSuchOther",
-                              R"({"machines": {"m": {"same_as": "x"}}})",
-                              "machines.machines.m.same_as: there is no machine 'x'"},
-                             {"NoSuchMachine",
-                              R"({"tiers": {"T": {"master": {"machine": "x"}}}})",
-                              "machines.tiers.T: there is no machine 'x'"},
-                             {"NoMaster",
-                              R"({"tiers": {"T": {"worker": {"machine": "standard"}}}})",
-                              "machines.tiers.T.master: is missing"},
-                         }),
-                         [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Table,
+    BadCatalogueTest,
+    ::testing::ValuesIn(std::vector<BadDocument>{
+        {"UnknownKey",
+         R"({"machine": {}})",
+         "machines.machine: unknown key; did you mean 'machines'?"},
+        {"NoCpus",
+         R"({"machines": {"m": {"memory_gb": 1}}})",
+         "machines.machines.m.cpus: is missing"},
+        {"NoMemory",
+         R"({"machines": {"m": {"cpus": 1, "memory_gb": 0}}})",
+         "machines.machines.m.memory_gb: must be above 0"},
+        {"NoSuchOther",
+         R"({"machines": {"m": {"same_as": "x"}}})",
+         "machines.machines.m.same_as: there is no machine 'x'"},
+        {"NoSuchMachine",
+         R"({"tiers": {"T": {"master": {"machine": "x"}}}})",
+         "machines.tiers.T.master.machine: there is no machine 'x'"},
+        {"NoMaster",
+         R"({"tiers": {"T": {"worker": {"machine": "standard"}}}})",
+         "machines.tiers.T.master: is missing"},
+        {"NegativeMaster",
+         R"({"tiers": {"T": {"master": {"machine": "standard", "count": -3}}}})",
+         "machines.tiers.T.master.count: must be 1, got -3"},
+        {"TwoMasters",
+         R"({"tiers": {"T": {"master": {"machine": "standard", "count": 2}}}})",
+         "machines.tiers.T.master.count: must be 1, got 2"},
+        {"NegativeWorkers",
+         R"({"tiers": {"T": {"master": {"machine": "standard"},
+                                                  "worker": {"machine": "standard", "count": -1}}}})",
+         "machines.tiers.T.worker.count: must be from 1 to 10000, got -1"},
+        {"TierGpusWithoutGpu",
+         R"({"tiers": {"T": {"master": {"machine": "standard", "gpus": 2}}}})",
+         "machines.tiers.T.master.gpu: is missing; gpus is 2"},
+        {"TierGpu",
+         R"({"tiers": {"T": {"master": {"machine": "standard", "gpus": 2,
+                                                             "gpu": "NVIDIA_TESLA_T40"}}}})",
+         "machines.tiers.T.master.gpu: there is no GPU 'NVIDIA_TESLA_T40'; did "
+         "you mean 'NVIDIA_TESLA_T4'?"},
+        {"NegativeGpus",
+         R"({"machines": {"m": {"cpus": 1, "memory_gb": 1, "gpus": -1}}})",
+         "machines.machines.m.gpus: must be at least 0, got -1"},
+        {"MachineGpu",
+         R"({"machines": {"m": {"cpus": 1, "memory_gb": 1, "gpus": 1,
+                                                     "gpu": "NVIDIA_TESLA_V10"}}})",
+         "machines.machines.m.gpu: there is no GPU 'NVIDIA_TESLA_V10'; did you "
+         "mean 'NVIDIA_TESLA_V100'?"},
+        {"GpuWithoutNumber",
+         R"({"machines": {"m": {"cpus": 1, "memory_gb": 1,
+                                                     "gpu": "NVIDIA_TESLA_T4"}}})",
+         "machines.machines.m.gpus: must be at least 1, since gpu is "
+         "'NVIDIA_TESLA_T4'"},
+        {"AllowedGpu",
+         R"({"machines": {"m": {"cpus": 1, "memory_gb": 1,
+                                                     "allowed": {"NVIDIA_TESLA_T": [1]}}}})",
+         "machines.machines.m.allowed: there is no GPU 'NVIDIA_TESLA_T'; did "
+         "you mean 'NVIDIA_TESLA_T4'?"},
+        {"ZoneGpu",
+         R"({"regions": {"r": {"zones": {"a": ["NVIDIA_TESLA_T40"]}}}})",
+         "machines.regions.r.zones.a: there is no GPU 'NVIDIA_TESLA_T40'; did "
+         "you mean 'NVIDIA_TESLA_T4'?"},
+        {"CountOfZero",
+         R"({"gpus": {"H200": {"counts": [0, -1]}}})",
+         "machines.gpus.H200.counts[0]: must be at least 1, got 0"},
+        {"NoCounts",
+         R"({"gpus": {"H200": {"counts": []}}})",
+         "machines.gpus.H200.counts: must name a number of GPUs, got []"},
+        {"EmptyName",
+         R"({"machines": {"": {"cpus": 1, "memory_gb": 1}}})",
+         "machines.machines: a name must not be empty"},
+    }),
+    [](const auto& row) { return row.param.name; });
 
 TEST(DeviceType, IsTheShortNameOfDocumentedGpus) {
   EXPECT_EQ(DeviceType("NVIDIA_TESLA_T4"), "T4");
+  EXPECT_EQ(DeviceType("NVIDIA_H200"), "H200");
+  EXPECT_EQ(DeviceType("NVIDIA_RTX_3090"), "RTX-3090");
   EXPECT_EQ(DeviceType("H200"), "H200");
+  EXPECT_EQ(DeviceType("my_gpu"), "my_gpu");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
+#include "vernier/core/error.h"
 
 namespace vernier::jobs {
 namespace {
@@ -109,6 +110,15 @@ TEST(Resolve, KnowsThePredefinedTiers) {
   EXPECT_EQ(sum_of("STANDARD_1").replicas, 8);
   EXPECT_EQ(sum_of("PREMIUM_1").replicas, 31);
   EXPECT_EQ(sum_of("BASIC_GPU").gpus, 1);
+}
+
+TEST(Resolve, TakesTheTypeOfARoleWithoutReplicas) {
+  TrainingInput input = ComputeEngineExample();
+  input.worker_count = 0;
+  input.parameter_server_count = 0;
+  const auto job = ResolveInput(input);
+  ASSERT_THAT(job.status(), IsOk());
+  EXPECT_EQ(Sum(*job).replicas, 1);
 }
 
 TEST(Resolve, FillsInTheProgramAndItsLimits) {
@@ -217,6 +227,26 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoWorkerType",
          [](TrainingInput& input) { input.worker_type.clear(); },
          "trainingInput.workerType: is missing; workerCount is 9"},
+        {"TypeOfNoWorkers",
+         [](TrainingInput& input) {
+           input.worker_count = 0;
+           input.worker_config.reset();
+           input.worker_type = "n1-highcpu-17";
+         },
+         "trainingInput.workerType: unknown machine type 'n1-highcpu-17'; did you mean "
+         "'n1-highcpu-16'?"},
+        {"AcceleratorOfNoWorkers",
+         [](TrainingInput& input) {
+           input.worker_count = 0;
+           input.worker_config->accelerator_config = Gpus(99, "NVIDIA_TESLA_FOO");
+         },
+         "trainingInput.workerConfig.acceleratorConfig.type: unknown accelerator "
+         "'NVIDIA_TESLA_FOO'; did you mean 'NVIDIA_TESLA_K80'?"},
+        {"AcceleratorWithoutType",
+         [](TrainingInput& input) {
+           input.evaluator_config.emplace().accelerator_config = Gpus(1, "NVIDIA_TESLA_T4");
+         },
+         "trainingInput.evaluatorType: is missing; evaluatorConfig.acceleratorConfig needs it"},
         {"NegativeCount",
          [](TrainingInput& input) { input.worker_count = -1; },
          "trainingInput.workerCount: must be from 0 to 10000, got -1"},
@@ -281,6 +311,10 @@ INSTANTIATE_TEST_SUITE_P(
          [](TrainingInput& input) { input.python_module.clear(); },
          "trainingInput.pythonModule: is missing; it names the module to run, such as "
          "trainer.task"},
+        {"PackageInABucket",
+         [](TrainingInput& input) { input.package_uris.push_back("gs://b/dep.tar.gz"); },
+         "trainingInput.packageUris[1]: must be a file, a package's name or a URL that pip reads, "
+         "such as https://; nothing here reads gs://, got 'gs://b/dep.tar.gz'"},
         {"TooManyPackages",
          [](TrainingInput& input) { input.package_uris.assign(101, "p"); },
          "trainingInput.packageUris: must be at most 100, got 101"},
@@ -316,11 +350,34 @@ TEST(Resolve, GivesAPlainReplicaWhatItsMachineHas) {
 
   chief.resources.gpus = 3;
   EXPECT_EQ(Resolve(job, StandardCatalogue()).status().message(),
-            "job.replicas.chief.gpus.count: machine type 'n1-standard-8' takes 1 or 2 or 4 of "
+            "job.replicas.chief.gpus: machine type 'n1-standard-8' takes 1 or 2 or 4 of "
             "NVIDIA_TESLA_T4, got 3");
   chief.resources = {.cpus = 4};
   EXPECT_EQ(Resolve(job, StandardCatalogue()).status().message(),
             "job.replicas.chief.cpus: machine 'n1-standard-8' has 8, got 4; leave it out");
+}
+
+TEST(Resolve, NamesTheFieldOfThePlainReplicaWhoseGpusDoNotSuitItsMachine) {
+  TrainingJob job;
+  job.command = {"train"};
+  ReplicaSpec& chief = job.replicas[Role::kPrimary];
+  chief.machine_type = "n1-highcpu-16";
+  chief.resources.gpus = 3;
+  chief.resources.gpu_type = "T4";
+  EXPECT_EQ(Resolve(job, StandardCatalogue()).status().message(),
+            "job.replicas.chief.gpus: machine type 'n1-highcpu-16' takes 1 or 2 or 4 of "
+            "NVIDIA_TESLA_T4, got 3");
+  chief.machine_type = "n1-standard-96";
+  chief.resources.gpu_type = "K80";
+  EXPECT_EQ(GetField(Resolve(job, StandardCatalogue()).status()), "job.replicas.chief.gpu_type");
+}
+
+TEST(Resolve, TakesNoPackageOfAPlainJobFromABucket) {
+  TrainingJob job;
+  job.python = PythonProgram{.module = "trainer.task", .packages = {"gs://b/p.tar.gz"}};
+  EXPECT_EQ(GetField(Resolve(job, StandardCatalogue()).status()), "job.python.packages[0]");
+  job.python->packages = {"https://host/p.tar.gz"};
+  EXPECT_THAT(Resolve(job, StandardCatalogue()).status(), IsOk());
 }
 
 TEST(FieldsWithoutEffect, NamesWhatOnlyACloudHas) {

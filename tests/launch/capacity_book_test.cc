@@ -59,9 +59,15 @@ INSTANTIATE_TEST_SUITE_P(
     CapacityFitTest,
     ::testing::Values(
         FitCase{"All", {{.cpus = 4, .memory_bytes = 8 * kGiB, .gpus = 3}}, ""},
-        FitCase{"Cpus", {{.cpus = 2}, {.cpus = 2.5}}, "needs 4.5 cpus, this host has 4"},
-        FitCase{
-            "Memory", {{.memory_bytes = 9 * kGiB}}, "needs 9 GiB of memory, this host has 8 GiB"},
+        FitCase{"Cpus",
+                {{.cpus = 2}, {.cpus = 2.5}},
+                "needs 4.5 cpus, this host has 4; --fitting scaled (host.fitting of the server's "
+                "configuration) would make its shares smaller"},
+        FitCase{"Memory",
+                {{.memory_bytes = 9 * kGiB}},
+                "needs 9 GiB of memory, this host has 8 GiB; --fitting scaled (host.fitting of the "
+                "server's "
+                "configuration) would make its shares smaller"},
         FitCase{"AnyGpus", {{.gpus = 4}}, "needs 4 gpus, this host has 3"},
         FitCase{"TypedGpus", {{.gpus = 2, .gpu_type = "T4"}}, "needs 2 T4, this host has 1"},
         FitCase{"UnknownType", {{.gpus = 1, .gpu_type = "H100"}}, "needs 1 H100, this host has 0"},
@@ -85,7 +91,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "the devices of this host do not suit all of its replicas at once"},
         FitCase{"Several",
                 {{.cpus = 5, .memory_bytes = 9 * kGiB}},
-                "needs 5 cpus, this host has 4; needs 9 GiB of memory, this host has 8 GiB"}),
+                "needs 5 cpus, this host has 4; needs 9 GiB of memory, this host has 8 GiB; "
+                "--fitting scaled (host.fitting of the server's "
+                "configuration) would make its shares smaller"}),
     [](const auto& test) { return test.param.name; });
 
 class CapacityBookTest : public ::testing::Test {
@@ -200,6 +208,68 @@ TEST_F(CapacityBookTest, ScalesCpusAndMemoryDownToTheHostIfToldTo) {
   // One factor for each dimension, and none where there is enough.
   ASSERT_THAT(book.Place(Gang(2, {{.cpus = 16, .memory_bytes = kGiB}})), IsOk());
   EXPECT_EQ(book.Status().free_memory_bytes, 7 * kGiB);
+}
+
+TEST_F(CapacityBookTest, ScalesDownToWhatEachOfTheGangsThatRunAtOnceMayHave) {
+  CapacityBook book({.cpus = 4, .memory_bytes = 8 * kGiB + 12'347}, clock_, Fitting::kScaled);
+  for (int trial = 1; trial <= 3; ++trial) {
+    GangRequest gang = Gang(trial,
+                            {{.cpus = 9, .memory_bytes = 7 * kGiB},
+                             {.cpus = 3, .memory_bytes = 7 * kGiB},
+                             {.cpus = 1}});
+    gang.parallel = 3;
+    ASSERT_THAT(book.Place(gang), IsOk()) << trial;
+    const std::vector<ReplicaRequest> fitted = book.Fitted(gang);
+    EXPECT_NEAR(fitted[0].resources.cpus, 4.0 / 3 * 9 / 13, 1e-9);
+    EXPECT_EQ(fitted[0].resources.memory_bytes + fitted[1].resources.memory_bytes,
+              (8 * kGiB + 12'347) / 3);
+    EXPECT_EQ(fitted[1].resources.memory_bytes % (1 << 20), 0);
+    EXPECT_EQ(fitted[2].resources.memory_bytes, 0);
+  }
+  EXPECT_EQ(book.Status().free_cpus, 0);
+  EXPECT_EQ(book.Status().free_memory_bytes, 0);
+  EXPECT_THAT(book.Place(Gang(4, {{.cpus = 1, .memory_bytes = kGiB}})),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       "needs 1 cpu, 0 free; needs 1 GiB of memory, 0 B free"));
+}
+
+TEST_F(CapacityBookTest, LeavesAsItIsWhatFitsTheHost) {
+  CapacityBook book(AnyHost(), clock_, Fitting::kScaled);
+  GangRequest gang = Gang(1, {{.cpus = 4, .memory_bytes = 8 * kGiB}});
+  gang.parallel = 2;
+  EXPECT_EQ(book.Fitted(gang), gang.replicas);
+}
+
+TEST_F(CapacityBookTest, DoesNotScaleDownToNothing) {
+  CapacityBook book({.cpus = 4, .memory_bytes = 2 * kGiB}, clock_, Fitting::kScaled);
+  GangRequest gang =
+      Gang(1, {{.cpus = 9, .memory_bytes = kGiB}, {.cpus = 9, .memory_bytes = kGiB + 1}});
+  gang.parallel = 1000;
+  const std::vector<ReplicaRequest> fitted = book.Fitted(gang);
+  EXPECT_NEAR(fitted[0].resources.cpus, 0.1, 1e-9);
+  EXPECT_EQ(fitted[0].resources.memory_bytes + fitted[1].resources.memory_bytes, 512 << 20);
+  // Nor to more than there is.
+  CapacityBook tiny({.cpus = 0.1, .memory_bytes = 100 << 20}, clock_, Fitting::kScaled);
+  ASSERT_THAT(tiny.Place(gang), IsOk());
+  EXPECT_EQ(tiny.Status().free_cpus, 0);
+  EXPECT_EQ(tiny.Status().free_memory_bytes, 0);
+}
+
+TEST_F(CapacityBookTest, LeavesNoCrumbsWhereThirteenReplicasDoNotDivideTheHost) {
+  CapacityBook book({.cpus = 2, .memory_bytes = 8'123'456'789}, clock_, Fitting::kScaled);
+  ASSERT_THAT(
+      book.Place(Gang(1, std::vector<Resources>(13, {.cpus = 16, .memory_bytes = 60 * kGiB}))),
+      IsOk());
+  EXPECT_EQ(book.Status().free_cpus, 0);
+  EXPECT_EQ(book.Status().free_memory_bytes, 0);
+}
+
+TEST_F(CapacityBookTest, TellsSmallSizesInUnitsThatSuitThem) {
+  CapacityBook book({.cpus = 2, .memory_bytes = 300 << 10}, clock_);
+  EXPECT_THAT(
+      book.CheckFits(Replicas({{.memory_bytes = 3 << 19, .gpus = 1}})),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               "needs 1.5 MiB of memory, this host has 300 KiB; needs 1 gpu, this host has 0"));
 }
 
 TEST_F(CapacityBookTest, NeverScalesDevices) {

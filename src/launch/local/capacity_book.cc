@@ -10,6 +10,60 @@
 #include "vernier/core/error.h"
 
 namespace vernier::launch {
+namespace {
+
+constexpr char kScaledHint[] =
+    "; --fitting scaled (host.fitting of the server's configuration) would make its shares smaller";
+
+// Less than this is of no use to a replica: gangs rather wait for each other.
+constexpr double kLeastCpus = 0.1;
+constexpr double kLeastMemory = 256.0 * (1 << 20);
+
+// What one of `parallel` gangs of so many replicas may have of what the host has.
+double PartOf(double host, double parallel, double least) {
+  return std::min(host, std::max(host / parallel, least));
+}
+
+void ScaleCpus(double factor, std::vector<ReplicaRequest>& replicas) {
+  for (ReplicaRequest& replica : replicas) replica.resources.cpus *= factor;
+}
+
+// Whole MiB, and what rounding leaves to the first that asks for any.
+void ScaleMemory(std::int64_t from, std::int64_t to, std::vector<ReplicaRequest>& replicas) {
+  constexpr std::int64_t kMiB = 1 << 20;
+  const double factor = static_cast<double>(to) / static_cast<double>(from);
+  Resources* first = nullptr;
+  std::int64_t rest = to;
+  for (ReplicaRequest& replica : replicas) {
+    Resources& asks = replica.resources;
+    if (asks.memory_bytes == 0) continue;
+    const auto exact = static_cast<std::int64_t>(static_cast<double>(asks.memory_bytes) * factor);
+    // None at all would be no limit.
+    asks.memory_bytes = exact < kMiB ? std::max<std::int64_t>(1, exact) : exact - exact % kMiB;
+    rest -= asks.memory_bytes;
+    if (first == nullptr) first = &asks;
+  }
+  if (rest > 0) first->memory_bytes += rest;
+}
+
+// A gang that asks for more than the whole host, scaled down to its part of it.
+std::vector<ReplicaRequest> ScaledTo(const HostCapacity& host, const GangRequest& gang) {
+  std::vector<ReplicaRequest> replicas = gang.replicas;
+  const GangNeed need = SumOf(replicas);
+  const auto count = static_cast<double>(replicas.size());
+  const double parallel = std::max(1, gang.parallel);
+  if (need.cpus > host.cpus) {
+    ScaleCpus(PartOf(host.cpus, parallel, kLeastCpus * count) / need.cpus, replicas);
+  }
+  if (need.memory_bytes > host.memory_bytes) {
+    const double part =
+        PartOf(static_cast<double>(host.memory_bytes), parallel, kLeastMemory * count);
+    ScaleMemory(need.memory_bytes, static_cast<std::int64_t>(part), replicas);
+  }
+  return replicas;
+}
+
+}  // namespace
 
 CapacityBook::CapacityBook(HostCapacity capacity, const Clock& clock, Fitting fitting)
     : capacity_(std::move(capacity)), clock_(clock), fitting_(fitting) {}
@@ -22,28 +76,18 @@ bool CapacityBook::IsBefore(const Waiting* a, const Waiting* b) {
   return rank(a->request) < rank(b->request);
 }
 
-std::vector<ReplicaRequest> CapacityBook::Fitted(
-    const std::vector<ReplicaRequest>& replicas) const {
-  if (fitting_ == Fitting::kStrict) return replicas;
-  const GangNeed need = SumOf(replicas);
-  const double cpus = std::min(1.0, capacity_.cpus / need.cpus);
-  const double memory =
-      need.memory_bytes <= capacity_.memory_bytes
-          ? 1
-          : static_cast<double>(capacity_.memory_bytes) / static_cast<double>(need.memory_bytes);
-  std::vector<ReplicaRequest> fitted = replicas;
-  for (ReplicaRequest& replica : fitted) {
-    Resources& asks = replica.resources;
-    asks.cpus *= cpus;
-    if (memory == 1) continue;
-    asks.memory_bytes = static_cast<std::int64_t>(static_cast<double>(asks.memory_bytes) * memory);
-  }
-  return fitted;
+std::vector<ReplicaRequest> CapacityBook::Fitted(const GangRequest& gang) const {
+  return fitting_ == Fitting::kScaled ? ScaledTo(capacity_, gang) : gang.replicas;
 }
 
 absl::Status CapacityBook::CheckFits(const std::vector<ReplicaRequest>& replicas) const {
-  const std::string shortfall = Shortfall(SumOf(Fitted(replicas)), capacity_);
-  return shortfall.empty() ? absl::OkStatus() : InvalidArgument("{}", shortfall);
+  GangRequest gang;
+  gang.replicas = replicas;
+  const std::string shortfall = Shortfall(SumOf(Fitted(gang)), capacity_);
+  if (shortfall.empty()) return absl::OkStatus();
+  const bool would_scale = fitting_ == Fitting::kStrict &&
+                           Shortfall(SumOf(ScaledTo(capacity_, gang)), capacity_).empty();
+  return InvalidArgument("{}{}", shortfall, would_scale ? kScaledHint : "");
 }
 
 absl::StatusOr<GpuAssignment> CapacityBook::Place(const GangRequest& gang) {
@@ -60,9 +104,8 @@ absl::StatusOr<CapacityBook::Waiting*> CapacityBook::Enter(const GangRequest& ga
     Withdraw(gang.id);
   }
   VERNIER_RETURN_IF_ERROR(CheckFits(gang.replicas));
-  auto entry = std::make_unique<Waiting>(
-      Waiting{.request = gang,
-              .planned = {.need = SumOf(Fitted(gang.replicas)), .time_limit = gang.time_limit}});
+  auto entry = std::make_unique<Waiting>(Waiting{
+      .request = gang, .planned = {.need = SumOf(Fitted(gang)), .time_limit = gang.time_limit}});
   Waiting* const newcomer = entry.get();
   waiting_.emplace(gang.id, std::move(entry));
   const auto place = std::ranges::upper_bound(queue_, newcomer, IsBefore);
@@ -200,7 +243,7 @@ GpuAssignment CapacityBook::IdsOf(const Claim& claim) const {
 
 // Devices that the host does not have any more are nobody's.
 Claim CapacityBook::ClaimOf(const GangRequest& gang, const Placement& placement) const {
-  const std::vector<ReplicaRequest> replicas = Fitted(gang.replicas);
+  const std::vector<ReplicaRequest> replicas = Fitted(gang);
   const GangNeed need = SumOf(replicas);
   Claim claim{.cpus = need.cpus, .memory_bytes = need.memory_bytes, .devices = {}};
   for (std::size_t i = 0; i < placement.size(); ++i) {

@@ -34,10 +34,10 @@ class CapacityBook {
   // The clock must outlive the book.
   CapacityBook(HostCapacity capacity, const Clock& clock, Fitting fitting = Fitting::kStrict);
 
-  // The replicas as the host can give them: what a gang of them gets, and is to keep to.
-  std::vector<ReplicaRequest> Fitted(const std::vector<ReplicaRequest>& replicas) const;
+  // The gang's replicas as the host can give them: what they get, and are to keep to.
+  std::vector<ReplicaRequest> Fitted(const GangRequest& gang) const;
 
-  // InvalidArgument: more than the empty host has ("needs 4 cpus, this host has 2").
+  // InvalidArgument: more than the empty host has ("needs 4 cpus, this host has 2"), and what setting would change that.
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const;
 
   // ResourceExhausted (kInsufficientCapacity): not now, and why ("needs 16 T4, 8 free", "behind 3 gangs of higher

@@ -22,8 +22,9 @@ struct HostCapacity {
 // What becomes of a gang that asks for more CPUs or memory than the empty host has.
 enum class Fitting {
   kStrict,  // It is refused.
-  // It is taken in and gets the whole host: all of its replicas' CPUs, or memory, are scaled down by one factor. Devices
-  // are never scaled. For trying on a laptop what was written for a cluster.
+  // It is taken in and gets the host, or its part of it where its study runs several at once: all of its replicas' CPUs,
+  // or memory, are scaled down by one factor. Devices are never scaled. For trying on a laptop what was written for a
+  // cluster.
   kScaled,
 };
 

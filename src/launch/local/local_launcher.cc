@@ -48,7 +48,7 @@ constexpr absl::Duration kUsualGrace = absl::Seconds(10);
 
 // One attempt that holds room here.
 struct Gang {
-  std::vector<ReplicaRequest> request;
+  std::vector<ReplicaRequest> request;  // As the host can give them.
   PlacedGang placed;
   GangTraits traits;
   absl::Duration grace = kUsualGrace;
@@ -130,10 +130,9 @@ class LocalLauncher final : public Launcher {
                                              .lenient = gang->traits.lenient}));
     gang->started = true;
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Unbind(replica.port);
-    const std::vector<ReplicaRequest> granted = Fitted(gang->request);
     for (std::size_t i = 0; i < program.replicas.size(); ++i) {
       VERNIER_RETURN_IF_ERROR(
-          StartReplica(program, i, FolderOf(*gang, i), ShareOf(granted[i].resources)));
+          StartReplica(program, i, FolderOf(*gang, i), ShareOf(gang->request[i].resources)));
     }
     return absl::OkStatus();
   }
@@ -216,9 +215,9 @@ class LocalLauncher final : public Launcher {
     return book_.Place(request);
   }
 
-  std::vector<ReplicaRequest> Fitted(const std::vector<ReplicaRequest>& replicas) const {
+  std::vector<ReplicaRequest> Fitted(const GangRequest& request) const {
     absl::MutexLock lock(&mu_);
-    return book_.Fitted(replicas);
+    return book_.Fitted(request);
   }
 
   void FreeRoom(const AttemptId& id) {
@@ -246,7 +245,7 @@ class LocalLauncher final : public Launcher {
   }
 
   Gang NewGang(const GangRequest& request, const PlacedGang& placed) const {
-    Gang gang{.request = request.replicas,
+    Gang gang{.request = Fitted(request),
               .placed = placed,
               .traits = {.patience = options_.failed_replica_patience,
                          .settling = options_.failed_primary_settling,

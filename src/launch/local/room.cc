@@ -11,6 +11,8 @@ namespace {
 
 // Fractions of CPUs are summed in binary: ten times 0.1 must fit into 1.
 constexpr double kCpuTolerance = 1e-9;
+// What dividing a host leaves over, and is of no use to anybody.
+constexpr std::int64_t kMemoryCrumbs = 64 << 10;
 
 // Typed before untyped, whole before shares, large shares before small ones.
 auto ChoiceOrder(const DeviceAsk& ask) {
@@ -200,7 +202,9 @@ Room Room::CommonWith(const Room& other) const {
 
 double Room::cpus() const { return cpus_ > kCpuTolerance ? cpus_ : 0; }
 
-std::int64_t Room::memory_bytes() const { return std::max<std::int64_t>(0, memory_bytes_); }
+std::int64_t Room::memory_bytes() const {
+  return memory_bytes_ > kMemoryCrumbs ? memory_bytes_ : 0;
+}
 
 std::int64_t Room::CountFree(const std::string& type, std::int64_t memory_bytes) const {
   std::int64_t count = 0;

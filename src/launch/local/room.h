@@ -75,7 +75,7 @@ class Room {
   // What is free in both, device by device.
   Room CommonWith(const Room& other) const;
 
-  // 0 where the host is overbooked.
+  // 0 where the host is overbooked, or next to nothing is left.
   double cpus() const;
   std::int64_t memory_bytes() const;
   // How many devices, or shares of so much memory, of the type ("" any) are free.

@@ -11,11 +11,13 @@ namespace vernier::launch {
 namespace {
 
 std::string Bytes(std::int64_t bytes) {
-  constexpr double kMiB = 1024.0 * 1024.0;
-  constexpr double kGiB = 1024.0 * kMiB;
-  const auto amount = static_cast<double>(bytes);
-  if (amount >= kGiB) return fmt::format("{:.4g} GiB", amount / kGiB);
-  return fmt::format("{:.4g} MiB", amount / kMiB);
+  constexpr std::pair<const char*, std::int64_t> kUnits[] = {
+      {"GiB", std::int64_t{1} << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}};
+  for (const auto& [name, size] : kUnits) {
+    if (bytes < size) continue;
+    return fmt::format("{:.4g} {}", static_cast<double>(bytes) / static_cast<double>(size), name);
+  }
+  return fmt::format("{} B", bytes);
 }
 
 std::string Cpus(double count) { return fmt::format("{:.4g}", count); }

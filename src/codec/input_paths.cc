@@ -1,0 +1,102 @@
+#include "src/codec/input_paths.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "vernier/core/error.h"
+
+namespace vernier::codec {
+namespace {
+
+constexpr char kInput[] = "trainingInput";
+constexpr char kParams[] = "trainingInput.hyperparameters.params";
+
+// From the one to the other; a place in a list, "[2]", may follow.
+using Renaming = std::pair<std::string, std::string>;
+
+std::vector<Renaming> ParamRenamings(const HyperparameterSpec& tuning) {
+  std::vector<Renaming> renamings = {{"parameters", kParams}};
+  for (std::size_t i = 0; i < tuning.params.size(); ++i) {
+    const std::string from = fmt::format("parameters.{}", tuning.params[i].parameter_name);
+    const std::string to = fmt::format("{}[{}]", kParams, i);
+    renamings.insert(renamings.begin(),
+                     {{fmt::format("parameters[{}].name", i), to + ".parameterName"},
+                      {from + ".float[0]", to + ".minValue"},
+                      {from + ".float[1]", to + ".maxValue"},
+                      {from + ".float", to + ".type"},
+                      {from + ".int[0]", to + ".minValue"},
+                      {from + ".int[1]", to + ".maxValue"},
+                      {from + ".int", to + ".type"},
+                      {from + ".discrete", to + ".discreteValues"},
+                      {from + ".categorical", to + ".categoricalValues"}});
+  }
+  return renamings;
+}
+
+// What a study may say itself beside a training input is renamed only if it is what the input says.
+std::vector<Renaming> TuningRenamings(const TrainingInput& input, const StudySpec& spec) {
+  const HyperparameterSpec& tuning = *input.hyperparameters;
+  std::vector<Renaming> renamings = ParamRenamings(tuning);
+  const auto add = [&](const char* from, std::string_view to, bool is_of_input) {
+    if (is_of_input) renamings.emplace_back(from, fmt::format("{}.{}", kInput, to));
+  };
+  add("objective", "hyperparameters.hyperparameterMetricTag", true);
+  add("algorithm", "hyperparameters.algorithm", spec.algorithm.options.empty());
+  add("parallel", "hyperparameters.maxParallelTrials", spec.parallel == tuning.max_parallel_trials);
+  const bool resumes = spec.warm_start == std::vector<std::string>{tuning.resume_previous_job_id};
+  add("warm_start[0]", "hyperparameters.resumePreviousJobId", resumes);
+  add("warm_start", "hyperparameters.resumePreviousJobId", resumes);
+  add("budget.time",
+      "scheduling.maxRunningTime",
+      input.scheduling.has_value() && input.scheduling->max_running_time == spec.budget.time);
+  return renamings;
+}
+
+std::vector<Renaming> JobRenamings() {
+  std::vector<Renaming> renamings = {
+      {"job.python.packages", "trainingInput.packageUris"},
+      {"job.python.module", "trainingInput.pythonModule"},
+      {"job.args", "trainingInput.args"},
+      {"job.dir", "trainingInput.jobDir"},
+      {"job.image", "trainingInput.masterConfig.imageUri"},
+  };
+  for (const auto& [role, name] : {std::pair("chief", "master"),
+                                   std::pair("master", "master"),
+                                   std::pair("worker", "worker"),
+                                   std::pair("ps", "parameterServer"),
+                                   std::pair("evaluator", "evaluator")}) {
+    for (const auto& [key, field] : {std::pair("count", "Count"),
+                                     std::pair("image", "Config.imageUri"),
+                                     std::pair("command", "Config.containerCommand"),
+                                     std::pair("args", "Config.containerArgs")}) {
+      renamings.emplace_back(fmt::format("job.replicas.{}.{}", role, key),
+                             fmt::format("{}.{}{}", kInput, name, field));
+    }
+  }
+  return renamings;
+}
+
+absl::Status Renamed(const absl::Status& error, const std::vector<Renaming>& renamings) {
+  const std::string field = GetField(error).value_or("");
+  for (const auto& [from, to] : renamings) {
+    if (field.empty() || !field.starts_with(from)) continue;
+    const std::string place = field.substr(from.size());
+    if (!place.empty() && place.front() != '[') continue;
+    return FieldError(to + place, std::string(error.message()).substr(field.size() + 2));
+  }
+  return error;
+}
+
+}  // namespace
+
+absl::Status InWordsOfInput(absl::Status error, const StudySpec& spec) {
+  if (error.ok() || !spec.job.has_value() || !spec.job->input.has_value()) return error;
+  const TrainingInput& input = *spec.job->input;
+  if (input.hyperparameters.has_value()) error = Renamed(error, TuningRenamings(input, spec));
+  return Renamed(error, JobRenamings());
+}
+
+}  // namespace vernier::codec

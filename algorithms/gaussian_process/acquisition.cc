@@ -12,7 +12,7 @@ namespace vernier::gp {
 namespace {
 
 // Of what is required firmly.
-const double kDoubtful = std::log(0.05);
+const double kDoubtful = std::log(0.5);
 constexpr double kFirmness = 1e3;
 
 double Deviation(const Requirement& requirement, const Prediction& prediction) {

@@ -13,8 +13,8 @@ struct Requirement {
   const Posterior* model;
   double least = 0;
   double extra_variance = 0;  // Of what is judged, beyond that of the latent function.
-  // Points at which it is met with less than a probability of 1 in 20 are worth next to nothing, whatever they promise: the
-  // acquisition has the probability's logarithm from there on many times.
+  // Points at which it is rather not met than met are worth next to nothing, whatever they promise: the acquisition has the
+  // probability's logarithm from there on many times.
   bool is_firm = false;
 };
 // ln of the probability that it is met at points that the model predicts so.

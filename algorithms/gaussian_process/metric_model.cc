@@ -14,6 +14,8 @@ namespace {
 
 // Of the signal variance: with less noise than this, an observed value is taken at its word.
 constexpr double kNoiselessShare = 1e-3;
+// Of a coordinate's range.
+constexpr double kShortestOfLabels = 0.3;
 // Of many trials, so many are looked at when hyperparameters are fitted.
 constexpr std::size_t kMostFitted = 300;
 // Below so many points a factor is computed sooner than remembered.
@@ -179,6 +181,10 @@ absl::StatusOr<Posterior> FitLabels(const FeatureMap& features,
     const FittingSet set(rows, {labels.data(), static_cast<std::size_t>(labels.size())});
     const Eigen::Map<const Eigen::VectorXd> targets(set.values.data(), set.rows.rows());
     state = FitTo(features, set.rows, targets, {.warm = state}, stop);
+    // A border looks like short lengths, with which a model knows nothing a little away from a failure.
+    for (double& log_length : state->log_length_scales) {
+      log_length = std::max(log_length, std::log(kShortestOfLabels));
+    }
   }
   return Condition(rows, labels, *state, features.group_of_column());
 }

@@ -74,7 +74,8 @@ class MetricModel {
   std::shared_ptr<const Remembered> remembered_;
 };
 
-// A model of labels +1 and -1, which are neither warped nor standardised.  Arguments as those of MetricModel::Fit.
+// A model of labels, which are neither warped nor standardised: 0 far from all rows. Arguments as those of
+// MetricModel::Fit.
 absl::StatusOr<Posterior> FitLabels(const FeatureMap& features,
                                     const Eigen::MatrixXd& rows,
                                     const Eigen::VectorXd& labels,

@@ -11,7 +11,14 @@
 namespace vernier::gp {
 namespace {
 
-// Of labels that are their mean: never be surer of a failure than Phi(-1 / sqrt(0.02)), one in 10^12.
+// What a failed trial is labelled; one that worked is 0, and so is, to begin with, what nobody has tried.
+constexpr double kFailedLabel = -2.0;
+// The label that a trial must rather have than not to be proposed, where failures have a border. Nearer to what works than
+// to what fails: right at the border every other trial would fail.
+constexpr double kWorks = -0.7;
+// Of the labels' variance: with more noise than this, failures come by chance.
+constexpr double kShareOfChance = 0.25;
+// Of labels that are their mean: never be surer of a failure than one in 10^12.
 constexpr double kLabelNoise = 0.02;
 // So many trials tell the failure model, at most.
 constexpr Eigen::Index kMostLabels = 400;
@@ -88,7 +95,7 @@ Eigen::MatrixXd AboutBorder(const Eigen::MatrixXd& rows,
   return chosen;
 }
 
-// Points that worked are labelled 1, those that failed -1. Of many, some.
+// Of many points, some.
 struct Labelled {
   Labelled(const Eigen::MatrixXd& all_worked, const Eigen::MatrixXd& all_failed) {
     const Eigen::MatrixXd failed =
@@ -97,20 +104,23 @@ struct Labelled {
     worked = chosen.rows();
     rows.resize(worked + failed.rows(), chosen.cols());
     rows << chosen, failed;
-    labels = Eigen::VectorXd::Ones(rows.rows());
-    labels.tail(failed.rows()).setConstant(-1.0);
+    labels = Eigen::VectorXd::Zero(rows.rows());
+    labels.tail(failed.rows()).setConstant(kFailedLabel);
   }
   Eigen::MatrixXd rows;
   Eigen::VectorXd labels;
   Eigen::Index worked;  // The first ones.
 };
 
-// The label that nine in ten of the points that worked are believed to be above, if that is below 0.
-double LeastOfWorked(const Eigen::VectorXd& fitted, Eigen::Index worked) {
+// The label from which on a trial is taken to work: where failures come by chance, what nine in ten of the points that
+// worked are believed to be above.
+double LeastOfWorked(const Posterior& success, Eigen::Index worked) {
+  if (success.noise() < kShareOfChance * (success.noise() + success.signal())) return kWorks;
+  const Eigen::VectorXd& fitted = success.fitted();
   std::vector<double> labels(fitted.begin(), fitted.begin() + worked);
   const auto tenth = labels.begin() + static_cast<std::ptrdiff_t>(labels.size() / 10);
   std::nth_element(labels.begin(), tenth, labels.end());
-  return std::min(0.0, *tenth);
+  return std::min(kWorks, *tenth);
 }
 
 // What a constraint's slack must be at least, as the model sees it.
@@ -223,7 +233,7 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
     VERNIER_ASSIGN_OR_RETURN(
         surrogate.success_,
         FitLabels(features, labelled.rows, labelled.labels, refit, state.success, stop));
-    surrogate.worked_ = LeastOfWorked(surrogate.success_->fitted(), labelled.worked);
+    surrogate.worked_ = LeastOfWorked(*surrogate.success_, labelled.worked);
   }
   const Eigen::MatrixXd out = features.Matrix(pending);
   for (Eigen::Index i = 0; i < out.rows(); ++i) surrogate.Believe(out.row(i));

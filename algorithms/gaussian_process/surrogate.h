@@ -27,10 +27,10 @@ using Memory = std::vector<std::shared_ptr<const Remembered>>;
 
 // What is believed of the objectives, of the outcome constraints and of where trials fail, after the trials so far.
 //
-// The failure model is a Gaussian process on labels +1 and -1; a trial is taken to work where the label is above 0, or, where
-// even trials that worked are believed below that, as they are if failures come by chance, above what nine in ten of those
-// are. At a border behind which trials fail the mean label changes sign, and what lies behind is left alone, however much
-// it promises.
+// The failure model is a Gaussian process on labels, 0 of trials that worked and of what nobody has tried, -2 of those that
+// failed. At a border behind which trials fail the label falls, and what is believed to lie behind is left alone, however
+// much it promises. Where failures come by chance the label is about the same everywhere: what is believed to work as often as
+// most trials that did is as good as any.
 class Surrogate {
  public:
   // Fits to the set, starting from the hyperparameters in `state`, and leaves the new ones there. Pending points are

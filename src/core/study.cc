@@ -174,14 +174,16 @@ absl::Status CheckWarmStart(const std::vector<std::string>& names) {
 // A program gets them as flags.
 absl::Status CheckFlagNames(const Space& space) {
   const auto is_part = [](char c) { return IsNamePart(c) || c == '.'; };
-  for (const Parameter& parameter : space.parameters()) {
-    const std::string& name = parameter.name;
+  for (std::size_t i = 0; i < space.parameters().size(); ++i) {
+    const std::string& name = space.parameters()[i].name;
     const bool sound =
         (IsLetter(name.front()) || name.front() == '_') && std::ranges::all_of(name, is_part);
     if (sound) continue;
-    return FieldError(fmt::format("parameters.{}", name),
-                      "a study with a job hands it to a program as a flag: its name must match "
-                      "^[A-Za-z_][A-Za-z0-9_.-]*$");
+    return FieldError(
+        fmt::format("parameters[{}].name", i),
+        fmt::format("a job's programs get it as a flag: it must match ^[A-Za-z_][A-Za-z0-9_.-]*$, "
+                    "got '{}'",
+                    name));
   }
   return absl::OkStatus();
 }

@@ -28,7 +28,7 @@ void EndLease(Draft& draft, TrialNumber number) {
   draft.Add(LeaseExpired{.trial = number, .token = trial.lease->token});
   if (trial.state == TrialState::kStopping) {
     const Measurement last = trial.last.value_or(Measurement());
-    if (last.metrics.contains(FirstObjective(study.spec).metric)) {
+    if (MissingObjectives(study.spec.objectives, last.metrics).empty()) {
       AddCompletion(draft, number, last);
     } else {
       AddMove(draft, number, TrialState::kCancelled, message, FailureClass::kLost);

@@ -215,6 +215,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"Character", "x < 1 $", "unexpected character '$' at column 7"},
         {"SingleAmpersand", "deep & flip", "unexpected character '&' at column 6"},
         {"Quote", "opt == 'sgd", "the text at column 8 has no closing quote"},
+        {"Backquote", "x < `y", "the name at column 5 has no closing quote"},
         {"NumberTooLarge", "x < 1e999", "the number at column 5 is beyond what a double holds"},
         {"NumberThenLetter",
          "x < 2y",

@@ -41,6 +41,18 @@ Space Sample() {
   return *std::move(space);
 }
 
+TEST(Space, NamesMayBeAnyTextAndBackquotesNameThem) {
+  const auto space = Space::Create({{.name = "hidden layers", .domain = IntDomain{1, 9}},
+                                    {.name = "Größe [1]", .domain = IntDomain{1, 9}}},
+                                   {"`hidden layers` < `Größe [1]`"});
+  ASSERT_THAT(space, IsOk());
+  const auto at = [](std::int64_t a, std::int64_t b) {
+    return Point{{"hidden layers", a}, {"Größe [1]", b}};
+  };
+  EXPECT_TRUE(space->Satisfies(at(1, 2)));
+  EXPECT_FALSE(space->Satisfies(at(2, 2)));
+}
+
 TEST(Space, EmptySpaceHasOnePoint) {
   const Space space;
   EXPECT_THAT(space.Check({}), IsOk());

@@ -152,6 +152,8 @@ TEST(Event, EveryKindHasItsNameAndItsTrial) {
       {LeaseExpired{.trial = seven}, "lease_expired 7"},
       {AttemptPlaced{.trial = seven}, "attempt_placed 7"},
       {AttemptStateChanged{.trial = seven}, "attempt_state_changed 7"},
+      {TrialDeleted{.trial = seven}, "trial_deleted 7"},
+      {MetadataChanged{}, "metadata_changed 0"},
   };
   ASSERT_EQ(events.size(), std::variant_size_v<EventPayload>);
   for (const auto& [payload, expected] : events) {

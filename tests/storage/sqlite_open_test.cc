@@ -146,13 +146,15 @@ TEST_F(SqliteOpen, OptimalTrialsOfOlderStoresAreTheBestWhereThatIsCertain) {
       "UPDATE studies SET best_trial = 2;"
       "INSERT INTO studies SELECT 7, 'two', state, reason, created_at, updated_at, last_event,"
       " trials, completed, failed, open, best_trial, spec_version, json_set(spec, '$.objective',"
-      " json('[{\"maximize\": \"a\"}, {\"minimize\": \"b\"}]')), '[]', NULL, 0, 0, 0 FROM studies;"
+      " json('[{\"maximize\": \"a\"}, {\"minimize\": \"b\"}]')), '[]', NULL, 0, 0, 0, '[]' FROM "
+      "studies;"
       "INSERT INTO studies SELECT 8, 'bound', state, reason, created_at, updated_at, last_event,"
       " trials, completed, failed, open, best_trial, spec_version, json_set(spec,"
-      " '$.outcome_constraints', json('[\"b < 1\"]')), '[]', NULL, 0, 0, 0 FROM studies WHERE id = "
+      " '$.outcome_constraints', json('[\"b < 1\"]')), '[]', NULL, 0, 0, 0, '[]' FROM studies "
+      "WHERE id = "
       "1;"
       "INSERT INTO studies SELECT 9, 'new', state, reason, created_at, updated_at, last_event,"
-      " trials, completed, failed, open, NULL, spec_version, spec, '[]', NULL, 0, 0, 0 FROM "
+      " trials, completed, failed, open, NULL, spec_version, spec, '[]', NULL, 0, 0, 0, '[]' FROM "
       "studies WHERE "
       "id = 1;"
       "ALTER TABLE studies DROP COLUMN optimal_trials;"
@@ -160,6 +162,7 @@ TEST_F(SqliteOpen, OptimalTrialsOfOlderStoresAreTheBestWhereThatIsCertain) {
       "ALTER TABLE studies DROP COLUMN cpu_time_ns;"
       "ALTER TABLE studies DROP COLUMN gpu_time_ns;"
       "ALTER TABLE studies DROP COLUMN peak_memory_bytes;"
+      "ALTER TABLE studies DROP COLUMN metadata;"
       "PRAGMA user_version = 2");
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
   const auto optimal = [&](std::int64_t id) { return store->GetStudy(StudyId(id))->optimal; };
@@ -181,11 +184,12 @@ TEST_F(SqliteOpen, DamagedRowsAreDataLossWhereTheyAreRead) {
       "UPDATE trials SET row = '{' WHERE number = 1;"
       "UPDATE events SET payload = '[]' WHERE seq = 2;"
       "INSERT INTO studies SELECT 7, 'b', 'DREAMING', reason, created_at, updated_at, last_event,"
-      " trials, completed, failed, open, best_trial, spec_version, spec, '[1]', NULL, 0, 0, 0 FROM "
+      " trials, completed, failed, open, best_trial, spec_version, spec, '[1]', NULL, 0, 0, 0, "
+      "'[]' FROM "
       "studies;"
       "INSERT INTO studies SELECT 8, 'c', 'ACTIVE', reason, created_at, updated_at, last_event,"
       " trials, completed, failed, open, best_trial, spec_version, spec, '{\"1\": 2}', NULL, 0, 0, "
-      "0 "
+      "0, '[]' "
       "FROM studies WHERE id = 1");
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
   EXPECT_THAT(store->GetTrial({StudyId(1), TrialNumber(1)}), StatusIs(absl::StatusCode::kDataLoss));

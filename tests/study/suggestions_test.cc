@@ -295,7 +295,7 @@ TEST_F(SuggestionsTest, PredictsWithTheModelOfItsAlgorithm) {
   const std::int64_t events = Get(study.id).last_event.value();
   const auto predicted = predict(std::int64_t{1});  // Of either kind.
   ASSERT_THAT(predicted, IsOk());
-  EXPECT_NEAR(predicted->front().mean, 2.0, 0.1);
+  EXPECT_NEAR(predicted->front().objective.mean, 2.0, 0.1);
   EXPECT_THAT(predict(1.5), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("x")));
   EXPECT_EQ(Get(study.id).last_event.value(), events);  // Nothing changed.
 }

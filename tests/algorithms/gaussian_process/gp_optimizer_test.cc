@@ -424,7 +424,9 @@ TEST(GpOptimizer, TheModelChoosesInThinSlabs) {
     state = s.state;
     const Point& point = s.points[0].point;
     ASSERT_TRUE(space.Satisfies(point));
-    if (i > 5) EXPECT_EQ(s.points[0].origin, "model");
+    if (i > 5) {
+      EXPECT_EQ(s.points[0].origin, "model");
+    }
     trials.push_back({TrialNumber(i), point, Outcome::kCompleted, {Bowl(point)}});
   }
 }

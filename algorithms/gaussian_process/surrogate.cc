@@ -5,6 +5,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "algorithms/gaussian_process/model_choice.h"
 #include "src/core/pareto.h"
 #include "src/core/status.h"
 
@@ -16,8 +17,10 @@ constexpr double kFailedLabel = -2.0;
 // The label that a trial must rather have than not to be proposed, where failures have a border. Nearer to what works than
 // to what fails: right at the border every other trial would fail.
 constexpr double kWorks = -0.7;
-// Of the labels' variance: with more noise than this, failures come by chance.
-constexpr double kShareOfChance = 0.25;
+// Failures that can be told so rightly (OrderingSkill) have a border.
+constexpr double kSkillOfBorder = 0.75;
+// One suggestion of so many may cross it for what it promises: there may be more behind it that works.
+constexpr std::int64_t kCrossings = 4;
 // Of labels that are their mean: never be surer of a failure than one in 10^12.
 constexpr double kLabelNoise = 0.02;
 // So many trials tell the failure model, at most.
@@ -112,15 +115,19 @@ struct Labelled {
   Eigen::Index worked;  // The first ones.
 };
 
-// The label from which on a trial is taken to work: where failures come by chance, what nine in ten of the points that
-// worked are believed to be above.
+// Whether failures have a border: predictions of each point's label from the others tell those that failed from those that
+// worked. Else they come by chance.
+bool HaveBorder(const Posterior& success, const Eigen::VectorXd& labels) {
+  return OrderingSkill(success.LeaveOneOutMeans(labels), labels) >= kSkillOfBorder;
+}
+
+// What nine in ten of the points that worked are believed to be above.
 double LeastOfWorked(const Posterior& success, Eigen::Index worked) {
-  if (success.noise() < kShareOfChance * (success.noise() + success.signal())) return kWorks;
   const Eigen::VectorXd& fitted = success.fitted();
   std::vector<double> labels(fitted.begin(), fitted.begin() + worked);
   const auto tenth = labels.begin() + static_cast<std::ptrdiff_t>(labels.size() / 10);
   std::nth_element(labels.begin(), tenth, labels.end());
-  return std::min(kWorks, *tenth);
+  return *tenth;
 }
 
 // What a constraint's slack must be at least, as the model sees it.
@@ -233,7 +240,10 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
     VERNIER_ASSIGN_OR_RETURN(
         surrogate.success_,
         FitLabels(features, labelled.rows, labelled.labels, refit, state.success, stop));
-    surrogate.worked_ = LeastOfWorked(*surrogate.success_, labelled.worked);
+    const bool border = HaveBorder(*surrogate.success_, labelled.labels);
+    surrogate.worked_ =
+        border ? kWorks : std::min(kWorks, LeastOfWorked(*surrogate.success_, labelled.worked));
+    surrogate.is_border_firm_ = border && set.trials % kCrossings != 0;
   }
   const Eigen::MatrixXd out = features.Matrix(pending);
   for (Eigen::Index i = 0; i < out.rows(); ++i) surrogate.Believe(out.row(i));
@@ -350,8 +360,10 @@ std::vector<std::optional<Requirement>> Surrogate::Requirements() const {
 
 std::optional<Requirement> Surrogate::Success() const {
   if (!success_) return std::nullopt;
-  return Requirement{
-      .model = &*success_, .least = worked_, .extra_variance = kLabelNoise, .is_firm = true};
+  return Requirement{.model = &*success_,
+                     .least = worked_,
+                     .extra_variance = kLabelNoise,
+                     .is_firm = is_border_firm_};
 }
 
 Acquisition Surrogate::MakeAcquisition() const { return MakeAcquisition(Improvement()); }

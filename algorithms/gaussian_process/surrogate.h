@@ -91,7 +91,8 @@ class Surrogate {
   std::vector<MetricModel> objectives_;
   std::vector<std::optional<MetricModel>> constraints_;
   std::optional<Posterior> success_;
-  double worked_ = 0;                      // The label above which a trial is taken to work.
+  double worked_ = 0;  // The label from which on a trial is taken to work.
+  bool is_border_firm_ = false;
   std::vector<ObjectiveVector> feasible_;  // What is believed at points that keep the constraints.
   // Which of tried_ the first of them are; the others are pending.
   std::vector<std::size_t> feasible_tried_;

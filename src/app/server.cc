@@ -17,6 +17,7 @@
 #include "src/service/call_watch.h"
 #include "src/service/cluster_service.h"
 #include "src/service/study_service.h"
+#include "src/service/vizier/vizier_service.h"
 #include "vernier/core/clock.h"
 #include "vernier/storage.h"
 #include "vernier/studies.h"
@@ -74,6 +75,7 @@ class ServerImpl final : public Server {
   std::unique_ptr<base::BackgroundThread> watcher_;
   std::unique_ptr<service::StudyServiceImpl> service_;
   std::unique_ptr<service::ClusterServiceImpl> cluster_;
+  std::unique_ptr<vizier::VizierServiceImpl> vizier_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> addresses_;
 };
@@ -107,12 +109,17 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
       .version = VERNIER_VERSION,
       .store = options.store});
   cluster_ = std::make_unique<service::ClusterServiceImpl>(*keeper_);
+  vizier_ = std::make_unique<vizier::VizierServiceImpl>(vizier::ServiceParts{
+      .studies = *studies_, .clock = *clock_, .calls = calls_, .changed = [this] {
+        keeper_->Wake();
+      }});
   watcher_ = std::make_unique<base::BackgroundThread>(
       [this](const std::stop_token& stop) { calls_.Run(stop); });
 
   grpc::ServerBuilder builder;
   builder.RegisterService(service_.get());
   builder.RegisterService(cluster_.get());
+  builder.RegisterService(vizier_.get());
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   // Two servers on one port would share its calls between their stores.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

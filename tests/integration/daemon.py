@@ -15,11 +15,13 @@ class Daemon:
         self.store = folder / "vernier.db"
         self.log = folder / "vernierd.log"
         self.process = None
+        self.greeting = ""  # The line that says where it listens.
 
     def start(self, *options):
         command = [self.bin_dir / "vernierd", "--listen", "127.0.0.1:0", "--store", self.store, *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=open(self.log, "ab"), text=True)
-        if not self.process.stdout.readline():
+        self.greeting = self.process.stdout.readline()
+        if not self.greeting:
             sys.exit(f"vernierd did not start:\n{self.log.read_text()[-2000:]}")
 
     def kill(self):

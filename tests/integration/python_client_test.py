@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A Python client made from proto/ alone submits a study with a training job and follows it to its best trial.
 
-usage: python_client_test.py BIN_DIR PROTO_DIR     (with a Python that has grpcio-tools: scripts/lib/python_venv)
+usage: python_client_test.py BIN_DIR PROTO_DIR     (with a Python that has grpcio-tools: scripts/lib/python_venv grpc)
 """
 
 import importlib.resources

@@ -241,7 +241,7 @@ def test_thirteen(jobs):
 
 def main():
     source, bin_dir = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-    tensorflow = subprocess.run([source / "scripts/lib/tensorflow_venv"], check=True, capture_output=True,
+    tensorflow = subprocess.run([source / "scripts/lib/python_venv", "tensorflow"], check=True, capture_output=True,
                                 text=True).stdout.strip()
     with tempfile.TemporaryDirectory(prefix="vernier-strategies-") as name:
         folder = pathlib.Path(name)

@@ -1,0 +1,427 @@
+#include "src/service/vizier/definition.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <variant>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/core/domain.h"
+#include "src/service/vizier/values.h"
+#include "src/wire/time_proto.h"
+#include "vernier/core/error.h"
+
+namespace vernier::vizier {
+namespace {
+
+using ParameterSpec = ::vizier::StudySpec::ParameterSpec;
+using ConditionalSpec = ParameterSpec::ConditionalParameterSpec;
+using MetricSpec = ::vizier::StudySpec::MetricSpec;
+
+constexpr std::int64_t kGridValues = 10;
+constexpr std::int32_t kParallel = 10000;
+// Of a range with a step, so many values are listed.
+constexpr std::uint64_t kMostListed = 1000;
+
+// --- parameters, from a definition ---
+
+Scale DecodeScale(ParameterSpec::ScaleType scale) {
+  if (scale == ParameterSpec::UNIT_LOG_SCALE) return Scale::kLog;
+  return scale == ParameterSpec::UNIT_REVERSE_LOG_SCALE ? Scale::kReverseLog : Scale::kLinear;
+}
+
+absl::StatusOr<Domain> DecodeDomain(const std::string& path, const ParameterSpec& spec) {
+  switch (spec.parameter_value_spec_case()) {
+    case ParameterSpec::kDoubleValueSpec:
+      return FloatDomain{.lower = spec.double_value_spec().min_value(),
+                         .upper = spec.double_value_spec().max_value(),
+                         .scale = DecodeScale(spec.scale_type())};
+    case ParameterSpec::kIntegerValueSpec:
+      return IntDomain{.lower = spec.integer_value_spec().min_value(),
+                       .upper = spec.integer_value_spec().max_value(),
+                       .scale = DecodeScale(spec.scale_type())};
+    case ParameterSpec::kDiscreteValueSpec: {
+      const auto& values = spec.discrete_value_spec().values();
+      return DiscreteDomain{{values.begin(), values.end()}};
+    }
+    case ParameterSpec::kCategoricalValueSpec: {
+      const auto& values = spec.categorical_value_spec().values();
+      return CategoricalDomain{{values.begin(), values.end()}};
+    }
+    default:
+      return FieldError(path,
+                        "needs one of double_value_spec, integer_value_spec, "
+                        "categorical_value_spec and discrete_value_spec");
+  }
+}
+
+std::optional<ParameterValue> DefaultOf(const ParameterSpec& spec) {
+  if (spec.double_value_spec().has_default_value()) {
+    return spec.double_value_spec().default_value().value();
+  }
+  if (spec.integer_value_spec().has_default_value()) {
+    return spec.integer_value_spec().default_value().value();
+  }
+  if (spec.discrete_value_spec().has_default_value()) {
+    return spec.discrete_value_spec().default_value().value();
+  }
+  if (spec.categorical_value_spec().has_default_value()) {
+    return spec.categorical_value_spec().default_value().value();
+  }
+  return std::nullopt;
+}
+
+// The parent's values under which the child is there.
+std::vector<ParameterValue> ParentValues(const ConditionalSpec& child) {
+  std::vector<ParameterValue> values;
+  for (const double value : child.parent_discrete_values().values()) values.emplace_back(value);
+  for (const std::int64_t value : child.parent_int_values().values()) values.emplace_back(value);
+  for (const std::string& value : child.parent_categorical_values().values()) {
+    values.emplace_back(value);
+  }
+  return values;
+}
+
+std::string BranchText(const Condition& when) {
+  std::vector<std::string> values;
+  for (const ParameterValue& value : when.values) values.push_back(FormatValue(value));
+  return fmt::format("{}={}", when.parent, fmt::join(values, ","));
+}
+
+class ParameterReader {
+ public:
+  absl::Status Read(const std::string& path,
+                    const ParameterSpec& spec,
+                    const std::vector<Condition>& when) {
+    VERNIER_ASSIGN_OR_RETURN(Domain domain, DecodeDomain(path, spec));
+    Parameter parameter{.name = spec.parameter_id(),
+                        .domain = std::move(domain),
+                        .when = when,
+                        .default_value = DefaultOf(spec)};
+    if (Joins(parameter)) return absl::OkStatus();
+    if (IsTaken(parameter.name)) {
+      if (when.empty()) return FieldError(path, fmt::format("'{}' is there twice", parameter.name));
+      parameter.name = fmt::format("{} ({})", spec.parameter_id(), BranchText(when.back()));
+      if (IsTaken(parameter.name)) {
+        return FieldError(
+            path, fmt::format("'{}' is there twice under the same values", spec.parameter_id()));
+      }
+      read_.ids[parameter.name] = spec.parameter_id();
+    }
+    const std::string name = parameter.name;
+    read_.list.push_back(std::move(parameter));
+    for (int i = 0; i < spec.conditional_parameter_specs_size(); ++i) {
+      const ConditionalSpec& child = spec.conditional_parameter_specs(i);
+      // A child's own condition is enough: where its parent is not there, it is not either.
+      const std::vector<Condition> below = {{.parent = name, .values = ParentValues(child)}};
+      VERNIER_RETURN_IF_ERROR(
+          Read(fmt::format("{}.conditional_parameter_specs[{}].parameter_spec", path, i),
+               child.parameter_spec(),
+               below));
+    }
+    return absl::OkStatus();
+  }
+
+  Parameters Take() && { return std::move(read_); }
+
+ private:
+  bool IsTaken(const std::string& name) const {
+    return std::ranges::any_of(read_.list,
+                               [&](const Parameter& other) { return other.name == name; });
+  }
+
+  // The same parameter under further values of the same parent is one parameter.
+  bool Joins(const Parameter& parameter) {
+    if (parameter.when.empty()) return false;
+    for (Parameter& other : read_.list) {
+      const bool same = other.name == parameter.name && other.domain == parameter.domain &&
+                        other.default_value == parameter.default_value && !other.when.empty() &&
+                        other.when.back().parent == parameter.when.back().parent;
+      if (!same) continue;
+      for (const ParameterValue& value : parameter.when.back().values) {
+        std::vector<ParameterValue>& known = other.when.back().values;
+        if (std::ranges::find(known, value) == known.end()) known.push_back(value);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  Parameters read_;
+};
+
+// --- metrics and algorithm, from a definition ---
+
+absl::StatusOr<std::string> Quoted(const std::string& path, const std::string& metric) {
+  if (metric.find('`') == std::string::npos) return "`" + metric + "`";
+  return FieldError(path,
+                    fmt::format("a metric with a threshold must not hold '`', got {}", metric));
+}
+
+absl::Status DecodeMetric(const std::string& path, const MetricSpec& metric, StudySpec& spec) {
+  if (metric.goal() != MetricSpec::MAXIMIZE && metric.goal() != MetricSpec::MINIMIZE) {
+    return FieldError(
+        path + ".goal",
+        fmt::format("must be MAXIMIZE or MINIMIZE, got {}", static_cast<int>(metric.goal())));
+  }
+  const bool is_maximised = metric.goal() == MetricSpec::MAXIMIZE;
+  if (!metric.has_safety_config()) {
+    spec.objectives.push_back(
+        {.metric = metric.metric_id(), .goal = is_maximised ? Goal::kMaximize : Goal::kMinimize});
+    return absl::OkStatus();
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::string name, Quoted(path + ".metric_id", metric.metric_id()));
+  spec.outcome_constraints.push_back(
+      fmt::format("{} {} {}",
+                  name,
+                  is_maximised ? ">=" : "<=",
+                  FormatValue(metric.safety_config().safety_threshold())));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Choice> DecodeAlgorithm(const std::string& name) {
+  static const auto* const known = new std::map<std::string, Choice>{
+      {"", {.name = "gp"}},
+      {"ALGORITHM_UNSPECIFIED", {.name = "gp"}},
+      {"DEFAULT", {.name = "gp"}},
+      {"GP_UCB_PE", {.name = "gp"}},
+      {"GAUSSIAN_PROCESS_BANDIT", {.name = "gp"}},
+      {"NSGA2", {.name = "gp"}},
+      {"CMA_ES", {.name = "gp"}},
+      {"RANDOM_SEARCH", {.name = "random"}},
+      {"QUASI_RANDOM_SEARCH", {.name = "quasi-random"}},
+      {"GRID_SEARCH", {.name = "grid"}},
+      {"SHUFFLED_GRID_SEARCH", {.name = "grid", .options = {{"shuffle", true}}}}};
+  const auto found = known->find(name);
+  if (found != known->end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [text, choice] : *known) {
+    if (!text.empty()) names.push_back(text);
+  }
+  return FieldError("study_spec.algorithm",
+                    fmt::format("must be one of {}, got '{}'", fmt::join(names, ", "), name));
+}
+
+// Whether the Gaussian process stands in for an algorithm of another kind.
+bool IsReplaced(const std::string& algorithm) {
+  return algorithm == "NSGA2" || algorithm == "CMA_ES";
+}
+
+// --- back ---
+
+ParameterSpec::ScaleType EncodeScale(Scale scale) {
+  if (scale == Scale::kLog) return ParameterSpec::UNIT_LOG_SCALE;
+  return scale == Scale::kReverseLog ? ParameterSpec::UNIT_REVERSE_LOG_SCALE
+                                     : ParameterSpec::UNIT_LINEAR_SCALE;
+}
+
+struct DomainEncoder {
+  const std::optional<ParameterValue>& given;
+  ParameterSpec* out;
+
+  void operator()(const FloatDomain& domain) const {
+    const std::optional<Grid> grid = domain.step ? GridOf(domain) : std::nullopt;
+    if (grid && grid->last < kMostListed) {
+      for (std::uint64_t i = 0; i <= grid->last; ++i) {
+        out->mutable_discrete_value_spec()->add_values(
+            GridFloat(domain, static_cast<std::int64_t>(i)));
+      }
+      SetDefault(out->mutable_discrete_value_spec());
+      return;
+    }
+    out->mutable_double_value_spec()->set_min_value(domain.lower);
+    out->mutable_double_value_spec()->set_max_value(domain.upper);
+    out->set_scale_type(EncodeScale(domain.scale));
+    SetDefault(out->mutable_double_value_spec());
+  }
+  void operator()(const IntDomain& domain) const {
+    const std::optional<Grid> grid = domain.step ? GridOf(domain) : std::nullopt;
+    if (grid && grid->last < kMostListed) {
+      for (std::int64_t value = domain.lower; value <= domain.upper; value += *domain.step) {
+        out->mutable_discrete_value_spec()->add_values(static_cast<double>(value));
+      }
+      out->set_external_type(ParameterSpec::AS_INTEGER);
+      if (given) {
+        out->mutable_discrete_value_spec()->mutable_default_value()->set_value(
+            static_cast<double>(std::get<std::int64_t>(*given)));
+      }
+      return;
+    }
+    out->mutable_integer_value_spec()->set_min_value(domain.lower);
+    out->mutable_integer_value_spec()->set_max_value(domain.upper);
+    out->set_scale_type(EncodeScale(domain.scale));
+    if (given) {
+      out->mutable_integer_value_spec()->mutable_default_value()->set_value(
+          std::get<std::int64_t>(*given));
+    }
+  }
+  void operator()(const DiscreteDomain& domain) const {
+    for (const double value : domain.values) out->mutable_discrete_value_spec()->add_values(value);
+    SetDefault(out->mutable_discrete_value_spec());
+  }
+  void operator()(const CategoricalDomain& domain) const {
+    for (const ParameterValue& value : domain.values) AddChoice(value);
+    SetDefaultChoice();
+  }
+  void operator()(const BoolDomain&) const {
+    AddChoice(false);
+    AddChoice(true);
+    out->set_external_type(ParameterSpec::AS_BOOLEAN);
+    SetDefaultChoice();
+  }
+
+  static std::string TextOf(const ParameterValue& value) {
+    google::protobuf::Value encoded;
+    EncodeValue(value, &encoded);
+    return encoded.has_string_value() ? encoded.string_value() : FormatValue(value);
+  }
+  void AddChoice(const ParameterValue& value) const {
+    out->mutable_categorical_value_spec()->add_values(TextOf(value));
+  }
+  void SetDefaultChoice() const {
+    if (!given) return;
+    out->mutable_categorical_value_spec()->mutable_default_value()->set_value(TextOf(*given));
+  }
+  template <typename Spec>
+  void SetDefault(Spec* spec) const {
+    if (given) spec->mutable_default_value()->set_value(std::get<double>(*given));
+  }
+};
+
+void EncodeCondition(const Domain& parent, const Condition& when, ConditionalSpec* out) {
+  for (const ParameterValue& value : when.values) {
+    if (const auto* const number = std::get_if<double>(&value)) {
+      out->mutable_parent_discrete_values()->add_values(*number);
+    } else if (const auto* const integer = std::get_if<std::int64_t>(&value);
+               integer != nullptr && std::holds_alternative<IntDomain>(parent)) {
+      if (std::get<IntDomain>(parent).step) {
+        out->mutable_parent_discrete_values()->add_values(static_cast<double>(*integer));
+      } else {
+        out->mutable_parent_int_values()->add_values(*integer);
+      }
+    } else {
+      out->mutable_parent_categorical_values()->add_values(DomainEncoder::TextOf(value));
+    }
+  }
+}
+
+void EncodeParameter(const Space& space, const Parameter& parameter, ParameterSpec* out) {
+  out->set_parameter_id(parameter.name);
+  std::visit(DomainEncoder{parameter.default_value, out}, parameter.domain);
+  for (const Parameter& child : space.parameters()) {
+    if (child.when.empty() || child.when.front().parent != parameter.name) continue;
+    ConditionalSpec& below = *out->add_conditional_parameter_specs();
+    EncodeCondition(parameter.domain, child.when.front(), &below);
+    EncodeParameter(space, child, below.mutable_parameter_spec());
+  }
+}
+
+std::string EncodeAlgorithm(const Choice& algorithm) {
+  if (algorithm.name == "random") return "RANDOM_SEARCH";
+  if (algorithm.name == "quasi-random") return "QUASI_RANDOM_SEARCH";
+  if (algorithm.name != "grid") return "DEFAULT";
+  const auto shuffle = algorithm.options.find("shuffle");
+  const bool is_shuffled =
+      shuffle != algorithm.options.end() && shuffle->second == ParameterValue(true);
+  return is_shuffled ? "SHUFFLED_GRID_SEARCH" : "GRID_SEARCH";
+}
+
+::vizier::StudySpec MadeUp(const StudySpec& spec) {
+  ::vizier::StudySpec definition;
+  for (const Objective& objective : spec.objectives) {
+    MetricSpec& metric = *definition.add_metrics();
+    metric.set_metric_id(objective.metric);
+    metric.set_goal(objective.goal == Goal::kMaximize ? MetricSpec::MAXIMIZE
+                                                      : MetricSpec::MINIMIZE);
+  }
+  for (const Parameter& parameter : spec.space.parameters()) {
+    if (parameter.when.empty()) EncodeParameter(spec.space, parameter, definition.add_parameters());
+  }
+  definition.set_algorithm(EncodeAlgorithm(spec.algorithm));
+  if (spec.stopping.name != "none") definition.mutable_default_stopping_spec();
+  return definition;
+}
+
+::vizier::Study::State EncodeState(StudyState state) {
+  switch (state) {
+    case StudyState::kActive:
+      return ::vizier::Study::ACTIVE;
+    case StudyState::kPaused:
+    case StudyState::kFailed:
+      return ::vizier::Study::INACTIVE;
+    default:
+      return ::vizier::Study::COMPLETED;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Parameters> DecodeParameters(const ::vizier::StudySpec& definition) {
+  ParameterReader reader;
+  for (int i = 0; i < definition.parameters_size(); ++i) {
+    VERNIER_RETURN_IF_ERROR(reader.Read(
+        fmt::format("study_spec.parameters[{}]", i), definition.parameters(i), /*when=*/{}));
+  }
+  return std::move(reader).Take();
+}
+
+absl::StatusOr<StudySpec> DecodeDefinition(const StudyName& name,
+                                           const ::vizier::StudySpec& definition) {
+  StudySpec spec;
+  spec.name = StoredName(name);
+  for (int i = 0; i < definition.metrics_size(); ++i) {
+    VERNIER_RETURN_IF_ERROR(
+        DecodeMetric(fmt::format("study_spec.metrics[{}]", i), definition.metrics(i), spec));
+  }
+  VERNIER_ASSIGN_OR_RETURN(spec.algorithm, DecodeAlgorithm(definition.algorithm()));
+  VERNIER_ASSIGN_OR_RETURN(Parameters parameters, DecodeParameters(definition));
+  if (spec.algorithm.name == "grid") {
+    for (Parameter& parameter : parameters.list) {
+      if (auto* const floats = std::get_if<FloatDomain>(&parameter.domain)) {
+        floats->points = kGridValues;
+      }
+    }
+  }
+  VERNIER_ASSIGN_OR_RETURN(spec.space, Space::Create(std::move(parameters.list)));
+  spec.stopping = {.name = "median", .options = {}};
+  spec.judged_when_asked = true;
+  spec.parallel = kParallel;
+  spec.lease.ttl = absl::InfiniteDuration();
+  spec.seed = Fingerprint(name);  // The same study, the same stream of chance.
+  spec.foreign = ForeignDefinition{.service = "vizier",
+                                   .name = ResourceName(name),
+                                   .definition = definition.SerializeAsString()};
+  return spec;
+}
+
+::vizier::StudySpec EncodeDefinition(const Study& study) {
+  ::vizier::StudySpec definition;
+  const std::optional<ForeignDefinition>& foreign = study.spec.foreign;
+  const bool is_own = foreign.has_value() && foreign->service == "vizier" &&
+                      definition.ParseFromString(foreign->definition);
+  if (!is_own) definition = MadeUp(study.spec);
+  Metadata metadata;
+  if (IsReplaced(definition.algorithm())) {
+    metadata[{.space = ":vernier", .name = "algorithm"}] = {
+        .type = "",
+        .content = fmt::format("the Gaussian process, in place of {}", definition.algorithm())};
+  }
+  for (const ::vizier::KeyValue& entry : definition.metadata()) DecodeMetadatum(entry, metadata);
+  Merge(study.metadata, metadata);
+  definition.clear_metadata();
+  EncodeMetadata(metadata, definition.mutable_metadata());
+  return definition;
+}
+
+void EncodeStudy(const Study& study, ::vizier::Study* out) {
+  const StudyName name = NameOf(study.spec);
+  out->set_name(ResourceName(name));
+  out->set_display_name(name.study);
+  *out->mutable_study_spec() = EncodeDefinition(study);
+  out->set_state(EncodeState(study.state));
+  if (out->state() == ::vizier::Study::INACTIVE) out->set_inactive_reason(study.reason);
+  wire::EncodeTime(study.created, out->mutable_create_time());
+}
+
+}  // namespace vernier::vizier

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/service/vizier/names.h"
+#include "vernier/core/space.h"
+#include "vernier/core/study.h"
+#include "vizier/study.pb.h"
+
+// Studies between Vizier's words and Vernier's.
+namespace vernier::vizier {
+
+// The parameters of a definition as a space has them. Of several parameters that share a name, each in a branch of its own,
+// those after the first are told apart by their branch: "rate (model=linear)".
+struct Parameters {
+  std::vector<Parameter> list;
+  std::map<std::string, std::string> ids;  // What those are called in the definition.
+};
+// InvalidArgument: a FieldError, paths in the definition: "study_spec.parameters[2].categorical_value_spec".
+absl::StatusOr<Parameters> DecodeParameters(const ::vizier::StudySpec& definition);
+
+// The study that a client defines so. Every definition comes to a study that clients drive, with leases that never expire
+// and a stopping rule that judges when asked.
+//
+// Algorithms: DEFAULT, GP_UCB_PE, GAUSSIAN_PROCESS_BANDIT and, as they are no better, NSGA2 and CMA_ES are the Gaussian
+// process; RANDOM_SEARCH, QUASI_RANDOM_SEARCH, GRID_SEARCH and SHUFFLED_GRID_SEARCH what they say, a grid taking ten
+// values of each double. InvalidArgument: a FieldError; also for any other algorithm.
+absl::StatusOr<StudySpec> DecodeDefinition(const StudyName& name,
+                                           const ::vizier::StudySpec& definition);
+
+// The definition: the client's own, with the metadata of by now (and, in the namespace "vernier", what stands in for its
+// algorithm), or, of a study that no Vizier client made, what Vizier's
+// words can say of it: of a parameter with several conditions the first, of a step the values it gives.
+::vizier::StudySpec EncodeDefinition(const Study& study);
+
+void EncodeStudy(const Study& study, ::vizier::Study* out);
+
+}  // namespace vernier::vizier

@@ -1,0 +1,157 @@
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "src/service/vizier/definition.h"
+#include "src/service/vizier/reply.h"
+#include "src/service/vizier/values.h"
+#include "src/service/vizier/vizier_service.h"
+
+namespace vernier::vizier {
+namespace {
+
+const Caller& VizierCaller() {
+  static const auto* const caller = new Caller{.actor = "vizier", .request_id = ""};
+  return *caller;
+}
+
+// Nothing: the study itself.
+absl::StatusOr<std::optional<TrialNumber>> TrialOf(const ::vizier::UnitMetadataUpdate& update) {
+  const std::string& text = update.trial_id();
+  if (text.empty() || text == "0") return std::nullopt;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number > 0) {
+    return TrialNumber(number);
+  }
+  return FieldError("delta.trial_id", fmt::format("must be a trial's number, got '{}'", text));
+}
+
+}  // namespace
+
+absl::StatusOr<Study> VizierServiceImpl::FindStudy(std::string_view field,
+                                                   const std::string& resource) const {
+  VERNIER_ASSIGN_OR_RETURN(const StudyName name, ParseStudyName(field, resource));
+  absl::StatusOr<Study> study = parts_.studies.FindStudy(StoredName(name));
+  const bool is_other = study.ok() && NameOf(study->spec) != name;
+  if (!is_other && !absl::IsNotFound(study.status())) return study;
+  return WithReason(NotFound("there is no study {}", ResourceName(name)), Reason::kStudyNotFound);
+}
+
+grpc::Status VizierServiceImpl::CreateStudy(grpc::ServerContext* context,
+                                            const ::vizier::CreateStudyRequest* request,
+                                            ::vizier::Study* response) {
+  return Reply(context, "vizier.CreateStudy", [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(std::string owner, ParseOwnerName("parent", request->parent()));
+    if (!request->study().name().empty()) {
+      return FieldError("study.name", "must be empty: the server gives it");
+    }
+    const std::string resource = ResourceName(
+        StudyName{.owner = std::move(owner), .study = request->study().display_name()});
+    VERNIER_ASSIGN_OR_RETURN(const StudyName name, ParseStudyName("study.display_name", resource));
+    absl::StatusOr<Study> study = FindStudy("study.display_name", resource);
+    if (absl::IsNotFound(study.status())) {
+      VERNIER_ASSIGN_OR_RETURN(const StudySpec spec,
+                               DecodeDefinition(name, request->study().study_spec()));
+      study = parts_.studies.CreateStudy(spec, VizierCaller());
+      // Another client may have made it meanwhile.
+      if (absl::IsAlreadyExists(study.status())) {
+        absl::StatusOr<Study> other = FindStudy("study.display_name", resource);
+        if (other.ok()) study = std::move(other);
+      }
+      parts_.changed();
+    }
+    VERNIER_RETURN_IF_ERROR(study.status());
+    EncodeStudy(*study, response);
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status VizierServiceImpl::GetStudy(grpc::ServerContext* context,
+                                         const ::vizier::GetStudyRequest* request,
+                                         ::vizier::Study* response) {
+  return Reply(context, "vizier.GetStudy", [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("name", request->name()));
+    EncodeStudy(study, response);
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status VizierServiceImpl::ListStudies(grpc::ServerContext* context,
+                                            const ::vizier::ListStudiesRequest* request,
+                                            ::vizier::ListStudiesResponse* response) {
+  return Reply(context, "vizier.ListStudies", [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const std::string owner, ParseOwnerName("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(std::vector<Study> studies, parts_.studies.ListStudies());
+    std::erase_if(studies, [&](const Study& study) { return NameOf(study.spec).owner != owner; });
+    return AddPage(*request,
+                   static_cast<std::int64_t>(studies.size()),
+                   response->mutable_studies(),
+                   response->mutable_next_page_token(),
+                   [&](std::int64_t i, ::vizier::Study* row) {
+                     EncodeStudy(studies[static_cast<std::size_t>(i)], row);
+                     return absl::OkStatus();
+                   });
+  });
+}
+
+grpc::Status VizierServiceImpl::DeleteStudy(grpc::ServerContext* context,
+                                            const ::vizier::DeleteStudyRequest* request,
+                                            google::protobuf::Empty*) {
+  return Reply(context, "vizier.DeleteStudy", [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("name", request->name()));
+    VERNIER_RETURN_IF_ERROR(
+        parts_.studies.Delete(study.spec.name, /*force=*/!study.spec.job, VizierCaller()));
+    parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<Study> VizierServiceImpl::SetState(const Study& study,
+                                                  ::vizier::Study::State state,
+                                                  const Caller& caller) {
+  ::vizier::Study now;
+  EncodeStudy(study, &now);
+  if (now.state() == state) return study;
+  switch (state) {
+    case ::vizier::Study::ACTIVE:
+      return parts_.studies.Resume(study.id, caller);
+    case ::vizier::Study::INACTIVE:
+      return parts_.studies.Pause(study.id, caller);
+    case ::vizier::Study::COMPLETED:
+      return parts_.studies.Finish(study.id, "completed by a client", caller);
+    default:
+      return FieldError(
+          "state",
+          fmt::format("must be ACTIVE, INACTIVE or COMPLETED, got {}", static_cast<int>(state)));
+  }
+}
+
+grpc::Status VizierServiceImpl::SetStudyState(grpc::ServerContext* context,
+                                              const ::vizier::SetStudyStateRequest* request,
+                                              ::vizier::Study* response) {
+  return Reply(context, "vizier.SetStudyState", [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(const Study changed,
+                             SetState(study, request->state(), VizierCaller()));
+    EncodeStudy(changed, response);
+    parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
+grpc::Status VizierServiceImpl::UpdateMetadata(grpc::ServerContext* context,
+                                               const ::vizier::UpdateMetadataRequest* request,
+                                               ::vizier::UpdateMetadataResponse*) {
+  return Reply(context, "vizier.UpdateMetadata", [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("name", request->name()));
+    MetadataUpdate values;
+    for (const ::vizier::UnitMetadataUpdate& update : request->delta()) {
+      VERNIER_ASSIGN_OR_RETURN(const std::optional<TrialNumber> trial, TrialOf(update));
+      DecodeMetadatum(update.metadatum(), trial ? values.trials[*trial] : values.study);
+    }
+    return parts_.studies.SetMetadata(study.id, values, VizierCaller());
+  });
+}
+
+}  // namespace vernier::vizier

@@ -1,0 +1,180 @@
+#include "src/service/vizier/trials.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/service/vizier/definition.h"
+#include "src/service/vizier/values.h"
+#include "src/wire/time_proto.h"
+#include "vernier/core/error.h"
+
+namespace vernier::vizier {
+namespace {
+
+::vizier::Trial::State EncodeState(TrialState state) {
+  switch (state) {
+    case TrialState::kRequested:
+    case TrialState::kQueued:
+      return ::vizier::Trial::REQUESTED;
+    case TrialState::kPreparing:
+    case TrialState::kRunning:
+    case TrialState::kPaused:
+      return ::vizier::Trial::ACTIVE;
+    case TrialState::kStopping:
+      return ::vizier::Trial::STOPPING;
+    case TrialState::kCompleted:
+      return ::vizier::Trial::SUCCEEDED;
+    default:
+      return ::vizier::Trial::INFEASIBLE;
+  }
+}
+
+void EncodeMeasurement(std::int64_t step,
+                       absl::Duration elapsed,
+                       const std::map<std::string, double>& metrics,
+                       ::vizier::Measurement* out) {
+  out->set_step_count(step);
+  wire::EncodeDuration(elapsed, out->mutable_elapsed_duration());
+  for (const auto& [name, value] : metrics) {
+    ::vizier::Measurement::Metric& metric = *out->add_metrics();
+    metric.set_metric_id(name);
+    metric.set_value(value);
+  }
+}
+
+std::map<std::string, std::string> IdsOf(const StudySpec& spec) {
+  ::vizier::StudySpec definition;
+  const bool is_own = spec.foreign.has_value() && spec.foreign->service == "vizier" &&
+                      definition.ParseFromString(spec.foreign->definition);
+  if (!is_own) return {};
+  absl::StatusOr<Parameters> parameters = DecodeParameters(definition);
+  if (!parameters.ok()) return {};
+  return std::move(parameters->ids);
+}
+
+// The parameter that is called so where the point is; of several the one whose branch it is in.
+const Parameter* FindParameter(const Space& space,
+                               const std::map<std::string, std::string>& ids,
+                               const std::string& id,
+                               const Point& point) {
+  const auto& parameters = space.parameters();
+  const Parameter* found = nullptr;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto renamed = ids.find(parameters[i].name);
+    const std::string& called = renamed == ids.end() ? parameters[i].name : renamed->second;
+    if (called != id) continue;
+    if (found == nullptr || space.IsActive(static_cast<int>(i), point)) found = &parameters[i];
+  }
+  return found;
+}
+
+// Parents first, as whether a name is that of one branch or another depends on them.
+absl::StatusOr<Point> DecodePoint(const StudySpec& spec, const ::vizier::Trial& trial) {
+  const std::map<std::string, std::string> ids = IdsOf(spec);
+  std::map<std::string, int> left;
+  for (int i = 0; i < trial.parameters_size(); ++i) {
+    const bool is_new = left.emplace(trial.parameters(i).parameter_id(), i).second;
+    if (!is_new) {
+      return FieldError(fmt::format("trial.parameters[{}]", i),
+                        fmt::format("'{}' is there twice", trial.parameters(i).parameter_id()));
+    }
+  }
+  Point point;
+  for (const int index : spec.space.parents_first()) {
+    const Parameter& parameter = spec.space.parameters()[static_cast<std::size_t>(index)];
+    const auto renamed = ids.find(parameter.name);
+    const std::string& id = renamed == ids.end() ? parameter.name : renamed->second;
+    const auto given = left.find(id);
+    if (given == left.end()) continue;
+    if (FindParameter(spec.space, ids, id, point) != &parameter) continue;
+    const std::string path = fmt::format("trial.parameters[{}].value", given->second);
+    VERNIER_ASSIGN_OR_RETURN(
+        point[parameter.name],
+        DecodeValue(path, parameter.domain, trial.parameters(given->second).value()));
+    left.erase(given);
+  }
+  // What is left has no place in the space; it is for Space::Check to say so.
+  for (const auto& [id, i] : left) {
+    if (trial.parameters(i).value().has_string_value()) {
+      point[id] = trial.parameters(i).value().string_value();
+    } else {
+      point[id] = trial.parameters(i).value().number_value();
+    }
+  }
+  return point;
+}
+
+}  // namespace
+
+Measurement DecodeMeasurement(const ::vizier::Measurement& measurement) {
+  Measurement decoded;
+  decoded.step = measurement.step_count();
+  decoded.elapsed = wire::DecodeDuration(measurement.elapsed_duration());
+  for (const auto& metric : measurement.metrics()) {
+    decoded.metrics[metric.metric_id()] = metric.value();
+  }
+  decoded.source = "client";
+  return decoded;
+}
+
+absl::StatusOr<TrialAddition> DecodeAddition(const StudySpec& spec, const ::vizier::Trial& trial) {
+  TrialAddition addition;
+  VERNIER_ASSIGN_OR_RETURN(addition.point, DecodePoint(spec, trial));
+  for (const auto& measurement : trial.measurements()) {
+    if (!measurement.metrics().empty()) {
+      addition.measurements.push_back(DecodeMeasurement(measurement));
+    }
+  }
+  if (trial.state() == ::vizier::Trial::SUCCEEDED) {
+    if (trial.final_measurement().metrics().empty() && addition.measurements.empty()) {
+      return FieldError("trial.final_measurement", "a trial that succeeded needs one");
+    }
+    addition.last = trial.final_measurement().metrics().empty()
+                        ? addition.measurements.back()
+                        : DecodeMeasurement(trial.final_measurement());
+  } else if (trial.state() == ::vizier::Trial::INFEASIBLE) {
+    addition.infeasible = trial.infeasible_reason();
+  }
+  for (const ::vizier::KeyValue& entry : trial.metadata()) {
+    DecodeMetadatum(entry, addition.metadata);
+  }
+  return addition;
+}
+
+TrialEncoder::TrialEncoder(const StudySpec& spec)
+    : spec_(spec), name_(NameOf(spec)), ids_(IdsOf(spec)) {}
+
+void TrialEncoder::Encode(const Trial& trial,
+                          const std::vector<Measurement>& measurements,
+                          ::vizier::Trial* out) const {
+  out->set_name(ResourceName(TrialName{.study = name_, .number = trial.number}));
+  out->set_id(fmt::format("{}", trial.number.value()));
+  out->set_state(EncodeState(trial.state));
+  for (const Parameter& parameter : spec_.space.parameters()) {
+    const auto value = trial.point.find(parameter.name);
+    if (value == trial.point.end()) continue;
+    const auto renamed = ids_.find(parameter.name);
+    ::vizier::Trial::Parameter& encoded = *out->add_parameters();
+    encoded.set_parameter_id(renamed == ids_.end() ? parameter.name : renamed->second);
+    EncodeValue(value->second, encoded.mutable_value());
+  }
+  for (const Measurement& measurement : measurements) {
+    EncodeMeasurement(
+        measurement.step, measurement.elapsed, measurement.metrics, out->add_measurements());
+  }
+  if (trial.state == TrialState::kCompleted) {
+    EncodeMeasurement(trial.final_step,
+                      trial.final_elapsed,
+                      trial.final_metrics,
+                      out->mutable_final_measurement());
+  }
+  if (out->state() == ::vizier::Trial::INFEASIBLE) out->set_infeasible_reason(trial.message);
+  wire::EncodeTime(trial.started.value_or(trial.created), out->mutable_start_time());
+  if (trial.ended.has_value()) wire::EncodeTime(*trial.ended, out->mutable_end_time());
+  if (trial.lease.has_value()) out->set_client_id(trial.lease->holder);
+  EncodeMetadata(trial.metadata, out->mutable_metadata());
+}
+
+}  // namespace vernier::vizier

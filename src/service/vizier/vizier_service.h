@@ -1,0 +1,118 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "grpcpp/server_context.h"
+#include "src/service/call_watch.h"
+#include "src/service/vizier/names.h"
+#include "vernier/core/clock.h"
+#include "vernier/studies.h"
+#include "vizier/vizier_service.grpc.pb.h"
+
+namespace vernier::vizier {
+
+// What the service stands on. Nothing is owned; all must outlive it.
+struct ServiceParts {
+  Studies& studies;
+  const Clock& clock;
+  service::CallWatch& calls;
+  // A study was made or changed by a user. Called from any thread.
+  std::function<void()> changed;
+};
+
+// vizier.VizierService, for clients of open-source Vizier: decode, call Studies, encode. What each call comes to, and where
+// that differs from Vizier's own server, is in docs/guides/coming-from-vizier.md. Thread-safe.
+//
+// The actor of a change is the client's id where the request or the trial has one, else "vizier".
+class VizierServiceImpl final : public ::vizier::VizierService::Service {
+ public:
+  explicit VizierServiceImpl(ServiceParts parts) : parts_(std::move(parts)) {}
+
+  // --- study_calls.cc ---
+  grpc::Status CreateStudy(grpc::ServerContext* context,
+                           const ::vizier::CreateStudyRequest* request,
+                           ::vizier::Study* response) override;
+  grpc::Status GetStudy(grpc::ServerContext* context,
+                        const ::vizier::GetStudyRequest* request,
+                        ::vizier::Study* response) override;
+  grpc::Status ListStudies(grpc::ServerContext* context,
+                           const ::vizier::ListStudiesRequest* request,
+                           ::vizier::ListStudiesResponse* response) override;
+  grpc::Status DeleteStudy(grpc::ServerContext* context,
+                           const ::vizier::DeleteStudyRequest* request,
+                           google::protobuf::Empty* response) override;
+  grpc::Status SetStudyState(grpc::ServerContext* context,
+                             const ::vizier::SetStudyStateRequest* request,
+                             ::vizier::Study* response) override;
+  grpc::Status UpdateMetadata(grpc::ServerContext* context,
+                              const ::vizier::UpdateMetadataRequest* request,
+                              ::vizier::UpdateMetadataResponse* response) override;
+
+  // --- trial_calls.cc ---
+  grpc::Status SuggestTrials(grpc::ServerContext* context,
+                             const ::vizier::SuggestTrialsRequest* request,
+                             google::longrunning::Operation* response) override;
+  // Of the last kOperations suggestions.
+  grpc::Status GetOperation(grpc::ServerContext* context,
+                            const google::longrunning::GetOperationRequest* request,
+                            google::longrunning::Operation* response) override;
+  grpc::Status CreateTrial(grpc::ServerContext* context,
+                           const ::vizier::CreateTrialRequest* request,
+                           ::vizier::Trial* response) override;
+  grpc::Status GetTrial(grpc::ServerContext* context,
+                        const ::vizier::GetTrialRequest* request,
+                        ::vizier::Trial* response) override;
+  grpc::Status ListTrials(grpc::ServerContext* context,
+                          const ::vizier::ListTrialsRequest* request,
+                          ::vizier::ListTrialsResponse* response) override;
+  grpc::Status AddTrialMeasurement(grpc::ServerContext* context,
+                                   const ::vizier::AddTrialMeasurementRequest* request,
+                                   ::vizier::Trial* response) override;
+  grpc::Status CompleteTrial(grpc::ServerContext* context,
+                             const ::vizier::CompleteTrialRequest* request,
+                             ::vizier::Trial* response) override;
+  grpc::Status DeleteTrial(grpc::ServerContext* context,
+                           const ::vizier::DeleteTrialRequest* request,
+                           google::protobuf::Empty* response) override;
+  grpc::Status CheckTrialEarlyStoppingState(
+      grpc::ServerContext* context,
+      const ::vizier::CheckTrialEarlyStoppingStateRequest* request,
+      ::vizier::CheckTrialEarlyStoppingStateResponse* response) override;
+  grpc::Status StopTrial(grpc::ServerContext* context,
+                         const ::vizier::StopTrialRequest* request,
+                         ::vizier::Trial* response) override;
+  grpc::Status ListOptimalTrials(grpc::ServerContext* context,
+                                 const ::vizier::ListOptimalTrialsRequest* request,
+                                 ::vizier::ListOptimalTrialsResponse* response) override;
+
+ private:
+  static constexpr std::size_t kOperations = 1000;
+
+  // A trial and its study.
+  struct Found {
+    Study study;
+    Trial trial;
+    TrialId id() const { return {study.id, trial.number}; }
+  };
+  absl::StatusOr<Study> FindStudy(std::string_view field, const std::string& resource) const;
+  absl::StatusOr<Found> FindTrial(std::string_view field, const std::string& resource) const;
+  // With its measurements.
+  absl::Status EncodeTrial(const Study& study, const Trial& trial, ::vizier::Trial* out) const;
+  absl::StatusOr<Study> SetState(const Study& study,
+                                 ::vizier::Study::State state,
+                                 const Caller& caller);
+
+  const ServiceParts parts_;
+  absl::Mutex mu_;
+  std::deque<google::longrunning::Operation> operations_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace vernier::vizier

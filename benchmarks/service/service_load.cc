@@ -1,20 +1,15 @@
 // Load for a Vernier server: N clients, each with a connection of its own, that ask for a trial, complete it, and ask again.
 // Prints one JSON object: trials per second, latencies of both calls, the server's CPU time per call.
-#include <unistd.h>
-
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/time/time.h"
+#include "benchmarks/service/load.h"
 #include "fmt/format.h"
 #include "grpcpp/grpcpp.h"
 #include "nlohmann/json.hpp"
@@ -64,18 +59,6 @@ v1::CreateStudyRequest MakeStudy(const std::string& id, int clients) {
   return request;
 }
 
-// User and system time of a process, seconds.
-double CpuSeconds(int pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  std::istringstream rest(text.substr(text.rfind(')') + 2));
-  std::vector<std::string> fields{std::istream_iterator<std::string>(rest), {}};
-  constexpr std::size_t kUserTime = 11;  // Fields 14 and 15, counted from the third.
-  if (fields.size() <= kUserTime + 1) return 0;
-  return (std::stod(fields[kUserTime]) + std::stod(fields[kUserTime + 1])) /
-         static_cast<double>(sysconf(_SC_CLK_TCK));
-}
-
 grpc::Status OneTrial(v1::StudyService::Stub& stub,
                       const Clock& clock,
                       const v1::SuggestTrialsRequest& ask,
@@ -113,13 +96,6 @@ void RunClient(
     tally->error = status.error_message();
     return;
   }
-}
-
-double Quantile(std::vector<double> values, double q) {
-  if (values.empty()) return 0;
-  const auto at = static_cast<std::size_t>(q * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return values[at];
 }
 
 nlohmann::ordered_json Latency(const std::vector<double>& milliseconds) {

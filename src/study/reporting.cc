@@ -119,6 +119,11 @@ absl::Status CheckEnd(const Draft& draft,
   return CheckMove(title, driver, from, EndOf(row.trial, to));
 }
 
+Studies::Reported ReportedOf(Trial trial) {
+  const bool stop = trial.state == TrialState::kStopping || IsFinished(trial.state);
+  return {.trial = std::move(trial), .stop = stop};
+}
+
 }  // namespace
 
 absl::Status CheckMeasurements(const std::vector<Measurement>& measurements) {
@@ -164,8 +169,7 @@ absl::StatusOr<Studies::Reported> StudiesImpl::Report(TrialId id,
     return absl::OkStatus();
   };
   VERNIER_ASSIGN_OR_RETURN(Trial trial, ChangeTrial(id, caller, report));
-  const bool stop = trial.state == TrialState::kStopping || IsFinished(trial.state);
-  return Reported{.trial = std::move(trial), .stop = stop};
+  return ReportedOf(std::move(trial));
 }
 
 absl::StatusOr<Studies::Reported> StudiesImpl::Judge(TrialId id, const Caller& caller) {
@@ -181,8 +185,7 @@ absl::StatusOr<Studies::Reported> StudiesImpl::Judge(TrialId id, const Caller& c
     return absl::OkStatus();
   };
   VERNIER_ASSIGN_OR_RETURN(Trial trial, ChangeTrial(id, caller, judge));
-  const bool stop = trial.state == TrialState::kStopping || IsFinished(trial.state);
-  return Reported{.trial = std::move(trial), .stop = stop};
+  return ReportedOf(std::move(trial));
 }
 
 absl::StatusOr<Trial> StudiesImpl::Complete(TrialId id,

@@ -5,15 +5,9 @@
 //   cycle    SuggestTrials of a new trial by random search, then CompleteTrial
 //   complete CompleteTrial of trials that the thread holds already
 //   default  after 100 completed trials, SuggestTrials by the default algorithm, each trial completed
-#include <unistd.h>
-
-#include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +15,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "benchmarks/service/load.h"
 #include "fmt/format.h"
 #include "grpcpp/grpcpp.h"
 #include "nlohmann/json.hpp"
@@ -53,18 +48,6 @@ std::unique_ptr<Stub> Connect(const std::string& address) {
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return ::vizier::VizierService::NewStub(
       grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
-}
-
-// User and system time of a process, seconds.
-double CpuSeconds(int pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (text.empty()) return 0;
-  std::istringstream rest(text.substr(text.rfind(')') + 2));
-  const std::vector<std::string> fields{std::istream_iterator<std::string>(rest), {}};
-  constexpr std::size_t kUserTime = 11;  // Fields 14 and 15, counted from the third.
-  return (std::stod(fields.at(kUserTime)) + std::stod(fields.at(kUserTime + 1))) /
-         static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 class Client {
@@ -159,12 +142,6 @@ class Client {
   std::vector<::vizier::Trial> held_;
   Tally tally_;
 };
-
-double Quantile(std::vector<double> values, double q) {
-  const auto at = static_cast<std::size_t>(q * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return values[at];
-}
 
 nlohmann::ordered_json Report(const Flags& flags,
                               const std::vector<Tally>& tallies,

@@ -389,18 +389,22 @@ absl::StatusOr<StudySpec> DecodeDefinition(const StudyName& name,
   spec.parallel = kParallel;
   spec.lease.ttl = absl::InfiniteDuration();
   spec.seed = Fingerprint(name);  // The same study, the same stream of chance.
-  spec.foreign = ForeignDefinition{.service = "vizier",
+  spec.foreign = ForeignDefinition{.service = std::string(kVizier),
                                    .name = ResourceName(name),
                                    .definition = definition.SerializeAsString()};
   return spec;
 }
 
-::vizier::StudySpec EncodeDefinition(const Study& study) {
+std::optional<::vizier::StudySpec> OwnDefinition(const StudySpec& spec) {
   ::vizier::StudySpec definition;
-  const std::optional<ForeignDefinition>& foreign = study.spec.foreign;
-  const bool is_own = foreign.has_value() && foreign->service == "vizier" &&
-                      definition.ParseFromString(foreign->definition);
-  if (!is_own) definition = MadeUp(study.spec);
+  const bool is_own = spec.foreign.has_value() && spec.foreign->service == kVizier &&
+                      definition.ParseFromString(spec.foreign->definition);
+  return is_own ? std::optional(std::move(definition)) : std::nullopt;
+}
+
+::vizier::StudySpec EncodeDefinition(const Study& study) {
+  std::optional<::vizier::StudySpec> own = OwnDefinition(study.spec);
+  ::vizier::StudySpec definition = own ? *std::move(own) : MadeUp(study.spec);
   Metadata metadata;
   if (IsReplaced(definition.algorithm())) {
     metadata[{.space = ":vernier", .name = "algorithm"}] = {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ absl::StatusOr<Parameters> DecodeParameters(const ::vizier::StudySpec& definitio
 // values of each double. InvalidArgument: a FieldError; also for any other algorithm.
 absl::StatusOr<StudySpec> DecodeDefinition(const StudyName& name,
                                            const ::vizier::StudySpec& definition);
+
+// The definition that the study's client wrote; nothing if no Vizier client made the study.
+std::optional<::vizier::StudySpec> OwnDefinition(const StudySpec& spec);
 
 // The definition: the client's own, with the metadata of by now (and, in the namespace "vernier", what stands in for its
 // algorithm), or, of a study that no Vizier client made, what Vizier's

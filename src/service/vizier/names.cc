@@ -116,7 +116,7 @@ std::string StoredName(const StudyName& name) {
 }
 
 StudyName NameOf(const StudySpec& spec) {
-  if (spec.foreign.has_value() && spec.foreign->service == "vizier") {
+  if (spec.foreign.has_value() && spec.foreign->service == kVizier) {
     const absl::StatusOr<StudyName> name = ParseStudyName("foreign.name", spec.foreign->name);
     if (name.ok()) return *name;
   }

@@ -23,6 +23,8 @@ struct TrialName {
   friend bool operator==(const TrialName&, const TrialName&) = default;
 };
 
+// ForeignDefinition::service of studies that a Vizier client made.
+inline constexpr std::string_view kVizier = "vizier";
 // The owner of studies that no Vizier client made; under it a study has the name that it has everywhere else.
 inline constexpr std::string_view kVernierOwner = "vernier";
 

@@ -52,12 +52,18 @@ absl::StatusOr<VizierServiceImpl::Found> VizierServiceImpl::FindTrial(
 absl::Status VizierServiceImpl::EncodeTrial(const Study& study,
                                             const Trial& trial,
                                             ::vizier::Trial* out) const {
+  return EncodeTrial(TrialEncoder(study.spec), {study.id, trial.number}, trial, out);
+}
+
+absl::Status VizierServiceImpl::EncodeTrial(const TrialEncoder& encoder,
+                                            TrialId id,
+                                            const Trial& trial,
+                                            ::vizier::Trial* out) const {
   std::vector<Measurement> measurements;
   if (trial.measurements > 0) {
-    VERNIER_ASSIGN_OR_RETURN(measurements,
-                             parts_.studies.ListMeasurements({study.id, trial.number}));
+    VERNIER_ASSIGN_OR_RETURN(measurements, parts_.studies.ListMeasurements(id));
   }
-  TrialEncoder(study.spec).Encode(trial, measurements, out);
+  encoder.Encode(trial, measurements, out);
   return absl::OkStatus();
 }
 
@@ -86,8 +92,10 @@ grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
         absl::IsOutOfRange(trials.status()) || absl::IsResourceExhausted(trials.status());
     if (!trials.ok() && !is_spent) return trials.status();
     if (trials.ok()) {
+      const TrialEncoder encoder(study.spec);
       for (const Trial& trial : *trials) {
-        VERNIER_RETURN_IF_ERROR(EncodeTrial(study, trial, suggestions.add_trials()));
+        VERNIER_RETURN_IF_ERROR(
+            EncodeTrial(encoder, {study.id, trial.number}, trial, suggestions.add_trials()));
       }
     }
     VERNIER_ASSIGN_OR_RETURN(const Study now, parts_.studies.GetStudy(study.id));
@@ -159,12 +167,14 @@ grpc::Status VizierServiceImpl::ListTrials(grpc::ServerContext* context,
   return Reply(context, "vizier.ListTrials", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("parent", request->parent()));
     VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, parts_.studies.ListTrials(study.id));
+    const TrialEncoder encoder(study.spec);
     return AddPage(*request,
                    static_cast<std::int64_t>(trials.size()),
                    response->mutable_trials(),
                    response->mutable_next_page_token(),
                    [&](std::int64_t i, ::vizier::Trial* row) {
-                     return EncodeTrial(study, trials[static_cast<std::size_t>(i)], row);
+                     const Trial& trial = trials[static_cast<std::size_t>(i)];
+                     return EncodeTrial(encoder, {study.id, trial.number}, trial, row);
                    });
   });
 }
@@ -256,17 +266,16 @@ grpc::Status VizierServiceImpl::ListOptimalTrials(grpc::ServerContext* context,
                                                   ::vizier::ListOptimalTrialsResponse* response) {
   return Reply(context, "vizier.ListOptimalTrials", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("parent", request->parent()));
-    return AddPage(
-        *request,
-        static_cast<std::int64_t>(study.optimal.size()),
-        response->mutable_optimal_trials(),
-        response->mutable_next_page_token(),
-        [&](std::int64_t i, ::vizier::Trial* row) -> absl::Status {
-          VERNIER_ASSIGN_OR_RETURN(
-              const Trial trial,
-              parts_.studies.GetTrial({study.id, study.optimal[static_cast<std::size_t>(i)]}));
-          return EncodeTrial(study, trial, row);
-        });
+    const TrialEncoder encoder(study.spec);
+    return AddPage(*request,
+                   static_cast<std::int64_t>(study.optimal.size()),
+                   response->mutable_optimal_trials(),
+                   response->mutable_next_page_token(),
+                   [&](std::int64_t i, ::vizier::Trial* row) -> absl::Status {
+                     const TrialId id{study.id, study.optimal[static_cast<std::size_t>(i)]};
+                     VERNIER_ASSIGN_OR_RETURN(const Trial trial, parts_.studies.GetTrial(id));
+                     return EncodeTrial(encoder, id, trial, row);
+                   });
   });
 }
 

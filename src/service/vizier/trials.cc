@@ -45,11 +45,9 @@ void EncodeMeasurement(std::int64_t step,
 }
 
 std::map<std::string, std::string> IdsOf(const StudySpec& spec) {
-  ::vizier::StudySpec definition;
-  const bool is_own = spec.foreign.has_value() && spec.foreign->service == "vizier" &&
-                      definition.ParseFromString(spec.foreign->definition);
-  if (!is_own) return {};
-  absl::StatusOr<Parameters> parameters = DecodeParameters(definition);
+  const std::optional<::vizier::StudySpec> definition = OwnDefinition(spec);
+  if (!definition) return {};
+  absl::StatusOr<Parameters> parameters = DecodeParameters(*definition);
   if (!parameters.ok()) return {};
   return std::move(parameters->ids);
 }

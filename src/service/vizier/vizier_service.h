@@ -13,6 +13,7 @@
 #include "grpcpp/server_context.h"
 #include "src/service/call_watch.h"
 #include "src/service/vizier/names.h"
+#include "src/service/vizier/trials.h"
 #include "vernier/core/clock.h"
 #include "vernier/studies.h"
 #include "vizier/vizier_service.grpc.pb.h"
@@ -106,6 +107,11 @@ class VizierServiceImpl final : public ::vizier::VizierService::Service {
   absl::StatusOr<Found> FindTrial(std::string_view field, const std::string& resource) const;
   // With its measurements.
   absl::Status EncodeTrial(const Study& study, const Trial& trial, ::vizier::Trial* out) const;
+  // The same with an encoder made before, for one of many.
+  absl::Status EncodeTrial(const TrialEncoder& encoder,
+                           TrialId id,
+                           const Trial& trial,
+                           ::vizier::Trial* out) const;
   absl::StatusOr<Study> SetState(const Study& study,
                                  ::vizier::Study::State state,
                                  const Caller& caller);

@@ -254,20 +254,26 @@ class Session {
 
   using Admits = std::function<bool(const gp::Coordinates&)>;
 
-  // `trials`: so many have told of the part of the space that is searched.
+  // `trials`: so many have told of the part of the space that is searched. From `drawn`, if there are any, wherever they are;
+  // else from candidates of the search's own, in the model's region.
   std::vector<gp::Scored> Search(const gp::Model& model,
                                  const gp::Acquisition& acquisition,
                                  std::size_t trials,
-                                 const Admits& admits) {
+                                 const Admits& admits,
+                                 std::vector<gp::Coordinates> drawn = {}) {
+    const auto modelled =
+        static_cast<int>(model.surrogate.objectives().front().posterior().scaled_points().rows());
+    const auto models = static_cast<int>(state_.whole.metrics.size());
     const gp::BorderPrior prior(frame_.coordinates, std::max(trials, kLeastForModel));
     const gp::AcquisitionSearch search(frame_.coordinates,
                                        frame_.features,
                                        acquisition,
                                        prior,
                                        admits,
-                                       EffortFor(model),
-                                       model.region ? &*model.region : nullptr);
-    return search.Run(model.surrogate.centres(), rng_, stop_);
+                                       gp::SearchEffort::For(modelled, models),
+                                       model.region && drawn.empty() ? &*model.region : nullptr);
+    return drawn.empty() ? search.Run(model.surrogate.centres(), rng_, stop_)
+                         : search.RunFrom(std::move(drawn), rng_, stop_);
   }
 
   // Where constraints, or trials so far, leave the search's own candidates nothing: from points drawn out of what is left.
@@ -283,18 +289,11 @@ class Session {
       if (!point.ok()) break;
       drawn.push_back(frame_.coordinates.Encode(*point));
     }
-    const gp::Acquisition acquisition = model.surrogate.MakeAcquisition();
-    const gp::BorderPrior prior(frame_.coordinates,
-                                std::max(history().points.size(), kLeastForModel));
-    const gp::AcquisitionSearch search(
-        frame_.coordinates, frame_.features, acquisition, prior, admits, EffortFor(model));
-    return search.RunFrom(std::move(drawn), rng_, stop_);
-  }
-
-  gp::SearchEffort EffortFor(const gp::Model& model) const {
-    const auto modelled =
-        static_cast<int>(model.surrogate.objectives().front().posterior().scaled_points().rows());
-    return gp::SearchEffort::For(modelled, static_cast<int>(state_.whole.metrics.size()));
+    return Search(model,
+                  model.surrogate.MakeAcquisition(),
+                  history().points.size(),
+                  admits,
+                  std::move(drawn));
   }
 
   // For an improvement on the best that the branch has.

@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "src/core/outcome_constraint.h"
+#include "src/core/study_name.h"
 #include "src/core/training_job_validation.h"
 
 namespace vernier {
@@ -27,9 +28,7 @@ bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 bool IsNamePart(char c) { return IsLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; }
 
 absl::Status CheckName(const std::string& name) {
-  const bool sound = !name.empty() && name.size() <= kMaxName && IsLetter(name.front()) &&
-                     std::all_of(name.begin(), name.end(), IsNamePart);
-  if (sound) return absl::OkStatus();
+  if (IsStudyName(name)) return absl::OkStatus();
   return FieldError("study",
                     fmt::format("must match ^[A-Za-z][A-Za-z0-9_-]{{0,127}}$, got '{}'", name));
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "fmt/format.h"
+#include "src/core/study_name.h"
 #include "vernier/core/error.h"
 
 namespace vernier::wire {
@@ -13,18 +14,8 @@ namespace {
 constexpr std::string_view kStudies = "studies/";
 constexpr std::string_view kTrials = "/trials/";
 constexpr std::string_view kNodes = "nodes/";
-constexpr std::size_t kMaxStudyLength = 128;
 
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-bool IsStudyName(std::string_view name) {
-  if (name.empty() || name.size() > kMaxStudyLength || !IsLetter(name.front())) return false;
-  for (const char c : name) {
-    if (!IsLetter(c) && !IsDigit(c) && c != '_' && c != '-') return false;
-  }
-  return true;
-}
 
 // The canonical form only, so that a trial has one name: no sign, no leading zero.
 std::optional<TrialNumber> ParseNumber(std::string_view text) {

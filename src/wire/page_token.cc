@@ -1,6 +1,7 @@
 #include "src/wire/page_token.h"
 
 #include "absl/strings/escaping.h"
+#include "src/core/fnv.h"
 #include "vernier/core/error.h"
 
 namespace vernier::wire {
@@ -8,16 +9,6 @@ namespace {
 
 constexpr std::size_t kWord = 8;  // Bytes of a number.
 constexpr std::size_t kSize = 4 * kWord;
-
-// FNV-1a, 64 bits: tells queries apart; it is no secret.
-std::uint64_t Hash(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3;
-  }
-  return hash;
-}
 
 void Append(std::uint64_t word, std::string* bytes) {
   for (std::size_t i = 0; i < kWord; ++i) bytes->push_back(static_cast<char>(word >> (8 * i)));
@@ -35,10 +26,10 @@ std::uint64_t Read(std::string_view bytes, std::size_t index) {
 
 std::string EncodePageToken(const PageToken& token, std::string_view query) {
   std::string bytes;
-  Append(Hash(query), &bytes);
+  Append(Fnv1a(query), &bytes);
   Append(static_cast<std::uint64_t>(token.last), &bytes);
   Append(static_cast<std::uint64_t>(token.offset), &bytes);
-  Append(Hash(bytes), &bytes);
+  Append(Fnv1a(bytes), &bytes);
   return absl::WebSafeBase64Escape(bytes);
 }
 
@@ -46,10 +37,10 @@ absl::StatusOr<PageToken> DecodePageToken(std::string_view text, std::string_vie
   std::string bytes;
   const bool decoded = absl::WebSafeBase64Unescape(std::string(text), &bytes);
   if (!decoded || bytes.size() != kSize ||
-      Read(bytes, 3) != Hash(std::string_view(bytes).substr(0, 3 * kWord))) {
+      Read(bytes, 3) != Fnv1a(std::string_view(bytes).substr(0, 3 * kWord))) {
     return FieldError("page_token", "is not one that this server gave out");
   }
-  if (Read(bytes, 0) != Hash(query)) {
+  if (Read(bytes, 0) != Fnv1a(query)) {
     return FieldError("page_token", "belongs to a list with another parent, filter or order_by");
   }
   return PageToken{.last = static_cast<std::int64_t>(Read(bytes, 1)),

@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_split.h"
 #include "fmt/format.h"
+#include "src/core/fnv.h"
+#include "src/core/study_name.h"
 #include "src/core/utf8.h"
 #include "vernier/core/error.h"
 
@@ -16,19 +18,10 @@ namespace vernier::vizier {
 namespace {
 
 constexpr std::size_t kMostComponent = 1024;
-constexpr std::size_t kMostStored = 128;
 constexpr std::size_t kMostReadable = 50;  // Of each part of a name that needs a fingerprint.
 
 bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 bool IsPlain(char c) { return IsLetter(c) || (c >= '0' && c <= '9') || c == '_'; }
-bool IsPlainOrDash(char c) { return IsPlain(c) || c == '-'; }
-
-// FNV-1a (Fowler, Noll and Vo), which is the same everywhere.
-std::uint64_t Hash(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
-  return hash;
-}
 
 std::string Readable(std::string_view text) {
   std::string readable(text.substr(0, kMostReadable));
@@ -98,16 +91,13 @@ absl::StatusOr<TrialName> ParseTrialName(std::string_view field, std::string_vie
                    .number = *number};
 }
 
-std::uint64_t Fingerprint(const StudyName& name) { return Hash(ResourceName(name)); }
+std::uint64_t Fingerprint(const StudyName& name) { return Fnv1a(ResourceName(name)); }
 
 std::string StoredName(const StudyName& name) {
   const auto is_plain = [](const std::string& text) { return std::ranges::all_of(text, IsPlain); };
-  if (name.owner == kVernierOwner && IsLetter(name.study.front()) &&
-      name.study.size() <= kMostStored && std::ranges::all_of(name.study, IsPlainOrDash)) {
-    return name.study;
-  }
+  if (name.owner == kVernierOwner && IsStudyName(name.study)) return name.study;
   if (name.owner != kVernierOwner && IsLetter(name.owner.front()) && is_plain(name.owner) &&
-      is_plain(name.study) && name.owner.size() + 1 + name.study.size() <= kMostStored) {
+      is_plain(name.study) && name.owner.size() + 1 + name.study.size() <= kMaxStudyName) {
     return fmt::format("{}-{}", name.owner, name.study);
   }
   const std::string readable = fmt::format("{}-{}", Readable(name.owner), Readable(name.study));

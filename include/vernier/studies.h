@@ -39,7 +39,7 @@ struct LeaseToken {
 struct TrialAddition {
   Point point;                            // Its numbers may be of either kind (Space::InKind).
   std::vector<Measurement> measurements;  // Its curve so far.
-  // Tried elsewhere: what it came to, of which metrics, step and elapsed time count; or why it cannot be evaluated.
+  // Tried elsewhere: what it came to, of which metrics, step and elapsed time count; and why it cannot be evaluated, if so.
   std::optional<Measurement> last;
   std::optional<std::string> infeasible;
   Metadata metadata;
@@ -81,6 +81,8 @@ class Studies {
   virtual absl::StatusOr<Study> FindStudy(std::string_view name) const = 0;
   // What the name stands for, found without copying the study.
   virtual absl::StatusOr<StudyId> FindStudyId(std::string_view name) const = 0;
+  // The study's definition, shared and not copied: what Amend changes of it may be older than the call.
+  virtual absl::StatusOr<std::shared_ptr<const StudySpec>> GetDefinition(StudyId id) const = 0;
   virtual absl::StatusOr<std::vector<Study>> ListStudies() const = 0;
   virtual absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) = 0;
   virtual absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) = 0;
@@ -162,8 +164,10 @@ class Studies {
                                      std::string_view message,
                                      const std::optional<LeaseToken>& lease,
                                      const Caller& caller) = 0;
+  // `last`: what was measured all the same, if anything was.
   virtual absl::StatusOr<Trial> MarkInfeasible(TrialId id,
                                                std::string_view message,
+                                               const Measurement& last,
                                                const std::optional<LeaseToken>& lease,
                                                const Caller& caller) = 0;
   // A user's wish: a waiting trial is cancelled at once, a running one goes to STOPPING.

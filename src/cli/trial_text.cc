@@ -196,7 +196,7 @@ std::string DescribeTrial(const StudyRecord& study,
   }
   if (trial.stop) text += StopLines(*trial.stop);
   text += Field("reported", fmt::format("{} measurements", trial.measurements));
-  if (trial.lease) text += Field("leased to", trial.lease->holder);
+  if (!trial.client.empty()) text += Field(trial.lease ? "leased to" : "tried by", trial.client);
   text += Field("created", FormatMoment(trial.created, zone));
   if (const auto duration = DurationOf(trial, now)) {
     text += Field(trial.ended ? "took" : "runs for", FormatElapsed(*duration));

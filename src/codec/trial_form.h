@@ -121,6 +121,7 @@ void Describe(auto& visit, Is<Trial> auto& trial) {
   visit("message", trial.message);
   visit("stop", trial.stop);
   visit("lease", trial.lease);
+  visit.IfSet("client", trial.client);
   visit("attempts", trial.attempts);
   visit.IfSet("deleted", trial.deleted);
   visit("metadata", trial.metadata);

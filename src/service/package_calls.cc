@@ -82,10 +82,10 @@ class IncomingFile {
 
 }  // namespace
 
-grpc::Status StudyServiceImpl::UploadPackage(grpc::ServerContext* context,
+grpc::Status StudyServiceImpl::UploadPackage(grpc::ServerContext*,
                                              grpc::ServerReader<v1::UploadPackageRequest>* requests,
                                              v1::UploadedPackage* response) {
-  return Reply(context, "UploadPackage", "", [&]() -> absl::Status {
+  return Reply("UploadPackage", "", [&]() -> absl::Status {
     v1::UploadPackageRequest request;
     if (!requests->Read(&request)) return FieldError("file_name", "is missing");
     VERNIER_RETURN_IF_ERROR(CheckFileName(request.file_name()));

@@ -18,11 +18,10 @@ Caller CallerOf(const grpc::ServerContext& context,
                 const std::string& request_id);
 
 template <typename Work>
-grpc::Status StudyServiceImpl::Reply(grpc::ServerContext* context,
-                                     std::string_view method,
+grpc::Status StudyServiceImpl::Reply(std::string_view method,
                                      std::string_view request_id,
                                      Work work) {
-  const absl::Status status = context->IsCancelled() ? Stopped() : work();
+  const absl::Status status = work();
   if (status.ok()) return grpc::Status::OK;
   return ToWireStatus(status, method, CallId(request_id));
 }
@@ -32,7 +31,9 @@ grpc::Status StudyServiceImpl::ReplyLong(grpc::ServerContext* context,
                                          std::string_view method,
                                          std::string_view request_id,
                                          Work work) {
-  return Reply(context, method, request_id, [&]() -> absl::Status {
+  return Reply(method, request_id, [&]() -> absl::Status {
+    if (context->IsCancelled())
+      return Stopped();  // Nobody waits for it any more. To ask takes gRPC a while.
     const CallWatch::Watched call(parts_.calls, [context] { return context->IsCancelled(); });
     return work(call.token());
   });

@@ -46,7 +46,7 @@ void EncodeReplay(const ReplayReport& report, v1::ReplayStudyResponse* out) {
 grpc::Status StudyServiceImpl::CreateStudy(grpc::ServerContext* context,
                                            const v1::CreateStudyRequest* request,
                                            v1::Study* response) {
-  return Reply(context, "CreateStudy", request->request_id(), [&]() -> absl::Status {
+  return Reply("CreateStudy", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(StudySpec spec,
                              wire::DecodeSpec(request->study_id(), request->study().spec()));
     VERNIER_ASSIGN_OR_RETURN(spec, parts_.prepare_job(std::move(spec)));
@@ -61,10 +61,10 @@ grpc::Status StudyServiceImpl::CreateStudy(grpc::ServerContext* context,
   });
 }
 
-grpc::Status StudyServiceImpl::GetStudy(grpc::ServerContext* context,
+grpc::Status StudyServiceImpl::GetStudy(grpc::ServerContext*,
                                         const v1::GetStudyRequest* request,
                                         v1::Study* response) {
-  return Reply(context, "GetStudy", {}, [&]() -> absl::Status {
+  return Reply("GetStudy", {}, [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const std::string name, wire::ParseStudyName("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.FindStudy(name));
     wire::EncodeStudy(study, response);
@@ -72,10 +72,10 @@ grpc::Status StudyServiceImpl::GetStudy(grpc::ServerContext* context,
   });
 }
 
-grpc::Status StudyServiceImpl::ListStudies(grpc::ServerContext* context,
+grpc::Status StudyServiceImpl::ListStudies(grpc::ServerContext*,
                                            const v1::ListStudiesRequest* request,
                                            v1::ListStudiesResponse* response) {
-  return Reply(context, "ListStudies", {}, [&]() -> absl::Status {
+  return Reply("ListStudies", {}, [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(auto studies, parts_.studies.ListStudies());
     VERNIER_ASSIGN_OR_RETURN(
         studies, wire::SelectStudies(std::move(studies), request->filter(), request->order_by()));
@@ -92,7 +92,7 @@ grpc::Status StudyServiceImpl::ListStudies(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::UpdateStudy(grpc::ServerContext* context,
                                            const v1::UpdateStudyRequest* request,
                                            v1::Study* response) {
-  return Reply(context, "UpdateStudy", request->request_id(), [&]() -> absl::Status {
+  return Reply("UpdateStudy", request->request_id(), [&]() -> absl::Status {
     const std::string& name = request->name().empty() ? request->study().name() : request->name();
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", name));
     VERNIER_ASSIGN_OR_RETURN(const Amendment change,
@@ -109,7 +109,7 @@ grpc::Status StudyServiceImpl::UpdateStudy(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::DeleteStudy(grpc::ServerContext* context,
                                            const v1::DeleteStudyRequest* request,
                                            google::protobuf::Empty*) {
-  return Reply(context, "DeleteStudy", request->request_id(), [&]() -> absl::Status {
+  return Reply("DeleteStudy", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const std::string name, wire::ParseStudyName("name", request->name()));
     const Caller caller = CallerOf(*context, {}, request->request_id());
     VERNIER_RETURN_IF_ERROR(parts_.studies.Delete(name, request->force(), caller));
@@ -121,7 +121,7 @@ grpc::Status StudyServiceImpl::DeleteStudy(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::PauseStudy(grpc::ServerContext* context,
                                           const v1::PauseStudyRequest* request,
                                           v1::Study* response) {
-  return Reply(context, "PauseStudy", request->request_id(), [&]() -> absl::Status {
+  return Reply("PauseStudy", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(
         const Study study, parts_.studies.Pause(id, CallerOf(*context, {}, request->request_id())));
@@ -134,7 +134,7 @@ grpc::Status StudyServiceImpl::PauseStudy(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::ResumeStudy(grpc::ServerContext* context,
                                            const v1::ResumeStudyRequest* request,
                                            v1::Study* response) {
-  return Reply(context, "ResumeStudy", request->request_id(), [&]() -> absl::Status {
+  return Reply("ResumeStudy", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(
         const Study study,
@@ -148,7 +148,7 @@ grpc::Status StudyServiceImpl::ResumeStudy(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::StopStudy(grpc::ServerContext* context,
                                          const v1::StopStudyRequest* request,
                                          v1::Study* response) {
-  return Reply(context, "StopStudy", request->request_id(), [&]() -> absl::Status {
+  return Reply("StopStudy", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(
         const Study study,
@@ -159,10 +159,10 @@ grpc::Status StudyServiceImpl::StopStudy(grpc::ServerContext* context,
   });
 }
 
-grpc::Status StudyServiceImpl::ReplayStudy(grpc::ServerContext* context,
+grpc::Status StudyServiceImpl::ReplayStudy(grpc::ServerContext*,
                                            const v1::ReplayStudyRequest* request,
                                            v1::ReplayStudyResponse* response) {
-  return Reply(context, "ReplayStudy", {}, [&]() -> absl::Status {
+  return Reply("ReplayStudy", {}, [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const ReplayReport report, parts_.studies.Replay(id));
     EncodeReplay(report, response);
@@ -170,10 +170,10 @@ grpc::Status StudyServiceImpl::ReplayStudy(grpc::ServerContext* context,
   });
 }
 
-grpc::Status StudyServiceImpl::GetServerInfo(grpc::ServerContext* context,
+grpc::Status StudyServiceImpl::GetServerInfo(grpc::ServerContext*,
                                              const v1::GetServerInfoRequest*,
                                              v1::ServerInfo* response) {
-  return Reply(context, "GetServerInfo", {}, [&]() -> absl::Status {
+  return Reply("GetServerInfo", {}, [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const auto studies, parts_.studies.ListStudies());
     std::int64_t running = 0;
     for (const Study& study : studies) running += study.open;

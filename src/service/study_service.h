@@ -142,10 +142,7 @@ class StudyServiceImpl final : public v1::StudyService::Service {
 
   // Runs `work` unless nobody waits for its answer any more, and turns what it returns into what the client sees.
   template <typename Work>
-  grpc::Status Reply(grpc::ServerContext* context,
-                     std::string_view method,
-                     std::string_view request_id,
-                     Work work);
+  grpc::Status Reply(std::string_view method, std::string_view request_id, Work work);
   // As Reply, for work that takes its time: it gets a token that fires when the client goes away, the deadline passes or
   // the server shuts down.
   template <typename Work>

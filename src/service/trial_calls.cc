@@ -65,10 +65,10 @@ void StudyServiceImpl::EncodeTrial(std::string_view study,
   if (trial.state == TrialState::kCompleted) wire::EncodeSlacks(*outcomes_.Get(id), trial, out);
 }
 
-grpc::Status StudyServiceImpl::GetTrial(grpc::ServerContext* context,
+grpc::Status StudyServiceImpl::GetTrial(grpc::ServerContext*,
                                         const v1::GetTrialRequest* request,
                                         v1::Trial* response) {
-  return Reply(context, "GetTrial", {}, [&]() -> absl::Status {
+  return Reply("GetTrial", {}, [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const Trial trial, parts_.studies.GetTrial(named.id));
     EncodeTrial(named.study, named.id.study, trial, response);
@@ -76,10 +76,10 @@ grpc::Status StudyServiceImpl::GetTrial(grpc::ServerContext* context,
   });
 }
 
-grpc::Status StudyServiceImpl::ListTrials(grpc::ServerContext* context,
+grpc::Status StudyServiceImpl::ListTrials(grpc::ServerContext*,
                                           const v1::ListTrialsRequest* request,
                                           v1::ListTrialsResponse* response) {
-  return Reply(context, "ListTrials", {}, [&]() -> absl::Status {
+  return Reply("ListTrials", {}, [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const std::string study,
                              wire::ParseStudyName("parent", request->parent()));
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("parent", request->parent()));
@@ -96,10 +96,10 @@ grpc::Status StudyServiceImpl::ListTrials(grpc::ServerContext* context,
   });
 }
 
-grpc::Status StudyServiceImpl::ListMeasurements(grpc::ServerContext* context,
+grpc::Status StudyServiceImpl::ListMeasurements(grpc::ServerContext*,
                                                 const v1::ListMeasurementsRequest* request,
                                                 v1::ListMeasurementsResponse* response) {
-  return Reply(context, "ListMeasurements", {}, [&]() -> absl::Status {
+  return Reply("ListMeasurements", {}, [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("parent", request->parent()));
     VERNIER_ASSIGN_OR_RETURN(const auto measurements, parts_.studies.ListMeasurements(named.id));
     for (const Measurement& measurement : measurements) {
@@ -112,21 +112,22 @@ grpc::Status StudyServiceImpl::ListMeasurements(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::CreateTrial(grpc::ServerContext* context,
                                            const v1::CreateTrialRequest* request,
                                            v1::Trial* response) {
-  return Reply(context, "CreateTrial", request->request_id(), [&]() -> absl::Status {
+  return Reply("CreateTrial", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const std::string name,
                              wire::ParseStudyName("parent", request->parent()));
-    VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.FindStudy(name));
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, parts_.studies.FindStudyId(name));
+    VERNIER_ASSIGN_OR_RETURN(const auto definition, parts_.studies.GetDefinition(id));
     VERNIER_ASSIGN_OR_RETURN(Point point,
                              wire::DecodePoint("parameters", request->trial().parameters()));
-    TrialAddition addition{.point = wire::FitPoint(study.spec.space, std::move(point))};
+    TrialAddition addition{.point = wire::FitPoint(definition->space, std::move(point))};
     if (!request->trial().final_metrics().empty()) {
       addition.last.emplace().metrics = wire::DecodeMetrics(request->trial().final_metrics());
     }
     VERNIER_ASSIGN_OR_RETURN(
         const Trial trial,
-        parts_.studies.AddTrial(study.id, addition, CallerOf(*context, {}, request->request_id())));
-    EncodeTrial(name, study.id, trial, response);
-    parts_.changed();
+        parts_.studies.AddTrial(id, addition, CallerOf(*context, {}, request->request_id())));
+    EncodeTrial(name, id, trial, response);
+    if (definition->job.has_value()) parts_.changed();  // It is for clients otherwise.
     return absl::OkStatus();
   });
 }
@@ -182,10 +183,10 @@ grpc::Status StudyServiceImpl::PredictPoints(grpc::ServerContext* context,
   return ReplyLong(context, "PredictPoints", {}, work);
 }
 
-grpc::Status StudyServiceImpl::HeartbeatTrial(grpc::ServerContext* context,
+grpc::Status StudyServiceImpl::HeartbeatTrial(grpc::ServerContext*,
                                               const v1::HeartbeatTrialRequest* request,
                                               v1::Trial* response) {
-  return Reply(context, "HeartbeatTrial", {}, [&]() -> absl::Status {
+  return Reply("HeartbeatTrial", {}, [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     if (request->client_id().empty()) return FieldError("client_id", "must not be empty");
     VERNIER_ASSIGN_OR_RETURN(
@@ -200,7 +201,7 @@ grpc::Status StudyServiceImpl::HeartbeatTrial(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::ReportMeasurement(grpc::ServerContext* context,
                                                  const v1::ReportMeasurementRequest* request,
                                                  v1::ReportMeasurementResponse* response) {
-  return Reply(context, "ReportMeasurement", request->request_id(), [&]() -> absl::Status {
+  return Reply("ReportMeasurement", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const auto measurements, DecodeMeasurements(request->measurements()));
     VERNIER_ASSIGN_OR_RETURN(
@@ -218,7 +219,7 @@ grpc::Status StudyServiceImpl::ReportMeasurement(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::CompleteTrial(grpc::ServerContext* context,
                                              const v1::CompleteTrialRequest* request,
                                              v1::Trial* response) {
-  return Reply(context, "CompleteTrial", request->request_id(), [&]() -> absl::Status {
+  return Reply("CompleteTrial", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(
         const Trial trial,
@@ -234,7 +235,7 @@ grpc::Status StudyServiceImpl::CompleteTrial(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::FailTrial(grpc::ServerContext* context,
                                          const v1::FailTrialRequest* request,
                                          v1::Trial* response) {
-  return Reply(context, "FailTrial", request->request_id(), [&]() -> absl::Status {
+  return Reply("FailTrial", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const FailureClass failure, DecodeFailure(request->failure()));
     VERNIER_ASSIGN_OR_RETURN(
@@ -252,12 +253,13 @@ grpc::Status StudyServiceImpl::FailTrial(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::MarkTrialInfeasible(grpc::ServerContext* context,
                                                    const v1::MarkTrialInfeasibleRequest* request,
                                                    v1::Trial* response) {
-  return Reply(context, "MarkTrialInfeasible", request->request_id(), [&]() -> absl::Status {
+  return Reply("MarkTrialInfeasible", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const Trial trial,
                              parts_.studies.MarkInfeasible(
                                  named.id,
                                  request->message(),
+                                 Measurement(),
                                  LeaseOf(*request),
                                  CallerOf(*context, request->client_id(), request->request_id())));
     EncodeTrial(named.study, named.id.study, trial, response);
@@ -268,7 +270,7 @@ grpc::Status StudyServiceImpl::MarkTrialInfeasible(grpc::ServerContext* context,
 grpc::Status StudyServiceImpl::StopTrial(grpc::ServerContext* context,
                                          const v1::StopTrialRequest* request,
                                          v1::Trial* response) {
-  return Reply(context, "StopTrial", request->request_id(), [&]() -> absl::Status {
+  return Reply("StopTrial", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(
         const Trial trial,

@@ -87,11 +87,13 @@ absl::Status LiveStudy::Load() {
   return barred_ ? Gone() : absl::OkStatus();
 }
 
-LiveStudy::Ticket LiveStudy::LastTicket() const {
-  if (fold_->header().last_event <= durable_) return Ticket{};
+LiveStudy::Ticket LiveStudy::TicketFor(EventSeq shown) const {
+  if (shown <= durable_) return Ticket{};
   return Ticket{
       .commit = last_commit_, .last = fold_->header().last_event, .generation = generation_};
 }
+
+LiveStudy::Ticket LiveStudy::LastTicket() const { return TicketFor(fold_->header().last_event); }
 
 void LiveStudy::Discard() {
   fold_.reset();
@@ -99,7 +101,7 @@ void LiveStudy::Discard() {
   ++generation_;
 }
 
-absl::Status LiveStudy::Read(Look look) {
+absl::Status LiveStudy::Read(Look look, std::optional<TrialNumber> only) {
   absl::Status stored;
   // If a change that was shown is refused after all, look again at what is left: that is no fault of the reader.
   for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
@@ -109,7 +111,10 @@ absl::Status LiveStudy::Read(Look look) {
       absl::MutexLock lock(&mu_);
       VERNIER_RETURN_IF_ERROR(Load());
       seen = look(*fold_, *transient_);
-      ticket = LastTicket();
+      const TrialRow* const row = only.has_value() ? fold_->Find(*only) : nullptr;
+      const EventSeq nothing;
+      ticket =
+          only.has_value() ? TicketFor(row == nullptr ? nothing : row->last_event) : LastTicket();
     }
     stored = Finish(ticket);
     if (stored.ok()) return seen;
@@ -117,9 +122,29 @@ absl::Status LiveStudy::Read(Look look) {
   return stored;
 }
 
+absl::StatusOr<std::shared_ptr<const StudySpec>> LiveStudy::Definition() {
+  absl::MutexLock lock(&mu_);
+  VERNIER_RETURN_IF_ERROR(Load());
+  if (definition_ == nullptr) definition_ = std::make_shared<const StudySpec>(fold_->header().spec);
+  return definition_;
+}
+
 absl::StatusOr<LiveStudy::Ticket> LiveStudy::Begin(const Caller& caller, Decide decide) {
   const absl::Time now = clock_.Now();
   absl::MutexLock lock(&mu_);
+  return BeginLocked(caller, now, decide);
+}
+
+absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginCreation(const Caller& caller, Decide decide) {
+  absl::MutexLock lock(&mu_);
+  mu_.Await(absl::Condition(
+      +[](bool* taken) { return !*taken; }, &slot_taken_));
+  return BeginLocked(caller, clock_.Now(), decide);
+}
+
+absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginLocked(const Caller& caller,
+                                                         absl::Time now,
+                                                         Decide decide) {
   VERNIER_RETURN_IF_ERROR(Load());
   Draft draft(*fold_, caller, now);
   absl::Status decided = decide(draft, *transient_);

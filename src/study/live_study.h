@@ -49,8 +49,12 @@ class LiveStudy {
   using Look = absl::FunctionRef<absl::Status(const StudyFold&, const Transient&)>;
   using Decide = absl::FunctionRef<absl::Status(Draft&, Transient&)>;
 
-  // Shows the study as of some moment during the call, and returns once all that was shown is durable.
-  absl::Status Read(Look look);
+  // Shows the study as of some moment during the call, and returns once all that was shown is durable. `only`: nothing
+  // but this trial is looked at, so that changes of others need not be waited for.
+  absl::Status Read(Look look, std::optional<TrialNumber> only = std::nullopt);
+
+  // As it was at some moment since the study was loaded: what amendments change may have changed since. Waits for no change.
+  absl::StatusOr<std::shared_ptr<const StudySpec>> Definition();
 
   // Runs `decide` and stores what it added. What `decide` copied out is true, and durable, once this returns OK. An error
   // of `decide` is returned as it is; it must then have added nothing.
@@ -66,6 +70,8 @@ class LiveStudy {
   };
   // Change in two halves, for those who let something go between them.
   absl::StatusOr<Ticket> Begin(const Caller& caller, Decide decide);
+  // Begin for a change that creates trials by itself: once nobody has the slot.
+  absl::StatusOr<Ticket> BeginCreation(const Caller& caller, Decide decide);
   absl::Status Finish(const Ticket& ticket);
 
   // The right to create trials: of one caller at a time, so that the number of the next trial stays reserved while its
@@ -82,7 +88,11 @@ class LiveStudy {
 
  private:
   absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of all changes, if those up to `shown` are not durable yet.
+  Ticket TicketFor(EventSeq shown) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Ticket LastTicket() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::StatusOr<Ticket> BeginLocked(const Caller& caller, absl::Time now, Decide decide)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Discard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Gone() const;
   absl::Status Refusal(const absl::Status& status) const;
@@ -95,6 +105,8 @@ class LiveStudy {
   absl::Mutex mu_;
   std::unique_ptr<StudyFold> fold_ ABSL_GUARDED_BY(mu_);  // Null until loaded.
   std::unique_ptr<Transient> transient_ ABSL_GUARDED_BY(mu_);
+  std::shared_ptr<const StudySpec> definition_
+      ABSL_GUARDED_BY(mu_);  // Shared with those who asked; null until then.
   std::shared_ptr<PendingCommit> last_commit_ ABSL_GUARDED_BY(mu_);  // Shared with those who wait.
   EventSeq durable_ ABSL_GUARDED_BY(mu_);
   std::uint64_t generation_ ABSL_GUARDED_BY(mu_) = 0;  // Of the fold.

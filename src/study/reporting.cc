@@ -222,6 +222,7 @@ absl::StatusOr<Trial> StudiesImpl::EndInVain(TrialId id,
                                              TrialState end,
                                              FailureClass failure,
                                              std::string_view message,
+                                             const Measurement& last,
                                              const std::optional<LeaseToken>& lease,
                                              const Caller& caller) {
   return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
@@ -230,7 +231,7 @@ absl::StatusOr<Trial> StudiesImpl::EndInVain(TrialId id,
     if (repeated) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, end, lease));
     ReviveLease(draft, id.number);
-    AddMove(draft, id.number, EndOf(draft.trial(id.number), end), message, failure);
+    AddEnd(draft, id.number, EndOf(draft.trial(id.number), end), last, message, failure);
     return absl::OkStatus();
   });
 }
@@ -240,14 +241,16 @@ absl::StatusOr<Trial> StudiesImpl::Fail(TrialId id,
                                         std::string_view message,
                                         const std::optional<LeaseToken>& lease,
                                         const Caller& caller) {
-  return EndInVain(id, TrialState::kFailed, failure, message, lease, caller);
+  return EndInVain(id, TrialState::kFailed, failure, message, Measurement(), lease, caller);
 }
 
 absl::StatusOr<Trial> StudiesImpl::MarkInfeasible(TrialId id,
                                                   std::string_view message,
+                                                  const Measurement& last,
                                                   const std::optional<LeaseToken>& lease,
                                                   const Caller& caller) {
-  return EndInVain(id, TrialState::kInfeasible, FailureClass::kInfeasible, message, lease, caller);
+  return EndInVain(
+      id, TrialState::kInfeasible, FailureClass::kInfeasible, message, last, lease, caller);
 }
 
 }  // namespace vernier::study

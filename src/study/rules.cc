@@ -171,9 +171,19 @@ void AddCompletion(Draft& draft,
                    TrialNumber trial,
                    const Measurement& last,
                    std::string_view message) {
+  AddEnd(draft, trial, TrialState::kCompleted, last, message, FailureClass::kNone);
+}
+
+void AddEnd(Draft& draft,
+            TrialNumber trial,
+            TrialState end,
+            const Measurement& last,
+            std::string_view message,
+            FailureClass failure) {
   draft.Add(TrialStateChanged{.trial = trial,
                               .from = draft.trial(trial).state,
-                              .to = TrialState::kCompleted,
+                              .to = end,
+                              .failure = failure,
                               .message = std::string(message),
                               .final_metrics = last.metrics,
                               .final_step = last.step,

@@ -54,6 +54,13 @@ void AddCompletion(Draft& draft,
                    TrialNumber trial,
                    const Measurement& last,
                    std::string_view message = "");
+// The same in another state that ends a trial; `last` may be empty.
+void AddEnd(Draft& draft,
+            TrialNumber trial,
+            TrialState end,
+            const Measurement& last,
+            std::string_view message,
+            FailureClass failure);
 void AddStop(Draft& draft, TrialNumber trial, std::string_view rule, std::string_view explanation);
 // Ends a trial that waits, or tells one that is worked on to stop. Leaves one that is told already.
 void AddWithdrawal(Draft& draft,

@@ -276,6 +276,11 @@ absl::StatusOr<StudyId> StudiesImpl::FindStudyId(std::string_view name) const {
   return ids_.try_emplace(std::string(name), stored->id).first->second;
 }
 
+absl::StatusOr<std::shared_ptr<const StudySpec>> StudiesImpl::GetDefinition(StudyId id) const {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  return live->Definition();
+}
+
 absl::StatusOr<std::vector<Study>> StudiesImpl::ListStudies() const {
   std::vector<Study> all;
   while (true) {

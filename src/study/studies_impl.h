@@ -34,6 +34,7 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Study> GetStudy(StudyId id) const override;
   absl::StatusOr<Study> FindStudy(std::string_view name) const override;
   absl::StatusOr<StudyId> FindStudyId(std::string_view name) const override;
+  absl::StatusOr<std::shared_ptr<const StudySpec>> GetDefinition(StudyId id) const override;
   absl::StatusOr<std::vector<Study>> ListStudies() const override;
   absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) override;
   absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) override;
@@ -90,6 +91,7 @@ class StudiesImpl final : public Studies {
                              const Caller& caller) override;
   absl::StatusOr<Trial> MarkInfeasible(TrialId id,
                                        std::string_view message,
+                                       const Measurement& last,
                                        const std::optional<LeaseToken>& lease,
                                        const Caller& caller) override;
 
@@ -130,11 +132,12 @@ class StudiesImpl final : public Studies {
                             const Caller& caller);
   absl::StatusOr<Study> ChangeStudy(StudyId id, const Caller& caller, LiveStudy::Decide decide);
   absl::StatusOr<Trial> ChangeTrial(TrialId id, const Caller& caller, LiveStudy::Decide decide);
-  // Ends a trial in a state that has nothing to show for it; one that was told to stop is CANCELLED.
+  // Ends a trial in a state that counts for nothing; one that was told to stop is CANCELLED.
   absl::StatusOr<Trial> EndInVain(TrialId id,
                                   TrialState end,
                                   FailureClass failure,
                                   std::string_view message,
+                                  const Measurement& last,
                                   const std::optional<LeaseToken>& lease,
                                   const Caller& caller);
 

@@ -126,7 +126,9 @@ bool StudyFold::FailedAlike() const {
 
 absl::StatusOr<TrialRow*> StudyFold::Row(const Event& event, TrialNumber trial) {
   if (Find(trial) == nullptr) return Damaged(event, "there is no trial {}", trial.value());
-  return &rows_[static_cast<std::size_t>(trial.value() - 1)];
+  TrialRow& row = rows_[static_cast<std::size_t>(trial.value() - 1)];
+  row.last_event = event.seq;
+  return &row;
 }
 
 absl::Status StudyFold::On(const Event& event, const StudyCreated&) {

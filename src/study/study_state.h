@@ -28,6 +28,7 @@ namespace vernier::study {
 struct TrialRow {
   Trial trial;
   EventSeq created_by;
+  EventSeq last_event;  // The last one about it.
   // REQUESTED and up for whoever asks next: added by hand, or offered again after its lease expired.
   bool waiting = false;
   // The last lease granted, kept after it expired: its holder may still be at work.

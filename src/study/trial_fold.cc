@@ -36,6 +36,7 @@ absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
   row.trial.suggestion = created.suggestion;
   row.trial.created = event.time;
   row.created_by = event.seq;
+  row.last_event = event.seq;
   row.waiting = created.suggestion.algorithm.empty();
   ++header_.trials;
   if (IsOpen(row)) ++header_.open;
@@ -210,6 +211,7 @@ absl::Status StudyFold::On(const Event& event, const StopDecided& decided) {
 absl::Status StudyFold::On(const Event& event, const LeaseGranted& granted) {
   VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, granted.trial));
   row->trial.lease = granted.lease;
+  row->trial.client = granted.lease.holder;
   row->last_lease = granted.lease;
   leased_.insert(granted.trial);
   return absl::OkStatus();

@@ -28,7 +28,12 @@ absl::Status CheckAddition(const StudyFold& fold, const TrialAddition& addition,
 void AddTrialTriedElsewhere(Draft& draft, TrialNumber trial, const TrialAddition& addition) {
   AddMove(draft, trial, TrialState::kRunning);
   if (addition.infeasible.has_value()) {
-    AddMove(draft, trial, TrialState::kInfeasible, *addition.infeasible, FailureClass::kInfeasible);
+    AddEnd(draft,
+           trial,
+           TrialState::kInfeasible,
+           addition.last.value_or(Measurement()),
+           *addition.infeasible,
+           FailureClass::kInfeasible);
   } else {
     AddCompletion(draft, trial, *addition.last, "tried elsewhere");
   }
@@ -86,7 +91,7 @@ absl::StatusOr<Trial> StudiesImpl::GetTrial(TrialId id) const {
     answer = Shown(fold.Find(id.number)->trial, transient);
     return absl::OkStatus();
   };
-  VERNIER_RETURN_IF_ERROR(live->Read(look));
+  VERNIER_RETURN_IF_ERROR(live->Read(look, id.number));
   return answer;
 }
 
@@ -114,8 +119,6 @@ absl::StatusOr<Trial> StudiesImpl::AddTrial(StudyId id,
                                             const TrialAddition& addition,
                                             const Caller& caller) {
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
-  // The next number may be reserved for a suggestion that is being computed.
-  VERNIER_ASSIGN_OR_RETURN(Slot slot, Slot::Acquire(*live, std::stop_token()));
   Trial answer;
   const auto add = [&](Draft& draft, Transient& transient) -> absl::Status {
     const StudyFold& fold = draft.fold();
@@ -148,8 +151,8 @@ absl::StatusOr<Trial> StudiesImpl::AddTrial(StudyId id,
     answer = draft.trial(number);
     return absl::OkStatus();
   };
-  VERNIER_ASSIGN_OR_RETURN(const LiveStudy::Ticket ticket, live->Begin(caller, add));
-  slot.Release();
+  // The next number may be reserved for a suggestion that is being computed.
+  VERNIER_ASSIGN_OR_RETURN(const LiveStudy::Ticket ticket, live->BeginCreation(caller, add));
   VERNIER_RETURN_IF_ERROR(live->Finish(ticket));
   return answer;
 }

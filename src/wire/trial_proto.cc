@@ -174,6 +174,7 @@ void EncodeTrial(std::string_view study, const Trial& trial, v1::Trial* out) {
   out->set_measurement_count(trial.measurements);
   out->set_failure(Encode(trial.failure));
   out->set_message(ValidUtf8(trial.message));
+  out->set_client_id(trial.client);
   for (const auto& attempt : trial.attempts) {
     EncodeAttempt(attempt, out->add_attempts());
     if (attempt.ended.has_value()) EncodeUsage(UsageOf(trial), out->mutable_used());
@@ -202,6 +203,7 @@ absl::StatusOr<Trial> DecodeTrial(const v1::Trial& proto) {
   trial.final_metrics = DecodeMetrics(proto.final_metrics());
   trial.measurements = proto.measurement_count();
   trial.message = proto.message();
+  trial.client = proto.client_id();
   for (const auto& attempt : proto.attempts()) {
     VERNIER_ASSIGN_OR_RETURN(Attempt decoded, DecodeAttempt(attempt));
     trial.attempts.push_back(std::move(decoded));

@@ -329,6 +329,7 @@ Trial RandomTrial(Rng& rng, TrialNumber number) {
   trial.message = RandomText(rng);
   trial.stop = Maybe(rng, [&] { return RandomStop(rng); });
   trial.lease = Maybe(rng, [&] { return RandomLease(rng); });
+  trial.client = RandomText(rng);
   for (std::uint64_t left = rng.UniformInt(3); left > 0; --left) {
     trial.attempts.push_back(RandomAttempt(rng));
   }

@@ -144,9 +144,16 @@ class CallsTest(absltest.TestCase):
         self.assertEqual(trial.complete(last), last)
         seen = trial.materialize()
         self.assertEqual(seen.final_measurement, last)
+        self.assertEqual(seen.assigned_worker, "w")
         self.assertGreaterEqual(seen.completion_time, seen.creation_time)
         self.assertTrue(stub().GetTrial(vizier_service_pb2.GetTrialRequest(
             name=f"{study.resource_name}/trials/1")).HasField("end_time"))
+        hot = study.suggest(count=1, client_id="w")[0]
+        hot.complete(last, infeasible_reason="too hot")
+        seen = hot.materialize()
+        self.assertTrue(seen.infeasible)
+        self.assertEqual((seen.infeasibility_reason, seen.final_measurement), ("too hot", last))
+        self.assertEqual([t.id for t in study.optimal_trials()], [1])
 
     def test_metadata_is_kept_by_namespace_all_or_nothing(self):
         made = config()

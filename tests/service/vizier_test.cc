@@ -114,12 +114,13 @@ TEST(VizierDefinition, ADefinitionIsKeptToTheByte) {
   trial.state = TrialState::kFailed;
   trial.message = "no metric";
   ::vizier::Trial encoded;
-  TrialEncoder(spec).Encode(trial, {}, &encoded);
+  const TrialCodec codec(std::make_shared<const StudySpec>(spec));
+  codec.Encode(trial, {}, &encoded);
   EXPECT_EQ(encoded.name(), "owners/ann/studies/s/trials/4");
   EXPECT_EQ(encoded.state(), ::vizier::Trial::INFEASIBLE);
   EXPECT_EQ(encoded.infeasible_reason(), "no metric");
   EXPECT_EQ(encoded.parameters(1).parameter_id(), "rate");
-  ASSERT_OK_AND_ASSIGN(const TrialAddition back, DecodeAddition(spec, encoded));
+  ASSERT_OK_AND_ASSIGN(const TrialAddition back, codec.Decode(encoded));
   EXPECT_EQ(spec.space.InKind(back.point), trial.point);
 }
 
@@ -188,8 +189,9 @@ TEST(VizierDefinition, OwnStudiesAreSaidInVizierWords) {
   trial.point = {
       {"deep", true}, {"width", std::int64_t{32}}, {"kind", std::int64_t{2}}, {"share", 0.1}};
   ::vizier::Trial encoded;
-  TrialEncoder(study.spec).Encode(trial, {}, &encoded);
-  ASSERT_OK_AND_ASSIGN(const TrialAddition back, DecodeAddition(study.spec, encoded));
+  const TrialCodec codec(std::make_shared<const StudySpec>(study.spec));
+  codec.Encode(trial, {}, &encoded);
+  ASSERT_OK_AND_ASSIGN(const TrialAddition back, codec.Decode(encoded));
   EXPECT_EQ(study.spec.space.InKind(back.point), trial.point);
 }
 
@@ -199,7 +201,7 @@ TEST(VizierTrials, AdditionsAreReadWholeOrRefused) {
   const auto decode = [&](const std::string& text) {
     ::vizier::Trial trial;
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &trial)) << text;
-    return DecodeAddition(spec, trial);
+    return TrialCodec(std::make_shared<const StudySpec>(spec)).Decode(trial);
   };
   const std::string x = "parameters { parameter_id: 'x' value { number_value: 0.5 } } ";
   EXPECT_EQ(decode(x)->last, std::nullopt);
@@ -209,6 +211,10 @@ TEST(VizierTrials, AdditionsAreReadWholeOrRefused) {
           ->last->step,
       3);
   EXPECT_EQ(decode(x + "state: INFEASIBLE infeasible_reason: 'hot'")->infeasible, "hot");
+  EXPECT_EQ(
+      decode(x + "state: INFEASIBLE final_measurement { metrics { metric_id: 'm' value: 2 } }")
+          ->last->metrics.at("m"),
+      2);
   EXPECT_THAT(decode(x + "state: SUCCEEDED"),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("trial.final_measurement")));
   EXPECT_THAT(decode(x + x),

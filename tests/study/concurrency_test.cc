@@ -225,5 +225,27 @@ TEST_F(ConcurrencyTest, AStudyDeletedUnderItsClientsIsNotFound) {
   EXPECT_TRUE(studies_->Tick()->empty());
 }
 
+TEST_F(ConcurrencyTest, AReaderOfOneTrialWaitsForThatTrialOnly) {
+  const Study study = Create(ClientSpec());
+  const Trial one = SuggestOne(study.id, "w1");
+  const Trial two = SuggestOne(study.id, "w2");
+  storage_.Hold(true);
+  const int before = storage_.commits();
+  std::atomic<bool> released = false;
+  std::thread writer([&] { EXPECT_THAT(Complete(study.id, one, 0.5), IsOk()); });
+  storage_.AwaitCommits(before + 1);
+  // Neither waits for the completion: else they would wait for ever.
+  EXPECT_EQ(Get(study.id, two.number).state, TrialState::kRunning);
+  EXPECT_EQ(studies_->GetDefinition(study.id).value()->name, study.spec.name);
+  std::thread reader([&] {
+    EXPECT_EQ(Get(study.id, one.number).state, TrialState::kCompleted);
+    EXPECT_TRUE(released);
+  });
+  released = true;
+  storage_.Hold(false);
+  writer.join();
+  reader.join();
+}
+
 }  // namespace
 }  // namespace vernier::study

@@ -101,7 +101,8 @@ class RandomWorkload {
   absl::Status MarkInfeasible() {
     const Trial* trial = Pick();
     if (trial == nullptr) return absl::OkStatus();
-    return studies_.MarkInfeasible(Of(*trial), "no", Token(*trial), caller()).status();
+    return studies_.MarkInfeasible(Of(*trial), "no", Measurement(), Token(*trial), caller())
+        .status();
   }
   absl::Status StopTrial() {
     const Trial* trial = Pick();

@@ -199,10 +199,16 @@ TEST_F(ReportingTest, FailAndInfeasibleAreIdempotentByRequestId) {
         {study.id, one.number}, FailureClass::kUserError, "it broke", TokenOf(one), As("w1", "r1"));
     ASSERT_THAT(failed, IsOk());
     EXPECT_EQ(failed->message, "it broke");
-    const auto infeasible = studies_->MarkInfeasible(
-        {study.id, two.number}, "no such layer", TokenOf(two), As("w2", "r2"));
+    const auto infeasible = studies_->MarkInfeasible({study.id, two.number},
+                                                     "no such layer",
+                                                     {.metrics = {{"accuracy", 0.25}}},
+                                                     TokenOf(two),
+                                                     As("w2", "r2"));
     ASSERT_THAT(infeasible, IsOk());
     EXPECT_EQ(infeasible->state, TrialState::kInfeasible);
+    EXPECT_EQ(infeasible->final_metrics.at("accuracy"), 0.25);  // Kept, and counted for nothing.
+    EXPECT_EQ(infeasible->client, "w2");
+    EXPECT_EQ(Get(study.id).best, std::nullopt);
   }
   EXPECT_EQ(Get(study.id).failed, 2);
 }

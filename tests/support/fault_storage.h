@@ -33,6 +33,21 @@ class FaultStorage final : public Storage {
     passes_ = passes;
     failures_ = std::numeric_limits<int>::max();
   }
+  // From now on nobody learns what became of a commit, until it is `false`.
+  void Hold(bool held) {
+    const absl::MutexLock lock(&mutex_);
+    held_ = held;
+  }
+  // Until so many commits were put in line.
+  void AwaitCommits(int count) {
+    struct Wish {
+      const std::atomic<int>* commits;
+      int count;
+    } wish{&commits_, count};
+    const absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(
+        +[](Wish* w) { return *w->commits >= w->count; }, &wish));
+  }
   int commits() const { return commits_; }
   int refused() const { return refused_; }
 
@@ -41,11 +56,16 @@ class FaultStorage final : public Storage {
     return storage_.CreateStudy(created);
   }
   std::unique_ptr<PendingCommit> Begin(Commit commit) override {
-    ++commits_;
-    if (absl::Status status = NextWrite(); !status.ok()) {
-      return std::make_unique<Refused>(std::move(status));
+    const absl::Status status = NextWrite();
+    std::unique_ptr<PendingCommit> pending;
+    if (status.ok()) {
+      pending = storage_.Begin(std::move(commit));
+    } else {
+      pending = std::make_unique<Refused>(status);
     }
-    return storage_.Begin(std::move(commit));
+    const absl::MutexLock lock(&mutex_);
+    ++commits_;
+    return std::make_unique<Held>(*this, std::move(pending));
   }
   absl::Status DeleteStudy(StudyId id, std::string_view request_id) override {
     VERNIER_RETURN_IF_ERROR(NextWrite());
@@ -87,6 +107,23 @@ class FaultStorage final : public Storage {
     const absl::Status status_;
   };
 
+  // Tells once nothing is held.
+  class Held final : public PendingCommit {
+   public:
+    Held(FaultStorage& storage, std::unique_ptr<PendingCommit> pending)
+        : storage_(storage), pending_(std::move(pending)) {}
+    absl::Status Wait() override {
+      storage_.mutex_.LockWhen(absl::Condition(
+          +[](bool* held) { return !*held; }, &storage_.held_));
+      storage_.mutex_.Unlock();
+      return pending_->Wait();
+    }
+
+   private:
+    FaultStorage& storage_;
+    const std::unique_ptr<PendingCommit> pending_;
+  };
+
   // What the next write is told.
   absl::Status NextWrite() {
     const absl::MutexLock lock(&mutex_);
@@ -105,6 +142,7 @@ class FaultStorage final : public Storage {
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
   int passes_ ABSL_GUARDED_BY(mutex_) = 0;
   int failures_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool held_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<int> refused_ = 0;
   std::atomic<int> commits_ = 0;
 };

@@ -1,15 +1,19 @@
-// Load for a server of vizier.VizierService, Vernier's or Vizier's own: N threads, each with a connection of its own. Prints one
-// JSON object: for each kind of call how many a second the threads would get if they did nothing else, its latencies, and
-// the server's CPU time per call of all kinds.
+// Load for a server of vizier.VizierService, Vernier's or Vizier's own: N callers, each of which makes its next call when the
+// last one is answered. They share a connection, as the threads of a Vizier client do, and one thread drives them all, so
+// that as much of the host as can be is the server's. Prints one JSON object: for each kind of call how many a second the callers would get if they did
+// nothing else, its latencies, and the server's CPU time per call of all kinds.
 //   create   CreateTrial, again and again
 //   cycle    SuggestTrials of a new trial by random search, then CompleteTrial
-//   complete CompleteTrial of trials that the thread holds already
+//   complete CompleteTrial of trials that the caller holds already
 //   default  after 100 completed trials, SuggestTrials by the default algorithm, each trial completed
+#include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -27,38 +31,79 @@ namespace {
 
 using Stub = ::vizier::VizierService::Stub;
 
-constexpr int kLoaded = 100;
+constexpr int kLoaded = 100;  // Completed trials before the default algorithm is measured.
 
 struct Flags {
   std::string address;
   std::string kind = "cycle";
-  int threads = 8;
+  int callers = 8;
+  int held = 1000;  // By each caller, before completions are measured.
   double seconds = 5;
   int server_pid = 0;
 };
 
-// Milliseconds by call, of one thread.
+// Milliseconds by call, of one caller.
 struct Tally {
   std::map<std::string, std::vector<double>> spent;
   std::string error;
 };
 
 std::unique_ptr<Stub> Connect(const std::string& address) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return ::vizier::VizierService::NewStub(
-      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+      grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
 }
 
 class Client {
  public:
-  Client(const Flags& flags, const Clock& clock, std::string study, int index)
-      : stub_(Connect(flags.address)),
+  // `stub`, `clock` and `queue` must outlive it.
+  Client(Stub& stub, const Clock& clock, grpc::CompletionQueue& queue, std::string study, int index)
+      : stub_(stub),
         clock_(clock),
+        queue_(queue),
         study_(std::move(study)),
         name_(fmt::format("client-{}", index)) {}
 
-  bool Create(bool completed) {
+  // What is not measured: waits for its answer.
+  bool Prepare(const Flags& flags) {
+    if (flags.kind != "default" && flags.kind != "complete") return true;
+    const bool completes = flags.kind == "complete";
+    const int count = completes ? flags.held : kLoaded;
+    for (int i = 0; i < count; ++i) {
+      grpc::ClientContext context;
+      ::vizier::Trial created;
+      if (!Check("CreateTrial",
+                 stub_.CreateTrial(&context, NewTrial(/*completed=*/!completes), &created))) {
+        return false;
+      }
+    }
+    // Of the default algorithm: what is loaded or compiled at the first suggestion.
+    grpc::ClientContext context;
+    google::longrunning::Operation operation;
+    if (!Check("SuggestTrials",
+               stub_.SuggestTrials(&context, Ask(completes ? count : 1), &operation)) ||
+        !Hold(operation)) {
+      return false;
+    }
+    return completes || CompleteNow();
+  }
+
+  // Makes the next call, until `end`.
+  void Start(const Flags& flags, absl::Time end) {
+    next_ = [this, &flags, end] {
+      if (clock_.Now() >= end) return;
+      if (flags.kind == "create") return Create();
+      if (!held_.empty()) return Complete();
+      if (flags.kind != "complete") Suggest();
+    };
+    next_();
+  }
+  bool busy() const { return answered_ != nullptr; }
+  void OnAnswer() { std::exchange(answered_, nullptr)(); }
+
+  Tally Take() && { return std::move(tally_); }
+
+ private:
+  ::vizier::CreateTrialRequest NewTrial(bool completed) {
     ::vizier::CreateTrialRequest request;
     request.set_parent(study_);
     double sum = 0;
@@ -73,73 +118,94 @@ class Client {
       request.mutable_trial()->set_state(::vizier::Trial::SUCCEEDED);
       SetLoss(sum, request.mutable_trial()->mutable_final_measurement());
     }
-    ::vizier::Trial answer;
-    return Timed("CreateTrial", [&](grpc::ClientContext* context) {
-      return stub_->CreateTrial(context, request, &answer);
-    });
+    return request;
   }
-
-  bool SuggestAndComplete() { return Hold(1) && CompleteHeld(); }
-
-  // From now on `count` trials are its own.
-  bool Hold(int count) {
-    ::vizier::SuggestTrialsRequest ask;
-    ask.set_parent(study_);
-    ask.set_suggestion_count(count);
-    ask.set_client_id(name_);
-    google::longrunning::Operation operation;
-    const bool asked = Timed("SuggestTrials", [&](grpc::ClientContext* context) {
-      return stub_->SuggestTrials(context, ask, &operation);
-    });
-    ::vizier::SuggestTrialsResponse suggested;
-    if (!asked || !suggested.ParseFromString(operation.response().value()) ||
-        suggested.trials_size() != count) {
-      if (tally_.error.empty()) tally_.error = "no trial: " + operation.ShortDebugString();
-      return false;
-    }
-    held_.assign(suggested.trials().begin(), suggested.trials().end());
-    return true;
+  ::vizier::SuggestTrialsRequest Ask(int count) const {
+    ::vizier::SuggestTrialsRequest request;
+    request.set_parent(study_);
+    request.set_suggestion_count(count);
+    request.set_client_id(name_);
+    return request;
   }
-
-  bool holds_none() const { return held_.empty(); }
-  bool CompleteHeld() {
-    ::vizier::CompleteTrialRequest complete;
-    complete.set_name(held_.back().name());
-    SetLoss(held_.back().parameters(0).value().number_value(),
-            complete.mutable_final_measurement());
-    held_.pop_back();
-    ::vizier::Trial answer;
-    return Timed("CompleteTrial", [&](grpc::ClientContext* context) {
-      return stub_->CompleteTrial(context, complete, &answer);
-    });
+  ::vizier::CompleteTrialRequest End(const ::vizier::Trial& trial) const {
+    ::vizier::CompleteTrialRequest request;
+    request.set_name(trial.name());
+    SetLoss(trial.parameters(0).value().number_value(), request.mutable_final_measurement());
+    return request;
   }
-
-  void Forget() { tally_.spent.clear(); }
-  Tally Take() && { return std::move(tally_); }
-
- private:
   static void SetLoss(double loss, ::vizier::Measurement* measurement) {
     auto* metric = measurement->add_metrics();
     metric->set_metric_id("loss");
     metric->set_value(loss);
   }
 
-  template <typename Call>
-  bool Timed(const std::string& name, Call call) {
+  void Create() {
+    Send<::vizier::Trial>("CreateTrial", &Stub::AsyncCreateTrial, NewTrial(false), [](auto&) {});
+  }
+  void Suggest() {
+    Send<google::longrunning::Operation>(
+        "SuggestTrials", &Stub::AsyncSuggestTrials, Ask(1), [this](const auto& operation) {
+          Hold(operation);
+        });
+  }
+  void Complete() {
+    const ::vizier::CompleteTrialRequest request = End(held_.back());
+    held_.pop_back();
+    Send<::vizier::Trial>("CompleteTrial", &Stub::AsyncCompleteTrial, request, [](auto&) {});
+  }
+  bool CompleteNow() {
     grpc::ClientContext context;
-    const absl::Time start = clock_.Now();
-    const grpc::Status status = call(&context);
-    tally_.spent[name].push_back(absl::ToDoubleMilliseconds(clock_.Now() - start));
-    if (!status.ok()) tally_.error = fmt::format("{}: {}", name, status.error_message());
+    ::vizier::Trial completed;
+    const ::vizier::CompleteTrialRequest request = End(held_.back());
+    held_.pop_back();
+    return Check("CompleteTrial", stub_.CompleteTrial(&context, request, &completed));
+  }
+
+  // From now on the suggested trials are its own.
+  bool Hold(const google::longrunning::Operation& operation) {
+    ::vizier::SuggestTrialsResponse suggested;
+    if (!suggested.ParseFromString(operation.response().value()) || suggested.trials().empty()) {
+      tally_.error = "no trial: " + operation.ShortDebugString();
+      return false;
+    }
+    held_.assign(suggested.trials().begin(), suggested.trials().end());
+    return true;
+  }
+
+  bool Check(const std::string& call, const grpc::Status& status) {
+    if (!status.ok()) tally_.error = fmt::format("{}: {}", call, status.error_message());
     return status.ok();
   }
 
-  const std::unique_ptr<Stub> stub_;
+  template <typename Reply, typename Method, typename Request, typename Then>
+  void Send(const std::string& call, Method method, const Request& request, Then then) {
+    struct Flight {
+      grpc::ClientContext context;
+      Reply reply;
+      grpc::Status status;
+      std::unique_ptr<grpc::ClientAsyncResponseReader<Reply>> reader;
+    };
+    auto flight = std::make_shared<Flight>();  // Copied with the function that waits for it.
+    const absl::Time start = clock_.Now();
+    flight->reader = (stub_.*method)(&flight->context, request, &queue_);
+    answered_ = [this, flight, call, start, then] {
+      tally_.spent[call].push_back(absl::ToDoubleMilliseconds(clock_.Now() - start));
+      if (!Check(call, flight->status)) return;
+      then(flight->reply);
+      if (tally_.error.empty()) next_();
+    };
+    flight->reader->Finish(&flight->reply, &flight->status, this);
+  }
+
+  Stub& stub_;
   const Clock& clock_;
+  grpc::CompletionQueue& queue_;
   const std::string study_;
   const std::string name_;
   std::int64_t created_ = 0;
   std::vector<::vizier::Trial> held_;
+  std::function<void()> next_;
+  std::function<void()> answered_;  // While a call is under way.
   Tally tally_;
 };
 
@@ -155,13 +221,13 @@ nlohmann::ordered_json Report(const Flags& flags,
   }
   std::size_t count = 0;
   nlohmann::ordered_json report = {
-      {"kind", flags.kind}, {"threads", flags.threads}, {"seconds", seconds}};
+      {"kind", flags.kind}, {"callers", flags.callers}, {"seconds", seconds}};
   for (const auto& [call, spent] : all) {
     double sum = 0;
     for (const double milliseconds : spent) sum += milliseconds;
     count += spent.size();
     report[call] = {{"calls", spent.size()},
-                    {"per_second", 1e3 * flags.threads * static_cast<double>(spent.size()) / sum},
+                    {"per_second", 1e3 * flags.callers * static_cast<double>(spent.size()) / sum},
                     {"p50_ms", Quantile(spent, 0.5)},
                     {"p99_ms", Quantile(spent, 0.99)}};
   }
@@ -169,7 +235,7 @@ nlohmann::ordered_json Report(const Flags& flags,
   return report;
 }
 
-absl::StatusOr<std::string> CreateStudy(const Flags& flags, const Clock& clock) {
+absl::StatusOr<std::string> CreateStudy(const Flags& flags, const Clock& clock, Stub& stub) {
   ::vizier::CreateStudyRequest request;
   request.set_parent("owners/load");
   request.mutable_study()->set_display_name(
@@ -187,60 +253,44 @@ absl::StatusOr<std::string> CreateStudy(const Flags& flags, const Clock& clock) 
   }
   grpc::ClientContext context;
   ::vizier::Study study;
-  const grpc::Status status = Connect(flags.address)->CreateStudy(&context, request, &study);
+  const grpc::Status status = stub.CreateStudy(&context, request, &study);
   if (!status.ok()) return absl::UnavailableError(status.error_message());
   return study.name();
 }
 
-// What is not counted: trials to begin with, what is loaded or compiled at the first suggestion.
-void Prepare(const Flags& flags, Client& client) {
-  if (flags.kind != "default" && flags.kind != "complete") return;
-  const bool completes = flags.kind == "complete";
-  for (int i = 0; i < kLoaded; ++i) {
-    if (!client.Create(/*completed=*/!completes)) return;
-  }
-  if (completes ? client.Hold(kLoaded) : client.SuggestAndComplete()) client.Forget();
-}
-
-void RunClient(const Flags& flags, const Clock& clock, Client& client) {
-  const absl::Time end = clock.Now() + absl::Seconds(flags.seconds);
-  do {
-    if (flags.kind == "complete" && client.holds_none()) return;
-    const bool done = flags.kind == "create"     ? client.Create(false)
-                      : flags.kind == "complete" ? client.CompleteHeld()
-                                                 : client.SuggestAndComplete();
-    if (!done) return;
-  } while (clock.Now() < end);
+int Fail(std::string_view message) {
+  fmt::print(stderr, "vizier_load: {}\n", message);
+  return 1;
 }
 
 int Run(const Flags& flags) {
   const auto clock = NewRealClock();
-  const absl::StatusOr<std::string> study = CreateStudy(flags, *clock);
-  if (!study.ok()) {
-    fmt::print(stderr, "vizier_load: {}\n", std::string(study.status().message()));
-    return 1;
-  }
+  const std::unique_ptr<Stub> stub = Connect(flags.address);
+  const absl::StatusOr<std::string> study = CreateStudy(flags, *clock, *stub);
+  if (!study.ok()) return Fail(std::string(study.status().message()));
+  grpc::CompletionQueue queue;
   std::vector<std::unique_ptr<Client>> clients;
-  for (int i = 0; i < flags.threads; ++i) {
-    clients.push_back(std::make_unique<Client>(flags, *clock, *study, i));
+  for (int i = 0; i < flags.callers; ++i) {
+    clients.push_back(std::make_unique<Client>(*stub, *clock, queue, *study, i));
   }
-  for (const auto& client : clients) Prepare(flags, *client);
+  for (const auto& client : clients) {
+    if (!client->Prepare(flags)) return Fail(std::move(*client).Take().error);
+  }
   const double cpu_before = CpuSeconds(flags.server_pid);
   const absl::Time start = clock->Now();
-  {
-    std::vector<std::jthread> threads;
-    for (const auto& client : clients) {
-      threads.emplace_back([&] { RunClient(flags, *clock, *client); });
-    }
+  for (const auto& client : clients) client->Start(flags, start + absl::Seconds(flags.seconds));
+  void* answered = nullptr;
+  bool is_answered = false;
+  while (std::ranges::any_of(clients, [](const auto& each) { return each->busy(); }) &&
+         queue.Next(&answered, &is_answered)) {
+    static_cast<Client*>(answered)->OnAnswer();
   }
   const double seconds = absl::ToDoubleSeconds(clock->Now() - start);
   const double cpu = CpuSeconds(flags.server_pid) - cpu_before;
   std::vector<Tally> tallies;
   for (const auto& client : clients) {
     tallies.push_back(std::move(*client).Take());
-    if (tallies.back().error.empty()) continue;
-    fmt::print(stderr, "vizier_load: {}\n", tallies.back().error);
-    return 1;
+    if (!tallies.back().error.empty()) return Fail(tallies.back().error);
   }
   fmt::print("{}\n", Report(flags, tallies, seconds, cpu).dump());
   return 0;
@@ -255,7 +305,9 @@ int main(int argc, char** argv) {
   app.add_option("--address", flags.address, "Of the server")->required();
   app.add_option("--kind", flags.kind, "What to call")
       ->check(CLI::IsMember({"create", "cycle", "complete", "default"}));
-  app.add_option("--threads", flags.threads, "How many at once")->check(CLI::PositiveNumber);
+  app.add_option("--callers", flags.callers, "How many at once")->check(CLI::PositiveNumber);
+  app.add_option("--held", flags.held, "Trials of each caller that are completed")
+      ->check(CLI::PositiveNumber);
   app.add_option("--seconds", flags.seconds, "How long")->check(CLI::PositiveNumber);
   app.add_option("--server-pid", flags.server_pid, "Whose CPU time to measure");
   CLI11_PARSE(app, argc, argv);

@@ -179,14 +179,16 @@ struct Trial {
   std::optional<absl::Time> ended;
   std::optional<Measurement>
       last;  // Merged by metric: the last value of each, at the last step seen.
-  std::map<std::string, double> final_metrics;  // When completed: what the trial counts for.
-  std::int64_t final_step = 0;                  // Where they were measured; 0: not told.
-  absl::Duration final_elapsed;                 // As Measurement::elapsed.
-  std::int64_t measurements = 0;                // How many were reported.
+  // When completed: what the trial counts for. When infeasible: what its client measured all the same.
+  std::map<std::string, double> final_metrics;
+  std::int64_t final_step = 0;    // Where they were measured; 0: not told.
+  absl::Duration final_elapsed;   // As Measurement::elapsed.
+  std::int64_t measurements = 0;  // How many were reported.
   FailureClass failure = FailureClass::kNone;
   std::string message;             // Why it ended as it did, one sentence.
   std::optional<StopRecord> stop;  // Set once a rule or a user told it to stop.
   std::optional<Lease> lease;      // While a client works on it.
+  std::string client;              // That had the last lease; empty: none had any.
   std::vector<Attempt> attempts;
   bool deleted = false;  // Kept for the log's sake; Studies shows it to nobody.
   Metadata metadata;

@@ -343,18 +343,6 @@ std::string EncodeAlgorithm(const Choice& algorithm) {
   return definition;
 }
 
-::vizier::Study::State EncodeState(StudyState state) {
-  switch (state) {
-    case StudyState::kActive:
-      return ::vizier::Study::ACTIVE;
-    case StudyState::kPaused:
-    case StudyState::kFailed:
-      return ::vizier::Study::INACTIVE;
-    default:
-      return ::vizier::Study::COMPLETED;
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<Parameters> DecodeParameters(const ::vizier::StudySpec& definition) {
@@ -416,6 +404,18 @@ std::optional<::vizier::StudySpec> OwnDefinition(const StudySpec& spec) {
   definition.clear_metadata();
   EncodeMetadata(metadata, definition.mutable_metadata());
   return definition;
+}
+
+::vizier::Study::State EncodeState(StudyState state) {
+  switch (state) {
+    case StudyState::kActive:
+      return ::vizier::Study::ACTIVE;
+    case StudyState::kPaused:
+    case StudyState::kFailed:
+      return ::vizier::Study::INACTIVE;
+    default:
+      return ::vizier::Study::COMPLETED;
+  }
 }
 
 void EncodeStudy(const Study& study, ::vizier::Study* out) {

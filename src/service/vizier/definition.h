@@ -40,6 +40,7 @@ std::optional<::vizier::StudySpec> OwnDefinition(const StudySpec& spec);
 // words can say of it: of a parameter with several conditions the first, of a step the values it gives.
 ::vizier::StudySpec EncodeDefinition(const Study& study);
 
+::vizier::Study::State EncodeState(StudyState state);
 void EncodeStudy(const Study& study, ::vizier::Study* out);
 
 }  // namespace vernier::vizier

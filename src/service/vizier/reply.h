@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "fmt/format.h"
-#include "grpcpp/server_context.h"
+#include "grpcpp/support/status.h"
 #include "src/core/status.h"
 #include "src/service/status_map.h"
 #include "src/wire/page_token.h"
@@ -16,11 +16,10 @@
 // What every call of the service shares.
 namespace vernier::vizier {
 
-// Runs `work`, unless nobody waits for its answer, and turns what it returns into what the client sees.
+// Runs `work` and turns what it returns into what the client sees.
 template <typename Work>
-grpc::Status Reply(grpc::ServerContext* context, std::string_view method, Work work) {
-  const absl::Status status =
-      context->IsCancelled() ? Cancelled("nobody waits for the answer") : work();
+grpc::Status Reply(std::string_view method, Work work) {
+  const absl::Status status = work();
   return status.ok() ? grpc::Status::OK : service::ToWireStatus(status, method, method);
 }
 

@@ -27,6 +27,10 @@ absl::StatusOr<std::optional<TrialNumber>> TrialOf(const ::vizier::UnitMetadataU
   return FieldError("delta.trial_id", fmt::format("must be a trial's number, got '{}'", text));
 }
 
+absl::Status NoStudy(const StudyName& name) {
+  return WithReason(NotFound("there is no study {}", ResourceName(name)), Reason::kStudyNotFound);
+}
+
 }  // namespace
 
 absl::StatusOr<Study> VizierServiceImpl::FindStudy(std::string_view field,
@@ -35,13 +39,37 @@ absl::StatusOr<Study> VizierServiceImpl::FindStudy(std::string_view field,
   absl::StatusOr<Study> study = parts_.studies.FindStudy(StoredName(name));
   const bool is_other = study.ok() && NameOf(study->spec) != name;
   if (!is_other && !absl::IsNotFound(study.status())) return study;
-  return WithReason(NotFound("there is no study {}", ResourceName(name)), Reason::kStudyNotFound);
+  return NoStudy(name);
 }
 
-grpc::Status VizierServiceImpl::CreateStudy(grpc::ServerContext* context,
+absl::StatusOr<std::shared_ptr<const TrialCodec>> VizierServiceImpl::CodecOf(StudyId id) {
+  {
+    const absl::MutexLock lock(&mu_);
+    const auto known = codecs_.find(id);
+    if (known != codecs_.end()) return known->second;
+  }
+  VERNIER_ASSIGN_OR_RETURN(auto definition, parts_.studies.GetDefinition(id));
+  auto codec = std::make_shared<const TrialCodec>(std::move(definition));
+  const absl::MutexLock lock(&mu_);
+  if (codecs_.size() >= kKnown) codecs_.clear();
+  return codecs_.try_emplace(id, std::move(codec)).first->second;
+}
+
+absl::StatusOr<VizierServiceImpl::Known> VizierServiceImpl::FindKnown(std::string_view field,
+                                                                      const std::string& resource) {
+  VERNIER_ASSIGN_OR_RETURN(const StudyName name, ParseStudyName(field, resource));
+  const absl::StatusOr<StudyId> id = parts_.studies.FindStudyId(StoredName(name));
+  if (absl::IsNotFound(id.status())) return NoStudy(name);
+  VERNIER_RETURN_IF_ERROR(id.status());
+  VERNIER_ASSIGN_OR_RETURN(auto codec, CodecOf(*id));
+  if (codec->study() != name) return NoStudy(name);
+  return Known{.id = *id, .codec = std::move(codec)};
+}
+
+grpc::Status VizierServiceImpl::CreateStudy(grpc::ServerContext*,
                                             const ::vizier::CreateStudyRequest* request,
                                             ::vizier::Study* response) {
-  return Reply(context, "vizier.CreateStudy", [&]() -> absl::Status {
+  return Reply("vizier.CreateStudy", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(std::string owner, ParseOwnerName("parent", request->parent()));
     if (!request->study().name().empty()) {
       return FieldError("study.name", "must be empty: the server gives it");
@@ -67,20 +95,20 @@ grpc::Status VizierServiceImpl::CreateStudy(grpc::ServerContext* context,
   });
 }
 
-grpc::Status VizierServiceImpl::GetStudy(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::GetStudy(grpc::ServerContext*,
                                          const ::vizier::GetStudyRequest* request,
                                          ::vizier::Study* response) {
-  return Reply(context, "vizier.GetStudy", [&]() -> absl::Status {
+  return Reply("vizier.GetStudy", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("name", request->name()));
     EncodeStudy(study, response);
     return absl::OkStatus();
   });
 }
 
-grpc::Status VizierServiceImpl::ListStudies(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::ListStudies(grpc::ServerContext*,
                                             const ::vizier::ListStudiesRequest* request,
                                             ::vizier::ListStudiesResponse* response) {
-  return Reply(context, "vizier.ListStudies", [&]() -> absl::Status {
+  return Reply("vizier.ListStudies", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const std::string owner, ParseOwnerName("parent", request->parent()));
     VERNIER_ASSIGN_OR_RETURN(std::vector<Study> studies, parts_.studies.ListStudies());
     std::erase_if(studies, [&](const Study& study) { return NameOf(study.spec).owner != owner; });
@@ -95,10 +123,10 @@ grpc::Status VizierServiceImpl::ListStudies(grpc::ServerContext* context,
   });
 }
 
-grpc::Status VizierServiceImpl::DeleteStudy(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::DeleteStudy(grpc::ServerContext*,
                                             const ::vizier::DeleteStudyRequest* request,
                                             google::protobuf::Empty*) {
-  return Reply(context, "vizier.DeleteStudy", [&]() -> absl::Status {
+  return Reply("vizier.DeleteStudy", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("name", request->name()));
     VERNIER_RETURN_IF_ERROR(
         parts_.studies.Delete(study.spec.name, /*force=*/!study.spec.job, VizierCaller()));
@@ -110,9 +138,7 @@ grpc::Status VizierServiceImpl::DeleteStudy(grpc::ServerContext* context,
 absl::StatusOr<Study> VizierServiceImpl::SetState(const Study& study,
                                                   ::vizier::Study::State state,
                                                   const Caller& caller) {
-  ::vizier::Study now;
-  EncodeStudy(study, &now);
-  if (now.state() == state) return study;
+  if (EncodeState(study.state) == state) return study;
   switch (state) {
     case ::vizier::Study::ACTIVE:
       return parts_.studies.Resume(study.id, caller);
@@ -127,10 +153,10 @@ absl::StatusOr<Study> VizierServiceImpl::SetState(const Study& study,
   }
 }
 
-grpc::Status VizierServiceImpl::SetStudyState(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::SetStudyState(grpc::ServerContext*,
                                               const ::vizier::SetStudyStateRequest* request,
                                               ::vizier::Study* response) {
-  return Reply(context, "vizier.SetStudyState", [&]() -> absl::Status {
+  return Reply("vizier.SetStudyState", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("parent", request->parent()));
     VERNIER_ASSIGN_OR_RETURN(const Study changed,
                              SetState(study, request->state(), VizierCaller()));
@@ -140,10 +166,10 @@ grpc::Status VizierServiceImpl::SetStudyState(grpc::ServerContext* context,
   });
 }
 
-grpc::Status VizierServiceImpl::UpdateMetadata(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::UpdateMetadata(grpc::ServerContext*,
                                                const ::vizier::UpdateMetadataRequest* request,
                                                ::vizier::UpdateMetadataResponse*) {
-  return Reply(context, "vizier.UpdateMetadata", [&]() -> absl::Status {
+  return Reply("vizier.UpdateMetadata", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("name", request->name()));
     MetadataUpdate values;
     for (const ::vizier::UnitMetadataUpdate& update : request->delta()) {

@@ -16,7 +16,7 @@ constexpr char kSuggestionsType[] = "type.googleapis.com/vizier.SuggestTrialsRes
 
 // Who works on the trial, as far as the request says nothing of it.
 Caller CallerOf(const Trial& trial) {
-  return {.actor = trial.lease ? trial.lease->holder : "vizier", .request_id = ""};
+  return {.actor = trial.client.empty() ? "vizier" : trial.client, .request_id = ""};
 }
 
 // Vizier's calls do not bear the client that makes them: it is the one that has the trial.
@@ -41,39 +41,34 @@ bool IsVain(const Trial& trial) {
 
 }  // namespace
 
-absl::StatusOr<VizierServiceImpl::Found> VizierServiceImpl::FindTrial(
-    std::string_view field, const std::string& resource) const {
+absl::StatusOr<VizierServiceImpl::Found> VizierServiceImpl::FindTrial(std::string_view field,
+                                                                      const std::string& resource) {
   VERNIER_ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(field, resource));
-  VERNIER_ASSIGN_OR_RETURN(Study study, FindStudy(field, ResourceName(name.study)));
+  VERNIER_ASSIGN_OR_RETURN(Known study, FindKnown(field, ResourceName(name.study)));
   VERNIER_ASSIGN_OR_RETURN(Trial trial, parts_.studies.GetTrial({study.id, name.number}));
   return Found{.study = std::move(study), .trial = std::move(trial)};
 }
 
-absl::Status VizierServiceImpl::EncodeTrial(const Study& study,
-                                            const Trial& trial,
-                                            ::vizier::Trial* out) const {
-  return EncodeTrial(TrialEncoder(study.spec), {study.id, trial.number}, trial, out);
-}
-
-absl::Status VizierServiceImpl::EncodeTrial(const TrialEncoder& encoder,
-                                            TrialId id,
+absl::Status VizierServiceImpl::EncodeTrial(const Known& study,
                                             const Trial& trial,
                                             ::vizier::Trial* out) const {
   std::vector<Measurement> measurements;
   if (trial.measurements > 0) {
-    VERNIER_ASSIGN_OR_RETURN(measurements, parts_.studies.ListMeasurements(id));
+    VERNIER_ASSIGN_OR_RETURN(measurements,
+                             parts_.studies.ListMeasurements({study.id, trial.number}));
   }
-  encoder.Encode(trial, measurements, out);
+  study.codec->Encode(trial, measurements, out);
   return absl::OkStatus();
 }
 
 grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
                                               const ::vizier::SuggestTrialsRequest* request,
                                               google::longrunning::Operation* response) {
-  return Reply(context, "vizier.SuggestTrials", [&]() -> absl::Status {
+  return Reply("vizier.SuggestTrials", [&]() -> absl::Status {
+    if (context->IsCancelled()) return Cancelled("nobody waits for the answer");
     const service::CallWatch::Watched call(parts_.calls,
                                            [context] { return context->IsCancelled(); });
-    VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown("parent", request->parent()));
     const std::int32_t count = request->suggestion_count();
     if (count < 0 || count > kMostSuggestions) {
       return FieldError("suggestion_count",
@@ -92,27 +87,23 @@ grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
         absl::IsOutOfRange(trials.status()) || absl::IsResourceExhausted(trials.status());
     if (!trials.ok() && !is_spent) return trials.status();
     if (trials.ok()) {
-      const TrialEncoder encoder(study.spec);
       for (const Trial& trial : *trials) {
-        VERNIER_RETURN_IF_ERROR(
-            EncodeTrial(encoder, {study.id, trial.number}, trial, suggestions.add_trials()));
+        VERNIER_RETURN_IF_ERROR(EncodeTrial(study, trial, suggestions.add_trials()));
       }
     }
     VERNIER_ASSIGN_OR_RETURN(const Study now, parts_.studies.GetStudy(study.id));
-    ::vizier::Study encoded;
-    EncodeStudy(now, &encoded);
-    suggestions.set_study_state(encoded.state());
+    suggestions.set_study_state(EncodeState(now.state));
     wire::EncodeTime(parts_.clock.Now(), suggestions.mutable_end_time());
-    const StudyName name = NameOf(study.spec);
+    response->set_done(true);
+    response->mutable_response()->set_type_url(kSuggestionsType);
+    response->mutable_response()->set_value(suggestions.SerializeAsString());
+    const StudyName& name = study.codec->study();
+    const absl::MutexLock lock(&mu_);
     response->set_name(fmt::format("owners/{}/operations/suggestion/{}/{}/{}",
                                    name.owner,
                                    name.study,
                                    request->client_id(),
-                                   now.last_event.value()));
-    response->set_done(true);
-    response->mutable_response()->set_type_url(kSuggestionsType);
-    response->mutable_response()->set_value(suggestions.SerializeAsString());
-    const absl::MutexLock lock(&mu_);
+                                   ++suggestions_));
     operations_.push_back(*response);
     if (operations_.size() > kOperations) operations_.pop_front();
     return absl::OkStatus();
@@ -120,10 +111,10 @@ grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
 }
 
 grpc::Status VizierServiceImpl::GetOperation(
-    grpc::ServerContext* context,
+    grpc::ServerContext*,
     const google::longrunning::GetOperationRequest* request,
     google::longrunning::Operation* response) {
-  return Reply(context, "vizier.GetOperation", [&]() -> absl::Status {
+  return Reply("vizier.GetOperation", [&]() -> absl::Status {
     const absl::MutexLock lock(&mu_);
     for (const google::longrunning::Operation& operation : operations_) {
       if (operation.name() != request->name()) continue;
@@ -137,53 +128,52 @@ grpc::Status VizierServiceImpl::GetOperation(
   });
 }
 
-grpc::Status VizierServiceImpl::CreateTrial(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::CreateTrial(grpc::ServerContext*,
                                             const ::vizier::CreateTrialRequest* request,
                                             ::vizier::Trial* response) {
-  return Reply(context, "vizier.CreateTrial", [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("parent", request->parent()));
-    VERNIER_ASSIGN_OR_RETURN(TrialAddition addition, DecodeAddition(study.spec, request->trial()));
+  return Reply("vizier.CreateTrial", [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(TrialAddition addition, study.codec->Decode(request->trial()));
     for (Measurement& measurement : addition.measurements) measurement.time = parts_.clock.Now();
     VERNIER_ASSIGN_OR_RETURN(
         const Trial trial,
         parts_.studies.AddTrial(study.id, addition, {.actor = "vizier", .request_id = ""}));
-    parts_.changed();
+    if (study.codec->spec().job.has_value()) parts_.changed();  // It is for clients otherwise.
     return EncodeTrial(study, trial, response);
   });
 }
 
-grpc::Status VizierServiceImpl::GetTrial(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::GetTrial(grpc::ServerContext*,
                                          const ::vizier::GetTrialRequest* request,
                                          ::vizier::Trial* response) {
-  return Reply(context, "vizier.GetTrial", [&]() -> absl::Status {
+  return Reply("vizier.GetTrial", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial("name", request->name()));
     return EncodeTrial(found.study, found.trial, response);
   });
 }
 
-grpc::Status VizierServiceImpl::ListTrials(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::ListTrials(grpc::ServerContext*,
                                            const ::vizier::ListTrialsRequest* request,
                                            ::vizier::ListTrialsResponse* response) {
-  return Reply(context, "vizier.ListTrials", [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("parent", request->parent()));
+  return Reply("vizier.ListTrials", [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown("parent", request->parent()));
     VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, parts_.studies.ListTrials(study.id));
-    const TrialEncoder encoder(study.spec);
     return AddPage(*request,
                    static_cast<std::int64_t>(trials.size()),
                    response->mutable_trials(),
                    response->mutable_next_page_token(),
                    [&](std::int64_t i, ::vizier::Trial* row) {
                      const Trial& trial = trials[static_cast<std::size_t>(i)];
-                     return EncodeTrial(encoder, {study.id, trial.number}, trial, row);
+                     return EncodeTrial(study, trial, row);
                    });
   });
 }
 
 grpc::Status VizierServiceImpl::AddTrialMeasurement(
-    grpc::ServerContext* context,
+    grpc::ServerContext*,
     const ::vizier::AddTrialMeasurementRequest* request,
     ::vizier::Trial* response) {
-  return Reply(context, "vizier.AddTrialMeasurement", [&]() -> absl::Status {
+  return Reply("vizier.AddTrialMeasurement", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial("trial_name", request->trial_name()));
     // To report on a trial that has ended in vain is no error to a Vizier client, and changes nothing.
     if (IsVain(found.trial)) return EncodeTrial(found.study, found.trial, response);
@@ -197,16 +187,17 @@ grpc::Status VizierServiceImpl::AddTrialMeasurement(
   });
 }
 
-grpc::Status VizierServiceImpl::CompleteTrial(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::CompleteTrial(grpc::ServerContext*,
                                               const ::vizier::CompleteTrialRequest* request,
                                               ::vizier::Trial* response) {
-  return Reply(context, "vizier.CompleteTrial", [&]() -> absl::Status {
+  return Reply("vizier.CompleteTrial", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial("name", request->name()));
     const Measurement last = DecodeMeasurement(request->final_measurement());
     if (request->trial_infeasible()) {
       VERNIER_ASSIGN_OR_RETURN(const Trial trial,
                                parts_.studies.MarkInfeasible(found.id(),
                                                              request->infeasible_reason(),
+                                                             last,
                                                              LeaseOf(found.trial),
                                                              CallerOf(found.trial)));
       return EncodeTrial(found.study, trial, response);
@@ -222,20 +213,20 @@ grpc::Status VizierServiceImpl::CompleteTrial(grpc::ServerContext* context,
   });
 }
 
-grpc::Status VizierServiceImpl::DeleteTrial(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::DeleteTrial(grpc::ServerContext*,
                                             const ::vizier::DeleteTrialRequest* request,
                                             google::protobuf::Empty*) {
-  return Reply(context, "vizier.DeleteTrial", [&]() -> absl::Status {
+  return Reply("vizier.DeleteTrial", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial("name", request->name()));
     return parts_.studies.DeleteTrial(found.id(), {.actor = "vizier", .request_id = ""});
   });
 }
 
 grpc::Status VizierServiceImpl::CheckTrialEarlyStoppingState(
-    grpc::ServerContext* context,
+    grpc::ServerContext*,
     const ::vizier::CheckTrialEarlyStoppingStateRequest* request,
     ::vizier::CheckTrialEarlyStoppingStateResponse* response) {
-  return Reply(context, "vizier.CheckTrialEarlyStoppingState", [&]() -> absl::Status {
+  return Reply("vizier.CheckTrialEarlyStoppingState", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial("trial_name", request->trial_name()));
     VERNIER_RETURN_IF_ERROR(CheckHeld(found.trial));
     VERNIER_ASSIGN_OR_RETURN(const Studies::Reported judged,
@@ -245,10 +236,10 @@ grpc::Status VizierServiceImpl::CheckTrialEarlyStoppingState(
   });
 }
 
-grpc::Status VizierServiceImpl::StopTrial(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::StopTrial(grpc::ServerContext*,
                                           const ::vizier::StopTrialRequest* request,
                                           ::vizier::Trial* response) {
-  return Reply(context, "vizier.StopTrial", [&]() -> absl::Status {
+  return Reply("vizier.StopTrial", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(Found found, FindTrial("name", request->name()));
     const TrialState state = found.trial.state;
     if (state != TrialState::kStopping && state != TrialState::kCompleted) {
@@ -261,20 +252,20 @@ grpc::Status VizierServiceImpl::StopTrial(grpc::ServerContext* context,
   });
 }
 
-grpc::Status VizierServiceImpl::ListOptimalTrials(grpc::ServerContext* context,
+grpc::Status VizierServiceImpl::ListOptimalTrials(grpc::ServerContext*,
                                                   const ::vizier::ListOptimalTrialsRequest* request,
                                                   ::vizier::ListOptimalTrialsResponse* response) {
-  return Reply(context, "vizier.ListOptimalTrials", [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("parent", request->parent()));
-    const TrialEncoder encoder(study.spec);
+  return Reply("vizier.ListOptimalTrials", [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(const Study now, parts_.studies.GetStudy(study.id));
     return AddPage(*request,
-                   static_cast<std::int64_t>(study.optimal.size()),
+                   static_cast<std::int64_t>(now.optimal.size()),
                    response->mutable_optimal_trials(),
                    response->mutable_next_page_token(),
                    [&](std::int64_t i, ::vizier::Trial* row) -> absl::Status {
-                     const TrialId id{study.id, study.optimal[static_cast<std::size_t>(i)]};
+                     const TrialId id{study.id, now.optimal[static_cast<std::size_t>(i)]};
                      VERNIER_ASSIGN_OR_RETURN(const Trial trial, parts_.studies.GetTrial(id));
-                     return EncodeTrial(encoder, id, trial, row);
+                     return EncodeTrial(study, trial, row);
                    });
   });
 }

@@ -52,25 +52,42 @@ std::map<std::string, std::string> IdsOf(const StudySpec& spec) {
   return std::move(parameters->ids);
 }
 
+}  // namespace
+
+Measurement DecodeMeasurement(const ::vizier::Measurement& measurement) {
+  Measurement decoded;
+  decoded.step = measurement.step_count();
+  decoded.elapsed = wire::DecodeDuration(measurement.elapsed_duration());
+  for (const auto& metric : measurement.metrics()) {
+    decoded.metrics[metric.metric_id()] = metric.value();
+  }
+  decoded.source = "client";
+  return decoded;
+}
+
+TrialCodec::TrialCodec(std::shared_ptr<const StudySpec> spec)
+    : spec_(std::move(spec)), name_(NameOf(*spec_)), ids_(IdsOf(*spec_)) {}
+
+const std::string& TrialCodec::IdOf(const Parameter& parameter) const {
+  const auto renamed = ids_.find(parameter.name);
+  return renamed == ids_.end() ? parameter.name : renamed->second;
+}
+
 // The parameter that is called so where the point is; of several the one whose branch it is in.
-const Parameter* FindParameter(const Space& space,
-                               const std::map<std::string, std::string>& ids,
-                               const std::string& id,
-                               const Point& point) {
-  const auto& parameters = space.parameters();
+const Parameter* TrialCodec::FindParameter(const std::string& id, const Point& point) const {
+  const auto& parameters = spec_->space.parameters();
   const Parameter* found = nullptr;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto renamed = ids.find(parameters[i].name);
-    const std::string& called = renamed == ids.end() ? parameters[i].name : renamed->second;
-    if (called != id) continue;
-    if (found == nullptr || space.IsActive(static_cast<int>(i), point)) found = &parameters[i];
+    if (IdOf(parameters[i]) != id) continue;
+    if (found == nullptr || spec_->space.IsActive(static_cast<int>(i), point)) {
+      found = &parameters[i];
+    }
   }
   return found;
 }
 
 // Parents first, as whether a name is that of one branch or another depends on them.
-absl::StatusOr<Point> DecodePoint(const StudySpec& spec, const ::vizier::Trial& trial) {
-  const std::map<std::string, std::string> ids = IdsOf(spec);
+absl::StatusOr<Point> TrialCodec::DecodePoint(const ::vizier::Trial& trial) const {
   std::map<std::string, int> left;
   for (int i = 0; i < trial.parameters_size(); ++i) {
     const bool is_new = left.emplace(trial.parameters(i).parameter_id(), i).second;
@@ -80,13 +97,12 @@ absl::StatusOr<Point> DecodePoint(const StudySpec& spec, const ::vizier::Trial& 
     }
   }
   Point point;
-  for (const int index : spec.space.parents_first()) {
-    const Parameter& parameter = spec.space.parameters()[static_cast<std::size_t>(index)];
-    const auto renamed = ids.find(parameter.name);
-    const std::string& id = renamed == ids.end() ? parameter.name : renamed->second;
+  for (const int index : spec_->space.parents_first()) {
+    const Parameter& parameter = spec_->space.parameters()[static_cast<std::size_t>(index)];
+    const std::string& id = IdOf(parameter);
     const auto given = left.find(id);
     if (given == left.end()) continue;
-    if (FindParameter(spec.space, ids, id, point) != &parameter) continue;
+    if (FindParameter(id, point) != &parameter) continue;
     const std::string path = fmt::format("trial.parameters[{}].value", given->second);
     VERNIER_ASSIGN_OR_RETURN(
         point[parameter.name],
@@ -104,22 +120,9 @@ absl::StatusOr<Point> DecodePoint(const StudySpec& spec, const ::vizier::Trial& 
   return point;
 }
 
-}  // namespace
-
-Measurement DecodeMeasurement(const ::vizier::Measurement& measurement) {
-  Measurement decoded;
-  decoded.step = measurement.step_count();
-  decoded.elapsed = wire::DecodeDuration(measurement.elapsed_duration());
-  for (const auto& metric : measurement.metrics()) {
-    decoded.metrics[metric.metric_id()] = metric.value();
-  }
-  decoded.source = "client";
-  return decoded;
-}
-
-absl::StatusOr<TrialAddition> DecodeAddition(const StudySpec& spec, const ::vizier::Trial& trial) {
+absl::StatusOr<TrialAddition> TrialCodec::Decode(const ::vizier::Trial& trial) const {
   TrialAddition addition;
-  VERNIER_ASSIGN_OR_RETURN(addition.point, DecodePoint(spec, trial));
+  VERNIER_ASSIGN_OR_RETURN(addition.point, DecodePoint(trial));
   for (const auto& measurement : trial.measurements()) {
     if (!measurement.metrics().empty()) {
       addition.measurements.push_back(DecodeMeasurement(measurement));
@@ -134,6 +137,9 @@ absl::StatusOr<TrialAddition> DecodeAddition(const StudySpec& spec, const ::vizi
                         : DecodeMeasurement(trial.final_measurement());
   } else if (trial.state() == ::vizier::Trial::INFEASIBLE) {
     addition.infeasible = trial.infeasible_reason();
+    if (!trial.final_measurement().metrics().empty()) {
+      addition.last = DecodeMeasurement(trial.final_measurement());
+    }
   }
   for (const ::vizier::KeyValue& entry : trial.metadata()) {
     DecodeMetadatum(entry, addition.metadata);
@@ -141,28 +147,24 @@ absl::StatusOr<TrialAddition> DecodeAddition(const StudySpec& spec, const ::vizi
   return addition;
 }
 
-TrialEncoder::TrialEncoder(const StudySpec& spec)
-    : spec_(spec), name_(NameOf(spec)), ids_(IdsOf(spec)) {}
-
-void TrialEncoder::Encode(const Trial& trial,
-                          const std::vector<Measurement>& measurements,
-                          ::vizier::Trial* out) const {
+void TrialCodec::Encode(const Trial& trial,
+                        const std::vector<Measurement>& measurements,
+                        ::vizier::Trial* out) const {
   out->set_name(ResourceName(TrialName{.study = name_, .number = trial.number}));
   out->set_id(fmt::format("{}", trial.number.value()));
   out->set_state(EncodeState(trial.state));
-  for (const Parameter& parameter : spec_.space.parameters()) {
+  for (const Parameter& parameter : spec_->space.parameters()) {
     const auto value = trial.point.find(parameter.name);
     if (value == trial.point.end()) continue;
-    const auto renamed = ids_.find(parameter.name);
     ::vizier::Trial::Parameter& encoded = *out->add_parameters();
-    encoded.set_parameter_id(renamed == ids_.end() ? parameter.name : renamed->second);
+    encoded.set_parameter_id(IdOf(parameter));
     EncodeValue(value->second, encoded.mutable_value());
   }
   for (const Measurement& measurement : measurements) {
     EncodeMeasurement(
         measurement.step, measurement.elapsed, measurement.metrics, out->add_measurements());
   }
-  if (trial.state == TrialState::kCompleted) {
+  if (!trial.final_metrics.empty()) {
     EncodeMeasurement(trial.final_step,
                       trial.final_elapsed,
                       trial.final_metrics,
@@ -171,7 +173,7 @@ void TrialEncoder::Encode(const Trial& trial,
   if (out->state() == ::vizier::Trial::INFEASIBLE) out->set_infeasible_reason(trial.message);
   wire::EncodeTime(trial.started.value_or(trial.created), out->mutable_start_time());
   if (trial.ended.has_value()) wire::EncodeTime(*trial.ended, out->mutable_end_time());
-  if (trial.lease.has_value()) out->set_client_id(trial.lease->holder);
+  out->set_client_id(trial.client);
   EncodeMetadata(trial.metadata, out->mutable_metadata());
 }
 

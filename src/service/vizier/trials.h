@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -14,22 +17,32 @@ namespace vernier::vizier {
 
 Measurement DecodeMeasurement(const ::vizier::Measurement& measurement);
 
-// What a client adds. Its number, its client and its start are not looked at; unless it has succeeded or is infeasible it is
-// one that was requested.  InvalidArgument: a FieldError, paths in the request.
-absl::StatusOr<TrialAddition> DecodeAddition(const StudySpec& spec, const ::vizier::Trial& trial);
-
-// A trial of this study as a client sees it. What failed or was cancelled is infeasible, with the reason.
-class TrialEncoder {
+// The trials of one study. Made once for many calls, as it reads the study's definition. Immutable.
+class TrialCodec {
  public:
-  explicit TrialEncoder(const StudySpec& spec);
+  explicit TrialCodec(std::shared_ptr<const StudySpec> spec);  // Shared with the study.
+
+  const StudySpec& spec() const { return *spec_; }
+  const StudyName& study() const { return name_; }
+
+  // What a client adds. Its number, its client and its start are not looked at; unless it has succeeded or is infeasible it
+  // is one that was requested.  InvalidArgument: a FieldError, paths in the request.
+  absl::StatusOr<TrialAddition> Decode(const ::vizier::Trial& trial) const;
+
+  // A trial as a client sees it. What failed or was cancelled is infeasible, with the reason.
   void Encode(const Trial& trial,
               const std::vector<Measurement>& measurements,
               ::vizier::Trial* out) const;
 
  private:
-  const StudySpec& spec_;
+  // What the definition calls the parameter.
+  const std::string& IdOf(const Parameter& parameter) const;
+  const Parameter* FindParameter(const std::string& id, const Point& point) const;
+  absl::StatusOr<Point> DecodePoint(const ::vizier::Trial& trial) const;
+
+  const std::shared_ptr<const StudySpec> spec_;
   const StudyName name_;
-  std::map<std::string, std::string>
+  const std::map<std::string, std::string>
       ids_;  // Of parameters that are called otherwise in the definition.
 };
 

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -96,29 +99,37 @@ class VizierServiceImpl final : public ::vizier::VizierService::Service {
 
  private:
   static constexpr std::size_t kOperations = 1000;
+  static constexpr std::size_t kKnown = 1000;
 
+  // A study, as far as its trials' calls need it.
+  struct Known {
+    StudyId id;
+    std::shared_ptr<const TrialCodec> codec;  // Shared with calls in flight.
+  };
   // A trial and its study.
   struct Found {
-    Study study;
+    Known study;
     Trial trial;
     TrialId id() const { return {study.id, trial.number}; }
   };
   absl::StatusOr<Study> FindStudy(std::string_view field, const std::string& resource) const;
-  absl::StatusOr<Found> FindTrial(std::string_view field, const std::string& resource) const;
+  // Without copying the study, or waiting for what others change of it.
+  absl::StatusOr<Known> FindKnown(std::string_view field, const std::string& resource);
+  absl::StatusOr<std::shared_ptr<const TrialCodec>> CodecOf(StudyId id);
+  absl::StatusOr<Found> FindTrial(std::string_view field, const std::string& resource);
   // With its measurements.
-  absl::Status EncodeTrial(const Study& study, const Trial& trial, ::vizier::Trial* out) const;
-  // The same with an encoder made before, for one of many.
-  absl::Status EncodeTrial(const TrialEncoder& encoder,
-                           TrialId id,
-                           const Trial& trial,
-                           ::vizier::Trial* out) const;
+  absl::Status EncodeTrial(const Known& study, const Trial& trial, ::vizier::Trial* out) const;
   absl::StatusOr<Study> SetState(const Study& study,
                                  ::vizier::Study::State state,
                                  const Caller& caller);
 
   const ServiceParts parts_;
   absl::Mutex mu_;
+  // Of the studies last called for; a study's number is never used again.
+  absl::flat_hash_map<StudyId, std::shared_ptr<const TrialCodec>> codecs_ ABSL_GUARDED_BY(mu_);
   std::deque<google::longrunning::Operation> operations_ ABSL_GUARDED_BY(mu_);
+  std::int64_t suggestions_ ABSL_GUARDED_BY(mu_) =
+      0;  // Calls answered, for their operations' names.
 };
 
 }  // namespace vernier::vizier

@@ -37,6 +37,7 @@ class GroupWriter::Ticket {
   explicit Ticket(std::unique_ptr<Write> change) : write(std::move(change)) {}
 
   std::unique_ptr<Write> write;
+  std::shared_ptr<Batch> batch;    // That it is written with, which has it until it is decided.
   std::shared_ptr<Ticket> before;  // Of the same study, not told when this came in line.
   absl::Status status;
   bool decided = false;
@@ -48,7 +49,7 @@ GroupWriter::GroupWriter(std::unique_ptr<Connection> connection)
 
 GroupWriter::~GroupWriter() {
   const absl::MutexLock lock(&mu_);
-  while (!line_.empty()) Lead();
+  while (!line_->tickets.empty()) Lead();
 }
 
 std::shared_ptr<GroupWriter::Ticket> GroupWriter::Enqueue(std::unique_ptr<Write> write) {
@@ -60,15 +61,17 @@ std::shared_ptr<GroupWriter::Ticket> GroupWriter::Enqueue(std::unique_ptr<Write>
     ticket->before = std::exchange(last, ticket);
     if (ticket->before != nullptr && ticket->before->told) ticket->before = nullptr;
   }
-  line_.push_back(ticket);
+  ticket->batch = line_;
+  line_->tickets.push_back(ticket);
   return ticket;
 }
 
 absl::Status GroupWriter::Wait(Ticket& ticket) {
+  ticket.write->Prepare();  // Here, and not by the leader, for whom all the others wait.
   const absl::MutexLock lock(&mu_);
   while (!ticket.decided) {
     if (leading_) {
-      decided_.Wait(&mu_);
+      ticket.batch->turn.Wait(&mu_);
     } else {
       Lead();
     }
@@ -86,24 +89,27 @@ GroupWriter::Statistics GroupWriter::statistics() const {
 
 void GroupWriter::Lead() {
   leading_ = true;
-  const Batch batch = std::exchange(line_, {});
+  const std::shared_ptr<Batch> batch = std::exchange(line_, std::make_shared<Batch>());
   mu_.Unlock();
-  WriteBatch(batch);
+  WriteBatch(*batch);
   mu_.Lock();
-  for (const std::shared_ptr<Ticket>& ticket : batch) {
+  for (const std::shared_ptr<Ticket>& ticket : batch->tickets) {
     ticket->decided = true;
     ticket->before = nullptr;
   }
-  statistics_.writes += static_cast<std::int64_t>(batch.size());
+  statistics_.writes += static_cast<std::int64_t>(batch->tickets.size());
   statistics_.transactions += 1;
   leading_ = false;
-  decided_.SignalAll();
+  batch->turn.SignalAll();
+  batch->tickets.clear();
+  // If any wait there, one of them leads next; who comes later sees for himself.
+  line_->turn.Signal();
 }
 
 void GroupWriter::WriteBatch(const Batch& batch) {
   const absl::Status written = WriteInTransaction(batch);
   if (written.ok()) return;
-  for (const std::shared_ptr<Ticket>& ticket : batch) {
+  for (const std::shared_ptr<Ticket>& ticket : batch.tickets) {
     if (ticket->status.ok()) ticket->status = written;
   }
 }
@@ -111,7 +117,7 @@ void GroupWriter::WriteBatch(const Batch& batch) {
 absl::Status GroupWriter::WriteInTransaction(const Batch& batch) {
   VERNIER_ASSIGN_OR_RETURN(Transaction transaction,
                            Transaction::Begin(*connection_, Transaction::Kind::kWrite));
-  for (const std::shared_ptr<Ticket>& ticket : batch) {
+  for (const std::shared_ptr<Ticket>& ticket : batch.tickets) {
     VERNIER_RETURN_IF_ERROR(WriteOne(*ticket));
   }
   return transaction.Commit();

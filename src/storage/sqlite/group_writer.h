@@ -17,6 +17,8 @@ namespace vernier::sqlite {
 class Write {
  public:
   virtual ~Write() = default;
+  // What of it needs no connection. May be called by several at once, and again; Apply does it if nobody did.
+  virtual void Prepare() {}
   // Makes the change, inside a savepoint of somebody else's transaction. `earlier_failed`: a change of the same study
   // was refused, and whoever put this one in line may not have known.
   virtual absl::Status Apply(Connection& connection, bool earlier_failed) = 0;
@@ -48,7 +50,11 @@ class GroupWriter {
   Statistics statistics() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  using Batch = std::vector<std::shared_ptr<Ticket>>;
+  // Changes that are written together.
+  struct Batch {
+    std::vector<std::shared_ptr<Ticket>> tickets;
+    absl::CondVar turn;  // It was decided, or one of its waiters has to lead.
+  };
 
   // Writes what is in line. The lock is given up meanwhile.
   void Lead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -59,8 +65,8 @@ class GroupWriter {
   absl::Status WriteOne(Ticket& ticket);
 
   mutable absl::Mutex mu_;
-  absl::CondVar decided_;  // A batch was.
-  Batch line_ ABSL_GUARDED_BY(mu_);
+  std::shared_ptr<Batch> line_ ABSL_GUARDED_BY(mu_) =
+      std::make_shared<Batch>();  // Shared with those who wait.
   bool leading_ ABSL_GUARDED_BY(mu_) = false;
   std::map<StudyId, std::shared_ptr<Ticket>> last_
       ABSL_GUARDED_BY(mu_);  // Of each study, if not told.

@@ -19,14 +19,19 @@ absl::Status CreateWrite::Apply(Connection& connection, bool /*earlier_failed*/)
   return InsertEvent(connection, study_.id, event_);
 }
 
-CommitWrite::CommitWrite(Commit commit)
-    : commit_(std::move(commit)), legal_(storage::CheckCommit(commit_)) {
-  if (!legal_.ok()) return;
-  for (const Event& event : commit_.events) events_.emplace_back(event);
-  for (const Trial& trial : commit_.trials) trials_.emplace_back(trial);
+CommitWrite::CommitWrite(Commit commit) : commit_(std::move(commit)) {}
+
+void CommitWrite::Prepare() {
+  absl::call_once(prepared_, [this] {
+    legal_ = storage::CheckCommit(commit_);
+    if (!legal_.ok()) return;
+    for (const Event& event : commit_.events) events_.emplace_back(event);
+    for (const Trial& trial : commit_.trials) trials_.emplace_back(trial);
+  });
 }
 
 absl::Status CommitWrite::Apply(Connection& connection, bool earlier_failed) {
+  Prepare();
   VERNIER_RETURN_IF_ERROR(legal_);
   VERNIER_ASSIGN_OR_RETURN(const StudyVersion stored,
                            SelectStudyVersion(connection, commit_.study));

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/call_once.h"
 #include "src/storage/sqlite/group_writer.h"
 #include "src/storage/sqlite/rows.h"
 #include "vernier/storage.h"
@@ -26,13 +27,14 @@ class CreateWrite final : public Write {
 
 class CommitWrite final : public Write {
  public:
-  // Encodes the rows, so that nothing of that happens while others wait.
   explicit CommitWrite(Commit commit);
+  void Prepare() override;  // Encodes the rows.
   absl::Status Apply(Connection& connection, bool earlier_failed) override;
   StudyId study() const override { return commit_.study; }
 
  private:
   Commit commit_;
+  absl::once_flag prepared_;
   absl::Status legal_;  // Whether the commit makes sense in itself.
   std::vector<EventRow> events_;
   std::vector<TrialRow> trials_;

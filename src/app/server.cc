@@ -72,6 +72,7 @@ class ServerImpl final : public Server {
   std::unique_ptr<Keeper> keeper_;
   const std::unique_ptr<service::LogSource> logs_ = NewAttemptLogs();
   service::CallWatch calls_;
+  service::CallIds call_ids_{clock_->Now()};
   std::unique_ptr<base::BackgroundThread> watcher_;
   std::unique_ptr<service::StudyServiceImpl> service_;
   std::unique_ptr<service::ClusterServiceImpl> cluster_;
@@ -103,16 +104,19 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
       .logs = *logs_,
       .clock = *clock_,
       .calls = calls_,
+      .call_ids = call_ids_,
       .changed = [this] { keeper_->Wake(); },
       .prepare_job = [this](StudySpec spec) { return keeper_->PrepareJob(std::move(spec)); },
       .packages_directory = RunsDirectory(options.store, options.runs_directory) + "/.packages",
       .version = VERNIER_VERSION,
       .store = options.store});
   cluster_ = std::make_unique<service::ClusterServiceImpl>(*keeper_);
-  vizier_ = std::make_unique<vizier::VizierServiceImpl>(vizier::ServiceParts{
-      .studies = *studies_, .clock = *clock_, .calls = calls_, .changed = [this] {
-        keeper_->Wake();
-      }});
+  vizier_ = std::make_unique<vizier::VizierServiceImpl>(
+      vizier::ServiceParts{.studies = *studies_,
+                           .clock = *clock_,
+                           .calls = calls_,
+                           .call_ids = call_ids_,
+                           .changed = [this] { keeper_->Wake(); }});
   watcher_ = std::make_unique<base::BackgroundThread>(
       [this](const std::stop_token& stop) { calls_.Run(stop); });
 

@@ -23,7 +23,8 @@ grpc::Status StudyServiceImpl::Reply(std::string_view method,
                                      Work work) {
   const absl::Status status = work();
   if (status.ok()) return grpc::Status::OK;
-  return ToWireStatus(status, method, CallId(request_id));
+  return ToWireStatus(
+      status, method, request_id.empty() ? parts_.call_ids.Next() : std::string(request_id));
 }
 
 template <typename Work>

@@ -25,11 +25,6 @@ absl::StatusOr<StudyServiceImpl::Named> StudyServiceImpl::FindTrial(std::string_
   return Named{.study = std::move(parsed.study), .id = {id, parsed.number}};
 }
 
-std::string StudyServiceImpl::CallId(std::string_view request_id) {
-  if (!request_id.empty()) return std::string(request_id);
-  return fmt::format("{:x}-{}", absl::ToUnixSeconds(started_), ++calls_);
-}
-
 absl::Status StudyServiceImpl::Stopped() const {
   return parts_.calls.is_shut_down() ? Unavailable("the server is shutting down")
                                      : Cancelled("nobody waits for the answer");

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpcpp/server_context.h"
+#include "src/service/call_ids.h"
 #include "src/service/call_watch.h"
 #include "src/service/log_source.h"
 #include "src/service/outcome_book.h"
@@ -25,6 +25,7 @@ struct ServiceParts {
   LogSource& logs;
   const Clock& clock;
   CallWatch& calls;
+  CallIds& call_ids;
   // A study was made or changed by a user: whoever keeps studies moving should look. Called from any thread.
   std::function<void()> changed;
   // What the study layer cannot know of a definition: what its job comes to here, whether it can be started and its
@@ -137,13 +138,10 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   absl::StatusOr<Named> FindTrial(std::string_view field, const std::string& name) const;
   // The trial as clients see it, how far it keeps the outcome constraints included.
   void EncodeTrial(std::string_view study, StudyId id, const Trial& trial, v1::Trial* out);
-  // The request's own id, or one made up for the log.
-  std::string CallId(std::string_view request_id);
-
-  // Runs `work` unless nobody waits for its answer any more, and turns what it returns into what the client sees.
+  // Runs `work` and turns what it returns into what the client sees.
   template <typename Work>
   grpc::Status Reply(std::string_view method, std::string_view request_id, Work work);
-  // As Reply, for work that takes its time: it gets a token that fires when the client goes away, the deadline passes or
+  // As Reply, for work that takes its time: not run if nobody waits for its answer any more, and it gets a token that fires when the client goes away, the deadline passes or
   // the server shuts down.
   template <typename Work>
   grpc::Status ReplyLong(grpc::ServerContext* context,
@@ -159,7 +157,6 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   const ServiceParts parts_;
   const absl::Time started_;
   OutcomeBook outcomes_;
-  std::atomic<std::int64_t> calls_ = 0;
 };
 
 }  // namespace vernier::service

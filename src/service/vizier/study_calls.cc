@@ -112,14 +112,16 @@ grpc::Status VizierServiceImpl::ListStudies(grpc::ServerContext*,
     VERNIER_ASSIGN_OR_RETURN(const std::string owner, ParseOwnerName("parent", request->parent()));
     VERNIER_ASSIGN_OR_RETURN(std::vector<Study> studies, parts_.studies.ListStudies());
     std::erase_if(studies, [&](const Study& study) { return NameOf(study.spec).owner != owner; });
-    return AddPage(*request,
-                   static_cast<std::int64_t>(studies.size()),
-                   response->mutable_studies(),
-                   response->mutable_next_page_token(),
-                   [&](std::int64_t i, ::vizier::Study* row) {
-                     EncodeStudy(studies[static_cast<std::size_t>(i)], row);
-                     return absl::OkStatus();
-                   });
+    return AddPage(
+        *request,
+        studies,
+        response->mutable_studies(),
+        response->mutable_next_page_token(),
+        [](const Study& study) { return study.id.value(); },
+        [](const Study& study, ::vizier::Study* row) {
+          EncodeStudy(study, row);
+          return absl::OkStatus();
+        });
   });
 }
 

@@ -158,14 +158,13 @@ grpc::Status VizierServiceImpl::ListTrials(grpc::ServerContext*,
   return Reply("vizier.ListTrials", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown("parent", request->parent()));
     VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, parts_.studies.ListTrials(study.id));
-    return AddPage(*request,
-                   static_cast<std::int64_t>(trials.size()),
-                   response->mutable_trials(),
-                   response->mutable_next_page_token(),
-                   [&](std::int64_t i, ::vizier::Trial* row) {
-                     const Trial& trial = trials[static_cast<std::size_t>(i)];
-                     return EncodeTrial(study, trial, row);
-                   });
+    return AddPage(
+        *request,
+        trials,
+        response->mutable_trials(),
+        response->mutable_next_page_token(),
+        [](const Trial& trial) { return trial.number.value(); },
+        [&](const Trial& trial, ::vizier::Trial* row) { return EncodeTrial(study, trial, row); });
   });
 }
 
@@ -258,15 +257,16 @@ grpc::Status VizierServiceImpl::ListOptimalTrials(grpc::ServerContext*,
   return Reply("vizier.ListOptimalTrials", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown("parent", request->parent()));
     VERNIER_ASSIGN_OR_RETURN(const Study now, parts_.studies.GetStudy(study.id));
-    return AddPage(*request,
-                   static_cast<std::int64_t>(now.optimal.size()),
-                   response->mutable_optimal_trials(),
-                   response->mutable_next_page_token(),
-                   [&](std::int64_t i, ::vizier::Trial* row) -> absl::Status {
-                     const TrialId id{study.id, now.optimal[static_cast<std::size_t>(i)]};
-                     VERNIER_ASSIGN_OR_RETURN(const Trial trial, parts_.studies.GetTrial(id));
-                     return EncodeTrial(study, trial, row);
-                   });
+    return AddPage(
+        *request,
+        now.optimal,
+        response->mutable_optimal_trials(),
+        response->mutable_next_page_token(),
+        [](TrialNumber number) { return number.value(); },
+        [&](TrialNumber number, ::vizier::Trial* row) -> absl::Status {
+          VERNIER_ASSIGN_OR_RETURN(const Trial trial, parts_.studies.GetTrial({study.id, number}));
+          return EncodeTrial(study, trial, row);
+        });
   });
 }
 

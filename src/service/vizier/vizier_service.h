@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "grpcpp/server_context.h"
+#include "src/service/call_ids.h"
 #include "src/service/call_watch.h"
 #include "src/service/vizier/names.h"
 #include "src/service/vizier/trials.h"
@@ -28,6 +29,7 @@ struct ServiceParts {
   Studies& studies;
   const Clock& clock;
   service::CallWatch& calls;
+  service::CallIds& call_ids;
   // A study was made or changed by a user. Called from any thread.
   std::function<void()> changed;
 };
@@ -119,6 +121,9 @@ class VizierServiceImpl final : public ::vizier::VizierService::Service {
   absl::StatusOr<Found> FindTrial(std::string_view field, const std::string& resource);
   // With its measurements.
   absl::Status EncodeTrial(const Known& study, const Trial& trial, ::vizier::Trial* out) const;
+  // Runs `work` and turns what it returns into what the client sees: reply.h.
+  template <typename Work>
+  grpc::Status Reply(std::string_view method, Work work) const;
   absl::StatusOr<Study> SetState(const Study& study,
                                  ::vizier::Study::State state,
                                  const Caller& caller);

@@ -22,7 +22,7 @@ absl::Status CreateWrite::Apply(Connection& connection, bool /*earlier_failed*/)
 CommitWrite::CommitWrite(Commit commit) : commit_(std::move(commit)) {}
 
 void CommitWrite::Prepare() {
-  absl::call_once(prepared_, [this] {
+  std::call_once(prepared_, [this] {
     legal_ = storage::CheckCommit(commit_);
     if (!legal_.ok()) return;
     for (const Event& event : commit_.events) events_.emplace_back(event);

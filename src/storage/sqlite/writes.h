@@ -1,10 +1,10 @@
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/base/call_once.h"
 #include "src/storage/sqlite/group_writer.h"
 #include "src/storage/sqlite/rows.h"
 #include "vernier/storage.h"
@@ -34,7 +34,7 @@ class CommitWrite final : public Write {
 
  private:
   Commit commit_;
-  absl::once_flag prepared_;
+  std::once_flag prepared_;
   absl::Status legal_;  // Whether the commit makes sense in itself.
   std::vector<EventRow> events_;
   std::vector<TrialRow> trials_;

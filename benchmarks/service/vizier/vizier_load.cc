@@ -4,7 +4,7 @@
 // nothing else, its latencies, and the server's CPU time per call of all kinds.
 //   create   CreateTrial, again and again
 //   cycle    SuggestTrials of a new trial by random search, then CompleteTrial
-//   complete CompleteTrial of trials that the caller holds already
+//   complete CompleteTrial of trials that are held already, about in the order of their numbers
 //   default  after 100 completed trials, SuggestTrials by the default algorithm, each trial completed
 #include <algorithm>
 #include <cstdio>
@@ -86,6 +86,10 @@ class Client {
     }
     return completes || CompleteNow();
   }
+
+  std::vector<::vizier::Trial> TakeHeld() { return std::exchange(held_, {}); }
+  // The last one is completed first.
+  void AddHeld(::vizier::Trial trial) { held_.push_back(std::move(trial)); }
 
   // Makes the next call, until `end`.
   void Start(const Flags& flags, absl::Time end) {
@@ -258,6 +262,19 @@ absl::StatusOr<std::string> CreateStudy(const Flags& flags, const Clock& clock, 
   return study.name();
 }
 
+// Clients end what they began first, so that those at work at the same time are of about the same age.
+void DealHeld(const std::vector<std::unique_ptr<Client>>& clients) {
+  std::vector<::vizier::Trial> all;
+  for (const auto& client : clients) {
+    for (::vizier::Trial& trial : client->TakeHeld()) all.push_back(std::move(trial));
+  }
+  std::ranges::sort(
+      all, std::greater(), [](const ::vizier::Trial& trial) { return std::stoll(trial.id()); });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    clients[i % clients.size()]->AddHeld(std::move(all[i]));
+  }
+}
+
 int Fail(std::string_view message) {
   fmt::print(stderr, "vizier_load: {}\n", message);
   return 1;
@@ -276,6 +293,7 @@ int Run(const Flags& flags) {
   for (const auto& client : clients) {
     if (!client->Prepare(flags)) return Fail(std::move(*client).Take().error);
   }
+  if (flags.kind == "complete") DealHeld(clients);
   const double cpu_before = CpuSeconds(flags.server_pid);
   const absl::Time start = clock->Now();
   for (const auto& client : clients) client->Start(flags, start + absl::Seconds(flags.seconds));

@@ -164,9 +164,9 @@ class Botorch:
 
 
 class Hebo:
-    """HEBO with its defaults."""
+    """HEBO with its defaults, but for `options` of its own."""
 
-    def __init__(self, problem, seed):
+    def __init__(self, problem, seed, **options):
         import numpy
         import pandas
         import torch
@@ -176,7 +176,8 @@ class Hebo:
         numpy.random.seed(seed)
         self.numpy, self.pandas = numpy, pandas
         self.space = problem.space
-        self.optimizer = HEBO(DesignSpace().parse([self.described(p) for p in problem.space]), scramble_seed=seed)
+        self.optimizer = HEBO(DesignSpace().parse([self.described(p) for p in problem.space]), scramble_seed=seed,
+                              **options)
 
     @staticmethod
     def described(p):

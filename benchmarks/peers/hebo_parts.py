@@ -15,13 +15,18 @@ def values_as_they_are():
     """Standardised only: what HEBO does itself where the transform fails."""
     def refuse(*_, **__):
         raise RuntimeError("no transform")
-    return [mock.patch("hebo.optimizers.hebo.power_transform", refuse)]
+    return mock.patch("hebo.optimizers.hebo.power_transform", refuse)
 
 
 def no_noise():
     """None in the three acquisition functions."""
     import torch
-    return [mock.patch("hebo.acquisitions.acq.torch.randn", torch.zeros)]
+    return mock.patch("hebo.acquisitions.acq.torch.randn", torch.zeros)
+
+
+def matern_52():
+    from gpytorch.kernels import MaternKernel
+    return mock.patch("hebo.models.gp.gp_util.MaternKernel", lambda nu, **options: MaternKernel(nu=2.5, **options))
 
 
 def improvement_only():
@@ -35,47 +40,35 @@ def improvement_only():
 
         def eval(self, x, xe):
             return super().eval(x, xe)[:, 1:2]
-    return [mock.patch("hebo.optimizers.hebo.MACE", Improvement)]
-
-
-def smoother_kernel():
-    """Matern 5/2."""
-    from gpytorch.kernels import MaternKernel
-
-    def matern(nu, **options):
-        return MaternKernel(nu=2.5, **options)
-    return [mock.patch("hebo.models.gp.gp_util.MaternKernel", matern)]
+    return {"acq_cls": Improvement}
 
 
 def fitted():
     """Hyperparameters by the most likely value, as far as 200 steps of Adam get."""
-    return [mock.patch("hebo.optimizers.hebo.HEBO.model_config", mock.PropertyMock(side_effect=lambda: dict(
-        lr=0.05, num_epochs=200, verbose=False, noise_lb=8e-4, pred_likeli=False, optimizer="adam")))]
+    return {"model_config": {"lr": 0.05, "num_epochs": 200, "verbose": False, "noise_lb": 8e-4, "pred_likeli": False,
+                             "optimizer": "adam"}}
 
 
-def few_to_begin_with():
-    """Three points, whatever the number of parameters."""
-    return []
+def three_to_begin_with():
+    return {"rand_sample": 3}
 
 
-PARTS = {"hebo-values-as-they-are": values_as_they_are, "hebo-no-noise": no_noise, "hebo-improvement-only": improvement_only,
-         "hebo-matern-5/2": smoother_kernel, "hebo-fitted": fitted, "hebo-three-to-begin-with": few_to_begin_with}
+# What takes the part out of HEBO while it runs, and what HEBO can be told.
+PATCHES = {"hebo-values-as-they-are": values_as_they_are, "hebo-no-noise": no_noise, "hebo-matern-5/2": matern_52}
+OPTIONS = {"hebo-improvement-only": improvement_only, "hebo-fitted": fitted,
+           "hebo-three-to-begin-with": three_to_begin_with}
+PARTS = [*PATCHES, *OPTIONS]
 
 
 class HeboChanged(Hebo):
-    """Of floats and integers only. One at a time in a process: its parts are changed until it is closed."""
+    """One at a time in a process: its part is out of HEBO until it is closed."""
 
     def __init__(self, part, problem, seed):
-        self.patches = PARTS[part]()
-        for patch in self.patches:
-            patch.start()
-        super().__init__(problem, seed)
-        if part == "hebo-improvement-only":
-            import hebo.optimizers.hebo as module
-            self.optimizer.acq_cls = module.MACE
-        if part == "hebo-three-to-begin-with":
-            self.optimizer.rand_sample = 3
+        self.patch = PATCHES[part]() if part in PATCHES else None
+        if self.patch:
+            self.patch.start()
+        super().__init__(problem, seed, **(OPTIONS[part]() if part in OPTIONS else {}))
 
     def close(self):
-        for patch in self.patches:
-            patch.stop()
+        if self.patch:
+            self.patch.stop()

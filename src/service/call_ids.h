@@ -9,7 +9,7 @@
 
 namespace vernier::service {
 
-// Ids for calls that bear none, by which an error that a client sees is found in the log. Thread-safe.
+// Ids for calls that bear none: by them an error that a client sees is found in the log. Thread-safe.
 class CallIds {
  public:
   // `started`: tells the ids of one server from those of the one before it.

@@ -33,8 +33,7 @@ grpc::Status StudyServiceImpl::ReplyLong(grpc::ServerContext* context,
                                          std::string_view request_id,
                                          Work work) {
   return Reply(method, request_id, [&]() -> absl::Status {
-    if (context->IsCancelled())
-      return Stopped();  // Nobody waits for it any more. To ask takes gRPC a while.
+    if (context->IsCancelled()) return Stopped();
     const CallWatch::Watched call(parts_.calls, [context] { return context->IsCancelled(); });
     return work(call.token());
   });

@@ -141,8 +141,9 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   // Runs `work` and turns what it returns into what the client sees.
   template <typename Work>
   grpc::Status Reply(std::string_view method, std::string_view request_id, Work work);
-  // As Reply, for work that takes its time: not run if nobody waits for its answer any more, and it gets a token that fires when the client goes away, the deadline passes or
-  // the server shuts down.
+  // As Reply, for work that takes its time: not run if nobody waits for its answer any more (which other calls do not ask:
+  // gRPC takes a while to say), and it gets a token that fires when the client goes away, the deadline passes or the server
+  // shuts down.
   template <typename Work>
   grpc::Status ReplyLong(grpc::ServerContext* context,
                          std::string_view method,

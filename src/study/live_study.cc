@@ -111,10 +111,12 @@ absl::Status LiveStudy::Read(Look look, std::optional<TrialNumber> only) {
       absl::MutexLock lock(&mu_);
       VERNIER_RETURN_IF_ERROR(Load());
       seen = look(*fold_, *transient_);
-      const TrialRow* const row = only.has_value() ? fold_->Find(*only) : nullptr;
-      const EventSeq nothing;
-      ticket =
-          only.has_value() ? TicketFor(row == nullptr ? nothing : row->last_event) : LastTicket();
+      EventSeq shown = fold_->header().last_event;
+      if (only.has_value()) {
+        const TrialRow* const row = fold_->Find(*only);
+        shown = row == nullptr ? EventSeq() : row->last_event;
+      }
+      ticket = TicketFor(shown);
     }
     stored = Finish(ticket);
     if (stored.ok()) return seen;
@@ -130,23 +132,20 @@ absl::StatusOr<std::shared_ptr<const StudySpec>> LiveStudy::Definition() {
 }
 
 absl::StatusOr<LiveStudy::Ticket> LiveStudy::Begin(const Caller& caller, Decide decide) {
-  const absl::Time now = clock_.Now();
   absl::MutexLock lock(&mu_);
-  return BeginLocked(caller, now, decide);
+  return BeginLocked(caller, decide);
 }
 
 absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginCreation(const Caller& caller, Decide decide) {
   absl::MutexLock lock(&mu_);
   mu_.Await(absl::Condition(
       +[](bool* taken) { return !*taken; }, &slot_taken_));
-  return BeginLocked(caller, clock_.Now(), decide);
+  return BeginLocked(caller, decide);
 }
 
-absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginLocked(const Caller& caller,
-                                                         absl::Time now,
-                                                         Decide decide) {
+absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginLocked(const Caller& caller, Decide decide) {
   VERNIER_RETURN_IF_ERROR(Load());
-  Draft draft(*fold_, caller, now);
+  Draft draft(*fold_, caller, clock_.Now());
   absl::Status decided = decide(draft, *transient_);
   if (decided.ok()) decided = draft.status();
   if (!decided.ok()) {

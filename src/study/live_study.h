@@ -91,7 +91,7 @@ class LiveStudy {
   // Of all changes, if those up to `shown` are not durable yet.
   Ticket TicketFor(EventSeq shown) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Ticket LastTicket() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::StatusOr<Ticket> BeginLocked(const Caller& caller, absl::Time now, Decide decide)
+  absl::StatusOr<Ticket> BeginLocked(const Caller& caller, Decide decide)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Discard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Gone() const;
@@ -115,16 +115,16 @@ class LiveStudy {
   bool barred_ ABSL_GUARDED_BY(mu_) = false;
 };
 
-// Holds the slot of a study until it is destroyed or released.
+// Holds the slot of a study until it is destroyed.
 class Slot {
  public:
   static absl::StatusOr<Slot> Acquire(LiveStudy& study, const std::stop_token& stop);
   Slot(Slot&& other) noexcept;
   Slot& operator=(Slot&& other) noexcept;
   ~Slot();
-  void Release();
 
  private:
+  void Release();
   explicit Slot(LiveStudy& study) : study_(&study) {}
   LiveStudy* study_;
 };

@@ -58,6 +58,10 @@ absl::StatusOr<std::shared_ptr<const TrialCodec>> VizierServiceImpl::CodecOf(Stu
 absl::StatusOr<VizierServiceImpl::Known> VizierServiceImpl::FindKnown(std::string_view field,
                                                                       const std::string& resource) {
   VERNIER_ASSIGN_OR_RETURN(const StudyName name, ParseStudyName(field, resource));
+  return FindKnown(name);
+}
+
+absl::StatusOr<VizierServiceImpl::Known> VizierServiceImpl::FindKnown(const StudyName& name) {
   const absl::StatusOr<StudyId> id = parts_.studies.FindStudyId(StoredName(name));
   if (absl::IsNotFound(id.status())) return NoStudy(name);
   VERNIER_RETURN_IF_ERROR(id.status());

@@ -44,7 +44,7 @@ bool IsVain(const Trial& trial) {
 absl::StatusOr<VizierServiceImpl::Found> VizierServiceImpl::FindTrial(std::string_view field,
                                                                       const std::string& resource) {
   VERNIER_ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(field, resource));
-  VERNIER_ASSIGN_OR_RETURN(Known study, FindKnown(field, ResourceName(name.study)));
+  VERNIER_ASSIGN_OR_RETURN(Known study, FindKnown(name.study));
   VERNIER_ASSIGN_OR_RETURN(Trial trial, parts_.studies.GetTrial({study.id, name.number}));
   return Found{.study = std::move(study), .trial = std::move(trial)};
 }
@@ -98,12 +98,12 @@ grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
     response->mutable_response()->set_type_url(kSuggestionsType);
     response->mutable_response()->set_value(suggestions.SerializeAsString());
     const StudyName& name = study.codec->study();
-    const absl::MutexLock lock(&mu_);
     response->set_name(fmt::format("owners/{}/operations/suggestion/{}/{}/{}",
                                    name.owner,
                                    name.study,
                                    request->client_id(),
-                                   ++suggestions_));
+                                   parts_.call_ids.Next()));
+    const absl::MutexLock lock(&mu_);
     operations_.push_back(*response);
     if (operations_.size() > kOperations) operations_.pop_front();
     return absl::OkStatus();

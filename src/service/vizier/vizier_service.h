@@ -117,6 +117,7 @@ class VizierServiceImpl final : public ::vizier::VizierService::Service {
   absl::StatusOr<Study> FindStudy(std::string_view field, const std::string& resource) const;
   // Without copying the study, or waiting for what others change of it.
   absl::StatusOr<Known> FindKnown(std::string_view field, const std::string& resource);
+  absl::StatusOr<Known> FindKnown(const StudyName& name);
   absl::StatusOr<std::shared_ptr<const TrialCodec>> CodecOf(StudyId id);
   absl::StatusOr<Found> FindTrial(std::string_view field, const std::string& resource);
   // With its measurements.
@@ -133,8 +134,6 @@ class VizierServiceImpl final : public ::vizier::VizierService::Service {
   // Of the studies last called for; a study's number is never used again.
   absl::flat_hash_map<StudyId, std::shared_ptr<const TrialCodec>> codecs_ ABSL_GUARDED_BY(mu_);
   std::deque<google::longrunning::Operation> operations_ ABSL_GUARDED_BY(mu_);
-  std::int64_t suggestions_ ABSL_GUARDED_BY(mu_) =
-      0;  // Calls answered, for their operations' names.
 };
 
 }  // namespace vernier::vizier

@@ -33,11 +33,16 @@ def write(path, report):
     path.write_text(json.dumps(report, separators=(",", ":")) + "\n")
 
 
-def cells(by_trials, column):
-    """After each number of trials what is in `column`, and by how much vernier-gp is ahead."""
+def ahead_of(reference):
+    """The column that says by how much that engine is ahead."""
+    return reference.replace("-", "_") + "_ahead_by"
+
+
+def cells(by_trials, column, reference="vernier-gp"):
+    """After each number of trials what is in `column`, and by how much the reference is ahead."""
     texts = []
     for trials, row in by_trials.items():
-        ahead = row.get("vernier_gp_ahead_by")
+        ahead = row.get(ahead_of(reference))
         note = f" ({ahead[0]:+.3f}, {ahead[1]:+.3f} to {ahead[2]:+.3f})" if ahead else ""
         texts.append(f"@{trials} {row[column]:.3f}{note}")
     return "  ".join(texts)

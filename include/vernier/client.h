@@ -118,6 +118,8 @@ class Client {
   virtual absl::StatusOr<Study> PauseStudy(std::string_view study) = 0;
   virtual absl::StatusOr<Study> ResumeStudy(std::string_view study) = 0;
   virtual absl::StatusOr<Study> StopStudy(std::string_view study, std::string_view reason) = 0;
+  // As StopStudy, of a study that has reached what it was for: COMPLETED in the end.
+  virtual absl::StatusOr<Study> FinishStudy(std::string_view study, std::string_view reason) = 0;
 
   // --- trials ---
   virtual absl::StatusOr<Trial> GetTrial(std::string_view study, TrialNumber trial) = 0;
@@ -134,6 +136,9 @@ class Client {
   virtual absl::StatusOr<Trial> StopTrial(std::string_view study,
                                           TrialNumber trial,
                                           std::string_view reason) = 0;
+  // As if it had never been; its number is not used again.  FailedPrecondition: the study runs its own job and the trial has
+  // not ended.
+  virtual absl::Status DeleteTrial(std::string_view study, TrialNumber trial) = 0;
 
   // --- for workers that run trials themselves ---
   // Up to `count` trials leased to this client: those it holds already, then those offered again, then new ones. The

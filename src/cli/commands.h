@@ -25,6 +25,7 @@ void AddStudyWait(CLI::App& study, Action& chosen);
 void AddStudyPause(CLI::App& study, Action& chosen);
 void AddStudyResume(CLI::App& study, Action& chosen);
 void AddStudyStop(CLI::App& study, Action& chosen);
+void AddStudyFinish(CLI::App& study, Action& chosen);
 void AddStudyAmend(CLI::App& study, Action& chosen);
 void AddStudyDelete(CLI::App& study, Action& chosen);
 void AddStudyExport(CLI::App& study, Action& chosen);
@@ -37,6 +38,7 @@ void AddTrialLogs(CLI::App& trial, Action& chosen);
 void AddTrialMetrics(CLI::App& trial, Action& chosen);
 void AddTrialWhy(CLI::App& trial, Action& chosen);
 void AddTrialStop(CLI::App& trial, Action& chosen);
+void AddTrialDelete(CLI::App& trial, Action& chosen);
 void AddTrialAdd(CLI::App& trial, Action& chosen);
 void AddTrialRepeat(CLI::App& trial, Action& chosen);
 

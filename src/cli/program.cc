@@ -156,6 +156,7 @@ void AddStudyCommands(CLI::App& root, Action& chosen) {
                     &AddStudyPause,
                     &AddStudyResume,
                     &AddStudyStop,
+                    &AddStudyFinish,
                     &AddStudyAmend,
                     &AddStudyDelete,
                     &AddStudyPredict,
@@ -174,6 +175,7 @@ void AddTrialCommands(CLI::App& root, Action& chosen) {
                     &AddTrialMetrics,
                     &AddTrialWhy,
                     &AddTrialStop,
+                    &AddTrialDelete,
                     &AddTrialAdd,
                     &AddTrialRepeat}) {
     add(*trial, chosen);

@@ -47,20 +47,28 @@ absl::StatusOr<ExitCode> Resume(Context& context, const StudyArgs& args) {
   return Report(context, study, "");
 }
 
-struct StopArgs {
+struct EndArgs {
   std::string study;
-  std::string reason = "stopped by the user";
+  std::string reason;
 };
 
-absl::StatusOr<ExitCode> Stop(Context& context, const StopArgs& args) {
+template <typename Request, typename Method>
+absl::StatusOr<ExitCode> End(Context& context, const EndArgs& args, Method method) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  v1::StopStudyRequest request;
+  Request request;
   request.set_name(wire::StudyResource(args.study));
   request.set_reason(args.reason);
   request.set_request_id(NewRequestId());
-  VERNIER_ASSIGN_OR_RETURN(const v1::Study study,
-                           connection.CallOn(args.study, &Stub::StopStudy, request));
+  VERNIER_ASSIGN_OR_RETURN(const v1::Study study, connection.CallOn(args.study, method, request));
   return Report(context, study, "");
+}
+
+absl::StatusOr<ExitCode> Stop(Context& context, const EndArgs& args) {
+  return End<v1::StopStudyRequest>(context, args, &Stub::StopStudy);
+}
+
+absl::StatusOr<ExitCode> Finish(Context& context, const EndArgs& args) {
+  return End<v1::FinishStudyRequest>(context, args, &Stub::FinishStudy);
 }
 
 struct DeleteArgs {
@@ -171,9 +179,18 @@ void AddStudyResume(CLI::App& study, Action& chosen) {
 }
 
 void AddStudyStop(CLI::App& study, Action& chosen) {
-  auto [command, args] = AddCommand<StopArgs>(
+  auto [command, args] = AddCommand<EndArgs>(
       study, "stop", "Stop a study and its running trials for good", &Stop, chosen);
   AddStudyOption(*command, args->study);
+  args->reason = "stopped by the user";
+  command->add_option("--reason", args->reason, "Kept with the study");
+}
+
+void AddStudyFinish(CLI::App& study, Action& chosen) {
+  auto [command, args] = AddCommand<EndArgs>(
+      study, "finish", "Stop a study that is good enough: it ends COMPLETED", &Finish, chosen);
+  AddStudyOption(*command, args->study);
+  args->reason = "good enough for the user";
   command->add_option("--reason", args->reason, "Kept with the study");
 }
 

@@ -7,6 +7,7 @@
 #include "src/cli/arguments.h"
 #include "src/cli/assignment.h"
 #include "src/cli/commands.h"
+#include "src/cli/hint.h"
 #include "src/cli/resources.h"
 #include "src/cli/runner.h"
 #include "src/cli/terminal/proto_json.h"
@@ -39,6 +40,31 @@ absl::StatusOr<ExitCode> Stop(Context& context, const StopArgs& args) {
                                     args.study,
                                     v1::TrialState_Name(stopped.state())),
                         ProtoToJson(stopped));
+  return ExitCode::kOk;
+}
+
+struct DeleteArgs {
+  std::string study;
+  std::string trial;
+  bool yes = false;
+};
+
+absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
+  const std::int64_t number = trial.message.number();
+  if (!args.yes) {
+    return WithHint(
+        InvalidArgument(
+            "deleting trial {} of '{}', as if it had never been, needs --yes", number, args.study),
+        fmt::format(
+            "`vernier trial show {} {} -o json` shows what would be lost", args.study, number));
+  }
+  v1::DeleteTrialRequest request;
+  request.set_name(trial.message.name());
+  request.set_request_id(NewRequestId());
+  VERNIER_RETURN_IF_ERROR(connection.Call(&Stub::DeleteTrial, request).status());
+  context.output().Say(fmt::format("trial {} of '{}' deleted", number, args.study));
   return ExitCode::kOk;
 }
 
@@ -117,6 +143,13 @@ void AddTrialStop(CLI::App& trial, Action& chosen) {
       AddCommand<StopArgs>(trial, "stop", "Stop a trial that waits or runs", &Stop, chosen);
   AddTrialOptions(*command, args->study, args->trial);
   command->add_option("--reason", args->reason, "Kept with the trial");
+}
+
+void AddTrialDelete(CLI::App& trial, Action& chosen) {
+  auto [command, args] = AddCommand<DeleteArgs>(
+      trial, "delete", "Delete a trial, as if it had never been", &Delete, chosen);
+  AddTrialOptions(*command, args->study, args->trial);
+  command->add_flag("--yes", args->yes, "Do it without asking");
 }
 
 void AddTrialAdd(CLI::App& trial, Action& chosen) {

@@ -101,6 +101,12 @@ class ChannelClient final : public Client {
     return OneStudy(&Stub::StopStudy, request);
   }
 
+  absl::StatusOr<Study> FinishStudy(std::string_view study, std::string_view reason) override {
+    auto request = WithId(AboutStudy<v1::FinishStudyRequest>(study));
+    request.set_reason(wire::ValidUtf8(reason));
+    return OneStudy(&Stub::FinishStudy, request);
+  }
+
   absl::StatusOr<Trial> GetTrial(std::string_view study, TrialNumber trial) override {
     v1::GetTrialRequest request;
     request.set_name(wire::TrialResource(study, trial));
@@ -151,6 +157,14 @@ class ChannelClient final : public Client {
     request.set_name(wire::TrialResource(study, trial));
     request.set_reason(wire::ValidUtf8(reason));
     return OneTrial(&Stub::StopTrial, WithId(std::move(request)));
+  }
+
+  absl::Status DeleteTrial(std::string_view study, TrialNumber trial) override {
+    v1::DeleteTrialRequest request;
+    request.set_name(wire::TrialResource(study, trial));
+    return Call<v1::DeleteTrialRequest, google::protobuf::Empty>(&Stub::DeleteTrial,
+                                                                 WithId(std::move(request)))
+        .status();
   }
 
   absl::StatusOr<std::vector<Trial>> SuggestTrials(std::string_view study,

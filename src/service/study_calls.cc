@@ -159,6 +159,21 @@ grpc::Status StudyServiceImpl::StopStudy(grpc::ServerContext* context,
   });
 }
 
+grpc::Status StudyServiceImpl::FinishStudy(grpc::ServerContext* context,
+                                           const v1::FinishStudyRequest* request,
+                                           v1::Study* response) {
+  return Reply("FinishStudy", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(
+        const Study study,
+        parts_.studies.Finish(
+            id, request->reason(), CallerOf(*context, {}, request->request_id())));
+    wire::EncodeStudy(study, response);
+    parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
 grpc::Status StudyServiceImpl::ReplayStudy(grpc::ServerContext*,
                                            const v1::ReplayStudyRequest* request,
                                            v1::ReplayStudyResponse* response) {

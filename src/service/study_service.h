@@ -70,6 +70,9 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   grpc::Status StopStudy(grpc::ServerContext* context,
                          const v1::StopStudyRequest* request,
                          v1::Study* response) override;
+  grpc::Status FinishStudy(grpc::ServerContext* context,
+                           const v1::FinishStudyRequest* request,
+                           v1::Study* response) override;
   grpc::Status ReplayStudy(grpc::ServerContext* context,
                            const v1::ReplayStudyRequest* request,
                            v1::ReplayStudyResponse* response) override;
@@ -114,6 +117,9 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   grpc::Status StopTrial(grpc::ServerContext* context,
                          const v1::StopTrialRequest* request,
                          v1::Trial* response) override;
+  grpc::Status DeleteTrial(grpc::ServerContext* context,
+                           const v1::DeleteTrialRequest* request,
+                           google::protobuf::Empty* response) override;
 
   // --- stream_calls.cc ---
   grpc::Status WatchStudy(grpc::ServerContext* context,

@@ -282,4 +282,16 @@ grpc::Status StudyServiceImpl::StopTrial(grpc::ServerContext* context,
   });
 }
 
+grpc::Status StudyServiceImpl::DeleteTrial(grpc::ServerContext* context,
+                                           const v1::DeleteTrialRequest* request,
+                                           google::protobuf::Empty* /*response*/) {
+  return Reply("DeleteTrial", request->request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+    VERNIER_RETURN_IF_ERROR(
+        parts_.studies.DeleteTrial(named.id, CallerOf(*context, {}, request->request_id())));
+    parts_.changed();
+    return absl::OkStatus();
+  });
+}
+
 }  // namespace vernier::service

@@ -13,7 +13,8 @@ struct VerbOf {
   Verb operator()(const StudyCreated&) const { return Verb::kCreateStudy; }
   Verb operator()(const StudyStateChanged& change) const {
     if (change.to == StudyState::kPaused) return Verb::kPause;
-    return change.to == StudyState::kActive ? Verb::kResume : Verb::kStopStudy;
+    if (change.to == StudyState::kActive) return Verb::kResume;
+    return change.ending.has_value() ? Verb::kFinishStudy : Verb::kStopStudy;
   }
   Verb operator()(const StudyAmended&) const { return Verb::kAmend; }
   Verb operator()(const TrialCreated& created) const {
@@ -39,12 +40,13 @@ struct VerbOf {
   }
 };
 
-// The first event that tells says what the call was, but that suggesting creates trials before it leases them, and that
-// a client thought lost has its lease renewed before it reports.
+// The first event that tells says what the call was, but that suggesting creates trials before it leases them, that a client
+// thought lost has its lease renewed before it reports, and that a trial is stopped before it is deleted.
 bool Refines(Verb known, Verb seen) {
   if (known == Verb::kNone) return true;
   if (known == Verb::kAsk) return seen == Verb::kSuggest;
-  return known == Verb::kSuggest && (seen == Verb::kReport || seen == Verb::kFinish);
+  if (known == Verb::kSuggest) return seen == Verb::kReport || seen == Verb::kFinish;
+  return known == Verb::kStopTrial && seen == Verb::kDeleteTrial;
 }
 
 }  // namespace

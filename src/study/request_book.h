@@ -17,6 +17,7 @@ enum class Verb {
   kPause,
   kResume,
   kStopStudy,
+  kFinishStudy,
   kAmend,
   kAsk,
   kSuggest,

@@ -330,10 +330,11 @@ absl::StatusOr<Study> StudiesImpl::End(StudyId id,
                                        std::string_view reason,
                                        StudyState ending,
                                        const Caller& caller) {
+  const Verb verb = ending == StudyState::kCancelled ? Verb::kStopStudy : Verb::kFinishStudy;
   const std::string why = reason.empty() ? "stopped by " + caller.actor : std::string(reason);
   return ChangeStudy(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
-                             FindRequest(draft.fold(), caller, Verb::kStopStudy));
+                             FindRequest(draft.fold(), caller, verb));
     if (repeated != nullptr) return absl::OkStatus();
     const Study& study = draft.study();
     VERNIER_RETURN_IF_ERROR(CheckMove(StudyTitle(study), study.state, StudyState::kStopping));

@@ -125,6 +125,22 @@ TEST_F(ClientTest, AmendsPausesResumesStopsAndDeletes) {
   EXPECT_THAT(client_->GetStudy("s"), StatusIs(absl::StatusCode::kNotFound));
 }
 
+TEST_F(ClientTest, ForgetsATrialAndFinishes) {
+  ASSERT_THAT(client_->CreateStudy(Spec("s")), IsOk());
+  for (const double accuracy : {0.5, 0.9}) {
+    ASSERT_THAT(client_->AddTrial("s", {{"x", accuracy}}, {{{"accuracy", accuracy}}}), IsOk());
+  }
+  ASSERT_THAT(client_->DeleteTrial("s", TrialNumber(2)), IsOk());
+  ASSERT_OK_AND_ASSIGN(const auto left, client_->ListTrials("s"));
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].number, TrialNumber(1));
+  EXPECT_THAT(client_->GetTrial("s", TrialNumber(2)), StatusIs(absl::StatusCode::kNotFound));
+  ASSERT_OK_AND_ASSIGN(const Study finished, client_->FinishStudy("s", "good enough"));
+  EXPECT_EQ(finished.state, StudyState::kCompleted);
+  EXPECT_EQ(finished.reason, "good enough");
+  EXPECT_EQ(finished.best, TrialNumber(1));
+}
+
 // The server goes away and comes back at the same address: calls and streams go on.
 TEST_F(ClientTest, OutlivesARestartOfTheServer) {
   ASSERT_THAT(client_->CreateStudy(Spec("s")), IsOk());

@@ -66,6 +66,7 @@ std::vector<CallCase> Calls() {
       {"PauseStudy", Unary(&Stub::PauseStudy), study},
       {"ResumeStudy", Unary(&Stub::ResumeStudy), study},
       {"StopStudy", Unary(&Stub::StopStudy), study},
+      {"FinishStudy", Unary(&Stub::FinishStudy), study},
       {"ReplayStudy", Unary(&Stub::ReplayStudy), study},
       {"WatchStudy", Watch, study},
       {"ListTrials", Unary(&Stub::ListTrials), study, "parent"},
@@ -80,6 +81,7 @@ std::vector<CallCase> Calls() {
       {"FailTrial", Unary(&Stub::FailTrial), trial, "name", no_trial},
       {"MarkTrialInfeasible", Unary(&Stub::MarkTrialInfeasible), trial, "name", no_trial},
       {"StopTrial", Unary(&Stub::StopTrial), trial, "name", no_trial},
+      {"DeleteTrial", Unary(&Stub::DeleteTrial), trial, "name", no_trial},
       {"StreamTrialLogs", Logs, trial, "name", no_trial},
   };
 }

@@ -57,6 +57,13 @@ TEST_F(RetriedCallTest, StopsOnce) {
                   Text<v1::StopStudyRequest>("name: 'studies/s' reason: 'enough'"));
 }
 
+TEST_F(RetriedCallTest, FinishesOnce) {
+  CreateStudy("s");
+  Suggest("w");
+  ExpectOneEffect(&Stub::FinishStudy,
+                  Text<v1::FinishStudyRequest>("name: 'studies/s' reason: 'good enough'"));
+}
+
 TEST_F(RetriedCallTest, DeletesOneStudy) {
   CreateStudy("s");
   const auto request = Text<v1::DeleteStudyRequest>("name: 'studies/s' request_id: 'request-1'");
@@ -111,6 +118,13 @@ TEST_F(RetriedCallTest, StopsATrialOnce) {
   ExpectOneEffect(&Stub::StopTrial, request);
 }
 
+TEST_F(RetriedCallTest, DeletesATrialOnce) {
+  CreateStudy("s");
+  v1::DeleteTrialRequest request;
+  request.set_name(Suggest("w").name());
+  ExpectOneEffect(&Stub::DeleteTrial, request);
+}
+
 TEST_F(RetriedCallTest, RefusesAnIdThatAnotherCallUsed) {
   CreateStudy("s");
   Call(&Stub::PauseStudy, Text<v1::PauseStudyRequest>("name: 'studies/s' request_id: 'r'"));
@@ -118,6 +132,10 @@ TEST_F(RetriedCallTest, RefusesAnIdThatAnotherCallUsed) {
       &Stub::ResumeStudy, Text<v1::ResumeStudyRequest>("name: 'studies/s' request_id: 'r'"));
   EXPECT_THAT(status, testing::StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_EQ(GetReason(status), Reason::kRequestReused);
+  Call(&Stub::StopStudy, Text<v1::StopStudyRequest>("name: 'studies/s' request_id: 'q'"));
+  EXPECT_EQ(GetReason(Refusal(&Stub::FinishStudy,
+                              Text<v1::FinishStudyRequest>("name: 'studies/s' request_id: 'q'"))),
+            Reason::kRequestReused);
 }
 
 }  // namespace

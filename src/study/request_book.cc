@@ -41,12 +41,11 @@ struct VerbOf {
 };
 
 // The first event that tells says what the call was, but that suggesting creates trials before it leases them, that a client
-// thought lost has its lease renewed before it reports, and that a trial is stopped before it is deleted.
+// thought lost has its lease renewed before it reports, and that a trial is ended, somehow, before it is deleted.
 bool Refines(Verb known, Verb seen) {
-  if (known == Verb::kNone) return true;
+  if (known == Verb::kNone || seen == Verb::kDeleteTrial) return true;
   if (known == Verb::kAsk) return seen == Verb::kSuggest;
-  if (known == Verb::kSuggest) return seen == Verb::kReport || seen == Verb::kFinish;
-  return known == Verb::kStopTrial && seen == Verb::kDeleteTrial;
+  return known == Verb::kSuggest && (seen == Verb::kReport || seen == Verb::kFinish);
 }
 
 }  // namespace

@@ -125,6 +125,16 @@ TEST_F(RetriedCallTest, DeletesATrialOnce) {
   ExpectOneEffect(&Stub::DeleteTrial, request);
 }
 
+TEST_F(RetriedCallTest, DeletesATrialThatWasToldToStopOnce) {
+  CreateStudy("s");
+  v1::StopTrialRequest stop;
+  stop.set_name(Suggest("w").name());
+  Call(&Stub::StopTrial, stop);
+  v1::DeleteTrialRequest request;
+  request.set_name(stop.name());
+  ExpectOneEffect(&Stub::DeleteTrial, request);
+}
+
 TEST_F(RetriedCallTest, RefusesAnIdThatAnotherCallUsed) {
   CreateStudy("s");
   Call(&Stub::PauseStudy, Text<v1::PauseStudyRequest>("name: 'studies/s' request_id: 'r'"));

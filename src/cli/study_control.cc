@@ -1,4 +1,6 @@
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
@@ -27,24 +29,29 @@ absl::StatusOr<ExitCode> Report(Context& context, const v1::Study& message, std:
   return ExitCode::kOk;
 }
 
-absl::StatusOr<ExitCode> Pause(Context& context, const StudyArgs& args) {
+template <typename Request, typename Method>
+absl::StatusOr<ExitCode> Steer(Context& context,
+                               const std::string& study,
+                               Request request,
+                               Method method,
+                               std::string_view note) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  v1::PauseStudyRequest request;
-  request.set_name(wire::StudyResource(args.study));
+  request.set_name(wire::StudyResource(study));
   request.set_request_id(NewRequestId());
-  VERNIER_ASSIGN_OR_RETURN(const v1::Study study,
-                           connection.CallOn(args.study, &Stub::PauseStudy, request));
-  return Report(context, study, "; trials that run go on, no new ones start");
+  VERNIER_ASSIGN_OR_RETURN(const v1::Study message, connection.CallOn(study, method, request));
+  return Report(context, message, note);
+}
+
+absl::StatusOr<ExitCode> Pause(Context& context, const StudyArgs& args) {
+  return Steer(context,
+               args.study,
+               v1::PauseStudyRequest(),
+               &Stub::PauseStudy,
+               "; trials that run go on, no new ones start");
 }
 
 absl::StatusOr<ExitCode> Resume(Context& context, const StudyArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  v1::ResumeStudyRequest request;
-  request.set_name(wire::StudyResource(args.study));
-  request.set_request_id(NewRequestId());
-  VERNIER_ASSIGN_OR_RETURN(const v1::Study study,
-                           connection.CallOn(args.study, &Stub::ResumeStudy, request));
-  return Report(context, study, "");
+  return Steer(context, args.study, v1::ResumeStudyRequest(), &Stub::ResumeStudy, "");
 }
 
 struct EndArgs {
@@ -54,13 +61,9 @@ struct EndArgs {
 
 template <typename Request, typename Method>
 absl::StatusOr<ExitCode> End(Context& context, const EndArgs& args, Method method) {
-  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   Request request;
-  request.set_name(wire::StudyResource(args.study));
   request.set_reason(args.reason);
-  request.set_request_id(NewRequestId());
-  VERNIER_ASSIGN_OR_RETURN(const v1::Study study, connection.CallOn(args.study, method, request));
-  return Report(context, study, "");
+  return Steer(context, args.study, std::move(request), method, "");
 }
 
 absl::StatusOr<ExitCode> Stop(Context& context, const EndArgs& args) {

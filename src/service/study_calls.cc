@@ -118,60 +118,56 @@ grpc::Status StudyServiceImpl::DeleteStudy(grpc::ServerContext* context,
   });
 }
 
-grpc::Status StudyServiceImpl::PauseStudy(grpc::ServerContext* context,
-                                          const v1::PauseStudyRequest* request,
-                                          v1::Study* response) {
-  return Reply("PauseStudy", request->request_id(), [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
-    VERNIER_ASSIGN_OR_RETURN(
-        const Study study, parts_.studies.Pause(id, CallerOf(*context, {}, request->request_id())));
+template <typename Request, typename Change>
+grpc::Status StudyServiceImpl::SteerStudy(grpc::ServerContext* context,
+                                          std::string_view method,
+                                          const Request& request,
+                                          v1::Study* response,
+                                          Change change) {
+  return Reply(method, request.request_id(), [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request.name()));
+    VERNIER_ASSIGN_OR_RETURN(const Study study,
+                             change(id, CallerOf(*context, {}, request.request_id())));
     wire::EncodeStudy(study, response);
     parts_.changed();
     return absl::OkStatus();
   });
+}
+
+grpc::Status StudyServiceImpl::PauseStudy(grpc::ServerContext* context,
+                                          const v1::PauseStudyRequest* request,
+                                          v1::Study* response) {
+  return SteerStudy(
+      context, "PauseStudy", *request, response, [&](StudyId id, const Caller& caller) {
+        return parts_.studies.Pause(id, caller);
+      });
 }
 
 grpc::Status StudyServiceImpl::ResumeStudy(grpc::ServerContext* context,
                                            const v1::ResumeStudyRequest* request,
                                            v1::Study* response) {
-  return Reply("ResumeStudy", request->request_id(), [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
-    VERNIER_ASSIGN_OR_RETURN(
-        const Study study,
-        parts_.studies.Resume(id, CallerOf(*context, {}, request->request_id())));
-    wire::EncodeStudy(study, response);
-    parts_.changed();
-    return absl::OkStatus();
-  });
+  return SteerStudy(
+      context, "ResumeStudy", *request, response, [&](StudyId id, const Caller& caller) {
+        return parts_.studies.Resume(id, caller);
+      });
 }
 
 grpc::Status StudyServiceImpl::StopStudy(grpc::ServerContext* context,
                                          const v1::StopStudyRequest* request,
                                          v1::Study* response) {
-  return Reply("StopStudy", request->request_id(), [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
-    VERNIER_ASSIGN_OR_RETURN(
-        const Study study,
-        parts_.studies.Stop(id, request->reason(), CallerOf(*context, {}, request->request_id())));
-    wire::EncodeStudy(study, response);
-    parts_.changed();
-    return absl::OkStatus();
-  });
+  return SteerStudy(
+      context, "StopStudy", *request, response, [&](StudyId id, const Caller& caller) {
+        return parts_.studies.Stop(id, request->reason(), caller);
+      });
 }
 
 grpc::Status StudyServiceImpl::FinishStudy(grpc::ServerContext* context,
                                            const v1::FinishStudyRequest* request,
                                            v1::Study* response) {
-  return Reply("FinishStudy", request->request_id(), [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
-    VERNIER_ASSIGN_OR_RETURN(
-        const Study study,
-        parts_.studies.Finish(
-            id, request->reason(), CallerOf(*context, {}, request->request_id())));
-    wire::EncodeStudy(study, response);
-    parts_.changed();
-    return absl::OkStatus();
-  });
+  return SteerStudy(
+      context, "FinishStudy", *request, response, [&](StudyId id, const Caller& caller) {
+        return parts_.studies.Finish(id, request->reason(), caller);
+      });
 }
 
 grpc::Status StudyServiceImpl::ReplayStudy(grpc::ServerContext*,

@@ -147,6 +147,13 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   // Runs `work` and turns what it returns into what the client sees.
   template <typename Work>
   grpc::Status Reply(std::string_view method, std::string_view request_id, Work work);
+  // Changes the study that the request names by change(id, caller), and answers with it.
+  template <typename Request, typename Change>
+  grpc::Status SteerStudy(grpc::ServerContext* context,
+                          std::string_view method,
+                          const Request& request,
+                          v1::Study* response,
+                          Change change);
   // As Reply, for work that takes its time: not run if nobody waits for its answer any more (which other calls do not ask:
   // gRPC takes a while to say), and it gets a token that fires when the client goes away, the deadline passes or the server
   // shuts down.

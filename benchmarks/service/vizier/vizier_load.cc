@@ -1,7 +1,7 @@
 // Load for a server of vizier.VizierService, Vernier's or Vizier's own: N callers, each of which makes its next call when the
 // last one is answered. They share a connection, as the threads of a Vizier client do, and one thread drives them all, so
-// that as much of the host as can be is the server's. Prints one JSON object: for each kind of call how many a second the callers would get if they did
-// nothing else, its latencies, and the server's CPU time per call of all kinds.
+// that as much of the host as can be is the server's. Prints one JSON object: for each kind of call how many a second the
+// callers would get if they did nothing else, its latencies, and the server's CPU time per call of all kinds.
 //   create   CreateTrial, again and again
 //   cycle    SuggestTrials of a new trial by random search, then CompleteTrial
 //   complete CompleteTrial of trials that are held already, about in the order of their numbers

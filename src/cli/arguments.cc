@@ -10,6 +10,7 @@
 #include "fmt/ranges.h"
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
+#include "src/core/study_name.h"
 
 namespace vernier::cli {
 namespace {
@@ -24,10 +25,19 @@ std::optional<Number> Parse(const std::string& text) {
   return number;
 }
 
+CLI::Validator NameOfStudy() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        if (IsStudyName(text)) return std::string();
+        return fmt::format("must match ^[A-Za-z][A-Za-z0-9_-]{{0,127}}$, got '{}'", text);
+      },
+      "");
+}
+
 }  // namespace
 
 void AddStudyOption(CLI::App& command, std::string& study) {
-  command.add_option("STUDY", study, "Name of the study")->required();
+  command.add_option("STUDY", study, "Name of the study")->required()->check(NameOfStudy());
 }
 
 void AddTrialOptions(CLI::App& command, std::string& study, std::string& trial) {

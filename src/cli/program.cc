@@ -37,6 +37,7 @@ std::vector<std::string> KnownWords(const CLI::App& command, bool options) {
   }
   for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
     for (const CLI::Option* option : app->get_options()) {
+      if (app != &command && option == app->get_help_ptr()) continue;  // The command has its own.
       for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
     }
   }

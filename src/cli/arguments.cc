@@ -28,8 +28,7 @@ std::optional<Number> Parse(const std::string& text) {
 CLI::Validator NameOfStudy() {
   return CLI::Validator(
       [](const std::string& text) {
-        if (IsStudyName(text)) return std::string();
-        return fmt::format("must match ^[A-Za-z][A-Za-z0-9_-]{{0,127}}$, got '{}'", text);
+        return IsStudyName(text) ? std::string() : NotAStudyName(text);
       },
       "");
 }

@@ -29,8 +29,7 @@ bool IsNamePart(char c) { return IsLetter(c) || (c >= '0' && c <= '9') || c == '
 
 absl::Status CheckName(const std::string& name) {
   if (IsStudyName(name)) return absl::OkStatus();
-  return FieldError("study",
-                    fmt::format("must match ^[A-Za-z][A-Za-z0-9_-]{{0,127}}$, got '{}'", name));
+  return FieldError("study", NotAStudyName(name));
 }
 
 // Lower case is asked of ASCII letters only: other scripts are welcome.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
+
+#include "fmt/format.h"
 
 namespace vernier {
 
@@ -16,6 +19,11 @@ inline bool IsStudyName(std::string_view name) {
   };
   return !name.empty() && name.size() <= kMaxStudyName && is_letter(name.front()) &&
          std::all_of(name.begin(), name.end(), is_part);
+}
+
+// What to say of a name that is none.
+inline std::string NotAStudyName(std::string_view name) {
+  return fmt::format("must match ^[A-Za-z][A-Za-z0-9_-]{{0,127}}$, got '{}'", name);
 }
 
 }  // namespace vernier

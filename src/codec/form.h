@@ -194,19 +194,25 @@ bool IsEmpty(const std::map<Key, T>& values) {
 // --- structs, by their description ---
 class FieldWriter {
  public:
-  explicit FieldWriter(Json& object) : object_(object) {}
+  explicit FieldWriter(Json::object_t& object) : object_(object) {}
   template <typename T>
   void operator()(const char* key, const T& value) {
-    if (!IsEmpty(value)) object_[key] = Form<T>::Write(value);
+    if (!IsEmpty(value)) Add(key, value);
   }
   // Left out also where it has its default, as in everything written before there was such a field.
   template <typename T>
   void IfSet(const char* key, const T& value) {
-    if (value != T{}) object_[key] = Form<T>::Write(value);
+    if (value != T{}) Add(key, value);
   }
 
  private:
-  Json& object_;
+  // Keys differ: none needs to be looked for.
+  template <typename T>
+  void Add(const char* key, const T& value) {
+    object_.emplace_back(key, Form<T>::Write(value));
+  }
+
+  Json::object_t& object_;
 };
 
 class FieldReader {
@@ -233,9 +239,12 @@ class FieldReader {
 
 template <typename T>
 struct DescribedForm {
+  static constexpr std::size_t kFields = 24;  // As many as most have at most.
   static Json Write(const T& value) {
     Json object = Json::object();
-    FieldWriter visit(object);
+    auto& fields = object.get_ref<Json::object_t&>();
+    fields.reserve(kFields);
+    FieldWriter visit(fields);
     Describe(visit, value);
     return object;
   }

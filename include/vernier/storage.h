@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,9 @@ class PendingCommit {
   // Aborted: the study's last event was not `expected`, or an earlier pending commit of the study failed.
   // NotFound: the study was deleted.  InvalidArgument: its parts do not fit.  ResourceExhausted: disk full.  Unavailable: not written.
   virtual absl::Status Wait() = 0;
+  // Calls `told` with what Wait would return: once, from any thread, maybe before Then returns; it need not outlive Then.
+  // `told` must not block for long: whoever calls it may be writing for all. The store may start a thread for it.
+  virtual void Then(std::function<void(const absl::Status&)> told) = 0;
 };
 
 // Durable record of studies, trials and events.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,8 +63,9 @@ struct ReplayReport {
 // The rules of studies and trials over a Storage: the state machines of ARCHITECTURE.md, budgets, leases, suggestions,
 // early stopping, replay. Every change is one commit of events.
 //
-// Thread-safe; starts no thread. Durability: a call that returned OK is durable. All changes of a store must go through
-// one Studies object at a time. Suggestions are computed outside every lock, one at a time for each study.
+// Thread-safe; starts no thread. Durability: a call that returned OK, or that told its OnTrial a trial, is durable. All
+// changes of a store must go through one Studies object at a time. Suggestions are computed outside every lock, one at a
+// time for each study.
 // Errors of every call: NotFound (kStudyNotFound, kTrialNotFound); FailedPrecondition (kIllegalTransition,
 // kTrialFinished, kStudyNotActive); Unavailable or ResourceExhausted: the store could not be written, nothing changed.
 class Studies {
@@ -133,6 +135,13 @@ class Studies {
   virtual absl::StatusOr<Trial> AddTrial(StudyId id,
                                          const TrialAddition& addition,
                                          const Caller& caller) = 0;
+  // Gets what a call would have returned: once, from any thread, maybe before the call returns. Must not block for long.
+  using OnTrial = std::function<void(absl::StatusOr<Trial>)>;
+  // The same without waiting for the disk, nor for a suggestion that is being computed.
+  virtual void AddTrial(StudyId id,
+                        TrialAddition addition,
+                        const Caller& caller,
+                        OnTrial added) = 0;
   // As if it had never been, for users and for the algorithm; its number is not used again. Of a study that clients drive
   // it may be in any state.  FailedPrecondition: the study runs its own job and the trial has not ended.
   virtual absl::Status DeleteTrial(TrialId id, const Caller& caller) = 0;
@@ -159,6 +168,12 @@ class Studies {
                                          const Measurement& last,
                                          const std::optional<LeaseToken>& lease,
                                          const Caller& caller) = 0;
+  // The same without waiting for the disk.
+  virtual void Complete(TrialId id,
+                        const Measurement& last,
+                        const std::optional<LeaseToken>& lease,
+                        const Caller& caller,
+                        OnTrial completed) = 0;
   virtual absl::StatusOr<Trial> Fail(TrialId id,
                                      FailureClass failure,
                                      std::string_view message,
@@ -170,6 +185,13 @@ class Studies {
                                                const Measurement& last,
                                                const std::optional<LeaseToken>& lease,
                                                const Caller& caller) = 0;
+  // The same without waiting for the disk.
+  virtual void MarkInfeasible(TrialId id,
+                              std::string_view message,
+                              const Measurement& last,
+                              const std::optional<LeaseToken>& lease,
+                              const Caller& caller,
+                              OnTrial ended) = 0;
   // A user's wish: a waiting trial is cancelled at once, a running one goes to STOPPING.
   virtual absl::StatusOr<Trial> StopTrial(TrialId id,
                                           std::string_view reason,

@@ -136,11 +136,16 @@ absl::StatusOr<LiveStudy::Ticket> LiveStudy::Begin(const Caller& caller, Decide 
   return BeginLocked(caller, decide);
 }
 
-absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginCreation(const Caller& caller, Decide decide) {
-  absl::MutexLock lock(&mu_);
-  mu_.Await(absl::Condition(
-      +[](bool* taken) { return !*taken; }, &slot_taken_));
-  return BeginLocked(caller, decide);
+void LiveStudy::Begin(Creation creation) {
+  absl::StatusOr<Ticket> ticket;
+  {
+    absl::MutexLock lock(&mu_);
+    // Before the look at the slot, since it may give up the lock; what goes wrong here, BeginLocked meets again.
+    Load().IgnoreError();
+    if (slot_taken_) return creations_.push_back(std::move(creation));
+    ticket = BeginLocked(creation.caller, creation.decide);
+  }
+  creation.begun(std::move(ticket));
 }
 
 absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginLocked(const Caller& caller, Decide decide) {
@@ -159,13 +164,23 @@ absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginLocked(const Caller& caller, D
 
 absl::Status LiveStudy::Finish(const Ticket& ticket) {
   if (ticket.commit == nullptr) return absl::OkStatus();
-  const absl::Status stored = ticket.commit->Wait();
+  return Learn(ticket.commit->Wait(), ticket.last, ticket.generation);
+}
+
+void LiveStudy::Finish(const Ticket& ticket, std::function<void(const absl::Status&)> finished) {
+  if (ticket.commit == nullptr) return finished(absl::OkStatus());
+  ticket.commit->Then(
+      [this, last = ticket.last, generation = ticket.generation, finished = std::move(finished)](
+          const absl::Status& stored) { finished(Learn(stored, last, generation)); });
+}
+
+absl::Status LiveStudy::Learn(const absl::Status& stored, EventSeq last, std::uint64_t generation) {
   absl::MutexLock lock(&mu_);
   if (stored.ok()) {
-    durable_ = std::max(durable_, ticket.last);
+    durable_ = std::max(durable_, last);
     return absl::OkStatus();
   }
-  if (ticket.generation == generation_) Discard();
+  if (generation == generation_) Discard();
   return Refusal(stored);
 }
 
@@ -190,8 +205,19 @@ absl::Status LiveStudy::AcquireSlot(const std::stop_token& stop) {
 }
 
 void LiveStudy::ReleaseSlot() {
-  absl::MutexLock lock(&mu_);
-  slot_taken_ = false;
+  std::vector<std::pair<Creation, absl::StatusOr<Ticket>>> begun;
+  {
+    absl::MutexLock lock(&mu_);
+    // The slot stays taken meanwhile, since to begin may give up the lock to load the study.
+    while (!creations_.empty()) {
+      for (Creation& creation : std::exchange(creations_, {})) {
+        absl::StatusOr<Ticket> ticket = BeginLocked(creation.caller, creation.decide);
+        begun.emplace_back(std::move(creation), std::move(ticket));
+      }
+    }
+    slot_taken_ = false;
+  }
+  for (auto& [creation, ticket] : begun) creation.begun(std::move(ticket));
 }
 
 bool LiveStudy::WaitForEvents(EventSeq after, absl::Duration timeout, const std::stop_token& stop) {

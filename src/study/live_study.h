@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
@@ -70,9 +72,19 @@ class LiveStudy {
   };
   // Change in two halves, for those who let something go between them.
   absl::StatusOr<Ticket> Begin(const Caller& caller, Decide decide);
-  // Begin for a change that creates trials by itself: once nobody has the slot.
-  absl::StatusOr<Ticket> BeginCreation(const Caller& caller, Decide decide);
   absl::Status Finish(const Ticket& ticket);
+  // Finish that returns at once: `finished` is called once, from any thread, maybe before this returns. The study must
+  // live until then.
+  void Finish(const Ticket& ticket, std::function<void(const absl::Status&)> finished);
+
+  // A change that creates trials by itself. It begins once nobody has the slot: at once, or by whoever releases it; then
+  // `begun` gets what Begin would return, outside the lock.
+  struct Creation {
+    Caller caller;
+    std::function<absl::Status(Draft&, Transient&)> decide;
+    std::function<void(absl::StatusOr<Ticket>)> begun;
+  };
+  void Begin(Creation creation);
 
   // The right to create trials: of one caller at a time, so that the number of the next trial stays reserved while its
   // point is computed.  Cancelled: `stop` fired.
@@ -93,6 +105,8 @@ class LiveStudy {
   Ticket LastTicket() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::StatusOr<Ticket> BeginLocked(const Caller& caller, Decide decide)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What became of a change. Returns what Finish does.
+  absl::Status Learn(const absl::Status& stored, EventSeq last, std::uint64_t generation);
   void Discard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Gone() const;
   absl::Status Refusal(const absl::Status& status) const;
@@ -112,6 +126,7 @@ class LiveStudy {
   std::uint64_t generation_ ABSL_GUARDED_BY(mu_) = 0;  // Of the fold.
   bool loading_ ABSL_GUARDED_BY(mu_) = false;
   bool slot_taken_ ABSL_GUARDED_BY(mu_) = false;
+  std::vector<Creation> creations_ ABSL_GUARDED_BY(mu_);  // That wait for the slot.
   bool barred_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -192,7 +192,23 @@ absl::StatusOr<Trial> StudiesImpl::Complete(TrialId id,
                                             const Measurement& last,
                                             const std::optional<LeaseToken>& lease,
                                             const Caller& caller) {
-  return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+  return FinishChange(BeginCompletion(id, last, lease, caller));
+}
+
+void StudiesImpl::Complete(TrialId id,
+                           const Measurement& last,
+                           const std::optional<LeaseToken>& lease,
+                           const Caller& caller,
+                           OnTrial completed) {
+  FinishChange(BeginCompletion(id, last, lease, caller), std::move(completed));
+}
+
+absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
+    TrialId id,
+    const Measurement& last,
+    const std::optional<LeaseToken>& lease,
+    const Caller& caller) {
+  return BeginTrialChange(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(
         const bool repeated,
         IsRepeated(draft,
@@ -218,14 +234,15 @@ absl::StatusOr<Trial> StudiesImpl::Complete(TrialId id,
   });
 }
 
-absl::StatusOr<Trial> StudiesImpl::EndInVain(TrialId id,
-                                             TrialState end,
-                                             FailureClass failure,
-                                             std::string_view message,
-                                             const Measurement& last,
-                                             const std::optional<LeaseToken>& lease,
-                                             const Caller& caller) {
-  return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginVainEnd(
+    TrialId id,
+    TrialState end,
+    FailureClass failure,
+    std::string_view message,
+    const Measurement& last,
+    const std::optional<LeaseToken>& lease,
+    const Caller& caller) {
+  return BeginTrialChange(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const bool repeated,
                              IsRepeated(draft, id.number, {}, {end, TrialState::kCancelled}));
     if (repeated) return absl::OkStatus();
@@ -241,7 +258,8 @@ absl::StatusOr<Trial> StudiesImpl::Fail(TrialId id,
                                         std::string_view message,
                                         const std::optional<LeaseToken>& lease,
                                         const Caller& caller) {
-  return EndInVain(id, TrialState::kFailed, failure, message, Measurement(), lease, caller);
+  return FinishChange(
+      BeginVainEnd(id, TrialState::kFailed, failure, message, Measurement(), lease, caller));
 }
 
 absl::StatusOr<Trial> StudiesImpl::MarkInfeasible(TrialId id,
@@ -249,8 +267,20 @@ absl::StatusOr<Trial> StudiesImpl::MarkInfeasible(TrialId id,
                                                   const Measurement& last,
                                                   const std::optional<LeaseToken>& lease,
                                                   const Caller& caller) {
-  return EndInVain(
-      id, TrialState::kInfeasible, FailureClass::kInfeasible, message, last, lease, caller);
+  return FinishChange(BeginVainEnd(
+      id, TrialState::kInfeasible, FailureClass::kInfeasible, message, last, lease, caller));
+}
+
+void StudiesImpl::MarkInfeasible(TrialId id,
+                                 std::string_view message,
+                                 const Measurement& last,
+                                 const std::optional<LeaseToken>& lease,
+                                 const Caller& caller,
+                                 OnTrial ended) {
+  FinishChange(
+      BeginVainEnd(
+          id, TrialState::kInfeasible, FailureClass::kInfeasible, message, last, lease, caller),
+      std::move(ended));
 }
 
 }  // namespace vernier::study

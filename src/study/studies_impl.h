@@ -51,6 +51,7 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Trial> AddTrial(StudyId id,
                                  const TrialAddition& addition,
                                  const Caller& caller) override;
+  void AddTrial(StudyId id, TrialAddition addition, const Caller& caller, OnTrial added) override;
   absl::Status DeleteTrial(TrialId id, const Caller& caller) override;
   absl::StatusOr<Trial> StopTrial(TrialId id,
                                   std::string_view reason,
@@ -84,6 +85,11 @@ class StudiesImpl final : public Studies {
                                  const Measurement& last,
                                  const std::optional<LeaseToken>& lease,
                                  const Caller& caller) override;
+  void Complete(TrialId id,
+                const Measurement& last,
+                const std::optional<LeaseToken>& lease,
+                const Caller& caller,
+                OnTrial completed) override;
   absl::StatusOr<Trial> Fail(TrialId id,
                              FailureClass failure,
                              std::string_view message,
@@ -94,6 +100,12 @@ class StudiesImpl final : public Studies {
                                        const Measurement& last,
                                        const std::optional<LeaseToken>& lease,
                                        const Caller& caller) override;
+  void MarkInfeasible(TrialId id,
+                      std::string_view message,
+                      const Measurement& last,
+                      const std::optional<LeaseToken>& lease,
+                      const Caller& caller,
+                      OnTrial ended) override;
 
   // engine_moves.cc
   absl::StatusOr<Trial> Move(TrialId id,
@@ -132,14 +144,34 @@ class StudiesImpl final : public Studies {
                             const Caller& caller);
   absl::StatusOr<Study> ChangeStudy(StudyId id, const Caller& caller, LiveStudy::Decide decide);
   absl::StatusOr<Trial> ChangeTrial(TrialId id, const Caller& caller, LiveStudy::Decide decide);
+  // A change that is in line, and what the trial is after it.
+  struct TrialChange {
+    Live study;
+    LiveStudy::Ticket ticket;
+    Trial trial;
+  };
+  absl::StatusOr<TrialChange> BeginTrialChange(TrialId id,
+                                               const Caller& caller,
+                                               LiveStudy::Decide decide);
+  // Once the next number is not reserved for a suggestion that is being computed.
+  void BeginAddition(StudyId id,
+                     TrialAddition addition,
+                     const Caller& caller,
+                     std::function<void(absl::StatusOr<TrialChange>)> begun);
+  absl::StatusOr<TrialChange> BeginCompletion(TrialId id,
+                                              const Measurement& last,
+                                              const std::optional<LeaseToken>& lease,
+                                              const Caller& caller);
   // Ends a trial in a state that counts for nothing; one that was told to stop is CANCELLED.
-  absl::StatusOr<Trial> EndInVain(TrialId id,
-                                  TrialState end,
-                                  FailureClass failure,
-                                  std::string_view message,
-                                  const Measurement& last,
-                                  const std::optional<LeaseToken>& lease,
-                                  const Caller& caller);
+  absl::StatusOr<TrialChange> BeginVainEnd(TrialId id,
+                                           TrialState end,
+                                           FailureClass failure,
+                                           std::string_view message,
+                                           const Measurement& last,
+                                           const std::optional<LeaseToken>& lease,
+                                           const Caller& caller);
+  static absl::StatusOr<Trial> FinishChange(absl::StatusOr<TrialChange> change);
+  static void FinishChange(absl::StatusOr<TrialChange> change, OnTrial finished);
 
   // One creation or deletion at a time, so that a request repeated at once is seen.
   class Turn {

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <memory>
 #include <utility>
 
+#include "absl/synchronization/notification.h"
 #include "src/core/status.h"
 #include "src/study/studies_impl.h"
 
@@ -56,6 +58,42 @@ SuggestionRecord UserSuggestion(const Study& study) {
   return record;
 }
 
+// `answer`: the trial that was added, now or by the same request before.
+absl::Status AddUsersTrial(const TrialAddition& addition,
+                           const Caller& caller,
+                           Draft& draft,
+                           Transient& transient,
+                           Trial& answer) {
+  const StudyFold& fold = draft.fold();
+  TrialAddition typed = addition;
+  typed.point = fold.header().spec.space.InKind(addition.point);
+  VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                           FindRequest(fold, caller, Verb::kAddTrial));
+  if (repeated != nullptr) {
+    answer = Shown(draft.trial(repeated->trials.front()), transient);
+    return answer.point == typed.point ? absl::OkStatus() : RequestReused(caller);
+  }
+  VERNIER_RETURN_IF_ERROR(CheckAddition(fold, typed, draft.now()));
+  const TrialNumber number(static_cast<std::int64_t>(fold.rows().size()) + 1);
+  draft.Add(TrialCreated{.trial = number,
+                         .point = std::move(typed.point),
+                         .suggestion = UserSuggestion(draft.study()),
+                         .optimizer_state = ""});
+  if (!addition.metadata.empty()) {
+    draft.Add(MetadataChanged{.values = {.study = {}, .trials = {{number, addition.metadata}}}});
+  }
+  for (const Measurement& measurement : addition.measurements) {
+    draft.Add(MeasurementReported{
+        .trial = number, .measurement = Completed(measurement, draft.trial(number), draft.now())});
+  }
+  if (addition.last.has_value() || addition.infeasible.has_value()) {
+    AddTrialTriedElsewhere(draft, number, addition);
+  }
+  Settle(draft, transient);
+  answer = draft.trial(number);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Trial Shown(const Trial& trial, const Transient& transient) {
@@ -70,17 +108,43 @@ Trial Shown(const Trial& trial, const Transient& transient) {
 absl::StatusOr<Trial> StudiesImpl::ChangeTrial(TrialId id,
                                                const Caller& caller,
                                                LiveStudy::Decide decide) {
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
-  Trial answer;
-  const auto change = [&](Draft& draft, Transient& transient) -> absl::Status {
+  return FinishChange(BeginTrialChange(id, caller, decide));
+}
+
+absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginTrialChange(TrialId id,
+                                                                       const Caller& caller,
+                                                                       LiveStudy::Decide decide) {
+  TrialChange change;
+  VERNIER_ASSIGN_OR_RETURN(change.study, Find(id.study));
+  const auto decide_all = [&](Draft& draft, Transient& transient) -> absl::Status {
     VERNIER_RETURN_IF_ERROR(CheckTrial(draft.fold(), id.number));
     VERNIER_RETURN_IF_ERROR(decide(draft, transient));
     if (!draft.empty()) Settle(draft, transient);
-    answer = Shown(draft.trial(id.number), transient);
+    change.trial = Shown(draft.trial(id.number), transient);
     return absl::OkStatus();
   };
-  VERNIER_RETURN_IF_ERROR(live->Change(caller, change));
-  return answer;
+  VERNIER_ASSIGN_OR_RETURN(change.ticket, change.study->Begin(caller, decide_all));
+  return change;
+}
+
+absl::StatusOr<Trial> StudiesImpl::FinishChange(absl::StatusOr<TrialChange> change) {
+  VERNIER_RETURN_IF_ERROR(change.status());
+  VERNIER_RETURN_IF_ERROR(change->study->Finish(change->ticket));
+  return std::move(change->trial);
+}
+
+void StudiesImpl::FinishChange(absl::StatusOr<TrialChange> change, OnTrial finished) {
+  if (!change.ok()) return finished(change.status());
+  LiveStudy& study = *change->study;
+  const LiveStudy::Ticket ticket = std::move(change->ticket);
+  study.Finish(ticket,
+               // With the study, which lives until then.
+               [study = std::move(change->study),
+                trial = std::move(change->trial),
+                finished = std::move(finished)](const absl::Status& stored) mutable {
+                 if (!stored.ok()) return finished(stored);
+                 finished(std::move(trial));
+               });
 }
 
 absl::StatusOr<Trial> StudiesImpl::GetTrial(TrialId id) const {
@@ -118,43 +182,49 @@ absl::StatusOr<std::vector<Measurement>> StudiesImpl::ListMeasurements(TrialId i
 absl::StatusOr<Trial> StudiesImpl::AddTrial(StudyId id,
                                             const TrialAddition& addition,
                                             const Caller& caller) {
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
-  Trial answer;
-  const auto add = [&](Draft& draft, Transient& transient) -> absl::Status {
-    const StudyFold& fold = draft.fold();
-    TrialAddition typed = addition;
-    typed.point = fold.header().spec.space.InKind(addition.point);
-    VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
-                             FindRequest(fold, caller, Verb::kAddTrial));
-    if (repeated != nullptr) {
-      answer = Shown(draft.trial(repeated->trials.front()), transient);
-      return answer.point == typed.point ? absl::OkStatus() : RequestReused(caller);
-    }
-    VERNIER_RETURN_IF_ERROR(CheckAddition(fold, typed, draft.now()));
-    const TrialNumber number(static_cast<std::int64_t>(fold.rows().size()) + 1);
-    draft.Add(TrialCreated{.trial = number,
-                           .point = std::move(typed.point),
-                           .suggestion = UserSuggestion(draft.study()),
-                           .optimizer_state = ""});
-    if (!addition.metadata.empty()) {
-      draft.Add(MetadataChanged{.values = {.study = {}, .trials = {{number, addition.metadata}}}});
-    }
-    for (const Measurement& measurement : addition.measurements) {
-      draft.Add(MeasurementReported{
-          .trial = number,
-          .measurement = Completed(measurement, draft.trial(number), draft.now())});
-    }
-    if (addition.last.has_value() || addition.infeasible.has_value()) {
-      AddTrialTriedElsewhere(draft, number, addition);
-    }
-    Settle(draft, transient);
-    answer = draft.trial(number);
-    return absl::OkStatus();
-  };
-  // The next number may be reserved for a suggestion that is being computed.
-  VERNIER_ASSIGN_OR_RETURN(const LiveStudy::Ticket ticket, live->BeginCreation(caller, add));
-  VERNIER_RETURN_IF_ERROR(live->Finish(ticket));
-  return answer;
+  absl::StatusOr<TrialChange> change;
+  absl::Notification begun;
+  BeginAddition(id, addition, caller, [&](absl::StatusOr<TrialChange> addition_begun) {
+    change = std::move(addition_begun);
+    begun.Notify();
+  });
+  begun.WaitForNotification();
+  return FinishChange(std::move(change));
+}
+
+void StudiesImpl::AddTrial(StudyId id,
+                           TrialAddition addition,
+                           const Caller& caller,
+                           OnTrial added) {
+  BeginAddition(id,
+                std::move(addition),
+                caller,
+                [added = std::move(added)](absl::StatusOr<TrialChange> change) {
+                  FinishChange(std::move(change), added);
+                });
+}
+
+void StudiesImpl::BeginAddition(StudyId id,
+                                TrialAddition addition,
+                                const Caller& caller,
+                                std::function<void(absl::StatusOr<TrialChange>)> begun) {
+  absl::StatusOr<Live> study = Find(id);
+  if (!study.ok()) return begun(study.status());
+  LiveStudy& live = **study;
+  auto change = std::make_shared<TrialChange>();  // Shared by the two halves of the creation.
+  change->study = *std::move(study);
+  live.Begin(LiveStudy::Creation{
+      .caller = caller,
+      .decide =
+          [change, caller, addition = std::move(addition)](Draft& draft, Transient& transient) {
+            return AddUsersTrial(addition, caller, draft, transient, change->trial);
+          },
+      .begun =
+          [change, begun = std::move(begun)](absl::StatusOr<LiveStudy::Ticket> ticket) {
+            if (!ticket.ok()) return begun(ticket.status());
+            change->ticket = *std::move(ticket);
+            begun(std::move(*change));
+          }});
 }
 
 absl::Status StudiesImpl::DeleteTrial(TrialId id, const Caller& caller) {

@@ -4,6 +4,8 @@
 #include <thread>
 #include <vector>
 
+#include "absl/synchronization/blocking_counter.h"
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/storage/sqlite/sqlite_storage.h"
@@ -285,6 +287,50 @@ TEST_P(StorageContract, WaitMayBeCalledAgain) {
   const auto commit = storage().Begin(TrialCommit(Create("a")));
   EXPECT_THAT(commit->Wait(), IsOk());
   EXPECT_THAT(commit->Wait(), IsOk());
+}
+
+TEST_P(StorageContract, WhoDoesNotWaitIsTold) {
+  Study study = Create("a");
+  constexpr int kCommits = 10;
+  absl::BlockingCounter told(kCommits);
+  std::vector<absl::Status> stored(kCommits, absl::UnknownError("not told"));
+  for (absl::Status& status : stored) {
+    const Commit commit = TrialCommit(study);
+    study = commit.header;
+    // What was given to Then is kept though the pending commit goes.
+    storage().Begin(commit)->Then([&](const absl::Status& came_to) {
+      status = came_to;
+      told.DecrementCount();
+    });
+  }
+  told.Wait();
+  for (const absl::Status& status : stored) EXPECT_THAT(status, IsOk());
+  ASSERT_OK_AND_ASSIGN(const Study read, storage().GetStudy(study.id));
+  EXPECT_EQ(read, study);
+}
+
+TEST_P(StorageContract, WhoDoesNotWaitIsToldOfRefusals) {
+  const Study study = Create("a");
+  Commit wrong = TrialCommit(study);
+  wrong.expected = EventSeq(7);
+  wrong.events.front().seq = EventSeq(8);
+  wrong.header.last_event = EventSeq(8);
+  absl::Notification failed_told;
+  absl::Notification behind_told;
+  const auto failed = storage().Begin(wrong);
+  const auto behind = storage().Begin(TrialCommit(study));
+  behind->Then([&](const absl::Status& status) {
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kAborted, HasSubstr("before")));
+    behind_told.Notify();
+  });
+  behind_told.WaitForNotification();
+  failed->Then([&](const absl::Status& status) {
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kAborted));
+    failed_told.Notify();
+  });
+  failed_told.WaitForNotification();
+  EXPECT_THAT(behind->Wait(), StatusIs(absl::StatusCode::kAborted));
+  EXPECT_THAT(storage().Begin(TrialCommit(study))->Wait(), IsOk());
 }
 
 TEST_P(StorageContract, ACommitNobodyWaitsForIsMadeBeforeTheNext) {

@@ -1,9 +1,11 @@
+#include <atomic>
 #include <barrier>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/storage/sqlite/sqlite_storage.h"
@@ -82,6 +84,55 @@ TEST_F(GroupCommit, ThreadsThatCommitTogetherShareTransactions) {
   EXPECT_EQ(Since(before).writes, kThreads * kRounds);
   EXPECT_EQ(Since(before).transactions, kRounds);  // The first to wait takes the whole round.
   for (const Study& study : studies) EXPECT_THAT(CheckConsistent(*store_, study.id), IsOk());
+}
+
+TEST_F(GroupCommit, SomeWaitAndOthersAreTold) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 50;
+  std::vector<Study> studies;
+  for (int t = 0; t < kThreads; ++t) studies.push_back(Create("s" + std::to_string(t)));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      Study& study = studies[static_cast<std::size_t>(t)];
+      for (int round = 0; round < kRounds; ++round) {
+        const Commit commit = TrialCommit(study);
+        study = commit.header;
+        const auto pending = store_->Begin(commit);
+        if ((round + t) % 2 == 0) {
+          EXPECT_THAT(pending->Wait(), IsOk());
+          continue;
+        }
+        absl::Notification told;
+        pending->Then([&told](const absl::Status& status) {
+          EXPECT_THAT(status, IsOk());
+          told.Notify();
+        });
+        told.WaitForNotification();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Study& study : studies) {
+    EXPECT_EQ(store_->GetStudy(study.id).value(), study);
+    EXPECT_THAT(CheckConsistent(*store_, study.id), IsOk());
+  }
+}
+
+TEST_F(GroupCommit, WhatIsInLineAtTheEndIsWrittenAndTold) {
+  Study study = Create("a");
+  std::atomic<int> told = 0;
+  constexpr int kCommits = 20;
+  for (int i = 0; i < kCommits; ++i) {
+    const Commit commit = TrialCommit(study);
+    study = commit.header;
+    store_->Begin(commit)->Then([&told](const absl::Status& status) {
+      EXPECT_THAT(status, IsOk());
+      ++told;
+    });
+  }
+  store_.reset();
+  EXPECT_EQ(told, kCommits);
 }
 
 TEST_F(GroupCommit, ARefusedCommitLeavesTheOthersOfItsTransaction) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -35,8 +37,13 @@ class FaultStorage final : public Storage {
   }
   // From now on nobody learns what became of a commit, until it is `false`.
   void Hold(bool held) {
-    const absl::MutexLock lock(&mutex_);
-    held_ = held;
+    std::vector<std::function<void()>> listeners;
+    {
+      const absl::MutexLock lock(&mutex_);
+      held_ = held;
+      if (!held) listeners.swap(listeners_);
+    }
+    for (const auto& ask : listeners) ask();
   }
   // Until so many commits were put in line.
   void AwaitCommits(int count) {
@@ -102,6 +109,7 @@ class FaultStorage final : public Storage {
    public:
     explicit Refused(absl::Status status) : status_(std::move(status)) {}
     absl::Status Wait() override { return status_; }
+    void Then(std::function<void(const absl::Status&)> told) override { told(status_); }
 
    private:
     const absl::Status status_;
@@ -118,10 +126,19 @@ class FaultStorage final : public Storage {
       storage_.mutex_.Unlock();
       return pending_->Wait();
     }
+    void Then(std::function<void(const absl::Status&)> told) override {
+      auto ask = [pending = pending_, told = std::move(told)] { pending->Then(told); };
+      {
+        const absl::MutexLock lock(&storage_.mutex_);
+        if (storage_.held_) return storage_.listeners_.push_back(std::move(ask));
+      }
+      ask();
+    }
 
    private:
     FaultStorage& storage_;
-    const std::unique_ptr<PendingCommit> pending_;
+    const std::shared_ptr<PendingCommit>
+        pending_;  // Shared with those who are told once nothing is held.
   };
 
   // What the next write is told.
@@ -143,6 +160,7 @@ class FaultStorage final : public Storage {
   int passes_ ABSL_GUARDED_BY(mutex_) = 0;
   int failures_ ABSL_GUARDED_BY(mutex_) = 0;
   bool held_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::function<void()>> listeners_ ABSL_GUARDED_BY(mutex_);
   std::atomic<int> refused_ = 0;
   std::atomic<int> commits_ = 0;
 };

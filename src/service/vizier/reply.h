@@ -21,9 +21,28 @@ namespace vernier::vizier {
 
 template <typename Work>
 grpc::Status VizierServiceImpl::Reply(std::string_view method, Work work) const {
-  const absl::Status status = work();
-  if (status.ok()) return grpc::Status::OK;
-  return service::ToWireStatus(status, method, parts_.call_ids.Next());
+  return ReplyOf(work(), method);
+}
+
+template <typename Work>
+grpc::ServerUnaryReactor* VizierServiceImpl::ReplyLater(grpc::CallbackServerContext* context,
+                                                        std::string_view method,
+                                                        const absl::StatusOr<StudyName>& study,
+                                                        Work work) {
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  const auto serve = [this, reactor, method, work] {
+    const Answer answer = [this, reactor, method](const absl::Status& status) {
+      reactor->Finish(ReplyOf(status, method));
+    };
+    const absl::Status begun = work(answer);
+    if (!begun.ok()) answer(begun);
+  };
+  if (!study.ok() || IsAtHand(*study)) {
+    serve();
+  } else {
+    side_threads_.Run(serve);
+  }
+  return reactor;
 }
 
 // A client takes replies of 4 MiB unless it says otherwise; a little is left for what surrounds the rows.

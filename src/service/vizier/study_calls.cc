@@ -42,12 +42,24 @@ absl::StatusOr<Study> VizierServiceImpl::FindStudy(std::string_view field,
   return NoStudy(name);
 }
 
+grpc::Status VizierServiceImpl::ReplyOf(const absl::Status& status, std::string_view method) const {
+  if (status.ok()) return grpc::Status::OK;
+  return service::ToWireStatus(status, method, parts_.call_ids.Next());
+}
+
+std::shared_ptr<const TrialCodec> VizierServiceImpl::CodecAtHand(StudyId id) const {
+  const absl::MutexLock lock(&mu_);
+  const auto known = codecs_.find(id);
+  return known == codecs_.end() ? nullptr : known->second;
+}
+
+bool VizierServiceImpl::IsAtHand(const StudyName& name) const {
+  const absl::StatusOr<StudyId> id = parts_.studies.FindStudyId(StoredName(name));
+  return !id.ok() || CodecAtHand(*id) != nullptr;
+}
+
 absl::StatusOr<std::shared_ptr<const TrialCodec>> VizierServiceImpl::CodecOf(StudyId id) {
-  {
-    const absl::MutexLock lock(&mu_);
-    const auto known = codecs_.find(id);
-    if (known != codecs_.end()) return known->second;
-  }
+  if (auto known = CodecAtHand(id)) return known;
   VERNIER_ASSIGN_OR_RETURN(auto definition, parts_.studies.GetDefinition(id));
   auto codec = std::make_shared<const TrialCodec>(std::move(definition));
   const absl::MutexLock lock(&mu_);

@@ -35,6 +35,11 @@ absl::Status CheckHeld(const Trial& trial) {
       IsFinished(trial.state) ? Reason::kTrialFinished : Reason::kIllegalTransition);
 }
 
+absl::StatusOr<StudyName> StudyOf(const absl::StatusOr<TrialName>& trial) {
+  VERNIER_RETURN_IF_ERROR(trial.status());
+  return trial->study;
+}
+
 bool IsVain(const Trial& trial) {
   return IsFinished(trial.state) && trial.state != TrialState::kCompleted;
 }
@@ -44,6 +49,10 @@ bool IsVain(const Trial& trial) {
 absl::StatusOr<VizierServiceImpl::Found> VizierServiceImpl::FindTrial(std::string_view field,
                                                                       const std::string& resource) {
   VERNIER_ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(field, resource));
+  return FindTrial(name);
+}
+
+absl::StatusOr<VizierServiceImpl::Found> VizierServiceImpl::FindTrial(const TrialName& name) {
   VERNIER_ASSIGN_OR_RETURN(Known study, FindKnown(name.study));
   VERNIER_ASSIGN_OR_RETURN(Trial trial, parts_.studies.GetTrial({study.id, name.number}));
   return Found{.study = std::move(study), .trial = std::move(trial)};
@@ -59,6 +68,16 @@ absl::Status VizierServiceImpl::EncodeTrial(const Known& study,
   }
   study.codec->Encode(trial, measurements, out);
   return absl::OkStatus();
+}
+
+void VizierServiceImpl::AnswerTrial(const Known& study,
+                                    const absl::StatusOr<Trial>& trial,
+                                    ::vizier::Trial* response,
+                                    const Answer& answer) {
+  if (!trial.ok()) return answer(trial.status());
+  if (trial->measurements == 0) return answer(EncodeTrial(study, *trial, response));
+  side_threads_.Run(
+      [this, study, trial, response, answer] { answer(EncodeTrial(study, *trial, response)); });
 }
 
 grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
@@ -128,19 +147,26 @@ grpc::Status VizierServiceImpl::GetOperation(
   });
 }
 
-grpc::Status VizierServiceImpl::CreateTrial(grpc::ServerContext*,
-                                            const ::vizier::CreateTrialRequest* request,
-                                            ::vizier::Trial* response) {
-  return Reply("vizier.CreateTrial", [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown("parent", request->parent()));
+grpc::ServerUnaryReactor* VizierServiceImpl::CreateTrial(
+    grpc::CallbackServerContext* context,
+    const ::vizier::CreateTrialRequest* request,
+    ::vizier::Trial* response) {
+  const absl::StatusOr<StudyName> name = ParseStudyName("parent", request->parent());
+  const auto create = [this, name, request, response](const Answer& answer) -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(name.status());
+    VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown(*name));
     VERNIER_ASSIGN_OR_RETURN(TrialAddition addition, study.codec->Decode(request->trial()));
     for (Measurement& measurement : addition.measurements) measurement.time = parts_.clock.Now();
-    VERNIER_ASSIGN_OR_RETURN(
-        const Trial trial,
-        parts_.studies.AddTrial(study.id, addition, {.actor = "vizier", .request_id = ""}));
-    if (study.codec->spec().job.has_value()) parts_.changed();  // It is for clients otherwise.
-    return EncodeTrial(study, trial, response);
-  });
+    const auto added = [this, study, response, answer](const absl::StatusOr<Trial>& trial) {
+      // It is for clients otherwise.
+      if (trial.ok() && study.codec->spec().job.has_value()) parts_.changed();
+      AnswerTrial(study, trial, response, answer);
+    };
+    parts_.studies.AddTrial(
+        study.id, std::move(addition), {.actor = "vizier", .request_id = ""}, added);
+    return absl::OkStatus();
+  };
+  return ReplyLater(context, "vizier.CreateTrial", name, create);
 }
 
 grpc::Status VizierServiceImpl::GetTrial(grpc::ServerContext*,
@@ -186,30 +212,36 @@ grpc::Status VizierServiceImpl::AddTrialMeasurement(
   });
 }
 
-grpc::Status VizierServiceImpl::CompleteTrial(grpc::ServerContext*,
-                                              const ::vizier::CompleteTrialRequest* request,
-                                              ::vizier::Trial* response) {
-  return Reply("vizier.CompleteTrial", [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial("name", request->name()));
+grpc::ServerUnaryReactor* VizierServiceImpl::CompleteTrial(
+    grpc::CallbackServerContext* context,
+    const ::vizier::CompleteTrialRequest* request,
+    ::vizier::Trial* response) {
+  const absl::StatusOr<TrialName> name = ParseTrialName("name", request->name());
+  const auto complete = [this, name, request, response](const Answer& answer) -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(name.status());
+    VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial(*name));
     const Measurement last = DecodeMeasurement(request->final_measurement());
+    const auto ended =
+        [this, study = found.study, response, answer](const absl::StatusOr<Trial>& trial) {
+          AnswerTrial(study, trial, response, answer);
+        };
     if (request->trial_infeasible()) {
-      VERNIER_ASSIGN_OR_RETURN(const Trial trial,
-                               parts_.studies.MarkInfeasible(found.id(),
-                                                             request->infeasible_reason(),
-                                                             last,
-                                                             LeaseOf(found.trial),
-                                                             CallerOf(found.trial)));
-      return EncodeTrial(found.study, trial, response);
+      parts_.studies.MarkInfeasible(found.id(),
+                                    request->infeasible_reason(),
+                                    last,
+                                    LeaseOf(found.trial),
+                                    CallerOf(found.trial),
+                                    ended);
+      return absl::OkStatus();
     }
     if (last.metrics.empty() && found.trial.measurements == 0) {
       VERNIER_RETURN_IF_ERROR(CheckHeld(found.trial));
       return FieldError("final_measurement", "is needed: the trial has no measurement yet");
     }
-    VERNIER_ASSIGN_OR_RETURN(
-        const Trial trial,
-        parts_.studies.Complete(found.id(), last, LeaseOf(found.trial), CallerOf(found.trial)));
-    return EncodeTrial(found.study, trial, response);
-  });
+    parts_.studies.Complete(found.id(), last, LeaseOf(found.trial), CallerOf(found.trial), ended);
+    return absl::OkStatus();
+  };
+  return ReplyLater(context, "vizier.CompleteTrial", StudyOf(name), complete);
 }
 
 grpc::Status VizierServiceImpl::DeleteTrial(grpc::ServerContext*,

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "grpcpp/server_context.h"
+#include "src/base/side_threads.h"
 #include "src/service/call_ids.h"
 #include "src/service/call_watch.h"
 #include "src/service/vizier/names.h"
@@ -38,7 +39,12 @@ struct ServiceParts {
 // that differs from Vizier's own server, is in docs/guides/coming-from-vizier.md. Thread-safe.
 //
 // The actor of a change is the client's id where the request or the trial has one, else "vizier".
-class VizierServiceImpl final : public ::vizier::VizierService::Service {
+//
+// CreateTrial and CompleteTrial, which a loop of trials waits for most, hold no thread while the disk is written: they are
+// answered by whoever learns that their change is durable. All others are served synchronously.
+class VizierServiceImpl final : public ::vizier::VizierService::WithCallbackMethod_CreateTrial<
+                                    ::vizier::VizierService::WithCallbackMethod_CompleteTrial<
+                                        ::vizier::VizierService::Service>> {
  public:
   explicit VizierServiceImpl(ServiceParts parts) : parts_(std::move(parts)) {}
 
@@ -70,9 +76,9 @@ class VizierServiceImpl final : public ::vizier::VizierService::Service {
   grpc::Status GetOperation(grpc::ServerContext* context,
                             const google::longrunning::GetOperationRequest* request,
                             google::longrunning::Operation* response) override;
-  grpc::Status CreateTrial(grpc::ServerContext* context,
-                           const ::vizier::CreateTrialRequest* request,
-                           ::vizier::Trial* response) override;
+  grpc::ServerUnaryReactor* CreateTrial(grpc::CallbackServerContext* context,
+                                        const ::vizier::CreateTrialRequest* request,
+                                        ::vizier::Trial* response) override;
   grpc::Status GetTrial(grpc::ServerContext* context,
                         const ::vizier::GetTrialRequest* request,
                         ::vizier::Trial* response) override;
@@ -82,9 +88,9 @@ class VizierServiceImpl final : public ::vizier::VizierService::Service {
   grpc::Status AddTrialMeasurement(grpc::ServerContext* context,
                                    const ::vizier::AddTrialMeasurementRequest* request,
                                    ::vizier::Trial* response) override;
-  grpc::Status CompleteTrial(grpc::ServerContext* context,
-                             const ::vizier::CompleteTrialRequest* request,
-                             ::vizier::Trial* response) override;
+  grpc::ServerUnaryReactor* CompleteTrial(grpc::CallbackServerContext* context,
+                                          const ::vizier::CompleteTrialRequest* request,
+                                          ::vizier::Trial* response) override;
   grpc::Status DeleteTrial(grpc::ServerContext* context,
                            const ::vizier::DeleteTrialRequest* request,
                            google::protobuf::Empty* response) override;
@@ -119,21 +125,41 @@ class VizierServiceImpl final : public ::vizier::VizierService::Service {
   absl::StatusOr<Known> FindKnown(std::string_view field, const std::string& resource);
   absl::StatusOr<Known> FindKnown(const StudyName& name);
   absl::StatusOr<std::shared_ptr<const TrialCodec>> CodecOf(StudyId id);
+  std::shared_ptr<const TrialCodec> CodecAtHand(StudyId id) const;  // Null: none.
+  // Whether calls for the study need not wait until it is loaded; they need not either if there is no such study.
+  bool IsAtHand(const StudyName& name) const;
   absl::StatusOr<Found> FindTrial(std::string_view field, const std::string& resource);
+  absl::StatusOr<Found> FindTrial(const TrialName& name);
   // With its measurements.
   absl::Status EncodeTrial(const Known& study, const Trial& trial, ::vizier::Trial* out) const;
   // Runs `work` and turns what it returns into what the client sees: reply.h.
   template <typename Work>
   grpc::Status Reply(std::string_view method, Work work) const;
+  grpc::Status ReplyOf(const absl::Status& status, std::string_view method) const;
+  // To be called once, from any thread.
+  using Answer = std::function<void(const absl::Status&)>;
+  // Runs `work(answer)`, which calls `answer`, or has it called, unless it returns an error: on the thread that gRPC lent if
+  // the study is at hand, elsewhere if it may have to be loaded.
+  template <typename Work>
+  grpc::ServerUnaryReactor* ReplyLater(grpc::CallbackServerContext* context,
+                                       std::string_view method,
+                                       const absl::StatusOr<StudyName>& study,
+                                       Work work);
+  // As EncodeTrial; on a thread of its own if measurements must be read.
+  void AnswerTrial(const Known& study,
+                   const absl::StatusOr<Trial>& trial,
+                   ::vizier::Trial* response,
+                   const Answer& answer);
   absl::StatusOr<Study> SetState(const Study& study,
                                  ::vizier::Study::State state,
                                  const Caller& caller);
 
   const ServiceParts parts_;
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   // Of the studies last called for; a study's number is never used again.
   absl::flat_hash_map<StudyId, std::shared_ptr<const TrialCodec>> codecs_ ABSL_GUARDED_BY(mu_);
   std::deque<google::longrunning::Operation> operations_ ABSL_GUARDED_BY(mu_);
+  base::SideThreads side_threads_;  // Goes first: what it runs uses all of the above.
 };
 
 }  // namespace vernier::vizier

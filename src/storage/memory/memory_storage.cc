@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -27,6 +28,7 @@ class DecidedCommit final : public PendingCommit {
     decision_->told = true;
     return decision_->status;
   }
+  void Then(std::function<void(const absl::Status&)> told) override { told(Wait()); }
 
  private:
   std::shared_ptr<Decision>

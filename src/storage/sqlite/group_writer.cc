@@ -40,6 +40,7 @@ class GroupWriter::Ticket {
   std::shared_ptr<Batch> batch;    // That it is written with, which has it until it is decided.
   std::shared_ptr<Ticket> before;  // Of the same study, not told when this came in line.
   absl::Status status;
+  std::vector<std::function<void(const absl::Status&)>> listeners;
   bool decided = false;
   bool told = false;
 };
@@ -48,6 +49,14 @@ GroupWriter::GroupWriter(std::unique_ptr<Connection> connection)
     : connection_(std::move(connection)) {}
 
 GroupWriter::~GroupWriter() {
+  std::thread thread;
+  {
+    const absl::MutexLock lock(&mu_);
+    ending_ = true;
+    thread_turn_.Signal();
+    thread = std::move(thread_);
+  }
+  if (thread.joinable()) thread.join();
   const absl::MutexLock lock(&mu_);
   while (!line_->tickets.empty()) Lead();
 }
@@ -76,10 +85,41 @@ absl::Status GroupWriter::Wait(Ticket& ticket) {
       Lead();
     }
   }
+  MarkTold(ticket);
+  return ticket.status;
+}
+
+void GroupWriter::Then(Ticket& ticket, std::function<void(const absl::Status&)> told) {
+  ticket.write->Prepare();
+  {
+    const absl::MutexLock lock(&mu_);
+    if (!ticket.decided) {
+      ticket.listeners.push_back(std::move(told));
+      if (std::exchange(ticket.batch->is_wanted, true)) return;
+      if (!thread_.joinable()) thread_ = std::thread([this] { RunThread(); });
+      if (!leading_) thread_turn_.Signal();
+      return;
+    }
+    MarkTold(ticket);
+  }
+  told(ticket.status);
+}
+
+void GroupWriter::RunThread() {
+  const absl::MutexLock lock(&mu_);
+  while (!ending_) {
+    if (leading_ || !line_->is_wanted) {
+      thread_turn_.Wait(&mu_);
+    } else {
+      Lead();
+    }
+  }
+}
+
+void GroupWriter::MarkTold(Ticket& ticket) {
   ticket.told = true;
   const auto last = last_.find(ticket.write->study());
   if (last != last_.end() && last->second.get() == &ticket) last_.erase(last);
-  return ticket.status;
 }
 
 GroupWriter::Statistics GroupWriter::statistics() const {
@@ -93,17 +133,26 @@ void GroupWriter::Lead() {
   mu_.Unlock();
   WriteBatch(*batch);
   mu_.Lock();
-  for (const std::shared_ptr<Ticket>& ticket : batch->tickets) {
+  const std::vector<std::shared_ptr<Ticket>> tickets = std::move(batch->tickets);
+  for (const std::shared_ptr<Ticket>& ticket : tickets) {
     ticket->decided = true;
     ticket->before = nullptr;
+    if (!ticket->listeners.empty()) MarkTold(*ticket);
   }
-  statistics_.writes += static_cast<std::int64_t>(batch->tickets.size());
+  statistics_.writes += static_cast<std::int64_t>(tickets.size());
   statistics_.transactions += 1;
   leading_ = false;
   batch->turn.SignalAll();
-  batch->tickets.clear();
   // If any wait there, one of them leads next; who comes later sees for himself.
   line_->turn.Signal();
+  if (line_->is_wanted) thread_turn_.Signal();
+  if (!batch->is_wanted) return;
+  mu_.Unlock();
+  // Nobody adds a listener to what is decided.
+  for (const std::shared_ptr<Ticket>& ticket : tickets) {
+    for (const auto& told : std::exchange(ticket->listeners, {})) told(ticket->status);
+  }
+  mu_.Lock();
 }
 
 void GroupWriter::WriteBatch(const Batch& batch) {

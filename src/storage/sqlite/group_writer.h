@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -26,8 +28,9 @@ class Write {
   virtual StudyId study() const = 0;
 };
 
-// Makes changes durable, many with one sync, without a thread of its own: of the callers that wait, one becomes the
-// leader, takes all that is in line, writes it in one transaction and tells the others.
+// Makes changes durable, many with one sync: a leader takes all that is in line, writes it in one transaction and tells
+// the others. That is one of the callers that wait; or, for changes that nobody waits for but somebody wants to be told
+// of, a thread of the writer's own, which is started for the first of these.
 //
 // Thread-safe. Changes are applied in the order of Enqueue. What is still in line is written on destruction.
 class GroupWriter {
@@ -47,17 +50,24 @@ class GroupWriter {
   std::shared_ptr<Ticket> Enqueue(std::unique_ptr<Write> write) ABSL_LOCKS_EXCLUDED(mu_);
   // Blocks until the change is durable or refused. May be called again.
   absl::Status Wait(Ticket& ticket) ABSL_LOCKS_EXCLUDED(mu_);
+  // Returns at once: `told` gets what Wait would return (PendingCommit::Then).
+  void Then(Ticket& ticket, std::function<void(const absl::Status&)> told) ABSL_LOCKS_EXCLUDED(mu_);
   Statistics statistics() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   // Changes that are written together.
   struct Batch {
     std::vector<std::shared_ptr<Ticket>> tickets;
-    absl::CondVar turn;  // It was decided, or one of its waiters has to lead.
+    absl::CondVar turn;      // It was decided, or one of its waiters has to lead.
+    bool is_wanted = false;  // Somebody is to be told of it who does not wait.
   };
 
-  // Writes what is in line. The lock is given up meanwhile.
+  // Writes what is in line, and tells. The lock is given up meanwhile.
   void Lead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Leads where nobody waits, until the end.
+  void RunThread() ABSL_LOCKS_EXCLUDED(mu_);
+  // Whoever asks has learned what became of the change.
+  void MarkTold(Ticket& ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Only the leader is in these. Decides every ticket of the batch.
   void WriteBatch(const Batch& batch);
   // An error is the whole batch's; what is refused by itself is noted in its ticket.
@@ -72,6 +82,9 @@ class GroupWriter {
       ABSL_GUARDED_BY(mu_);  // Of each study, if not told.
   Statistics statistics_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<Connection> connection_;  // The leader's.
+  absl::CondVar thread_turn_;               // The writer's own thread has to lead, or to end.
+  std::thread thread_ ABSL_GUARDED_BY(mu_);
+  bool ending_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace vernier::sqlite

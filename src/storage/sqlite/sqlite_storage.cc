@@ -1,5 +1,6 @@
 #include "src/storage/sqlite/sqlite_storage.h"
 
+#include <functional>
 #include <utility>
 
 #include "src/core/status.h"
@@ -19,6 +20,9 @@ class CommitInLine final : public PendingCommit {
   CommitInLine(GroupWriter& writer, std::shared_ptr<GroupWriter::Ticket> ticket)
       : writer_(writer), ticket_(std::move(ticket)) {}
   absl::Status Wait() override { return writer_.Wait(*ticket_); }
+  void Then(std::function<void(const absl::Status&)> told) override {
+    writer_.Then(*ticket_, std::move(told));
+  }
 
  private:
   GroupWriter& writer_;

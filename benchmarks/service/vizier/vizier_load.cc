@@ -1,6 +1,6 @@
 // Load for a server of vizier.VizierService, Vernier's or Vizier's own: N callers, each of which makes its next call when the
-// last one is answered. They share a connection, as the threads of a Vizier client do, and one thread drives them all, so
-// that as much of the host as can be is the server's. Prints one JSON object: for each kind of call how many a second the
+// last one is answered. They share a connection, as the threads of a Vizier client do, and one thread drives them all, by
+// nghttp2, so that as much of the host as can be is the server's. Prints one JSON object: for each kind of call how many a second the
 // callers would get if they did nothing else, its latencies, and the server's CPU time per call of all kinds.
 //   create   CreateTrial, again and again
 //   cycle    SuggestTrials of a new trial by random search, then CompleteTrial
@@ -17,19 +17,18 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "benchmarks/service/load.h"
+#include "benchmarks/service/unary_client.h"
 #include "fmt/format.h"
-#include "grpcpp/grpcpp.h"
 #include "nlohmann/json.hpp"
 #include "vernier/core/clock.h"
-#include "vizier/vizier_service.grpc.pb.h"
+#include "vizier/vizier_service.pb.h"
 
 namespace vernier {
 namespace {
-
-using Stub = ::vizier::VizierService::Stub;
 
 constexpr int kLoaded = 100;  // Completed trials before the default algorithm is measured.
 
@@ -48,18 +47,14 @@ struct Tally {
   std::string error;
 };
 
-std::unique_ptr<Stub> Connect(const std::string& address) {
-  return ::vizier::VizierService::NewStub(
-      grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
-}
+std::string PathOf(std::string_view call) { return fmt::format("/vizier.VizierService/{}", call); }
 
 class Client {
  public:
-  // `stub`, `clock` and `queue` must outlive it.
-  Client(Stub& stub, const Clock& clock, grpc::CompletionQueue& queue, std::string study, int index)
-      : stub_(stub),
+  // `connection` and `clock` must outlive it.
+  Client(UnaryClient& connection, const Clock& clock, std::string study, int index)
+      : connection_(connection),
         clock_(clock),
-        queue_(queue),
         study_(std::move(study)),
         name_(fmt::format("client-{}", index)) {}
 
@@ -69,19 +64,12 @@ class Client {
     const bool completes = flags.kind == "complete";
     const int count = completes ? flags.held : kLoaded;
     for (int i = 0; i < count; ++i) {
-      grpc::ClientContext context;
       ::vizier::Trial created;
-      if (!Check("CreateTrial",
-                 stub_.CreateTrial(&context, NewTrial(/*completed=*/!completes), &created))) {
-        return false;
-      }
+      if (!CallNow("CreateTrial", NewTrial(/*completed=*/!completes), created)) return false;
     }
     // Of the default algorithm: what is loaded or compiled at the first suggestion.
-    grpc::ClientContext context;
     google::longrunning::Operation operation;
-    if (!Check("SuggestTrials",
-               stub_.SuggestTrials(&context, Ask(completes ? count : 1), &operation)) ||
-        !Hold(operation)) {
+    if (!CallNow("SuggestTrials", Ask(completes ? count : 1), operation) || !Hold(operation)) {
       return false;
     }
     return completes || CompleteNow();
@@ -101,9 +89,6 @@ class Client {
     };
     next_();
   }
-  bool busy() const { return answered_ != nullptr; }
-  void OnAnswer() { std::exchange(answered_, nullptr)(); }
-
   Tally Take() && { return std::move(tally_); }
 
  private:
@@ -144,25 +129,22 @@ class Client {
   }
 
   void Create() {
-    Send<::vizier::Trial>("CreateTrial", &Stub::AsyncCreateTrial, NewTrial(false), [](auto&) {});
+    Send<::vizier::Trial>("CreateTrial", NewTrial(/*completed=*/false), [](const auto&) {});
   }
   void Suggest() {
     Send<google::longrunning::Operation>(
-        "SuggestTrials", &Stub::AsyncSuggestTrials, Ask(1), [this](const auto& operation) {
-          Hold(operation);
-        });
+        "SuggestTrials", Ask(1), [this](const auto& operation) { Hold(operation); });
   }
   void Complete() {
     const ::vizier::CompleteTrialRequest request = End(held_.back());
     held_.pop_back();
-    Send<::vizier::Trial>("CompleteTrial", &Stub::AsyncCompleteTrial, request, [](auto&) {});
+    Send<::vizier::Trial>("CompleteTrial", request, [](const auto&) {});
   }
   bool CompleteNow() {
-    grpc::ClientContext context;
     ::vizier::Trial completed;
     const ::vizier::CompleteTrialRequest request = End(held_.back());
     held_.pop_back();
-    return Check("CompleteTrial", stub_.CompleteTrial(&context, request, &completed));
+    return CallNow("CompleteTrial", request, completed);
   }
 
   // From now on the suggested trials are its own.
@@ -176,40 +158,42 @@ class Client {
     return true;
   }
 
-  bool Check(const std::string& call, const grpc::Status& status) {
-    if (!status.ok()) tally_.error = fmt::format("{}: {}", call, status.error_message());
+  bool Check(std::string_view call, const absl::Status& status) {
+    if (!status.ok()) tally_.error = fmt::format("{}: {}", call, status.ToString());
     return status.ok();
   }
 
-  template <typename Reply, typename Method, typename Request, typename Then>
-  void Send(const std::string& call, Method method, const Request& request, Then then) {
-    struct Flight {
-      grpc::ClientContext context;
-      Reply reply;
-      grpc::Status status;
-      std::unique_ptr<grpc::ClientAsyncResponseReader<Reply>> reader;
-    };
-    auto flight = std::make_shared<Flight>();  // Copied with the function that waits for it.
-    const absl::Time start = clock_.Now();
-    flight->reader = (stub_.*method)(&flight->context, request, &queue_);
-    answered_ = [this, flight, call, start, then] {
-      tally_.spent[call].push_back(absl::ToDoubleMilliseconds(clock_.Now() - start));
-      if (!Check(call, flight->status)) return;
-      then(flight->reply);
-      if (tally_.error.empty()) next_();
-    };
-    flight->reader->Finish(&flight->reply, &flight->status, this);
+  template <typename Request, typename Reply>
+  bool CallNow(std::string_view call, const Request& request, Reply& reply) {
+    return Check(call, connection_.CallNow(PathOf(call), request, reply));
   }
 
-  Stub& stub_;
+  template <typename Reply, typename Request, typename Then>
+  void Send(const std::string& call, const Request& request, Then then) {
+    const absl::Time start = clock_.Now();
+    connection_.Call(
+        PathOf(call),
+        request,
+        [this, call, start, then](const absl::Status& status, std::string_view bytes) {
+          tally_.spent[call].push_back(absl::ToDoubleMilliseconds(clock_.Now() - start));
+          if (!Check(call, status)) return;
+          Reply reply;
+          if (!reply.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+            tally_.error = call + ": the reply cannot be read";
+            return;
+          }
+          then(reply);
+          if (tally_.error.empty()) next_();
+        });
+  }
+
+  UnaryClient& connection_;
   const Clock& clock_;
-  grpc::CompletionQueue& queue_;
   const std::string study_;
   const std::string name_;
   std::int64_t created_ = 0;
   std::vector<::vizier::Trial> held_;
   std::function<void()> next_;
-  std::function<void()> answered_;  // While a call is under way.
   Tally tally_;
 };
 
@@ -239,7 +223,9 @@ nlohmann::ordered_json Report(const Flags& flags,
   return report;
 }
 
-absl::StatusOr<std::string> CreateStudy(const Flags& flags, const Clock& clock, Stub& stub) {
+absl::StatusOr<std::string> CreateStudy(const Flags& flags,
+                                        const Clock& clock,
+                                        UnaryClient& connection) {
   ::vizier::CreateStudyRequest request;
   request.set_parent("owners/load");
   request.mutable_study()->set_display_name(
@@ -255,10 +241,9 @@ absl::StatusOr<std::string> CreateStudy(const Flags& flags, const Clock& clock, 
     parameter->mutable_double_value_spec()->set_max_value(1);
     parameter->set_scale_type(::vizier::StudySpec::ParameterSpec::UNIT_LINEAR_SCALE);
   }
-  grpc::ClientContext context;
   ::vizier::Study study;
-  const grpc::Status status = stub.CreateStudy(&context, request, &study);
-  if (!status.ok()) return absl::UnavailableError(status.error_message());
+  const absl::Status created = connection.CallNow(PathOf("CreateStudy"), request, study);
+  if (!created.ok()) return created;
   return study.name();
 }
 
@@ -280,15 +265,19 @@ int Fail(std::string_view message) {
   return 1;
 }
 
+int Fail(const absl::Status& status) { return Fail(status.ToString()); }
+
 int Run(const Flags& flags) {
   const auto clock = NewRealClock();
-  const std::unique_ptr<Stub> stub = Connect(flags.address);
-  const absl::StatusOr<std::string> study = CreateStudy(flags, *clock, *stub);
-  if (!study.ok()) return Fail(std::string(study.status().message()));
-  grpc::CompletionQueue queue;
+  const absl::StatusOr<std::unique_ptr<UnaryClient>> connected =
+      UnaryClient::Connect(flags.address);
+  if (!connected.ok()) return Fail(connected.status());
+  UnaryClient& connection = **connected;
+  const absl::StatusOr<std::string> study = CreateStudy(flags, *clock, connection);
+  if (!study.ok()) return Fail(study.status());
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < flags.callers; ++i) {
-    clients.push_back(std::make_unique<Client>(*stub, *clock, queue, *study, i));
+    clients.push_back(std::make_unique<Client>(connection, *clock, *study, i));
   }
   for (const auto& client : clients) {
     if (!client->Prepare(flags)) return Fail(std::move(*client).Take().error);
@@ -297,12 +286,8 @@ int Run(const Flags& flags) {
   const double cpu_before = CpuSeconds(flags.server_pid);
   const absl::Time start = clock->Now();
   for (const auto& client : clients) client->Start(flags, start + absl::Seconds(flags.seconds));
-  void* answered = nullptr;
-  bool is_answered = false;
-  while (std::ranges::any_of(clients, [](const auto& each) { return each->busy(); }) &&
-         queue.Next(&answered, &is_answered)) {
-    static_cast<Client*>(answered)->OnAnswer();
-  }
+  const absl::Status run = connection.Run();
+  if (!run.ok()) return Fail(run);
   const double seconds = absl::ToDoubleSeconds(clock->Now() - start);
   const double cpu = CpuSeconds(flags.server_pid) - cpu_before;
   std::vector<Tally> tallies;

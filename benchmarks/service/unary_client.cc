@@ -36,36 +36,43 @@ nghttp2_nv Header(std::string_view name, std::string_view value) {
           .flags = NGHTTP2_NV_FLAG_NONE};
 }
 
-// -1: none.
-int ConnectTo(const std::string& host, const std::string& port) {
+absl::StatusOr<int> ConnectTo(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos) return absl::InvalidArgumentError(address + " has no port");
+  const std::string host = address.substr(0, colon);
+  const std::string port = address.substr(colon + 1);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return -1;
+  const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  if (error != 0) {
+    return absl::UnavailableError(fmt::format("{}: {}", address, gai_strerror(error)));
+  }
   int connected = -1;
+  absl::Status failed;
   for (const addrinfo* each = found; each != nullptr && connected < 0; each = each->ai_next) {
     const int candidate = socket(each->ai_family, each->ai_socktype, each->ai_protocol);
     if (candidate < 0) continue;
     if (connect(candidate, each->ai_addr, each->ai_addrlen) == 0) {
       connected = candidate;
     } else {
+      failed = Broken("cannot connect to " + address);
       close(candidate);
     }
   }
   freeaddrinfo(found);
+  if (connected < 0) return failed.ok() ? Broken("no socket for " + address) : failed;
   return connected;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<UnaryClient>> UnaryClient::Connect(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos) return absl::InvalidArgumentError(address + " has no port");
-  const int connected = ConnectTo(address.substr(0, colon), address.substr(colon + 1));
-  if (connected < 0) return Broken("cannot connect to " + address);
+  const absl::StatusOr<int> connected = ConnectTo(address);
+  if (!connected.ok()) return connected.status();
   const int no_delay = 1;
-  setsockopt(connected, IPPROTO_TCP, TCP_NODELAY, &no_delay, sizeof(no_delay));
-  return std::unique_ptr<UnaryClient>(new UnaryClient(connected, address));
+  setsockopt(*connected, IPPROTO_TCP, TCP_NODELAY, &no_delay, sizeof(no_delay));
+  return std::unique_ptr<UnaryClient>(new UnaryClient(*connected, address));
 }
 
 UnaryClient::UnaryClient(int socket, std::string authority)

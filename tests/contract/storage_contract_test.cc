@@ -29,6 +29,7 @@ using ::vernier::testing::MeasurementCommit;
 using ::vernier::testing::StatusIs;
 using ::vernier::testing::TempFolder;
 using ::vernier::testing::TrialCommit;
+using ::vernier::testing::TrialCommitAfter;
 
 constexpr std::size_t kAll = 1'000'000;
 
@@ -249,11 +250,7 @@ TEST_P(StorageContract, CommitsOfOneStudyAreAppliedInLine) {
 
 TEST_P(StorageContract, CommitsBehindAFailedOneAreAborted) {
   const Study study = Create("a");
-  Commit wrong = TrialCommit(study);
-  wrong.expected = EventSeq(7);
-  wrong.events.front().seq = EventSeq(8);
-  wrong.header.last_event = EventSeq(8);
-  const auto failed = storage().Begin(wrong);
+  const auto failed = storage().Begin(TrialCommitAfter(EventSeq(7), study));
   // Right by the store's last event, but made without knowing that the one before failed.
   const auto behind = storage().Begin(TrialCommit(study));
   EXPECT_THAT(behind->Wait(), StatusIs(absl::StatusCode::kAborted, HasSubstr("before")));
@@ -311,13 +308,9 @@ TEST_P(StorageContract, WhoDoesNotWaitIsTold) {
 
 TEST_P(StorageContract, WhoDoesNotWaitIsToldOfRefusals) {
   const Study study = Create("a");
-  Commit wrong = TrialCommit(study);
-  wrong.expected = EventSeq(7);
-  wrong.events.front().seq = EventSeq(8);
-  wrong.header.last_event = EventSeq(8);
   absl::Notification failed_told;
   absl::Notification behind_told;
-  const auto failed = storage().Begin(wrong);
+  const auto failed = storage().Begin(TrialCommitAfter(EventSeq(7), study));
   const auto behind = storage().Begin(TrialCommit(study));
   behind->Then([&](const absl::Status& status) {
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kAborted, HasSubstr("before")));

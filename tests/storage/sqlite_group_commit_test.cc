@@ -1,5 +1,6 @@
 #include <atomic>
 #include <barrier>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -21,6 +22,7 @@ using ::vernier::testing::IsOk;
 using ::vernier::testing::StatusIs;
 using ::vernier::testing::TempFolder;
 using ::vernier::testing::TrialCommit;
+using ::vernier::testing::TrialCommitAfter;
 
 class GroupCommit : public ::testing::Test {
  protected:
@@ -33,6 +35,29 @@ class GroupCommit : public ::testing::Test {
     const absl::StatusOr<Study> study = store_->CreateStudy(CreatedEvent(name));
     EXPECT_THAT(study, IsOk());
     return *study;
+  }
+  std::vector<Study> CreateMany(int count) {
+    std::vector<Study> studies;
+    for (int i = 0; i < count; ++i) studies.push_back(Create("s" + std::to_string(i)));
+    return studies;
+  }
+  // A thread for each study makes so many commits of it; `settle` waits for one in line.
+  void CommitInThreads(
+      std::vector<Study>& studies,
+      int rounds,
+      const std::function<void(PendingCommit&, std::size_t thread, int round)>& settle) {
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < studies.size(); ++t) {
+      threads.emplace_back([&, t] {
+        Study& study = studies[t];
+        for (int round = 0; round < rounds; ++round) {
+          const Commit commit = TrialCommit(study);
+          study = commit.header;
+          settle(*store_->Begin(commit), t, round);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
   }
   // What was written since `before`.
   GroupWriter::Statistics Since(const GroupWriter::Statistics& before) const {
@@ -63,56 +88,32 @@ TEST_F(GroupCommit, CommitsInLineShareOneTransaction) {
 TEST_F(GroupCommit, ThreadsThatCommitTogetherShareTransactions) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 10;
-  std::vector<Study> studies;
-  for (int t = 0; t < kThreads; ++t) studies.push_back(Create("s" + std::to_string(t)));
+  std::vector<Study> studies = CreateMany(kThreads);
   const GroupWriter::Statistics before = store_->statistics();
   std::barrier all_in_line(kThreads);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      Study& study = studies[static_cast<std::size_t>(t)];
-      for (int round = 0; round < kRounds; ++round) {
-        const Commit commit = TrialCommit(study);
-        study = commit.header;
-        const auto pending = store_->Begin(commit);
-        all_in_line.arrive_and_wait();
-        EXPECT_THAT(pending->Wait(), IsOk());
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  CommitInThreads(studies, kRounds, [&](PendingCommit& pending, std::size_t, int) {
+    all_in_line.arrive_and_wait();
+    EXPECT_THAT(pending.Wait(), IsOk());
+  });
   EXPECT_EQ(Since(before).writes, kThreads * kRounds);
   EXPECT_EQ(Since(before).transactions, kRounds);  // The first to wait takes the whole round.
   for (const Study& study : studies) EXPECT_THAT(CheckConsistent(*store_, study.id), IsOk());
 }
 
 TEST_F(GroupCommit, SomeWaitAndOthersAreTold) {
-  constexpr int kThreads = 4;
-  constexpr int kRounds = 50;
-  std::vector<Study> studies;
-  for (int t = 0; t < kThreads; ++t) studies.push_back(Create("s" + std::to_string(t)));
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
-      Study& study = studies[static_cast<std::size_t>(t)];
-      for (int round = 0; round < kRounds; ++round) {
-        const Commit commit = TrialCommit(study);
-        study = commit.header;
-        const auto pending = store_->Begin(commit);
-        if ((round + t) % 2 == 0) {
-          EXPECT_THAT(pending->Wait(), IsOk());
-          continue;
-        }
-        absl::Notification told;
-        pending->Then([&told](const absl::Status& status) {
-          EXPECT_THAT(status, IsOk());
-          told.Notify();
-        });
-        told.WaitForNotification();
-      }
+  std::vector<Study> studies = CreateMany(4);
+  CommitInThreads(studies, 50, [](PendingCommit& pending, std::size_t thread, int round) {
+    if ((static_cast<std::size_t>(round) + thread) % 2 == 0) {
+      EXPECT_THAT(pending.Wait(), IsOk());
+      return;
+    }
+    absl::Notification told;
+    pending.Then([&told](const absl::Status& status) {
+      EXPECT_THAT(status, IsOk());
+      told.Notify();
     });
-  }
-  for (std::thread& thread : threads) thread.join();
+    told.WaitForNotification();
+  });
   for (const Study& study : studies) {
     EXPECT_EQ(store_->GetStudy(study.id).value(), study);
     EXPECT_THAT(CheckConsistent(*store_, study.id), IsOk());
@@ -138,12 +139,8 @@ TEST_F(GroupCommit, WhatIsInLineAtTheEndIsWrittenAndTold) {
 TEST_F(GroupCommit, ARefusedCommitLeavesTheOthersOfItsTransaction) {
   const Study a = Create("a");
   const Study b = Create("b");
-  Commit stale = TrialCommit(a);
-  stale.expected = EventSeq(5);
-  stale.events.front().seq = EventSeq(6);
-  stale.header.last_event = EventSeq(6);
   const GroupWriter::Statistics before = store_->statistics();
-  const auto refused = store_->Begin(stale);
+  const auto refused = store_->Begin(TrialCommitAfter(EventSeq(5), a));
   const auto made = store_->Begin(TrialCommit(b));
   EXPECT_THAT(made->Wait(), IsOk());
   EXPECT_THAT(refused->Wait(), StatusIs(absl::StatusCode::kAborted));

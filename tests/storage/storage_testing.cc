@@ -75,6 +75,11 @@ Commit TrialCommit(const Study& study) {
   return commit;
 }
 
+Commit TrialCommitAfter(EventSeq last, Study study) {
+  study.last_event = last;
+  return TrialCommit(study);
+}
+
 Commit MeasurementCommit(const Study& study, Trial trial, std::int64_t step) {
   Measurement measurement{.step = step,
                           .elapsed = absl::Seconds(step),

@@ -25,6 +25,8 @@ class TempFolder {
 Event CreatedEvent(const std::string& name);
 // A study's next commit: one new trial, in REQUESTED.
 Commit TrialCommit(const Study& study);
+// The same by somebody who takes `last` for the study's last event.
+Commit TrialCommitAfter(EventSeq last, Study study);
 // Its next commit: a measurement of the trial.
 Commit MeasurementCommit(const Study& study, Trial trial, std::int64_t step);
 

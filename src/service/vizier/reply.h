@@ -27,20 +27,21 @@ grpc::Status VizierServiceImpl::Reply(std::string_view method, Work work) const 
 template <typename Work>
 grpc::ServerUnaryReactor* VizierServiceImpl::ReplyLater(grpc::CallbackServerContext* context,
                                                         std::string_view method,
-                                                        const absl::StatusOr<StudyName>& study,
+                                                        const absl::StatusOr<StudyName>& name,
                                                         Work work) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  const auto serve = [this, reactor, method, work] {
+  const auto serve = [this, reactor, method, work](const absl::StatusOr<Known>& study) {
     const Answer answer = [this, reactor, method](const absl::Status& status) {
       reactor->Finish(ReplyOf(status, method));
     };
-    const absl::Status begun = work(answer);
+    const absl::Status begun = study.ok() ? work(*study, answer) : study.status();
     if (!begun.ok()) answer(begun);
   };
-  if (!study.ok() || IsAtHand(*study)) {
-    serve();
+  const absl::StatusOr<Known> study = name.ok() ? FindAtHand(*name) : name.status();
+  if (study.ok() && study->codec == nullptr) {
+    side_threads_.Run([this, serve, name] { serve(FindKnown(*name)); });
   } else {
-    side_threads_.Run(serve);
+    serve(study);
   }
   return reactor;
 }

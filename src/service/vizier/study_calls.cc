@@ -47,26 +47,6 @@ grpc::Status VizierServiceImpl::ReplyOf(const absl::Status& status, std::string_
   return service::ToWireStatus(status, method, parts_.call_ids.Next());
 }
 
-std::shared_ptr<const TrialCodec> VizierServiceImpl::CodecAtHand(StudyId id) const {
-  const absl::MutexLock lock(&mu_);
-  const auto known = codecs_.find(id);
-  return known == codecs_.end() ? nullptr : known->second;
-}
-
-bool VizierServiceImpl::IsAtHand(const StudyName& name) const {
-  const absl::StatusOr<StudyId> id = parts_.studies.FindStudyId(StoredName(name));
-  return !id.ok() || CodecAtHand(*id) != nullptr;
-}
-
-absl::StatusOr<std::shared_ptr<const TrialCodec>> VizierServiceImpl::CodecOf(StudyId id) {
-  if (auto known = CodecAtHand(id)) return known;
-  VERNIER_ASSIGN_OR_RETURN(auto definition, parts_.studies.GetDefinition(id));
-  auto codec = std::make_shared<const TrialCodec>(std::move(definition));
-  const absl::MutexLock lock(&mu_);
-  if (codecs_.size() >= kKnown) codecs_.clear();
-  return codecs_.try_emplace(id, std::move(codec)).first->second;
-}
-
 absl::StatusOr<VizierServiceImpl::Known> VizierServiceImpl::FindKnown(std::string_view field,
                                                                       const std::string& resource) {
   VERNIER_ASSIGN_OR_RETURN(const StudyName name, ParseStudyName(field, resource));
@@ -74,12 +54,28 @@ absl::StatusOr<VizierServiceImpl::Known> VizierServiceImpl::FindKnown(std::strin
 }
 
 absl::StatusOr<VizierServiceImpl::Known> VizierServiceImpl::FindKnown(const StudyName& name) {
+  VERNIER_ASSIGN_OR_RETURN(Known known, FindAtHand(name));
+  if (known.codec != nullptr) return known;
+  VERNIER_ASSIGN_OR_RETURN(auto definition, parts_.studies.GetDefinition(known.id));
+  auto codec = std::make_shared<const TrialCodec>(std::move(definition));
+  {
+    const absl::MutexLock lock(&mu_);
+    if (codecs_.size() >= kKnown) codecs_.clear();
+    known.codec = codecs_.try_emplace(known.id, std::move(codec)).first->second;
+  }
+  if (known.codec->study() != name) return NoStudy(name);
+  return known;
+}
+
+absl::StatusOr<VizierServiceImpl::Known> VizierServiceImpl::FindAtHand(const StudyName& name) {
   const absl::StatusOr<StudyId> id = parts_.studies.FindStudyId(StoredName(name));
   if (absl::IsNotFound(id.status())) return NoStudy(name);
   VERNIER_RETURN_IF_ERROR(id.status());
-  VERNIER_ASSIGN_OR_RETURN(auto codec, CodecOf(*id));
-  if (codec->study() != name) return NoStudy(name);
-  return Known{.id = *id, .codec = std::move(codec)};
+  const absl::MutexLock lock(&mu_);
+  const auto found = codecs_.find(*id);
+  if (found == codecs_.end()) return Known{.id = *id, .codec = nullptr};
+  if (found->second->study() != name) return NoStudy(name);
+  return Known{.id = *id, .codec = found->second};
 }
 
 grpc::Status VizierServiceImpl::CreateStudy(grpc::ServerContext*,

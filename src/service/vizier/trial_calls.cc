@@ -49,10 +49,6 @@ bool IsVain(const Trial& trial) {
 absl::StatusOr<VizierServiceImpl::Found> VizierServiceImpl::FindTrial(std::string_view field,
                                                                       const std::string& resource) {
   VERNIER_ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(field, resource));
-  return FindTrial(name);
-}
-
-absl::StatusOr<VizierServiceImpl::Found> VizierServiceImpl::FindTrial(const TrialName& name) {
   VERNIER_ASSIGN_OR_RETURN(Known study, FindKnown(name.study));
   VERNIER_ASSIGN_OR_RETURN(Trial trial, parts_.studies.GetTrial({study.id, name.number}));
   return Found{.study = std::move(study), .trial = std::move(trial)};
@@ -151,10 +147,8 @@ grpc::ServerUnaryReactor* VizierServiceImpl::CreateTrial(
     grpc::CallbackServerContext* context,
     const ::vizier::CreateTrialRequest* request,
     ::vizier::Trial* response) {
-  const absl::StatusOr<StudyName> name = ParseStudyName("parent", request->parent());
-  const auto create = [this, name, request, response](const Answer& answer) -> absl::Status {
-    VERNIER_RETURN_IF_ERROR(name.status());
-    VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown(*name));
+  const auto create = [this, request, response](const Known& study,
+                                                const Answer& answer) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(TrialAddition addition, study.codec->Decode(request->trial()));
     for (Measurement& measurement : addition.measurements) measurement.time = parts_.clock.Now();
     const auto added = [this, study, response, answer](const absl::StatusOr<Trial>& trial) {
@@ -166,7 +160,8 @@ grpc::ServerUnaryReactor* VizierServiceImpl::CreateTrial(
         study.id, std::move(addition), {.actor = "vizier", .request_id = ""}, added);
     return absl::OkStatus();
   };
-  return ReplyLater(context, "vizier.CreateTrial", name, create);
+  return ReplyLater(
+      context, "vizier.CreateTrial", ParseStudyName("parent", request->parent()), create);
 }
 
 grpc::Status VizierServiceImpl::GetTrial(grpc::ServerContext*,
@@ -217,28 +212,24 @@ grpc::ServerUnaryReactor* VizierServiceImpl::CompleteTrial(
     const ::vizier::CompleteTrialRequest* request,
     ::vizier::Trial* response) {
   const absl::StatusOr<TrialName> name = ParseTrialName("name", request->name());
-  const auto complete = [this, name, request, response](const Answer& answer) -> absl::Status {
-    VERNIER_RETURN_IF_ERROR(name.status());
-    VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial(*name));
+  const auto complete = [this, name, request, response](const Known& study,
+                                                        const Answer& answer) -> absl::Status {
+    const TrialId id{study.id, name->number};
+    VERNIER_ASSIGN_OR_RETURN(const Trial trial, parts_.studies.GetTrial(id));
     const Measurement last = DecodeMeasurement(request->final_measurement());
-    const auto ended =
-        [this, study = found.study, response, answer](const absl::StatusOr<Trial>& trial) {
-          AnswerTrial(study, trial, response, answer);
-        };
+    const auto ended = [this, study, response, answer](const absl::StatusOr<Trial>& outcome) {
+      AnswerTrial(study, outcome, response, answer);
+    };
     if (request->trial_infeasible()) {
-      parts_.studies.MarkInfeasible(found.id(),
-                                    request->infeasible_reason(),
-                                    last,
-                                    LeaseOf(found.trial),
-                                    CallerOf(found.trial),
-                                    ended);
+      parts_.studies.MarkInfeasible(
+          id, request->infeasible_reason(), last, LeaseOf(trial), CallerOf(trial), ended);
       return absl::OkStatus();
     }
-    if (last.metrics.empty() && found.trial.measurements == 0) {
-      VERNIER_RETURN_IF_ERROR(CheckHeld(found.trial));
+    if (last.metrics.empty() && trial.measurements == 0) {
+      VERNIER_RETURN_IF_ERROR(CheckHeld(trial));
       return FieldError("final_measurement", "is needed: the trial has no measurement yet");
     }
-    parts_.studies.Complete(found.id(), last, LeaseOf(found.trial), CallerOf(found.trial), ended);
+    parts_.studies.Complete(id, last, LeaseOf(trial), CallerOf(trial), ended);
     return absl::OkStatus();
   };
   return ReplyLater(context, "vizier.CompleteTrial", StudyOf(name), complete);

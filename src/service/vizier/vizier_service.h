@@ -112,7 +112,8 @@ class VizierServiceImpl final : public ::vizier::VizierService::WithCallbackMeth
   // A study, as far as its trials' calls need it.
   struct Known {
     StudyId id;
-    std::shared_ptr<const TrialCodec> codec;  // Shared with calls in flight.
+    // Shared with calls in flight. Null only from FindAtHand.
+    std::shared_ptr<const TrialCodec> codec;
   };
   // A trial and its study.
   struct Found {
@@ -124,12 +125,9 @@ class VizierServiceImpl final : public ::vizier::VizierService::WithCallbackMeth
   // Without copying the study, or waiting for what others change of it.
   absl::StatusOr<Known> FindKnown(std::string_view field, const std::string& resource);
   absl::StatusOr<Known> FindKnown(const StudyName& name);
-  absl::StatusOr<std::shared_ptr<const TrialCodec>> CodecOf(StudyId id);
-  std::shared_ptr<const TrialCodec> CodecAtHand(StudyId id) const;  // Null: none.
-  // Whether calls for the study need not wait until it is loaded; they need not either if there is no such study.
-  bool IsAtHand(const StudyName& name) const;
+  // Without loading the study: if that is needed, without its codec.
+  absl::StatusOr<Known> FindAtHand(const StudyName& name);
   absl::StatusOr<Found> FindTrial(std::string_view field, const std::string& resource);
-  absl::StatusOr<Found> FindTrial(const TrialName& name);
   // With its measurements.
   absl::Status EncodeTrial(const Known& study, const Trial& trial, ::vizier::Trial* out) const;
   // Runs `work` and turns what it returns into what the client sees: reply.h.
@@ -138,12 +136,12 @@ class VizierServiceImpl final : public ::vizier::VizierService::WithCallbackMeth
   grpc::Status ReplyOf(const absl::Status& status, std::string_view method) const;
   // To be called once, from any thread.
   using Answer = std::function<void(const absl::Status&)>;
-  // Runs `work(answer)`, which calls `answer`, or has it called, unless it returns an error: on the thread that gRPC lent if
-  // the study is at hand, elsewhere if it may have to be loaded.
+  // Runs `work(known, answer)`, which calls `answer`, or has it called, unless it returns an error: on the thread that gRPC
+  // lent if the study is at hand, elsewhere if it must be loaded.
   template <typename Work>
   grpc::ServerUnaryReactor* ReplyLater(grpc::CallbackServerContext* context,
                                        std::string_view method,
-                                       const absl::StatusOr<StudyName>& study,
+                                       const absl::StatusOr<StudyName>& name,
                                        Work work);
   // As EncodeTrial; on a thread of its own if measurements must be read.
   void AnswerTrial(const Known& study,
@@ -155,7 +153,7 @@ class VizierServiceImpl final : public ::vizier::VizierService::WithCallbackMeth
                                  const Caller& caller);
 
   const ServiceParts parts_;
-  mutable absl::Mutex mu_;
+  absl::Mutex mu_;
   // Of the studies last called for; a study's number is never used again.
   absl::flat_hash_map<StudyId, std::shared_ptr<const TrialCodec>> codecs_ ABSL_GUARDED_BY(mu_);
   std::deque<google::longrunning::Operation> operations_ ABSL_GUARDED_BY(mu_);

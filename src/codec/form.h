@@ -113,7 +113,7 @@ inline std::string_view NameOf(FailureClass value) { return FailureClassName(val
 constexpr StudyState LastOf(StudyState) { return StudyState::kFailed; }
 constexpr TrialState LastOf(TrialState) { return TrialState::kCancelled; }
 constexpr AttemptState LastOf(AttemptState) { return AttemptState::kLost; }
-constexpr FailureClass LastOf(FailureClass) { return FailureClass::kLost; }
+constexpr FailureClass LastOf(FailureClass) { return FailureClass::kDiverged; }
 
 template <typename E>
 requires std::is_enum_v<E>

@@ -118,11 +118,14 @@ absl::Status ReadLimits(const Json& json,
                         TrainingJob& job) {
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping mapping,
-      Mapping::Open(
-          json, path, {"time", "trial", "wait", "progress", "grace", "output"}, unknown_keys));
+      Mapping::Open(json,
+                    path,
+                    {"time", "trial", "wait", "progress", "nan", "grace", "output"},
+                    unknown_keys));
   for (const auto& [name, limit] : kTimeLimits) {
     VERNIER_RETURN_IF_ERROR(mapping.Read(name, job.*limit, &ReadDuration));
   }
+  VERNIER_RETURN_IF_ERROR(mapping.Read("nan", job.nan_limit, &ReadInt32));
   VERNIER_RETURN_IF_ERROR(mapping.Read("grace", job.grace, &ReadDuration));
   return mapping.Read("output", job.output_bytes, &ReadMemory);
 }
@@ -297,6 +300,7 @@ Json JobToJson(const TrainingJob& job) {
   for (const auto& [name, limit] : kTimeLimits) {
     if (job.*limit) limits[name] = codec::FormatDuration(*(job.*limit));
   }
+  if (job.nan_limit) limits["nan"] = *job.nan_limit;
   limits["grace"] = codec::FormatDuration(job.grace);
   limits["output"] = MemoryToJson(job.output_bytes);
   if (job.priority != 0) json["priority"] = job.priority;

@@ -3,21 +3,40 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/strip.h"
 #include "fmt/format.h"
 #include "src/codec/job_file.h"
 #include "src/codec/job_reader.h"
 #include "src/codec/mapping.h"
+#include "src/codec/metric_keys.h"
 #include "src/codec/space_reader.h"
 #include "src/codec/study_file.h"
 
 namespace vernier::codec {
 namespace {
 
+// "last", "best" or "mean_of_last(5)".
+absl::Status ReadFinal(const Json& json, const std::string& path, Objective& objective) {
+  if (json == "last" || json == "best") {
+    objective.final = json == "best" ? FinalValue::kBest : FinalValue::kLast;
+    return absl::OkStatus();
+  }
+  absl::string_view count = json.is_string() ? json.get_ref<const std::string&>() : "";
+  objective.final = FinalValue::kMeanOfLast;
+  if (absl::ConsumePrefix(&count, "mean_of_last(") && absl::ConsumeSuffix(&count, ")") &&
+      absl::SimpleAtoi(count, &objective.final_count)) {
+    return absl::OkStatus();
+  }
+  return MustBe(path, "last, best or mean_of_last(COUNT)", json);
+}
+
 absl::StatusOr<Objective> ReadObjective(const Json& json,
                                         const std::string& path,
                                         UnknownKeys unknown_keys) {
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                           Mapping::Open(json, path, {"maximize", "minimize"}, unknown_keys));
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Mapping::Open(json, path, {"maximize", "minimize", "final"}, unknown_keys));
   const bool maximize = mapping.Find("maximize") != nullptr;
   if (maximize == (mapping.Find("minimize") != nullptr)) {
     return FieldError(path, "needs one of maximize: METRIC and minimize: METRIC");
@@ -25,6 +44,9 @@ absl::StatusOr<Objective> ReadObjective(const Json& json,
   Objective objective{.metric = "", .goal = maximize ? Goal::kMaximize : Goal::kMinimize};
   VERNIER_RETURN_IF_ERROR(
       mapping.Read(maximize ? "maximize" : "minimize", objective.metric, &ReadText));
+  if (const Json* const final = mapping.Find("final")) {
+    VERNIER_RETURN_IF_ERROR(ReadFinal(*final, mapping.PathOf("final"), objective));
+  }
   return objective;
 }
 
@@ -130,17 +152,50 @@ absl::Status ReadConvergence(const Mapping& file, std::optional<Convergence>& co
   return mapping.Read("stop", convergence->stop, &ReadBool);
 }
 
+absl::StatusOr<Role> ReadRole(const Json& json, const std::string& path) {
+  const std::optional<Role> role =
+      json.is_string() ? FindRole(json.get_ref<const std::string&>()) : std::nullopt;
+  if (role.has_value()) return *role;
+  return MustBe(path, "chief, master, worker, ps or evaluator", json);
+}
+
+absl::StatusOr<MetricSource> ReadMetricSource(const Json& json,
+                                              const std::string& path,
+                                              UnknownKeys unknown_keys) {
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Mapping::Open(json,
+                    path,
+                    {"after", "json", "regex", "tfevents", "hypertune", "folder", "from"},
+                    unknown_keys));
+  MetricSource source;
+  const char* chosen = nullptr;
+  for (const auto& [key, kind] : kMetricSources) {
+    if (mapping.Find(key) == nullptr) continue;
+    if (chosen != nullptr) {
+      return FieldError(mapping.PathOf(key),
+                        fmt::format("cannot go with {}; give one of them", chosen));
+    }
+    chosen = key;
+    source.kind = kind;
+    VERNIER_RETURN_IF_ERROR(mapping.Read(key, source.text, &ReadText));
+  }
+  VERNIER_RETURN_IF_ERROR(mapping.Read("folder", source.folder, &ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("from", source.from, &ReadRole));
+  return source;
+}
+
 absl::Status ReadMetrics(const Mapping& file, std::map<std::string, MetricSource>& metrics) {
   const Json* const json = file.Find("metrics");
   if (json == nullptr) return absl::OkStatus();
   const std::string path = file.PathOf("metrics");
-  if (!json->is_object()) return MustBe(path, "a mapping of names to {regex: …}", *json);
+  if (!json->is_object()) {
+    return MustBe(path, "a mapping of names to sources such as {after: 'val_acc='}", *json);
+  }
   for (const auto& [name, source] : json->items()) {
     VERNIER_ASSIGN_OR_RETURN(
-        const Mapping mapping,
-        Mapping::Open(source, fmt::format("{}.{}", path, name), {"regex"}, file.unknown_keys()));
-    VERNIER_ASSIGN_OR_RETURN(const Json* regex, mapping.Require("regex"));
-    VERNIER_ASSIGN_OR_RETURN(metrics[name].regex, ReadText(*regex, mapping.PathOf("regex")));
+        metrics[name],
+        ReadMetricSource(source, fmt::format("{}.{}", path, name), file.unknown_keys()));
   }
   return absl::OkStatus();
 }

@@ -1,6 +1,8 @@
 #include "absl/strings/escaping.h"
+#include "fmt/format.h"
 #include "src/codec/event_json.h"
 #include "src/codec/job_reader.h"
+#include "src/codec/metric_keys.h"
 #include "src/codec/space_reader.h"
 #include "src/codec/spec_reader.h"
 #include "src/codec/study_file.h"
@@ -10,7 +12,12 @@ namespace {
 
 Json ObjectiveToJson(const Objective& objective) {
   const char* const key = objective.goal == Goal::kMaximize ? "maximize" : "minimize";
-  return Json::object({{key, objective.metric}});
+  Json json = Json::object({{key, objective.metric}});
+  if (objective.final == FinalValue::kBest) json["final"] = "best";
+  if (objective.final == FinalValue::kMeanOfLast) {
+    json["final"] = fmt::format("mean_of_last({})", objective.final_count);
+  }
+  return json;
 }
 
 Json ObjectivesToJson(const std::vector<Objective>& objectives) {
@@ -38,7 +45,14 @@ Json BudgetToJson(const Budget& budget) {
 
 Json MetricsToJson(const std::map<std::string, MetricSource>& metrics) {
   Json json = Json::object();
-  for (const auto& [name, source] : metrics) json[name] = Json::object({{"regex", source.regex}});
+  for (const auto& [name, source] : metrics) {
+    Json& entry = json[name] = Json::object();
+    for (const auto& [key, kind] : kMetricSources) {
+      if (kind == source.kind) entry[key] = source.text;
+    }
+    if (!source.folder.empty()) entry["folder"] = source.folder;
+    if (source.from.has_value()) entry["from"] = RoleName(*source.from, TrainingJob());
+  }
   return json;
 }
 

@@ -117,6 +117,7 @@ void Describe(auto& visit, Is<Trial> auto& trial) {
   visit.IfSet("final_step", trial.final_step);
   visit.IfSet("final_elapsed_ns", trial.final_elapsed);
   visit("measurements", trial.measurements);
+  visit.IfSet("not_finite", trial.not_finite);
   visit("failure", trial.failure);
   visit("message", trial.message);
   visit("stop", trial.stop);

@@ -19,6 +19,14 @@ std::string RoleName(Role role, const TrainingJob& job) {
   VERNIER_CHECK(false, "unknown role");
 }
 
+std::optional<Role> FindRole(std::string_view name) {
+  if (name == "chief" || name == "master") return Role::kPrimary;
+  if (name == "worker") return Role::kWorker;
+  if (name == "ps") return Role::kParameterServer;
+  if (name == "evaluator") return Role::kEvaluator;
+  return std::nullopt;
+}
+
 bool RunsImages(const TrainingJob& job) {
   if (!job.image.empty()) return true;
   if (!job.input.has_value() || !job.input->master_config.has_value()) return false;

@@ -52,9 +52,9 @@ absl::Status CheckCommand(std::string_view path, const std::vector<std::string>&
 }
 
 absl::Status CheckResources(std::string_view path, const Resources& resources) {
-  if (!(resources.cpus > 0) || !std::isfinite(resources.cpus)) {
+  if (!(resources.cpus >= 0) || !std::isfinite(resources.cpus)) {
     return FieldError(fmt::format("{}.cpus", path),
-                      fmt::format("must be above 0, got {}", resources.cpus));
+                      fmt::format("must be 0 or more, got {}", resources.cpus));
   }
   if (resources.memory_bytes < 0) {
     return FieldError(fmt::format("{}.memory", path),
@@ -229,6 +229,9 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
   VERNIER_RETURN_IF_ERROR(CheckTimeLimit("trial", job.trial_limit));
   VERNIER_RETURN_IF_ERROR(CheckTimeLimit("wait", job.wait_limit));
   VERNIER_RETURN_IF_ERROR(CheckTimeLimit("progress", job.progress_limit));
+  if (job.nan_limit.has_value() && *job.nan_limit < 1) {
+    return FieldError("job.limits.nan", fmt::format("must be 1 or more, got {}", *job.nan_limit));
+  }
   VERNIER_RETURN_IF_ERROR(CheckRestarts("replica", job.restarts.replica));
   VERNIER_RETURN_IF_ERROR(CheckRestarts("job", job.restarts.job));
   VERNIER_RETURN_IF_ERROR(CheckRestarts("internal", job.restarts.internal));

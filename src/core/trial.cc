@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 10> kTrialStates = {"REQUESTED",
                                                            "FAILED",
                                                            "INFEASIBLE",
                                                            "CANCELLED"};
-constexpr std::array<std::string_view, 10> kFailureClasses = {"NONE",
+constexpr std::array<std::string_view, 11> kFailureClasses = {"NONE",
                                                               "USER_ERROR",
                                                               "OUT_OF_MEMORY",
                                                               "PREEMPTED",
@@ -27,7 +27,8 @@ constexpr std::array<std::string_view, 10> kFailureClasses = {"NONE",
                                                               "NO_METRIC",
                                                               "INFEASIBLE",
                                                               "INTERNAL",
-                                                              "LOST"};
+                                                              "LOST",
+                                                              "DIVERGED"};
 constexpr std::array<std::string_view, 7> kAttemptStates = {
     "PLACED", "STARTING", "RUNNING", "SUCCEEDED", "FAILED", "STOPPED", "LOST"};
 

@@ -18,7 +18,8 @@ namespace {
 absl::StatusOr<std::vector<LogPattern>> CompilePatterns(const StudySpec& spec) {
   std::vector<LogPattern> patterns;
   for (const auto& [name, source] : spec.metrics) {
-    VERNIER_ASSIGN_OR_RETURN(LogPattern pattern, LogPattern::Compile(name, source.regex));
+    if (source.kind != MetricSourceKind::kRegex) continue;
+    VERNIER_ASSIGN_OR_RETURN(LogPattern pattern, LogPattern::Compile(name, source.text));
     patterns.push_back(std::move(pattern));
   }
   return patterns;

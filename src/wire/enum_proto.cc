@@ -21,6 +21,23 @@ constexpr Pair<Goal, v1::Goal> kGoals[] = {
     {Goal::kMinimize, v1::MINIMIZE},
 };
 
+constexpr Pair<FinalValue, v1::Objective::Final> kFinals[] = {
+    {FinalValue::kLast, v1::Objective::LAST},
+    {FinalValue::kBest, v1::Objective::BEST},
+    {FinalValue::kMeanOfLast, v1::Objective::MEAN_OF_LAST},
+};
+
+constexpr Pair<ArgumentStyle, v1::ParameterArgument::Style> kArgumentStyles[] = {
+    {ArgumentStyle::kOption, v1::ParameterArgument::OPTION},
+    {ArgumentStyle::kSeparate, v1::ParameterArgument::SEPARATE},
+    {ArgumentStyle::kFlag, v1::ParameterArgument::FLAG},
+    {ArgumentStyle::kAbsentFlag, v1::ParameterArgument::ABSENT_FLAG},
+    {ArgumentStyle::kPositional, v1::ParameterArgument::POSITIONAL},
+    {ArgumentStyle::kAssignment, v1::ParameterArgument::ASSIGNMENT},
+    {ArgumentStyle::kVariable, v1::ParameterArgument::VARIABLE},
+    {ArgumentStyle::kFile, v1::ParameterArgument::FILE},
+};
+
 constexpr Pair<LeaseExpiry, v1::LeasePolicy::Expiry> kExpiries[] = {
     {LeaseExpiry::kOfferAgain, v1::LeasePolicy::OFFER},
     {LeaseExpiry::kFail, v1::LeasePolicy::FAIL},
@@ -69,6 +86,7 @@ constexpr Pair<FailureClass, v1::FailureClass> kFailures[] = {
     {FailureClass::kInfeasible, v1::INFEASIBLE_POINT},
     {FailureClass::kInternal, v1::INTERNAL},
     {FailureClass::kLost, v1::LOST},
+    {FailureClass::kDiverged, v1::DIVERGED},
 };
 
 constexpr Pair<Severity, v1::LogLine::Severity> kSeverities[] = {
@@ -106,6 +124,16 @@ std::optional<Scale> Decode(v1::Scale scale) { return FromProto<Scale>(kScales, 
 
 v1::Goal Encode(Goal goal) { return ToProto(kGoals, goal); }
 std::optional<Goal> Decode(v1::Goal goal) { return FromProto<Goal>(kGoals, goal); }
+
+v1::Objective::Final Encode(FinalValue final) { return ToProto(kFinals, final); }
+std::optional<FinalValue> Decode(v1::Objective::Final final) {
+  return FromProto<FinalValue>(kFinals, final);
+}
+
+v1::ParameterArgument::Style Encode(ArgumentStyle style) { return ToProto(kArgumentStyles, style); }
+std::optional<ArgumentStyle> Decode(v1::ParameterArgument::Style style) {
+  return FromProto<ArgumentStyle>(kArgumentStyles, style);
+}
 
 v1::LeasePolicy::Expiry Encode(LeaseExpiry expiry) { return ToProto(kExpiries, expiry); }
 std::optional<LeaseExpiry> Decode(v1::LeasePolicy::Expiry expiry) {

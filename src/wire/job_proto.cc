@@ -6,20 +6,13 @@
 #include <string_view>
 
 #include "fmt/format.h"
+#include "src/wire/enum_proto.h"
 #include "src/wire/time_proto.h"
 #include "src/wire/training_input_proto.h"
 #include "vernier/core/error.h"
 
 namespace vernier::wire {
 namespace {
-
-std::optional<Role> RoleOf(std::string_view name) {
-  if (name == "chief" || name == "master") return Role::kPrimary;
-  if (name == "worker") return Role::kWorker;
-  if (name == "ps") return Role::kParameterServer;
-  if (name == "evaluator") return Role::kEvaluator;
-  return std::nullopt;
-}
 
 void EncodeReplica(const ReplicaSpec& replica, v1::ReplicaSpec* out) {
   out->set_count(replica.count);
@@ -70,7 +63,7 @@ absl::Status DecodeReplicas(const v1::TrainingJob& job, TrainingJob* out) {
   out->replicas.clear();
   for (const auto& [name, replica] :
        std::map<std::string, v1::ReplicaSpec>(job.replicas().begin(), job.replicas().end())) {
-    const auto role = RoleOf(name);
+    const auto role = FindRole(name);
     if (!role.has_value()) {
       return FieldError(fmt::format("job.replicas.{}", name),
                         "unknown role, known are chief, master, worker, ps, evaluator");
@@ -106,12 +99,44 @@ void EncodeLimits(const TrainingJob& job, v1::TrainingJob* out) {
   if (job.progress_limit.has_value()) {
     EncodeDuration(*job.progress_limit, out->mutable_progress_limit());
   }
+  out->set_nan_limit(job.nan_limit.value_or(0));
 }
 
 void DecodeLimits(const v1::TrainingJob& job, TrainingJob* out) {
   if (job.has_trial_limit()) out->trial_limit = DecodeDuration(job.trial_limit());
   if (job.has_wait_limit()) out->wait_limit = DecodeDuration(job.wait_limit());
   if (job.has_progress_limit()) out->progress_limit = DecodeDuration(job.progress_limit());
+  if (job.nan_limit() != 0) out->nan_limit = job.nan_limit();
+}
+
+void EncodeArguments(const TrainingJob& job, v1::TrainingJob* out) {
+  out->set_argument_style(Encode(job.argument_style));
+  for (const auto& [parameter, argument] : job.arguments) {
+    v1::ParameterArgument& proto = (*out->mutable_arguments())[parameter];
+    proto.set_style(Encode(argument.style));
+    proto.set_name(argument.name);
+  }
+}
+
+absl::StatusOr<ArgumentStyle> DecodeStyle(const std::string& path,
+                                          v1::ParameterArgument::Style style) {
+  if (style == v1::ParameterArgument::STYLE_UNSPECIFIED) return ArgumentStyle::kOption;
+  const auto decoded = Decode(style);
+  if (decoded.has_value()) return *decoded;
+  return FieldError(path, fmt::format("unknown style {}", static_cast<int>(style)));
+}
+
+absl::Status DecodeArguments(const v1::TrainingJob& job, TrainingJob* out) {
+  VERNIER_ASSIGN_OR_RETURN(out->argument_style,
+                           DecodeStyle("job.argument_style", job.argument_style()));
+  for (const auto& [parameter, proto] : job.arguments()) {
+    ParameterArgument& argument = out->arguments[parameter];
+    argument.name = proto.name();
+    VERNIER_ASSIGN_OR_RETURN(
+        argument.style,
+        DecodeStyle(fmt::format("job.arguments.{}.style", parameter), proto.style()));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -134,6 +159,7 @@ void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
   out->set_region(job.region);
   out->set_priority(job.priority);
   EncodeLimits(job, out);
+  EncodeArguments(job, out);
   EncodeRestarts(job.restarts, out->mutable_restarts());
 }
 
@@ -154,6 +180,7 @@ absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
   decoded.region = job.region();
   decoded.priority = job.priority();
   DecodeLimits(job, &decoded);
+  VERNIER_RETURN_IF_ERROR(DecodeArguments(job, &decoded));
   decoded.restarts = DecodeRestarts(job.restarts());
   return decoded;
 }

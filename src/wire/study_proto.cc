@@ -56,9 +56,81 @@ absl::Status DecodeObjectives(const v1::StudySpec& proto, StudySpec* spec) {
           fmt::format("objective[{}].goal", spec->objectives.size()),
           fmt::format("must be MAXIMIZE or MINIMIZE, got {}", v1::Goal_Name(objective.goal())));
     }
-    spec->objectives.push_back({.metric = objective.metric(), .goal = *goal});
+    Objective decoded{.metric = objective.metric(), .goal = *goal};
+    if (objective.final() != v1::Objective::FINAL_UNSPECIFIED) {
+      const auto final = Decode(objective.final());
+      if (!final.has_value()) {
+        return FieldError(fmt::format("objective[{}].final", spec->objectives.size()),
+                          fmt::format("must be LAST, BEST or MEAN_OF_LAST, got {}",
+                                      static_cast<int>(objective.final())));
+      }
+      decoded.final = *final;
+    }
+    if (objective.final_count() != 0) decoded.final_count = objective.final_count();
+    spec->objectives.push_back(std::move(decoded));
   }
   return absl::OkStatus();
+}
+
+void EncodeSource(const MetricSource& source, v1::MetricSource* out) {
+  switch (source.kind) {
+    case MetricSourceKind::kName:
+      break;
+    case MetricSourceKind::kAfter:
+      out->set_after(source.text);
+      break;
+    case MetricSourceKind::kJson:
+      out->set_json(source.text);
+      break;
+    case MetricSourceKind::kRegex:
+      out->set_regex(source.text);
+      break;
+    case MetricSourceKind::kTfevents:
+      out->set_tfevents(source.text);
+      break;
+    case MetricSourceKind::kHypertune:
+      out->set_hypertune(source.text);
+      break;
+  }
+  out->set_folder(source.folder);
+  if (source.from.has_value()) out->set_from(RoleName(*source.from, TrainingJob()));
+}
+
+absl::StatusOr<MetricSource> DecodeSource(const std::string& metric,
+                                          const v1::MetricSource& source) {
+  MetricSource decoded{.kind = MetricSourceKind::kName, .folder = source.folder()};
+  switch (source.source_case()) {
+    case v1::MetricSource::kRegex:
+      decoded.kind = MetricSourceKind::kRegex;
+      decoded.text = source.regex();
+      break;
+    case v1::MetricSource::kAfter:
+      decoded.kind = MetricSourceKind::kAfter;
+      decoded.text = source.after();
+      break;
+    case v1::MetricSource::kJson:
+      decoded.kind = MetricSourceKind::kJson;
+      decoded.text = source.json();
+      break;
+    case v1::MetricSource::kTfevents:
+      decoded.kind = MetricSourceKind::kTfevents;
+      decoded.text = source.tfevents();
+      break;
+    case v1::MetricSource::kHypertune:
+      decoded.kind = MetricSourceKind::kHypertune;
+      decoded.text = source.hypertune();
+      break;
+    case v1::MetricSource::SOURCE_NOT_SET:
+      break;
+  }
+  if (source.from().empty()) return decoded;
+  decoded.from = FindRole(source.from());
+  if (!decoded.from.has_value()) {
+    return FieldError(
+        fmt::format("metrics.{}.from", metric),
+        fmt::format("must be chief, master, worker, ps or evaluator, got '{}'", source.from()));
+  }
+  return decoded;
 }
 
 absl::Status DecodeLease(const v1::LeasePolicy& proto, LeasePolicy* lease) {
@@ -133,6 +205,8 @@ void EncodeSpec(const StudySpec& spec, v1::StudySpec* out) {
     auto* proto = out->add_objectives();
     proto->set_metric(objective.metric);
     proto->set_goal(Encode(objective.goal));
+    proto->set_final(Encode(objective.final));
+    proto->set_final_count(objective.final_count);
   }
   EncodeSpace(spec.space, out);
   for (const auto& constraint : spec.outcome_constraints) out->add_outcome_constraints(constraint);
@@ -147,7 +221,7 @@ void EncodeSpec(const StudySpec& spec, v1::StudySpec* out) {
   }
   out->set_seed(spec.seed);
   for (const auto& [name, source] : spec.metrics) {
-    (*out->mutable_metrics())[name].set_regex(source.regex);
+    EncodeSource(source, &(*out->mutable_metrics())[name]);
   }
   if (spec.lease.ttl == absl::InfiniteDuration()) {
     out->mutable_lease()->set_never_expires(true);
@@ -179,7 +253,9 @@ absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& prot
                         .stop = proto.convergence().stop()};
   }
   spec.seed = proto.seed();
-  for (const auto& [metric, source] : proto.metrics()) spec.metrics[metric].regex = source.regex();
+  for (const auto& [metric, source] : proto.metrics()) {
+    VERNIER_ASSIGN_OR_RETURN(spec.metrics[metric], DecodeSource(metric, source));
+  }
   VERNIER_RETURN_IF_ERROR(DecodeLease(proto.lease(), &spec.lease));
   spec.judged_when_asked = proto.judged_when_asked();
   if (proto.has_job()) {

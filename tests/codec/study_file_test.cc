@@ -106,7 +106,7 @@ TEST(StudyFile, ReadsTheRest) {
             (Budget{.trials = 20, .failed_trials = 5, .time = absl::Hours(2), .gpu_hours = 0.5}));
   EXPECT_EQ(spec.convergence, (Convergence{.tolerance = 0.001, .stop = true}));
   EXPECT_EQ(spec.seed, 7u);
-  EXPECT_EQ(spec.metrics.at("accuracy").regex, "val_acc=([0-9.eE+-]+)");
+  EXPECT_EQ(spec.metrics.at("accuracy").text, "val_acc=([0-9.eE+-]+)");
   EXPECT_EQ(spec.lease, (LeasePolicy{absl::Seconds(90), LeaseExpiry::kFail}));
 }
 

@@ -66,7 +66,7 @@ StudySpec SpecWith(const std::string& constraint) {
   StudySpec spec;
   spec.name = "digits";
   spec.objectives = {{.metric = "accuracy"}};
-  spec.metrics = {{"val-loss", {.regex = "loss=(.*)"}}};
+  spec.metrics = {{"val-loss", {.kind = MetricSourceKind::kRegex, .text = "loss=(.*)"}}};
   Parameter width = {.name = "width", .domain = IntDomain{.lower = 1, .upper = 8}};
   Parameter loss = {.name = "val-loss", .domain = FloatDomain{.lower = 0, .upper = 1}};
   spec.space = Space::Create({width, loss}).value();

@@ -43,7 +43,7 @@ StudySpec Sound() {
   spec.outcome_constraints = {"latency_ms <= 20"};
   spec.budget = {.trials = 20, .failed_trials = 5, .time = absl::Hours(2)};
   spec.labels = {{"team-1", "vision_2"}, {"größe", std::string(63, 'x')}, {"empty", ""}};
-  spec.metrics = {{"val-loss", {.regex = "loss=(.*)"}}};
+  spec.metrics = {{"val-loss", {.kind = MetricSourceKind::kRegex, .text = "loss=(.*)"}}};
   TrainingJob job;
   job.command = {"python3", "train.py"};
   job.env = {{"OMP_NUM_THREADS", "1"}};

@@ -189,7 +189,8 @@ TEST_F(MetricsTest, AFolderInPlaceOfTheFileIsNoReport) {
 }
 
 TEST_F(MetricsTest, AnExpressionFindsValuesAndCountsSteps) {
-  spec_.metrics["accuracy"] = {.regex = R"(val_acc=([0-9.eE+-]+))"};
+  spec_.metrics["accuracy"] = {.kind = MetricSourceKind::kRegex,
+                               .text = R"(val_acc=([0-9.eE+-]+))"};
   Print(LogText(1, "start") + LogText(2, "val_acc=0.5") + LogText(3, "val_acc=..") +
         LogText(4, "epoch 2 val_acc=7e-1 done"));
   const auto reader = NewReader();
@@ -204,8 +205,10 @@ TEST_F(MetricsTest, AnExpressionFindsValuesAndCountsSteps) {
 }
 
 TEST_F(MetricsTest, AGroupNamedStepGivesTheStepWhereverItStands) {
-  spec_.metrics["accuracy"] = {.regex = R"(step (?P<step>\d+): acc (\S+))"};
-  spec_.metrics["loss"] = {.regex = R"(loss (\S+) at (?P<step>\d+))"};
+  spec_.metrics["accuracy"] = {.kind = MetricSourceKind::kRegex,
+                               .text = R"(step (?P<step>\d+): acc (\S+))"};
+  spec_.metrics["loss"] = {.kind = MetricSourceKind::kRegex,
+                           .text = R"(loss (\S+) at (?P<step>\d+))"};
   Print(LogText(1, "step 40: acc 0.5 loss high at 40") + LogText(2, "loss inf at 50"));
   ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> read, NewReader()->Read());
   ASSERT_THAT(read, SizeIs(2));
@@ -216,8 +219,8 @@ TEST_F(MetricsTest, AGroupNamedStepGivesTheStepWhereverItStands) {
 }
 
 TEST_F(MetricsTest, MetricsOfOneLineAndStepAreOneMeasurement) {
-  spec_.metrics["accuracy"] = {.regex = "acc=([0-9.]+)"};
-  spec_.metrics["loss"] = {.regex = "loss=([0-9.]+)"};
+  spec_.metrics["accuracy"] = {.kind = MetricSourceKind::kRegex, .text = "acc=([0-9.]+)"};
+  spec_.metrics["loss"] = {.kind = MetricSourceKind::kRegex, .text = "loss=([0-9.]+)"};
   Print(LogText(1, "acc=0.5 loss=2"));
   ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> read, NewReader()->Read());
   ASSERT_THAT(read, SizeIs(1));
@@ -225,7 +228,7 @@ TEST_F(MetricsTest, MetricsOfOneLineAndStepAreOneMeasurement) {
 }
 
 TEST_F(MetricsTest, ALineThatIsNotCompleteIsReadLater) {
-  spec_.metrics["accuracy"] = {.regex = "acc=([0-9.]+)"};
+  spec_.metrics["accuracy"] = {.kind = MetricSourceKind::kRegex, .text = "acc=([0-9.]+)"};
   const std::string line = LogText(1, "acc=0.51");
   const auto reader = NewReader();
   Print(line.substr(0, line.size() - 2));
@@ -237,7 +240,7 @@ TEST_F(MetricsTest, ALineThatIsNotCompleteIsReadLater) {
 }
 
 TEST_F(MetricsTest, OutputIsFollowedFromSegmentToSegment) {
-  spec_.metrics["accuracy"] = {.regex = "acc=([0-9.]+)"};
+  spec_.metrics["accuracy"] = {.kind = MetricSourceKind::kRegex, .text = "acc=([0-9.]+)"};
   const auto reader = NewReader();
   Print(LogText(1, "acc=0.1"));
   EXPECT_THAT(reader->Read().value(), SizeIs(1));
@@ -253,7 +256,7 @@ TEST_F(MetricsTest, OutputIsFollowedFromSegmentToSegment) {
 
 // As after a restart, when the middle of the output is gone: nothing is reported a second time under another step.
 TEST_F(MetricsTest, CountedStepsGoOnBehindWhatIsNotKept) {
-  spec_.metrics["accuracy"] = {.regex = "acc=([0-9.]+)"};
+  spec_.metrics["accuracy"] = {.kind = MetricSourceKind::kRegex, .text = "acc=([0-9.]+)"};
   trial_.last = Measurement{.step = 7,
                             .time = absl::UnixEpoch() + absl::Seconds(100),
                             .metrics = {{"accuracy", 0.7}},
@@ -268,7 +271,7 @@ TEST_F(MetricsTest, CountedStepsGoOnBehindWhatIsNotKept) {
 }
 
 TEST_F(MetricsTest, ReportsAndOutputComeTogetherByTime) {
-  spec_.metrics["loss"] = {.regex = "loss=([0-9.]+)"};
+  spec_.metrics["loss"] = {.kind = MetricSourceKind::kRegex, .text = "loss=([0-9.]+)"};
   Print(LogText(10, "loss=1") + LogText(2'000'000'000, "loss=2"));
   Rewrite(ReportLine(1));
   ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> read, NewReader()->Read());
@@ -297,7 +300,7 @@ class RefusedRegexTest : public ::testing::TestWithParam<RegexCase> {};
 
 TEST_P(RefusedRegexTest, NamesTheMetric) {
   StudySpec spec{.objectives = {{.metric = "accuracy"}}};
-  spec.metrics["accuracy"] = {.regex = GetParam().regex};
+  spec.metrics["accuracy"] = {.kind = MetricSourceKind::kRegex, .text = GetParam().regex};
   const absl::Status status = ValidateMetricSources(spec);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, Eq(GetParam().error)));
   EXPECT_EQ(GetField(status), "metrics.accuracy.regex");

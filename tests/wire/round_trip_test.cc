@@ -51,7 +51,7 @@ StudySpec EverySpec() {
   spec.budget = {.trials = 20, .failed_trials = 5, .time = absl::Hours(2), .gpu_hours = 2.5};
   spec.convergence = {.tolerance = 1e-3, .stop = true};
   spec.seed = std::numeric_limits<std::uint64_t>::max();
-  spec.metrics = {{"accuracy", {.regex = "acc=([0-9.]+)"}}};
+  spec.metrics = {{"accuracy", {.kind = MetricSourceKind::kRegex, .text = "acc=([0-9.]+)"}}};
   spec.lease = {.ttl = absl::Milliseconds(1500), .on_expiry = LeaseExpiry::kFail};
   TrainingJob job;
   job.command = {"python3", "train.py"};

@@ -19,9 +19,14 @@ namespace vernier {
 
 enum class Goal { kMaximize, kMinimize };
 
+// Which value of its curve an objective of a completed trial counts with.
+enum class FinalValue { kLast, kBest, kMeanOfLast };
+
 struct Objective {
   std::string metric;
   Goal goal = Goal::kMaximize;
+  FinalValue final = FinalValue::kLast;
+  std::int32_t final_count = 1;  // With kMeanOfLast: number of values in the mean, 1 to 1000.
   friend bool operator==(const Objective&, const Objective&) = default;
 };
 
@@ -67,9 +72,24 @@ struct Convergence {
 };
 inline constexpr std::int64_t kConvergedAfter = 5;
 
-// Where a metric is read from, if not from reports and the hypertune file.
+// How a metric is found in what a trial's program writes. Values that the program reports by itself (Studies::Report)
+// count whatever is said here.
+enum class MetricSourceKind {
+  kName,  // By the metric's own name, wherever it turns up first: output, JSON lines, hypertune file, event files.
+  kAfter,      // In the output: the number that follows `text`.
+  kJson,       // In JSON lines of the output: the value under the dotted path `text`.
+  kRegex,      // In the output: RE2; the first group that is not named `step` holds the value.
+  kTfevents,   // In TensorBoard event files: the scalar with the tag `text`.
+  kHypertune,  // In the file that cloudml-hypertune writes: the metric with the tag `text`.
+};
+
+// Where a metric is read from.
 struct MetricSource {
-  std::string regex;  // RE2; group 1 is the value. Applied to each line of the primary's output.
+  MetricSourceKind kind = MetricSourceKind::kName;
+  std::string text;
+  std::string
+      folder;  // With kTfevents: where the event files are; empty: the job's directory and the replica's own.
+  std::optional<Role> from;  // Whose first replica reports it; unset: the primary.
   friend bool operator==(const MetricSource&, const MetricSource&) = default;
 };
 

@@ -17,7 +17,7 @@ enum class Role { kPrimary, kWorker, kParameterServer, kEvaluator };
 
 // What one replica asks of its host.
 struct Resources {
-  double cpus = 1;
+  double cpus = 0;                // 0: not asked; shares what the host has.
   std::int64_t memory_bytes = 0;  // 0: not asked.
   std::int32_t gpus = 0;
   std::string gpu_type;  // "" any.
@@ -61,6 +61,25 @@ struct RestartPolicy {
   friend bool operator==(const RestartPolicy&, const RestartPolicy&) = default;
 };
 
+// How a program is given the value of a parameter.
+enum class ArgumentStyle {
+  kOption,      // --lr=0.1
+  kSeparate,    // --lr 0.1
+  kFlag,        // --nesterov if true, else nothing
+  kAbsentFlag,  // --no-nesterov if false, else nothing
+  kPositional,  // 0.1
+  kAssignment,  // lr=0.1
+  kVariable,    // LR=0.1 in the environment
+  kFile,        // Only in the JSON file that {parameters.json} stands for.
+};
+
+// How a program is given one parameter.
+struct ParameterArgument {
+  ArgumentStyle style = ArgumentStyle::kOption;
+  std::string name;  // "--learning_rate", "LEARNING_RATE"; empty: made from the parameter's name.
+  friend bool operator==(const ParameterArgument&, const ParameterArgument&) = default;
+};
+
 // How to try one point: a program started as several replicas that find each other.
 //
 // Exactly one of command, python and image says what is run; a command may go with an image, in place of its entry point.
@@ -69,6 +88,9 @@ struct TrainingJob {
   std::optional<PythonProgram> python;
   std::string image;  // Container image in which every replica runs; empty: none does.
   std::vector<std::string> args;
+  // How the program is given parameters that no placeholder names: each by `argument_style`, except for those in `arguments`.
+  ArgumentStyle argument_style = ArgumentStyle::kOption;
+  std::map<std::string, ParameterArgument> arguments;  // By parameter.
   std::map<std::string, std::string> env;
   // Empty: where the study file is, or the server's own; with an image, the image's own.
   std::string working_directory;
@@ -81,6 +103,8 @@ struct TrainingJob {
   std::optional<absl::Duration> wait_limit;
   // Between two measurements, and from RUNNING to the first.
   std::optional<absl::Duration> progress_limit;
+  // A trial that reports NaN or an infinity for an objective so many times in a row is ended.
+  std::optional<std::int32_t> nan_limit;
   absl::Duration grace = absl::Seconds(10);  // Between TERM and KILL.
   // Of what each replica of an attempt prints, at most so much is kept: the beginning and the end.
   std::int64_t output_bytes = std::int64_t{256} << 20;
@@ -95,6 +119,8 @@ struct TrainingJob {
 
 // "chief" (or the job's own name for it), "worker", "ps", "evaluator".
 std::string RoleName(Role role, const TrainingJob& job);
+// The role of that name: "chief" and "master" are both the primary.
+std::optional<Role> FindRole(std::string_view name);
 
 // Whether its replicas run in container images, by its own fields or by what its input says.
 bool RunsImages(const TrainingJob& job);

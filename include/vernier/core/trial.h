@@ -41,7 +41,8 @@ enum class FailureClass {
   kNoMetric,
   kInfeasible,
   kInternal,
-  kLost,  // The client that held the lease went away.
+  kLost,      // The client that held the lease went away.
+  kDiverged,  // Its objective became NaN or infinite.
 };
 std::string_view FailureClassName(FailureClass failure);
 
@@ -184,6 +185,8 @@ struct Trial {
   std::int64_t final_step = 0;    // Where they were measured; 0: not told.
   absl::Duration final_elapsed;   // As Measurement::elapsed.
   std::int64_t measurements = 0;  // How many were reported.
+  std::int64_t not_finite =
+      0;  // Of the latest in a row, how many had NaN or an infinity for an objective.
   FailureClass failure = FailureClass::kNone;
   std::string message;             // Why it ended as it did, one sentence.
   std::optional<StopRecord> stop;  // Set once a rule or a user told it to stop.

@@ -48,10 +48,22 @@ void Describe(auto& visit, Is<Budget> auto& budget) {
 template <>
 struct Form<Budget> : DescribedForm<Budget> {};
 
+void Describe(auto& visit, Is<FieldChange> auto& change) {
+  visit("field", change.field);
+  visit("from", change.from);
+  visit("to", change.to);
+}
+template <>
+struct Form<FieldChange> : DescribedForm<FieldChange> {};
+
 void Describe(auto& visit, Is<StudyAmended> auto& event) {
   visit("budget", event.budget);
   visit("parallel", event.parallel);
   visit("labels", event.labels);
+  visit("definition", event.definition);
+  visit.IfSet("fixed", event.fixed);
+  visit.IfSet("whole", event.whole);
+  visit("changes", event.changes);
 }
 
 void Describe(auto& visit, Is<AlgorithmChanged> auto& event) {

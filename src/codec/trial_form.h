@@ -93,6 +93,7 @@ void Describe(auto& visit, Is<Attempt> auto& attempt) {
   visit("state", attempt.state);
   visit("placement", attempt.placement);
   visit("directory", attempt.directory);
+  visit.IfSet("defined_by", attempt.defined_by);
   visit("placed", attempt.placed);
   visit("started", attempt.started);
   visit("ended", attempt.ended);

@@ -79,6 +79,7 @@ void EncodeAttempt(const Attempt& attempt, v1::Attempt* out) {
   out->set_number(attempt.number.value());
   out->set_state(Encode(attempt.state));
   out->set_directory(attempt.directory);
+  out->set_defined_by(attempt.defined_by.value());
   EncodeTime(attempt.placed, out->mutable_place_time());
   if (attempt.started.has_value()) EncodeTime(*attempt.started, out->mutable_start_time());
   if (attempt.ended.has_value()) EncodeTime(*attempt.ended, out->mutable_end_time());
@@ -103,6 +104,7 @@ absl::StatusOr<Attempt> DecodeAttempt(const v1::Attempt& proto) {
   attempt.state = *state;
   attempt.failure = *failure;
   attempt.directory = proto.directory();
+  attempt.defined_by = EventSeq(proto.defined_by());
   attempt.placed = DecodeTime(proto.place_time());
   if (proto.has_start_time()) attempt.started = DecodeTime(proto.start_time());
   if (proto.has_end_time()) attempt.ended = DecodeTime(proto.end_time());

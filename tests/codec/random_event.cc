@@ -150,6 +150,7 @@ Attempt RandomAttempt(Rng& rng) {
   attempt.state = RandomEnum(rng, AttemptState::kLost);
   attempt.placement = RandomPlacement(rng);
   attempt.directory = RandomText(rng);
+  attempt.defined_by = RandomId<EventTag>(rng);
   attempt.placed = RandomTime(rng);
   attempt.started = Maybe(rng, [&] { return RandomTime(rng); });
   attempt.ended = Maybe(rng, [&] { return RandomTime(rng); });
@@ -201,6 +202,13 @@ class Filler {
         labels[RandomText(rng_)] = RandomText(rng_);
       return labels;
     });
+    event.definition = Maybe(rng_, [&] { return RandomSpec(rng_, "amended"); });
+    event.fixed = rng_.UniformInt(2) == 0;
+    event.whole = rng_.UniformInt(2) == 0;
+    for (std::uint64_t i = rng_.UniformInt(3); i > 0; --i) {
+      event.changes.push_back(
+          {.field = RandomText(rng_), .from = RandomText(rng_), .to = RandomText(rng_)});
+    }
   }
   void operator()(AlgorithmChanged& event) {
     event = {.name = RandomText(rng_), .from_version = RandomText(rng_), .to_version = "2"};

@@ -136,6 +136,7 @@ Trial EveryTrial() {
       {.role = "chief", .index = 0, .host = "127.0.0.1", .port = 2222, .gpus = {"0", "1"}},
       {.role = "worker", .index = 0, .host = "127.0.0.1", .port = 2223}};
   attempt.directory = "/runs/1";
+  attempt.defined_by = EventSeq(9);
   attempt.placed = kTime;
   attempt.started = kTime;
   attempt.failure = FailureClass::kUserError;

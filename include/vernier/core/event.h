@@ -34,11 +34,17 @@ struct StudyStateChanged {
   friend bool operator==(const StudyStateChanged&, const StudyStateChanged&) = default;
 };
 
-// Parts of the definition that may change while the study runs.
+// Parts of the definition that may change after the study's creation, as they are from here on.
 struct StudyAmended {
   Budget budget;
   std::int32_t parallel = 1;
   std::optional<std::map<std::string, std::string>> labels;  // All of them; unset: as they were.
+  // The whole definition, the above included; unset: nothing but the above changed.
+  std::optional<StudySpec> definition;
+  // The job or its metrics changed, or a user fixed its program: failures before count no more against the study.
+  bool fixed = false;
+  bool whole = false;                // It came as a whole definition (Amendment::definition).
+  std::vector<FieldChange> changes;  // For people. Empty in logs of older versions.
   friend bool operator==(const StudyAmended&, const StudyAmended&) = default;
 };
 

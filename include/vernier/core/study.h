@@ -44,23 +44,12 @@ struct Choice {
 struct Budget {
   std::optional<std::int64_t>
       trials;  // Created by the study or added by hand. Attempts do not count.
-  std::optional<std::int64_t> failed_trials;  // This many failed trials fail the study.
-  std::optional<absl::Duration> time;         // From the study's creation, not counting pauses.
+  // This many failed trials fail the study. Those before a change of its job or metrics do not count.
+  std::optional<std::int64_t> failed_trials;
+  // From the study's creation, not counting pauses nor the time between its end and its extension.
+  std::optional<absl::Duration> time;
   std::optional<double> gpu_hours;  // Once trials have held GPUs for so long, no more are created.
   friend bool operator==(const Budget&, const Budget&) = default;
-};
-
-// What is to change of a study's definition while it runs. What is unset stays as it is by then.
-struct Amendment {
-  std::optional<std::optional<std::int64_t>> trials;  // A set nullopt takes the bound away.
-  std::optional<std::optional<std::int64_t>> failed_trials;
-  std::optional<std::optional<absl::Duration>> time;
-  std::optional<std::optional<double>> gpu_hours;
-  std::optional<std::int32_t> parallel;
-  // Labels by key: the new value, or nullopt to take it away. These may change also when the study has ended.
-  std::map<std::string, std::optional<std::string>> labels;
-  bool clear_labels = false;  // All others are taken away.
-  friend bool operator==(const Amendment&, const Amendment&) = default;
 };
 
 // When further trials are not worth their cost: each of the last kConvergedAfter that the model proposed was expected to
@@ -136,6 +125,41 @@ struct StudySpec {
   friend bool operator==(const StudySpec&, const StudySpec&) = default;
 };
 
+// What is to change of a study's definition after its creation. What is unset stays as it is.
+struct Amendment {
+  std::optional<std::optional<std::int64_t>> trials;  // A set nullopt takes the bound away.
+  std::optional<std::optional<std::int64_t>> failed_trials;
+  std::optional<std::optional<absl::Duration>> time;
+  std::optional<std::optional<double>> gpu_hours;
+  std::optional<std::int32_t> parallel;
+  std::optional<Choice> stopping;
+  std::optional<std::optional<Convergence>> convergence;
+  std::optional<std::map<std::string, MetricSource>> metrics;  // All of them.
+  std::optional<LeasePolicy> lease;
+  std::optional<TrainingJob> job;  // From the next attempt on. Only of a study that has one.
+  // Labels by key: the new value, or nullopt to take it away. These may change also when the study has ended.
+  std::map<std::string, std::optional<std::string>> labels;
+  bool clear_labels = false;  // All others are taken away.
+  // The cause of the failures so far is fixed: they no longer count against the study.
+  bool fixed = false;
+  // The whole definition as it is to be, before what is named above is applied. Parts that cannot change must be as they
+  // are: name, objectives, space, outcome constraints, algorithm, warm start, seed, and whether there is a job.
+  std::optional<StudySpec> definition;
+  // With `definition`: a part that was amended since the study was last given a whole definition stays as it is, unless
+  // this definition differs there from that one.
+  bool keep_amended = false;
+  friend bool operator==(const Amendment&, const Amendment&) = default;
+};
+
+// One field of a definition that differs between two versions of it. `from` and `to` are the values in the words of the
+// study file; empty if the field is not set, and both empty if they are too long for a sentence or may be secret.
+struct FieldChange {
+  std::string field;  // "budget.trials", "job.command"
+  std::string from;
+  std::string to;
+  friend bool operator==(const FieldChange&, const FieldChange&) = default;
+};
+
 // InvalidArgument: a FieldError, paths as in the study file. Says nothing of whether the algorithm exists: its registry
 // does (algorithms/registry.h).
 absl::Status Validate(const StudySpec& spec);
@@ -153,7 +177,7 @@ struct Study {
   absl::Time created;
   absl::Time updated;
   EventSeq last_event;
-  std::int64_t spec_version = 1;  // Grows with each amendment.
+  std::int64_t spec_version = 1;  // Grows with each amendment that changes something.
   std::int64_t trials = 0;        // Created, deleted ones included.
   std::int64_t completed = 0;
   std::int64_t failed = 0;  // Failed and infeasible.

@@ -134,6 +134,7 @@ struct Attempt {
   AttemptState state = AttemptState::kPlaced;
   Placement placement;
   std::string directory;  // Holds its replicas' logs and records.
+  EventSeq defined_by;    // The event that defined the job it runs; 0: the study's creation.
   absl::Time placed;
   std::optional<absl::Time> started;
   std::optional<absl::Time> ended;

@@ -31,6 +31,11 @@ std::optional<std::pair<std::string, std::int32_t>> ParseFolder(const std::strin
   return std::pair(folder.substr(0, dash), index);
 }
 
+// The text of a line that a carriage return ended.
+std::string_view WithoutReturn(std::string_view text) {
+  return text.ends_with('\r') ? text.substr(0, text.size() - 1) : text;
+}
+
 std::string DroppedNotice(std::int64_t bytes) {
   return fmt::format(
       "[vernier] {} bytes of output were dropped here: it printed more than its "
@@ -152,7 +157,7 @@ void LogReader::AddLine(Source& source, const base::OutputLine& line) {
                .role = source.role,
                .index = source.index,
                .is_stderr = line.is_error,
-               .text = std::string(line.text)};
+               .text = std::string(WithoutReturn(line.text))};
   Interpret(read);
   if (read.severity >= filter_.least) source.lines.push_back(std::move(read));
 }

@@ -128,6 +128,32 @@ TEST(LineCutter, CutsAtNewlinesWhereverTheBytesAreCut) {
   }
 }
 
+// A progress bar is seen as it moves, however long its line goes on.
+TEST(LineCutter, ACarriageReturnEndsALineAndStaysInIt) {
+  LineCutter cutter('O');
+  std::string lines;
+  cutter.Feed("\r 0%", "T", lines);
+  EXPECT_EQ(lines, "");
+  cutter.Feed("\r50%\r", "T", lines);
+  EXPECT_EQ(lines, "T O  0%\r\nT O 50%\r\n");
+  lines.clear();
+  cutter.Feed("\r100%\nloss=1\r\n", "T", lines);
+  EXPECT_EQ(lines, "T O 100%\nT O loss=1\n");
+}
+
+TEST(LineCutter, AReturnAndANewlineAreOneEndWhereverTheBytesAreCut) {
+  const std::string text = "one\r\ntwo\r\n";
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    LineCutter cutter('O');
+    std::string lines;
+    cutter.Feed(text.substr(0, cut), "T", lines);
+    cutter.Feed(text.substr(cut), "T", lines);
+    cutter.Finish("T", lines);
+    std::erase(lines, '\r');
+    EXPECT_EQ(lines, "T O one\nT O two\n") << cut;
+  }
+}
+
 TEST(LineCutter, CutsOnlyLinesThatAreTooLong) {
   LineCutter cutter('O');
   std::string lines;

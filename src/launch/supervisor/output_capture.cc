@@ -1,16 +1,26 @@
 #include "src/launch/supervisor/output_capture.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace vernier::launch {
 
 void LineCutter::Feed(std::string_view bytes, std::string_view time, std::string& lines) {
   while (!bytes.empty()) {
+    if (std::exchange(returned_, false) && bytes.front() == '\n') {
+      bytes.remove_prefix(1);
+      continue;
+    }
     const std::size_t room = kLongestLine - partial_.size();
-    const std::size_t newline = bytes.substr(0, room + 1).find('\n');
-    if (newline != std::string_view::npos) {
-      partial_.append(bytes.substr(0, newline));
-      bytes.remove_prefix(newline + 1);
+    const std::size_t end = bytes.substr(0, room + 1).find_first_of("\r\n");
+    if (end != std::string_view::npos) {
+      const bool is_newline = bytes[end] == '\n' || bytes.substr(end).starts_with("\r\n");
+      partial_.append(bytes.substr(0, end));
+      returned_ = bytes[end] == '\r' && end + 1 == bytes.size();
+      bytes.remove_prefix(end + (is_newline && bytes[end] == '\r' ? 2 : 1));
+      // A bar begins its next state with the return that ends the one before: nothing may stand there yet.
+      if (!is_newline && partial_.empty()) continue;
+      if (!is_newline) partial_.push_back('\r');
       Emit(time, lines);
       continue;
     }

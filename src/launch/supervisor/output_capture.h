@@ -10,7 +10,9 @@ namespace vernier::launch {
 // Lines longer than this are cut, and the rest is a line of its own.
 inline constexpr std::size_t kLongestLine = 65536;
 
-// One stream of a program: takes bytes as they come, gives back lines in the form of src/base/output_line.h.
+// One stream of a program: takes bytes as they come, gives back lines in the form of src/base/output_line.h. A carriage
+// return ends a line, too, and stays its last character: a progress bar is seen as it moves. With a newline behind it, it
+// is the end of a line as any other.
 class LineCutter {
  public:
   explicit LineCutter(char mark) : mark_(mark) {}  // 'O' or 'E'.
@@ -25,6 +27,7 @@ class LineCutter {
 
   const char mark_;
   std::string partial_;
+  bool returned_ = false;  // The line before was ended by a carriage return, and nothing came since.
 };
 
 }  // namespace vernier::launch

@@ -18,7 +18,7 @@ ALLOWED = {
     "src/study": {"src/core", "src/codec"},
     "src/jobs": {"src/core", "src/codec"},
     "src/launch": {"src/core", "src/base", "src/jobs"},
-    "src/metrics": {"src/core", "src/base", "src/launch"},
+    "src/metrics": {"src/core", "src/base", "src/jobs", "src/launch"},
     "src/engine": {"src/core", "src/base", "src/study", "src/jobs", "src/launch", "src/metrics"},
     "src/wire": {"src/core", "src/codec", "proto"},
     "src/service": {"src/core", "src/base", "src/study", "src/wire", "src/codec", "src/launch", "proto"},

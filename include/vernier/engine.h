@@ -14,28 +14,16 @@
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
 #include "vernier/launcher.h"
+#include "vernier/metric_reader.h"
 #include "vernier/studies.h"
 
 namespace vernier {
 
-// Reads what the primary of an attempt reports. One per attempt; not thread-safe.
-class MetricReader {
- public:
-  virtual ~MetricReader() = default;
-  // What was reported since the last call, oldest first. The first call starts from the beginning, so that nothing is
-  // missed after a restart; the study skips what it has.
-  virtual absl::StatusOr<std::vector<Measurement>> Read() = 0;
-  // The last lines of output that held no metric, for a message to the user.
-  virtual std::vector<std::string> UnmatchedLines() const = 0;
-};
-
 struct EngineOptions {
   // A name for it in events.
   std::string actor = "engine";
-  // How metrics of an attempt are read: see src/metrics. Called once per attempt.
-  std::function<absl::StatusOr<std::unique_ptr<MetricReader>>(
-      const StudySpec& spec, const Trial& trial, const GangProgram& gang)>
-      metrics;
+  // How the metrics of an attempt are read; called once for each attempt. Unset: trials report by themselves.
+  MetricReaderFactory metrics;
   // What job.working_directory falls back to.
   std::string working_directory = ".";
 };

@@ -18,8 +18,8 @@
 #include "src/launch/local/host_inventory.h"
 #include "src/launch/local/local_launcher.h"
 #include "src/launch/python/python_launcher.h"
-#include "src/metrics/metric_reader.h"
 #include "vernier/core/error.h"
+#include "vernier/metric_reader.h"
 
 namespace vernier::app {
 namespace {
@@ -49,7 +49,7 @@ std::string WorkingDirectory() {
 
 EngineOptions MakeEngineOptions() {
   EngineOptions options;
-  options.metrics = metrics::NewMetricReader;
+  options.metrics = NewMetricReader;
   options.working_directory = WorkingDirectory();
   return options;
 }
@@ -126,7 +126,7 @@ std::vector<QueuedGang> Keeper::Queue() {
 }
 
 absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
-  VERNIER_RETURN_IF_ERROR(metrics::ValidateMetricSources(spec));
+  VERNIER_RETURN_IF_ERROR(ValidateMetricSources(spec));
   if (!spec.job.has_value()) return spec;
   VERNIER_RETURN_IF_ERROR(CheckNames(*spec.job, options_));
   VERNIER_ASSIGN_OR_RETURN(

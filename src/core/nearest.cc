@@ -41,17 +41,24 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::optional<std::size_t> SlipsBetween(std::string_view given, std::string_view name) {
+  if (given.size() > kCompared || name.size() > kCompared) return std::nullopt;
+  // A third of the letters may be wrong, and one in any case.
+  const std::size_t most = std::max<std::size_t>(1, given.size() / 3);
+  const std::size_t distance = EditDistance(given, name);
+  // Every letter replaced is another word, not a slip.
+  const bool is_near = distance <= most && distance < std::max(given.size(), name.size());
+  return is_near ? std::optional(distance) : std::nullopt;
+}
+
 std::string NearestHint(std::string_view given, std::span<const std::string> known) {
   if (known.empty()) return "";
   const std::string* nearest = nullptr;
-  // A third of the letters may be wrong, and one in any case.
-  std::size_t best = std::max<std::size_t>(1, given.size() / 3) + 1;
+  std::size_t best = 0;
   for (const std::string& name : known) {
-    if (given.size() > kCompared || name.size() > kCompared) continue;
-    const std::size_t distance = EditDistance(given, name);
-    // Every letter replaced is another word, not a slip.
-    if (distance < best && distance < std::max(given.size(), name.size())) {
-      best = distance;
+    const std::optional<std::size_t> slips = SlipsBetween(given, name);
+    if (slips.has_value() && (nearest == nullptr || *slips < best)) {
+      best = *slips;
       nearest = &name;
     }
   }

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kMaxName = 128;
 constexpr std::int32_t kMaxParallel = 10000;
 constexpr std::size_t kMaxEarlierStudies = 8;
+constexpr std::int32_t kMaxFinalCount = 1000;
+constexpr std::size_t kMaxSourceText = 1000;
 
 // In the order of StudyState.
 constexpr std::array<std::string_view, 6> kStudyStates = {
@@ -90,6 +92,7 @@ absl::Status CheckObjectives(const std::vector<Objective>& objectives) {
   for (std::size_t i = 0; i < objectives.size(); ++i) {
     const std::string path = objectives.size() == 1 ? "objective" : fmt::format("objective[{}]", i);
     const std::string& metric = objectives[i].metric;
+    const std::int32_t final_count = objectives[i].final_count;
     if (metric.empty()) return FieldError(path, "must name a metric");
     if (metric.size() > kMaxName) {
       return FieldError(path,
@@ -100,12 +103,37 @@ absl::Status CheckObjectives(const std::vector<Objective>& objectives) {
     if (!seen.insert(metric).second) {
       return FieldError(path, fmt::format("metric '{}' is an objective twice", metric));
     }
+    if (final_count < 1 || final_count > kMaxFinalCount) {
+      return FieldError(
+          path + ".final",
+          fmt::format("must be the mean of 1 to {} values, got {}", kMaxFinalCount, final_count));
+    }
   }
   return absl::OkStatus();
 }
 
+// Where a metric is read from. Whether expressions compile is the reader's business.
+absl::Status CheckMetricSource(const std::string& metric, const MetricSource& source) {
+  const std::string path = fmt::format("metrics.{}", metric);
+  if (source.kind != MetricSourceKind::kName && source.text.empty()) {
+    return FieldError(path, "must not be empty");
+  }
+  if (source.text.size() > kMaxSourceText) {
+    return FieldError(
+        path,
+        fmt::format("must have at most {} characters, got {}", kMaxSourceText, source.text.size()));
+  }
+  const bool reads_files =
+      source.kind == MetricSourceKind::kName || source.kind == MetricSourceKind::kTfevents;
+  if (source.folder.empty() || reads_files) return absl::OkStatus();
+  return FieldError(path + ".folder", "is where event files are: it goes with tfevents only");
+}
+
 absl::Status CheckMetrics(const StudySpec& spec) {
   if (spec.metrics.contains("")) return FieldError("metrics", "a metric's name must not be empty");
+  for (const auto& [metric, source] : spec.metrics) {
+    VERNIER_RETURN_IF_ERROR(CheckMetricSource(metric, source));
+  }
   return ParseOutcomeConstraints(spec).status();
 }
 

@@ -4,14 +4,20 @@
 #include <optional>
 #include <utility>
 
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "src/core/status.h"
-#include "src/metrics/input.h"
+#include "src/metrics/number.h"
+#include "src/metrics/regular_file.h"
+#include "src/metrics/wanted_metric.h"
 
 namespace vernier::metrics {
 namespace {
 
 using nlohmann::json;
+
+// More of the file than any report has.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 24;
 
 // What the package calls a metric whose name is empty.
 constexpr std::string_view kUnnamed = "training/hptuning/metric";
@@ -42,18 +48,19 @@ std::optional<absl::Time> TimeOf(const json& line) {
   return absl::UnixEpoch() + absl::Microseconds(std::llround(seconds * 1e6));
 }
 
-std::optional<Measurement> ParseLine(std::string_view text, std::string_view objective) {
+// A measurement, or why the line is none.
+absl::StatusOr<Measurement> ParseLine(std::string_view text, std::string_view objective) {
   const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!line.is_object()) return std::nullopt;
+  if (!line.is_object()) return InvalidArgument("is no JSON object");
   const std::optional<absl::Time> time = TimeOf(line);
-  if (!time.has_value()) return std::nullopt;
-  Measurement measurement{.step = StepOf(line), .time = *time, .source = "hypertune"};
+  if (!time.has_value()) return InvalidArgument("has no number 'timestamp' (seconds)");
+  Measurement measurement{.step = StepOf(line), .time = *time, .source = kHypertuneSource};
   for (const auto& [key, value] : line.items()) {
     const std::optional<double> number = IsReserved(key) ? std::nullopt : NumberOf(value);
     if (!number.has_value()) continue;
     measurement.metrics[key == kUnnamed ? std::string(objective) : key] = *number;
   }
-  if (measurement.metrics.empty()) return std::nullopt;
+  if (measurement.metrics.empty()) return InvalidArgument("has no metric with a number");
   return measurement;
 }
 
@@ -65,11 +72,21 @@ std::string Names(const Measurement& measurement) {
 
 }  // namespace
 
-std::vector<Measurement> ParseHypertune(std::string_view contents, std::string_view objective) {
+std::vector<Measurement> ParseHypertune(std::string_view contents,
+                                        std::string_view objective,
+                                        std::vector<std::string>* ignored) {
+  constexpr std::size_t kMostIgnored = 5;
+  constexpr std::size_t kShown = 120;
   std::vector<Measurement> measurements;
   for (std::size_t newline = 0; (newline = contents.find('\n')) != std::string_view::npos;) {
-    if (auto measurement = ParseLine(contents.substr(0, newline), objective)) {
+    const std::string_view line = contents.substr(0, newline);
+    absl::StatusOr<Measurement> measurement = ParseLine(line, objective);
+    if (measurement.ok()) {
       measurements.push_back(*std::move(measurement));
+    } else if (ignored != nullptr && ignored->size() < kMostIgnored) {
+      ignored->push_back(fmt::format("the line '{}' of the hypertune file {}",
+                                     line.substr(0, kShown),
+                                     std::string(measurement.status().message())));
     }
     contents.remove_prefix(newline + 1);
   }
@@ -82,9 +99,10 @@ HypertuneReader::HypertuneReader(std::string path, std::string objective)
 absl::StatusOr<std::vector<Measurement>> HypertuneReader::Read() {
   std::vector<Measurement> fresh;
   // Neither size nor time of change tell that nothing changed: reports of one length can follow within a tick.
-  VERNIER_ASSIGN_OR_RETURN(std::string contents, ReadFile(path_));
+  VERNIER_ASSIGN_OR_RETURN(std::string contents, ReadRegularFile(path_, 0, kMostBytes));
   if (contents == last_contents_) return fresh;
-  for (Measurement& measurement : ParseHypertune(contents, objective_)) {
+  ignored_.clear();
+  for (Measurement& measurement : ParseHypertune(contents, objective_, &ignored_)) {
     if (seen_.emplace(measurement.time, measurement.step, Names(measurement)).second) {
       fresh.push_back(std::move(measurement));
     }

@@ -1,64 +1,265 @@
-#include "src/metrics/metric_reader.h"
+#include "vernier/metric_reader.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
-#include <string>
+#include <map>
+#include <set>
+#include <string_view>
 #include <utility>
-#include <vector>
 
+#include "fmt/format.h"
 #include "src/core/check.h"
 #include "src/core/objectives.h"
+#include "src/core/status.h"
+#include "src/jobs/layout.h"
+#include "src/metrics/event_folder.h"
 #include "src/metrics/hypertune_file.h"
-#include "src/metrics/log_pattern.h"
+#include "src/metrics/line_matcher.h"
+#include "src/metrics/output_reader.h"
+#include "src/metrics/sightings.h"
+#include "src/metrics/wanted_metric.h"
 #include "vernier/core/error.h"
 
-namespace vernier::metrics {
+namespace vernier {
+namespace metrics {
 namespace {
 
-absl::StatusOr<std::vector<LogPattern>> CompilePatterns(const StudySpec& spec) {
-  std::vector<LogPattern> patterns;
-  for (const auto& [name, source] : spec.metrics) {
-    if (source.kind != MetricSourceKind::kRegex) continue;
-    VERNIER_ASSIGN_OR_RETURN(LogPattern pattern, LogPattern::Compile(name, source.text));
-    patterns.push_back(std::move(pattern));
-  }
-  return patterns;
+bool IsReadFromEvents(const WantedMetric& metric) {
+  return metric.source.kind == MetricSourceKind::kName ||
+         metric.source.kind == MetricSourceKind::kTfevents;
 }
 
-// The primary's reports and its output, as one.
-class CombinedReader final : public MetricReader {
- public:
-  CombinedReader(HypertuneReader reports, LogPatternReader output)
-      : reports_(std::move(reports)), output_(std::move(output)) {}
+std::string Below(const std::string& folder, const std::string& path) {
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
 
-  absl::StatusOr<std::vector<Measurement>> Read() override {
-    VERNIER_ASSIGN_OR_RETURN(std::vector<Measurement> measurements, reports_.Read());
-    VERNIER_ASSIGN_OR_RETURN(std::vector<Measurement> printed, output_.Read());
-    std::ranges::move(printed, std::back_inserter(measurements));
-    std::ranges::stable_sort(measurements, {}, &Measurement::time);
-    return measurements;
+// The job's directory on this host; empty: it has none, or it is elsewhere.
+std::string LocalJobDirectory(const StudySpec& spec,
+                              const Trial& trial,
+                              const ReplicaProgram& replica) {
+  if (!spec.job.has_value()) return "";
+  std::string directory = jobs::JobDirectory(spec, trial.number);
+  constexpr std::string_view kFile = "file://";
+  if (directory.starts_with(kFile)) directory = directory.substr(kFile.size());
+  if (directory.empty() || directory.find("://") != std::string::npos) return "";
+  return Below(replica.directory, directory);
+}
+
+// Where the metric's event files may be.
+std::vector<std::string> EventFolders(const StudySpec& spec,
+                                      const Trial& trial,
+                                      const ReplicaProgram& replica,
+                                      const WantedMetric& metric) {
+  if (!metric.source.folder.empty()) return {Below(replica.directory, metric.source.folder)};
+  std::vector<std::string> folders;
+  if (auto job = LocalJobDirectory(spec, trial, replica); !job.empty()) folders.push_back(job);
+  folders.push_back(std::filesystem::path(replica.log_file).parent_path().string());
+  return folders;
+}
+
+// What one replica reports.
+class ReplicaReader {
+ public:
+  // `is_primary`: also reads what nobody asked for from the hypertune file.
+  static absl::StatusOr<std::unique_ptr<ReplicaReader>> Create(
+      const StudySpec& spec,
+      const Trial& trial,
+      const ReplicaProgram& replica,
+      const std::vector<WantedMetric>& wanted,
+      bool is_primary,
+      Sightings& sightings) {
+    VERNIER_ASSIGN_OR_RETURN(LineMatcher matcher, LineMatcher::Create(wanted));
+    std::map<std::string, std::vector<WantedMetric>> by_folder;
+    for (const WantedMetric& metric : wanted) {
+      if (!IsReadFromEvents(metric)) continue;
+      for (const std::string& folder : EventFolders(spec, trial, replica, metric)) {
+        by_folder[folder].push_back(metric);
+      }
+    }
+    std::unique_ptr<ReplicaReader> reader(new ReplicaReader(
+        replica, std::move(matcher), FirstObjective(spec).metric, trial.last, sightings));
+    reader->wanted_ = wanted;
+    reader->takes_any_tag_ = is_primary;
+    for (auto& [folder, metrics] : by_folder) {
+      reader->events_.push_back(
+          std::make_unique<EventFolder>(folder, std::move(metrics), sightings));
+    }
+    return reader;
   }
 
-  std::vector<std::string> UnmatchedLines() const override { return output_.UnmatchedLines(); }
+  // The most telling source first.
+  absl::StatusOr<std::vector<Measurement>> Read() {
+    std::vector<Measurement> found;
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<Measurement> reports, reports_.Read());
+    for (const Measurement& report : reports) TakeReport(report, found);
+    for (const std::string& sentence : reports_.ignored()) sightings_.SawDamage(sentence);
+    for (const auto& folder : events_) {
+      VERNIER_ASSIGN_OR_RETURN(std::vector<Measurement> scalars, folder->Read());
+      std::ranges::move(scalars, std::back_inserter(found));
+    }
+    VERNIER_ASSIGN_OR_RETURN(std::vector<Measurement> printed, output_.Read());
+    std::ranges::move(printed, std::back_inserter(found));
+    return found;
+  }
+
+  std::vector<std::string> UnmatchedLines() const { return output_.UnmatchedLines(); }
 
  private:
+  ReplicaReader(const ReplicaProgram& replica,
+                LineMatcher matcher,
+                const std::string& objective,
+                const std::optional<Measurement>& known,
+                Sightings& sightings)
+      : sightings_(sightings),
+        reports_(replica.metric_file, objective),
+        output_(replica.log_file, std::move(matcher), known, sightings) {}
+
+  // The report under the names of the metrics that its tags stand for.
+  void TakeReport(const Measurement& report, std::vector<Measurement>& found) {
+    Measurement named = report;
+    named.metrics.clear();
+    for (const auto& [tag, value] : report.metrics) {
+      bool is_known = false;
+      bool is_taken = false;
+      for (const WantedMetric& metric : wanted_) {
+        is_known = is_known || metric.name == tag;
+        const bool is_meant =
+            metric.source.kind == MetricSourceKind::kName
+                ? metric.name == tag
+                : metric.source.kind == MetricSourceKind::kHypertune && metric.source.text == tag;
+        if (is_meant) named.metrics[metric.name] = value;
+        is_taken = is_taken || is_meant;
+      }
+      if (is_taken) continue;
+      sightings_.SawOther(kHypertuneSource, tag, tag, value);
+      if (!is_known && takes_any_tag_) named.metrics[tag] = value;
+    }
+    if (!named.metrics.empty()) found.push_back(std::move(named));
+  }
+
+  Sightings& sightings_;
+  std::vector<WantedMetric> wanted_;
+  bool takes_any_tag_ = false;
   HypertuneReader reports_;
-  LogPatternReader output_;
+  std::vector<std::unique_ptr<EventFolder>> events_;
+  OutputReader output_;
 };
 
+// What the replicas of a gang report, as one.
+class GangReader final : public MetricReader {
+ public:
+  explicit GangReader(std::vector<WantedMetric> wanted) : sightings_(wanted) {
+    for (const WantedMetric& metric : wanted) {
+      if (metric.source.kind == MetricSourceKind::kName) by_name_.insert(metric.name);
+    }
+  }
+
+  absl::StatusOr<std::vector<Measurement>> Read() override {
+    std::vector<Measurement> found;
+    for (const auto& replica : replicas_) {
+      VERNIER_ASSIGN_OR_RETURN(const std::vector<Measurement> read, replica->Read());
+      for (const Measurement& measurement : read) KeepToSources(measurement, found);
+    }
+    std::ranges::stable_sort(found, {}, &Measurement::time);
+    return found;
+  }
+
+  // Files are read in pieces, and what is held back comes once nothing else does.
+  absl::StatusOr<std::vector<Measurement>> Finish() override {
+    std::vector<Measurement> all;
+    for (int times_empty = 0; times_empty < 2;) {
+      VERNIER_ASSIGN_OR_RETURN(std::vector<Measurement> found, Read());
+      times_empty = found.empty() ? times_empty + 1 : 0;
+      std::ranges::move(found, std::back_inserter(all));
+    }
+    return all;
+  }
+
+  std::vector<MetricSighting> Sightings() const override { return sightings_.Describe(); }
+
+  std::vector<std::string> UnmatchedLines() const override {
+    return replicas_.front()->UnmatchedLines();
+  }
+
+  void Add(std::unique_ptr<ReplicaReader> replica) { replicas_.push_back(std::move(replica)); }
+  metrics::Sightings& sightings() { return sightings_; }
+
+ private:
+  // A metric that is found by its name may be printed, written to files and reported, all of it. One source counts.
+  void KeepToSources(Measurement measurement, std::vector<Measurement>& found) {
+    std::erase_if(measurement.metrics, [&](const auto& entry) {
+      if (!by_name_.contains(entry.first)) return false;
+      return chosen_.try_emplace(entry.first, measurement.source).first->second !=
+             measurement.source;
+    });
+    if (measurement.metrics.empty()) return;
+    if (measurement.source != kLogSource && measurement.source != kJsonSource) {
+      for (const auto& [metric, value] : measurement.metrics) {
+        sightings_.Found(metric, measurement.source);
+      }
+    }
+    found.push_back(std::move(measurement));
+  }
+
+  metrics::Sightings sightings_;
+  std::set<std::string> by_name_;
+  std::map<std::string, std::string> chosen_;  // Source by metric.
+  std::vector<std::unique_ptr<ReplicaReader>> replicas_;
+};
+
+// The first replica of the role; null: the gang has none.
+const ReplicaProgram* FindReplica(const GangProgram& gang,
+                                  const std::optional<Role>& role,
+                                  const StudySpec& spec) {
+  if (!role.has_value() || !spec.job.has_value()) return &gang.replicas.front();
+  const std::string name = RoleName(*role, *spec.job);
+  const auto replica = std::ranges::find(gang.replicas, name, &ReplicaProgram::role);
+  return replica == gang.replicas.end() ? nullptr : &*replica;
+}
+
 }  // namespace
+}  // namespace metrics
 
 absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& spec,
                                                               const Trial& trial,
                                                               const GangProgram& gang) {
   VERNIER_CHECK(!gang.replicas.empty(), "a gang of a valid study");
-  VERNIER_ASSIGN_OR_RETURN(std::vector<LogPattern> patterns, CompilePatterns(spec));
-  const ReplicaProgram& primary = gang.replicas.front();
-  return std::unique_ptr<MetricReader>(std::make_unique<CombinedReader>(
-      HypertuneReader(primary.metric_file, FirstObjective(spec).metric),
-      LogPatternReader(primary.log_file, std::move(patterns), trial.last)));
+  VERNIER_RETURN_IF_ERROR(ValidateMetricSources(spec));
+  const std::vector<metrics::WantedMetric> wanted = metrics::WantedMetrics(spec);
+  const ReplicaProgram* const primary = &gang.replicas.front();
+  std::map<const ReplicaProgram*, std::vector<metrics::WantedMetric>> by_replica;
+  by_replica[primary];  // Read in any case, for what it says of itself.
+  for (const metrics::WantedMetric& metric : wanted) {
+    if (const auto* const replica = metrics::FindReplica(gang, metric.source.from, spec)) {
+      by_replica[replica].push_back(metric);
+    }
+  }
+  auto reader = std::make_unique<metrics::GangReader>(wanted);
+  // In the order of the gang: the primary first.
+  for (const ReplicaProgram& replica : gang.replicas) {
+    const auto metrics = by_replica.find(&replica);
+    if (metrics == by_replica.end()) continue;
+    VERNIER_ASSIGN_OR_RETURN(
+        auto part,
+        metrics::ReplicaReader::Create(
+            spec, trial, replica, metrics->second, &replica == primary, reader->sightings()));
+    reader->Add(std::move(part));
+  }
+  return std::unique_ptr<MetricReader>(std::move(reader));
 }
 
-absl::Status ValidateMetricSources(const StudySpec& spec) { return CompilePatterns(spec).status(); }
+absl::Status ValidateMetricSources(const StudySpec& spec) {
+  VERNIER_RETURN_IF_ERROR(metrics::LineMatcher::Create(metrics::WantedMetrics(spec)).status());
+  for (const auto& [name, source] : spec.metrics) {
+    if (!source.from.has_value() || !spec.job.has_value()) continue;
+    const auto replica = spec.job->replicas.find(*source.from);
+    if (replica != spec.job->replicas.end() && replica->second.count > 0) continue;
+    return FieldError(
+        fmt::format("metrics.{}.from", name),
+        fmt::format("the job has no replica '{}'", RoleName(*source.from, *spec.job)));
+  }
+  return absl::OkStatus();
+}
 
-}  // namespace vernier::metrics
+}  // namespace vernier

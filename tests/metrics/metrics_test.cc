@@ -17,10 +17,9 @@
 #include "gtest/gtest.h"
 #include "src/launch/output_segments.h"
 #include "src/metrics/hypertune_file.h"
-#include "src/metrics/log_pattern.h"
-#include "src/metrics/metric_reader.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
+#include "vernier/metric_reader.h"
 
 namespace vernier::metrics {
 namespace {
@@ -87,6 +86,13 @@ class MetricsTest : public ::testing::Test {
     return *std::move(reader);
   }
 
+  // As the engine reads what a program has left behind: until there is nothing more.
+  static std::vector<Measurement> ReadAll(MetricReader& reader) {
+    auto read = reader.Finish();
+    EXPECT_THAT(read, IsOk());
+    return read.ok() ? *read : std::vector<Measurement>();
+  }
+  std::vector<Measurement> ReadAll() const { return ReadAll(*NewReader()); }
   std::string folder_;
   StudySpec spec_;
   Trial trial_;
@@ -194,7 +200,7 @@ TEST_F(MetricsTest, AnExpressionFindsValuesAndCountsSteps) {
   Print(LogText(1, "start") + LogText(2, "val_acc=0.5") + LogText(3, "val_acc=..") +
         LogText(4, "epoch 2 val_acc=7e-1 done"));
   const auto reader = NewReader();
-  ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> read, reader->Read());
+  const std::vector<Measurement> read = ReadAll(*reader);
   ASSERT_THAT(read, SizeIs(2));
   EXPECT_EQ(read[0].step, 1);
   EXPECT_EQ(read[0].time, absl::UnixEpoch() + absl::Seconds(2));
@@ -210,7 +216,7 @@ TEST_F(MetricsTest, AGroupNamedStepGivesTheStepWhereverItStands) {
   spec_.metrics["loss"] = {.kind = MetricSourceKind::kRegex,
                            .text = R"(loss (\S+) at (?P<step>\d+))"};
   Print(LogText(1, "step 40: acc 0.5 loss high at 40") + LogText(2, "loss inf at 50"));
-  ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> read, NewReader()->Read());
+  const std::vector<Measurement> read = ReadAll();
   ASSERT_THAT(read, SizeIs(2));
   EXPECT_EQ(read[0].step, 40);
   EXPECT_THAT(read[0].metrics, ElementsAre(Pair("accuracy", 0.5)));
@@ -222,7 +228,7 @@ TEST_F(MetricsTest, MetricsOfOneLineAndStepAreOneMeasurement) {
   spec_.metrics["accuracy"] = {.kind = MetricSourceKind::kRegex, .text = "acc=([0-9.]+)"};
   spec_.metrics["loss"] = {.kind = MetricSourceKind::kRegex, .text = "loss=([0-9.]+)"};
   Print(LogText(1, "acc=0.5 loss=2"));
-  ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> read, NewReader()->Read());
+  const std::vector<Measurement> read = ReadAll();
   ASSERT_THAT(read, SizeIs(1));
   EXPECT_THAT(read[0].metrics, ElementsAre(Pair("accuracy", 0.5), Pair("loss", 2)));
 }
@@ -263,7 +269,7 @@ TEST_F(MetricsTest, CountedStepsGoOnBehindWhatIsNotKept) {
                             .source = "log"};
   Print(LogText(1, "acc=0.1"));
   PrintFrom(1'000'000, LogText(99, "acc=0.6") + LogText(100, "acc=0.7") + LogText(101, "acc=0.8"));
-  ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> read, NewReader()->Read());
+  const std::vector<Measurement> read = ReadAll();
   ASSERT_THAT(read, SizeIs(2));
   EXPECT_EQ(read[0].step, 1);
   EXPECT_EQ(read[1].step, 8);
@@ -274,7 +280,7 @@ TEST_F(MetricsTest, ReportsAndOutputComeTogetherByTime) {
   spec_.metrics["loss"] = {.kind = MetricSourceKind::kRegex, .text = "loss=([0-9.]+)"};
   Print(LogText(10, "loss=1") + LogText(2'000'000'000, "loss=2"));
   Rewrite(ReportLine(1));
-  ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> read, NewReader()->Read());
+  const std::vector<Measurement> read = ReadAll();
   ASSERT_THAT(read, SizeIs(3));
   EXPECT_EQ(read[0].source, "log");
   EXPECT_EQ(read[1].source, "hypertune");
@@ -314,11 +320,12 @@ INSTANTIATE_TEST_SUITE_P(
         RegexCase{"acc=([0-9",
                   "metrics.accuracy.regex: 'acc=([0-9' does not compile: missing ]: [0-9"},
         RegexCase{"acc=.*",
-                  "metrics.accuracy.regex: 'acc=.*' must have a group for the value, as in "
-                  "'loss=([0-9.]+)'"},
-        RegexCase{R"(at (?P<step>\d+))",
-                  R"(metrics.accuracy.regex: 'at (?P<step>\d+)' must have a group for the value, )"
-                  "as in 'loss=([0-9.]+)'"}));
+                  "metrics.accuracy.regex: 'acc=.*' must have a group for the value, as in 'loss "
+                  "is (\\S+)'; for a number behind a text, after: 'loss=' does without"},
+        RegexCase{
+            R"(at (?P<step>\d+))",
+            R"(metrics.accuracy.regex: 'at (?P<step>\d+)' must have a group for the value, )"
+            R"(as in 'loss is (\S+)'; for a number behind a text, after: 'loss=' does without)"}));
 
 }  // namespace
 }  // namespace vernier::metrics

@@ -1,0 +1,319 @@
+#include "src/metrics/event_file.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/core/status.h"
+#include "src/metrics/regular_file.h"
+
+namespace vernier::metrics {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "records are little-endian");
+
+constexpr std::size_t kHeader = 12;
+constexpr std::size_t kFooter = 4;
+// Graphs and images make long records; no scalar does. Longer ones are skipped without being read.
+constexpr std::uint64_t kLongestRecord = std::uint64_t{8} << 20;
+constexpr std::uint64_t kLongestFile = std::uint64_t{1} << 50;
+constexpr std::int64_t kChunk = std::int64_t{16} << 20;
+
+template <typename T>
+T Load(std::string_view bytes) {
+  T value{};
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+constexpr std::array<std::uint32_t, 256> MakeCrcTable() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    std::uint32_t crc = i;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82F63B78U : 0);
+    table[i] = crc;
+  }
+  return table;
+}
+
+// One field of a serialised protocol buffer (https://protobuf.dev/programming-guides/encoding).
+struct Field {
+  std::uint32_t number = 0;
+  std::uint64_t scalar = 0;  // Varint, 64 or 32 bits, as they stand there.
+  std::string_view bytes;    // Length-delimited.
+};
+
+// The fields of a message, one after the other.
+class Fields {
+ public:
+  explicit Fields(std::string_view message) : rest_(message) {}
+
+  // Nothing: no more, or the message is damaged.
+  std::optional<Field> Next() {
+    if (rest_.empty()) return std::nullopt;
+    const std::optional<std::uint64_t> key = Varint();
+    if (!key.has_value()) return Damaged();
+    Field field{.number = static_cast<std::uint32_t>(*key >> 3)};
+    switch (*key & 7) {
+      case 0: {
+        const std::optional<std::uint64_t> value = Varint();
+        if (!value.has_value()) return Damaged();
+        field.scalar = *value;
+        return field;
+      }
+      case 1:
+        return Fixed<std::uint64_t>(field);
+      case 2: {
+        const std::optional<std::uint64_t> size = Varint();
+        if (!size.has_value() || *size > rest_.size()) return Damaged();
+        field.bytes = rest_.substr(0, *size);
+        rest_.remove_prefix(*size);
+        return field;
+      }
+      case 5:
+        return Fixed<std::uint32_t>(field);
+      default:
+        return Damaged();
+    }
+  }
+
+  bool is_damaged() const { return is_damaged_; }
+
+ private:
+  std::optional<Field> Damaged() {
+    is_damaged_ = true;
+    rest_ = {};
+    return std::nullopt;
+  }
+
+  template <typename T>
+  std::optional<Field> Fixed(Field field) {
+    if (rest_.size() < sizeof(T)) return Damaged();
+    field.scalar = Load<T>(rest_);
+    rest_.remove_prefix(sizeof(T));
+    return field;
+  }
+
+  std::optional<std::uint64_t> Varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+      if ((byte & 0x80) == 0) return value;
+    }
+    return std::nullopt;
+  }
+
+  std::string_view rest_;
+  bool is_damaged_ = false;
+};
+
+double FloatOf(std::uint64_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+}
+double DoubleOf(std::uint64_t bits) { return std::bit_cast<double>(bits); }
+
+// Numbers of tensorflow.DataType.
+enum DataType : std::uint64_t {
+  kFloat = 1,
+  kDouble = 2,
+  kInt32 = 3,
+  kInt64 = 9,
+  kBfloat16 = 14,
+  kHalf = 19
+};
+
+double HalfOf(std::uint16_t bits) {
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  const int exponent = (bits >> 10) & 0x1F;
+  const int fraction = bits & 0x3FF;
+  if (exponent == 0x1F) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
+  return exponent == 0 ? sign * std::ldexp(fraction, -24)
+                       : sign * std::ldexp(1024 + fraction, exponent - 25);
+}
+
+// The element whose bytes these are; nothing if they are not one element of the type.
+std::optional<double> ElementOf(std::uint64_t type, std::string_view content) {
+  switch (type) {
+    case kFloat:
+      return content.size() == 4 ? std::optional<double>(Load<float>(content)) : std::nullopt;
+    case kDouble:
+      return content.size() == 8 ? std::optional(Load<double>(content)) : std::nullopt;
+    case kInt32:
+      return content.size() == 4 ? std::optional<double>(Load<std::int32_t>(content))
+                                 : std::nullopt;
+    case kInt64:
+      return content.size() == 8 ? std::optional(static_cast<double>(Load<std::int64_t>(content)))
+                                 : std::nullopt;
+    case kHalf:
+      return content.size() == 2 ? std::optional(HalfOf(Load<std::uint16_t>(content)))
+                                 : std::nullopt;
+    case kBfloat16:
+      return content.size() == 2
+                 ? std::optional(FloatOf(std::uint64_t{Load<std::uint16_t>(content)} << 16))
+                 : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+// tensorflow.TensorProto of one element.
+std::optional<double> TensorValue(std::string_view tensor) {
+  std::uint64_t type = 0;
+  std::optional<double> value;
+  Fields fields(tensor);
+  while (const auto field = fields.Next()) {
+    switch (field->number) {
+      case 1:
+        type = field->scalar;
+        break;
+      case 4:
+        value = ElementOf(type, field->bytes);
+        break;
+      case 5:  // float_val, packed or single.
+        if (field->bytes.size() == 4) {
+          value = Load<float>(field->bytes);
+        } else if (field->bytes.empty()) {
+          value = FloatOf(field->scalar);
+        }
+        break;
+      case 6:  // double_val
+        if (field->bytes.size() == 8) {
+          value = Load<double>(field->bytes);
+        } else if (field->bytes.empty()) {
+          value = DoubleOf(field->scalar);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  return fields.is_damaged() ? std::nullopt : value;
+}
+
+// The plugin that tensorflow.SummaryMetadata names.
+std::string_view PluginName(std::string_view metadata) {
+  Fields fields(metadata);
+  while (const auto field = fields.Next()) {
+    if (field->number != 1) continue;
+    Fields plugin(field->bytes);
+    while (const auto part = plugin.Next()) {
+      if (part->number == 1) return part->bytes;
+    }
+  }
+  return {};
+}
+
+struct SummaryValue {
+  std::string tag;
+  std::optional<double> simple;
+  std::string_view tensor;
+  std::string_view plugin;
+};
+
+// tensorflow.Summary.Value
+std::optional<SummaryValue> ParseValue(std::string_view message) {
+  SummaryValue value;
+  Fields fields(message);
+  while (const auto field = fields.Next()) {
+    switch (field->number) {
+      case 1:
+        value.tag = std::string(field->bytes);
+        break;
+      case 2:
+        value.simple = FloatOf(field->scalar);
+        break;
+      case 8:
+        value.tensor = field->bytes;
+        break;
+      case 9:
+        value.plugin = PluginName(field->bytes);
+        break;
+      default:
+        break;
+    }
+  }
+  if (fields.is_damaged()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::uint32_t MaskedCrc(std::string_view bytes) {
+  static constexpr std::array<std::uint32_t, 256> kTable = MakeCrcTable();
+  std::uint32_t crc = 0xFFFFFFFFU;
+  for (const char c : bytes)
+    crc = kTable[(crc ^ static_cast<unsigned char>(c)) & 0xFF] ^ (crc >> 8);
+  crc ^= 0xFFFFFFFFU;
+  return ((crc >> 15) | (crc << 17)) + 0xA282EAD8U;
+}
+
+std::optional<std::vector<EventScalar>> ParseEvent(std::string_view record) {
+  std::vector<EventScalar> scalars;
+  double wall_time = 0;
+  std::int64_t step = 0;
+  Fields event(record);
+  while (const auto field = event.Next()) {
+    if (field->number == 1) wall_time = DoubleOf(field->scalar);
+    if (field->number == 2) step = static_cast<std::int64_t>(field->scalar);
+    if (field->number != 5) continue;
+    Fields summary(field->bytes);
+    while (const auto entry = summary.Next()) {
+      if (entry->number != 1) continue;
+      const std::optional<SummaryValue> value = ParseValue(entry->bytes);
+      if (!value.has_value()) return std::nullopt;
+      std::optional<double> number = value->simple;
+      // Text and histograms are tensors, too.
+      if (!number.has_value() && value->plugin == "scalars") number = TensorValue(value->tensor);
+      if (number.has_value()) scalars.push_back({.tag = value->tag, .value = *number});
+    }
+    if (summary.is_damaged()) return std::nullopt;
+  }
+  if (event.is_damaged() || !std::isfinite(wall_time) || std::abs(wall_time) > 1e12) {
+    return std::nullopt;
+  }
+  for (EventScalar& scalar : scalars) {
+    scalar.step = step;
+    scalar.time = absl::UnixEpoch() + absl::Microseconds(std::llround(wall_time * 1e6));
+  }
+  return scalars;
+}
+
+absl::StatusOr<std::vector<EventScalar>> EventFile::Read() {
+  std::vector<EventScalar> found;
+  if (is_broken_) return found;
+  VERNIER_ASSIGN_OR_RETURN(const std::string bytes, ReadRegularFile(path_, offset_, kChunk));
+  std::string_view rest = bytes;
+  while (rest.size() >= kHeader) {
+    const auto length = Load<std::uint64_t>(rest);
+    const bool is_length = MaskedCrc(rest.substr(0, 8)) == Load<std::uint32_t>(rest.substr(8));
+    if (!is_length || length > kLongestFile) {
+      damage_ = fmt::format("'{}' is damaged at byte {}: it is read no further", path_, offset_);
+      is_broken_ = true;
+      break;
+    }
+    if (length > kLongestRecord) {
+      offset_ += static_cast<std::int64_t>(kHeader + length + kFooter);
+      break;  // The next call goes on behind it.
+    }
+    if (rest.size() < kHeader + length + kFooter) break;  // Not written to the end yet.
+    const std::string_view record = rest.substr(kHeader, length);
+    const bool is_whole = MaskedCrc(record) == Load<std::uint32_t>(rest.substr(kHeader + length));
+    auto scalars = is_whole ? ParseEvent(record) : std::nullopt;
+    if (scalars.has_value()) {
+      for (EventScalar& scalar : *scalars) found.push_back(std::move(scalar));
+    } else {
+      damage_ =
+          fmt::format("'{}' has a damaged record at byte {}, which was left out", path_, offset_);
+    }
+    rest.remove_prefix(kHeader + length + kFooter);
+    offset_ += static_cast<std::int64_t>(kHeader + length + kFooter);
+  }
+  return found;
+}
+
+}  // namespace vernier::metrics

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+// TensorBoard event files: records of serialised protocol buffers, each with a length and checksums.
+//   8 bytes length (little-endian), 4 bytes masked CRC-32C of it, the record, 4 bytes masked CRC-32C of the record
+namespace vernier::metrics {
+
+struct EventScalar {
+  std::string tag;
+  std::int64_t step = 0;
+  absl::Time time;
+  double value = 0;
+  friend bool operator==(const EventScalar&, const EventScalar&) = default;
+};
+
+// The scalars of one record (tensorflow.Event): summaries with a simple value, and tensors of one element of the plugin
+// «scalars», as TensorFlow 2 writes them. Everything else is skipped.  Nothing: it is no such record.
+std::optional<std::vector<EventScalar>> ParseEvent(std::string_view record);
+
+// CRC-32C (Castagnoli), masked as TensorFlow's records have it.
+std::uint32_t MaskedCrc(std::string_view bytes);
+
+// Follows one event file as it grows.
+class EventFile {
+ public:
+  explicit EventFile(std::string path) : path_(std::move(path)) {}
+
+  // The scalars of the records that are complete since the last call; at most about 16 MiB of records at a time.
+  // Unavailable: the file cannot be read.
+  absl::StatusOr<std::vector<EventScalar>> Read();
+  // What is wrong with the file, in one sentence; empty: nothing. A file whose length field is damaged is not read further.
+  const std::string& damage() const { return damage_; }
+
+ private:
+  const std::string path_;
+  std::int64_t offset_ = 0;  // Of the first record that was not read yet.
+  bool is_broken_ = false;
+  std::string damage_;
+};
+
+}  // namespace vernier::metrics

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+// Numbers as programs print them.
+namespace vernier::metrics {
+
+struct FoundNumber {
+  double value = 0;
+  std::size_t length = 0;  // Of its text, from where it was looked for.
+};
+
+// The number that the text begins with: "9.5e-05", "-0.25", ".5", "nan", "-inf", "Infinity". A percent sign or a short
+// unit may follow ("93.1%" is 93.1, "20ms" is 20). Nothing where the number is part of something else: "0,93" and "1.2.3"
+// (neither is one number), "45/50", "12:30", "2026-11-23", "0x1f", "info".
+std::optional<FoundNumber> FindNumber(std::string_view text);
+
+// The same behind what may stand between a name and its number: blanks, quotes, and the constructor of an array type, as
+// in "tensor(0.5, device='cuda:0')" or "np.float64(0.5)". The length counts from the beginning of the text.
+std::optional<FoundNumber> FindValue(std::string_view text);
+
+// The number if it is the whole text.
+std::optional<double> ParseNumber(std::string_view text);
+
+}  // namespace vernier::metrics

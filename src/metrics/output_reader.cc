@@ -1,0 +1,173 @@
+#include "src/metrics/output_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/base/output_line.h"
+#include "src/core/status.h"
+#include "src/metrics/json_line.h"
+#include "src/metrics/terminal_text.h"
+#include "src/metrics/text_pairs.h"
+
+namespace vernier::metrics {
+namespace {
+
+constexpr std::size_t kUnmatchedKept = 20;
+// A program's message to its user needs no more of a line.
+constexpr std::size_t kUnmatchedLength = 400;
+// How much is read at a time: bounds what one step of the engine spends on a program that prints a lot.
+constexpr std::int64_t kChunk = 1 << 22;
+// How long a measurement is held back for what else belongs to it.
+constexpr absl::Duration kHeldFor = absl::Seconds(1);
+
+bool ShareMetric(const Measurement& a, const std::map<std::string, double>& b) {
+  return std::ranges::any_of(b, [&](const auto& entry) { return a.metrics.contains(entry.first); });
+}
+
+}  // namespace
+
+LineCollector::LineCollector(LineMatcher matcher, Sightings& sightings)
+    : matcher_(std::move(matcher)), sightings_(sightings) {}
+
+void LineCollector::CountFrom(std::int64_t step) {
+  least_count_ = std::max(least_count_, step);
+  for (auto& [metric, count] : counts_) count = std::max(count, step);
+}
+
+void LineCollector::Take(absl::Time time, std::string_view line, std::vector<Measurement>& found) {
+  for (const TerminalLine& part : SplitTerminalLine(line)) {
+    TakeText(time, part.text, part.overwritten, found);
+  }
+}
+
+void LineCollector::Flush(std::vector<Measurement>& found) {
+  if (!held_.has_value()) return;
+  found.push_back(std::move(held_->measurement));
+  held_.reset();
+}
+
+void LineCollector::TakeText(absl::Time time,
+                             std::string_view text,
+                             bool overwritten,
+                             std::vector<Measurement>& found) {
+  if (held_.has_value() && time - held_->since >= kHeldFor) Flush(found);
+  const LineFindings findings = matcher_.Match(text);
+  if (findings.values.empty()) {
+    if (const auto heading = FindHeader(text)) heading_ = heading;
+    NoteUnmatched(text, overwritten, findings);
+    return;
+  }
+  const std::optional<std::int64_t> bar =
+      heading_.has_value() ? std::nullopt : FindBarPosition(text);
+  std::map<std::pair<StepOrigin, std::int64_t>, LineValues> groups;
+  for (const auto& [metric, value] : findings.values) {
+    sightings_.Found(metric, findings.source);
+    const std::optional<std::int64_t> said = value.step.has_value() ? value.step : heading_;
+    const StepOrigin origin = said.has_value()  ? StepOrigin::kSaid
+                              : bar.has_value() ? StepOrigin::kBar
+                                                : StepOrigin::kCounted;
+    const std::int64_t step = said.has_value() ? *said : bar.has_value() ? *bar : Count(metric);
+    LineValues& group = groups[{origin, step}];
+    group = {.time = time,
+             .source = findings.source,
+             .overwritten = overwritten,
+             .origin = origin,
+             .step = step,
+             .metrics = std::move(group.metrics)};
+    group.metrics[metric] = value.value;
+  }
+  for (const auto& [key, group] : groups) TakeValues(group, found);
+}
+
+// A line that takes the place of the one before is the same report, until the next second.
+std::int64_t LineCollector::Count(const std::string& metric) {
+  std::int64_t& count = counts_.try_emplace(metric, least_count_).first->second;
+  const bool goes_on = held_.has_value() && held_->origin == StepOrigin::kCounted &&
+                       held_->overwritten && held_->measurement.metrics.contains(metric);
+  return goes_on ? count : ++count;
+}
+
+bool LineCollector::Joins(const LineValues& values) const {
+  if (!held_.has_value() || held_->origin != values.origin ||
+      held_->measurement.source != values.source) {
+    return false;
+  }
+  if (held_->overwritten && values.origin == StepOrigin::kBar) return true;
+  if (held_->measurement.step != values.step) return false;
+  return held_->overwritten || !ShareMetric(held_->measurement, values.metrics);
+}
+
+void LineCollector::TakeValues(const LineValues& values, std::vector<Measurement>& found) {
+  if (!Joins(values)) {
+    Flush(found);
+    held_ = Held{
+        .measurement = {.source = values.source}, .since = values.time, .origin = values.origin};
+  }
+  for (const auto& [metric, value] : values.metrics) held_->measurement.metrics[metric] = value;
+  held_->measurement.step = values.step;
+  held_->measurement.time = values.time;
+  held_->overwritten = values.overwritten;
+  // Nothing can join a value that is counted and stays.
+  if (values.origin == StepOrigin::kCounted && !values.overwritten) Flush(found);
+}
+
+void LineCollector::NoteUnmatched(std::string_view text,
+                                  bool overwritten,
+                                  const LineFindings& findings) {
+  for (const std::string& metric : findings.unparsed) sightings_.SawUnparsed(metric, text);
+  if (sightings_.is_searching()) {
+    if (const auto json = ParseJsonLine(text)) {
+      for (const auto& [path, value] : json->numbers) {
+        sightings_.SawOther(kJsonSource, path, path, value);
+      }
+    } else {
+      VisitPairs(text, [&](std::string_view name, std::string_view head, double value) {
+        sightings_.SawOther(kLogSource, name, head, value);
+      });
+      // The name alone, with a number behind it, is too little to go by, but worth to be told.
+      for (const std::string& name : matcher_.names()) {
+        const NamedValue named = FindAfter(text, name);
+        if (named.value.has_value()) sightings_.SawOther(kLogSource, name, name, *named.value);
+      }
+    }
+  }
+  if (overwritten) return;
+  unmatched_.emplace_back(text.substr(0, kUnmatchedLength));
+  if (unmatched_.size() > kUnmatchedKept) unmatched_.pop_front();
+}
+
+OutputReader::OutputReader(const std::string& path,
+                           LineMatcher matcher,
+                           std::optional<Measurement> known,
+                           Sightings& sightings)
+    : output_(path), collector_(std::move(matcher), sightings), known_(std::move(known)) {}
+
+absl::StatusOr<std::vector<Measurement>> OutputReader::Read() {
+  std::vector<Measurement> found;
+  for (bool is_first = true;; is_first = false) {
+    VERNIER_ASSIGN_OR_RETURN(const auto chunk, output_.Read(kChunk));
+    if (chunk.dropped > 0) PassGap();
+    if (chunk.lines.empty()) {
+      // What is held back waits for the next lines once; if none come, there are none.
+      if (is_first) collector_.Flush(found);
+      return found;
+    }
+    std::string_view rest = chunk.lines;
+    for (std::size_t newline = 0; (newline = rest.find('\n')) != std::string_view::npos;) {
+      const auto line = base::ParseOutputLine(rest.substr(0, newline));
+      if (line.has_value() && line->time > known_until_) {
+        collector_.Take(line->time, line->text, found);
+      }
+      rest.remove_prefix(newline + 1);
+    }
+  }
+}
+
+// Nobody can count what is gone; but an earlier reader may have, while it was there.
+void OutputReader::PassGap() {
+  if (!known_.has_value()) return;
+  known_until_ = known_->time;
+  collector_.CountFrom(known_->step);
+}
+
+}  // namespace vernier::metrics

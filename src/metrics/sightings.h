@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/metrics/wanted_metric.h"
+#include "vernier/metric_reader.h"
+
+namespace vernier::metrics {
+
+// Remembers what an attempt wrote beside the wanted metrics, to tell what may have been meant. Bounded; not thread-safe.
+class Sightings {
+ public:
+  explicit Sightings(std::vector<WantedMetric> wanted);
+
+  // A value of a metric was taken from the source. Those that nobody wanted are ignored.
+  void Found(const std::string& metric, std::string_view source);
+  // Whether some wanted metric was not found yet: what else there is matters only then.
+  bool is_searching() const { return found_.size() < wanted_.size(); }
+  // Another name with a number. `key`: what leads to it in that source (text up to the number, path, tag).
+  void SawOther(std::string_view source, std::string_view name, std::string_view key, double value);
+  // The metric's name with something behind it that is no number.
+  void SawUnparsed(const std::string& metric, std::string_view line);
+  // Something in a file that could not be used, in one sentence.
+  void SawDamage(std::string sentence);
+
+  std::vector<MetricSighting> Describe() const;
+
+ private:
+  struct Count {
+    std::int64_t values = 0;
+    std::string source;
+  };
+  struct Other {
+    std::string source;
+    std::string name;
+    std::string key;
+    std::int64_t times = 0;
+    double last = 0;
+  };
+  std::vector<MetricSighting::Candidate> Candidates(const WantedMetric& metric) const;
+
+  const std::vector<WantedMetric> wanted_;
+  std::map<std::string, Count> found_;
+  std::map<std::string, Other> others_;          // By source and name.
+  std::map<std::string, std::string> unparsed_;  // The last line, by metric.
+  std::vector<std::string> damage_;
+};
+
+}  // namespace vernier::metrics

@@ -1,0 +1,136 @@
+#include "src/metrics/text_pairs.h"
+
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "re2/re2.h"
+#include "src/metrics/number.h"
+
+namespace vernier::metrics {
+namespace {
+
+bool IsNameStart(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+
+std::size_t SkipAny(std::string_view text, std::size_t i, std::string_view set) {
+  while (i < text.size() && set.find(text[i]) != std::string_view::npos) ++i;
+  return i;
+}
+
+// Where the number may begin behind a name that ends at `at`; nothing if there is neither "=" nor ":".
+std::optional<std::size_t> SkipSeparator(std::string_view line, std::size_t at) {
+  at = SkipAny(line, at, "\"'`");
+  at = SkipAny(line, at, " \t");
+  if (at >= line.size() || (line[at] != '=' && line[at] != ':')) return std::nullopt;
+  return at + 1;
+}
+
+// Calls `visit` with the end of each place where `text` stands, and not as the end of a longer name.
+void VisitPlaces(std::string_view line,
+                 std::string_view text,
+                 const std::function<void(std::size_t end)>& visit) {
+  if (text.empty()) return;
+  for (std::size_t at = line.find(text); at != std::string_view::npos;
+       at = line.find(text, at + 1)) {
+    const bool is_tail = at > 0 && IsNameChar(line[at - 1]) && IsNameChar(text.front());
+    if (!is_tail) visit(at + text.size());
+  }
+}
+
+const RE2& Compiled(const char* expression) {
+  RE2::Options options;
+  options.set_encoding(RE2::Options::EncodingLatin1);
+  options.set_case_sensitive(false);
+  return *new RE2(expression, options);
+}
+
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+
+std::optional<std::int64_t> Find(const RE2& expression, std::string_view line) {
+  std::int64_t number = 0;
+  if (RE2::PartialMatch(Piece(line), expression, &number)) return number;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool IsNameChar(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/' ||
+         c == '-';
+}
+
+NamedValue FindAfter(std::string_view line, std::string_view text) {
+  NamedValue found;
+  VisitPlaces(line, text, [&](std::size_t end) {
+    found.is_there = true;
+    if (const auto value = FindValue(line.substr(end))) found.value = value->value;
+  });
+  return found;
+}
+
+NamedValue FindNamed(std::string_view line, std::string_view name) {
+  NamedValue found;
+  VisitPlaces(line, name, [&](std::size_t end) {
+    const auto number = SkipSeparator(line, end);
+    if (!number.has_value()) return;
+    found.is_there = true;
+    if (const auto value = FindValue(line.substr(*number))) found.value = value->value;
+  });
+  return found;
+}
+
+void VisitPairs(std::string_view line, const PairVisitor& visit) {
+  for (std::size_t i = 0; i < line.size();) {
+    if (!IsNameStart(line[i])) {
+      // Past the rest of what is no name: digits, paths.
+      while (i < line.size() && IsNameChar(line[i]) && !IsNameStart(line[i])) ++i;
+      if (i < line.size() && !IsNameStart(line[i])) ++i;
+      continue;
+    }
+    const std::size_t begin = i;
+    while (i < line.size() && IsNameChar(line[i])) ++i;
+    const auto number = SkipSeparator(line, i);
+    if (!number.has_value()) continue;
+    const auto value = FindValue(line.substr(*number));
+    if (value.has_value()) {
+      visit(line.substr(begin, i - begin), line.substr(begin, *number - begin), value->value);
+    }
+    i = *number;
+  }
+}
+
+std::optional<std::int64_t> FindStep(std::string_view line) {
+  // A name, what may stand behind it, a whole number; a fraction would be part of an epoch.
+  static const std::array<const RE2*, 4> kSteps = {
+      &Compiled(
+          R"((?:^|[^\w./-])epoch["'`]?\s*[:=#\[(]*\s*["']?(\d{1,18})(?:\.0*)?(?:[^\w.]|\.?$))"),
+      &Compiled(
+          R"((?:^|[^\w./-])step["'`]?\s*[:=#\[(]*\s*["']?(\d{1,18})(?:\.0*)?(?:[^\w.]|\.?$))"),
+      &Compiled(
+          R"((?:^|[^\w./-])global_step["'`]?\s*[:=#\[(]*\s*["']?(\d{1,18})(?:\.0*)?(?:[^\w.]|\.?$))"),
+      &Compiled(
+          R"((?:^|[^\w./-])iter(?:ation)?["'`]?\s*[:=#\[(]*\s*["']?(\d{1,18})(?:\.0*)?(?:[^\w.]|\.?$))")};
+  for (const RE2* const expression : kSteps) {
+    if (const auto step = Find(*expression, line)) return step;
+  }
+  // As boosting libraries begin their lines: "[3]\t…", "3:\t…".
+  static const RE2& kFirstColumn = Compiled(R"(^\s*(?:\[(\d{1,18})\]|(\d{1,18}):)\t)");
+  std::string bracketed;
+  std::string plain;
+  if (!RE2::PartialMatch(Piece(line), kFirstColumn, &bracketed, &plain)) return std::nullopt;
+  return std::stoll(bracketed.empty() ? plain : bracketed);
+}
+
+std::optional<std::int64_t> FindHeader(std::string_view line) {
+  static const RE2& kHeader = Compiled(
+      R"(^[^\w]*(?:epoch|step|global_step|iteration)[^\w-]*(\d{1,18})(?:\s*(?:/|of)\s*\d+)?[^\w]*$)");
+  return Find(kHeader, line);
+}
+
+std::optional<std::int64_t> FindBarPosition(std::string_view line) {
+  static const RE2& kBar = Compiled(R"((?:^|[^\w./-])(\d{1,18})/(?:\d+|\?)\s+\[)");
+  return Find(kBar, line);
+}
+
+}  // namespace vernier::metrics

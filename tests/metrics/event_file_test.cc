@@ -1,0 +1,234 @@
+#include "src/metrics/event_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "src/metrics/event_folder.h"
+#include "src/metrics/sightings.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier::metrics {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::IsOk;
+using ::testing::SizeIs;
+
+template <typename T>
+std::string Bytes(T value) {
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+std::string Record(const std::string& data) {
+  const std::string length = Bytes(static_cast<std::uint64_t>(data.size()));
+  return length + Bytes(MaskedCrc(length)) + data + Bytes(MaskedCrc(data));
+}
+
+// A scalar as tensorboardX writes it.
+std::string Scalar(const std::string& tag, int step, float value, double time = 1.8e9) {
+  const std::string inner =
+      "\x0a" + std::string(1, static_cast<char>(tag.size())) + tag + "\x15" + Bytes(value);
+  const std::string summary = "\x0a" + std::string(1, static_cast<char>(inner.size())) + inner;
+  return Record("\x09" + Bytes(time) + "\x10" + std::string(1, static_cast<char>(step)) + "\x2a" +
+                std::string(1, static_cast<char>(summary.size())) + summary);
+}
+
+class EventFileTest : public ::testing::Test {
+ protected:
+  EventFileTest() {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "vernier-events-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    path_ = folder_ / "events.out.tfevents.1700000000.host";
+  }
+  ~EventFileTest() override { std::filesystem::remove_all(folder_); }
+
+  void Append(const std::string& bytes) const {
+    std::ofstream(path_, std::ios::app | std::ios::binary) << bytes;
+  }
+
+  std::filesystem::path folder_;
+  std::filesystem::path path_;
+};
+
+// Files that TensorFlow 2.15.1, tensorboardX 2.6 and PyTorch's own writer wrote: tests/metrics/data/README.md.
+class RecordedEventsTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(RecordedEventsTest, AreReadAsTheirWriterMeantThem) {
+  const std::filesystem::path data = std::filesystem::path(VERNIER_TEST_DATA) / GetParam();
+  const nlohmann::json expected =
+      nlohmann::json::parse(std::ifstream(data / "expected.json"), nullptr, true);
+  std::filesystem::path file;
+  for (const auto& entry : std::filesystem::directory_iterator(data)) {
+    if (entry.path().filename().string().find("tfevents") != std::string::npos) file = entry.path();
+  }
+  EventFile events(file.string());
+  ASSERT_OK_AND_ASSIGN(const std::vector<EventScalar> scalars, events.Read());
+  EXPECT_EQ(events.damage(), "");
+  ASSERT_THAT(scalars, SizeIs(expected.size()));
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    EXPECT_EQ(scalars[i].tag, expected[i].at(0));
+    EXPECT_EQ(scalars[i].step, expected[i].at(1));
+    if (expected[i].at(2).is_string()) {
+      EXPECT_EQ(expected[i].at(2), std::isnan(scalars[i].value) ? "nan" : "inf");
+    } else {
+      EXPECT_EQ(static_cast<float>(scalars[i].value), expected[i].at(2).get<float>());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Writers,
+                         RecordedEventsTest,
+                         ::testing::Values("tensorflow", "tensorboardx", "torch"),
+                         [](const auto& each) { return each.param; });
+
+TEST_F(EventFileTest, EveryPrefixOfAFileIsReadUpToItsLastWholeRecord) {
+  const std::vector<std::string> records = {
+      Scalar("loss", 1, 0.5F), Scalar("acc", 1, 0.25F), Scalar("loss", 2, 0.75F)};
+  const std::string whole = records[0] + records[1] + records[2];
+  for (std::size_t length = 0; length <= whole.size(); ++length) {
+    std::ofstream(path_, std::ios::trunc | std::ios::binary) << whole.substr(0, length);
+    EventFile events(path_.string());
+    ASSERT_OK_AND_ASSIGN(const std::vector<EventScalar> first, events.Read());
+    std::size_t complete = 0;
+    for (std::size_t end = 0, i = 0; i < records.size(); ++i) {
+      end += records[i].size();
+      complete += end <= length ? 1 : 0;
+    }
+    EXPECT_THAT(first, SizeIs(complete)) << length;
+    EXPECT_EQ(events.damage(), "");
+    std::ofstream(path_, std::ios::app | std::ios::binary) << whole.substr(length);
+    EXPECT_THAT(events.Read().value(), SizeIs(records.size() - complete)) << length;
+  }
+}
+
+TEST_F(EventFileTest, ADamagedRecordIsLeftOutAndNamed) {
+  const std::string first = Scalar("loss", 1, 0.5F);
+  std::string second = Scalar("loss", 2, 0.5F);
+  second[20] = static_cast<char>(second[20] ^ 1);
+  Append(first + second + Scalar("loss", 3, 0.5F));
+  EventFile events(path_.string());
+  ASSERT_OK_AND_ASSIGN(const std::vector<EventScalar> scalars, events.Read());
+  ASSERT_THAT(scalars, SizeIs(2));
+  EXPECT_EQ(scalars[1].step, 3);
+  EXPECT_THAT(events.damage(),
+              HasSubstr("a damaged record at byte " + std::to_string(first.size())));
+}
+
+TEST_F(EventFileTest, ADamagedLengthEndsTheFile) {
+  std::string second = Scalar("loss", 2, 0.5F);
+  second[1] = static_cast<char>(second[1] ^ 1);
+  Append(Scalar("loss", 1, 0.5F) + second + Scalar("loss", 3, 0.5F));
+  EventFile events(path_.string());
+  EXPECT_THAT(events.Read().value(), SizeIs(1));
+  EXPECT_THAT(events.damage(), HasSubstr("it is read no further"));
+  EXPECT_THAT(events.Read().value(), IsEmpty());
+}
+
+TEST_F(EventFileTest, AnyBytesAreSurvived) {
+  std::uint32_t state = 1;
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes;
+    for (int i = 0; i < round % 64; ++i) {
+      state = state * 1664525 + 1013904223;
+      bytes.push_back(static_cast<char>(state >> 24));
+    }
+    ParseEvent(bytes);
+    std::string scalar = Scalar("loss", 1, 0.5F).substr(12);
+    scalar[state % scalar.size()] = static_cast<char>(state >> 16);
+    ParseEvent(scalar);
+  }
+}
+
+TEST_F(EventFileTest, WhatIsNoFileHoldsNothing) {
+  std::filesystem::create_directory(path_);
+  EXPECT_THAT(EventFile(path_.string()).Read().value(), IsEmpty());
+  EXPECT_THAT(EventFile((folder_ / "absent").string()).Read().value(), IsEmpty());
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(EventFile((folder_ / "pipe").string()).Read().value(), IsEmpty());
+  std::filesystem::create_symlink("/etc/passwd", folder_ / "link");
+  EXPECT_THAT(EventFile((folder_ / "link").string()).Read().value(), IsEmpty());
+}
+
+WantedMetric Named(const std::string& name) { return {.name = name, .source = {}}; }
+WantedMetric Tagged(const std::string& name, const std::string& tag) {
+  return {.name = name, .source = {.kind = MetricSourceKind::kTfevents, .text = tag}};
+}
+
+class EventFolderTest : public EventFileTest {
+ protected:
+  void Put(const std::string& name, const std::string& bytes) const {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name, std::ios::app | std::ios::binary) << bytes;
+  }
+};
+
+TEST_F(EventFolderTest, FindsFilesBelowAsTheyComeAndGrow) {
+  const std::vector<WantedMetric> wanted = {Named("acc"), Named("loss")};
+  Sightings sightings(wanted);
+  EventFolder folder((folder_ / "logs").string(), wanted, sightings);
+  EXPECT_THAT(folder.Read().value(), IsEmpty());
+  Put("logs/run/a.tfevents.1", Scalar("acc", 1, 0.5F) + Scalar("loss", 1, 2.0F));
+  ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> first, folder.Read());
+  ASSERT_THAT(first, SizeIs(1));
+  EXPECT_THAT(first[0].metrics, SizeIs(2));
+  EXPECT_EQ(first[0].source, "tfevents");
+  Put("logs/run/a.tfevents.1", Scalar("acc", 2, 0.75F));
+  Put("logs/other/deep/b.tfevents.2", Scalar("acc", 3, 0.875F, 1.9e9));
+  ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> second, folder.Read());
+  ASSERT_THAT(second, SizeIs(2));
+  EXPECT_EQ(second[0].metrics.at("acc"), 0.75);
+  EXPECT_EQ(second[1].step, 3);
+  EXPECT_THAT(folder.Read().value(), IsEmpty());
+}
+
+TEST_F(EventFolderTest, ASubFolderBeforeTheTagChoosesAmongSeveral) {
+  Put("train/x.tfevents.1", Scalar("epoch_loss", 1, 1.0F));
+  Put("validation/x.tfevents.1", Scalar("epoch_loss", 1, 3.0F));
+  const std::vector<WantedMetric> wanted = {Tagged("val_loss", "validation/epoch_loss")};
+  Sightings sightings(wanted);
+  EventFolder folder(folder_.string(), wanted, sightings);
+  ASSERT_OK_AND_ASSIGN(const std::vector<Measurement> read, folder.Read());
+  ASSERT_THAT(read, SizeIs(1));
+  EXPECT_EQ(read[0].metrics.at("val_loss"), 3.0);
+}
+
+TEST_F(EventFolderTest, TellsWhichTagsThereAre) {
+  Put("x.tfevents.1", Scalar("val/accuracy", 1, 0.5F));
+  const std::vector<WantedMetric> wanted = {Named("accuracy")};
+  Sightings sightings(wanted);
+  EXPECT_THAT(EventFolder(folder_.string(), wanted, sightings).Read().value(), IsEmpty());
+  const std::vector<MetricSighting> seen = sightings.Describe();
+  ASSERT_THAT(seen, SizeIs(1));
+  ASSERT_THAT(seen[0].candidates, SizeIs(1));
+  EXPECT_EQ(seen[0].candidates[0].what, "event files have the tag 'val/accuracy' once, last 0.5");
+  EXPECT_EQ(seen[0].candidates[0].entry, "accuracy: {tfevents: 'val/accuracy'}");
+}
+
+TEST_F(EventFolderTest, LinksAreNotFollowed) {
+  Put("elsewhere/x.tfevents.1", Scalar("acc", 1, 0.5F));
+  std::filesystem::create_directories(folder_ / "logs");
+  std::filesystem::create_directory_symlink(folder_ / "elsewhere", folder_ / "logs/link");
+  std::filesystem::create_symlink(folder_ / "elsewhere/x.tfevents.1",
+                                  folder_ / "logs/y.tfevents.1");
+  const std::vector<WantedMetric> wanted = {Named("acc")};
+  Sightings sightings(wanted);
+  EXPECT_THAT(EventFolder((folder_ / "logs").string(), wanted, sightings).Read().value(),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace vernier::metrics

@@ -34,24 +34,33 @@ bool IsWorthAnother(const RestartPolicy& policy, const Trial& trial, const GangS
   return earlier < policy.internal;
 }
 
-std::optional<std::string> FindSpentLimit(const TrainingJob& job,
-                                          const Trial& trial,
-                                          absl::Time now) {
+std::optional<SpentLimit> FindSpentLimit(const TrainingJob& job,
+                                         const Trial& trial,
+                                         absl::Time now) {
   if (!trial.started.has_value()) return std::nullopt;
   if (IsOver(job.trial_limit, *trial.started, now)) {
-    return fmt::format("ran for longer than its trial's limit of {}, in {} attempts",
-                       absl::FormatDuration(*job.trial_limit),
-                       trial.attempts.size());
+    return SpentLimit{.message =
+                          fmt::format("ran for longer than its trial's limit of {}, in {} attempts",
+                                      absl::FormatDuration(*job.trial_limit),
+                                      trial.attempts.size())};
   }
   const bool runs = !trial.attempts.empty() &&
                     trial.attempts.back().state == AttemptState::kRunning &&
                     trial.attempts.back().started.has_value();
   if (!runs) return std::nullopt;
+  if (job.nan_limit.has_value() && trial.not_finite >= *job.nan_limit) {
+    return SpentLimit{.failure = FailureClass::kDiverged,
+                      .message = fmt::format("diverged: NaN or infinite {} times in a row, its "
+                                             "limit is {}",
+                                             trial.not_finite,
+                                             *job.nan_limit)};
+  }
   const absl::Time since = LastProgress(trial, trial.attempts.back());
   if (!IsOver(job.progress_limit, since, now)) return std::nullopt;
-  return fmt::format("reported nothing for {}, its progress limit is {}",
-                     absl::FormatDuration(absl::Floor(now - since, absl::Seconds(1))),
-                     absl::FormatDuration(*job.progress_limit));
+  return SpentLimit{
+      .message = fmt::format("reported nothing for {}, its progress limit is {}",
+                             absl::FormatDuration(absl::Floor(now - since, absl::Seconds(1))),
+                             absl::FormatDuration(*job.progress_limit))};
 }
 
 std::optional<std::string> FindSpentWait(const TrainingJob& job,

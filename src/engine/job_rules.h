@@ -19,11 +19,15 @@ bool IsInternal(FailureClass failure);
 // REQUIRES: the trial has an attempt; the end of the last need not be recorded yet.
 bool IsWorthAnother(const RestartPolicy& policy, const Trial& trial, const GangStatus& end);
 
-// Why a trial that has come to RUNNING before must end now: a limit that it, or its running attempt, has used up. One
-// sentence; nothing if there is none.
-std::optional<std::string> FindSpentLimit(const TrainingJob& job,
-                                          const Trial& trial,
-                                          absl::Time now);
+// A limit of the job that a trial, or its running attempt, has used up.
+struct SpentLimit {
+  FailureClass failure = FailureClass::kTimeout;
+  std::string message;  // One sentence.
+};
+// Why a trial that has come to RUNNING before must end now; nothing if there is no reason.
+std::optional<SpentLimit> FindSpentLimit(const TrainingJob& job,
+                                         const Trial& trial,
+                                         absl::Time now);
 
 // Why a trial that has never come to RUNNING is given up; nothing if it may wait on.
 std::optional<std::string> FindSpentWait(const TrainingJob& job,

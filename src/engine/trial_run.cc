@@ -1,5 +1,7 @@
 #include "src/engine/trial_run.h"
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +10,6 @@
 #include "fmt/ranges.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
-#include "src/engine/job_rules.h"
 #include "src/jobs/layout.h"
 
 namespace vernier::engine {
@@ -31,10 +32,35 @@ std::string MissingObjectives(const Study& study, const Trial& trial) {
                                     trial.last.value_or(Measurement()).metrics);
 }
 
-std::string NoMetricMessage(const std::string& missing, const MetricReader* reader) {
+// What was seen instead of the metrics that are missing, and what to write in the study file.
+std::string SeenInstead(const Study& study, const Trial& trial, const MetricReader& reader) {
+  const std::map<std::string, double> reported = trial.last.value_or(Measurement()).metrics;
+  std::vector<std::string> sentences;
+  for (const MetricSighting& sighting : reader.Sightings()) {
+    const bool is_objective =
+        std::ranges::count(study.spec.objectives, sighting.metric, &Objective::metric) > 0;
+    if (!is_objective || reported.contains(sighting.metric) || sighting.candidates.empty()) {
+      continue;
+    }
+    const MetricSighting::Candidate& likely = sighting.candidates.front();
+    sentences.push_back(
+        likely.entry.empty()
+            ? likely.what
+            : fmt::format("{}: if that is it, write metrics: {{{}}}", likely.what, likely.entry));
+  }
+  return fmt::format("{}", fmt::join(sentences, "; "));
+}
+
+std::string NoMetricMessage(const std::string& missing,
+                            const Study& study,
+                            const Trial& trial,
+                            const MetricReader* reader) {
   const std::string message = fmt::format("ended without reporting its {}", missing);
-  const std::vector<std::string> lines =
-      reader == nullptr ? std::vector<std::string>{} : reader->UnmatchedLines();
+  if (reader == nullptr) return message;
+  if (const std::string seen = SeenInstead(study, trial, *reader); !seen.empty()) {
+    return fmt::format("{}; {}", message, seen);
+  }
+  const std::vector<std::string> lines = reader->UnmatchedLines();
   if (lines.empty()) return message + "; it printed nothing";
   return fmt::format("{}; its last lines were: {}", message, fmt::join(lines, " | "));
 }
@@ -83,7 +109,7 @@ absl::Status TrialRun::TakeUp(const Study& study, const Trial& trial, bool may_s
       return Withdraw(trial, *spent);
     }
     if (const auto spent = FindSpentLimit(*study.spec.job, trial, now)) {
-      return GiveUp(FailureClass::kTimeout, *spent);
+      return GiveUp(spent->failure, spent->message);
     }
   }
   const bool start = may_start && study.state == StudyState::kActive;
@@ -212,7 +238,7 @@ absl::Status TrialRun::Follow(const Study& study, Trial trial) {
   if (IsFinished(trial.state)) return TakeDown(status);  // Somebody ended the trial, not its job.
   if (trial.state != TrialState::kStopping && status.state != AttemptState::kStarting) {
     absl::StatusOr<Trial> now = MarkRunning(trial, status);
-    if (now.ok()) now = ReadMetrics(*std::move(now));
+    if (now.ok()) now = ReadMetrics(*std::move(now), IsEnded(status.state));
     if (!now.ok()) return UnlessOvertaken(now.status());
     trial = *std::move(now);
   }
@@ -246,10 +272,12 @@ absl::StatusOr<Trial> TrialRun::MarkRunning(const Trial& trial, const GangStatus
   return context_.studies.Move(id_, TrialState::kRunning, FailureClass::kNone, "");
 }
 
-absl::StatusOr<Trial> TrialRun::ReadMetrics(Trial trial) {
+absl::StatusOr<Trial> TrialRun::ReadMetrics(Trial trial, bool has_ended) {
   if (reader_ == nullptr) return trial;
-  VERNIER_ASSIGN_OR_RETURN(std::vector<Measurement> fresh, reader_->Read());
-  for (Measurement& measurement : fresh) {
+  absl::StatusOr<std::vector<Measurement>> fresh = has_ended ? reader_->Finish() : reader_->Read();
+  // What cannot be read is the trial's own misfortune: it goes on, and fails at its end if a metric is missing.
+  if (!fresh.ok()) fresh.emplace();
+  for (Measurement& measurement : *fresh) {
     measurement.elapsed = measurement.time - trial.started.value_or(measurement.time);
     unreported_.push_back(std::move(measurement));
   }
@@ -289,11 +317,11 @@ GangStatus TrialRun::Judge(const Study& study, const Trial& trial, GangStatus st
   const auto spent = spent_limit_.has_value()
                          ? spent_limit_
                          : FindSpentLimit(*study.spec.job, trial, context_.clock.Now());
-  status.failure = spent.has_value() ? FailureClass::kTimeout : FailureClass::kInternal;
+  status.failure = spent.has_value() ? spent->failure : FailureClass::kInternal;
   status.transient = !spent.has_value();
-  const std::string error =
-      internal_error_.empty() ? "it was stopped from outside" : internal_error_;
-  status.message = spent.value_or(error);
+  status.message = spent.has_value()         ? spent->message
+                   : internal_error_.empty() ? "it was stopped from outside"
+                                             : internal_error_;
   return status;
 }
 
@@ -363,7 +391,7 @@ absl::Status TrialRun::FinishSucceeded(const Study& study, const Trial& trial) {
   return UnlessOvertaken(context_.studies
                              .Fail(id_,
                                    FailureClass::kNoMetric,
-                                   NoMetricMessage(missing, reader_.get()),
+                                   NoMetricMessage(missing, study, trial, reader_.get()),
                                    std::nullopt,
                                    caller())
                              .status());

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "src/engine/job_rules.h"
 #include "vernier/core/clock.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
@@ -68,7 +69,8 @@ class TrialRun {
   absl::StatusOr<Trial> MarkRunning(const Trial& trial, const GangStatus& status);
   // Tells the gang to stop, once, if the trial was told to or a limit is spent.
   absl::Status StopIfDue(const Study& study, const Trial& trial);
-  absl::StatusOr<Trial> ReadMetrics(Trial trial);
+  // `has_ended`: nothing more is written, so that everything is read.
+  absl::StatusOr<Trial> ReadMetrics(Trial trial, bool has_ended);
   absl::Status Finish(const Study& study, const Trial& trial, const GangStatus& status);
   absl::Status FinishStopped(const Study& study, const Trial& trial);
   absl::Status FinishSucceeded(const Study& study, const Trial& trial);
@@ -91,8 +93,8 @@ class TrialRun {
   const absl::Time created_;  // Its place in the queue, which a retry keeps.
   bool done_ = false;
   bool stop_sent_ = false;
-  std::optional<AttemptId> waiting_;        // In the launcher's queue.
-  std::optional<std::string> spent_limit_;  // Why this process stopped the attempt.
+  std::optional<AttemptId> waiting_;       // In the launcher's queue.
+  std::optional<SpentLimit> spent_limit_;  // Why this process stopped the attempt.
   std::string internal_error_;        // Why this process aborted the attempt; empty if it did not.
   std::optional<AttemptId> attempt_;  // Placed or adopted by this process: it holds its room.
   // Started or adopted to the end. Where that was refused half way, by a full disk for one, the next step finds out from

@@ -27,7 +27,7 @@ void EndLease(Draft& draft, TrialNumber number) {
   const std::string message = fmt::format("its client '{}' was not heard of in time", holder);
   draft.Add(LeaseExpired{.trial = number, .token = trial.lease->token});
   if (trial.state == TrialState::kStopping) {
-    const Measurement last = trial.last.value_or(Measurement());
+    const Measurement last = FinalMeasurement(draft, number);
     if (MissingObjectives(study.spec.objectives, last.metrics).empty()) {
       AddCompletion(draft, number, last);
     } else {

@@ -219,7 +219,8 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
     VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, TrialState::kCompleted, lease));
     ReviveLease(draft, id.number);
     const Trial& trial = draft.trial(id.number);
-    const Measurement measured = last.metrics.empty() ? trial.last.value_or(last) : last;
+    const Measurement measured =
+        last.metrics.empty() ? FinalMeasurement(draft, id.number) : last;
     const std::string missing = MissingObjectives(draft.study().spec.objectives, measured.metrics);
     if (missing.empty()) {
       AddCompletion(draft, id.number, measured);

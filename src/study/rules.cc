@@ -1,6 +1,7 @@
 #include "src/study/rules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -167,10 +168,26 @@ void AddMove(Draft& draft,
                               .message = std::string(message)});
 }
 
+Measurement FinalMeasurement(const Draft& draft, TrialNumber trial) {
+  const TrialRow& row = draft.row(trial);
+  return row.finals.Apply(draft.study().spec.objectives, row.trial.last.value_or(Measurement()));
+}
+
 void AddCompletion(Draft& draft,
                    TrialNumber trial,
                    const Measurement& last,
                    std::string_view message) {
+  for (const Objective& objective : draft.study().spec.objectives) {
+    const auto value = last.metrics.find(objective.metric);
+    if (value == last.metrics.end() || std::isfinite(value->second)) continue;
+    const std::string diverged =
+        fmt::format("diverged: its last value of objective '{}' is {}{}",
+                    objective.metric,
+                    FormatValue(value->second),
+                    last.step == 0 ? "" : fmt::format(", at step {}", last.step));
+    AddMove(draft, trial, TrialState::kFailed, diverged, FailureClass::kDiverged);
+    return;
+  }
   AddEnd(draft, trial, TrialState::kCompleted, last, message, FailureClass::kNone);
 }
 

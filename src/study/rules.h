@@ -49,7 +49,10 @@ void AddMove(Draft& draft,
              TrialState to,
              std::string_view message = "",
              FailureClass failure = FailureClass::kNone);
-// Of `last` its metrics count, its step and its time.
+// What the trial reported, as it counts if it ends now (Objective::final).
+Measurement FinalMeasurement(const Draft& draft, TrialNumber trial);
+// Of `last` its metrics count, its step and its time. A trial whose objective is NaN or infinite there has diverged: it is
+// FAILED.
 void AddCompletion(Draft& draft,
                    TrialNumber trial,
                    const Measurement& last,

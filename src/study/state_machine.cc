@@ -40,6 +40,7 @@ constexpr std::array kEngineMoves = {
     Move{TrialState::kPaused, TrialState::kRunning},
     Move{TrialState::kPaused, TrialState::kStopping},  // Else a stopped study could never end.
     Move{TrialState::kStopping, TrialState::kCompleted},
+    Move{TrialState::kStopping, TrialState::kFailed},  // Its objective had diverged.
     Move{TrialState::kStopping, TrialState::kCancelled},
 };
 
@@ -52,6 +53,7 @@ constexpr std::array kClientMoves = {
     Move{TrialState::kRunning, TrialState::kFailed},
     Move{TrialState::kRunning, TrialState::kInfeasible},
     Move{TrialState::kStopping, TrialState::kCompleted},
+    Move{TrialState::kStopping, TrialState::kFailed},  // Its objective had diverged.
     Move{TrialState::kStopping, TrialState::kCancelled},
 };
 

@@ -119,7 +119,9 @@ bool StudyFold::FailedAlike() const {
   const Trial& first = Find(first_ended_.front())->trial;
   return std::ranges::all_of(first_ended_, [&](TrialNumber number) {
     const Trial& trial = Find(number)->trial;
+    // Which points make an objective diverge is for the algorithm to learn.
     return trial.state == TrialState::kFailed && trial.failure == first.failure &&
+           trial.failure != FailureClass::kDiverged &&
            WithoutNumbers(trial.message) == WithoutNumbers(first.message);
   });
 }

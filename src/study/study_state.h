@@ -16,6 +16,7 @@
 #include "src/core/optimal_trials.h"
 #include "src/core/outcome_constraint.h"
 #include "src/study/curve_book.h"
+#include "src/study/final_values.h"
 #include "src/study/request_book.h"
 #include "vernier/core/event.h"
 #include "vernier/core/study.h"
@@ -35,6 +36,8 @@ struct TrialRow {
   std::optional<Lease> last_lease;
   // Measurements reported so far, by MeasurementKey; emptied when the trial ends.
   absl::flat_hash_set<std::string> seen;
+  // What of the objectives' curves their final values are made of; emptied when the trial ends.
+  FinalValues finals;
 };
 
 // Equal for equal (step, time, metrics, source), bit for bit.
@@ -135,6 +138,7 @@ class StudyFold {
   absl::Status ForgetObservation(const Event& event, TrialNumber trial);
   void ForgetPoint(const Trial& trial);
   void JudgeConvergence(const TrialCreated& created);
+  void CountNotFinite(const Measurement& measurement, Trial& trial) const;
 
   Study header_;
   std::vector<EarlierStudy> earlier_;

@@ -1,5 +1,6 @@
 // What the events of trials mean: the second half of StudyFold.
 
+#include <cmath>
 #include <utility>
 
 #include "src/core/objectives.h"
@@ -98,6 +99,7 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
   trial.final_elapsed = change.final_elapsed;
   trial.lease.reset();
   row.seen = {};
+  row.finals = {};
   unfinished_.erase(trial.number);
   leased_.erase(trial.number);
   switch (change.to) {
@@ -183,6 +185,19 @@ void StudyFold::ForgetPoint(const Trial& trial) {
   }
 }
 
+// Measurements without an objective say nothing of it.
+void StudyFold::CountNotFinite(const Measurement& measurement, Trial& trial) const {
+  bool has_objective = false;
+  bool is_finite = true;
+  for (const Objective& objective : header_.spec.objectives) {
+    const auto value = measurement.metrics.find(objective.metric);
+    if (value == measurement.metrics.end()) continue;
+    has_objective = true;
+    is_finite = is_finite && std::isfinite(value->second);
+  }
+  if (has_objective) trial.not_finite = is_finite ? 0 : trial.not_finite + 1;
+}
+
 absl::Status StudyFold::On(const Event& event, const MeasurementReported& report) {
   VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, report.trial));
   const Measurement& measurement = report.measurement;
@@ -194,6 +209,8 @@ absl::Status StudyFold::On(const Event& event, const MeasurementReported& report
   for (const auto& [name, value] : measurement.metrics) metrics[name] = value;
   trial.last = measurement;
   trial.last->metrics = std::move(metrics);
+  row->finals.Add(header_.spec.objectives, measurement);
+  CountNotFinite(measurement, trial);
   const auto objective = measurement.metrics.find(FirstObjective(header_.spec).metric);
   if (objective != measurement.metrics.end()) {
     curves_.AddPoint(report.trial, measurement.step, objective->second);

@@ -1,5 +1,6 @@
 #include "vernier/engine.h"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,22 @@ TEST_F(EngineTest, FailsATrialWithoutObjectiveAndSaysWhatItPrinted) {
   EXPECT_EQ(trial.state, TrialState::kFailed);
   EXPECT_EQ(trial.failure, FailureClass::kNoMetric);
   EXPECT_THAT(trial.message, AllOf(HasSubstr("'accuracy'"), HasSubstr("hello | goodbye")));
+}
+
+// First trials that diverge tell of their points, not of the job: the study goes on.
+TEST_F(EngineTest, TrialsThatDivergeFailAndTheStudyGoesOn) {
+  world_.script = [](const GangProgram& gang) {
+    const bool good = gang.id.trial.number.value() > 3;
+    return Script{.values = {0.5, good ? 0.6 : std::numeric_limits<double>::quiet_NaN()},
+                  .message = ""};
+  };
+  const Study study = RunToEnd(Create(AnySpec(5, 1)).id);
+  EXPECT_EQ(study.state, StudyState::kCompleted);
+  EXPECT_EQ(study.failed, 3);
+  EXPECT_EQ(study.best, TrialNumber(4));
+  const Trial trial = Trials(study.id)[0];
+  EXPECT_EQ(trial.failure, FailureClass::kDiverged);
+  EXPECT_EQ(trial.measurements, 2);
 }
 
 TEST_F(EngineTest, FailsATrialThatReportsSomeObjectivesOnlyAndNamesTheOthers) {

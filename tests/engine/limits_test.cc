@@ -1,5 +1,6 @@
 // What a job's limits do to its trials. A turn of the world is a second.
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,25 @@ TEST_F(LimitsTest, ProgressIsAlsoMissedByAnEngineThatWasRestarted) {
   }
   EXPECT_EQ(Trials(study.id)[0].failure, FailureClass::kTimeout);
   EXPECT_THAT(Trials(study.id)[0].attempts, SizeIs(1));
+}
+
+TEST_F(LimitsTest, ATrialWhoseValuesStayNotFiniteIsEnded) {
+  world_.script = [](const GangProgram&) {
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    Script script{.values = {0.5, kNaN, 0.4}, .message = ""};
+    script.values.resize(50, kNaN);
+    return script;
+  };
+  StudySpec spec = AnySpec(1, 1);
+  spec.job->nan_limit = 3;
+  const Study study = Create(spec);
+  RunToEnd(study.id);
+  const Trial trial = Trials(study.id)[0];
+  EXPECT_EQ(trial.state, TrialState::kFailed);
+  EXPECT_EQ(trial.failure, FailureClass::kDiverged);
+  EXPECT_EQ(trial.message, "diverged: NaN or infinite 3 times in a row, its limit is 3");
+  EXPECT_THAT(trial.attempts, SizeIs(1));
+  EXPECT_EQ(world_.jobs.begin()->second.state, AttemptState::kStopped);
 }
 
 TEST_F(LimitsTest, ATrialIsLimitedOverAllOfItsAttempts) {

@@ -87,7 +87,7 @@ TEST_F(OptimalTrialsTest, OptimalAreThoseThatNoneDominates) {
 TEST_F(OptimalTrialsTest, ATrialWithoutANumberForAnObjectiveIsNotOptimal) {
   const Study study = Create(TwoObjectives());
   Try(study.id, {{"accuracy", 0.99}, {"latency_ms", std::nan("")}, {"memory_mb", 1}});
-  EXPECT_EQ(Get(study.id).completed, 1);
+  EXPECT_EQ(Get(study.id).failed, 1);
   EXPECT_EQ(Get(study.id).best, std::nullopt);
   EXPECT_THAT(Optimal(study.id), IsEmpty());
 }

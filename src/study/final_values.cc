@@ -1,0 +1,45 @@
+#include "src/study/final_values.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vernier::study {
+
+void FinalValues::Add(const std::vector<Objective>& objectives, const Measurement& measurement) {
+  for (const Objective& objective : objectives) {
+    if (objective.final == FinalValue::kLast) continue;
+    const auto value = measurement.metrics.find(objective.metric);
+    if (value == measurement.metrics.end() || !std::isfinite(value->second)) continue;
+    std::deque<StepValue>& values = curves_[objective.metric].values;
+    const StepValue point{measurement.step, value->second};
+    if (objective.final == FinalValue::kBest) {
+      if (values.empty() || IsBetter(objective.goal, point.second, values.front().second)) {
+        values = {point};
+      }
+      continue;
+    }
+    // A later value of a step takes the place of the earlier one.
+    const auto same = std::ranges::find(values, point.first, &StepValue::first);
+    if (same != values.end()) values.erase(same);
+    values.push_back(point);
+    if (values.size() > static_cast<std::size_t>(objective.final_count)) values.pop_front();
+  }
+}
+
+Measurement FinalValues::Apply(const std::vector<Objective>& objectives, Measurement last) const {
+  bool is_first = true;
+  for (const Objective& objective : objectives) {
+    const auto curve = curves_.find(objective.metric);
+    const auto value = last.metrics.find(objective.metric);
+    if (curve != curves_.end() && value != last.metrics.end() && std::isfinite(value->second)) {
+      double sum = 0;
+      for (const auto& [step, each] : curve->second.values) sum += each;
+      value->second = sum / static_cast<double>(curve->second.values.size());
+      if (is_first) last.step = curve->second.values.back().first;
+    }
+    is_first = false;
+  }
+  return last;
+}
+
+}  // namespace vernier::study

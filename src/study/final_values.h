@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vernier/core/study.h"
+#include "vernier/core/trial.h"
+
+namespace vernier::study {
+
+// What of a trial's curves is needed for the values that it counts with in the end (Objective::final). Bounded by the
+// objectives; not thread-safe.
+class FinalValues {
+ public:
+  void Add(const std::vector<Objective>& objectives, const Measurement& measurement);
+
+  // `last` with the values, and for the first objective the step, by the objectives' own rules. A value that is NaN or
+  // infinite stays, so that the trial is seen to have diverged.
+  Measurement Apply(const std::vector<Objective>& objectives, Measurement last) const;
+
+ private:
+  using StepValue = std::pair<std::int64_t, double>;
+  struct Curve {
+    std::deque<StepValue> values;  // The best one, or the last ones, whose numbers are finite.
+  };
+  std::map<std::string, Curve>
+      curves_;  // By metric, of objectives that do not just take the last value.
+};
+
+}  // namespace vernier::study

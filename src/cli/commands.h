@@ -12,6 +12,7 @@ void AddTrialCommands(CLI::App& root, Action& chosen);
 void AddServerCommands(CLI::App& root, Action& chosen);
 void AddJobCommands(CLI::App& root, Action& chosen);
 void AddLocalCommands(CLI::App& root, Action& chosen);
+void AddMetricsCommands(CLI::App& root, Action& chosen);
 void AddNodeCommands(CLI::App& root, Action& chosen);
 void AddQueueCommands(CLI::App& root, Action& chosen);
 

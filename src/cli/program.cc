@@ -138,6 +138,7 @@ void BuildCommandLine(CLI::App& root, GlobalFlags& flags, Action& chosen) {
   AddJobCommands(root, chosen);
   AddLocalCommands(root, chosen);
   AddServerCommands(root, chosen);
+  AddMetricsCommands(root, chosen);
   AddNodeCommands(root, chosen);
   AddQueueCommands(root, chosen);
   AddDoctor(root, chosen);

@@ -138,7 +138,11 @@ LineFindings LineMatcher::Match(std::string_view line) const {
     }
     if (!findings.values.empty()) return findings;
   }
-  for (const Metric& metric : metrics_) MatchText(line, metric, findings);
+  for (const Metric& metric : metrics_) {
+    // In JSON a name is a path: "acc" is not the one in {"train": {"acc": 1}}.
+    const bool is_path = json.has_value() && metric.wanted.source.kind == MetricSourceKind::kName;
+    if (!is_path) MatchText(line, metric, findings);
+  }
   if (!findings.values.empty()) findings.source = kLogSource;
   return findings;
 }

@@ -52,6 +52,7 @@ void LineCollector::TakeText(absl::Time time,
                              std::vector<Measurement>& found) {
   if (held_.has_value() && time - held_->since >= kHeldFor) Flush(found);
   const LineFindings findings = matcher_.Match(text);
+  NoteOthers(text, findings);
   if (findings.values.empty()) {
     if (const auto heading = FindHeader(text)) heading_ = heading;
     NoteUnmatched(text, overwritten, findings);
@@ -111,26 +112,30 @@ void LineCollector::TakeValues(const LineValues& values, std::vector<Measurement
   if (values.origin == StepOrigin::kCounted && !values.overwritten) Flush(found);
 }
 
+void LineCollector::NoteOthers(std::string_view text, const LineFindings& findings) {
+  if (!sightings_.is_searching()) return;
+  if (const auto json = ParseJsonLine(text)) {
+    for (const auto& [path, value] : json->numbers) {
+      if (!findings.values.contains(path)) sightings_.SawOther(kJsonSource, path, path, value);
+    }
+    return;
+  }
+  VisitPairs(text, [&](std::string_view name, std::string_view head, double value) {
+    const bool is_taken = findings.values.contains(std::string(name));
+    if (!is_taken) sightings_.SawOther(kLogSource, name, head, value);
+  });
+  // The name alone, with a number behind it, is too little to go by, but worth to be told.
+  for (const std::string& name : matcher_.names()) {
+    const NamedValue named = FindAfter(text, name);
+    const bool is_bare = named.value.has_value() && !findings.values.contains(name);
+    if (is_bare) sightings_.SawOther(kLogSource, name, name, *named.value);
+  }
+}
+
 void LineCollector::NoteUnmatched(std::string_view text,
                                   bool overwritten,
                                   const LineFindings& findings) {
   for (const std::string& metric : findings.unparsed) sightings_.SawUnparsed(metric, text);
-  if (sightings_.is_searching()) {
-    if (const auto json = ParseJsonLine(text)) {
-      for (const auto& [path, value] : json->numbers) {
-        sightings_.SawOther(kJsonSource, path, path, value);
-      }
-    } else {
-      VisitPairs(text, [&](std::string_view name, std::string_view head, double value) {
-        sightings_.SawOther(kLogSource, name, head, value);
-      });
-      // The name alone, with a number behind it, is too little to go by, but worth to be told.
-      for (const std::string& name : matcher_.names()) {
-        const NamedValue named = FindAfter(text, name);
-        if (named.value.has_value()) sightings_.SawOther(kLogSource, name, name, *named.value);
-      }
-    }
-  }
   if (overwritten) return;
   unmatched_.emplace_back(text.substr(0, kUnmatchedLength));
   if (unmatched_.size() > kUnmatchedKept) unmatched_.pop_front();

@@ -62,6 +62,8 @@ class LineCollector {
   void TakeValues(const LineValues& values, std::vector<Measurement>& found);
   bool Joins(const LineValues& values) const;
   std::int64_t Count(const std::string& metric);
+  // What the line says beside the metrics.
+  void NoteOthers(std::string_view text, const LineFindings& findings);
   void NoteUnmatched(std::string_view text, bool overwritten, const LineFindings& findings);
 
   const LineMatcher matcher_;

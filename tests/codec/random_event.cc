@@ -154,7 +154,7 @@ Attempt RandomAttempt(Rng& rng) {
   attempt.placed = RandomTime(rng);
   attempt.started = Maybe(rng, [&] { return RandomTime(rng); });
   attempt.ended = Maybe(rng, [&] { return RandomTime(rng); });
-  attempt.failure = RandomEnum(rng, FailureClass::kLost);
+  attempt.failure = RandomEnum(rng, FailureClass::kDiverged);
   attempt.transient = rng.UniformInt(2) == 0;
   attempt.message = RandomText(rng);
   attempt.replicas = RandomResults(rng);
@@ -223,7 +223,7 @@ class Filler {
     event = {.trial = RandomId<TrialTag>(rng_),
              .from = RandomEnum(rng_, TrialState::kCancelled),
              .to = RandomEnum(rng_, TrialState::kCancelled),
-             .failure = RandomEnum(rng_, FailureClass::kLost),
+             .failure = RandomEnum(rng_, FailureClass::kDiverged),
              .message = RandomText(rng_),
              .final_metrics = RandomNumbers(rng_),
              .final_step = RandomInt64(rng_),
@@ -254,7 +254,7 @@ class Filler {
     event = {.trial = RandomId<TrialTag>(rng_),
              .attempt = RandomId<AttemptTag>(rng_),
              .to = RandomEnum(rng_, AttemptState::kLost),
-             .failure = RandomEnum(rng_, FailureClass::kLost),
+             .failure = RandomEnum(rng_, FailureClass::kDiverged),
              .transient = rng_.UniformInt(2) == 0,
              .message = RandomText(rng_),
              .replicas = RandomResults(rng_)};
@@ -333,7 +333,8 @@ Trial RandomTrial(Rng& rng, TrialNumber number) {
   trial.metadata = RandomMetadata(rng);
   trial.deleted = rng.UniformInt(4) == 0;
   trial.measurements = RandomInt64(rng);
-  trial.failure = RandomEnum(rng, FailureClass::kLost);
+  trial.not_finite = RandomInt64(rng);
+  trial.failure = RandomEnum(rng, FailureClass::kDiverged);
   trial.message = RandomText(rng);
   trial.stop = Maybe(rng, [&] { return RandomStop(rng); });
   trial.lease = Maybe(rng, [&] { return RandomLease(rng); });
@@ -348,6 +349,9 @@ StudySpec RandomSpec(Rng& rng, const std::string& name) {
   StudySpec spec;
   spec.name = name;
   spec.objectives = {{.metric = "loss", .goal = RandomEnum(rng, Goal::kMinimize)}};
+  spec.objectives.front().final = RandomEnum(rng, FinalValue::kBest);
+  spec.metrics["loss"] = {.kind = RandomEnum(rng, MetricSourceKind::kRegex), .text = "x"};
+  if (spec.metrics["loss"].kind == MetricSourceKind::kName) spec.metrics["loss"].text.clear();
   const double upper = 0.1 + rng.Uniform();
   absl::StatusOr<Space> space =
       Space::Create({{.name = "lr", .domain = FloatDomain{1e-5, upper, Scale::kLog}, .when = {}},

@@ -110,6 +110,36 @@ TEST(StudyFile, ReadsTheRest) {
   EXPECT_EQ(spec.lease, (LeasePolicy{absl::Seconds(90), LeaseExpiry::kFail}));
 }
 
+TEST(StudyFile, ReadsWhereMetricsComeFrom) {
+  const StudySpec spec = Parse(R"(
+study: s
+objective: [{minimize: loss, final: mean_of_last(5)}, {maximize: acc, final: best}]
+parameters: {x: {bool: {}}}
+metrics:
+  loss: {after: 'loss='}
+  acc: {tfevents: validation/epoch_accuracy, folder: logs, from: evaluator}
+  time: {json: took.seconds}
+  size: {hypertune: bytes}
+  speed: {}
+job: {command: [a], replicas: {chief: 1, evaluator: 1}, limits: {nan: 3}}
+)");
+  EXPECT_THAT(spec.objectives,
+              ElementsAre(Objective{"loss", Goal::kMinimize, FinalValue::kMeanOfLast, 5},
+                          Objective{"acc", Goal::kMaximize, FinalValue::kBest}));
+  EXPECT_EQ(spec.metrics.at("loss"),
+            (MetricSource{.kind = MetricSourceKind::kAfter, .text = "loss="}));
+  EXPECT_EQ(spec.metrics.at("acc"),
+            (MetricSource{.kind = MetricSourceKind::kTfevents,
+                          .text = "validation/epoch_accuracy",
+                          .folder = "logs",
+                          .from = Role::kEvaluator}));
+  EXPECT_EQ(spec.metrics.at("time").kind, MetricSourceKind::kJson);
+  EXPECT_EQ(spec.metrics.at("size").kind, MetricSourceKind::kHypertune);
+  EXPECT_EQ(spec.metrics.at("speed"), MetricSource{});
+  EXPECT_EQ(spec.job->nan_limit, 3);
+  EXPECT_EQ(Parse(StudySpecToYaml(spec)), spec);
+}
+
 TEST(StudyFile, ReadsTheJob) {
   const StudySpec spec = Parse(kEverything);
   ASSERT_TRUE(spec.job.has_value());

@@ -138,6 +138,11 @@ TEST_F(OutputTest, ExplicitSourcesReadTheirOwnOnly) {
       ElementsAre("4: accuracy=0.5"));
 }
 
+TEST_F(OutputTest, InJsonANameIsAPath) {
+  EXPECT_THAT(Collect({{0, R"({"train": {"accuracy": 0.5}})"}}), IsEmpty());
+  EXPECT_EQ(sightings_->Describe()[0].candidates.at(0).entry, "accuracy: {json: 'train.accuracy'}");
+}
+
 TEST_F(OutputTest, AGroupThatEndsInsideANumberReadsOn) {
   spec_.metrics["accuracy"] = {.kind = MetricSourceKind::kRegex, .text = "loss=([0-9.]+)"};
   EXPECT_THAT(Collect({{0, "loss=9.5e-05"}}), ElementsAre("1: accuracy=9.5e-05"));

@@ -51,7 +51,18 @@ StudySpec EverySpec() {
   spec.budget = {.trials = 20, .failed_trials = 5, .time = absl::Hours(2), .gpu_hours = 2.5};
   spec.convergence = {.tolerance = 1e-3, .stop = true};
   spec.seed = std::numeric_limits<std::uint64_t>::max();
-  spec.metrics = {{"accuracy", {.kind = MetricSourceKind::kRegex, .text = "acc=([0-9.]+)"}}};
+  spec.objectives.front().final = FinalValue::kMeanOfLast;
+  spec.objectives.front().final_count = 5;
+  spec.metrics = {{"name", {}},
+                  {"after", {.kind = MetricSourceKind::kAfter, .text = "acc="}},
+                  {"json", {.kind = MetricSourceKind::kJson, .text = "val.acc"}},
+                  {"hypertune", {.kind = MetricSourceKind::kHypertune, .text = "acc"}},
+                  {"tfevents",
+                   {.kind = MetricSourceKind::kTfevents,
+                    .text = "epoch_acc",
+                    .folder = "logs",
+                    .from = Role::kEvaluator}},
+                  {"accuracy", {.kind = MetricSourceKind::kRegex, .text = "acc=([0-9.]+)"}}};
   spec.lease = {.ttl = absl::Milliseconds(1500), .on_expiry = LeaseExpiry::kFail};
   TrainingJob job;
   job.command = {"python3", "train.py"};
@@ -80,6 +91,10 @@ StudySpec EverySpec() {
   job.grace = absl::Seconds(3);
   job.output_bytes = 5'000'000;
   job.priority = 1000;
+  job.nan_limit = 3;
+  job.argument_style = ArgumentStyle::kSeparate;
+  job.arguments = {{"lr", {.style = ArgumentStyle::kVariable, .name = "LEARNING_RATE"}},
+                   {"augment", {.style = ArgumentStyle::kFlag}}};
   spec.job = job;
   return spec;
 }

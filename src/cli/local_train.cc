@@ -34,7 +34,7 @@ struct TrainArgs {
   GcloudFlags gcloud;
 };
 
-// As it would run as a job, with this host's own interpreter and nothing to be placed for: what it asks for is a label.
+// As it would run as a job, with this host's own interpreter. It asks for nothing, so it never waits.
 absl::StatusOr<StudySpec> MakeSpec(const TrainArgs& args, const GlobalFlags& flags) {
   StudySpec spec;
   spec.name = kStudy;
@@ -58,8 +58,6 @@ absl::StatusOr<StudySpec> MakeSpec(const TrainArgs& args, const GlobalFlags& fla
     add(Role::kParameterServer, args.parameter_servers.value_or(2));
     add(Role::kEvaluator, args.evaluators.value_or(0));
   }
-  constexpr double kSomeCpu = 0.01;
-  for (auto& [role, replica] : job.replicas) replica.resources.cpus = kSomeCpu;
   return spec;
 }
 
@@ -96,7 +94,7 @@ absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   options.listen = {fmt::format("unix:{}/socket", folder.path())};
   options.detect_gpus = false;
   if (args.start_port > 0) options.first_port = args.start_port;
-  options.control_group = "none";  // What they ask for is made up.
+  options.control_group = "none";  // Nothing is asked for, so there is nothing to hold it to.
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
   VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec).status());
   VERNIER_ASSIGN_OR_RETURN(const Study study, Follow(context, connection, interrupts));

@@ -28,7 +28,7 @@ Utilization UtilizationOf(const TrainingJob& job, const Trial& trial) {
     for (const ReplicaResult& replica : attempt.replicas) {
       const Resources* const resources = AskedBy(job, replica.role);
       if (resources == nullptr) continue;
-      used += absl::ToDoubleSeconds(replica.cpu_time);
+      if (resources->cpus > 0) used += absl::ToDoubleSeconds(replica.cpu_time);
       asked += resources->cpus * seconds;
       if (resources->memory_bytes == 0 || replica.peak_memory_bytes == 0) continue;
       utilization.memory = std::max(utilization.memory.value_or(0),

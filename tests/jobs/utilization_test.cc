@@ -30,6 +30,15 @@ TEST(Utilization, IsWhatWasUsedOverWhatWasAskedForAsLongAsReplicasRan) {
   EXPECT_EQ(UtilizationOf(AnyJob(), trial), (Utilization{.cpus = 0.5, .memory = 0.125}));
 }
 
+TEST(Utilization, LeavesOutReplicasThatAskedForNone) {
+  TrainingJob job = AnyJob();
+  job.replicas[Role::kWorker].resources = {};
+  Trial trial{.attempts = {AnyAttempt(absl::Seconds(40))}};
+  EXPECT_EQ(UtilizationOf(job, trial).cpus, 60.0 / (4 * 40));
+  job.replicas[Role::kPrimary].resources = {};
+  EXPECT_EQ(UtilizationOf(job, trial), Utilization());
+}
+
 TEST(Utilization, AddsUpAttemptsAndTakesTheHighestPeak) {
   Trial trial{.attempts = {AnyAttempt(absl::Seconds(40)), AnyAttempt(absl::Seconds(120))}};
   trial.attempts[1].replicas[0].peak_memory_bytes = 6 * kGiB;

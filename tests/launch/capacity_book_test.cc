@@ -233,6 +233,41 @@ TEST_F(CapacityBookTest, ScalesDownToWhatEachOfTheGangsThatRunAtOnceMayHave) {
                        "needs 1 cpu, 0 free; needs 1 GiB of memory, 0 B free"));
 }
 
+TEST_F(CapacityBookTest, WhatAsksForNothingSharesTheHost) {
+  CapacityBook book({.cpus = 2, .memory_bytes = kGiB}, clock_);
+  const std::vector<Resources> nothing(4);
+  ASSERT_THAT(book.CheckFits(Replicas(nothing)), IsOk());
+  ASSERT_THAT(book.Place(Gang(1, {{.cpus = 2}})), IsOk());
+  for (int trial = 2; trial <= 10; ++trial) ASSERT_THAT(book.Place(Gang(trial, nothing)), IsOk());
+  // What is asked for stays strict, whoever shares the rest.
+  EXPECT_EQ(book.Status().free_cpus, 0);
+  EXPECT_THAT(book.Place(Gang(11, {{}, {.cpus = 1}})),
+              StatusIs(absl::StatusCode::kResourceExhausted, "needs 1 cpu, 0 free"));
+  ASSERT_THAT(book.Place(Gang(12, nothing)), IsOk());  // It delays nobody.
+}
+
+TEST_F(CapacityBookTest, WhatAsksForNothingFitsAHostThatIsOverbooked) {
+  CapacityBook book({.cpus = 2}, clock_);
+  book.Take(Gang(1, {{.cpus = 3}}), {{.role = "worker"}});
+  EXPECT_THAT(book.Place(Gang(2, {{}, {}})), IsOk());
+}
+
+TEST_F(CapacityBookTest, DescribesOnlyWhatIsAskedFor) {
+  EXPECT_EQ(Describe(SumOf(Replicas({{}, {}}))), "nothing");
+  EXPECT_EQ(Describe(SumOf(Replicas({{}, {.gpus = 2, .gpu_type = "T4"}}))), "2 T4");
+  EXPECT_EQ(Describe(SumOf(Replicas({{.cpus = 1}, {.memory_bytes = kGiB}}))),
+            "1 cpu, 1 GiB of memory");
+}
+
+TEST_F(CapacityBookTest, ScalesOnlyReplicasThatAsk) {
+  CapacityBook book({.cpus = 2, .memory_bytes = kGiB}, clock_, Fitting::kScaled);
+  GangRequest gang = Gang(1, {{.cpus = 8}, {}, {}});
+  gang.parallel = 100;
+  const std::vector<ReplicaRequest> fitted = book.Fitted(gang);
+  EXPECT_NEAR(fitted[0].resources.cpus, 0.1, 1e-9);
+  EXPECT_EQ(fitted[1].resources.cpus, 0);
+}
+
 TEST_F(CapacityBookTest, LeavesAsItIsWhatFitsTheHost) {
   CapacityBook book(AnyHost(), clock_, Fitting::kScaled);
   GangRequest gang = Gang(1, {{.cpus = 4, .memory_bytes = 8 * kGiB}});

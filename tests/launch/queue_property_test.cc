@@ -117,7 +117,7 @@ class Simulation {
   }
 
   Resources AnyResources() {
-    Resources resources{.cpus = static_cast<double>(Pick(1, 30)) / 10,
+    Resources resources{.cpus = static_cast<double>(Pick(0, 30)) / 10,
                         .memory_bytes = Pick(0, 8) * kGiB};
     if (rng_.Uniform() < 0.5) return resources;
     const char* const types[] = {"", "T4", "A100"};

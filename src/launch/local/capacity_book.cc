@@ -50,14 +50,19 @@ void ScaleMemory(std::int64_t from, std::int64_t to, std::vector<ReplicaRequest>
 std::vector<ReplicaRequest> ScaledTo(const HostCapacity& host, const GangRequest& gang) {
   std::vector<ReplicaRequest> replicas = gang.replicas;
   const GangNeed need = SumOf(replicas);
-  const auto count = static_cast<double>(replicas.size());
+  const auto asking = [&](auto asked) {
+    return static_cast<double>(std::ranges::count_if(
+        replicas, [&](const ReplicaRequest& replica) { return replica.resources.*asked > 0; }));
+  };
   const double parallel = std::max(1, gang.parallel);
   if (need.cpus > host.cpus) {
-    ScaleCpus(PartOf(host.cpus, parallel, kLeastCpus * count) / need.cpus, replicas);
+    ScaleCpus(PartOf(host.cpus, parallel, kLeastCpus * asking(&Resources::cpus)) / need.cpus,
+              replicas);
   }
   if (need.memory_bytes > host.memory_bytes) {
-    const double part =
-        PartOf(static_cast<double>(host.memory_bytes), parallel, kLeastMemory * count);
+    const double part = PartOf(static_cast<double>(host.memory_bytes),
+                               parallel,
+                               kLeastMemory * asking(&Resources::memory_bytes));
     ScaleMemory(need.memory_bytes, static_cast<std::int64_t>(part), replicas);
   }
   return replicas;

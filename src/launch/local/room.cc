@@ -89,7 +89,7 @@ bool Room::ChooseAll(const GangNeed& need, std::vector<std::vector<DeviceShare>>
       need.devices, [&](const DeviceAsk& ask) { return Choose(ask, chosen[ask.replica]); });
 }
 
-bool Room::HasCpus(double cpus) const { return cpus <= cpus_ + kCpuTolerance; }
+bool Room::HasCpus(double cpus) const { return cpus == 0 || cpus <= cpus_ + kCpuTolerance; }
 
 bool Room::HasDevices(const GangNeed& need) const {
   std::vector<std::vector<DeviceShare>> chosen(need.replicas);
@@ -124,9 +124,8 @@ bool Room::Has(const Claim& claim) const {
   Room left = *this;
   left.cpus_ -= claim.cpus;
   left.memory_bytes_ -= claim.memory_bytes;
-  if (left.cpus_ < -kCpuTolerance || (claim.memory_bytes > 0 && left.memory_bytes_ < 0)) {
-    return false;
-  }
+  if (claim.cpus > 0 && left.cpus_ < -kCpuTolerance) return false;
+  if (claim.memory_bytes > 0 && left.memory_bytes_ < 0) return false;
   for (const auto& replica : claim.devices) {
     for (const DeviceShare& share : replica) {
       if (!left.Serves(share.device, "", share.memory_bytes)) return false;

@@ -60,7 +60,7 @@ class Room {
   std::optional<Claim> Find(const GangNeed& need) const;
   // False: Find finds nothing. Costs next to nothing, which a long queue needs.
   bool HasSums(const GangNeed& need) const;
-  bool HasCpus(double cpus) const;
+  bool HasCpus(double cpus) const;  // None fit always, even where the host is overbooked.
   bool HasDevices(const GangNeed& need) const;
   // Whether exactly this is free.
   bool Has(const Claim& claim) const;
@@ -112,7 +112,7 @@ std::string Shortfall(const GangNeed& need, const Room& free, const HostCapacity
 // The same of the empty host: "needs 4 cpus, this host has 2".
 std::string Shortfall(const GangNeed& need, const HostCapacity& host);
 
-// "4 cpus, 8 GiB of memory, 2 T4".
+// "4 cpus, 8 GiB of memory, 2 T4"; "nothing" of a gang that asks for nothing.
 std::string Describe(const GangNeed& need);
 
 }  // namespace vernier::launch

@@ -112,12 +112,13 @@ std::string Shortfall(const GangNeed& need, const HostCapacity& host) {
 }
 
 std::string Describe(const GangNeed& need) {
-  std::string text = CpusInWords(need.cpus);
-  if (need.memory_bytes > 0) text += fmt::format(", {} of memory", Bytes(need.memory_bytes));
+  std::vector<std::string> parts;
+  if (need.cpus > 0) parts.push_back(CpusInWords(need.cpus));
+  if (need.memory_bytes > 0) parts.push_back(Bytes(need.memory_bytes) + " of memory");
   for (const auto& [kind, count] : CountsOf(need)) {
-    text += ", " + Devices(count, kind.first, kind.second);
+    parts.push_back(Devices(count, kind.first, kind.second));
   }
-  return text;
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace vernier::launch

@@ -12,6 +12,7 @@
 #include "src/cli/interrupts.h"
 #include "src/cli/live_view.h"
 #include "src/cli/resources.h"
+#include "src/cli/room_hint.h"
 #include "src/cli/run_summary.h"
 #include "src/cli/study_text.h"
 #include "src/core/status.h"
@@ -253,6 +254,10 @@ absl::StatusOr<ExitCode> RunStudy(Context& context,
   VERNIER_ASSIGN_OR_RETURN(const std::string name,
                            Prepare(context, connection, std::move(spec), options));
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord before, GetStudy(connection, name));
+  if (!IsFinished(before.study.state)) {
+    const std::string room = RoomHint(connection, before.study.spec);
+    if (!room.empty()) context.output().Say(room);
+  }
   Detachment detachment(connection, name, GoOnCommand(context, name, options));
   VERNIER_RETURN_IF_ERROR(
       Follow(context,

@@ -6,9 +6,11 @@
 #include "src/cli/hint.h"
 #include "src/cli/live_view.h"
 #include "src/cli/resources.h"
+#include "src/cli/room_hint.h"
 #include "src/cli/study_source.h"
 #include "src/cli/study_text.h"
 #include "src/cli/terminal/proto_json.h"
+#include "src/wire/study_proto.h"
 
 namespace vernier::cli {
 namespace {
@@ -55,8 +57,14 @@ absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
         ProtoToJson(study));
     return ExitCode::kOk;
   }
-  if (args.watch) return WatchStudy(context, connection, spec.name, EventSeq(0));
+  VERNIER_ASSIGN_OR_RETURN(const Study created, wire::DecodeStudy(study));
+  const std::string room = RoomHint(connection, created.spec);
+  if (args.watch) {
+    if (!room.empty()) context.output().Say(room);
+    return WatchStudy(context, connection, spec.name, EventSeq(0));
+  }
   std::string text = fmt::format("study '{}' created\n", spec.name);
+  if (!room.empty()) text += room + "\n";
   if (connection.is_embedded() && spec.job) {
     text += fmt::format(
         "nothing runs its trials yet: `vernier run {}` does, or `vernier server start`\n",

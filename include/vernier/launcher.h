@@ -93,7 +93,9 @@ struct ReplicaProgram {
   bool runs_python = false;  // argv[0] stands for the interpreter of the gang's Python environment.
   // Added to the launcher's own environment; in a container, to the image's.
   std::map<std::string, std::string> env;
-  std::string directory;    // Working directory.
+  std::string directory;  // Working directory.
+  // Files that are there before the program starts, in the replica's own folder: content by absolute path.
+  std::map<std::string, std::string> files;
   std::string metric_file;  // CLOUD_ML_HP_METRIC_FILE of this replica.
   // Where its captured output goes: docs/formats/attempt_directory.md.
   std::string log_file;

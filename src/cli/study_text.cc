@@ -8,7 +8,6 @@
 #include "src/codec/study_file.h"
 #include "src/core/built_in_trainers.h"
 #include "src/core/objectives.h"
-#include "src/jobs/layout.h"
 #include "src/jobs/reproduction.h"
 
 namespace vernier::cli {
@@ -98,16 +97,6 @@ std::string DescribeJob(const TrainingJob& job) {
     is_first = false;
   }
   return text + ")";
-}
-
-// A placement on this host, for building a trial's command line; nothing is started there.
-PlacedGang OnThisHost(const GangRequest& request) {
-  PlacedGang placed;
-  for (const ReplicaRequest& replica : request.replicas) {
-    placed.placement.push_back(
-        {.role = replica.role, .index = replica.index, .host = "127.0.0.1", .port = 0, .gpus = {}});
-  }
-  return placed;
 }
 
 // Whether a shell runs the program as the server did. Images and environments are the server's business.
@@ -250,14 +239,7 @@ int ReplicaCount(const StudySpec& spec) {
 
 std::string ReproducingCommand(const StudySpec& spec, const Trial& trial) {
   if (!spec.job || !RunsInShell(*spec.job)) return "";
-  const AttemptId id = {{StudyId(), trial.number}, AttemptNumber(1)};
-  const auto gang =
-      jobs::MakeGangProgram(id, spec, trial, OnThisHost(jobs::MakeGangRequest(id, spec)), ".");
-  if (!gang.ok() || gang->replicas.empty()) return "";
-  const ReplicaProgram& primary = gang->replicas.front();
-  std::string command = Join(primary.argv, " ", jobs::ShellQuote);
-  if (primary.directory.empty() || primary.directory == ".") return command;
-  return fmt::format("cd {} && {}", jobs::ShellQuote(primary.directory), command);
+  return jobs::PrimaryCommand(spec, trial).value_or("");
 }
 
 std::string DescribeBest(const StudyRecord& study, const TrialRecord& record, absl::Time now) {

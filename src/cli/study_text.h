@@ -28,7 +28,7 @@ std::string DescribeConvergence(const Study& study);
 // All about a study, some lines.
 std::string DescribeStudy(const StudyRecord& study, absl::TimeZone zone);
 
-// The command line that runs the trial's primary by hand; empty if the study has no training job, or one that a shell
+// The command line that runs the trial's primary by hand, with its variables and its file of parameters; empty if the study has no training job, or one that a shell
 // cannot run: of an image, with packages to install, of a configured runtime, of a built-in trainer.
 std::string ReproducingCommand(const StudySpec& spec, const Trial& trial);
 // How many programs one trial of the job starts.

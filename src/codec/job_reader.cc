@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "src/codec/argument_form.h"
 #include "src/codec/shell_words.h"
 #include "src/codec/study_file.h"
 #include "src/codec/training_input_json.h"
@@ -232,6 +233,7 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
                                           "trainer",
                                           "image",
                                           "args",
+                                          "arguments",
                                           "env",
                                           "dir",
                                           "working_dir",
@@ -259,6 +261,7 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
   VERNIER_RETURN_IF_ERROR(mapping.Read("image", job.image, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("region", job.region, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("args", job.args, &ReadTexts));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("arguments", job.argument_style, &ReadArgumentStyle));
   VERNIER_RETURN_IF_ERROR(mapping.Read("env", job.env, &ReadTextMap));
   VERNIER_RETURN_IF_ERROR(mapping.Read("dir", job.job_directory, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("working_dir", job.working_directory, &ReadText));
@@ -288,6 +291,9 @@ Json JobToJson(const TrainingJob& job) {
   const bool may_lack_command = job.python.has_value() || !job.image.empty();
   if (!may_lack_command || !job.command.empty()) json["command"] = job.command;
   if (!job.args.empty()) json["args"] = job.args;
+  if (job.argument_style != ArgumentStyle::kOption) {
+    json["arguments"] = ArgumentStyleName(job.argument_style);
+  }
   if (!job.env.empty()) json["env"] = job.env;
   if (!job.job_directory.empty()) json["dir"] = job.job_directory;
   if (!job.working_directory.empty()) json["working_dir"] = job.working_directory;

@@ -76,7 +76,8 @@ absl::StatusOr<Domain> ReadFloat(const Json& json, const std::string& path, Unkn
   FloatDomain domain;
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping mapping,
-      Mapping::Open(json, path, {"float", "scale", "step", "points", "default", "when"}, unknown));
+      Mapping::Open(
+          json, path, {"float", "scale", "step", "points", "default", "when", "arg"}, unknown));
   VERNIER_RETURN_IF_ERROR(
       ReadBounds<double>(mapping, "float", &ReadNumber, domain.lower, domain.upper));
   VERNIER_RETURN_IF_ERROR(ReadGridKeys<FloatDomain>(mapping, &ReadNumber, domain));
@@ -87,7 +88,8 @@ absl::StatusOr<Domain> ReadInt(const Json& json, const std::string& path, Unknow
   IntDomain domain;
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping mapping,
-      Mapping::Open(json, path, {"int", "scale", "step", "points", "default", "when"}, unknown));
+      Mapping::Open(
+          json, path, {"int", "scale", "step", "points", "default", "when", "arg"}, unknown));
   VERNIER_RETURN_IF_ERROR(
       ReadBounds<std::int64_t>(mapping, "int", &ReadInt64, domain.lower, domain.upper));
   VERNIER_RETURN_IF_ERROR(ReadGridKeys<IntDomain>(mapping, &ReadInt64, domain));
@@ -98,12 +100,13 @@ absl::StatusOr<Domain> ReadListed(const Json& json,
                                   const std::string& path,
                                   const std::string& key,
                                   UnknownKeys unknown) {
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                           Mapping::Open(json, path, {key.c_str(), "default", "when"}, unknown));
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Mapping::Open(json, path, {key.c_str(), "default", "when", "arg"}, unknown));
   if (key == "bool") {
     const Json* const value = mapping.Find(key);
-    if (value != nullptr && *value != Json::object()) {
-      return MustBe(mapping.PathOf(key), "{} (it has no options)", *value);
+    if (value != nullptr && !value->is_object()) {
+      return MustBe(mapping.PathOf(key), "{} or {flag: true}", *value);
     }
     return BoolDomain{};
   }

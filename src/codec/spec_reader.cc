@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "fmt/format.h"
+#include "src/codec/argument_form.h"
 #include "src/codec/job_file.h"
 #include "src/codec/job_reader.h"
 #include "src/codec/mapping.h"
@@ -246,6 +247,15 @@ absl::Status ReadTuning(const Mapping& file, StudySpec& spec) {
   return ReadSpace(file, spec.space);
 }
 
+// What the parameters say of how the job's program is given them.
+absl::Status ReadArgumentsOf(const Mapping& file, StudySpec& spec) {
+  const Json* const parameters = file.Find("parameters");
+  if (parameters == nullptr) return absl::OkStatus();
+  const std::string path = file.PathOf("parameters");
+  if (!spec.job.has_value()) return RefuseArguments(*parameters, path);
+  return ReadArguments(*parameters, path, file.unknown_keys(), *spec.job);
+}
+
 absl::StatusOr<Mapping> OpenFile(const Json& document, UnknownKeys unknown_keys) {
   return Mapping::Open(document,
                        "",
@@ -291,6 +301,7 @@ absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_key
   if (const Json* const job = file.Find("job")) {
     VERNIER_ASSIGN_OR_RETURN(spec.job, ReadJob(*job, file.PathOf("job"), unknown_keys));
   }
+  VERNIER_RETURN_IF_ERROR(ReadArgumentsOf(file, spec));
   VERNIER_RETURN_IF_ERROR(ReadForeign(file, spec.foreign));
   VERNIER_RETURN_IF_ERROR(ApplyHyperparameters(spec));
   VERNIER_RETURN_IF_ERROR(Validate(spec));

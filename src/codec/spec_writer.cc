@@ -1,5 +1,6 @@
 #include "absl/strings/escaping.h"
 #include "fmt/format.h"
+#include "src/codec/argument_form.h"
 #include "src/codec/event_json.h"
 #include "src/codec/job_reader.h"
 #include "src/codec/metric_keys.h"
@@ -87,6 +88,7 @@ nlohmann::ordered_json StudySpecToJson(const StudySpec& spec) {
   if (!spec.objectives.empty()) {
     json["objective"] = ObjectivesToJson(spec.objectives);
     json["parameters"] = ParametersToJson(spec.space.parameters());
+    if (spec.job) WriteArguments(*spec.job, json["parameters"]);
   }
   if (!spec.space.constraints().empty()) json["constraints"] = spec.space.constraints();
   if (!spec.outcome_constraints.empty()) json["outcome_constraints"] = spec.outcome_constraints;

@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "src/core/outcome_constraint.h"
+#include "src/core/parameter_argument.h"
 #include "src/core/study_name.h"
 #include "src/core/training_job_validation.h"
 
@@ -25,9 +26,6 @@ constexpr std::array<std::string_view, 6> kStudyStates = {
 
 constexpr std::size_t kMaxLabels = 64;
 constexpr std::size_t kMaxLabelPart = 63;  // Characters, not bytes.
-
-bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
-bool IsNamePart(char c) { return IsLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; }
 
 absl::Status CheckName(const std::string& name) {
   if (IsStudyName(name)) return absl::OkStatus();
@@ -197,23 +195,6 @@ absl::Status CheckWarmStart(const std::vector<std::string>& names) {
   return absl::OkStatus();
 }
 
-// A program gets them as flags.
-absl::Status CheckFlagNames(const Space& space) {
-  const auto is_part = [](char c) { return IsNamePart(c) || c == '.'; };
-  for (std::size_t i = 0; i < space.parameters().size(); ++i) {
-    const std::string& name = space.parameters()[i].name;
-    const bool sound =
-        (IsLetter(name.front()) || name.front() == '_') && std::ranges::all_of(name, is_part);
-    if (sound) continue;
-    return FieldError(
-        fmt::format("parameters[{}].name", i),
-        fmt::format("a job's programs get it as a flag: it must match ^[A-Za-z_][A-Za-z0-9_.-]*$, "
-                    "got '{}'",
-                    name));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 bool IsBetter(Goal goal, double a, double b) {
@@ -241,7 +222,7 @@ absl::Status Validate(const StudySpec& spec) {
     VERNIER_RETURN_IF_ERROR(CheckPositive("lease.ttl", spec.lease.ttl));
   }
   if (!spec.job.has_value()) return absl::OkStatus();
-  VERNIER_RETURN_IF_ERROR(CheckFlagNames(spec.space));
+  VERNIER_RETURN_IF_ERROR(CheckArguments(spec));
   return CheckTrainingJob(*spec.job);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "fmt/format.h"
@@ -11,6 +10,7 @@
 #include "nlohmann/json.hpp"
 #include "src/codec/training_input_json.h"
 #include "src/core/objectives.h"
+#include "src/jobs/replica_command.h"
 
 namespace vernier::jobs {
 namespace {
@@ -72,14 +72,6 @@ json JobDocument(const TrainingJob& job) {
   if (!job.job_directory.empty()) document["job_dir"] = job.job_directory;
   for (const auto& [role, replica] : job.replicas) {
     if (replica.count > 0) AddRole(role, replica, document);
-  }
-  return document;
-}
-
-json ParameterDocument(const Point& point) {
-  json document = json::object();
-  for (const auto& [name, value] : point) {
-    std::visit([&, &key = name](const auto& held) { document[key] = held; }, value);
   }
   return document;
 }
@@ -161,7 +153,7 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
       {"VERNIER_STUDY", spec.name},
       {"VERNIER_TRIAL", trial},
       {"VERNIER_ATTEMPT", std::to_string(id.number.value())},
-      {"VERNIER_PARAMETERS", Dump(ParameterDocument(point))},
+      {"VERNIER_PARAMETERS", ParametersJson(point)},
       // Empty for a replica without devices, so that it never takes another's.
       {"CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(placement[i].gpus, ","))},
   };
@@ -178,6 +170,19 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
   if (!placement[i].gpus.empty()) variables["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
   AddPyTorch(placement, i, variables);
   return variables;
+}
+
+bool IsServiceVariable(std::string_view name) {
+  constexpr std::string_view kNames[] = {"TF_CONFIG",
+                                         "CLUSTER_SPEC",
+                                         "CUDA_VISIBLE_DEVICES",
+                                         "CUDA_DEVICE_ORDER",
+                                         "MASTER_ADDR",
+                                         "MASTER_PORT",
+                                         "WORLD_SIZE",
+                                         "RANK"};
+  return name.starts_with("VERNIER_") || name.starts_with("CLOUD_ML_") ||
+         std::ranges::find(kNames, name) != std::end(kNames);
 }
 
 std::map<std::string, std::string> DefaultVariables(const Placement& placement) {

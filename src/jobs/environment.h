@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
@@ -27,6 +28,9 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
                                                     const Placement& placement,
                                                     std::size_t i,
                                                     const std::string& metric_file);
+
+// Whether a variable of this name is, or may be, one of them.
+bool IsServiceVariable(std::string_view name);
 
 // Those that the user's own variables may override.
 std::map<std::string, std::string> DefaultVariables(const Placement& placement);

@@ -1,124 +1,20 @@
 #include "src/jobs/layout.h"
 
 #include <cstddef>
-#include <map>
 #include <optional>
-#include <set>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include "fmt/format.h"
 #include "src/core/check.h"
 #include "src/jobs/environment.h"
-#include "src/jobs/placeholders.h"
+#include "src/jobs/replica_command.h"
 #include "vernier/core/error.h"
 
 namespace vernier::jobs {
 namespace {
 
 constexpr Role kOrder[] = {Role::kPrimary, Role::kWorker, Role::kParameterServer, Role::kEvaluator};
-
-// A text of the job that may hold placeholders, and where the user wrote it.
-struct Source {
-  std::string text;
-  std::string path;
-};
-
-std::string RolePath(const TrainingJob& job, Role role) {
-  return "job.replicas." + RoleName(role, job);
-}
-
-void Append(const std::vector<std::string>& texts,
-            const std::string& path,
-            std::vector<Source>& sources) {
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    sources.push_back({texts[i], fmt::format("{}[{}]", path, i)});
-  }
-}
-
-// Command and arguments of a role, as the user wrote them.
-std::vector<Source> CommandSources(const TrainingJob& job, Role role, const ReplicaSpec& replica) {
-  std::vector<Source> sources;
-  if (!replica.command.empty()) {
-    Append(replica.command, RolePath(job, role) + ".command", sources);
-  } else if (job.python.has_value()) {
-    Append({"python3", "-m", job.python->module}, "job.python", sources);
-  } else {
-    Append(job.command, "job.command", sources);
-  }
-  Append(job.args, "job.args", sources);
-  Append(replica.args, RolePath(job, role) + ".args", sources);
-  return sources;
-}
-
-std::map<std::string, Source> EnvironmentSources(const TrainingJob& job,
-                                                 Role role,
-                                                 const ReplicaSpec& replica) {
-  std::map<std::string, Source> sources;
-  for (const auto& [name, text] : job.env) sources[name] = {text, "job.env." + name};
-  for (const auto& [name, text] : replica.env) {
-    sources[name] = {text, RolePath(job, role) + ".env." + name};
-  }
-  return sources;
-}
-
-bool HasOwnCommand(const TrainingJob& job, const ReplicaSpec& replica) {
-  return !replica.command.empty() || !job.command.empty();
-}
-
-std::string Below(std::string_view base, std::string_view path) {
-  if (path.empty()) return std::string(base);
-  if (path.front() == '/') return std::string(path);
-  return fmt::format("{}/{}", base, path);
-}
-
-// What the replicas of one role share.
-struct RoleTemplate {
-  std::vector<std::string> argv;
-  bool runs_python = false;
-  std::map<std::string, std::string> env;
-  std::string directory;
-  std::optional<ReplicaContainer> container;
-};
-
-absl::Status FillCommand(const StudySpec& spec,
-                         const Trial& trial,
-                         const std::vector<Source>& sources,
-                         RoleTemplate& result) {
-  for (const Source& source : sources) {
-    VERNIER_ASSIGN_OR_RETURN(std::optional<std::string> text,
-                             Substitute(source.text, spec.space, trial.point, source.path));
-    if (text.has_value()) result.argv.push_back(*std::move(text));
-  }
-  if (std::string directory = JobDirectory(spec, trial.number); !directory.empty()) {
-    result.argv.emplace_back("--job-dir");
-    result.argv.push_back(std::move(directory));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status FillEnvironment(const StudySpec& spec,
-                             const Trial& trial,
-                             const std::map<std::string, Source>& sources,
-                             RoleTemplate& result) {
-  for (const auto& [name, source] : sources) {
-    VERNIER_ASSIGN_OR_RETURN(std::optional<std::string> text,
-                             Substitute(source.text, spec.space, trial.point, source.path));
-    if (text.has_value()) result.env[name] = *std::move(text);
-  }
-  return absl::OkStatus();
-}
-
-void AppendParameters(const StudySpec& spec,
-                      const Trial& trial,
-                      const std::set<std::string>& placed,
-                      std::vector<std::string>& argv) {
-  for (const Parameter& parameter : spec.space.parameters()) {
-    const auto value = trial.point.find(parameter.name);
-    if (value == trial.point.end() || placed.contains(parameter.name)) continue;
-    argv.push_back(fmt::format("--{}={}", parameter.name, FormatValue(value->second)));
-  }
-}
 
 // What containers see of the host: the working directory, if one is given, and the job's directory.
 std::optional<ReplicaContainer> ContainerOf(const TrainingJob& job,
@@ -142,68 +38,37 @@ std::optional<ReplicaContainer> ContainerOf(const TrainingJob& job,
   return container;
 }
 
-absl::StatusOr<RoleTemplate> FillRole(const StudySpec& spec,
-                                      const Trial& trial,
-                                      Role role,
-                                      std::string_view working_directory) {
-  const TrainingJob& job = *spec.job;
-  const ReplicaSpec& replica = job.replicas.at(role);
-  const std::vector<Source> command = CommandSources(job, role, replica);
-  const std::map<std::string, Source> environment = EnvironmentSources(job, role, replica);
-  std::set<std::string> placed;
-  for (const Source& source : command) placed.merge(PlaceholderNames(source.text));
-  for (const auto& [name, source] : environment) placed.merge(PlaceholderNames(source.text));
-
-  RoleTemplate result;
-  result.runs_python = job.python.has_value() && replica.command.empty();
-  VERNIER_RETURN_IF_ERROR(FillCommand(spec, trial, command, result));
-  AppendParameters(spec, trial, placed, result.argv);
-  VERNIER_RETURN_IF_ERROR(FillEnvironment(spec, trial, environment, result));
-  result.directory = Below(Below(working_directory, job.working_directory), replica.directory);
-  result.container = ContainerOf(job, replica, result.directory);
-  return result;
-}
-
-ReplicaProgram MakeReplica(const AttemptId& id,
-                           const StudySpec& spec,
-                           const Trial& trial,
-                           const PlacedGang& placed,
-                           std::size_t i,
-                           const RoleTemplate& role) {
+absl::StatusOr<ReplicaProgram> MakeReplica(const AttemptId& id,
+                                           const StudySpec& spec,
+                                           const Trial& trial,
+                                           Role role,
+                                           const PlacedGang& placed,
+                                           std::size_t i,
+                                           std::string_view working_directory) {
   const ReplicaPlacement& placement = placed.placement[i];
+  const ReplicaSpec& replica = spec.job->replicas.at(role);
   const std::string own = ReplicaDirectory(placed.directory, placement.role, placement.index);
+  const std::string parameters_file = own + "/parameters.json";
+  VERNIER_ASSIGN_OR_RETURN(ReplicaCommand command,
+                           CommandOf(spec, trial, role, working_directory, parameters_file));
   ReplicaProgram program{.role = placement.role,
                          .index = placement.index,
-                         .argv = role.argv,
-                         .container = role.container,
-                         .runs_python = role.runs_python,
+                         .argv = std::move(command.argv),
+                         .container = ContainerOf(*spec.job, replica, command.directory),
+                         .runs_python = spec.job->python.has_value() && replica.command.empty(),
                          .env = DefaultVariables(placed.placement),
-                         .directory = role.directory,
+                         .directory = command.directory,
                          .metric_file = own + "/hypertune.metrics",
                          .log_file = own + "/output.log"};
-  for (const auto& [name, value] : role.env) program.env[name] = value;
+  if (command.reads_parameters_file) {
+    program.files[parameters_file] = ParametersJson(trial.point) + "\n";
+  }
+  for (const auto& [name, value] : command.env) program.env[name] = value;
   for (auto& [name, value] :
        ServiceVariables(id, spec, trial.point, placed.placement, i, program.metric_file)) {
     program.env[name] = value;
   }
   return program;
-}
-
-absl::Status ValidateRole(const StudySpec& spec, Role role, const ReplicaSpec& replica) {
-  const TrainingJob& job = *spec.job;
-  const std::vector<Source> command = CommandSources(job, role, replica);
-  if (!HasOwnCommand(job, replica) && !job.python.has_value() && job.image.empty()) {
-    return FieldError(
-        "job.command",
-        fmt::format("must not be empty: replica '{}' has none of its own", RoleName(role, job)));
-  }
-  for (const Source& source : command) {
-    VERNIER_RETURN_IF_ERROR(CheckPlaceholders(source.text, spec.space, source.path));
-  }
-  for (const auto& [name, source] : EnvironmentSources(job, role, replica)) {
-    VERNIER_RETURN_IF_ERROR(CheckPlaceholders(source.text, spec.space, source.path));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -248,22 +113,17 @@ absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
   for (const Role role : kOrder) {
     const auto replica = job.replicas.find(role);
     if (replica == job.replicas.end() || replica->second.count == 0) continue;
-    VERNIER_ASSIGN_OR_RETURN(const RoleTemplate filled,
-                             FillRole(spec, trial, role, working_directory));
     for (std::int32_t index = 0; index < replica->second.count; ++index, ++i) {
       VERNIER_CHECK(i < placed.placement.size(), "the placement is of another job");
-      gang.replicas.push_back(MakeReplica(id, spec, trial, placed, i, filled));
+      VERNIER_ASSIGN_OR_RETURN(gang.replicas.emplace_back(),
+                               MakeReplica(id, spec, trial, role, placed, i, working_directory));
     }
   }
   return gang;
 }
 
 absl::Status ValidateJob(const StudySpec& spec) {
-  if (!spec.job.has_value()) return absl::OkStatus();
-  for (const auto& [role, replica] : spec.job->replicas) {
-    if (replica.count > 0) VERNIER_RETURN_IF_ERROR(ValidateRole(spec, role, replica));
-  }
-  return absl::OkStatus();
+  return spec.job.has_value() ? CheckCommands(spec) : absl::OkStatus();
 }
 
 std::string JobDirectory(const StudySpec& spec, TrialNumber trial) {

@@ -21,10 +21,12 @@ GangRequest MakeGangRequest(const AttemptId& id, const StudySpec& spec);
 // What each replica of the attempt is given: command line, environment, files.
 //
 // Command line: the command (the role's own, or the job's), the job's arguments, the role's, `--job-dir DIR/TRIAL` if
-// the job has a directory, then `--name=value` for each active parameter that no placeholder of the replica names.
-// Placeholders: `{name}` in command, arguments and environment is the parameter's value; an argument or variable that
-// names an inactive parameter is left out; `{{name}}` is the text {name}; every other brace, and `${name}`, stands for
-// itself. In an image a command takes the place of the entry point; without one, the entry point is given the rest.
+// the job has a directory, then each active parameter that no placeholder of the replica names, as `arguments` of the job
+// say; `--name=value` unless they do.
+// Placeholders: `{name}` in command, arguments and environment is the parameter's value, or its flag; an argument that comes
+// out empty or names an inactive parameter is left out, as is such a variable; `{parameters.json}` is the path of a file that
+// holds the point, and its replica is given parameters in no other way unless `arguments` say so; `{{name}}` is the text
+// {name}; every other brace, and `${name}`, stands for itself. In an image a command takes the place of the entry point; without one, the entry point is given the rest.
 // Environment: the job's, the role's over it, and over both what docs/guides/training_jobs.md lists (TF_CONFIG, RANK,
 // CLOUD_ML_TRIAL_ID, …). Relative directories are those below `working_directory`.
 //

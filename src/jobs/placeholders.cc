@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "src/core/nearest.h"
+#include "src/core/parameter_argument.h"
 #include "src/core/status.h"
 
 namespace vernier::jobs {
@@ -87,9 +88,9 @@ std::set<std::string> PlaceholderNames(std::string_view text) {
 }
 
 absl::StatusOr<std::optional<std::string>> Substitute(std::string_view text,
-                                                      const Space& space,
-                                                      const Point& point,
+                                                      const PlaceholderValues& values,
                                                       std::string_view path) {
+  const Space& space = values.spec.space;
   std::string result;
   bool inactive = false;
   for (const Piece& piece : Cut(text)) {
@@ -97,20 +98,38 @@ absl::StatusOr<std::optional<std::string>> Substitute(std::string_view text,
       result += piece.text;
       continue;
     }
-    if (!space.Find(piece.text).has_value()) return Unknown(piece.text, space, path);
-    const auto value = point.find(std::string(piece.text));
-    if (value == point.end()) {
-      inactive = true;
-    } else {
-      result += FormatValue(value->second);
+    const std::optional<int> index = space.Find(piece.text);
+    if (!index.has_value() && piece.text == kParametersFile) {
+      result += values.parameters_file;
+      continue;
     }
+    if (!index.has_value()) return Unknown(piece.text, space, path);
+    const auto value = values.point.find(std::string(piece.text));
+    if (value == values.point.end()) {
+      inactive = true;
+      continue;
+    }
+    const Parameter& parameter = space.parameters()[static_cast<std::size_t>(*index)];
+    const std::optional<std::string> flag =
+        FlagFor(ArgumentOf(*values.spec.job, parameter), value->second);
+    result += flag.has_value() ? *flag : FormatValue(value->second);
   }
   if (inactive) return std::optional<std::string>();
   return std::optional<std::string>(std::move(result));
 }
 
-absl::Status CheckPlaceholders(std::string_view text, const Space& space, std::string_view path) {
-  return Substitute(text, space, Point(), path).status();
+absl::Status CheckPlaceholders(std::string_view text,
+                               const StudySpec& spec,
+                               std::string_view path) {
+  const Point nothing;
+  return Substitute(text, {.spec = spec, .point = nothing, .parameters_file = {}}, path).status();
+}
+
+std::optional<std::string> FlagFor(const ParameterArgument& argument, const ParameterValue& value) {
+  const bool is_negative = argument.style == ArgumentStyle::kAbsentFlag;
+  if (argument.style != ArgumentStyle::kFlag && !is_negative) return std::nullopt;
+  const auto* const is_true = std::get_if<bool>(&value);
+  return is_true != nullptr && *is_true != is_negative ? argument.name : "";
 }
 
 }  // namespace vernier::jobs

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <vector>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/jobs/replica_command.h"
+#include "vernier/core/error.h"
 
 namespace vernier::jobs {
 namespace {
@@ -15,14 +19,19 @@ bool IsPlain(char c) {
          std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
 }
 
+std::vector<std::string> Quoted(const std::vector<std::string>& words) {
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) quoted.push_back(ShellQuote(word));
+  return quoted;
+}
+
 // "cd DIR && NAME=value … exec program …", to be run in a subshell.
-std::string ReplicaCommand(const ReplicaProgram& replica) {
+std::string SubshellCommand(const ReplicaProgram& replica) {
   std::string command = fmt::format("cd {} && exec env", ShellQuote(replica.directory));
   for (const auto& [name, value] : replica.env) {
     if (name != kMetricFile) command += fmt::format(" {}={}", name, ShellQuote(value));
   }
-  for (const std::string& argument : replica.argv) command += " " + ShellQuote(argument);
-  return command;
+  return fmt::format("{} {}", command, fmt::join(Quoted(replica.argv), " "));
 }
 
 }  // namespace
@@ -41,12 +50,30 @@ std::string ShellQuote(std::string_view text) {
 }
 
 std::string ShellCommand(const GangProgram& gang) {
-  if (gang.replicas.size() == 1) return fmt::format("({})", ReplicaCommand(gang.replicas.front()));
+  if (gang.replicas.size() == 1) return fmt::format("({})", SubshellCommand(gang.replicas.front()));
   std::string command = "(peers=; trap 'kill $peers 2>/dev/null' EXIT\n";
   for (std::size_t i = 1; i < gang.replicas.size(); ++i) {
-    command += fmt::format("({}) & peers=\"$peers $!\"\n", ReplicaCommand(gang.replicas[i]));
+    command += fmt::format("({}) & peers=\"$peers $!\"\n", SubshellCommand(gang.replicas[i]));
   }
-  return command + fmt::format("({}))", ReplicaCommand(gang.replicas.front()));
+  return command + fmt::format("({}))", SubshellCommand(gang.replicas.front()));
+}
+
+absl::StatusOr<std::string> PrimaryCommand(const StudySpec& spec, const Trial& trial) {
+  constexpr std::string_view kHere = ".";
+  const std::string file = fmt::format("trial-{}.json", trial.number.value());
+  VERNIER_ASSIGN_OR_RETURN(const ReplicaCommand replica,
+                           CommandOf(spec, trial, Role::kPrimary, kHere, file));
+  std::string text;
+  if (!replica.directory.empty() && replica.directory != kHere) {
+    text += fmt::format("cd {} && ", ShellQuote(replica.directory));
+  }
+  if (replica.reads_parameters_file) {
+    text += fmt::format("printf %s {} > {} && ", ShellQuote(ParametersJson(trial.point)), file);
+  }
+  for (const auto& [name, value] : replica.env) {
+    text += fmt::format("{}={} ", name, ShellQuote(value));
+  }
+  return text + fmt::format("{}", fmt::join(Quoted(replica.argv), " "));
 }
 
 }  // namespace vernier::jobs

@@ -260,6 +260,65 @@ TEST(StudyFile, JsonAndYamlFormsReadBackEqual) {
   EXPECT_EQ(from_yaml, spec) << StudySpecToYaml(spec);
 }
 
+struct ArgumentCase {
+  std::string text;  // What the parameter says beside its domain.
+  ParameterArgument argument;
+};
+
+TEST(StudyFile, ReadsAndWritesHowAProgramIsGivenItsParameters) {
+  using Style = ArgumentStyle;
+  const ArgumentCase cases[] = {
+      {"bool: {flag: true}", {Style::kFlag, ""}},
+      {"bool: {flag: --nesterov}", {Style::kFlag, "--nesterov"}},
+      {"bool: {flag: -n}", {Style::kFlag, "-n"}},
+      {"bool: {flag: --no-nesterov}", {Style::kAbsentFlag, "--no-nesterov"}},
+      {"bool: {flag: --no-nesterov, if: true}", {Style::kFlag, "--no-nesterov"}},
+      {"bool: {flag: --plain, if: false}", {Style::kAbsentFlag, "--plain"}},
+      {"bool: {flag: true, if: false}", {Style::kAbsentFlag, ""}},
+      {"float: [0, 1], arg: --learning_rate", {Style::kOption, "--learning_rate"}},
+      {"float: [0, 1], arg: --learning_rate=", {Style::kOption, "--learning_rate"}},
+      {"int: [0, 1], arg: {option: -l}", {Style::kOption, "-l"}},
+      {"discrete: [0, 1], arg: -l", {Style::kSeparate, "-l"}},
+      {"categorical: [a, b], arg: {separate: --lr}", {Style::kSeparate, "--lr"}},
+      {"float: [0, 1], arg: 'model.lr='", {Style::kAssignment, "model.lr"}},
+      {"float: [0, 1], arg: {assignment: --odd}", {Style::kAssignment, "--odd"}},
+      {"float: [0, 1], arg: 'env:LR'", {Style::kVariable, "LR"}},
+      {"float: [0, 1], arg: {env: LR}", {Style::kVariable, "LR"}},
+      {"float: [0, 1], arg: env", {Style::kVariable, ""}},
+      {"float: [0, 1], arg: positional", {Style::kPositional, ""}},
+      {"float: [0, 1], arg: file", {Style::kFile, ""}},
+      {"float: [0, 1], arg: option", {Style::kOption, ""}},
+      {"float: [0, 1], arg: separate", {Style::kSeparate, ""}},
+      {"float: [0, 1], arg: assignment", {Style::kAssignment, ""}}};
+  for (const ArgumentCase& c : cases) {
+    for (const char* const style : {"option", "env"}) {
+      const StudySpec spec = Parse("study: s\nobjective: {minimize: y}\nparameters: {p: {" +
+                                   c.text + "}}\njob: {command: [a], arguments: " + style + "}\n");
+      ASSERT_TRUE(spec.job.has_value()) << c.text;
+      EXPECT_EQ(spec.job->arguments.at("p"), c.argument) << c.text;
+      ASSERT_OK_AND_ASSIGN(const StudySpec from_json, StudySpecFromJson(StudySpecToJson(spec)));
+      EXPECT_EQ(from_json, spec) << c.text;
+      ASSERT_OK_AND_ASSIGN(const StudySpec from_yaml, ParseStudyFile(StudySpecToYaml(spec)));
+      EXPECT_EQ(from_yaml, spec) << StudySpecToYaml(spec);
+    }
+  }
+}
+
+TEST(StudyFile, AnOptionIsGivenItsValueAsTheJobSays) {
+  const auto read = [](const std::string& argument) {
+    return Parse("study: s\nobjective: {minimize: y}\nparameters: {p: {float: [0, 1], arg: " +
+                 argument + "}}\njob: {command: [a], arguments: separate}\n");
+  };
+  EXPECT_EQ(read("--lr").job->argument_style, ArgumentStyle::kSeparate);
+  EXPECT_EQ(read("--lr").job->arguments.at("p").style, ArgumentStyle::kSeparate);
+  EXPECT_EQ(read("--lr=").job->arguments.at("p").style, ArgumentStyle::kOption);
+  for (const char* const argument : {"--lr", "--lr="}) {
+    const StudySpec spec = read(argument);
+    ASSERT_OK_AND_ASSIGN(const StudySpec again, ParseStudyFile(StudySpecToYaml(spec)));
+    EXPECT_EQ(again, spec) << StudySpecToYaml(spec);
+  }
+}
+
 TEST(StudyFile, MadeUpStudiesReadBackEqual) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Rng rng(seed);

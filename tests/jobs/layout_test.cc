@@ -20,6 +20,7 @@ using ::testing::Eq;
 using ::testing::HasSubstr;
 using testing::IsOk;
 using ::testing::Not;
+using ::testing::Pair;
 using testing::StatusIs;
 
 const AttemptId kAttempt{{StudyId(9), TrialNumber(3)}, AttemptNumber(2)};
@@ -250,6 +251,125 @@ TEST(CommandLine, LeavesOutWhatNamesAnInactiveParameter) {
   EXPECT_FALSE(gang.replicas[0].env.contains("MOMENTUM"));
 }
 
+std::vector<std::string> ArgumentsIn(const StudySpec& spec, const Trial& trial = AnyTrial()) {
+  const auto gang = Program(spec, trial);
+  EXPECT_THAT(gang.status(), IsOk());
+  if (!gang.ok()) return {};
+  const std::vector<std::string>& argv = gang->replicas[0].argv;
+  return {argv.begin() + 2, argv.end()};  // After python3 train.py.
+}
+
+TEST(CommandLine, GivesAllParametersAsTheJobSays) {
+  StudySpec spec = AnyStudy();
+  using Style = ArgumentStyle;
+  spec.job->argument_style = Style::kSeparate;
+  EXPECT_THAT(
+      ArgumentsIn(spec),
+      ElementsAre(
+          "--lr", "1e-05", "--width", "64", "--batch", "16", "--kind", "a b", "--deep", "true"));
+  spec.job->argument_style = Style::kPositional;
+  EXPECT_THAT(ArgumentsIn(spec), ElementsAre("1e-05", "64", "16", "a b", "true"));
+  spec.job->argument_style = Style::kAssignment;
+  EXPECT_THAT(ArgumentsIn(spec),
+              ElementsAre("lr=1e-05", "width=64", "batch=16", "kind=a b", "deep=true"));
+  spec.job->argument_style = Style::kVariable;
+  EXPECT_THAT(ArgumentsIn(spec), ElementsAre());
+  const auto env = Program(spec)->replicas[0].env;
+  EXPECT_EQ(env.at("LR"), "1e-05");
+  EXPECT_EQ(env.at("KIND"), "a b");
+  EXPECT_FALSE(env.contains("MOMENTUM"));
+}
+
+TEST(CommandLine, GivesAParameterAsItsOwnArgumentSays) {
+  StudySpec spec = AnyStudy();
+  using Style = ArgumentStyle;
+  spec.job->arguments = {{"lr", {Style::kOption, "--learning_rate"}},
+                         {"width", {Style::kSeparate, "-w"}},
+                         {"batch", {Style::kVariable, "BATCH_SIZE"}},
+                         {"kind", {Style::kPositional, ""}}};
+  EXPECT_THAT(ArgumentsIn(spec),
+              ElementsAre("--learning_rate=1e-05", "-w", "64", "a b", "--deep=true"));
+  EXPECT_EQ(Program(spec)->replicas[0].env.at("BATCH_SIZE"), "16");
+}
+
+TEST(CommandLine, GivesAFlagOrNothing) {
+  StudySpec spec = AnyStudy();
+  Trial trial = AnyTrial();
+  const auto given = [&](bool deep, const ParameterArgument& argument) {
+    spec.job->arguments = {{"deep", argument}};
+    trial.point["deep"] = deep;
+    return ArgumentsIn(spec, trial).size() == 4 ? "" : ArgumentsIn(spec, trial).back();
+  };
+  EXPECT_EQ(given(true, {ArgumentStyle::kFlag, ""}), "--deep");
+  EXPECT_EQ(given(false, {ArgumentStyle::kFlag, ""}), "");
+  EXPECT_EQ(given(true, {ArgumentStyle::kAbsentFlag, "--no-depth"}), "");
+  EXPECT_EQ(given(false, {ArgumentStyle::kAbsentFlag, "--no-depth"}), "--no-depth");
+  EXPECT_EQ(given(false, {ArgumentStyle::kAbsentFlag, ""}), "--no-deep");
+}
+
+TEST(CommandLine, DropsWhatComesOutEmpty) {
+  StudySpec spec = AnyStudy();
+  spec.job->command = {"python3", "train.py", "{deep}", "", "{kind}", "{lr}{width}{batch}"};
+  spec.job->arguments = {{"deep", {ArgumentStyle::kFlag, ""}}};
+  Trial trial = AnyTrial();
+  EXPECT_THAT(ArgumentsIn(spec, trial), ElementsAre("--deep", "", "a b", "1e-056416"));
+  trial.point["deep"] = false;
+  trial.point["kind"] = std::string();
+  // What the user wrote as empty stays.
+  EXPECT_THAT(ArgumentsIn(spec, trial), ElementsAre("", "1e-056416"));
+  spec.job->command = {"python3", "train.py", "{lr}{width}{batch}{deep}"};
+  spec.job->arguments["kind"] = {ArgumentStyle::kPositional, ""};
+  EXPECT_THAT(ArgumentsIn(spec, trial), ElementsAre("1e-056416"));
+}
+
+TEST(ParametersFile, HoldsThePointOfItsReplica) {
+  StudySpec spec = AnyStudy();
+  spec.job->command = {"python3", "train.py", "--config={parameters.json}"};
+  spec.job->replicas[Role::kWorker] = {.count = 2, .command = {"python3", "work.py"}};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  const std::string file = "/runs/digits/trial-3/attempt-2/chief-0/parameters.json";
+  EXPECT_THAT(gang.replicas[0].argv, ElementsAre("python3", "train.py", "--config=" + file));
+  EXPECT_THAT(gang.replicas[0].files,
+              ElementsAre(Pair(file,
+                               "{\"batch\":16.0,\"deep\":true,\"kind\":\"a b\",\"lr\":1e-05,"
+                               "\"width\":64}\n")));
+  // Who does not name it is given the parameters in the usual way.
+  EXPECT_TRUE(gang.replicas[2].files.empty());
+  EXPECT_THAT(gang.replicas[2].argv, Contains("--lr=1e-05"));
+}
+
+TEST(ParametersFile, LeavesWhatIsAskedForInAnotherWay) {
+  StudySpec spec = AnyStudy();
+  spec.job->command = {"python3", "train.py", "{parameters.json}", "{kind}"};
+  spec.job->arguments = {{"lr", {ArgumentStyle::kOption, ""}}};
+  EXPECT_THAT(ArgumentsIn(spec),
+              ElementsAre(HasSubstr("/chief-0/parameters.json"), "a b", "--lr=1e-05"));
+  spec.job->argument_style = ArgumentStyle::kAssignment;
+  EXPECT_THAT(ArgumentsIn(spec), Contains("width=64"));
+}
+
+TEST(ParametersFile, MayBeNamedInTheEnvironment) {
+  StudySpec spec = AnyStudy();
+  spec.job->argument_style = ArgumentStyle::kFile;
+  spec.job->env = {{"CONFIG", "{parameters.json}"}};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  EXPECT_EQ(gang.replicas[0].files.begin()->first, gang.replicas[0].env.at("CONFIG"));
+  EXPECT_THAT(ArgumentsIn(spec), ElementsAre());
+}
+
+TEST(IsServiceVariable, KnowsAllThatReplicasAreGiven) {
+  for (const StudySpec& spec : {AnyStudy(), FiveRoles()}) {
+    const Placement placement = PlaceOf(spec).placement;
+    for (std::size_t i = 0; i < placement.size(); ++i) {
+      for (const auto& [name, value] :
+           ServiceVariables(kAttempt, spec, AnyTrial().point, placement, i, "/m")) {
+        EXPECT_TRUE(IsServiceVariable(name)) << name;
+      }
+    }
+  }
+  EXPECT_FALSE(IsServiceVariable("LR"));
+}
+
 struct TextCase {
   std::string name;
   std::string text;
@@ -306,6 +426,34 @@ INSTANTIATE_TEST_SUITE_P(
             "job.replicas.worker.env.X: '{depth_of_tree}' names no parameter (as text it "
             "is written '{{depth_of_tree}}'); known: lr, width, batch, kind, deep, "
             "momentum"},
+        RefusedCase{"FileThatNobodyReads",
+                    [](TrainingJob& job) { job.argument_style = ArgumentStyle::kFile; },
+                    "job.arguments: the program would not be given parameter 'lr': put "
+                    "'{parameters.json}', the file's path, into the command"},
+        RefusedCase{"OwnFileThatNobodyReads",
+                    [](TrainingJob& job) {
+                      job.arguments["lr"] = {ArgumentStyle::kFile, ""};
+                    },
+                    "parameters.lr.arg: the program would not be given parameter 'lr': put "
+                    "'{parameters.json}', the file's path, into the command"},
+        RefusedCase{"ArgumentOfAPlaceholder",
+                    [](TrainingJob& job) {
+                      job.args = {"{lr}"};
+                      job.arguments["lr"] = {ArgumentStyle::kOption, "--rate"};
+                    },
+                    "parameters.lr.arg: has no effect: '{lr}' of the command is in its place"},
+        RefusedCase{"VariableOfVernier",
+                    [](TrainingJob& job) {
+                      job.arguments["lr"] = {ArgumentStyle::kVariable, "RANK"};
+                    },
+                    "parameters.lr.arg: variable RANK is set by Vernier itself; another one is "
+                    "given as `arg: env:NAME`"},
+        RefusedCase{"VariableSetTwice",
+                    [](TrainingJob& job) {
+                      job.argument_style = ArgumentStyle::kVariable;
+                      job.replicas[Role::kWorker].env["WIDTH"] = "3";
+                    },
+                    "job.arguments: variable WIDTH is set by job.replicas.worker.env.WIDTH too"},
         RefusedCase{"NoCommand",
                     [](TrainingJob& job) { job.command.clear(); },
                     "job.command: must not be empty: replica 'chief' has none of its own"}),

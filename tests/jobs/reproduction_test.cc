@@ -50,5 +50,38 @@ TEST(ShellCommand, EndsTheOthersWhenThePrimaryEnds) {
   EXPECT_EQ(ShellOutput(ShellCommand(gang)), "done\nexit 3");
 }
 
+StudySpec Study(const TrainingJob& job) {
+  StudySpec spec{.name = "s", .objectives = {{.metric = "loss"}}};
+  spec.space = Space::Create({{.name = "name", .domain = CategoricalDomain{{std::string("a")}}},
+                              {.name = "fast", .domain = BoolDomain{}}})
+                   .value();
+  spec.job = job;
+  return spec;
+}
+
+// What a shell prints that is given the command for this point.
+std::string OutputOf(const TrainingJob& job, const std::string& name) {
+  const Trial trial{.number = TrialNumber(7), .point = {{"name", name}, {"fast", true}}};
+  const auto command = PrimaryCommand(Study(job), trial);
+  EXPECT_TRUE(command.ok()) << command.status();
+  return command.ok() ? ShellOutput(*command) : "";
+}
+
+TEST(PrimaryCommand, SetsVariablesAndGivesArgumentsAsTheTrialDid) {
+  const TrainingJob job{.command = {"/bin/sh", "-c", "echo \"$PWD <$NAME> <$MODE> $0\""},
+                        .argument_style = ArgumentStyle::kVariable,
+                        .arguments = {{"fast", {ArgumentStyle::kFlag, ""}}},
+                        .env = {{"MODE", "x y"}},
+                        .working_directory = "/usr"};
+  EXPECT_EQ(OutputOf(job, "it's $HOME"), "/usr <it's $HOME> <x y> --fast\nexit 0");
+}
+
+TEST(PrimaryCommand, MakesTheFileOfParametersAnew) {
+  const std::string folder = ::testing::TempDir() + "primary_command";
+  ASSERT_EQ(ShellOutput("mkdir -p " + folder), "exit 0");
+  const TrainingJob job{.command = {"cat", "{parameters.json}"}, .working_directory = folder};
+  EXPECT_EQ(OutputOf(job, "it's \\n"), "{\"fast\":true,\"name\":\"it's \\\\n\"}exit 0");
+}
+
 }  // namespace
 }  // namespace vernier::jobs

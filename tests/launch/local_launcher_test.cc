@@ -204,6 +204,17 @@ TEST_F(LocalLauncherTest, SaysWhyAProgramCannotBeStarted) {
               HasSubstr("cannot enter directory '/no/such/folder': No such file or directory"));
 }
 
+TEST_F(LocalLauncherTest, MakesItsFilesBeforeAProgramStarts) {
+  const auto launcher = NewLauncher();
+  const std::vector<Script> scripts = {{"chief", 0, "cp $VERNIER_REPLICA_DIRECTORY/p.json $OUT/"}};
+  ASSERT_OK_AND_ASSIGN(const PlacedGang placed, launcher->Place(Request(1, scripts)));
+  GangProgram gang = Program(1, scripts, placed);
+  gang.replicas[0].files = {{placed.directory + "/chief-0/p.json", "{\"lr\":0.1}\n"}};
+  ASSERT_THAT(launcher->Start(gang), IsOk());
+  EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
+  EXPECT_EQ(Slurp(Out("p.json")), "{\"lr\":0.1}\n");
+}
+
 TEST_F(LocalLauncherTest, StartingAgainStartsNothing) {
   const auto launcher = NewLauncher();
   const GangProgram gang = Launch(*launcher, 1, {{"chief", 0, "echo >> $OUT/runs"}});

@@ -67,6 +67,9 @@ StudySpec EverySpec() {
   TrainingJob job;
   job.command = {"python3", "train.py"};
   job.args = {"--epochs", "5"};
+  job.argument_style = ArgumentStyle::kAssignment;
+  job.arguments = {{"lr", {ArgumentStyle::kVariable, "RATE"}},
+                   {"augment", {ArgumentStyle::kAbsentFlag, ""}}};
   job.env = {{"OMP_NUM_THREADS", "1"}};
   job.working_directory = "/src";
   job.primary_name = "master";

@@ -365,6 +365,11 @@ class LocalLauncher final : public Launcher {
     supervised.restarts = gang.restarts.replica;
     supervised.lenient = gang.restarts.reading == FailureReading::kLenient;
     supervised.env.emplace_back(kReplicaVariable, folder);
+    for (const auto& [path, content] : program.files) {
+      if (!ReplaceFile(path, content, /*durable=*/false)) {
+        return NotWritten("cannot write", path, errno);
+      }
+    }
     if (!ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(supervised), /*durable=*/false)) {
       return NotWritten("cannot write to", folder, errno);
     }

@@ -170,6 +170,8 @@ nlohmann::ordered_json PayloadToJson(const EventPayload& payload) {
       payload);
 }
 
+bool IsEventKind(std::string_view kind) { return PayloadReaders().contains(kind); }
+
 absl::StatusOr<EventPayload> PayloadFromJson(std::string_view kind,
                                              const nlohmann::ordered_json& payload) {
   const auto reader = PayloadReaders().find(kind);

@@ -26,6 +26,9 @@ nlohmann::ordered_json PayloadToJson(const EventPayload& payload);
 absl::StatusOr<EventPayload> PayloadFromJson(std::string_view kind,
                                              const nlohmann::ordered_json& payload);
 
+// Whether there are events of that kind: "trial_created".
+bool IsEventKind(std::string_view kind);
+
 // Whole rows, for storage's projection.
 nlohmann::ordered_json TrialToJson(const Trial& trial);
 absl::StatusOr<Trial> TrialFromJson(const nlohmann::ordered_json& trial);

@@ -85,6 +85,9 @@ class Studies {
   virtual absl::StatusOr<StudyId> FindStudyId(std::string_view name) const = 0;
   // The study's definition, shared and not copied: what Amend changes of it may be older than the call.
   virtual absl::StatusOr<std::shared_ptr<const StudySpec>> GetDefinition(StudyId id) const = 0;
+  // The definition that an attempt was started with (Attempt::defined_by), as far as its job and metrics go.
+  virtual absl::StatusOr<std::shared_ptr<const StudySpec>> GetDefinition(
+      StudyId id, EventSeq defined_by) const = 0;
   virtual absl::StatusOr<std::vector<Study>> ListStudies() const = 0;
   virtual absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) = 0;
   virtual absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) = 0;
@@ -94,11 +97,16 @@ class Studies {
   virtual absl::StatusOr<Study> Finish(StudyId id,
                                        std::string_view reason,
                                        const Caller& caller) = 0;
-  // Changes what is named, so that of amendments made at once none undoes another. A study that has ended takes labels only.
-  // InvalidArgument: a bound below what is spent already.
+  // Changes what is named, so that of amendments made at once none undoes another. A change of the job or its metrics counts
+  // from the next attempt on; failures before it no longer count against the study. A COMPLETED or FAILED study becomes
+  // ACTIVE again if the change extends it: a bound that ended it is raised, what made it fail is changed. One that is
+  // STOPPING or CANCELLED takes labels only.
+  // InvalidArgument: a FieldError: a bound below what is spent already, a part of the definition that cannot change.
   virtual absl::StatusOr<Study> Amend(StudyId id,
                                       const Amendment& change,
                                       const Caller& caller) = 0;
+  // What Amend would answer, nothing being stored. Errors as those of Amend.
+  virtual absl::StatusOr<Study> PreviewAmendment(StudyId id, const Amendment& change) const = 0;
   // Sets what is named, at any time.  NotFound (kTrialNotFound): nothing was set.
   virtual absl::Status SetMetadata(StudyId id,
                                    const MetadataUpdate& values,

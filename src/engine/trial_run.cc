@@ -101,7 +101,7 @@ absl::Status TrialRun::Step(const Study& study, bool may_start) {
 }
 
 absl::Status TrialRun::TakeUp(const Study& study, const Trial& trial, bool may_start) {
-  if (IsFinished(trial.state)) return RunsStill(trial) ? AdoptEnded(study, trial) : GiveBack();
+  if (IsFinished(trial.state)) return RunsStill(trial) ? AdoptEnded(trial) : GiveBack();
   const bool waits = trial.state == TrialState::kRequested || trial.state == TrialState::kQueued;
   if (waits && study.state == StudyState::kActive) {
     const absl::Time now = context_.clock.Now();
@@ -150,29 +150,40 @@ absl::Status TrialRun::Place(const Study& study, const Trial& trial) {
     return UnlessOvertaken(recorded.status());
   }
   attempt_ = id;
-  return Launch(study, *recorded);
+  VERNIER_RETURN_IF_ERROR(LoadDefinition(*recorded));
+  if (definition_->job != study.spec.job) {  // Changed meanwhile: the room is for another gang.
+    VERNIER_RETURN_IF_ERROR(RecordAttempt({}, AttemptState::kStopped));
+    return Requeue();
+  }
+  return Launch(*recorded);
 }
 
-absl::StatusOr<GangProgram> TrialRun::Program(const Study& study, const Trial& trial) const {
+absl::Status TrialRun::LoadDefinition(const Trial& trial) {
+  VERNIER_ASSIGN_OR_RETURN(
+      definition_, context_.studies.GetDefinition(id_.study, trial.attempts.back().defined_by));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GangProgram> TrialRun::Program(const Trial& trial) const {
   const Attempt& attempt = trial.attempts.back();
   return jobs::MakeGangProgram(AttemptId{id_, attempt.number},
-                               study.spec,
+                               *definition_,
                                trial,
                                {.placement = attempt.placement, .directory = attempt.directory},
                                context_.options.working_directory);
 }
 
-absl::Status TrialRun::OpenReader(const Study& study, const Trial& trial, const GangProgram& gang) {
+absl::Status TrialRun::OpenReader(const Trial& trial, const GangProgram& gang) {
   if (!context_.options.metrics) return absl::OkStatus();
   unreported_.clear();
-  VERNIER_ASSIGN_OR_RETURN(reader_, context_.options.metrics(study.spec, trial, gang));
+  VERNIER_ASSIGN_OR_RETURN(reader_, context_.options.metrics(*definition_, trial, gang));
   return absl::OkStatus();
 }
 
-absl::Status TrialRun::Launch(const Study& study, const Trial& trial) {
-  const absl::StatusOr<GangProgram> gang = Program(study, trial);
+absl::Status TrialRun::Launch(const Trial& trial) {
+  const absl::StatusOr<GangProgram> gang = Program(trial);
   if (!gang.ok()) return GiveUp(FailureClass::kUserError, std::string(gang.status().message()));
-  if (const absl::Status opened = OpenReader(study, trial, *gang); !opened.ok()) {
+  if (const absl::Status opened = OpenReader(trial, *gang); !opened.ok()) {
     return GiveUp(FailureClass::kUserError, std::string(opened.message()));
   }
   VERNIER_RETURN_IF_ERROR(RecordAttempt({}, AttemptState::kStarting));
@@ -197,13 +208,14 @@ absl::Status TrialRun::Adopt(const Study& study, const Trial& trial) {
   if (trial.attempts.empty()) return FinishStopped(study, trial);  // Stopped while it waited.
   const Attempt& attempt = trial.attempts.back();
   const AttemptId id{id_, attempt.number};
-  const absl::StatusOr<GangProgram> gang = Program(study, trial);
+  VERNIER_RETURN_IF_ERROR(LoadDefinition(trial));
+  const absl::StatusOr<GangProgram> gang = Program(trial);
   if (!gang.ok()) return GiveUp(FailureClass::kUserError, std::string(gang.status().message()));
-  VERNIER_RETURN_IF_ERROR(OpenReader(study, trial, *gang));
+  VERNIER_RETURN_IF_ERROR(OpenReader(trial, *gang));
   if (IsEnded(attempt.state)) return Finish(study, trial, Recorded(attempt));
 
   const absl::StatusOr<GangStatus> status =
-      context_.launcher.Adopt(jobs::MakeGangRequest(id, study.spec), gang->placed);
+      context_.launcher.Adopt(jobs::MakeGangRequest(id, *definition_), gang->placed);
   if (!status.ok() && !absl::IsNotFound(status.status())) return status.status();
   attempt_ = id;
   if (status.ok() && status->state == AttemptState::kStarting) {
@@ -216,16 +228,17 @@ absl::Status TrialRun::Adopt(const Study& study, const Trial& trial) {
   if (trial.state == TrialState::kStopping) {
     return Finish(study, trial, {.state = AttemptState::kStopped});
   }
-  return Launch(study, trial);
+  return Launch(trial);
 }
 
 // Somebody ended the trial, and an earlier process did not live to take down what runs of it. The next step does.
-absl::Status TrialRun::AdoptEnded(const Study& study, const Trial& trial) {
+absl::Status TrialRun::AdoptEnded(const Trial& trial) {
   const Attempt& attempt = trial.attempts.back();
+  VERNIER_RETURN_IF_ERROR(LoadDefinition(trial));
   const AttemptId id{id_, attempt.number};
   const absl::Status adopted =
       context_.launcher
-          .Adopt(jobs::MakeGangRequest(id, study.spec),
+          .Adopt(jobs::MakeGangRequest(id, *definition_),
                  {.placement = attempt.placement, .directory = attempt.directory})
           .status();
   if (!adopted.ok() && !absl::IsNotFound(adopted)) return adopted;
@@ -243,17 +256,17 @@ absl::Status TrialRun::Follow(const Study& study, Trial trial) {
     trial = *std::move(now);
   }
   if (IsEnded(status.state)) return Finish(study, trial, status);
-  return StopIfDue(study, trial);
+  return StopIfDue(trial);
 }
 
-absl::Status TrialRun::StopIfDue(const Study& study, const Trial& trial) {
+absl::Status TrialRun::StopIfDue(const Trial& trial) {
   if (stop_sent_) return absl::OkStatus();
   const absl::Time now = context_.clock.Now();
   if (trial.state == TrialState::kPreparing) {
-    const auto spent = FindSpentWait(*study.spec.job, trial, now);
+    const auto spent = FindSpentWait(*definition_->job, trial, now);
     if (spent.has_value()) VERNIER_RETURN_IF_ERROR(Withdraw(trial, *spent));
   }
-  spent_limit_ = FindSpentLimit(*study.spec.job, trial, now);
+  spent_limit_ = FindSpentLimit(*definition_->job, trial, now);
   if (trial.state != TrialState::kStopping && !spent_limit_) return absl::OkStatus();
   VERNIER_RETURN_IF_ERROR(context_.launcher.Stop(*attempt_));
   stop_sent_ = true;
@@ -305,7 +318,7 @@ absl::Status TrialRun::Abandon() {
   return TakeDown(status);
 }
 
-GangStatus TrialRun::Judge(const Study& study, const Trial& trial, GangStatus status) const {
+GangStatus TrialRun::Judge(const Trial& trial, GangStatus status) const {
   if (status.state == AttemptState::kLost) {
     if (status.failure == FailureClass::kNone) status.failure = FailureClass::kNodeLost;
     status.transient = true;
@@ -316,7 +329,7 @@ GangStatus TrialRun::Judge(const Study& study, const Trial& trial, GangStatus st
   status.state = AttemptState::kFailed;
   const auto spent = spent_limit_.has_value()
                          ? spent_limit_
-                         : FindSpentLimit(*study.spec.job, trial, context_.clock.Now());
+                         : FindSpentLimit(*definition_->job, trial, context_.clock.Now());
   status.failure = spent.has_value() ? spent->failure : FailureClass::kInternal;
   status.transient = !spent.has_value();
   status.message = spent.has_value()         ? spent->message
@@ -326,13 +339,13 @@ GangStatus TrialRun::Judge(const Study& study, const Trial& trial, GangStatus st
 }
 
 absl::Status TrialRun::Finish(const Study& study, const Trial& trial, const GangStatus& end) {
-  const GangStatus status = Judge(study, trial, end);
+  const GangStatus status = Judge(trial, end);
   VERNIER_RETURN_IF_ERROR(RecordAttempt(status, status.state));
   if (trial.state == TrialState::kStopping) {
     VERNIER_RETURN_IF_ERROR(FinishStopped(study, trial));
   } else if (status.state == AttemptState::kSucceeded) {
     VERNIER_RETURN_IF_ERROR(FinishSucceeded(study, trial));
-  } else if (IsWorthAnother(study.spec.job->restarts, trial, status)) {
+  } else if (IsWorthAnother(definition_->job->restarts, trial, status)) {
     return Requeue();
   } else {
     VERNIER_RETURN_IF_ERROR(FinishFailed(status));
@@ -363,6 +376,7 @@ absl::Status TrialRun::Requeue() {
   if (!queued.ok()) return UnlessOvertaken(queued);
   const std::optional<AttemptId> old = std::exchange(attempt_, std::nullopt);
   taken_up_ = false;
+  definition_.reset();
   stop_sent_ = false;
   internal_error_.clear();
   spent_limit_.reset();

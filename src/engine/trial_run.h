@@ -57,18 +57,18 @@ class TrialRun {
   absl::Status TakeUp(const Study& study, const Trial& trial, bool may_start);
   absl::Status Queue(const Study& study);
   absl::Status Place(const Study& study, const Trial& trial);
-  absl::Status Launch(const Study& study, const Trial& trial);
+  absl::Status Launch(const Trial& trial);
   // Starts the placed gang, or what of it was not started yet.
   absl::Status StartGang(const GangProgram& gang);
   // What runs of the attempt is taken down because of an error that is not the program's.
   absl::Status Abort(std::string_view error);
   absl::Status Adopt(const Study& study, const Trial& trial);
-  absl::Status AdoptEnded(const Study& study, const Trial& trial);
+  absl::Status AdoptEnded(const Trial& trial);
   absl::Status Follow(const Study& study, Trial trial);
   absl::Status TakeDown(const GangStatus& status);
   absl::StatusOr<Trial> MarkRunning(const Trial& trial, const GangStatus& status);
   // Tells the gang to stop, once, if the trial was told to or a limit is spent.
-  absl::Status StopIfDue(const Study& study, const Trial& trial);
+  absl::Status StopIfDue(const Trial& trial);
   // `has_ended`: nothing more is written, so that everything is read.
   absl::StatusOr<Trial> ReadMetrics(Trial trial, bool has_ended);
   absl::Status Finish(const Study& study, const Trial& trial, const GangStatus& status);
@@ -78,14 +78,16 @@ class TrialRun {
   // Ends a trial that waits for its first run for too long.
   absl::Status Withdraw(const Trial& trial, std::string_view reason);
   // What the end of the attempt means for its trial, where the launcher alone cannot tell.
-  GangStatus Judge(const Study& study, const Trial& trial, GangStatus status) const;
+  GangStatus Judge(const Trial& trial, GangStatus status) const;
   // Back to QUEUED, for the next attempt.
   absl::Status Requeue();
   absl::Status RecordAttempt(const GangStatus& status, AttemptState state);
   absl::Status GiveUp(FailureClass failure, std::string_view message);
   absl::Status GiveBack();
-  absl::StatusOr<GangProgram> Program(const Study& study, const Trial& trial) const;
-  absl::Status OpenReader(const Study& study, const Trial& trial, const GangProgram& gang);
+  // Recalls what the trial's last attempt was started with.
+  absl::Status LoadDefinition(const Trial& trial);
+  absl::StatusOr<GangProgram> Program(const Trial& trial) const;
+  absl::Status OpenReader(const Trial& trial, const GangProgram& gang);
   Caller caller() const;
 
   const Context context_;
@@ -97,6 +99,8 @@ class TrialRun {
   std::optional<SpentLimit> spent_limit_;  // Why this process stopped the attempt.
   std::string internal_error_;        // Why this process aborted the attempt; empty if it did not.
   std::optional<AttemptId> attempt_;  // Placed or adopted by this process: it holds its room.
+  // What the last attempt was started with, whatever became of the study's definition since. Shared with the study.
+  std::shared_ptr<const StudySpec> definition_;
   // Started or adopted to the end. Where that was refused half way, by a full disk for one, the next step finds out from
   // the records how far it came.
   bool taken_up_ = false;

@@ -147,9 +147,11 @@ absl::StatusOr<bool> StudiesImpl::TickOne(StudyId id) {
 absl::StatusOr<std::vector<StudyId>> StudiesImpl::Tick() {
   VERNIER_RETURN_IF_ERROR(LoadUnfinished());
   std::vector<StudyId> ids;
+  std::uint64_t extensions = 0;
   {
     absl::MutexLock lock(&mu_);
     ids.assign(unfinished_->begin(), unfinished_->end());
+    extensions = extensions_;
   }
   std::vector<StudyId> unfinished;
   absl::Status failed;
@@ -159,7 +161,7 @@ absl::StatusOr<std::vector<StudyId>> StudiesImpl::Tick() {
       unfinished.push_back(id);
     } else if (finished.ok() || absl::IsNotFound(finished.status())) {
       absl::MutexLock lock(&mu_);
-      unfinished_->erase(id);
+      if (extensions == extensions_) unfinished_->erase(id);
     } else if (!absl::IsDataLoss(finished.status())) {
       failed.Update(finished.status());
     }  // A damaged log is told to whoever asks for that study; it must not hold up the others.

@@ -127,8 +127,22 @@ absl::Status LiveStudy::Read(Look look, std::optional<TrialNumber> only) {
 absl::StatusOr<std::shared_ptr<const StudySpec>> LiveStudy::Definition() {
   absl::MutexLock lock(&mu_);
   VERNIER_RETURN_IF_ERROR(Load());
-  if (definition_ == nullptr) definition_ = std::make_shared<const StudySpec>(fold_->header().spec);
+  const std::int64_t version = fold_->header().spec_version;
+  if (definition_ == nullptr || definition_version_ != version) {
+    definition_ = std::make_shared<const StudySpec>(fold_->header().spec);
+    definition_version_ = version;
+  }
   return definition_;
+}
+
+absl::StatusOr<std::shared_ptr<const StudySpec>> LiveStudy::Definition(EventSeq defined_by) {
+  {
+    absl::MutexLock lock(&mu_);
+    VERNIER_RETURN_IF_ERROR(Load());
+    auto definition = fold_->DefinedBy(defined_by);
+    if (definition != nullptr) return definition;
+  }
+  return Definition();
 }
 
 absl::StatusOr<LiveStudy::Ticket> LiveStudy::Begin(const Caller& caller, Decide decide) {

@@ -55,8 +55,10 @@ class LiveStudy {
   // but this trial is looked at, so that changes of others need not be waited for.
   absl::Status Read(Look look, std::optional<TrialNumber> only = std::nullopt);
 
-  // As it was at some moment since the study was loaded: what amendments change may have changed since. Waits for no change.
+  // As it was at some moment during the call. Waits for no change, so that an amendment it shows may not be durable yet.
   absl::StatusOr<std::shared_ptr<const StudySpec>> Definition();
+  // The one that attempts with this Attempt::defined_by were started with, as far as job and metrics go.
+  absl::StatusOr<std::shared_ptr<const StudySpec>> Definition(EventSeq defined_by);
 
   // Runs `decide` and stores what it added. What `decide` copied out is true, and durable, once this returns OK. An error
   // of `decide` is returned as it is; it must then have added nothing.
@@ -121,6 +123,7 @@ class LiveStudy {
   std::unique_ptr<Transient> transient_ ABSL_GUARDED_BY(mu_);
   std::shared_ptr<const StudySpec> definition_
       ABSL_GUARDED_BY(mu_);  // Shared with those who asked; null until then.
+  std::int64_t definition_version_ ABSL_GUARDED_BY(mu_) = 0;
   std::shared_ptr<PendingCommit> last_commit_ ABSL_GUARDED_BY(mu_);  // Shared with those who wait.
   EventSeq durable_ ABSL_GUARDED_BY(mu_);
   std::uint64_t generation_ ABSL_GUARDED_BY(mu_) = 0;  // Of the fold.

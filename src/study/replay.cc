@@ -135,6 +135,11 @@ absl::Status Replayer::Rep::Add(const Event& event) {
   const auto* measured = std::get_if<MeasurementReported>(&event.payload);
   const bool judged = measured != nullptr && IsJudged(*measured);
   VERNIER_RETURN_IF_ERROR(fold_->Apply(event));
+  if (const auto* amended = std::get_if<StudyAmended>(&event.payload);
+      amended != nullptr && amended->definition.has_value()) {
+    const StudySpec& spec = fold_->header().spec;  // What an optimiser works with never changes.
+    stopper_ = algorithms_.stopper(spec.stopping, FirstObjective(spec).goal);
+  }
   if (judged) JudgeMeasurement(event, *measured);
   if (const auto* moved = std::get_if<TrialStateChanged>(&event.payload)) {
     if (IsFinished(moved->to)) endings_.emplace_back(event.seq, moved->trial);

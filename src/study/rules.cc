@@ -45,13 +45,19 @@ std::string TrialsReason(const Study& study) {
 
 std::string FailuresReason(const StudyFold& fold) {
   const Study& study = fold.header();
+  const bool is_fixed = fold.counted_failures() < study.failed;
+  const char* const since = is_fixed ? " since the job was changed" : "";
   if (!fold.FailuresSpent()) {
     const std::vector<TrialNumber>& first = fold.first_ended();
-    return fmt::format(
-        "first {} trials all failed: {}", first.size(), fold.Find(first.front())->trial.message);
+    return fmt::format("first {} trials{} all failed: {}",
+                       first.size(),
+                       since,
+                       fold.Find(first.front())->trial.message);
   }
-  return fmt::format(
-      "{} trials failed, the bound is {}", study.failed, *study.spec.budget.failed_trials);
+  return fmt::format("{} trials failed{}, the bound is {}",
+                     fold.counted_failures(),
+                     since,
+                     *study.spec.budget.failed_trials);
 }
 
 void FinishIfDown(Draft& draft) {

@@ -19,6 +19,9 @@ constexpr std::array kStudyMoves = {
     Move{StudyState::kStopping, StudyState::kCompleted},
     Move{StudyState::kStopping, StudyState::kCancelled},
     Move{StudyState::kStopping, StudyState::kFailed},
+    // Extended: by a raised budget, or a fix of what made it fail.
+    Move{StudyState::kCompleted, StudyState::kActive},
+    Move{StudyState::kFailed, StudyState::kActive},
 };
 
 constexpr std::array kEngineMoves = {

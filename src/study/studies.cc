@@ -4,7 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "src/codec/study_file.h"
 #include "src/core/objectives.h"
 #include "src/core/outcome_constraint.h"
 #include "src/core/status.h"
@@ -30,67 +29,6 @@ absl::Status NoStudy(absl::Status status, std::string_view what) {
 
 absl::Status IsTaken(const std::string& name) {
   return WithReason(AlreadyExists("there is already a study '{}'", name), Reason::kStudyExists);
-}
-
-absl::Status CheckBound(std::string_view path,
-                        const std::optional<std::int64_t>& bound,
-                        std::int64_t spent) {
-  if (!bound.has_value() || *bound >= spent) return absl::OkStatus();
-  return FieldError(
-      path, fmt::format("must be at least {}, which is spent already, got {}", spent, *bound));
-}
-
-// The definition's variable parts after the change.
-StudyAmended Amended(StudyAmended parts, const Amendment& change) {
-  parts.budget.trials = change.trials.value_or(parts.budget.trials);
-  parts.budget.failed_trials = change.failed_trials.value_or(parts.budget.failed_trials);
-  parts.budget.time = change.time.value_or(parts.budget.time);
-  parts.budget.gpu_hours = change.gpu_hours.value_or(parts.budget.gpu_hours);
-  parts.parallel = change.parallel.value_or(parts.parallel);
-  std::map<std::string, std::string> labels =
-      parts.labels.value_or(std::map<std::string, std::string>());
-  if (change.clear_labels) labels.clear();
-  for (const auto& [key, value] : change.labels) {
-    labels.erase(key);
-    if (value.has_value()) labels.emplace(key, *value);
-  }
-  parts.labels.reset();
-  if (change.clear_labels || !change.labels.empty()) parts.labels = std::move(labels);
-  return parts;
-}
-
-absl::Status CheckAmendment(const StudyFold& fold, const StudyAmended& change, absl::Time now) {
-  const Study& study = fold.header();
-  const bool is_running = study.state == StudyState::kActive || study.state == StudyState::kPaused;
-  const bool only_labels = change.labels.has_value() && change.budget == study.spec.budget &&
-                           change.parallel == study.spec.parallel;
-  if (!is_running && !only_labels) {
-    return WithReason(
-        FailedPrecondition(
-            "{} is {}: it cannot be amended", StudyTitle(study), StudyStateName(study.state)),
-        Reason::kStudyNotActive);
-  }
-  StudySpec amended = study.spec;
-  amended.budget = change.budget;
-  amended.parallel = change.parallel;
-  amended.labels = change.labels.value_or(amended.labels);
-  VERNIER_RETURN_IF_ERROR(Validate(amended));
-  if (only_labels) return absl::OkStatus();
-  VERNIER_RETURN_IF_ERROR(CheckBound("budget.trials", change.budget.trials, study.trials));
-  VERNIER_RETURN_IF_ERROR(CheckBound("budget.failed", change.budget.failed_trials, study.failed));
-  const double held = absl::ToDoubleHours(fold.HeldGpuTime(now));
-  if (change.budget.gpu_hours.value_or(held) < held) {
-    return FieldError("budget.gpu_hours",
-                      fmt::format("must be at least {:.3f}, which is spent already, got {}",
-                                  held,
-                                  *change.budget.gpu_hours));
-  }
-  const absl::Duration spent = absl::Trunc(fold.ActiveTime(now), absl::Seconds(1));
-  if (!change.budget.time.has_value() || *change.budget.time >= spent) return absl::OkStatus();
-  return FieldError("budget.time",
-                    fmt::format("must be at least {}, which is spent already, got {}",
-                                codec::FormatDuration(spent),
-                                codec::FormatDuration(*change.budget.time)));
 }
 
 }  // namespace
@@ -281,6 +219,12 @@ absl::StatusOr<std::shared_ptr<const StudySpec>> StudiesImpl::GetDefinition(Stud
   return live->Definition();
 }
 
+absl::StatusOr<std::shared_ptr<const StudySpec>> StudiesImpl::GetDefinition(
+    StudyId id, EventSeq defined_by) const {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  return live->Definition(defined_by);
+}
+
 absl::StatusOr<std::vector<Study>> StudiesImpl::ListStudies() const {
   std::vector<Study> all;
   while (true) {
@@ -310,7 +254,13 @@ absl::StatusOr<Study> StudiesImpl::Resume(StudyId id, const Caller& caller) {
                              FindRequest(draft.fold(), caller, Verb::kResume));
     if (repeated != nullptr) return absl::OkStatus();
     const Study& study = draft.study();
-    VERNIER_RETURN_IF_ERROR(CheckMove(StudyTitle(study), study.state, StudyState::kActive));
+    // One that has ended goes on by being extended, which is an amendment.
+    if (study.state != StudyState::kPaused) {
+      return WithReason(FailedPrecondition("{} is {}: only a paused study can be resumed",
+                                           StudyTitle(study),
+                                           StudyStateName(study.state)),
+                        Reason::kIllegalTransition);
+    }
     draft.Add(StudyStateChanged{study.state, StudyState::kActive, ""});
     return absl::OkStatus();
   });
@@ -343,23 +293,61 @@ absl::StatusOr<Study> StudiesImpl::End(StudyId id,
   });
 }
 
+// Where nothing but bounds and labels changes, what the study is made of need not be known to this version.
+absl::Status StudiesImpl::CheckPlan(const AmendmentPlan& plan) const {
+  return plan.amended.definition.has_value() ? CheckSpec(plan.spec) : Validate(plan.spec);
+}
+
 absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
                                          const Amendment& change,
                                          const Caller& caller) {
-  return ChangeStudy(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+  const auto amend = [&](Draft& draft, Transient& transient) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kAmend));
     if (repeated != nullptr) {
-      const bool same = Amended(*repeated->amended, change) == *repeated->amended;
-      return same ? absl::OkStatus() : RequestReused(caller);
+      return IsRepeated(draft.fold(), *repeated->amended, change) ? absl::OkStatus()
+                                                                  : RequestReused(caller);
     }
-    const StudySpec& spec = draft.study().spec;
-    const StudyAmended amended =
-        Amended({.budget = spec.budget, .parallel = spec.parallel, .labels = spec.labels}, change);
-    VERNIER_RETURN_IF_ERROR(CheckAmendment(draft.fold(), amended, draft.now()));
-    draft.Add(amended);
+    VERNIER_ASSIGN_OR_RETURN(AmendmentPlan plan, PlanAmendment(draft.fold(), change, draft.now()));
+    VERNIER_RETURN_IF_ERROR(CheckPlan(plan));
+    const bool is_rule_changed = plan.spec.stopping != draft.study().spec.stopping;
+    // Points of trials that failed before may be proposed again after a fix.
+    if (plan.extends || plan.amended.fixed) transient.exhausted = false;
+    draft.Add(std::move(plan.amended));
+    draft.BeginConsequences();
+    if (plan.extends) {
+      draft.Add(StudyStateChanged{.from = draft.study().state,
+                                  .to = StudyState::kActive,
+                                  .reason = "extended by " + caller.actor});
+    }
+    if (is_rule_changed) {
+      transient.stopper = algorithms_.stopper(plan.spec.stopping, FirstObjective(plan.spec).goal);
+    }
     return absl::OkStatus();
-  });
+  };
+  VERNIER_ASSIGN_OR_RETURN(Study study, ChangeStudy(id, caller, amend));
+  if (IsFinished(study.state)) return study;
+  absl::MutexLock lock(&mu_);
+  ++extensions_;
+  if (unfinished_.has_value()) unfinished_->insert(id);
+  return study;
+}
+
+absl::StatusOr<Study> StudiesImpl::PreviewAmendment(StudyId id, const Amendment& change) const {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  Study answer;
+  const auto look = [&](const StudyFold& fold, const Transient&) -> absl::Status {
+    const absl::Time now = std::max(clock_.Now(), fold.header().updated);
+    VERNIER_ASSIGN_OR_RETURN(AmendmentPlan plan, PlanAmendment(fold, change, now));
+    VERNIER_RETURN_IF_ERROR(CheckPlan(plan));
+    answer = fold.header();
+    answer.spec_version += plan.amended.fixed || plan.spec != answer.spec ? 1 : 0;
+    answer.spec = std::move(plan.spec);
+    if (plan.extends) answer.state = StudyState::kActive;
+    return absl::OkStatus();
+  };
+  VERNIER_RETURN_IF_ERROR(live->Read(look));
+  return answer;
 }
 
 absl::Status StudiesImpl::SetMetadata(StudyId id,

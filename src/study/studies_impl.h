@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
+#include "src/study/amendment.h"
 #include "src/study/live_study.h"
 #include "src/study/rules.h"
 #include "vernier/studies.h"
@@ -35,12 +37,15 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Study> FindStudy(std::string_view name) const override;
   absl::StatusOr<StudyId> FindStudyId(std::string_view name) const override;
   absl::StatusOr<std::shared_ptr<const StudySpec>> GetDefinition(StudyId id) const override;
+  absl::StatusOr<std::shared_ptr<const StudySpec>> GetDefinition(
+      StudyId id, EventSeq defined_by) const override;
   absl::StatusOr<std::vector<Study>> ListStudies() const override;
   absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) override;
   absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) override;
   absl::StatusOr<Study> Stop(StudyId id, std::string_view reason, const Caller& caller) override;
   absl::StatusOr<Study> Finish(StudyId id, std::string_view reason, const Caller& caller) override;
   absl::StatusOr<Study> Amend(StudyId id, const Amendment& change, const Caller& caller) override;
+  absl::StatusOr<Study> PreviewAmendment(StudyId id, const Amendment& change) const override;
   absl::Status SetMetadata(StudyId id, const MetadataUpdate& values, const Caller& caller) override;
   absl::Status Delete(std::string_view name, bool force, const Caller& caller) override;
 
@@ -186,6 +191,7 @@ class StudiesImpl final : public Studies {
   };
 
   absl::Status CheckSpec(const StudySpec& spec) const;
+  absl::Status CheckPlan(const AmendmentPlan& plan) const;
   // What the study starts from: one for each name in spec.warm_start.  InvalidArgument: a FieldError.
   absl::StatusOr<std::vector<EarlierStudy>> TakeOverEarlier(const StudySpec& spec) const;
   absl::StatusOr<EarlierStudy> TakeOverOne(std::string_view name, const StudySpec& spec) const;
@@ -207,6 +213,8 @@ class StudiesImpl final : public Studies {
   mutable std::map<std::string, StudyId, std::less<>> ids_ ABSL_GUARDED_BY(mu_);
   // Studies that Tick has to look at; unset until the first.
   std::optional<std::set<StudyId>> unfinished_ ABSL_GUARDED_BY(mu_);
+  // Grows whenever a study may have become active again, so that Tick forgets none that did while it looked.
+  std::uint64_t extensions_ ABSL_GUARDED_BY(mu_) = 0;
 
   absl::Mutex turn_mu_;
   bool turn_taken_ ABSL_GUARDED_BY(turn_mu_) = false;

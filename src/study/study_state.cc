@@ -8,6 +8,7 @@
 #include "src/core/status.h"
 #include "src/study/algorithm_source.h"
 #include "src/study/alike.h"
+#include "src/study/amendable.h"
 #include "src/study/fold_error.h"
 #include "src/study/state_machine.h"
 
@@ -110,12 +111,16 @@ bool StudyFold::GpuTimeSpent(absl::Time now) const {
 
 bool StudyFold::FailuresSpent() const {
   const std::optional<std::int64_t>& bound = header_.spec.budget.failed_trials;
-  return bound.has_value() && header_.failed >= *bound;
+  return bound.has_value() && counted_failures_ >= *bound;
 }
 
 bool StudyFold::FailedAlike() const {
-  const bool is_asked = header_.spec.job.has_value() && !header_.spec.budget.failed_trials;
-  if (!is_asked || header_.completed > 0 || first_ended_.size() < kTellingTrials) return false;
+  return !header_.spec.budget.failed_trials.has_value() && FirstFailedAlike();
+}
+
+bool StudyFold::FirstFailedAlike() const {
+  if (!header_.spec.job.has_value() || counted_completions_ > 0) return false;
+  if (first_ended_.size() < kTellingTrials) return false;
   const Trial& first = Find(first_ended_.front())->trial;
   return std::ranges::all_of(first_ended_, [&](TrialNumber number) {
     const Trial& trial = Find(number)->trial;
@@ -149,7 +154,12 @@ absl::Status StudyFold::On(const Event& event, const StudyStateChanged& change) 
     paused_ += event.time - *paused_since_;
     paused_since_.reset();
   }
-  if (change.to == StudyState::kPaused) paused_since_ = event.time;
+  if (change.to == StudyState::kPaused || IsFinished(change.to)) paused_since_ = event.time;
+  if (IsFinished(
+          change.from)) {  // Extended: it is for the trials to come to show what is left to gain.
+    idle_trials_ = 0;
+    header_.converged.reset();
+  }
   if (change.to == StudyState::kStopping) {
     const StudyState wanted = change.ending.value_or(StudyState::kCancelled);
     ending_ = HasFailed()             ? StudyState::kFailed
@@ -161,12 +171,47 @@ absl::Status StudyFold::On(const Event& event, const StudyStateChanged& change) 
   return absl::OkStatus();
 }
 
-absl::Status StudyFold::On(const Event&, const StudyAmended& change) {
+absl::Status StudyFold::On(const Event& event, const StudyAmended& change) {
+  const StudySpec before = header_.spec;
+  if (change.definition.has_value()) {
+    if (!IsAmendment(before, *change.definition)) {
+      return Damaged(event, "changes a part of the definition that cannot change");
+    }
+    header_.spec = *change.definition;
+  }
   header_.spec.budget = change.budget;
   header_.spec.parallel = change.parallel;
   if (change.labels.has_value()) header_.spec.labels = *change.labels;
-  ++header_.spec_version;
+  if (!change.whole && given_ == nullptr) given_ = std::make_unique<StudySpec>(before);
+  if (change.whole && given_ != nullptr) NoteWhole(before, header_.spec, *given_);
+  if (change.fixed) VERNIER_RETURN_IF_ERROR(Redefine(event, before));
+  if (before.convergence != header_.spec.convergence) JudgeConvergenceAnew();
+  if (change.fixed || before != header_.spec) ++header_.spec_version;
   return absl::OkStatus();
+}
+
+absl::Status StudyFold::Redefine(const Event& event, const StudySpec& before) {
+  definitions_.try_emplace(defined_by_, std::make_shared<const StudySpec>(before));
+  definitions_.emplace(event.seq, std::make_shared<const StudySpec>(header_.spec));
+  defined_by_ = event.seq;
+  counted_failures_ = 0;
+  counted_completions_ = 0;
+  first_ended_.clear();
+  if (header_.completed > 0) return absl::OkStatus();
+  // Nothing ever worked: failures of that job say nothing of the points.
+  absl::flat_hash_set<TrialNumber> forgotten;
+  for (TrialRow& row : rows_) {
+    if (row.trial.deleted || row.trial.state != TrialState::kFailed || row.is_forgotten) continue;
+    row.is_forgotten = true;
+    forgotten.insert(row.trial.number);
+  }
+  for (const TrialNumber trial : forgotten) ForgetPoint(Find(trial)->trial);
+  return forgotten.empty() ? absl::OkStatus() : ForgetObservations(event, forgotten);
+}
+
+std::shared_ptr<const StudySpec> StudyFold::DefinedBy(EventSeq defined_by) const {
+  const auto at = definitions_.find(defined_by);
+  return at == definitions_.end() ? nullptr : at->second;
 }
 
 absl::Status StudyFold::On(const Event&, const AlgorithmChanged& change) {

@@ -34,6 +34,10 @@ struct TrialRow {
   bool waiting = false;
   // The last lease granted, kept after it expired: its holder may still be at work.
   std::optional<Lease> last_lease;
+  // Once it has ended: the event that defined what was run; 0: the study's creation.
+  EventSeq defined_by;
+  // Failed for a cause that was fixed before anything ever completed: that says nothing of its point.
+  bool is_forgotten = false;
   // Measurements reported so far, by MeasurementKey; emptied when the trial ends.
   absl::flat_hash_set<std::string> seen;
   // What of the objectives' curves their final values are made of; emptied when the trial ends.
@@ -100,14 +104,25 @@ class StudyFold {
   bool GpuTimeSpent(absl::Time now) const;
   bool FailuresSpent() const;
   // Of a study with a job and without a bound of its own on failures: whether the first kTellingTrials trials that ended
-  // all failed in the same way, and none has completed since. Then the job is broken, not its points.
+  // all failed in the same way, and none has completed since. Then the job is broken, not its points. After the cause of
+  // failures was fixed, it is the first ones since then.
   bool FailedAlike() const;
+  // The same whatever its bound on failures is.
+  bool FirstFailedAlike() const;
   // Whether its failures end the study, by its own bound or because they are alike.
   bool HasFailed() const { return FailuresSpent() || FailedAlike(); }
   // The first trials that ended, in that order, but for cancelled ones; kTellingTrials at most.
   const std::vector<TrialNumber>& first_ended() const { return first_ended_; }
+  // Failed trials that count against the study: those whose cause was not fixed since.
+  std::int64_t counted_failures() const { return counted_failures_; }
   // While STOPPING: the state in which the study ends.
   StudyState ending() const { return ending_; }
+
+  // The definition that the study was last given as a whole; amendments of single parts may have changed it since.
+  const StudySpec& given() const { return given_ == nullptr ? header_.spec : *given_; }
+  // The definition that attempts with this Attempt::defined_by were started with, as far as job and metrics go. Null: that
+  // is the one as it is now.
+  std::shared_ptr<const StudySpec> DefinedBy(EventSeq defined_by) const;
 
  private:
   StudyFold(Study header,
@@ -135,9 +150,16 @@ class StudyFold {
   absl::Status Finish(const Event& event, TrialRow& row, const TrialStateChanged& change);
   absl::Status Observe(const Event& event, const TrialRow& row);
   void Rank(const Observation& completed);
-  absl::Status ForgetObservation(const Event& event, TrialNumber trial);
   void ForgetPoint(const Trial& trial);
-  void JudgeConvergence(const TrialCreated& created);
+  void JudgeConvergence(TrialNumber trial, const SuggestionRecord& suggestion);
+  void JudgeConvergenceAnew();
+  // The job is another one from here on: failures so far no longer count.
+  absl::Status Redefine(const Event& event, const StudySpec& before);
+  // Whether the end of the trial counts for or against the study.
+  bool Counts(const TrialRow& row) const { return row.defined_by == defined_by_; }
+  // Leaves the observations of these trials out of what algorithms learn from.
+  absl::Status ForgetObservations(const Event& event,
+                                  const absl::flat_hash_set<TrialNumber>& trials);
   void CountNotFinite(const Measurement& measurement, Trial& trial) const;
 
   Study header_;
@@ -159,8 +181,15 @@ class StudyFold {
   bool finite_ = false;
   absl::flat_hash_map<std::string, TrialNumber> points_;  // By Space::Key, in finite spaces.
   absl::Duration paused_;
-  std::optional<absl::Time> paused_since_;
+  std::optional<absl::Time> paused_since_;  // Or ended since.
   StudyState ending_ = StudyState::kCancelled;
+  std::unique_ptr<StudySpec> given_;  // Null: the definition as it is.
+  // By the event that defined it, once the job was changed or fixed; 0: as created.
+  std::map<EventSeq, std::shared_ptr<const StudySpec>> definitions_;  // Shared with who asked.
+  EventSeq
+      defined_by_;  // The last amendment that changed the job or its metrics, or fixed the program.
+  std::int64_t counted_failures_ = 0;
+  std::int64_t counted_completions_ = 0;
 };
 
 }  // namespace vernier::study

@@ -45,7 +45,7 @@ absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
   curves_.AddTrial(created.trial);
   unfinished_.insert(created.trial);
   if (finite_) points_.try_emplace(header_.spec.space.Key(created.point), created.trial);
-  JudgeConvergence(created);
+  JudgeConvergence(created.trial, created.suggestion);
   if (created.suggestion.algorithm.empty()) return absl::OkStatus();
   versions_[created.suggestion.algorithm] = created.suggestion.version;
   // Only the last of a batch carries a state; nobody looks between the events of one commit.
@@ -74,13 +74,20 @@ absl::Status StudyFold::On(const Event& event, const TrialStateChanged& change) 
 }
 
 // Trials that no model proposed say nothing of what there is to gain.
-void StudyFold::JudgeConvergence(const TrialCreated& created) {
-  const std::optional<double>& improvement = created.suggestion.expected_improvement;
+void StudyFold::JudgeConvergence(TrialNumber trial, const SuggestionRecord& suggestion) {
+  const std::optional<double>& improvement = suggestion.expected_improvement;
   if (!header_.spec.convergence.has_value() || !improvement.has_value()) return;
   const bool is_idle = *improvement < header_.spec.convergence->tolerance;
   idle_trials_ = is_idle ? idle_trials_ + 1 : 0;
-  if (idle_trials_ == kConvergedAfter) header_.converged = created.trial;
+  if (idle_trials_ == kConvergedAfter) header_.converged = trial;
   if (!is_idle) header_.converged.reset();
+}
+
+// By another tolerance than the one that held when the trials were proposed.
+void StudyFold::JudgeConvergenceAnew() {
+  idle_trials_ = 0;
+  header_.converged.reset();
+  for (const TrialRow& row : rows_) JudgeConvergence(row.trial.number, row.trial.suggestion);
 }
 
 void StudyFold::SetState(TrialRow& row, TrialState to, bool waiting) {
@@ -100,11 +107,13 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
   trial.lease.reset();
   row.seen = {};
   row.finals = {};
+  row.defined_by = trial.attempts.empty() ? defined_by_ : trial.attempts.back().defined_by;
   unfinished_.erase(trial.number);
   leased_.erase(trial.number);
   switch (change.to) {
     case TrialState::kCompleted:
       ++header_.completed;
+      counted_completions_ += Counts(row) ? 1 : 0;
       curves_.MarkFinished(trial.number);
       break;
     case TrialState::kCancelled:
@@ -112,8 +121,15 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
       return absl::OkStatus();
     default:
       ++header_.failed;
+      counted_failures_ += Counts(row) ? 1 : 0;
   }
-  if (first_ended_.size() < kTellingTrials) first_ended_.push_back(trial.number);
+  if (Counts(row)) {
+    if (first_ended_.size() < kTellingTrials) first_ended_.push_back(trial.number);
+  } else if (trial.state == TrialState::kFailed && header_.completed == 0) {
+    row.is_forgotten = true;
+    ForgetPoint(trial);
+    return absl::OkStatus();
+  }
   return Observe(event, row);
 }
 
@@ -151,20 +167,23 @@ absl::Status StudyFold::On(const Event& event, const TrialDeleted& deleted) {
   }
   trial.deleted = true;
   if (trial.state == TrialState::kCancelled) return absl::OkStatus();
-  --(trial.state == TrialState::kCompleted ? header_.completed : header_.failed);
+  const bool was_completed = trial.state == TrialState::kCompleted;
+  --(was_completed ? header_.completed : header_.failed);
+  if (Counts(*row)) --(was_completed ? counted_completions_ : counted_failures_);
   std::erase(first_ended_, trial.number);
   curves_.Forget(trial.number);
   ForgetPoint(trial);
-  return ForgetObservation(event, trial.number);
+  return ForgetObservations(event, {trial.number});
 }
 
-// The log of observations only grows, and snapshots of it are in use: a new one begins without the trial.
-absl::Status StudyFold::ForgetObservation(const Event& event, TrialNumber trial) {
+// The log of observations only grows, and snapshots of it are in use: a new one begins without the trials.
+absl::Status StudyFold::ForgetObservations(const Event& event,
+                                           const absl::flat_hash_set<TrialNumber>& trials) {
   const TrialLog::View before = finished_.Snapshot();
   finished_ = TrialLog(ProblemOf(header_.spec, {}));
   optimal_ = OptimalTrials(header_.spec.objectives);
   for (std::size_t i = 0; i < before.size(); ++i) {
-    if (before.trial(i) == trial) continue;
+    if (trials.contains(before.trial(i))) continue;
     VERNIER_RETURN_IF_ERROR(Observe(event, *Find(before.trial(i))));
   }
   header_.best = optimal_.best();
@@ -178,7 +197,8 @@ void StudyFold::ForgetPoint(const Trial& trial) {
   points_.erase(header_.spec.space.Key(trial.point));
   for (const TrialRow& row : rows_) {
     const Trial& other = row.trial;
-    const bool counts = !other.deleted && other.state != TrialState::kCancelled;
+    const bool counts =
+        !other.deleted && other.state != TrialState::kCancelled && !row.is_forgotten;
     if (!counts || other.number == trial.number || other.point != trial.point) continue;
     points_.try_emplace(header_.spec.space.Key(other.point), other.number);
     return;
@@ -260,6 +280,7 @@ absl::Status StudyFold::On(const Event& event, const AttemptPlaced& placed) {
   attempt.number = placed.attempt;
   attempt.placement = placed.placement;
   attempt.directory = placed.directory;
+  attempt.defined_by = defined_by_;
   attempt.placed = event.time;
   row->trial.attempts.push_back(std::move(attempt));
   running_.insert(placed.trial);

@@ -135,7 +135,17 @@ class RandomWorkload {
     return studies_.SetMetadata(id_, update, caller());
   }
   absl::Status Amend() {
-    const Amendment change{.parallel = static_cast<std::int32_t>(2 + rng_.UniformInt(6))};
+    Amendment change{.parallel = static_cast<std::int32_t>(2 + rng_.UniformInt(6))};
+    const std::uint64_t dice = rng_.UniformInt(4);
+    if (dice == 0)
+      change.stopping = Choice{.name = rng_.UniformInt(2) == 0 ? "median" : "none", .options = {}};
+    if (dice == 1) change.fixed = true;
+    if (dice == 2) {
+      const auto definition = studies_.GetDefinition(id_);
+      if (!definition.ok()) return definition.status();
+      change.definition = **definition;
+      change.keep_amended = rng_.UniformInt(2) == 0;
+    }
     return studies_.Amend(id_, change, caller()).status();
   }
 

@@ -55,7 +55,9 @@ Pairs<StudyState> StudyTable() {
           {kActive, kFailed},
           {kStopping, kCompleted},
           {kStopping, kCancelled},
-          {kStopping, kFailed}};
+          {kStopping, kFailed},
+          {kCompleted, kActive},
+          {kFailed, kActive}};
 }
 
 Pairs<TrialState> TrialTable(Driver driver) {
@@ -69,6 +71,7 @@ Pairs<TrialState> TrialTable(Driver driver) {
             {kRunning, kFailed},
             {kRunning, kInfeasible},
             {kStopping, kCompleted},
+            {kStopping, kFailed},
             {kStopping, kCancelled}};
   }
   return {{kRequested, kQueued},
@@ -89,6 +92,7 @@ Pairs<TrialState> TrialTable(Driver driver) {
           {kPaused, kRunning},
           {kPaused, kStopping},
           {kStopping, kCompleted},
+          {kStopping, kFailed},
           {kStopping, kCancelled}};
 }
 
@@ -152,10 +156,14 @@ TEST(StateMachine, AttemptMovesAreThoseOfTheTableAndNoOther) {
   }
 }
 
+// But that a study may be extended.
 TEST(StateMachine, NothingLeavesAFinalState) {
   for (const StudyState from : kStudyStates) {
     if (!IsFinished(from)) continue;
-    for (const StudyState to : kStudyStates) EXPECT_FALSE(IsLegal(from, to));
+    for (const StudyState to : kStudyStates) {
+      const bool is_extended = from != StudyState::kCancelled && to == StudyState::kActive;
+      EXPECT_EQ(IsLegal(from, to), is_extended);
+    }
   }
   for (const TrialState from : kTrialStates) {
     if (!IsFinished(from)) continue;

@@ -91,7 +91,7 @@ TEST_F(StudiesTest, IllegalMovesNameBothStatesAndChangeNothing) {
   const auto resumed = studies_->Resume(study.id, As("ann"));
   EXPECT_THAT(resumed,
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                       "study 'digits' is ACTIVE: it cannot become ACTIVE"));
+                       "study 'digits' is ACTIVE: only a paused study can be resumed"));
   EXPECT_EQ(GetReason(resumed.status()), Reason::kIllegalTransition);
   ASSERT_THAT(studies_->Stop(study.id, "", As("ann")), IsOk());
   EXPECT_THAT(studies_->Pause(study.id, As("ann")),

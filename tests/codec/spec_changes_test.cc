@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "width: {int: [16, 256]}\n  lr: {float: [1e-5, 0.1], scale: log}",
                    "parameters"},
         ChangeCase{"ARule", "job:", "stopping: median\njob:", "stopping none → median"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& row) { return row.param.name; });
 
 TEST(SpecChanges, OfManyTheFirstAreShown) {
   const std::vector<FieldChange> changes(10, {.field = "a", .from = "1", .to = "2"});

@@ -24,17 +24,6 @@ ReplaySummary::Result DecodeResult(v1::ReplayStudyResponse::Result result) {
   }
 }
 
-// One bound of the budget: its path goes into the mask; its value, if it has one, is for `set` to put into the update.
-template <typename Value, typename Set>
-void AddBound(const std::optional<std::optional<Value>>& bound,
-              std::string_view path,
-              v1::UpdateStudyRequest* request,
-              Set set) {
-  if (!bound.has_value()) return;
-  request->mutable_update_mask()->add_paths(std::string(path));
-  if (bound->has_value()) set(**bound, request->mutable_study()->mutable_spec()->mutable_budget());
-}
-
 }  // namespace
 
 ReplaySummary DecodeReplay(const v1::ReplayStudyResponse& response) {
@@ -94,28 +83,38 @@ v1::StreamTrialLogsRequest EncodeLogQuery(std::string_view trial, const TrialLog
 }
 
 void EncodeAmendment(const Client::Amendment& change, v1::UpdateStudyRequest* request) {
-  AddBound(change.trials, "spec.budget.trials", request, [](auto value, auto* budget) {
-    budget->set_trials(value);
-  });
-  AddBound(
-      change.failed_trials, "spec.budget.failed_trials", request, [](auto value, auto* budget) {
-        budget->set_failed_trials(value);
-      });
-  AddBound(change.time, "spec.budget.time", request, [](auto value, auto* budget) {
-    wire::EncodeDuration(value, budget->mutable_time());
-  });
-  AddBound(change.gpu_hours, "spec.budget.gpu_hours", request, [](auto value, auto* budget) {
-    budget->set_gpu_hours(value);
-  });
-  if (change.clear_labels) request->mutable_update_mask()->add_paths("spec.labels");
+  StudySpec spec = change.definition.value_or(StudySpec());
+  const auto set = [&](const auto& wanted, auto& part, const char* path) {
+    if (!wanted.has_value()) return;
+    part = *wanted;
+    request->mutable_update_mask()->add_paths(path);
+  };
+  if (change.definition.has_value()) request->mutable_update_mask()->add_paths("spec");
+  set(change.trials, spec.budget.trials, "spec.budget.trials");
+  set(change.failed_trials, spec.budget.failed_trials, "spec.budget.failed_trials");
+  set(change.time, spec.budget.time, "spec.budget.time");
+  set(change.gpu_hours, spec.budget.gpu_hours, "spec.budget.gpu_hours");
+  set(change.parallel, spec.parallel, "spec.parallel");
+  set(change.stopping, spec.stopping, "spec.stopping");
+  set(change.convergence, spec.convergence, "spec.convergence");
+  set(change.metrics, spec.metrics, "spec.metrics");
+  set(change.lease, spec.lease, "spec.lease");
+  if (change.job.has_value()) {
+    spec.job = change.job;
+    request->mutable_update_mask()->add_paths("spec.job");
+  }
+  if (change.clear_labels) {
+    spec.labels.clear();
+    request->mutable_update_mask()->add_paths("spec.labels");
+  }
   for (const auto& [key, value] : change.labels) {
     request->mutable_update_mask()->add_paths("spec.labels." + key);
-    if (value) (*request->mutable_study()->mutable_spec()->mutable_labels())[key] = *value;
+    spec.labels.erase(key);
+    if (value) spec.labels.emplace(key, *value);
   }
-  if (change.parallel.has_value()) {
-    request->mutable_update_mask()->add_paths("spec.parallel");
-    request->mutable_study()->mutable_spec()->set_parallel(*change.parallel);
-  }
+  wire::EncodeSpec(spec, request->mutable_study()->mutable_spec());
+  request->set_keep_amended(change.keep_amended);
+  request->set_fixed(change.fixed);
 }
 
 void EncodeReport(const Measurement& measurement, v1::Measurement* out) {

@@ -1,5 +1,9 @@
+#include <functional>
+#include <set>
+#include <string>
 #include <utility>
 
+#include "src/codec/event_json.h"
 #include "src/core/status.h"
 #include "src/service/log_stream.h"
 #include "src/service/reply.h"
@@ -20,14 +24,21 @@ absl::Status StudyServiceImpl::SendEvents(const v1::WatchStudyRequest& request,
                                           const std::stop_token& stop) const {
   VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request.name()));
   if (request.after_event() < 0) return FieldError("after_event", "must not be negative");
+  for (const std::string& kind : request.kinds()) {
+    if (!codec::IsEventKind(kind)) {
+      return FieldError("kinds", fmt::format("'{}' is no kind of event", kind));
+    }
+  }
+  const std::set<std::string, std::less<>> kinds(request.kinds().begin(), request.kinds().end());
   EventSeq after(request.after_event());
   while (!stop.stop_requested()) {
     VERNIER_ASSIGN_OR_RETURN(const auto events, parts_.studies.ReadEvents(id, after, kBatch));
     for (const Event& event : events) {
+      after = event.seq;
+      if (!kinds.empty() && !kinds.contains(EventKind(event.payload))) continue;
       v1::StudyEvent proto;
       wire::EncodeEvent(event, &proto);
       if (!writer.Write(proto)) return Stopped();
-      after = event.seq;
     }
     if (events.size() == kBatch) continue;
     VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.GetStudy(id));

@@ -95,15 +95,31 @@ grpc::Status StudyServiceImpl::UpdateStudy(grpc::ServerContext* context,
   return Reply("UpdateStudy", request->request_id(), [&]() -> absl::Status {
     const std::string& name = request->name().empty() ? request->study().name() : request->name();
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", name));
-    VERNIER_ASSIGN_OR_RETURN(const Amendment change,
-                             wire::DecodeAmendment(request->study(), request->update_mask()));
-    VERNIER_ASSIGN_OR_RETURN(
-        const Study study,
-        parts_.studies.Amend(id, change, CallerOf(*context, {}, request->request_id())));
+    VERNIER_ASSIGN_OR_RETURN(Amendment change, wire::DecodeAmendment(*request));
+    VERNIER_RETURN_IF_ERROR(PrepareAmendment(id, change));
+    const Caller caller = CallerOf(*context, {}, request->request_id());
+    VERNIER_ASSIGN_OR_RETURN(const Study study,
+                             request->validate_only() ? parts_.studies.PreviewAmendment(id, change)
+                                                      : parts_.studies.Amend(id, change, caller));
     wire::EncodeStudy(study, response);
-    parts_.changed();
+    if (!request->validate_only()) parts_.changed();
     return absl::OkStatus();
   });
+}
+
+// A job that came with the change is checked and filled in as that of a new study.
+absl::Status StudyServiceImpl::PrepareAmendment(StudyId id, Amendment& change) const {
+  if (!change.definition && !change.job && !change.metrics) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(const auto definition, parts_.studies.GetDefinition(id));
+  StudySpec spec = change.definition.value_or(*definition);
+  spec.name = definition->name;
+  if (change.job.has_value()) spec.job = change.job;
+  if (change.metrics.has_value()) spec.metrics = *change.metrics;
+  absl::StatusOr<StudySpec> prepared = parts_.prepare_job(spec);
+  if (!prepared.ok()) return codec::InWordsOfInput(prepared.status(), spec);
+  if (change.job.has_value()) change.job = prepared->job;
+  if (change.definition.has_value()) change.definition = *std::move(prepared);
+  return absl::OkStatus();
 }
 
 grpc::Status StudyServiceImpl::DeleteStudy(grpc::ServerContext* context,

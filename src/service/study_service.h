@@ -141,6 +141,8 @@ class StudyServiceImpl final : public v1::StudyService::Service {
     TrialId id;
   };
   absl::StatusOr<StudyId> FindStudy(std::string_view field, const std::string& name) const;
+  // Checks the definition or the job that the change brings, and fills in what follows from it.
+  absl::Status PrepareAmendment(StudyId id, Amendment& change) const;
   absl::StatusOr<Named> FindTrial(std::string_view field, const std::string& name) const;
   // The trial as clients see it, how far it keeps the outcome constraints included.
   void EncodeTrial(std::string_view study, StudyId id, const Trial& trial, v1::Trial* out);

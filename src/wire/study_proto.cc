@@ -1,5 +1,6 @@
 #include "src/wire/study_proto.h"
 
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -147,7 +148,49 @@ absl::Status DecodeLease(const v1::LeasePolicy& proto, LeasePolicy* lease) {
   return absl::OkStatus();
 }
 
+Convergence DecodeConvergence(const v1::Convergence& proto) {
+  return {.tolerance = proto.tolerance(), .stop = proto.stop()};
+}
+
+absl::StatusOr<std::map<std::string, MetricSource>> DecodeMetricSources(
+    const v1::StudySpec& proto) {
+  std::map<std::string, MetricSource> metrics;
+  for (const auto& [metric, source] : proto.metrics()) {
+    VERNIER_ASSIGN_OR_RETURN(metrics[metric], DecodeSource(metric, source));
+  }
+  return metrics;
+}
+
 constexpr std::string_view kLabelPath = "spec.labels.";
+constexpr std::string_view kAmendablePaths =
+    "spec.parallel, spec.budget, spec.budget.trials, spec.budget.failed_trials, spec.budget.time, "
+    "spec.budget.gpu_hours, spec.stopping, spec.convergence, spec.metrics, spec.lease, spec.job, "
+    "spec.labels, spec.labels.KEY, or spec as a whole";
+
+// One path of an update mask, of those that stand for a part of the definition with a message of its own.
+absl::StatusOr<bool> AmendMessage(std::string_view path,
+                                  const v1::StudySpec& update,
+                                  Amendment* change) {
+  if (path == "spec") {
+    VERNIER_ASSIGN_OR_RETURN(change->definition, DecodeSpec("", update));
+  } else if (path == "spec.stopping") {
+    VERNIER_ASSIGN_OR_RETURN(
+        change->stopping, DecodeChoice("stopping", update.stopping(), StudySpec().stopping.name));
+  } else if (path == "spec.convergence") {
+    change->convergence.emplace();
+    if (update.has_convergence()) *change->convergence = DecodeConvergence(update.convergence());
+  } else if (path == "spec.metrics") {
+    VERNIER_ASSIGN_OR_RETURN(change->metrics, DecodeMetricSources(update));
+  } else if (path == "spec.lease") {
+    VERNIER_RETURN_IF_ERROR(DecodeLease(update.lease(), &change->lease.emplace()));
+  } else if (path == "spec.job") {
+    if (!update.has_job()) return FieldError("job", "must be set where the mask names it");
+    VERNIER_ASSIGN_OR_RETURN(change->job, DecodeJob(update.job()));
+  } else {
+    return false;
+  }
+  return true;
+}
 
 // One path of an update mask.
 absl::Status Amend(std::string_view path, const v1::StudySpec& update, Amendment* change) {
@@ -176,24 +219,36 @@ absl::Status Amend(std::string_view path, const v1::StudySpec& update, Amendment
     change->labels[key] =
         value == update.labels().end() ? std::nullopt : std::optional(value->second);
   } else {
-    return FieldError(
-        "update_mask",
-        fmt::format("'{}' cannot change, what can is spec.parallel, spec.budget, "
-                    "spec.budget.trials, spec.budget.failed_trials, spec.budget.time, "
-                    "spec.budget.gpu_hours, spec.labels, spec.labels.KEY",
-                    path));
+    VERNIER_ASSIGN_OR_RETURN(const bool is_known, AmendMessage(path, update, change));
+    if (is_known) return absl::OkStatus();
+    return FieldError("update_mask",
+                      fmt::format("'{}' cannot change, what can is {}", path, kAmendablePaths));
   }
   return absl::OkStatus();
 }
 
+// Whether the update sets something that cannot change, and so can only be meant as a whole definition.
+bool IsWhole(const v1::StudySpec& update) {
+  return update.objectives_size() > 0 || update.parameters_size() > 0 ||
+         update.constraints_size() > 0 || update.outcome_constraints_size() > 0 ||
+         update.has_algorithm() || update.warm_start_size() > 0 || update.seed() != 0 ||
+         update.judged_when_asked();
+}
+
 // The paths of the fields that the update sets, where it comes without a mask.
 std::vector<std::string> ImpliedPaths(const v1::StudySpec& update) {
+  if (IsWhole(update)) return {"spec"};
   std::vector<std::string> paths;
   if (update.parallel() != 0) paths.emplace_back("spec.parallel");
   if (update.budget().has_trials()) paths.emplace_back("spec.budget.trials");
   if (update.budget().has_failed_trials()) paths.emplace_back("spec.budget.failed_trials");
   if (update.budget().has_time()) paths.emplace_back("spec.budget.time");
   if (update.budget().has_gpu_hours()) paths.emplace_back("spec.budget.gpu_hours");
+  if (update.has_stopping()) paths.emplace_back("spec.stopping");
+  if (update.has_convergence()) paths.emplace_back("spec.convergence");
+  if (update.metrics_size() > 0) paths.emplace_back("spec.metrics");
+  if (update.has_lease()) paths.emplace_back("spec.lease");
+  if (update.has_job()) paths.emplace_back("spec.job");
   for (const auto& [key, value] : update.labels()) paths.push_back(std::string(kLabelPath) + key);
   return paths;
 }
@@ -249,13 +304,10 @@ absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& prot
   if (proto.parallel() != 0) spec.parallel = proto.parallel();
   spec.budget = DecodeBudget(proto.budget());
   if (proto.has_convergence()) {
-    spec.convergence = {.tolerance = proto.convergence().tolerance(),
-                        .stop = proto.convergence().stop()};
+    spec.convergence = DecodeConvergence(proto.convergence());
   }
   spec.seed = proto.seed();
-  for (const auto& [metric, source] : proto.metrics()) {
-    VERNIER_ASSIGN_OR_RETURN(spec.metrics[metric], DecodeSource(metric, source));
-  }
+  VERNIER_ASSIGN_OR_RETURN(spec.metrics, DecodeMetricSources(proto));
   VERNIER_RETURN_IF_ERROR(DecodeLease(proto.lease(), &spec.lease));
   spec.judged_when_asked = proto.judged_when_asked();
   if (proto.has_job()) {
@@ -315,14 +367,16 @@ absl::StatusOr<Study> DecodeStudy(const v1::Study& proto) {
   return study;
 }
 
-absl::StatusOr<Amendment> DecodeAmendment(const v1::Study& update,
-                                          const google::protobuf::FieldMask& mask) {
+absl::StatusOr<Amendment> DecodeAmendment(const v1::UpdateStudyRequest& request) {
+  const v1::StudySpec& update = request.study().spec();
+  const auto& mask = request.update_mask().paths();
   const std::vector<std::string> paths =
-      mask.paths().empty() ? ImpliedPaths(update.spec())
-                           : std::vector<std::string>(mask.paths().begin(), mask.paths().end());
-  if (paths.empty()) return FieldError("update_mask", "names no field and the study sets none");
-  Amendment change;
-  for (const auto& path : paths) VERNIER_RETURN_IF_ERROR(Amend(path, update.spec(), &change));
+      mask.empty() ? ImpliedPaths(update) : std::vector<std::string>(mask.begin(), mask.end());
+  if (paths.empty() && !request.fixed()) {
+    return FieldError("update_mask", "names no field and the study sets none");
+  }
+  Amendment change{.fixed = request.fixed(), .keep_amended = request.keep_amended()};
+  for (const auto& path : paths) VERNIER_RETURN_IF_ERROR(Amend(path, update, &change));
   return change;
 }
 

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "google/protobuf/field_mask.pb.h"
 #include "vernier/core/study.h"
 #include "vernier/v1/study.pb.h"
+#include "vernier/v1/study_service.pb.h"
 #include "vernier/v1/training_job.pb.h"
 
 // Studies and their definitions.
@@ -21,9 +21,9 @@ void EncodeStudy(const Study& study, v1::Study* out);
 // The id is 0: the wire knows studies by name.
 absl::StatusOr<Study> DecodeStudy(const v1::Study& study);
 
-// The fields of `update` that `mask` names are to replace a study's own. An empty mask names the fields that are set.
-// InvalidArgument: a FieldError at "update_mask": a path that cannot change.
-absl::StatusOr<Amendment> DecodeAmendment(const v1::Study& update,
-                                          const google::protobuf::FieldMask& mask);
+// The fields of request.study that the mask names are to replace a study's own. An empty mask names the fields that are
+// set. A whole definition has no name.
+// InvalidArgument: a FieldError at "update_mask": a path that cannot change; or at the field that cannot be read.
+absl::StatusOr<Amendment> DecodeAmendment(const v1::UpdateStudyRequest& request);
 
 }  // namespace vernier::wire

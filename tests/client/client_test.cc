@@ -125,6 +125,31 @@ TEST_F(ClientTest, AmendsPausesResumesStopsAndDeletes) {
   EXPECT_THAT(client_->GetStudy("s"), StatusIs(absl::StatusCode::kNotFound));
 }
 
+TEST_F(ClientTest, ExtendsAStudyThatHasEndedAndChangesItsParts) {
+  StudySpec spec = Spec("s");
+  spec.budget.trials = 1;
+  ASSERT_THAT(client_->CreateStudy(spec), IsOk());
+  ASSERT_THAT(client_->AddTrial("s", {{"x", 0.1}}, {{{"accuracy", 0.1}}}), IsOk());
+  ASSERT_OK_AND_ASSIGN(const Study ended, client_->GetStudy("s"));
+  EXPECT_EQ(ended.state, StudyState::kCompleted);
+  const std::optional<absl::Duration> hour = absl::Hours(1);
+  const Amendment change{.trials = 9,
+                         .time = hour,
+                         .stopping = Choice{.name = "median", .options = {}},
+                         .lease = LeasePolicy{.ttl = absl::Seconds(5)}};
+  ASSERT_OK_AND_ASSIGN(const Study extended, client_->AmendStudy("s", change));
+  EXPECT_EQ(extended.state, StudyState::kActive);
+  spec.budget = {.trials = 9, .time = hour};
+  spec.stopping = *change.stopping;
+  spec.lease = *change.lease;
+  EXPECT_EQ(extended.spec, spec);
+  spec.budget.time.reset();
+  ASSERT_OK_AND_ASSIGN(const Study whole, client_->AmendStudy("s", {.definition = spec}));
+  EXPECT_EQ(whole.spec, spec);
+  spec.seed += 1;
+  EXPECT_EQ(GetField(client_->AmendStudy("s", {.definition = spec}).status()), "seed");
+}
+
 TEST_F(ClientTest, ForgetsATrialAndFinishes) {
   ASSERT_THAT(client_->CreateStudy(Spec("s")), IsOk());
   for (const double accuracy : {0.5, 0.9}) {

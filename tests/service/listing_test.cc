@@ -122,6 +122,49 @@ TEST_F(ListingTest, ChangesWhatTheMaskNames) {
   EXPECT_EQ(GetField(status), "update_mask");
 }
 
+TEST_F(ListingTest, ChangesAWholeDefinitionOrRefusesItByField) {
+  CreateStudy("s");
+  auto request = Text<v1::UpdateStudyRequest>("update_mask { paths: 'spec' }");
+  *request.mutable_study() = Call(&Stub::GetStudy, Text<v1::GetStudyRequest>("name: 'studies/s'"));
+  request.set_name("studies/s");
+  request.mutable_study()->mutable_spec()->mutable_budget()->set_trials(70);
+  request.mutable_study()->mutable_spec()->mutable_stopping()->set_name("median");
+  request.set_validate_only(true);
+  EXPECT_EQ(Call(&Stub::UpdateStudy, request).spec().stopping().name(), "median");
+  EXPECT_EQ(Call(&Stub::GetStudy, Text<v1::GetStudyRequest>("name: 'studies/s'")).spec_version(),
+            1);
+  request.set_validate_only(false);
+  const auto study = Call(&Stub::UpdateStudy, request);
+  EXPECT_EQ(study.spec().budget().trials(), 70);
+  EXPECT_EQ(study.spec().stopping().name(), "median");
+  EXPECT_EQ(study.spec_version(), 2);
+  request.mutable_study()->mutable_spec()->set_seed(12345);
+  EXPECT_EQ(GetField(Refusal(&Stub::UpdateStudy, request)), "seed");
+  request.mutable_update_mask()->set_paths(0, "spec.job");
+  EXPECT_EQ(GetField(Refusal(&Stub::UpdateStudy, request)), "job");
+  request.mutable_study()->mutable_spec()->mutable_job()->add_command("true");
+  EXPECT_EQ(GetField(Refusal(&Stub::UpdateStudy, request)), "job");
+}
+
+TEST_F(ListingTest, WatchesEventsOfSomeKindsOnly) {
+  CreateStudy("s");
+  Call(&Stub::UpdateStudy,
+       Text<v1::UpdateStudyRequest>("name: 'studies/s' study { spec { parallel: 2 } }"));
+  const auto watch = [&](const std::string& kind, std::vector<std::string>* kinds) {
+    auto request = Text<v1::WatchStudyRequest>("name: 'studies/s'");
+    request.add_kinds(kind);
+    grpc::ClientContext context;
+    const auto reader = stub_->WatchStudy(&context, request);
+    v1::StudyEvent event;
+    while (reader->Read(&event)) kinds->push_back(event.kind());
+    return wire::DecodeStatus(reader->Finish());
+  };
+  std::vector<std::string> kinds;
+  EXPECT_TRUE(watch("study_amended", &kinds).ok());
+  EXPECT_EQ(kinds, std::vector<std::string>{"study_amended"});
+  EXPECT_EQ(GetField(watch("study_painted", &kinds)), "kinds");
+}
+
 // Each client changes a field of its own, which therefore must be as it left it.
 TEST_F(ListingTest, OfUpdatesMadeAtOnceNoneIsLost) {
   CreateStudy("s");

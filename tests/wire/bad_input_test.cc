@@ -149,9 +149,10 @@ class AmendmentTest : public ::testing::Test {
   }
 
   absl::StatusOr<Amendment> Amend(std::initializer_list<std::string> paths) {
-    google::protobuf::FieldMask mask;
-    for (const auto& path : paths) mask.add_paths(path);
-    return DecodeAmendment(update_, mask);
+    v1::UpdateStudyRequest request;
+    *request.mutable_study() = update_;
+    for (const auto& path : paths) request.mutable_update_mask()->add_paths(path);
+    return DecodeAmendment(request);
   }
 
   v1::Study update_;
@@ -195,8 +196,51 @@ TEST_F(AmendmentTest, ChangesLabelsOneByOneOrAll) {
   EXPECT_EQ(implied, (Amendment{.labels = {{"team", "vision"}, {"owner", "ann"}}}));
 }
 
+TEST_F(AmendmentTest, ChangesPartsThatAreMessages) {
+  v1::StudySpec& spec = *update_.mutable_spec();
+  spec.mutable_stopping()->set_name("median");
+  spec.mutable_convergence()->set_tolerance(0.5);
+  (*spec.mutable_metrics())["loss"].set_after("loss=");
+  spec.mutable_lease()->mutable_ttl()->set_seconds(5);
+  spec.mutable_job()->add_command("true");
+  ASSERT_OK_AND_ASSIGN(
+      const Amendment change,
+      Amend({"spec.stopping", "spec.convergence", "spec.metrics", "spec.lease", "spec.job"}));
+  EXPECT_EQ(change.stopping, (Choice{.name = "median", .options = {}}));
+  EXPECT_EQ(change.convergence, (std::optional(Convergence{.tolerance = 0.5, .stop = false})));
+  EXPECT_EQ(change.metrics->at("loss").text, "loss=");
+  EXPECT_EQ(change.lease->ttl, absl::Seconds(5));
+  EXPECT_EQ(change.job->command, std::vector<std::string>{"true"});
+  EXPECT_FALSE(change.trials.has_value());
+}
+
+TEST_F(AmendmentTest, TakesAWholeDefinitionByItsMaskOrBecauseItSetsWhatCannotChange) {
+  update_.mutable_spec()->add_objectives()->set_metric("loss");
+  update_.mutable_spec()->mutable_objectives(0)->set_goal(v1::MINIMIZE);
+  for (const auto& change : {Amend({"spec"}), Amend({})}) {
+    ASSERT_THAT(change, IsOk());
+    ASSERT_TRUE(change->definition.has_value());
+    EXPECT_EQ(change->definition->objectives.front().metric, "loss");
+    EXPECT_EQ(change->definition->budget.trials, 20);
+    EXPECT_FALSE(change->trials.has_value());
+  }
+}
+
+TEST_F(AmendmentTest, NeedsNoFieldWhereTheCauseOfFailuresIsFixed) {
+  v1::UpdateStudyRequest request;
+  request.set_fixed(true);
+  ASSERT_OK_AND_ASSIGN(const Amendment change, DecodeAmendment(request));
+  EXPECT_EQ(change, (Amendment{.fixed = true}));
+}
+
+TEST_F(AmendmentTest, RefusesAJobThatTheMaskNamesAndNobodySet) {
+  EXPECT_THAT(Amend({"spec.job"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("job: must be set")));
+}
+
 TEST_F(AmendmentTest, RefusesEveryOtherPath) {
-  for (const std::string path : {"spec", "spec.seed", "name", "*", "spec.budget.cost", ""}) {
+  for (const std::string path :
+       {"spec.seed", "spec.objectives", "name", "*", "spec.budget.cost", ""}) {
     EXPECT_THAT(Amend({path}),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("update_mask: '" + path)));
   }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "src/wire/enum_proto.h"
+#include "src/wire/study_proto.h"
 #include "src/wire/time_proto.h"
 #include "src/wire/trial_proto.h"
 

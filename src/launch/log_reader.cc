@@ -173,19 +173,4 @@ LogReader::Source* LogReader::Earliest() {
   return earliest;
 }
 
-std::string LastWords(const std::string& attempt_directory, const LogFilter& filter) {
-  constexpr std::size_t kMost = 1000;
-  LogReader reader(attempt_directory, filter);
-  if (!reader.SeekTail(1).ok()) return "";
-  auto lines = reader.Read();
-  if (!lines.ok() || lines->empty()) return "";
-  LogLine& last = lines->back();
-  if (last.severity < Severity::kError || !last.message.has_value()) return "";
-  std::string words = *std::move(last.message);
-  if (words.size() <= kMost) return words;
-  words.resize(kMost);
-  while (!words.empty() && (words.back() & 0x80) != 0) words.pop_back();  // Never half a character.
-  return words + "…";
-}
-
 }  // namespace vernier::launch

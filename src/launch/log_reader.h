@@ -61,8 +61,4 @@ class LogReader {
   bool at_end_ = false;
 };
 
-// The message of the last line that those replicas printed, if it is JSON and says that it is an error, as in
-// {"severity": "ERROR", "message": "no such file"}; else, or if it cannot be read, "".
-std::string LastWords(const std::string& attempt_directory, const LogFilter& filter);
-
 }  // namespace vernier::launch

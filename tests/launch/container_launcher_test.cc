@@ -211,7 +211,7 @@ TEST_F(ContainerLauncherTest, PassesOnItsOwnStatus) {
     EXPECT_EQ(end.failure, FailureClass::kUserError);
     EXPECT_EQ(end.message,
               fmt::format("The replica chief 0 exited with a non-zero status of {}. Termination "
-                          "reason: Error.",
+                          "reason: Error. It printed no error message.",
                           status));
     EXPECT_THAT(launcher->Release(Attempt(status)), IsOk());
   }

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -304,6 +305,82 @@ INSTANTIATE_TEST_SUITE_P(
         StateCase{
             "IsDownWithALostOne", {Exited(1, 1), In(Phase::kGone)}, true, AttemptState::kFailed}),
     [](const auto& test) { return test.param.name; });
+
+Observation Saying(std::string cause, Observation replica, bool lost_peer = false) {
+  replica.words = LastWords{.cause = std::move(cause), .last_line = "", .lost_peer = lost_peer};
+  return replica;
+}
+Observation LostPeer(double at) { return Saying("Connection reset by peer", Exited(1, at), true); }
+
+struct PeerCase {
+  std::string name;
+  std::vector<Observation> replicas;
+  double now;
+  std::string message;  // Its first words; empty: goes on.
+};
+class LostPeerTest : public ::testing::TestWithParam<PeerCase> {};
+
+TEST_P(LostPeerTest, Blame) {
+  GangTraits gang = AnyGang();
+  gang.settling = absl::Seconds(1);
+  const auto verdict = Decide(gang, GetParam().replicas, At(GetParam().now));
+  const std::string message = verdict.has_value() ? verdict->message : "";
+  EXPECT_EQ(message.substr(0, GetParam().message.size()), GetParam().message);
+  EXPECT_EQ(message.empty(), GetParam().message.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows,
+    LostPeerTest,
+    ::testing::Values(
+        // The worker raises, and takes its time to end: the chief is gone before it.
+        PeerCase{"WhoEndedLaterByItsOwnError",
+                 {LostPeer(5), Saying("ValueError: bad", Exited(1, 5.8)), Running(), Running()},
+                 6,
+                 "ValueError: bad. The replica worker 0 "},
+        PeerCase{"ThePrimaryThatEndedLaterByItsOwnError",
+                 {Saying("ValueError: bad", Exited(1, 5.8)), LostPeer(5), Running(), Running()},
+                 7,
+                 "ValueError: bad. The replica chief 0 "},
+        PeerCase{"AKilledOneThatEndedLater",
+                 {LostPeer(5), Signalled(SIGKILL, 5.1), Running(), Running()},
+                 6,
+                 "The replica worker 0 "},
+        PeerCase{"IsPutOffWhileAPeerMayStillEnd",
+                 {LostPeer(5), Running(), Running(), Running()},
+                 14.9,
+                 ""},
+        PeerCase{"WhoLostItIfNobodyElseFails",
+                 {LostPeer(5), Running(), Running(), Running()},
+                 15,
+                 "Connection reset by peer. The replica chief 0 "},
+        PeerCase{"TheFirstOfThoseThatLostOne",
+                 {LostPeer(5), LostPeer(4.9), LostPeer(5.1), Exited(0, 4)},
+                 5.2,
+                 "Connection reset by peer. The replica worker 0 "},
+        PeerCase{"NobodyWhoFailedMuchLater",
+                 {LostPeer(5), Saying("ValueError: bad", Exited(1, 70)), Running(), Running()},
+                 71,
+                 "Connection reset by peer. The replica chief 0 "}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(GangRules, BeginWithTheLastWordsOfTheOneToBlame) {
+  const auto message = [](const LastWords& words) {
+    Observation worker = Exited(1, 5);
+    worker.words = words;
+    const Observation chief = Saying("RuntimeError: worker is gone", Exited(1, 6));
+    return Decide(AnyGang(), std::vector{chief, worker, Running(), Running()}, At(6))->message;
+  };
+  const std::string sentences =
+      "The replica worker 0 exited with a non-zero status of 1. Termination reason: Error. "
+      "The replica chief 0 exited with a non-zero status of 1. Termination reason: Error.";
+  EXPECT_EQ(message({.cause = "ValueError: bad"}), "ValueError: bad. " + sentences);
+  EXPECT_EQ(message({.cause = "Bad value!"}), "Bad value! " + sentences);
+  EXPECT_EQ(message({.cause = "", .last_line = "epoch 7"}),
+            sentences + " It printed no error message; its last line was 'epoch 7'.");
+  EXPECT_EQ(message({}), sentences + " It printed no error message.");
+  EXPECT_LE(message({.cause = std::string(kLongestWords, 'x')}).size(), 600U);
+}
 
 TEST(GangRules, NameAtMostThreeThatFailed) {
   GangTraits gang{

@@ -30,6 +30,7 @@ using testing::LocalGangTest;
 using testing::Script;
 using ::testing::SizeIs;
 using testing::Slurp;
+using ::testing::StartsWith;
 using vernier::testing::IsOk;
 using vernier::testing::StatusIs;
 
@@ -66,7 +67,8 @@ TEST_F(LocalLauncherTest, TheChiefsFailureIsTheGangs) {
   const GangStatus status = Await(*launcher, 1);
   EXPECT_EQ(Outcome(status), "FAILED USER_ERROR");
   EXPECT_EQ(status.message,
-            "The replica chief 0 exited with a non-zero status of 3. Termination reason: Error.");
+            "The replica chief 0 exited with a non-zero status of 3. Termination reason: Error. It "
+            "printed no error message.");
 }
 
 TEST_F(LocalLauncherTest, AWorkersSuccessMeansNothing) {
@@ -113,7 +115,49 @@ TEST_F(LocalLauncherTest, BlamesTheReplicaThatFailedFirst) {
   EXPECT_EQ(status.message,
             "The replica worker 0 exited with a non-zero status of 11(SIGSEGV). Termination "
             "reason: crashed. The replica chief 0 exited with a non-zero status of 1. Termination "
-            "reason: Error.");
+            "reason: Error. It printed no error message.");
+}
+
+TEST_F(LocalLauncherTest, SaysWhyTheReplicaToBlameFailed) {
+  const auto launcher = NewLauncher();
+  const std::string after_worker =
+      "until [ -e $VERNIER_REPLICA_DIRECTORY/../worker-0/exit.json ]; do sleep 0.01; done; ";
+  Launch(*launcher,
+         1,
+         {{"chief", 0, after_worker + "echo 'error: worker is gone' >&2; exit 1"},
+          {"worker", 0, "echo epoch 1; echo 'error: bad lr' >&2; echo bye; exit 2"}});
+  EXPECT_THAT(
+      Await(*launcher, 1).message,
+      StartsWith("error: bad lr. The replica worker 0 exited with a non-zero status of 2."));
+}
+
+TEST_F(LocalLauncherTest, ThatAPeerWasLostIsNoBlame) {
+  const auto launcher = NewLauncher();
+  Launch(
+      *launcher,
+      1,
+      {{"chief", 0, "echo 'RuntimeError: Connection reset by peer' >&2; touch $OUT/gone; exit 1"},
+       {"worker",
+        0,
+        "until [ -e $OUT/gone ]; do sleep 0.01; done; sleep 1.5; echo 'error: bad lr' >&2; exit "
+        "2"}});
+  EXPECT_THAT(
+      Await(*launcher, 1).message,
+      StartsWith("error: bad lr. The replica worker 0 exited with a non-zero status of 2."));
+}
+
+TEST_F(LocalLauncherTest, ReadsOnlyWhatTheRunThatFailedHasPrinted) {
+  const auto launcher = NewLauncher();
+  restarts_ = {.reading = FailureReading::kLenient, .replica = 1};
+  Launch(
+      *launcher,
+      1,
+      {{"chief",
+        0,
+        "if [ -e $OUT/again ]; then exit 2; fi; echo 'error: old' >&2; touch $OUT/again; exit 1"}});
+  // The first failure is to blame, and says why.
+  EXPECT_THAT(Await(*launcher, 1).message,
+              StartsWith("error: old. The replica chief 0 exited with a non-zero status of 1."));
 }
 
 TEST_F(LocalLauncherTest, StopTakesChildrenAndGrandchildrenDown) {

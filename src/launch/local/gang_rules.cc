@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "fmt/format.h"
 #include "src/core/check.h"
@@ -16,6 +17,8 @@ using Phase = Observation::Phase;
 constexpr std::string_view kEvaluator = "evaluator";
 // A message names this many of those that failed.
 constexpr std::size_t kMostBlamed = 3;
+// And is about so long, in bytes, at most.
+constexpr std::size_t kLongestMessage = 600;
 
 // A replica that failed, and when.
 struct Fault {
@@ -25,12 +28,16 @@ struct Fault {
   bool transient = false;
   bool lost = false;
   bool overcome = false;  // The replica was started again.
+  std::optional<LastWords> words;
+
+  bool lost_peer() const { return words.has_value() && words->lost_peer; }
 };
 
 void AddFault(const GangTraits& gang,
               std::size_t replica,
               const jobs::ReplicaExit& exit,
               absl::Time ended,
+              const std::optional<LastWords>& words,
               bool overcome,
               std::vector<Fault>& faults) {
   const auto& [role, index] = gang.replicas[replica];
@@ -40,7 +47,8 @@ void AddFault(const GangTraits& gang,
                     .replica = replica,
                     .failure = jobs::Classify(role, index, exit),
                     .transient = jobs::RemedyOf(kind, gang.lenient) != jobs::Remedy::kNone,
-                    .overcome = overcome});
+                    .overcome = overcome,
+                    .words = words});
 }
 
 // Those that count, first failure first; of a lost replica nobody knows when, but it is not lost because others failed.
@@ -50,10 +58,11 @@ std::vector<Fault> FindFaults(const GangTraits& gang, std::span<const Observatio
     const auto& [role, index] = gang.replicas[i];
     if (role == kEvaluator) continue;
     for (const Observation::Run& run : replicas[i].earlier) {
-      AddFault(gang, i, run.exit, run.ended, /*overcome=*/true, faults);
+      AddFault(gang, i, run.exit, run.ended, run.words, /*overcome=*/true, faults);
     }
     if (replicas[i].phase == Phase::kEnded) {
-      AddFault(gang, i, replicas[i].exit, replicas[i].ended, /*overcome=*/false, faults);
+      const Observation& last = replicas[i];
+      AddFault(gang, i, last.exit, last.ended, last.words, /*overcome=*/false, faults);
     } else if (replicas[i].phase == Phase::kGone) {
       faults.push_back({.time = absl::InfinitePast(),
                         .replica = i,
@@ -75,36 +84,76 @@ std::size_t FirstOfChain(const GangTraits& gang,
   return first;
 }
 
-// One sentence for each of the first replicas that failed.
+// The fault to blame for all of the chain: the first that is more than the loss of a peer, if there is one; it may come
+// after the decisive one.
+std::size_t FindBlamed(const GangTraits& gang,
+                       const std::vector<Fault>& faults,
+                       std::size_t decisive) {
+  const std::size_t first = FirstOfChain(gang, faults, decisive);
+  for (std::size_t i = first; i < faults.size(); ++i) {
+    if (i > decisive && faults[i].time - faults[i - 1].time > gang.spread) break;
+    if (!faults[i].lost_peer()) return i;
+  }
+  return first;
+}
+
+// "ValueError: bad lr (train.py:12 in main). ", or nothing.
+std::string CauseOf(const Fault& fault) {
+  if (!fault.words.has_value() || fault.words->cause.empty()) return "";
+  const std::string& cause = fault.words->cause;
+  const bool is_sentence = cause.ends_with('.') || cause.ends_with('!') || cause.ends_with('?');
+  return cause + (is_sentence ? " " : ". ");
+}
+
+// What is said of a program that did not say why it failed.
+std::string LastLineOf(const Fault& fault) {
+  if (!fault.words.has_value() || !fault.words->cause.empty()) return "";
+  if (fault.words->last_line.empty()) return " It printed no error message.";
+  return fmt::format(" It printed no error message; its last line was '{}'.",
+                     fault.words->last_line);
+}
+
+// The cause, and one sentence for each of the first replicas that failed, the one to blame first.
 std::string Describe(const GangTraits& gang,
                      const std::vector<Fault>& faults,
                      std::size_t first,
+                     std::size_t blamed,
                      std::span<const Observation> replicas) {
-  std::set<std::size_t> named;
-  std::string message;
+  std::set<std::size_t> named = {faults[blamed].replica};
+  std::string message = CauseOf(faults[blamed]) + faults[blamed].failure.message;
   for (std::size_t i = first; i < faults.size() && named.size() < kMostBlamed; ++i) {
-    if (!named.insert(faults[i].replica).second) continue;
-    message += (message.empty() ? "" : " ") + faults[i].failure.message;
+    const std::string& other = faults[i].failure.message;
+    if (message.size() + other.size() >= kLongestMessage) break;
+    if (named.insert(faults[i].replica).second) message += " " + other;
   }
-  const std::size_t restarts = replicas[faults[first].replica].earlier.size();
-  if (restarts == 0) return message;
-  const auto& [role, index] = gang.replicas[faults[first].replica];
-  const std::string count = restarts == 1 ? "once" : fmt::format("{} times", restarts);
-  return message + fmt::format(" The replica {} {} was restarted {}.", role, index, count);
+  const std::size_t restarts = replicas[faults[blamed].replica].earlier.size();
+  if (restarts > 0) {
+    const auto& [role, index] = gang.replicas[faults[blamed].replica];
+    const std::string count = restarts == 1 ? "once" : fmt::format("{} times", restarts);
+    message += fmt::format(" The replica {} {} was restarted {}.", role, index, count);
+  }
+  return message + LastLineOf(faults[blamed]);
 }
 
-Verdict Blame(const GangTraits& gang,
-              const std::vector<Fault>& faults,
-              std::size_t decisive,
-              std::span<const Observation> replicas,
-              absl::Time now) {
+struct Judgement {
+  Verdict verdict;
+  bool lost_peer = false;  // And nothing worse is known.
+};
+
+Judgement Blame(const GangTraits& gang,
+                const std::vector<Fault>& faults,
+                std::size_t decisive,
+                std::span<const Observation> replicas,
+                absl::Time now) {
   const std::size_t first = FirstOfChain(gang, faults, decisive);
-  const Fault& blamed = faults[first];
-  return {.state = blamed.lost ? AttemptState::kLost : AttemptState::kFailed,
-          .failure = blamed.failure.failure,
-          .transient = blamed.transient,
-          .message = Describe(gang, faults, first, replicas),
-          .time = now};
+  const std::size_t at = FindBlamed(gang, faults, decisive);
+  const Fault& blamed = faults[at];
+  return {.verdict = {.state = blamed.lost ? AttemptState::kLost : AttemptState::kFailed,
+                      .failure = blamed.failure.failure,
+                      .transient = blamed.transient,
+                      .message = Describe(gang, faults, first, at, replicas),
+                      .time = now},
+          .lost_peer = blamed.lost_peer()};
 }
 
 // The fault that brings the gang down: a lost replica, the primary's, or the first that nobody has got over.  Nothing:
@@ -130,11 +179,13 @@ bool IsOverTime(const GangTraits& gang, const Observation& primary, absl::Time n
 
 // Whether nobody can say any more that the primary failed because of another.
 bool IsHeard(const GangTraits& gang,
-             const Verdict& verdict,
+             const Judgement& judgement,
              std::span<const Observation> replicas,
              absl::Time now) {
-  return verdict.transient || std::ranges::all_of(replicas, IsDown) ||
-         now - replicas.front().ended >= gang.settling;
+  if (std::ranges::all_of(replicas, IsDown)) return true;
+  const absl::Duration since = now - replicas.front().ended;
+  if (judgement.lost_peer) return since >= gang.patience;
+  return judgement.verdict.transient || since >= gang.settling;
 }
 
 ReplicaResult ResultOf(const GangTraits::Replica& replica, const Observation& observed) {
@@ -166,8 +217,8 @@ std::optional<Verdict> Decide(const GangTraits& gang,
   const std::vector<Fault> faults = FindFaults(gang, replicas);
   const std::optional<std::size_t> decisive = FindDecisive(faults);
   if (IsDown(primary)) {
-    Verdict verdict = Blame(gang, faults, *decisive, replicas, now);
-    if (IsHeard(gang, verdict, replicas, now)) return verdict;
+    Judgement judgement = Blame(gang, faults, *decisive, replicas, now);
+    if (IsHeard(gang, judgement, replicas, now)) return std::move(judgement.verdict);
     return std::nullopt;
   }
   if (IsOverTime(gang, primary, now)) {
@@ -182,7 +233,7 @@ std::optional<Verdict> Decide(const GangTraits& gang,
   // A primary that has just been started again will not end well without those that went down with it.
   const bool is_hopeless = faults[FirstOfChain(gang, faults, *decisive)].replica == 0;
   if (!fault.lost && !is_hopeless && now - fault.time < gang.patience) return std::nullopt;
-  return Blame(gang, faults, *decisive, replicas, now);
+  return Blame(gang, faults, *decisive, replicas, now).verdict;
 }
 
 GangStatus Describe(const GangTraits& gang,

@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "src/jobs/failure.h"
+#include "src/launch/last_words.h"
 #include "vernier/core/trial.h"
 #include "vernier/launcher.h"
 
@@ -17,13 +18,15 @@
 //   1. The primary's end is the gang's end: exit code 0 is success, whatever the others do.
 //   2. When a gang fails, the replica that failed first is to blame: a chief that lost its peer says only that, and so does
 //      a worker that was started again and finds nobody to join. Failures that follow one another within a while (`spread`)
-//      are one failure, the first; one that its replica has got over by a restart counts here too. The first also says
-//      whether another attempt is worth it (`transient`).
+//      are one failure, the first; one that its replica has got over by a restart counts here too. A replica that ended
+//      because it had lost a peer, as its last words say, is not to blame while another of these failures is something
+//      else: who fails may take its time to end, and its peers are gone before it. The one to blame also says whether
+//      another attempt is worth it (`transient`), and its last words begin the message.
 //   3. A worker or parameter server that failed while the primary goes on brings the gang down after a while (`patience`):
 //      a primary that is about to end by itself, well or badly, knows better. At once, if the primary failed first and was
 //      started again. One that exits 0 means nothing. An evaluator's end means nothing at all: training does without it.
 //   4. A primary that failed for good is heard to the end (`settling`): a peer may have failed before it, and its record
-//      be still on its way to the disk.
+//      be still on its way to the disk. If all that is known is that it lost a peer, that peer gets its `patience`.
 //   5. A replica whose supervisor is gone without a record is lost, and the gang with it.
 //   6. The time limit counts from the first start of the primary.
 //
@@ -45,6 +48,7 @@ struct Observation {
     absl::Time ended;
     absl::Duration cpu_time;
     std::int64_t peak_memory_bytes = 0;
+    std::optional<LastWords> words;  // Of one that failed by its own doing; unset: not read.
   };
   Phase phase = Phase::kNotStarted;
   // The last run: of a running one `started`, of an ended one all of it.
@@ -53,6 +57,7 @@ struct Observation {
   absl::Time ended;
   absl::Duration cpu_time;
   std::int64_t peak_memory_bytes = 0;
+  std::optional<LastWords> words;
   std::vector<Run> earlier;  // In order: as many as there were restarts.
 };
 

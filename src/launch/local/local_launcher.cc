@@ -18,7 +18,9 @@
 #include "src/base/log.h"
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
+#include "src/jobs/replica_exit.h"
 #include "src/launch/container/command_line.h"
+#include "src/launch/last_words.h"
 #include "src/launch/local/capacity_book.h"
 #include "src/launch/local/control_group_host.h"
 #include "src/launch/local/gang_records.h"
@@ -27,7 +29,6 @@
 #include "src/launch/local/host_inventory.h"
 #include "src/launch/local/port_book.h"
 #include "src/launch/local/replica_records.h"
-#include "src/launch/log_reader.h"
 #include "src/launch/replica_files.h"
 #include "vernier/core/error.h"
 
@@ -379,13 +380,16 @@ class LocalLauncher final : public Launcher {
   // Looks at every replica, judges, and carries the verdict out.
   absl::Status Follow(const AttemptId& id, Gang& gang) {
     for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
-      if (!IsDown(gang.replicas[i])) gang.replicas[i] = Observe(FolderOf(gang, i));
+      if (IsDown(gang.replicas[i])) continue;
+      Observation now = Observe(FolderOf(gang, i));
+      ReadWords(FolderOf(gang, i), gang.replicas[i], now);
+      gang.replicas[i] = std::move(now);
     }
     Time(id, gang);
     if (!gang.verdict.has_value()) {
       const std::optional<Verdict> verdict = Decide(gang.traits, gang.replicas, clock_.Now());
       if (!verdict.has_value()) return absl::OkStatus();
-      VERNIER_RETURN_IF_ERROR(Resolve(gang, WithLastWords(gang, *verdict)));
+      VERNIER_RETURN_IF_ERROR(Resolve(gang, *verdict));
     }
     CarryOut(gang);
     return absl::OkStatus();
@@ -399,14 +403,26 @@ class LocalLauncher final : public Launcher {
     book_.MarkStarted(id, gang.replicas.front().started);
   }
 
-  // A program that says why it gave up says it in its trial's message too.
-  static Verdict WithLastWords(const Gang& gang, Verdict verdict) {
-    if (verdict.failure != FailureClass::kUserError) return verdict;
-    const GangTraits::Replica& primary = gang.traits.replicas.front();
-    const std::string words =
-        LastWords(gang.placed.directory, {.role = primary.role, .index = primary.index});
-    if (!words.empty()) verdict.message += " " + words;
-    return verdict;
+  // What the replica's program printed last, once for each of its runs that failed by its own doing.
+  static void ReadWords(const std::string& folder, const Observation& before, Observation& now) {
+    const auto read = [&](const jobs::ReplicaExit& exit, absl::Time since, absl::Time until) {
+      const jobs::ExitKind kind = jobs::KindOf(exit);
+      const bool is_own = kind == jobs::ExitKind::kOwnStatus || kind == jobs::ExitKind::kCrashed;
+      return is_own ? std::optional(ReadLastWords(folder, since, until)) : std::nullopt;
+    };
+    for (std::size_t i = 0; i < now.earlier.size(); ++i) {
+      Observation::Run& run = now.earlier[i];
+      if (i < before.earlier.size()) {
+        run.words = before.earlier[i].words;
+        continue;
+      }
+      const bool is_last = i + 1 == now.earlier.size();
+      const absl::Time next = is_last ? now.started : now.earlier[i + 1].started;
+      run.words = read(run.exit, run.started, next > run.started ? next : absl::InfiniteFuture());
+    }
+    if (now.phase == Phase::kEnded) {
+      now.words = read(now.exit, now.started, absl::InfiniteFuture());
+    }
   }
 
   static absl::Status Resolve(Gang& gang, const Verdict& verdict) {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "fmt/format.h"
+#include "src/jobs/replica_exit.h"
+#include "src/study/alike.h"
 
 namespace vernier::engine {
 namespace {
@@ -18,7 +21,61 @@ absl::Time LastProgress(const Trial& trial, const Attempt& attempt) {
   return trial.last.has_value() ? std::max(started, trial.last->time) : started;
 }
 
+bool HasCrashed(FailureClass failure, bool transient, const std::vector<ReplicaResult>& replicas) {
+  return failure == FailureClass::kUserError && transient &&
+         std::ranges::any_of(replicas, [](const ReplicaResult& replica) {
+           return jobs::KindOf({.exit_code = replica.exit_code, .signal = replica.signal}) ==
+                  jobs::ExitKind::kCrashed;
+         });
+}
+
+bool HasCrashed(const Attempt& attempt) {
+  return HasCrashed(attempt.failure, attempt.transient, attempt.replicas);
+}
+
+// Whether the attempt reported a step beyond those of the attempts before it.
+bool CameFurther(const Attempt& attempt, std::span<const Measurement> curve) {
+  const absl::Time started = attempt.started.value_or(attempt.placed);
+  std::optional<std::int64_t> before;
+  std::optional<std::int64_t> since;
+  for (const Measurement& measurement : curve) {
+    std::optional<std::int64_t>& furthest = measurement.time < started ? before : since;
+    furthest = std::max(furthest.value_or(measurement.step), measurement.step);
+  }
+  return since.has_value() && (!before.has_value() || *since > *before);
+}
+
 }  // namespace
+
+bool IsCrash(const GangStatus& end) { return HasCrashed(end.failure, end.transient, end.replicas); }
+
+std::optional<std::string> FindSameCrash(const Study& study,
+                                         const Trial& trial,
+                                         const GangStatus& end,
+                                         std::span<const Measurement> curve,
+                                         std::span<const Trial> others) {
+  if (CameFurther(trial.attempts.back(), curve)) return std::nullopt;
+  const std::string crash = study::EndOf(end.message, trial.point);
+  const EventSeq defined_by = trial.attempts.back().defined_by;  // A changed job may do better.
+  for (const Attempt& attempt : std::span(trial.attempts).first(trial.attempts.size() - 1)) {
+    if (attempt.defined_by != defined_by || !HasCrashed(attempt)) continue;
+    if (study::EndOf(attempt.message, trial.point) == crash) {
+      return fmt::format("It crashed in the same way in attempt {}, so it is not run again.",
+                         attempt.number.value());
+    }
+  }
+  if (study.completed > 0) return std::nullopt;
+  for (const Trial& other : others) {
+    const bool has_crashed = other.number != trial.number && other.state == TrialState::kFailed &&
+                             !other.attempts.empty() && HasCrashed(other.attempts.back()) &&
+                             other.attempts.back().defined_by == defined_by;
+    if (has_crashed && study::EndOf(other.message, other.point) == crash) {
+      return fmt::format("Trial {} crashed in the same way, so it is not run again.",
+                         other.number.value());
+    }
+  }
+  return std::nullopt;
+}
 
 bool IsInternal(FailureClass failure) {
   return failure == FailureClass::kInternal || failure == FailureClass::kNodeLost;

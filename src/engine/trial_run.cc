@@ -339,18 +339,34 @@ GangStatus TrialRun::Judge(const Trial& trial, GangStatus status) const {
 }
 
 absl::Status TrialRun::Finish(const Study& study, const Trial& trial, const GangStatus& end) {
-  const GangStatus status = Judge(trial, end);
+  GangStatus status = Judge(trial, end);
   VERNIER_RETURN_IF_ERROR(RecordAttempt(status, status.state));
   if (trial.state == TrialState::kStopping) {
     VERNIER_RETURN_IF_ERROR(FinishStopped(study, trial));
   } else if (status.state == AttemptState::kSucceeded) {
     VERNIER_RETURN_IF_ERROR(FinishSucceeded(study, trial));
-  } else if (IsWorthAnother(definition_->job->restarts, trial, status)) {
-    return Requeue();
   } else {
+    if (IsWorthAnother(definition_->job->restarts, trial, status)) {
+      VERNIER_ASSIGN_OR_RETURN(const std::string why_not, WhyNotAgain(study, trial, status));
+      if (why_not.empty()) return Requeue();
+      status.message += " " + why_not;
+    }
     VERNIER_RETURN_IF_ERROR(FinishFailed(status));
   }
   return GiveBack();
+}
+
+absl::StatusOr<std::string> TrialRun::WhyNotAgain(const Study& study,
+                                                  const Trial& trial,
+                                                  const GangStatus& end) const {
+  if (!IsCrash(end)) return std::string();
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<Measurement> curve,
+                           context_.studies.ListMeasurements(id_));
+  std::vector<Trial> others;
+  if (study.completed == 0) {
+    VERNIER_ASSIGN_OR_RETURN(others, context_.studies.ListTrials(id_.study));
+  }
+  return FindSameCrash(study, trial, end, curve, others).value_or("");
 }
 
 absl::Status TrialRun::FinishFailed(const GangStatus& status) {

@@ -75,6 +75,10 @@ class TrialRun {
   absl::Status FinishStopped(const Study& study, const Trial& trial);
   absl::Status FinishSucceeded(const Study& study, const Trial& trial);
   absl::Status FinishFailed(const GangStatus& status);
+  // Why the trial is not run again although its end may pass; empty: it is.
+  absl::StatusOr<std::string> WhyNotAgain(const Study& study,
+                                          const Trial& trial,
+                                          const GangStatus& end) const;
   // Ends a trial that waits for its first run for too long.
   absl::Status Withdraw(const Trial& trial, std::string_view reason);
   // What the end of the attempt means for its trial, where the launcher alone cannot tell.

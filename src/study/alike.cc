@@ -1,6 +1,9 @@
 #include "src/study/alike.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <variant>
 
 namespace vernier::study {
 namespace {
@@ -21,7 +24,76 @@ std::size_t EndOfNumber(std::string_view text, std::size_t i) {
   return i;
 }
 
+// What may stand in a word, a path's slashes not included.
+bool IsInWord(char c) { return IsLetter(c) || IsDigit(c) || c == '_'; }
+
+bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+// "0x7f3a", "d41d8cd98f00": an address or a hash.
+bool IsHash(std::string_view word) {
+  constexpr std::size_t kShortest = 7;
+  if (word.starts_with("0x")) return std::ranges::all_of(word.substr(2), IsHex);
+  return word.size() >= kShortest && std::ranges::all_of(word, IsHex) &&
+         std::ranges::any_of(word, IsDigit);
+}
+
+// Where a parameter's value ends that stands at `i` as a word, such as the name of a category; `i`: none does.
+std::size_t EndOfValue(std::string_view text, std::size_t i, const Point& point) {
+  if (i > 0 && IsInWord(text[i - 1])) return i;
+  for (const auto& [name, value] : point) {
+    const auto* word = std::get_if<std::string>(&value);
+    if (word == nullptr || word->empty() || !text.substr(i).starts_with(*word)) continue;
+    const std::size_t end = i + word->size();
+    if (end == text.size() || !IsInWord(text[end])) return end;
+  }
+  return i;
+}
+
+// Where the path of a temporary file ends that begins at `i`; `i`: none does.
+std::size_t EndOfTemporary(std::string_view text, std::size_t i) {
+  constexpr std::array<std::string_view, 3> kFolders = {"/tmp/", "/var/tmp/", "/dev/shm/"};
+  const bool is_temporary = std::ranges::any_of(
+      kFolders, [&](std::string_view folder) { return text.substr(i).starts_with(folder); });
+  return is_temporary ? std::min(text.find_first_of(" '\",;:)]", i), text.size()) : i;
+}
+
+std::string WithoutNames(std::string_view text, const Point& point) {
+  std::string rest;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = std::max(EndOfTemporary(text, i), EndOfValue(text, i, point));
+    if (end > i) {
+      rest += '#';
+    } else if (IsInWord(text[i])) {
+      while (end < text.size() && IsInWord(text[end])) ++end;
+      const std::string_view word = text.substr(i, end - i);
+      rest += IsHash(word) ? "#" : word;
+    } else {
+      rest += text[end++];
+    }
+    i = end;
+  }
+  return rest;
+}
+
 }  // namespace
+
+std::string EndOf(std::string_view message, const Point& point) {
+  constexpr std::string_view kReplica = "The replica ";  // src/jobs/failure.cc
+  // Long texts may be cut, one here and another there.
+  constexpr std::size_t kTelling = 200;
+  std::string text(message);
+  const std::size_t replica = text.find(kReplica);
+  if (replica != std::string::npos) {
+    const std::size_t end = text.find(". ", replica);
+    if (end != std::string::npos) text.resize(end);
+    // "worker 1 ".
+    const std::size_t name = replica + kReplica.size();
+    const std::size_t index = text.find(' ', name);
+    const std::size_t status = index == std::string::npos ? index : text.find(' ', index + 1);
+    if (status != std::string::npos) text.erase(name, status - name);
+  }
+  return WithoutNumbers(WithoutNames(text, point)).substr(0, kTelling);
+}
 
 std::string WithoutNumbers(std::string_view text) {
   std::string rest;

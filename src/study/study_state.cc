@@ -122,12 +122,12 @@ bool StudyFold::FirstFailedAlike() const {
   if (!header_.spec.job.has_value() || counted_completions_ > 0) return false;
   if (first_ended_.size() < kTellingTrials) return false;
   const Trial& first = Find(first_ended_.front())->trial;
+  const std::string end = EndOf(first.message, first.point);
   return std::ranges::all_of(first_ended_, [&](TrialNumber number) {
     const Trial& trial = Find(number)->trial;
     // Which points make an objective diverge is for the algorithm to learn.
     return trial.state == TrialState::kFailed && trial.failure == first.failure &&
-           trial.failure != FailureClass::kDiverged &&
-           WithoutNumbers(trial.message) == WithoutNumbers(first.message);
+           trial.failure != FailureClass::kDiverged && EndOf(trial.message, trial.point) == end;
   });
 }
 

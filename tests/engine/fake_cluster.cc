@@ -119,6 +119,7 @@ absl::StatusOr<GangStatus> FakeLauncher::Check(const AttemptId& id) {
   GangStatus status{.state = job->second.state};
   if (script.restarts > 0) status.replicas = {{.role = "chief", .restarts = script.restarts}};
   if (status.state != AttemptState::kFailed && status.state != AttemptState::kLost) return status;
+  if (script.signal > 0) status.replicas = {{.role = "chief", .signal = script.signal}};
   status.failure = script.failure;
   status.transient = script.transient;
   status.message = script.message;

@@ -21,6 +21,7 @@ struct Script {
   std::string message;
   int hangs = 0;     // So many turns more pass before it ends.
   int restarts = 0;  // Of its primary, as soon as it runs.
+  int signal = 0;    // That ended its primary.
 };
 
 // The machines and the programs on them: what is still there when the process that launched it has died.

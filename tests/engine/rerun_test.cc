@@ -1,11 +1,14 @@
 // Attempts that end in a way that may pass: the whole job is run again, as a further attempt of the same trial.
 
 #include <algorithm>
+#include <csignal>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/engine/job_rules.h"
 #include "tests/engine/engine_fixture.h"
 #include "tests/support/fault_storage.h"
 #include "tests/support/status_matchers.h"
@@ -13,6 +16,7 @@
 namespace vernier::testing {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
@@ -34,6 +38,15 @@ Script Broken() {
           .end = AttemptState::kFailed,
           .failure = FailureClass::kUserError,
           .message = "exit 1"};
+}
+
+Script Crashed(const std::string& cause = "bad free", int signal = SIGSEGV) {
+  return {.values = {},
+          .end = AttemptState::kFailed,
+          .failure = FailureClass::kUserError,
+          .transient = true,
+          .message = cause + ". The replica chief 0 exited with a non-zero status. It is over.",
+          .signal = signal};
 }
 
 struct RerunCase {
@@ -72,63 +85,91 @@ TEST_P(RerunTableTest, CountsAttempts) {
   EXPECT_EQ(world_.most_used(), 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows,
-                         RerunTableTest,
-                         ::testing::Values(RerunCase{"PassesAtOnce",
-                                                     {Preempted(), Script{}},
-                                                     {},
-                                                     2,
-                                                     TrialState::kCompleted,
-                                                     FailureClass::kNone},
-                                           RerunCase{"ThreeRerunsAtMost",
-                                                     {Preempted()},
-                                                     {},
-                                                     4,
-                                                     TrialState::kFailed,
-                                                     FailureClass::kPreempted},
-                                           RerunCase{"NoneIfThePolicySaysSo",
-                                                     {Preempted()},
-                                                     {.job = 0},
-                                                     1,
-                                                     TrialState::kFailed,
-                                                     FailureClass::kPreempted},
-                                           RerunCase{"AnOwnFailureIsFinal",
-                                                     {Broken()},
-                                                     {},
-                                                     1,
-                                                     TrialState::kFailed,
-                                                     FailureClass::kUserError},
-                                           RerunCase{"AlsoInARerun",
-                                                     {Preempted(), Broken()},
-                                                     {},
-                                                     2,
-                                                     TrialState::kFailed,
-                                                     FailureClass::kUserError},
-                                           RerunCase{"InternalErrorsThreeAttemptsInAll",
-                                                     {Lost()},
-                                                     {},
-                                                     3,
-                                                     TrialState::kFailed,
-                                                     FailureClass::kNodeLost},
-                                           RerunCase{"InternalErrorsAreAmongTheReruns",
-                                                     {Lost()},
-                                                     {.job = 1},
-                                                     2,
-                                                     TrialState::kFailed,
-                                                     FailureClass::kNodeLost},
-                                           RerunCase{"OthersBetweenThemDoNotCount",
-                                                     {Lost(), Preempted(), Lost(), Script{}},
-                                                     {},
-                                                     4,
-                                                     TrialState::kCompleted,
-                                                     FailureClass::kNone},
-                                           RerunCase{"InternalErrorsMayBeFinal",
-                                                     {Preempted(), Lost()},
-                                                     {.internal = 0},
-                                                     2,
-                                                     TrialState::kFailed,
-                                                     FailureClass::kNodeLost}),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Rows,
+    RerunTableTest,
+    ::testing::Values(
+        RerunCase{"PassesAtOnce",
+                  {Preempted(), Script{}},
+                  {},
+                  2,
+                  TrialState::kCompleted,
+                  FailureClass::kNone},
+        RerunCase{"ThreeRerunsAtMost",
+                  {Preempted()},
+                  {},
+                  4,
+                  TrialState::kFailed,
+                  FailureClass::kPreempted},
+        RerunCase{"NoneIfThePolicySaysSo",
+                  {Preempted()},
+                  {.job = 0},
+                  1,
+                  TrialState::kFailed,
+                  FailureClass::kPreempted},
+        RerunCase{"AnOwnFailureIsFinal",
+                  {Broken()},
+                  {},
+                  1,
+                  TrialState::kFailed,
+                  FailureClass::kUserError},
+        RerunCase{"AlsoInARerun",
+                  {Preempted(), Broken()},
+                  {},
+                  2,
+                  TrialState::kFailed,
+                  FailureClass::kUserError},
+        RerunCase{"InternalErrorsThreeAttemptsInAll",
+                  {Lost()},
+                  {},
+                  3,
+                  TrialState::kFailed,
+                  FailureClass::kNodeLost},
+        RerunCase{"InternalErrorsAreAmongTheReruns",
+                  {Lost()},
+                  {.job = 1},
+                  2,
+                  TrialState::kFailed,
+                  FailureClass::kNodeLost},
+        RerunCase{"OthersBetweenThemDoNotCount",
+                  {Lost(), Preempted(), Lost(), Script{}},
+                  {},
+                  4,
+                  TrialState::kCompleted,
+                  FailureClass::kNone},
+        RerunCase{"ACrashThatDoesNotComeAgain",
+                  {Crashed(), Script{}},
+                  {},
+                  2,
+                  TrialState::kCompleted,
+                  FailureClass::kNone},
+        RerunCase{
+            "TheSameCrashTwice", {Crashed()}, {}, 2, TrialState::kFailed, FailureClass::kUserError},
+        RerunCase{"TheSameCrashWithAnotherAddress",
+                  {Crashed("at 0x7f12"), Crashed("at 0xcafe")},
+                  {},
+                  2,
+                  TrialState::kFailed,
+                  FailureClass::kUserError},
+        RerunCase{"TheSameCrashAfterSomethingElse",
+                  {Crashed(), Preempted(), Crashed()},
+                  {},
+                  3,
+                  TrialState::kFailed,
+                  FailureClass::kUserError},
+        RerunCase{"OtherCrashesEachTime",
+                  {Crashed("a"), Crashed("b"), Crashed("c"), Crashed("d")},
+                  {},
+                  4,
+                  TrialState::kFailed,
+                  FailureClass::kUserError},
+        RerunCase{"InternalErrorsMayBeFinal",
+                  {Preempted(), Lost()},
+                  {.internal = 0},
+                  2,
+                  TrialState::kFailed,
+                  FailureClass::kNodeLost}),
+    [](const auto& test) { return test.param.name; });
 
 TEST_F(RerunTest, SaysThatAnErrorWasInternal) {
   Play({Lost()});
@@ -138,6 +179,81 @@ TEST_F(RerunTest, SaysThatAnErrorWasInternal) {
             "Internal error occurred for the current attempt: its supervisor is gone");
   EXPECT_EQ(Trials(study.id)[0].attempts[0].message, "its supervisor is gone");
 }
+
+TEST_F(RerunTest, SaysThatACrashCameAgain) {
+  Play({Crashed()});
+  StudySpec spec = AnySpec(9, 1);
+  const Study ended = RunToEnd(Create(spec).id);
+  EXPECT_EQ(ended.state, StudyState::kFailed);
+  EXPECT_THAT(ended.reason, StartsWith("first 3 trials all failed: bad free. "));
+  const std::vector<Trial> trials = Trials(ended.id);
+  ASSERT_THAT(trials, SizeIs(3));
+  EXPECT_THAT(trials[0].attempts, SizeIs(2));
+  EXPECT_THAT(trials[0].message,
+              EndsWith("It crashed in the same way in attempt 1, so it is not run again."));
+  EXPECT_EQ(trials[0].attempts[1].message, Crashed().message);
+  for (const Trial& trial : {trials[1], trials[2]}) {
+    EXPECT_THAT(trial.attempts, SizeIs(1));
+    EXPECT_THAT(trial.message,
+                EndsWith("Trial 1 crashed in the same way, so it is not run again."));
+  }
+}
+
+TEST_F(RerunTest, ACrashAmongTrialsThatCompleteIsTriedAgain) {
+  world_.script = [](const GangProgram& gang) {
+    return gang.id.trial.number.value() == 1 ? Script{} : Crashed();
+  };
+  const Study ended = RunToEnd(Create(AnySpec(3, 1)).id);
+  EXPECT_EQ(ended.completed, 1);
+  for (const Trial& trial : Trials(ended.id)) {
+    EXPECT_THAT(trial.attempts, SizeIs(trial.number.value() == 1 ? 1 : 2));
+  }
+}
+
+struct CrashCase {
+  std::string name;
+  std::vector<std::pair<int, int>> curve;  // Seconds, steps. Attempts start at 0 and at 100 s.
+  bool again;
+};
+class SameCrashTest : public ::testing::TestWithParam<CrashCase> {};
+
+TEST_P(SameCrashTest, IsWorthAnotherAttemptIfItCameFurther) {
+  const GangStatus end{.state = AttemptState::kFailed,
+                       .failure = FailureClass::kUserError,
+                       .transient = true,
+                       .message = "The replica chief 0 exited",
+                       .replicas = {{.role = "chief", .exit_code = 139}}};
+  const auto attempt = [&](int number, int started) {
+    Attempt attempt{.number = AttemptNumber(number), .placement = {}, .directory = ""};
+    attempt.started = absl::FromUnixSeconds(started);
+    attempt.failure = end.failure;
+    attempt.transient = end.transient;
+    attempt.message = end.message;
+    attempt.replicas = end.replicas;
+    return attempt;
+  };
+  Trial trial;
+  trial.attempts = {attempt(1, 0), attempt(2, 100)};
+  std::vector<Measurement> curve;
+  for (const auto& [seconds, step] : GetParam().curve) {
+    curve.push_back({.step = step,
+                     .elapsed = {},
+                     .time = absl::FromUnixSeconds(seconds),
+                     .metrics = {{"accuracy", 1}},
+                     .source = ""});
+  }
+  EXPECT_EQ(engine::FindSameCrash(Study(), trial, end, curve, {}).has_value(), !GetParam().again);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows,
+                         SameCrashTest,
+                         ::testing::ValuesIn(std::vector<CrashCase>{
+                             {"NothingReported", {}, false},
+                             {"AtTheSameStep", {{1, 1}, {2, 2}, {101, 1}, {102, 2}}, false},
+                             {"BeforeItsFirstReport", {{1, 1}, {2, 2}}, false},
+                             {"OneStepLater", {{1, 1}, {2, 2}, {101, 3}}, true},
+                             {"AfterTheOnlyReports", {{101, 1}}, true}}),
+                         [](const auto& test) { return test.param.name; });
 
 TEST_F(RerunTest, ALauncherThatCannotStartIsTriedThreeTimes) {
   world_.broken_starts = 2;

@@ -74,7 +74,8 @@ ROWS = [
     # Own statuses are final, by the strict reading.
     failed("chief-exits-1", {"chief": "exit 1", "worker": FOREVER}, "USER_ERROR", 1, {"chief": 1, "worker": 1},
            exited("chief", 1, "Error"), ends={"worker": "signal 15"}),
-    failed("chief-raises", {"chief": RAISE}, "USER_ERROR", 1, {"chief": 1}, exited("chief", 1, "Error")),
+    failed("chief-raises", {"chief": RAISE}, "USER_ERROR", 1, {"chief": 1},
+           "RuntimeError: a point that does not converge (<string>:1). " + exited("chief", 1, "Error")),
     failed("chief-exits-255", {"chief": "exit 255"}, "USER_ERROR", 1, {"chief": 1}, exited("chief", 255, "Error")),
     failed("worker-exits-1", {"chief": FOREVER, "worker": "exit 1"}, "USER_ERROR", 1, {"chief": 1, "worker": 1},
            exited("worker", 1, "Error"), ends={"chief": "signal 15"}),
@@ -88,12 +89,12 @@ ROWS = [
            job={"restarts": {"reading": "lenient"}}),
     Row("worker-exits-1-once-leniently", {"chief": when("worker-again"), "worker": once("exit 1")},
         runs={"worker": 2}, job={"restarts": {"reading": "lenient"}}),
-    # Crashes are for the whole job, leniently for the replica first.
-    failed("chief-aborts", {"chief": "exec " + ABORT, "worker": FOREVER}, "USER_ERROR", 4, {"chief": 4},
+    # Crashes are for the whole job, leniently for the replica first; the same crash twice is final.
+    failed("chief-aborts", {"chief": "exec " + ABORT, "worker": FOREVER}, "USER_ERROR", 2, {"chief": 2},
            exited("chief", "6(SIGABRT)", "crashed")),
-    failed("chief-segfaults", {"chief": "exec " + SEGFAULT}, "USER_ERROR", 4, {"chief": 4},
+    failed("chief-segfaults", {"chief": "exec " + SEGFAULT}, "USER_ERROR", 2, {"chief": 2},
            exited("chief", "11(SIGSEGV)", "crashed")),
-    failed("chief-aborts-in-a-container", {"chief": ABORT + " 2>/dev/null; exit 134"}, "USER_ERROR", 4, {"chief": 4},
+    failed("chief-aborts-in-a-container", {"chief": ABORT + " 2>/dev/null; exit 134"}, "USER_ERROR", 2, {"chief": 2},
            exited("chief", "134(SIGABRT)", "crashed")),
     Row("chief-aborts-once", {"chief": once("exec " + ABORT)}, attempts=2, runs={"chief": 2}),
     failed("worker-aborts", {"chief": after("worker", "exit 1"), "worker": "exec " + ABORT}, "USER_ERROR", 2,

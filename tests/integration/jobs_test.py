@@ -240,7 +240,7 @@ def test_failure(jobs):
     assert "submitted successfully" in result.stderr
     assert "state: FAILED" in result.stdout and "status of 3" in result.stdout, result.stdout
     message = jobs.describe("bad")["errorMessage"]
-    assert message == "The replica chief 0 exited with a non-zero status of 3. Termination reason: Error.", message
+    assert message.startswith("The replica chief 0 exited with a non-zero status of 3. Termination reason: Error."), message
 
 
 def test_attempts(jobs):

@@ -162,6 +162,12 @@ TEST_F(BrokenJobTest, OtherwiseItGoesOn) {
            {"ASuccessBefore", {}, true, {error("exit 1"), error("exit 1"), error("exit 1")}},
            {"AnotherMessage", {}, false, {error("exit 1"), error("no file"), error("exit 1")}},
            {"AnotherClass", {}, false, {error("x"), {"x", FailureClass::kTimeout}, error("x")}},
+           {"TheyDiverged",
+            {},
+            false,
+            {{"x", FailureClass::kDiverged},
+             {"x", FailureClass::kDiverged},
+             {"x", FailureClass::kDiverged}}},
            {"NotTheFirstThree",
             {},
             false,
@@ -199,6 +205,60 @@ TEST(Alike, NumbersMakeNoDifference) {
   EXPECT_EQ(WithoutNumbers("tf-2.15 at 2026-11-21 e5"), "tf-# at #-#-# e#");
   EXPECT_EQ(WithoutNumbers(""), "");
 }
+
+struct EndCase {
+  std::string name;
+  std::string one;
+  std::string other;
+  bool alike = true;
+};
+class EndTest : public ::testing::TestWithParam<EndCase> {};
+
+TEST_P(EndTest, IsComparedWithoutWhatDiffersFromTrialToTrial) {
+  const Point first = {{"optimizer", std::string("adam")}, {"lr", 0.1}};
+  const Point second = {{"optimizer", std::string("rms-prop")}, {"lr", 0.2}};
+  EXPECT_EQ(EndOf(GetParam().one, first) == EndOf(GetParam().other, second), GetParam().alike)
+      << EndOf(GetParam().one, first) << "\n"
+      << EndOf(GetParam().other, second);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows,
+    EndTest,
+    ::testing::ValuesIn(std::vector<EndCase>{
+        {"AnotherReplica",
+         "error: x. The replica chief 0 exited with a non-zero status of 1. Termination reason: "
+         "Error. The replica worker 0 exited with a non-zero status of 1. Termination reason: "
+         "Error.",
+         "error: x. The replica worker 1 exited with a non-zero status of 1. Termination reason: "
+         "Error. The replica chief 0 exited with a non-zero status of 134(SIGABRT)."},
+        {"AnotherNote",
+         "error: x. The replica chief 0 exited with a non-zero status of 6(SIGABRT). Termination "
+         "reason: crashed. It crashed in the same way in attempt 1, so it is not run again.",
+         "error: x. The replica chief 0 exited with a non-zero status of 6(SIGABRT). Termination "
+         "reason: crashed. Trial 1 crashed in the same way, so it is not run again."},
+        {"AnotherError",
+         "error: x. The replica chief 0 exited with a non-zero status of 1.",
+         "error: y. The replica chief 0 exited with a non-zero status of 1.",
+         false},
+        {"AnotherStatus",
+         "The replica chief 0 exited with a (SIGSEGV). x",
+         "The replica chief 0 exited with a (SIGABRT). x",
+         false},
+        {"ItsParameters", "ValueError: no 'adam' at 0.1", "ValueError: no 'rms-prop' at 0.2"},
+        {"PartsOfWords", "ValueError: adamant", "ValueError: rms-propant", false},
+        {"AnAddress", "corrupted at 0x7fab12", "corrupted at 0xcafe"},
+        {"AHash", "no blob d41d8cd98f00b204", "no blob 5eb63bbbe01eeed0"},
+        {"ATemporaryFile", "no file '/tmp/tmpab_x9/a.txt'", "no file '/tmp/tmpzz81k/b.txt'"},
+        {"ItsFolder", "no file runs/trial-1/attempt-1/x", "no file runs/trial-12/attempt-3/x"},
+        {"AProcessAndATime",
+         "[pid 12] 2026-11-23 03:04:05 lost",
+         "[pid 9] 2026-11-24 11:00:59 lost"},
+        {"WhatWasCutOff",
+         "error: 1 " + std::string(300, 'x'),
+         "error: 12 " + std::string(290, 'x')},
+        {"ALimit", "reported nothing for 10s", "reported nothing for 12s"}}),
+    [](const auto& test) { return test.param.name; });
 
 TEST_F(BudgetsTest, TimeCountsFromTheCreationAndNotWhilePaused) {
   StudySpec spec = ClientSpec();

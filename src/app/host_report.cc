@@ -1,11 +1,14 @@
 #include "src/app/host_report.h"
 
+#include <optional>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/core/byte_size.h"
 #include "src/core/status.h"
+#include "src/launch/local/bounded_program.h"
 #include "src/launch/local/control_group_host.h"
 #include "src/launch/local/gpu_inventory.h"
 #include "src/launch/local/host_inventory.h"
@@ -34,7 +37,60 @@ void AddGpus(HostReport& report) {
                     : "none found";
 }
 
+// The longest that an interpreter, or the import of a package, may take.
+constexpr absl::Duration kPythonPatience = absl::Seconds(60);
+
+// The last line that the script prints.
+absl::StatusOr<std::string> Ask(const std::string& python, const std::string& script) {
+  VERNIER_ASSIGN_OR_RETURN(std::string output,
+                           launch::OutputOf({python, "-c", script}, kPythonPatience));
+  while (output.ends_with('\n')) output.pop_back();
+  return output.substr(output.rfind('\n') + 1);
+}
+
 }  // namespace
+
+PythonReport ExaminePython() {
+  PythonReport report;
+  const std::optional<std::string> python = launch::FindProgram("python3");
+  if (!python.has_value()) return report;
+  report.path = *python;
+  const absl::StatusOr<std::string> version =
+      Ask(*python, "import sys; print(sys.version.split()[0])");
+  if (!version.ok()) {
+    report.is_broken = true;
+    report.found = absl::IsDeadlineExceeded(version.status()) ? "does not answer" : "cannot be run";
+    return report;
+  }
+  std::vector<std::string> installed;
+  std::vector<std::string> missing;
+  for (const char* package : {"numpy", "torch", "tensorflow"}) {
+    const auto found =
+        Ask(*python,
+            fmt::format("import importlib.util as u\n"
+                        "if u.find_spec('{0}') is None: print('missing')\n"
+                        "else:\n"
+                        " try:\n"
+                        "  import {0}; print('{0}', getattr({0}, '__version__', ''))\n"
+                        " except Exception as e:\n"
+                        "  print('{0} cannot be imported:', str(e).split('\\n')[0])\n",
+                        package));
+    if (found.ok() && *found == "missing") {
+      missing.emplace_back(package);
+      continue;
+    }
+    const bool is_broken = !found.ok() || found->find(" cannot be imported") != std::string::npos;
+    report.is_broken |= is_broken;
+    installed.push_back(found.ok() ? *found
+                        : absl::IsDeadlineExceeded(found.status())
+                            ? fmt::format("{} takes longer than a minute to import", package)
+                            : fmt::format("{} crashes when it is imported", package));
+  }
+  report.found = *version;
+  if (!installed.empty()) report.found += fmt::format("; {}", fmt::join(installed, ", "));
+  if (!missing.empty()) report.found += fmt::format("; no {}", fmt::join(missing, ", "));
+  return report;
+}
 
 absl::StatusOr<std::string> DescribeContainers(const launch::ContainerHostOptions& options) {
   VERNIER_ASSIGN_OR_RETURN(const launch::ContainerEngine engine,
@@ -44,6 +100,12 @@ absl::StatusOr<std::string> DescribeContainers(const launch::ContainerHostOption
 
 HostReport ExamineHost() {
   HostReport report;
+  const launch::HostCapacity capacity = launch::DetectHost();
+  report.capacity =
+      fmt::format("{} CPUs, {} of memory", capacity.cpus, FormatByteSize(capacity.memory_bytes));
+  const absl::StatusOr<std::string> supervisor = launch::FindSupervisor();
+  report.has_supervisor = supervisor.ok();
+  report.supervisor = supervisor.ok() ? *supervisor : std::string(supervisor.status().message());
   AddGpus(report);
   const absl::StatusOr<std::string> containers = DescribeContainers({});
   report.runs_containers = containers.ok();

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "fmt/format.h"
+#include "src/core/status.h"
 #include "vernier/core/error.h"
 
 namespace vernier::app {
@@ -22,14 +23,41 @@ bool IsUrl(const std::string& path) { return path.find("://") != std::string::np
 
 }  // namespace
 
-absl::Status CheckJobDirectory(const TrainingJob& job, const std::string& fallback) {
+fs::path NearestExisting(const fs::path& folder) {
+  std::error_code error;
+  fs::path path = fs::absolute(folder, error).lexically_normal();
+  while (!fs::exists(fs::symlink_status(path, error)) && path.has_relative_path()) {
+    path = path.parent_path();
+  }
+  return path;
+}
+
+absl::Status CheckWritable(const std::string& folder) {
+  const fs::path existing = NearestExisting(folder);
+  std::error_code error;
+  if (!fs::is_directory(existing, error)) {
+    return Unavailable("'{}' cannot be written to: '{}' is no folder", folder, existing.string());
+  }
+  if (access(existing.c_str(), W_OK | X_OK) != 0) {
+    return Unavailable("'{}' cannot be written to: {}", folder, std::strerror(errno));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckJobDirectory(const TrainingJob& job,
+                               const std::string& fallback,
+                               bool only_look) {
   std::string path = job.job_directory;
   if (path.starts_with(kFile)) path = path.substr(kFile.size());
   if (path.empty() || IsUrl(path)) return absl::OkStatus();
   const fs::path folder = fs::path(fallback) / job.working_directory / path;
+  const char* field = job.input.has_value() ? "trainingInput.jobDir" : "job.dir";
+  if (only_look) {
+    const absl::Status writable = CheckWritable(folder.string());
+    return writable.ok() ? writable : FieldError(field, std::string(writable.message()));
+  }
   const auto refused = [&](const std::string& reason) {
-    return FieldError(job.input.has_value() ? "trainingInput.jobDir" : "job.dir",
-                      fmt::format("'{}' cannot be written to: {}", folder.string(), reason));
+    return FieldError(field, fmt::format("'{}' cannot be written to: {}", folder.string(), reason));
   };
   std::error_code error;
   fs::create_directories(folder, error);

@@ -1,19 +1,23 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "fmt/format.h"
 #include "src/app/host_report.h"
+#include "src/app/job_directory.h"
 #include "src/app/paths.h"
 #include "src/app/server.h"
 #include "src/cli/arguments.h"
@@ -65,19 +69,71 @@ Check CheckOwner(const std::string& store) {
           .advice = "commands go to that process"};
 }
 
-Check CheckDisk(const std::string& store) {
+Check CheckDisk(const char* name, const fs::path& folder, const char* advice) {
   constexpr std::int64_t kLittle = std::int64_t{1} << 30;
   struct statvfs disk = {};
-  if (statvfs(FolderOf(store).c_str(), &disk) != 0) {
-    return {
-        .name = "disk", .is_ok = false, .found = "unknown", .advice = "check the store's folder"};
+  if (statvfs(app::NearestExisting(folder).c_str(), &disk) != 0) {
+    return {.name = name,
+            .is_ok = false,
+            .found = fmt::format("{} cannot be looked at", folder.string()),
+            .advice = "check that folder"};
   }
   const auto free =
       static_cast<std::int64_t>(disk.f_bavail) * static_cast<std::int64_t>(disk.f_frsize);
-  return {.name = "disk",
+  return {.name = name,
           .is_ok = free >= kLittle,
-          .found = FormatBytes(free) + " free",
-          .advice = free >= kLittle ? "" : "logs and records of trials may fill it; make room"};
+          .found = fmt::format("{} free in {}", FormatBytes(free), folder.string()),
+          .advice = free >= kLittle ? "" : advice};
+}
+
+// What PyTorch's data loaders, NCCL and multiprocessing pass their data through.
+Check CheckSharedMemory() {
+  constexpr std::int64_t kLittle = std::int64_t{512} << 20;
+  struct statvfs memory = {};
+  if (statvfs("/dev/shm", &memory) != 0) {
+    return {.name = "shared memory",
+            .is_ok = false,
+            .found = "there is no /dev/shm",
+            .advice = "data loaders with several workers need it"};
+  }
+  const auto block = static_cast<std::int64_t>(memory.f_frsize);
+  const auto size = static_cast<std::int64_t>(memory.f_blocks) * block;
+  const auto free = static_cast<std::int64_t>(memory.f_bavail) * block;
+  const bool is_ok = free >= kLittle;
+  return {.name = "shared memory",
+          .is_ok = is_ok,
+          .found = fmt::format("{} free of {}", FormatBytes(free), FormatBytes(size)),
+          .advice =
+              is_ok ? "" : "data loaders with several workers and NCCL may fail; enlarge /dev/shm"};
+}
+
+// Jobs inherit it.
+Check CheckOpenFiles() {
+  constexpr rlim_t kFew = 1024;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return {.name = "open files", .found = "unknown"};
+  const auto text = [](rlim_t count) {
+    return count == RLIM_INFINITY ? std::string("any number") : std::to_string(count);
+  };
+  const bool is_ok = limit.rlim_cur >= kFew;
+  return {
+      .name = "open files",
+      .is_ok = is_ok,
+      .found = fmt::format("{} a process, at most {}", text(limit.rlim_cur), text(limit.rlim_max)),
+      .advice = is_ok ? "" : "raise it with ulimit -n 4096 before vernier or vernierd is started"};
+}
+
+Check CheckClock(Context& context) {
+  const absl::Time now = context.Now();
+  timex state = {};
+  const int answer = adjtimex(&state);
+  const bool is_known = answer >= 0 && answer != TIME_ERROR;
+  Check check = {.name = "clock",
+                 .is_ok = now > absl::FromUnixSeconds(1'735'689'600),  // 2025.
+                 .found = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", now, absl::UTCTimeZone())};
+  check.found += is_known ? ", synchronised" : ", not known to be synchronised";
+  if (!check.is_ok) check.advice = "set it: times of trials, and their limits, go by it";
+  return check;
 }
 
 // Every acknowledged change waits for one of these.
@@ -122,31 +178,24 @@ Check CheckPort() {
           .advice = is_free ? "" : "that may be a server of yours; else use --listen"};
 }
 
-// The output of a shell command, its first line; empty if it fails.
-std::string FirstLineOf(const char* command) {
-  FILE* pipe = popen(command, "r");
-  if (pipe == nullptr) return "";
-  std::array<char, 256> buffer = {};
-  std::string line;
-  if (fgets(buffer.data(), buffer.size(), pipe) != nullptr) line = buffer.data();
-  while (fgets(buffer.data(), buffer.size(), pipe) != nullptr) {
+// Jobs whose command is python3 get the one that whoever starts them has on PATH.
+Check CheckPython() {
+  const app::PythonReport python = app::ExaminePython();
+  Check check = {.name = "python", .is_ok = !python.path.empty() && !python.is_broken};
+  check.found = python.path.empty() ? "python3 is not on PATH" : python.path + ": " + python.found;
+  if (python.path.empty()) {
+    check.advice = "jobs whose command is python3 cannot start; install it or correct PATH";
+  } else if (!check.is_ok) {
+    check.advice = "jobs that need it will fail; fix it or put another python3 first on PATH";
   }
-  if (pclose(pipe) != 0) return "";
-  line.erase(line.find_last_not_of("\r\n") + 1);
-  return line;
+  return check;
 }
 
-Check CheckPython() {
-  const std::string found = FirstLineOf(
-      "/usr/bin/python3 -c 'import importlib.util as u, sys; "
-      "print(sys.version.split()[0], \"with\" if u.find_spec(\"torch\") else \"without\", "
-      "\"torch\")' "
-      "2>/dev/null");
-  const bool is_ok = !found.empty() && found.find("without") == std::string::npos;
-  return {.name = "python",
-          .is_ok = is_ok,
-          .found = found.empty() ? "/usr/bin/python3 is missing" : "/usr/bin/python3 " + found,
-          .advice = is_ok ? "" : "only the examples need it: apt-get install python3-torch"};
+Check CheckSupervisor(const app::HostReport& host) {
+  return {.name = "supervisor",
+          .is_ok = host.has_supervisor,
+          .found = host.supervisor,
+          .advice = host.has_supervisor ? "" : "no training job can run without it"};
 }
 
 Check CheckGpus(const app::HostReport& host) {
@@ -180,15 +229,25 @@ struct NoArgs {};
 absl::StatusOr<ExitCode> Examine(Context& context, const NoArgs&) {
   const std::string store = context.Store();
   const app::HostReport host = app::ExamineHost();
-  const std::vector<Check> checks = {CheckStore(store),
-                                     CheckOwner(store),
-                                     CheckDisk(store),
-                                     CheckSync(context, store),
-                                     CheckPort(),
-                                     CheckPython(),
-                                     CheckGpus(host),
-                                     CheckLimits(host),
-                                     CheckContainers(host)};
+  const std::vector<Check> checks = {
+      CheckStore(store),
+      CheckOwner(store),
+      CheckDisk("disk", FolderOf(store), "the store may fill it; make room"),
+      CheckDisk("runs",
+                app::RunsDirectory(store, ""),
+                "logs and records of trials may fill it; make room, "
+                "or choose another folder with --runs"),
+      CheckSync(context, store),
+      CheckPort(),
+      CheckClock(context),
+      CheckSupervisor(host),
+      CheckPython(),
+      {.name = "capacity", .found = host.capacity},
+      CheckGpus(host),
+      CheckLimits(host),
+      CheckSharedMemory(),
+      CheckOpenFiles(),
+      CheckContainers(host)};
   Table table({{.name = "RESULT"},
                {.name = "CHECK"},
                {.name = "FOUND", .flexible = true, .wraps = true},

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/cli/resources.h"
+#include "src/cli/run_summary.h"
 #include "src/cli/stream.h"
 #include "src/cli/terminal/proto_json.h"
 #include "src/core/status.h"
@@ -142,6 +144,12 @@ absl::StatusOr<ExitCode> WatchStudy(Context& context,
                                     EventSeq after) {
   VERNIER_ASSIGN_OR_RETURN(const StudyBoard board,
                            Follow(context, connection, study, {.after = after, .on_tick = {}}));
+  if (board.state() == StudyState::kFailed && context.output().is_table()) {
+    VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, GetStudy(connection, study));
+    VERNIER_ASSIGN_OR_RETURN(std::string next, AfterFailure(context, connection, record));
+    while (next.ends_with('\n')) next.pop_back();
+    if (!next.empty()) context.output().Say(next);
+  }
   return ExitCodeOf(board.state());
 }
 

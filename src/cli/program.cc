@@ -9,6 +9,7 @@
 #include "CLI/Formatter.hpp"
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
+#include "src/cli/check.h"
 #include "src/cli/commands.h"
 #include "src/cli/hint.h"
 #include "src/core/nearest.h"
@@ -131,6 +132,7 @@ void BuildCommandLine(CLI::App& root, GlobalFlags& flags, Action& chosen) {
   root.fallthrough();  // Inherited: global options may stand after the command.
   AddGlobalOptions(root, flags);
   AddRun(root, chosen);
+  AddCheck(root, chosen);
   AddStudyCommands(root, chosen);
   AddTrialCommands(root, chosen);
   AddPlot(root, chosen);

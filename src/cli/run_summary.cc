@@ -8,6 +8,7 @@
 #include "src/cli/plot_data.h"
 #include "src/cli/study_text.h"
 #include "src/cli/terminal/proto_json.h"
+#include "src/cli/terminal/text.h"
 
 namespace vernier::cli {
 namespace {
@@ -63,17 +64,44 @@ std::string Heading(const StudyRecord& study) {
   return heading;
 }
 
-absl::Status SumUpWithoutBest(Context& context, Connection& connection, const StudyRecord& study) {
-  std::string why = "no trial has completed";
-  if (study.study.completed > 0) {
-    VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
-    why = WhyNoBest(study, trials);
+// The first trial that failed; null: none has.
+const TrialRecord* FirstFailed(const std::vector<TrialRecord>& trials) {
+  const TrialRecord* first = nullptr;
+  for (const TrialRecord& trial : trials) {
+    if (trial.trial.state != TrialState::kFailed) continue;
+    if (first == nullptr || trial.trial.number < first->trial.number) first = &trial;
   }
-  context.output().Item(fmt::format("{}\n{}; `vernier trial list {}` shows what became of them\n",
-                                    Heading(study),
-                                    why,
-                                    study.name()),
-                        ProtoToJson(study.message));
+  return first;
+}
+
+std::string LogOf(const Context& context, const StudyRecord& study, const TrialRecord& failed) {
+  const std::string flags = context.SameStoreFlags();
+  return fmt::format("{0:<12}vernier trial logs {1} {2}{3}\n{4:<12}vernier trial list {1}{3}\n",
+                     "next",
+                     study.name(),
+                     failed.trial.number.value(),
+                     flags,
+                     "");
+}
+
+absl::Status SumUpWithoutBest(Context& context, Connection& connection, const StudyRecord& study) {
+  VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
+  std::string text = Heading(study);
+  text += study.study.completed > 0 ? WhyNoBest(study, trials) : "no trial has completed";
+  if (const TrialRecord* failed = FirstFailed(trials)) {
+    const std::string& message = failed->trial.message;
+    // A study that ended because its trials fail alike has said it.
+    if (!message.empty() && !study.study.reason.ends_with(message)) {
+      text +=
+          fmt::format("\ntrial {} failed: {}", failed->trial.number.value(), Printable(message));
+    }
+    text += "\n" + LogOf(context, study, *failed);
+  } else {
+    text += fmt::format("; `vernier trial list {}{}` shows what became of them\n",
+                        study.name(),
+                        context.SameStoreFlags());
+  }
+  context.output().Item(text, ProtoToJson(study.message));
   return absl::OkStatus();
 }
 
@@ -123,6 +151,14 @@ absl::Status SumUp(Context& context, Connection& connection, const StudyRecord& 
   context.output().Say("");
   for (const std::string& line : lines) context.output().Say(line);
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> AfterFailure(const Context& context,
+                                         Connection& connection,
+                                         const StudyRecord& study) {
+  VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
+  const TrialRecord* failed = FirstFailed(trials);
+  return failed == nullptr ? std::string() : LogOf(context, study, *failed);
 }
 
 }  // namespace vernier::cli

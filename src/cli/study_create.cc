@@ -1,7 +1,12 @@
+#include <filesystem>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include "fmt/format.h"
+#include "src/app/job_directory.h"
 #include "src/cli/arguments.h"
+#include "src/cli/check.h"
 #include "src/cli/commands.h"
 #include "src/cli/hint.h"
 #include "src/cli/live_view.h"
@@ -9,14 +14,19 @@
 #include "src/cli/room_hint.h"
 #include "src/cli/study_source.h"
 #include "src/cli/study_text.h"
+#include "src/cli/study_warnings.h"
+#include "src/cli/temporary_folder.h"
 #include "src/cli/terminal/proto_json.h"
 #include "src/wire/study_proto.h"
+#include "vernier/core/error.h"
 
 namespace vernier::cli {
 namespace {
 
 struct ValidateArgs {
-  std::string file;
+  CheckArgs check;        // Whose file it is.
+  bool is_tried = false;  // Also start a trial of it.
+  bool anywhere = false;  // Whatever this host has.
 };
 
 struct CreateArgs {
@@ -26,25 +36,64 @@ struct CreateArgs {
   bool dry_run = false;
 };
 
+// Whether it could run on this host, as `vernier run` would find out. Stores nothing.
+absl::StatusOr<v1::Study> ValidateHere(Context& context, StudySpec spec, const ValidateArgs& args) {
+  const std::string folder_of_store = std::filesystem::path(context.Store()).parent_path().string();
+  const absl::Status writable = app::CheckWritable(folder_of_store.empty() ? "." : folder_of_store);
+  if (!writable.ok()) {
+    return WithHint(FieldError("store", std::string(writable.message())),
+                    "choose another place with --store or $VERNIER_STORE");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
+  VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options,
+                           EngineOptionsOf(":memory:", args.check.capacity));
+  options.runs_directory = folder.path();
+  options.control_group = "none";  // Nothing runs.
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
+  std::error_code error;
+  TrainingJob& job = *spec.job;
+  if (job.input.has_value()) job.job_directory = std::exchange(job.input->job_dir, "");
+  VERNIER_RETURN_IF_ERROR(app::CheckJobDirectory(
+      job, std::filesystem::current_path(error).string(), /*only_look=*/true));
+  job.job_directory.clear();  // A server makes it.
+  spec.warm_start.clear();    // What they name is in the user's store.
+  absl::StatusOr<v1::Study> study = CreateStudy(connection, spec, /*validate_only=*/true);
+  if (study.ok()) return study;
+  return WithHint(study.status(),
+                  "this holds for this host; --anywhere checks the definition alone, "
+                  "--server ADDRESS asks a server");
+}
+
 absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.file));
+  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.check.file));
   // The whole check is the server's: algorithms, stopping rules, jobs. A server of nothing will do, unless the file
   // speaks of earlier studies.
+  const bool is_local = context.flags().server.empty();
   VERNIER_ASSIGN_OR_RETURN(
       Connection connection,
-      context.flags().server.empty() && spec.warm_start.empty()
+      is_local && spec.warm_start.empty()
           ? Connection::OpenWithEngine({.store = ":memory:", .run_engine = false})
           : context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const v1::Study study, CreateStudy(connection, spec, true));
+  VERNIER_ASSIGN_OR_RETURN(v1::Study study, CreateStudy(connection, spec, true));
+  if (is_local && !args.anywhere && spec.job.has_value()) {
+    VERNIER_RETURN_IF_ERROR(ValidateHere(context, spec, args).status());
+  }
   const auto cardinality = spec.space.Cardinality();
-  context.output().Item(fmt::format("{}: study '{}' is valid: {} parameters, {}\n",
-                                    args.file,
-                                    spec.name,
-                                    spec.space.parameters().size(),
-                                    cardinality ? fmt::format("{} points at most", *cardinality)
-                                                : std::string("infinitely many points")),
-                        ProtoToJson(study));
-  return ExitCode::kOk;
+  const std::string text = fmt::format("{}: study '{}' is valid: {} parameters, {}",
+                                       args.check.file,
+                                       spec.name,
+                                       spec.space.parameters().size(),
+                                       cardinality ? fmt::format("{} points at most", *cardinality)
+                                                   : std::string("infinitely many points"));
+  if (args.is_tried) {  // Whose answer is the document.
+    context.output().Say(text);
+  } else {
+    context.output().Item(text + "\n", ProtoToJson(study));
+  }
+  for (const std::string& warning : WarningsOf(spec)) {
+    context.console().err << fmt::format("vernier: warning: {}\n", warning);
+  }
+  return args.is_tried ? CheckStudy(context, args.check) : ExitCode::kOk;
 }
 
 absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
@@ -87,10 +136,17 @@ void AddStudyCreate(CLI::App& study, Action& chosen) {
 }
 
 void AddStudyValidate(CLI::App& study, Action& chosen) {
-  auto [command, args] = AddCommand<ValidateArgs>(
-      study, "validate", "Check a study file and store nothing", &Validate, chosen);
-  command->add_option("FILE", args->file, "Study file, YAML or JSON; - for standard input")
+  auto [command, args] =
+      AddCommand<ValidateArgs>(study,
+                               "validate",
+                               "Check a study file, and whether it can run here; store nothing",
+                               &Validate,
+                               chosen);
+  command->add_option("FILE", args->check.file, "Study file, YAML or JSON; - for standard input")
       ->required();
+  command->add_flag("--anywhere", args->anywhere, "Check the definition alone, not this host");
+  command->add_flag("--try", args->is_tried, "Then start one trial, as `vernier check` does");
+  AddCheckOptions(*command, args->check);
 }
 
 }  // namespace vernier::cli

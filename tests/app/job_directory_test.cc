@@ -43,6 +43,26 @@ TEST(CheckJobDirectory, RefusesWhatCannotBeAFolder) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("trainingInput.jobDir: '")));
 }
 
+TEST(CheckJobDirectory, OnlyLooksIfToldTo) {
+  const TemporaryFolder folder;
+  TrainingJob job = JobIn("out/deep");
+  job.working_directory = folder / "work";
+  EXPECT_THAT(CheckJobDirectory(job, "/nowhere", /*only_look=*/true), IsOk());
+  EXPECT_FALSE(fs::exists(folder / "work"));
+  std::ofstream(folder / "file") << "x";
+  EXPECT_THAT(CheckJobDirectory(JobIn("file/out/deep"), folder / "", /*only_look=*/true),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("file' is no folder")));
+}
+
+TEST(CheckWritable, LooksAtTheNearestFolderThatIsThere) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "file") << "x";
+  EXPECT_THAT(CheckWritable(folder / "file/no/such"),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("file' is no folder")));
+  EXPECT_THAT(CheckWritable(folder / "new/deep"), IsOk());
+  EXPECT_THAT(CheckWritable(folder / ""), IsOk());
+}
+
 TEST(CheckJobDirectory, SaysNothingOfStoresThatItCannotReach) {
   EXPECT_THAT(CheckJobDirectory(JobIn("gs://bucket/out"), "/"), IsOk());
   EXPECT_THAT(CheckJobDirectory(JobIn(""), "/"), IsOk());

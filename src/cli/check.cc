@@ -1,0 +1,455 @@
+#include "src/cli/check.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "src/cli/arguments.h"
+#include "src/cli/hint.h"
+#include "src/cli/interrupts.h"
+#include "src/cli/log_text.h"
+#include "src/cli/resources.h"
+#include "src/cli/study_source.h"
+#include "src/cli/temporary_folder.h"
+#include "src/cli/terminal/figures.h"
+#include "src/core/objectives.h"
+#include "src/core/status.h"
+#include "src/jobs/layout.h"
+#include "src/jobs/reproduction.h"
+#include "src/wire/time_proto.h"
+#include "src/wire/trial_proto.h"
+#include "vernier/metric_reader.h"
+
+namespace vernier::cli {
+namespace {
+
+using Stub = Connection::Stub;
+
+constexpr absl::Duration kLook = absl::Milliseconds(50);
+// How long to wait for a second measurement, which tells how long a step takes: as long as the first took, within these.
+constexpr absl::Duration kShortestWait = absl::Seconds(1);
+constexpr absl::Duration kLongestWait = absl::Seconds(10);
+// How long a program has to end that is told to, whatever the study says.
+constexpr absl::Duration kLongestGrace = absl::Seconds(10);
+constexpr int kLogLines = 15;
+
+std::string Field(std::string_view name, std::string_view value) {
+  return fmt::format("{:<12}{}\n", name, value);
+}
+
+// For programs that report over the service: a socket, or a port where its path would be too long for an address.
+std::string ListenAddress(const std::string& socket) {
+  constexpr std::size_t kLongestSocketPath = 107;
+  return socket.size() > kLongestSocketPath ? "127.0.0.1:0" : "unix:" + socket;
+}
+
+// The study as it is tried: its first trial, once, with nothing of it outside of `folder`.
+StudySpec TriedSpec(StudySpec spec, const std::string& folder) {
+  spec.budget = {.trials = 1};
+  spec.parallel = 1;
+  spec.stopping = {.name = "none", .options = {}};
+  spec.convergence.reset();
+  spec.warm_start.clear();
+  TrainingJob& job = *spec.job;
+  job.restarts.replica = 0;
+  job.restarts.job = 0;
+  job.restarts.internal = 0;
+  job.grace = std::min(job.grace, kLongestGrace);
+  // What the user's trial 1 has written there is not to be found, nor added to.
+  const std::string directory = folder + "/job-dir";
+  if (!job.job_directory.empty()) job.job_directory = directory;
+  if (job.input.has_value() && !job.input->job_dir.empty()) job.input->job_dir = directory;
+  return spec;
+}
+
+// What became of the trial.
+struct Finding {
+  std::optional<Trial> trial;
+  std::vector<Measurement> measurements;
+  std::string study_reason;  // Why the study ended; for where there is no trial.
+  bool timed_out = false;
+  bool interrupted = false;
+};
+
+class Check {
+ public:
+  Check(Context& context, Connection& connection, StudySpec spec, absl::Duration timeout)
+      : context_(context),
+        connection_(connection),
+        spec_(std::move(spec)),
+        deadline_(context.Now() + timeout) {}
+
+  absl::StatusOr<ExitCode> Run() {
+    VERNIER_ASSIGN_OR_RETURN(const v1::Study study, CreateStudy(connection_, spec_));
+    VERNIER_ASSIGN_OR_RETURN(const StudyRecord stored, GetStudy(connection_, spec_.name));
+    spec_ = stored.study.spec;
+    absl::Status status = Watch();
+    // Whatever came between, nothing of it is left running.
+    const absl::Status stopped = Stop();
+    VERNIER_RETURN_IF_ERROR(status);
+    VERNIER_RETURN_IF_ERROR(stopped);
+    return Report();
+  }
+
+ private:
+  // Looks until there is nothing more to wait for.
+  absl::Status Watch() {
+    while (true) {
+      VERNIER_RETURN_IF_ERROR(Look());
+      finding_.interrupted = interrupts_.count() > 0;
+      finding_.timed_out = !finding_.interrupted && context_.Now() >= deadline_;
+      if (finding_.interrupted || finding_.timed_out || IsOver() || HasEnough()) {
+        return absl::OkStatus();
+      }
+      interrupts_.Wait(kLook);
+    }
+  }
+
+  absl::Status Look() {
+    const absl::StatusOr<TrialRecord> record = GetTrial(connection_, spec_.name, "1");
+    if (absl::IsNotFound(record.status())) {  // It is being proposed, or never will be.
+      VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection_, spec_.name));
+      if (IsFinished(study.study.state)) finding_.study_reason = study.study.reason;
+      return absl::OkStatus();
+    }
+    VERNIER_RETURN_IF_ERROR(record.status());
+    const bool is_new = !finding_.trial.has_value() || finding_.trial->attempts.empty();
+    finding_.trial = record->trial;
+    if (is_new && !record->trial.attempts.empty()) VERNIER_RETURN_IF_ERROR(Announce());
+    if (record->trial.measurements == std::ssize(finding_.measurements)) return absl::OkStatus();
+    VERNIER_ASSIGN_OR_RETURN(const auto messages, ListMeasurements(connection_, record->message));
+    finding_.measurements.clear();
+    for (const v1::Measurement& message : messages) {
+      finding_.measurements.push_back(wire::DecodeMeasurement(message));
+    }
+    if (!seen_.has_value() && IsMeasured()) seen_ = context_.Now();
+    return absl::OkStatus();
+  }
+
+  bool IsOver() const {
+    return !finding_.study_reason.empty() ||
+           (finding_.trial.has_value() && IsFinished(finding_.trial->state));
+  }
+
+  // Whether every objective has been measured.
+  bool IsMeasured() const {
+    return !spec_.objectives.empty() && finding_.trial.has_value() &&
+           MissingObjectives(spec_.objectives, finding_.trial->last.value_or(Measurement()).metrics)
+               .empty();
+  }
+
+  bool HasEnough() const {
+    if (!seen_.has_value()) return false;
+    if (PerStep().has_value()) return true;
+    const absl::Duration first = First().value_or(absl::ZeroDuration());
+    return context_.Now() - *seen_ >= std::clamp(first, kShortestWait, kLongestWait);
+  }
+
+  // From the program's start to the first value of the first objective.
+  std::optional<absl::Duration> First() const {
+    const std::string& metric = FirstObjective(spec_).metric;
+    for (const Measurement& measurement : finding_.measurements) {
+      if (measurement.metrics.contains(metric)) {
+        return std::max(measurement.elapsed, absl::ZeroDuration());
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Between the first and the last value of it, if they are of two steps.
+  std::optional<absl::Duration> PerStep() const {
+    const std::string& metric = FirstObjective(spec_).metric;
+    const Measurement* first = nullptr;
+    const Measurement* last = nullptr;
+    for (const Measurement& measurement : finding_.measurements) {
+      if (!measurement.metrics.contains(metric)) continue;
+      if (first == nullptr) first = &measurement;
+      last = &measurement;
+    }
+    if (first == nullptr || last->step <= first->step) return std::nullopt;
+    return (last->time - first->time) / (last->step - first->step);
+  }
+
+  // The command line and the environment, as soon as they are known.
+  absl::Status Announce() {
+    const Trial& trial = *finding_.trial;
+    const Attempt& attempt = trial.attempts.back();
+    std::error_code error;
+    VERNIER_ASSIGN_OR_RETURN(
+        const GangProgram gang,
+        jobs::MakeGangProgram({{StudyId(), trial.number}, attempt.number},
+                              spec_,
+                              trial,
+                              {.placement = attempt.placement, .directory = attempt.directory},
+                              std::filesystem::current_path(error).string()));
+    auto replicas = nlohmann::ordered_json::array();
+    std::string text;
+    for (const ReplicaProgram& replica : gang.replicas) {
+      std::string command;
+      for (const std::string& word : replica.argv) {
+        command += (command.empty() ? "" : " ") + jobs::ShellQuote(word);
+      }
+      const std::string name = fmt::format("{} {}", replica.role, replica.index);
+      text += Field(gang.replicas.size() > 1 ? name : "command", command);
+      replicas.push_back({{"replica", name},
+                          {"command", replica.argv},
+                          {"directory", replica.directory},
+                          {"environment", replica.env}});
+    }
+    const ReplicaProgram& primary = gang.replicas.front();
+    text += Field("directory", primary.directory);
+    bool is_first = true;
+    for (const auto& [name, value] : primary.env) {
+      text += Field(is_first ? "environment" : "", name + "=" + jobs::ShellQuote(value));
+      is_first = false;
+    }
+    text.pop_back();
+    context_.output().Say(text);
+    replicas_ = std::move(replicas);
+    gang_ = gang;
+    return absl::OkStatus();
+  }
+
+  // Ends what of it runs, and waits until it is down.
+  absl::Status Stop() {
+    VERNIER_RETURN_IF_ERROR(StopStudy(connection_, spec_.name, "its check is over"));
+    const absl::Time late = context_.Now() + 3 * kLongestGrace;
+    while (context_.Now() < late) {
+      VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection_, spec_.name));
+      if (IsFinished(study.study.state)) return absl::OkStatus();
+      interrupts_.Wait(kLook);
+    }
+    return Unavailable("the trial's program does not end; its processes may be left");
+  }
+
+  // What each source had to say, one line for each metric of each.
+  std::string Found(nlohmann::ordered_json& items) const {
+    struct Curve {
+      std::int64_t count = 0;
+      const Measurement* first = nullptr;
+      const Measurement* last = nullptr;
+    };
+    std::map<std::pair<std::string, std::string>, Curve> curves;  // By metric and source.
+    for (const Measurement& measurement : finding_.measurements) {
+      for (const auto& [metric, value] : measurement.metrics) {
+        Curve& curve = curves[{metric, measurement.source}];
+        ++curve.count;
+        if (curve.first == nullptr) curve.first = &measurement;
+        curve.last = &measurement;
+      }
+    }
+    std::string text;
+    for (const auto& [key, curve] : curves) {
+      const auto& [metric, source] = key;
+      const double first = curve.first->metrics.at(metric);
+      std::string line = fmt::format("{} = {} at step {}, from {}",
+                                     metric,
+                                     FormatFigure(first),
+                                     curve.first->step,
+                                     SourceText(source));
+      if (curve.count > 1) {
+        line += fmt::format(", then {} more up to step {}", curve.count - 1, curve.last->step);
+      }
+      text += Field(text.empty() ? "measured" : "", line);
+      items.push_back({{"metric", metric},
+                       {"source", source},
+                       {"count", curve.count},
+                       {"first", first},
+                       {"first_step", curve.first->step},
+                       {"last_step", curve.last->step}});
+    }
+    return text.empty() ? Field("measured", "nothing") : text;
+  }
+
+  // What a reader of metrics saw in all that the program has left, for metrics that it did not find.
+  absl::StatusOr<std::vector<MetricSighting>> Sightings() const {
+    std::vector<MetricSighting> missing;
+    if (!gang_.has_value()) return missing;
+    VERNIER_ASSIGN_OR_RETURN(const auto reader, NewMetricReader(spec_, *finding_.trial, *gang_));
+    VERNIER_RETURN_IF_ERROR(reader->Finish().status());
+    for (MetricSighting& sighting : reader->Sightings()) {
+      if (sighting.values == 0) missing.push_back(std::move(sighting));
+    }
+    return missing;
+  }
+
+  // The same in words, with what to write in the study file; empty: nothing is near.
+  static std::string NearlyFound(const std::vector<MetricSighting>& missing) {
+    std::string text;
+    for (const MetricSighting& sighting : missing) {
+      for (const MetricSighting::Candidate& candidate : sighting.candidates) {
+        text += Field(text.empty() ? "seen" : "", Printable(candidate.what));
+        if (candidate.entry.empty()) continue;
+        text += Field("", fmt::format("write `metrics: {{{}}}`", Printable(candidate.entry)));
+      }
+    }
+    return text;
+  }
+
+  static std::string SourceText(const std::string& source) {
+    if (source == "log") return "the output";
+    if (source == "json") return "JSON lines of the output";
+    if (source == "tfevents") return "TensorBoard event files";
+    if (source == "hypertune") return "the file of cloudml-hypertune";
+    if (source == "client") return "a report";
+    return source.empty() ? "an unknown source" : source;
+  }
+
+  // Why the objective was not measured.
+  std::string Reason() const {
+    if (!finding_.trial.has_value()) {
+      return finding_.study_reason.empty() ? "no trial was started" : finding_.study_reason;
+    }
+    const Trial& trial = *finding_.trial;
+    const std::string missing =
+        MissingObjectives(spec_.objectives, trial.last.value_or(Measurement()).metrics);
+    if (finding_.interrupted) return "interrupted";
+    if (finding_.timed_out) {
+      return missing.empty() ? "it still ran when the time was up"
+                             : fmt::format("it reported no {} before the time was up", missing);
+    }
+    return trial.message.empty() ? fmt::format("it reported no {}", missing) : trial.message;
+  }
+
+  // The end of what the programs printed: when this is over, nobody can ask for it any more.
+  std::vector<std::string> LastLines() {
+    v1::StreamTrialLogsRequest request;
+    request.set_name(fmt::format("studies/{}/trials/1", spec_.name));
+    request.set_tail(kLogLines);
+    grpc::ClientContext call;
+    const auto reader = connection_.stub().StreamTrialLogs(&call, request);
+    std::vector<std::string> lines;
+    v1::LogLine line;
+    while (reader->Read(&line)) lines.push_back(line.text());
+    reader->Finish();
+    return lines;
+  }
+
+  absl::StatusOr<ExitCode> Report() {
+    const bool is_tuned = !spec_.objectives.empty();
+    const bool is_completed =
+        finding_.trial.has_value() && finding_.trial->state == TrialState::kCompleted;
+    const bool is_ok = is_tuned ? IsMeasured() : is_completed;
+    const std::string reason = is_ok ? "" : Reason();
+    auto measured = nlohmann::ordered_json::array();
+    std::string text = is_tuned || !finding_.measurements.empty() ? Found(measured) : "";
+    const auto first = is_tuned ? First() : std::nullopt;
+    const auto per_step = is_tuned ? PerStep() : std::nullopt;
+    if (first.has_value()) {
+      std::string time = fmt::format("{} to the first measurement", FormatElapsed(*first));
+      if (per_step.has_value()) time += fmt::format(", then {} a step", FormatElapsed(*per_step));
+      text += Field("time", time);
+    }
+    nlohmann::ordered_json item = {
+        {"study", spec_.name}, {"ok", is_ok}, {"replicas", replicas_}, {"measured", measured}};
+    if (first.has_value()) item["seconds_to_first"] = absl::ToDoubleSeconds(*first);
+    if (per_step.has_value()) item["seconds_per_step"] = absl::ToDoubleSeconds(*per_step);
+    if (!is_ok) {
+      const std::vector<std::string> lines = LastLines();
+      bool is_first = true;
+      for (const std::string& line : lines) {
+        text += Field(is_first ? "output" : "", Printable(line));
+        is_first = false;
+      }
+      if (lines.empty()) text += Field("output", "none");
+      item["reason"] = reason;
+      item["output"] = lines;
+    }
+    if (!is_ok && is_tuned && !finding_.interrupted && HasEndedWell()) {
+      VERNIER_ASSIGN_OR_RETURN(const std::vector<MetricSighting> missing, Sightings());
+      const std::string near = NearlyFound(missing);
+      text += near.empty() ? Field("write", Advice()) : near;
+      item["seen"] = CandidatesOf(missing);
+    }
+    text += Field("result", is_ok ? Success(is_tuned) : "failed: " + Printable(reason));
+    context_.output().Item(text, item);
+    if (finding_.interrupted) return ExitCodeOfSignal(interrupts_.signal_number());
+    return is_ok ? ExitCode::kOk : ExitCode::kFailed;
+  }
+
+  static nlohmann::ordered_json CandidatesOf(const std::vector<MetricSighting>& missing) {
+    auto items = nlohmann::ordered_json::array();
+    for (const MetricSighting& sighting : missing) {
+      for (const MetricSighting::Candidate& candidate : sighting.candidates) {
+        items.push_back(
+            {{"metric", sighting.metric}, {"seen", candidate.what}, {"entry", candidate.entry}});
+      }
+    }
+    return items;
+  }
+
+  // The program did nothing wrong but to say nothing of its objective.
+  bool HasEndedWell() const {
+    return finding_.timed_out ||
+           (finding_.trial.has_value() && finding_.trial->failure == FailureClass::kNoMetric);
+  }
+
+  std::string Success(bool is_tuned) const {
+    if (!is_tuned) return "the program ended well";
+    return fmt::format("{} is found", FirstObjective(spec_).metric);
+  }
+
+  std::string Advice() const {
+    const std::string& metric = FirstObjective(spec_).metric;
+    return fmt::format(
+        "a line such as '{0}=0.93' from the program, or `metrics: {{{0}: …}}` in the study file",
+        metric);
+  }
+
+  Context& context_;
+  Connection& connection_;
+  StudySpec spec_;
+  const absl::Time deadline_;
+  Interrupts interrupts_{Interrupts::Heed::kAll};
+  Finding finding_;
+  std::optional<GangProgram> gang_;  // Once it is known.
+  std::optional<absl::Time> seen_;   // When all objectives had been measured.
+  nlohmann::ordered_json replicas_ = nlohmann::ordered_json::array();
+};
+
+absl::StatusOr<ExitCode> RunCheck(Context& context, const CheckArgs& args) {
+  return CheckStudy(context, args);
+}
+
+}  // namespace
+
+void AddCheckOptions(CLI::App& command, CheckArgs& args) {
+  command.add_option(
+      "--timeout", args.timeout, "Longest time to wait for the objective; default: 10m");
+  AddCapacityOptions(command, args.capacity);
+}
+
+absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.file));
+  if (!spec.job.has_value()) {
+    return WithHint(InvalidArgument("study '{}' has no job: there is no program to try", spec.name),
+                    "add a job to the file; `vernier study validate` checks the rest of it");
+  }
+  VERNIER_ASSIGN_OR_RETURN(const absl::Duration timeout,
+                           ParseDurationFlag("--timeout", args.timeout));
+  VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
+  VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options,
+                           EngineOptionsOf(folder.path() + "/store.db", args.capacity));
+  options.listen = {ListenAddress(folder.path() + "/socket")};
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
+  return Check(context, connection, TriedSpec(spec, folder.path()), timeout).Run();
+}
+
+void AddCheck(CLI::App& root, Action& chosen) {
+  auto [command, args] = AddCommand<CheckArgs>(
+      root,
+      "check",
+      "Start one trial of a study file, and see whether its objective is found",
+      &RunCheck,
+      chosen);
+  command->add_option("FILE", args->file, "Study file, YAML or JSON; - for standard input")
+      ->required();
+  AddCheckOptions(*command, *args);
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,128 @@
+#include "src/cli/study_warnings.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace vernier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+StudySpec SpecOver(const Domain& domain) {
+  StudySpec spec;
+  spec.name = "s";
+  spec.objectives = {{"accuracy", Goal::kMaximize}};
+  spec.space = *Space::Create({{.name = "x", .domain = domain, .when = {}, .default_value = {}}});
+  spec.job = TrainingJob{};
+  spec.job->command = {"sh", "-c", "true"};
+  return spec;
+}
+const Domain kInfinite = FloatDomain{0, 1, Scale::kLinear, {}, {}};
+const Domain kFinite = DiscreteDomain{{1, 2, 4}};
+
+struct BoundCase {
+  std::string name;
+  Domain domain;
+  std::function<void(StudySpec&)> change;
+  bool warns;
+};
+class BoundTest : public ::testing::TestWithParam<BoundCase> {};
+
+TEST_P(BoundTest, WarnsOfAStudyThatRunsForEver) {
+  StudySpec spec = SpecOver(GetParam().domain);
+  GetParam().change(spec);
+  if (GetParam().warns) {
+    EXPECT_THAT(WarningsOf(spec), ElementsAre(StartsWith("budget: the study runs for ever")));
+  } else {
+    EXPECT_THAT(WarningsOf(spec), IsEmpty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows,
+    BoundTest,
+    ::testing::ValuesIn(std::vector<BoundCase>{
+        {"NoBound", kInfinite, [](StudySpec&) {}, true},
+        {"FiniteSpace", kFinite, [](StudySpec&) {}, false},
+        {"Trials", kInfinite, [](StudySpec& spec) { spec.budget.trials = 9; }, false},
+        {"Time", kInfinite, [](StudySpec& spec) { spec.budget.time = absl::Hours(1); }, false},
+        {"Failures", kInfinite, [](StudySpec& spec) { spec.budget.failed_trials = 9; }, true},
+        {"GpuHours",
+         kInfinite,
+         [](StudySpec& spec) {
+           spec.budget.gpu_hours = 9;
+           spec.job->replicas[Role::kPrimary].resources.gpus = 1;
+         },
+         false},
+        {"GpuHoursWithoutGpus",
+         kInfinite,
+         [](StudySpec& spec) { spec.budget.gpu_hours = 9; },
+         true},
+        {"ItStopsWhenConverged",
+         kInfinite,
+         [](StudySpec& spec) { spec.convergence = {.tolerance = 0.1, .stop = true}; },
+         false},
+        {"ItOnlySaysThatItConverged",
+         kInfinite,
+         [](StudySpec& spec) { spec.convergence = {.tolerance = 0.1, .stop = false}; },
+         true},
+        {"OfClients", kInfinite, [](StudySpec& spec) { spec.job.reset(); }, false}}),
+    [](const auto& test) { return test.param.name; });
+
+class ProgramTest : public ::testing::Test {
+ protected:
+  ProgramTest() {
+    std::string path = (fs::temp_directory_path() / "vernier-XXXXXX").string();
+    EXPECT_NE(mkdtemp(path.data()), nullptr);
+    folder_ = path;
+    std::ofstream(folder_ / "train.py") << "";
+  }
+  ~ProgramTest() override { fs::remove_all(folder_); }
+
+  std::vector<std::string> Warnings(std::vector<std::string> command) const {
+    StudySpec spec = SpecOver(kFinite);
+    spec.job->command = std::move(command);
+    spec.job->working_directory = folder_.string();
+    return WarningsOf(spec);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(ProgramTest, WarnsOfWhatIsNotThere) {
+  EXPECT_THAT(Warnings({"no-such-program-7"}),
+              ElementsAre("job.command: 'no-such-program-7' is not on PATH here; its trials will "
+                          "fail"));
+  EXPECT_THAT(Warnings({"./train"}), ElementsAre(StartsWith("job.command: '" + folder_.string())));
+  EXPECT_THAT(Warnings({"sh", "trian.py", "--epochs"}),
+              ElementsAre("job.command: there is no file '" + (folder_ / "trian.py").string() +
+                          "'; its trials will fail"));
+}
+
+TEST_F(ProgramTest, SaysNothingOfWhatIsThereOrCannotBeKnown) {
+  EXPECT_THAT(Warnings({"sh", "train.py"}), IsEmpty());
+  EXPECT_THAT(Warnings({"sh", "-m", "other.py"}), IsEmpty());
+  EXPECT_THAT(Warnings({"sh", "train-{x}.py"}), IsEmpty());
+  EXPECT_THAT(Warnings({"{x}"}), IsEmpty());
+}
+
+TEST_F(ProgramTest, SaysNothingOfWhatAnImageHas) {
+  StudySpec spec = SpecOver(kFinite);
+  spec.job->command = {"no-such-program-7"};
+  spec.job->image = "trainer:1";
+  EXPECT_THAT(WarningsOf(spec), IsEmpty());
+}
+
+}  // namespace
+}  // namespace vernier::cli

@@ -1,5 +1,6 @@
 # What `cmake --install` gives: headers, static libraries, find_package(vernier), pkg-config, programs.
-# The library half (no gRPC, no protobuf) is component `library`; the programs are component `programs`.
+# The library half (no gRPC, no protobuf) is component `library`; the programs (vernier_program) and what comes with them
+# are component `programs`.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vernier DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -32,8 +33,34 @@ file(RELATIVE_PATH VERNIER_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/vernier.pc.in ${PROJECT_BINARY_DIR}/vernier.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/vernier.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
 
-foreach(program vernier vernierd vernier-supervisor)
-  if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
-  endif()
-endforeach()
+# What comes with the programs: service definitions, guides and examples, man pages, completion, a systemd service.
+if(TARGET vernier)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/proto/ DESTINATION ${CMAKE_INSTALL_DATADIR}/vernier/proto
+    COMPONENT programs FILES_MATCHING PATTERN "*.proto")
+  foreach(section 1 8)
+    file(GLOB pages ${PROJECT_SOURCE_DIR}/docs/man/*.${section})
+    install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT programs)
+  endforeach()
+  install(FILES README.md ARCHITECTURE.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT programs)
+  install(FILES docs/benchmarks.md docs/comparison.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT programs)
+  install(DIRECTORY docs/guides docs/formats docs/adr docs/images DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
+    COMPONENT programs)
+  install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT programs
+    PATTERN "__pycache__" EXCLUDE PATTERN "out" EXCLUDE PATTERN "runs" EXCLUDE)
+  install(FILES cmake/vernierd.service DESTINATION lib/systemd/user COMPONENT programs)
+  # The command writes its own completion.
+  foreach(shell bash zsh fish)
+    set(folder_bash bash-completion/completions)
+    set(file_bash vernier)
+    set(folder_zsh zsh/vendor-completions)
+    set(file_zsh _vernier)
+    set(folder_fish fish/vendor_completions.d)
+    set(file_fish vernier.fish)
+    install(CODE "
+      execute_process(COMMAND \"$<TARGET_FILE:vernier>\" completion ${shell}
+        OUTPUT_FILE \"${PROJECT_BINARY_DIR}/completion.${shell}\" COMMAND_ERROR_IS_FATAL ANY)
+      file(INSTALL FILES \"${PROJECT_BINARY_DIR}/completion.${shell}\" RENAME ${file_${shell}}
+        DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/${folder_${shell}}\")"
+      COMPONENT programs)
+  endforeach()
+endif()

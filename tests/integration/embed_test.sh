@@ -17,5 +17,7 @@ done
 # The same through pkg-config, for builds that know no CMake.
 PKG_CONFIG_PATH=$(dirname "$(find "$folder/prefix" -name vernier.pc)")
 export PKG_CONFIG_PATH
-g++ -O1 $(pkg-config --cflags vernier) "$source/examples/embed_ask_tell/main.cc" -o "$folder/by_pkg_config" $(pkg-config --libs vernier)
-"$folder/by_pkg_config"
+for example in embed_ask_tell embed_scheduler; do
+  g++ -O1 $(pkg-config --cflags vernier) "$source/examples/$example"/*.cc -o "$folder/$example.by_pkg_config" $(pkg-config --libs vernier)
+  "$folder/$example.by_pkg_config"
+done

@@ -171,7 +171,8 @@ class Studies {
   // as it is now. Of any other study: what was decided as its measurements came.
   virtual absl::StatusOr<Reported> Judge(TrialId id, const Caller& caller) = 0;
   // Ends the trial with the metrics of `last` (its step and elapsed time are kept with them), or, where it has none, with
-  // the last measurement of each metric. Without a value of every objective the trial is FAILED with class NO_METRIC.
+  // the last measurement of each metric; the trial is FAILED with class NO_METRIC if these lack an objective.
+  // InvalidArgument: `last` has metrics, but not every objective; nothing changes.
   virtual absl::StatusOr<Trial> Complete(TrialId id,
                                          const Measurement& last,
                                          const std::optional<LeaseToken>& lease,

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "fmt/ranges.h"
+#include "src/core/nearest.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/study/studies_impl.h"
@@ -82,6 +83,39 @@ std::string NoMetricMessage(const std::string& missing,
   return fmt::format("ended without a value of its {}; it reported {}",
                      missing,
                      names.empty() ? "no metric" : fmt::format("{}", fmt::join(names, ", ")));
+}
+
+std::string Quoted(const std::vector<std::string>& names) {
+  return fmt::format("'{}'", fmt::join(names, "', '"));
+}
+
+// A client that ends a trial by metrics of its own must give every objective: one that is spelled otherwise is a slip, and
+// must not cost the trial.
+absl::Status CheckFinalMetrics(const StudySpec& spec,
+                               const std::map<std::string, double>& metrics) {
+  if (metrics.empty() || MissingObjectives(spec.objectives, metrics).empty()) {
+    return absl::OkStatus();
+  }
+  std::vector<std::string> given;
+  for (const auto& [name, value] : metrics) given.push_back(name);
+  std::vector<std::string> wanted;
+  std::string hint;
+  for (const Objective& objective : spec.objectives) {
+    wanted.push_back(objective.metric);
+    if (metrics.contains(objective.metric)) continue;
+    // For the first slip only: one sentence is enough to see what went wrong.
+    for (const std::string& name : given) {
+      const std::vector<std::string> missing = {objective.metric};
+      const std::string nearest = NearestHint(name, missing);
+      if (hint.empty() && nearest.starts_with("; did you mean")) hint = nearest;
+    }
+  }
+  return FieldError("final_metrics",
+                    fmt::format("has {}, the study's {} {}{}",
+                                Quoted(given),
+                                wanted.size() == 1 ? "objective is" : "objectives are",
+                                Quoted(wanted),
+                                hint));
 }
 
 // A repeated end must be the same end.
@@ -217,6 +251,7 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
                    {TrialState::kCompleted, TrialState::kFailed, TrialState::kCancelled}));
     if (repeated) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, TrialState::kCompleted, lease));
+    VERNIER_RETURN_IF_ERROR(CheckFinalMetrics(draft.study().spec, last.metrics));
     ReviveLease(draft, id.number);
     const Trial& trial = draft.trial(id.number);
     const Measurement measured =

@@ -103,6 +103,16 @@ class VizierCallsTest : public ::testing::Test {
   std::unique_ptr<Stub> stub_;
 };
 
+TEST_F(VizierCallsTest, ATrialCompletedWithoutItsObjectiveIsInfeasibleAndKeepsItsMeasurement) {
+  CreateStudy();
+  auto request = Completion(Suggest("w").name());
+  request.mutable_final_measurement()->mutable_metrics(0)->set_metric_id("los");
+  const auto ended = Call(&Stub::CompleteTrial, request);
+  EXPECT_EQ(ended.state(), ::vizier::Trial::INFEASIBLE);
+  EXPECT_EQ(ended.infeasible_reason(), "ended without a value of its objective 'loss'");
+  EXPECT_EQ(ended.final_measurement().metrics(0).metric_id(), "los");
+}
+
 TEST_F(VizierCallsTest, ByManyAtOnceNothingIsLost) {
   CreateStudy();
   constexpr int kThreads = 8;

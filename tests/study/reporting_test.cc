@@ -144,11 +144,52 @@ TEST_F(ReportingTest, ATrialWithoutItsObjectiveFailsAndSaysWhatItReported) {
   EXPECT_EQ(none->failure, FailureClass::kNoMetric);
   EXPECT_EQ(none->message,
             "ended without a value of its objective 'accuracy'; it reported no metric");
-  const auto other = studies_->Complete(
-      {study.id, wrong.number}, {.metrics = {{"acc", 1}, {"loss", 2}}}, TokenOf(wrong), As("w2"));
+  Measurement measured = Measured(1, 0.5);
+  measured.metrics = {{"acc", 1}, {"loss", 2}};
+  ASSERT_THAT(
+      studies_->Report({study.id, wrong.number}, {measured}, TokenOf(wrong), As("w2")).status(),
+      IsOk());
+  const auto other = studies_->Complete({study.id, wrong.number}, {}, TokenOf(wrong), As("w2"));
   EXPECT_EQ(other->message,
             "ended without a value of its objective 'accuracy'; it reported acc, loss");
   EXPECT_EQ(Get(study.id).failed, 2);
+}
+
+TEST_F(ReportingTest, AMisspeltFinalMetricIsRefusedAndTheTrialGoesOn) {
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  const TrialId id{study.id, trial.number};
+  const auto before = Kinds(study.id, EventSeq(0));
+  const auto complete = [&](const std::map<std::string, double>& metrics) {
+    return studies_->Complete(id, {.metrics = metrics}, TokenOf(trial), As("w1", "end"));
+  };
+  const absl::Status slip = complete({{"acuracy", 0.9}, {"loss", 2}}).status();
+  EXPECT_EQ(slip,
+            FieldError("final_metrics",
+                       "has 'acuracy', 'loss', the study's objective is 'accuracy'; did you mean "
+                       "'accuracy'?"));
+  EXPECT_EQ(GetField(slip), "final_metrics");
+  EXPECT_EQ(complete({{"loss", 2}}).status().message(),
+            "final_metrics: has 'loss', the study's objective is 'accuracy'");
+  EXPECT_EQ(Kinds(study.id, EventSeq(0)), before);
+  EXPECT_EQ(Get(study.id, trial.number).state, TrialState::kRunning);
+  ASSERT_THAT(complete({{"accuracy", 0.9}}),
+              IsOk());  // Under the same request, which did nothing before.
+  EXPECT_EQ(Get(study.id).completed, 1);
+}
+
+TEST_F(ReportingTest, FinalMetricsMustHoldEveryObjective) {
+  StudySpec spec = ClientSpec();
+  spec.objectives.push_back({.metric = "latency_ms", .goal = Goal::kMinimize});
+  const Study study = Create(spec);
+  const Trial trial = SuggestOne(study.id);
+  const TrialId id{study.id, trial.number};
+  const auto refused = studies_->Complete(
+      id, {.metrics = {{"accuracy", 1}, {"latency_m", 2}}}, TokenOf(trial), As("w1"));
+  EXPECT_EQ(refused.status().message(),
+            "final_metrics: has 'accuracy', 'latency_m', the study's objectives are 'accuracy', "
+            "'latency_ms'; did you mean 'latency_ms'?");
+  EXPECT_EQ(Get(study.id, trial.number).state, TrialState::kRunning);
 }
 
 TEST_F(ReportingTest, ATrialWithoutSomeOfItsObjectivesFailsAndNamesThem) {
@@ -158,8 +199,11 @@ TEST_F(ReportingTest, ATrialWithoutSomeOfItsObjectivesFailsAndNamesThem) {
   const Study study = Create(spec);
   const auto message_of = [&](const std::map<std::string, double>& metrics) {
     const Trial trial = SuggestOne(study.id);
-    const auto ended = studies_->Complete(
-        {study.id, trial.number}, {.metrics = metrics}, TokenOf(trial), As("w1"));
+    const TrialId id{study.id, trial.number};
+    Measurement measured = Measured(1, 0.5);
+    measured.metrics = metrics;
+    EXPECT_THAT(studies_->Report(id, {measured}, TokenOf(trial), As("w1")).status(), IsOk());
+    const auto ended = studies_->Complete(id, {}, TokenOf(trial), As("w1"));
     EXPECT_THAT(ended, IsOk());
     EXPECT_EQ(ended->failure, FailureClass::kNoMetric);
     return ended->message;

@@ -2,6 +2,8 @@
 #include <stop_token>
 #include <utility>
 
+#include "fmt/format.h"
+#include "src/core/objectives.h"
 #include "src/service/vizier/definition.h"
 #include "src/service/vizier/reply.h"
 #include "src/service/vizier/trials.h"
@@ -228,6 +230,13 @@ grpc::ServerUnaryReactor* VizierServiceImpl::CompleteTrial(
     if (last.metrics.empty() && trial.measurements == 0) {
       VERNIER_RETURN_IF_ERROR(CheckHeld(trial));
       return FieldError("final_measurement", "is needed: the trial has no measurement yet");
+    }
+    // To a Vizier client it is no error to leave an objective out: the trial counts for nothing, and keeps what it measured.
+    const std::string missing = MissingObjectives(study.codec->spec().objectives, last.metrics);
+    if (!last.metrics.empty() && !missing.empty()) {
+      const std::string reason = fmt::format("ended without a value of its {}", missing);
+      parts_.studies.MarkInfeasible(id, reason, last, LeaseOf(trial), CallerOf(trial), ended);
+      return absl::OkStatus();
     }
     parts_.studies.Complete(id, last, LeaseOf(trial), CallerOf(trial), ended);
     return absl::OkStatus();

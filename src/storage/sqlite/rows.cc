@@ -6,6 +6,7 @@
 
 #include "src/codec/event_json.h"
 #include "src/codec/json_text.h"
+#include "src/codec/measurement_text.h"
 #include "src/codec/metadata_form.h"
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
@@ -15,11 +16,14 @@
 namespace vernier::sqlite {
 namespace {
 
+constexpr std::string_view kMeasurementReported = "measurement_reported";
+
 std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E9SZ", time, absl::UTCTimeZone());
 }
 
 absl::StatusOr<absl::Time> ParseTimeText(std::string_view text) {
+  if (const auto plain = codec::ReadTimeText(text)) return *plain;
   absl::Time time;
   std::string error;
   if (absl::ParseTime(absl::RFC3339_full, std::string(text), &time, &error)) return time;
@@ -117,15 +121,22 @@ absl::StatusOr<Event> ReadEvent(const Statement& row) {
   VERNIER_ASSIGN_OR_RETURN(event.time, ParseTimeText(row.Text(1)));
   event.actor = row.Text(2);
   event.request_id = row.Text(3);
+  if (row.Text(4) == kMeasurementReported) {
+    if (auto report = codec::ReadMeasurementText(row.Text(5))) {
+      event.payload = *std::move(report);
+      return event;
+    }
+  }
   VERNIER_ASSIGN_OR_RETURN(const auto json, codec::ReadStoredJson(row.Text(5)));
   VERNIER_ASSIGN_OR_RETURN(event.payload, codec::PayloadFromJson(row.Text(4), json));
   return event;
 }
 
 absl::StatusOr<Measurement> ReadMeasurement(const Statement& row) {
+  if (auto report = codec::ReadMeasurementText(row.Text(0))) return std::move(report->measurement);
   VERNIER_ASSIGN_OR_RETURN(const auto json, codec::ReadStoredJson(row.Text(0)));
   VERNIER_ASSIGN_OR_RETURN(EventPayload payload,
-                           codec::PayloadFromJson("measurement_reported", json));
+                           codec::PayloadFromJson(kMeasurementReported, json));
   return std::get<MeasurementReported>(std::move(payload)).measurement;
 }
 

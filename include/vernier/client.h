@@ -127,6 +127,12 @@ class Client {
                                                         const ListQuery& query = {}) = 0;
   virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(std::string_view study,
                                                                     TrialNumber trial) = 0;
+  // A picture of the trial's curve of `metric` in about `max_points` points, at least 4: the first, the last, and the
+  // extremes between.
+  virtual absl::StatusOr<std::vector<Measurement>> SampleMeasurements(std::string_view study,
+                                                                      TrialNumber trial,
+                                                                      std::string_view metric,
+                                                                      std::int32_t max_points) = 0;
   // A point of the user's own; with `final_metrics`, one that was tried elsewhere.
   virtual absl::StatusOr<Trial> AddTrial(
       std::string_view study,
@@ -154,6 +160,12 @@ class Client {
   virtual absl::StatusOr<Reported> Report(std::string_view study,
                                           const Trial& leased,
                                           const std::vector<Measurement>& measurements) = 0;
+  // From a program of a job that the server runs: `token` is its $VERNIER_TOKEN.  Aborted (kLeaseLost): a later attempt of
+  // the trial took the place of the program's.  PermissionDenied: not a token of the trial.
+  virtual absl::StatusOr<Reported> ReportFromJob(std::string_view study,
+                                                 TrialNumber trial,
+                                                 std::string_view token,
+                                                 const std::vector<Measurement>& measurements) = 0;
   // Without `final_metrics` the last measurement counts.
   virtual absl::StatusOr<Trial> Complete(
       std::string_view study,

@@ -19,11 +19,21 @@
 
 namespace vernier {
 
+// Where, and by what right, the programs of an attempt report by themselves (Studies::ReportFrom).
+struct ReportingAccess {
+  // Given to each replica besides the variables of its job. Of equal names these win.
+  std::map<std::string, std::string> variables;
+  // Folder that containers must see for it; empty: none.
+  std::string folder;
+};
+
 struct EngineOptions {
   // A name for it in events.
   std::string actor = "engine";
   // How the metrics of an attempt are read; called once for each attempt. Unset: trials report by themselves.
   MetricReaderFactory metrics;
+  // How programs of an attempt report by themselves. Null: they cannot.
+  std::function<ReportingAccess(const StudySpec& spec, const AttemptId& id)> reporting;
   // What job.working_directory falls back to.
   std::string working_directory = ".";
 };

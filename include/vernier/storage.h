@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +82,10 @@ class Storage {
   virtual absl::StatusOr<std::vector<Event>> ReadEvents(StudyId study,
                                                         EventSeq after,
                                                         std::size_t limit) const = 0;
+  // The measurements that these events reported, in the order given.  NotFound: no such study, or an event that reported
+  // none.
+  virtual absl::StatusOr<std::vector<Measurement>> ReadMeasurements(
+      StudyId study, std::span<const EventSeq> events) const = 0;
   // The measurements of one trial, oldest first.  NotFound: no such study.
   virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const = 0;
 };

@@ -46,6 +46,24 @@ struct TrialAddition {
   Metadata metadata;
 };
 
+// Which points of a trial's curve.
+struct CurveQuery {
+  // Only measurements that have this metric. Empty: all of them.
+  std::string metric;
+  // Number of points to choose at most: the first and the last, and between them the lowest and the highest value of the
+  // metric (else of the first objective) in each of equal parts of the curve. 0: all points. Else at least 4.
+  std::size_t max_points = 0;
+  // Of those that were chosen, number to skip, and most to return; 0: no limit.
+  std::size_t offset = 0;
+  std::size_t limit = 0;
+};
+
+struct CurvePart {
+  std::vector<Measurement> measurements;  // In the order in which they were stored.
+  std::size_t chosen = 0;                 // Number of points that max_points leaves.
+  std::size_t total = 0;                  // Number of points before that.
+};
+
 struct ReplayReport {
   struct Line {
     EventSeq event;
@@ -119,6 +137,9 @@ class Studies {
   virtual absl::StatusOr<Trial> GetTrial(TrialId id) const = 0;
   virtual absl::StatusOr<std::vector<Trial>> ListTrials(StudyId id) const = 0;
   virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId id) const = 0;
+  // A part of the curve, or a picture of all of it. Costs as much as the points returned, and a look at one number for
+  // each of the others.
+  virtual absl::StatusOr<CurvePart> ReadCurve(TrialId id, const CurveQuery& query) const = 0;
 
   // Creates up to `count` trials in REQUESTED, each with its recorded why. Fewer if budget or space allow no more.
   // ResourceExhausted (kBudgetSpent): the trial budget is spent; (kParallelLimit): `parallel` trials are open.
@@ -167,6 +188,19 @@ class Studies {
                                           const std::vector<Measurement>& measurements,
                                           const std::optional<LeaseToken>& lease,
                                           const Caller& caller) = 0;
+  using OnReported = std::function<void(absl::StatusOr<Reported>)>;
+  // The same without waiting for the disk; `reported` as OnTrial.
+  virtual void Report(TrialId id,
+                      const std::vector<Measurement>& measurements,
+                      const std::optional<LeaseToken>& lease,
+                      const Caller& caller,
+                      OnReported reported) = 0;
+  // As Report, from a program of an attempt. Its measurements have the source "report"; those without an elapsed time get
+  // the time since the trial started; a negative step stands for the one behind the trial's last.
+  // Aborted (kLeaseLost): the attempt has ended, or a later one took its place.
+  virtual absl::StatusOr<Reported> ReportFrom(AttemptId id,
+                                              std::vector<Measurement> measurements,
+                                              const Caller& caller) = 0;
   // Whether a trial of a study whose rule judges when asked (StudySpec::judged_when_asked) should end: judges its curve
   // as it is now. Of any other study: what was decided as its measurements came.
   virtual absl::StatusOr<Reported> Judge(TrialId id, const Caller& caller) = 0;

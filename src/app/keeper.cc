@@ -47,8 +47,9 @@ std::string WorkingDirectory() {
   return error ? EngineOptions().working_directory : current.string();
 }
 
-EngineOptions MakeEngineOptions() {
+EngineOptions MakeEngineOptions(Keeper::Reporting reporting) {
   EngineOptions options;
+  options.reporting = std::move(reporting);
   options.metrics = NewMetricReader;
   options.working_directory = WorkingDirectory();
   return options;
@@ -85,16 +86,17 @@ absl::Status CheckNames(const TrainingJob& job, const ServerOptions& options) {
 
 absl::StatusOr<std::unique_ptr<Keeper>> Keeper::Start(Studies& studies,
                                                       const Clock& clock,
-                                                      const ServerOptions& options) {
+                                                      const ServerOptions& options,
+                                                      Reporting reporting) {
   std::unique_ptr<Keeper> keeper(new Keeper(studies, clock, options));
-  if (options.run_engine) VERNIER_RETURN_IF_ERROR(keeper->StartEngine());
+  if (options.run_engine) VERNIER_RETURN_IF_ERROR(keeper->StartEngine(std::move(reporting)));
   absl::MutexLock lock(&keeper->mu_);
   keeper->loop_ =
       std::make_unique<base::BackgroundLoop>([self = keeper.get()] { return self->Step(); });
   return keeper;
 }
 
-absl::Status Keeper::StartEngine() {
+absl::Status Keeper::StartEngine(Reporting reporting) {
   launch::LocalLauncherOptions options = LauncherOptions(options_);
   if (options.supervisor.empty()) {
     VERNIER_ASSIGN_OR_RETURN(options.supervisor, launch::FindSupervisor());
@@ -111,7 +113,7 @@ absl::Status Keeper::StartEngine() {
        .supervisor = options.supervisor,
        .runtimes = options_.runtimes},
       clock_);
-  engine_ = Engine::Create(studies_, *launcher_, clock_, MakeEngineOptions());
+  engine_ = Engine::Create(studies_, *launcher_, clock_, MakeEngineOptions(std::move(reporting)));
   return absl::OkStatus();
 }
 

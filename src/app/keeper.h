@@ -23,10 +23,13 @@ namespace vernier::app {
 // (leases, time budgets). Wake may be called from any thread.
 class Keeper final : public service::ClusterSource {
  public:
+  // How programs of attempts report by themselves; null: they cannot.
+  using Reporting = decltype(EngineOptions::reporting);
   // Errors: as NewLocalLauncher.
   static absl::StatusOr<std::unique_ptr<Keeper>> Start(Studies& studies,
                                                        const Clock& clock,
-                                                       const ServerOptions& options);
+                                                       const ServerOptions& options,
+                                                       Reporting reporting);
 
   // The definition with what its job comes to here (src/jobs/resolution.h), once it is known that the job could be
   // started and its metrics be read. Thread-safe.  InvalidArgument: a FieldError.
@@ -44,7 +47,7 @@ class Keeper final : public service::ClusterSource {
  private:
   Keeper(Studies& studies, const Clock& clock, ServerOptions options)
       : studies_(studies), clock_(clock), options_(std::move(options)) {}
-  absl::Status StartEngine();
+  absl::Status StartEngine(Reporting reporting);
   // A job with an image needs something to run it.
   absl::Status CheckEngine(const TrainingJob& job) const;
   absl::Duration Step();

@@ -1,7 +1,12 @@
 #include "src/app/server.h"
 
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
@@ -10,12 +15,14 @@
 #include "src/app/keeper.h"
 #include "src/app/listen_address.h"
 #include "src/app/paths.h"
+#include "src/app/reporting.h"
 #include "src/app/store_lock.h"
 #include "src/base/background_thread.h"
 #include "src/base/log.h"
 #include "src/core/status.h"
 #include "src/service/call_watch.h"
 #include "src/service/cluster_service.h"
+#include "src/service/report_service.h"
 #include "src/service/study_service.h"
 #include "src/service/vizier/vizier_service.h"
 #include "vernier/core/clock.h"
@@ -44,6 +51,13 @@ void EnableHealthAndReflection() {
   }();
 }
 
+// Threads that wait for calls stay: to end one and to make another costs more than many a call.
+void LimitThreads(grpc::ServerBuilder& builder) {
+  builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 16);
+}
+
 class ServerImpl final : public Server {
  public:
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
@@ -61,6 +75,9 @@ class ServerImpl final : public Server {
 
  private:
   absl::Status OpenStore(const ServerOptions& options);
+  absl::Status MakeServices(const ServerOptions& options);
+  // Lets the programs of attempts report. Before the engine, so that they find an answer from the start.
+  absl::Status StartReporting(const ServerOptions& options);
   absl::Status StartKeeper(const ServerOptions& options);
   absl::Status StartServing(const ServerOptions& options);
 
@@ -74,9 +91,13 @@ class ServerImpl final : public Server {
   service::CallWatch calls_;
   service::CallIds call_ids_{clock_->Now()};
   std::unique_ptr<base::BackgroundThread> watcher_;
+  std::unique_ptr<service::AttemptTokens> tokens_;  // Null: there is no engine.
   std::unique_ptr<service::StudyServiceImpl> service_;
+  std::unique_ptr<service::ReportService> report_service_;
   std::unique_ptr<service::ClusterServiceImpl> cluster_;
   std::unique_ptr<vizier::VizierServiceImpl> vizier_;
+  std::unique_ptr<grpc::Server> reports_;
+  std::string report_address_;  // Where reports_ listens.
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> addresses_;
 };
@@ -93,12 +114,43 @@ absl::Status ServerImpl::OpenStore(const ServerOptions& options) {
 }
 
 absl::Status ServerImpl::StartKeeper(const ServerOptions& options) {
-  VERNIER_ASSIGN_OR_RETURN(keeper_, Keeper::Start(*studies_, *clock_, options));
+  Keeper::Reporting reporting;
+  if (reports_ != nullptr) {
+    reporting = [this](const StudySpec& spec, const AttemptId& id) {
+      return AccessOf(report_address_, *tokens_, spec, id);
+    };
+  }
+  VERNIER_ASSIGN_OR_RETURN(keeper_,
+                           Keeper::Start(*studies_, *clock_, options, std::move(reporting)));
   return absl::OkStatus();
 }
 
-absl::Status ServerImpl::StartServing(const ServerOptions& options) {
-  EnableHealthAndReflection();
+absl::Status ServerImpl::StartReporting(const ServerOptions& options) {
+  if (!options.run_engine) return absl::OkStatus();
+  const std::string runs = RunsDirectory(options.store, options.runs_directory);
+  VERNIER_ASSIGN_OR_RETURN(const std::string socket, PrepareReportSocket(runs));
+  report_address_ = "unix:" + socket;
+  report_service_ = std::make_unique<service::ReportService>(*service_);
+  grpc::ServerBuilder builder;
+  builder.RegisterService(report_service_.get());
+  LimitThreads(builder);
+  builder.AddListeningPort(report_address_, grpc::InsecureServerCredentials());
+  reports_ = builder.BuildAndStart();
+  // Jobs run all the same, and are read as ever.
+  if (reports_ == nullptr) {
+    base::Log(base::LogLevel::kWarning, "programs cannot report", {{"socket", socket}});
+  } else if (chmod(socket.c_str(), 0600) != 0) {
+    return Unavailable("'{}': {}", socket, std::strerror(errno));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ServerImpl::MakeServices(const ServerOptions& options) {
+  if (options.run_engine) {
+    VERNIER_ASSIGN_OR_RETURN(std::string secret,
+                             LoadTokenSecret(RunsDirectory(options.store, options.runs_directory)));
+    tokens_ = std::make_unique<service::AttemptTokens>(std::move(secret));
+  }
   service_ = std::make_unique<service::StudyServiceImpl>(service::ServiceParts{
       .studies = *studies_,
       .logs = *logs_,
@@ -109,7 +161,12 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
       .prepare_job = [this](StudySpec spec) { return keeper_->PrepareJob(std::move(spec)); },
       .packages_directory = RunsDirectory(options.store, options.runs_directory) + "/.packages",
       .version = VERNIER_VERSION,
-      .store = options.store});
+      .store = options.store,
+      .tokens = tokens_.get()});
+  return absl::OkStatus();
+}
+
+absl::Status ServerImpl::StartServing(const ServerOptions& options) {
   cluster_ = std::make_unique<service::ClusterServiceImpl>(*keeper_);
   vizier_ = std::make_unique<vizier::VizierServiceImpl>(
       vizier::ServiceParts{.studies = *studies_,
@@ -127,10 +184,7 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   // Two servers on one port would share its calls between their stores.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  // Threads that wait for calls stay: to end one and to make another costs more than many a call.
-  builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
-  builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
-  builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 16);
+  LimitThreads(builder);
   std::vector<int> ports(options.listen.size(), 0);
   for (std::size_t i = 0; i < options.listen.size(); ++i) {
     builder.AddListeningPort(options.listen[i], grpc::InsecureServerCredentials(), &ports[i]);
@@ -154,6 +208,9 @@ absl::StatusOr<std::unique_ptr<Server>> ServerImpl::Start(const ServerOptions& o
   }
   auto server = std::make_unique<ServerImpl>();
   VERNIER_RETURN_IF_ERROR(server->OpenStore(options));
+  EnableHealthAndReflection();
+  VERNIER_RETURN_IF_ERROR(server->MakeServices(options));
+  VERNIER_RETURN_IF_ERROR(server->StartReporting(options));
   VERNIER_RETURN_IF_ERROR(server->StartKeeper(options));
   VERNIER_RETURN_IF_ERROR(server->StartServing(options));
   return server;
@@ -161,10 +218,11 @@ absl::StatusOr<std::unique_ptr<Server>> ServerImpl::Start(const ServerOptions& o
 
 void ServerImpl::Shutdown() {
   calls_.Shutdown();
-  if (server_ != nullptr) {
-    const auto span =
-        gpr_time_from_millis(absl::ToInt64Milliseconds(kShutdownPatience), GPR_TIMESPAN);
-    server_->Shutdown(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), span));
+  const auto span =
+      gpr_time_from_millis(absl::ToInt64Milliseconds(kShutdownPatience), GPR_TIMESPAN);
+  const auto deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), span);
+  for (grpc::Server* const server : {server_.get(), reports_.get()}) {
+    if (server != nullptr) server->Shutdown(deadline);
   }
   watcher_.reset();
   if (keeper_ != nullptr) keeper_->Stop();

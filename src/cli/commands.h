@@ -45,6 +45,7 @@ void AddTrialRepeat(CLI::App& trial, Action& chosen);
 
 void AddRun(CLI::App& root, Action& chosen);
 void AddAskTell(CLI::App& root, Action& chosen);
+void AddReport(CLI::App& root, Action& chosen);
 void AddPlot(CLI::App& root, Action& chosen);
 void AddPlotPareto(CLI::App& plot, Action& chosen);
 void AddDoctor(CLI::App& root, Action& chosen);

@@ -12,6 +12,7 @@ enum class ExitCode : int {
   kFailed = 1,  // The study failed, a replay diverged, or something broke.
   kUsage = 2,   // A bad command line, bad input, or a call that the state of things forbids.
   kNotFound = 3,
+  kStop = 3,  // Of `report`: the trial is to end.
   kTimeout = 4,
   kDenied = 5,
   kUnavailable = 6,  // The server or the store cannot be reached.

@@ -137,6 +137,7 @@ void BuildCommandLine(CLI::App& root, GlobalFlags& flags, Action& chosen) {
   AddTrialCommands(root, chosen);
   AddPlot(root, chosen);
   AddAskTell(root, chosen);
+  AddReport(root, chosen);
   AddJobCommands(root, chosen);
   AddLocalCommands(root, chosen);
   AddServerCommands(root, chosen);

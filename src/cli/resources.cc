@@ -21,6 +21,9 @@ namespace {
 
 using Stub = Connection::Stub;
 
+// Measurements of a long curve, asked for at once.
+constexpr std::int32_t kCurvePage = 10000;
+
 constexpr std::int64_t kPageSize = 1000;
 
 std::int32_t NextPage(const Query& query, std::size_t have) {
@@ -193,7 +196,26 @@ absl::StatusOr<std::vector<v1::Measurement>> ListMeasurements(Connection& connec
                                                               const v1::Trial& trial) {
   v1::ListMeasurementsRequest request;
   request.set_parent(trial.name());
-  VERNIER_ASSIGN_OR_RETURN(const v1::ListMeasurementsResponse response,
+  request.set_page_size(kCurvePage);
+  std::vector<v1::Measurement> measurements;
+  do {
+    VERNIER_ASSIGN_OR_RETURN(v1::ListMeasurementsResponse page,
+                             connection.Call(&Stub::ListMeasurements, request));
+    std::ranges::move(*page.mutable_measurements(), std::back_inserter(measurements));
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  return measurements;
+}
+
+absl::StatusOr<std::vector<v1::Measurement>> SampleMeasurements(Connection& connection,
+                                                                const v1::Trial& trial,
+                                                                const std::string& metric,
+                                                                std::int32_t max_points) {
+  v1::ListMeasurementsRequest request;
+  request.set_parent(trial.name());
+  request.set_metric(metric);
+  request.set_max_points(max_points);
+  VERNIER_ASSIGN_OR_RETURN(v1::ListMeasurementsResponse response,
                            connection.Call(&Stub::ListMeasurements, request));
   return std::vector<v1::Measurement>(response.measurements().begin(),
                                       response.measurements().end());

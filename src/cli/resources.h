@@ -77,6 +77,11 @@ std::optional<QueuedGang> FindQueued(Connection& connection, const TrialRecord& 
 absl::StatusOr<std::vector<TrialRecord>> ListTrials(Connection& connection,
                                                     const StudyRecord& study,
                                                     const Query& query);
+// A picture of the trial's curve of a metric in about `max_points` points, at least 4: its ends, and extremes between.
+absl::StatusOr<std::vector<v1::Measurement>> SampleMeasurements(Connection& connection,
+                                                                const v1::Trial& trial,
+                                                                const std::string& metric,
+                                                                std::int32_t max_points);
 absl::StatusOr<std::vector<v1::Measurement>> ListMeasurements(Connection& connection,
                                                               const v1::Trial& trial);
 

@@ -19,6 +19,8 @@ using nlohmann::ordered_json;
 
 // Curves cost a call for each trial; a longer list is shown without.
 constexpr std::size_t kMostCurves = 200;
+// More than a curve in a column can show.
+constexpr std::int32_t kPointsOfCurve = 200;
 
 struct ListArgs {
   std::string study;
@@ -33,9 +35,11 @@ absl::StatusOr<Table> TrialListTable(Context& context,
   for (const TrialRecord& trial : trials) {
     TrialRow row = RowOf(trial, study, context.Now());
     if (trial.message.measurement_count() > 1 && trials.size() <= kMostCurves) {
-      VERNIER_ASSIGN_OR_RETURN(const auto measurements,
-                               ListMeasurements(connection, trial.message));
-      row.curve = CurveOf(measurements, study.objective().metric);
+      const std::string& metric = study.objective().metric;
+      VERNIER_ASSIGN_OR_RETURN(
+          const auto measurements,
+          SampleMeasurements(connection, trial.message, metric, kPointsOfCurve));
+      row.curve = CurveOf(measurements, metric);
     }
     rows.push_back(std::move(row));
   }

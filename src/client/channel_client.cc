@@ -21,6 +21,9 @@ namespace vernier::client {
 namespace {
 
 using Stub = v1::StudyService::Stub;
+
+// Measurements of a long curve, asked for at once.
+constexpr std::int32_t kCurvePage = 10000;
 template <typename Request, typename Response>
 using Method = grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Response*);
 
@@ -129,6 +132,26 @@ class ChannelClient final : public Client {
                                                             TrialNumber trial) override {
     v1::ListMeasurementsRequest request;
     request.set_parent(wire::TrialResource(study, trial));
+    request.set_page_size(kCurvePage);
+    std::vector<Measurement> measurements;
+    do {
+      VERNIER_ASSIGN_OR_RETURN(const auto page, Call(&Stub::ListMeasurements, request));
+      for (const auto& proto : page.measurements()) {
+        measurements.push_back(wire::DecodeMeasurement(proto));
+      }
+      request.set_page_token(page.next_page_token());
+    } while (!request.page_token().empty());
+    return measurements;
+  }
+
+  absl::StatusOr<std::vector<Measurement>> SampleMeasurements(std::string_view study,
+                                                              TrialNumber trial,
+                                                              std::string_view metric,
+                                                              std::int32_t max_points) override {
+    v1::ListMeasurementsRequest request;
+    request.set_parent(wire::TrialResource(study, trial));
+    request.set_metric(std::string(metric));
+    request.set_max_points(max_points);
     VERNIER_ASSIGN_OR_RETURN(const auto response, Call(&Stub::ListMeasurements, request));
     std::vector<Measurement> measurements;
     for (const auto& proto : response.measurements()) {
@@ -192,6 +215,22 @@ class ChannelClient final : public Client {
     VERNIER_ASSIGN_OR_RETURN(const auto response, Call(&Stub::ReportMeasurement, request));
     VERNIER_ASSIGN_OR_RETURN(Trial trial, wire::DecodeTrial(response.trial()));
     return Reported{.trial = std::move(trial), .should_stop = response.should_stop()};
+  }
+
+  absl::StatusOr<Reported> ReportFromJob(std::string_view study,
+                                         TrialNumber trial,
+                                         std::string_view token,
+                                         const std::vector<Measurement>& measurements) override {
+    v1::ReportMeasurementRequest request;
+    request.set_name(wire::TrialResource(study, trial));
+    request.set_attempt_token(std::string(token));
+    for (const auto& measurement : measurements) {
+      EncodeReport(measurement, request.add_measurements());
+    }
+    VERNIER_ASSIGN_OR_RETURN(const auto response,
+                             Call(&Stub::ReportMeasurement, WithId(std::move(request))));
+    VERNIER_ASSIGN_OR_RETURN(Trial now, wire::DecodeTrial(response.trial()));
+    return Reported{.trial = std::move(now), .should_stop = response.should_stop()};
   }
 
   absl::StatusOr<Trial> Complete(std::string_view study,

@@ -48,6 +48,11 @@ class StudyRun {
     return absl::OkStatus();
   }
 
+  // Begins to store what running trials have reported.
+  void BeginReports() {
+    for (auto& [number, trial] : trials_) trial.BeginReport();
+  }
+
   // Appends the trials that wait for room and may have it: the first, as far as the study's bound on parallel trials
   // allows. The others give up their places in the queue.
   absl::Status AddStartable(std::vector<std::pair<StudyRun*, TrialRun*>>& startable) {
@@ -178,6 +183,7 @@ class EngineImpl final : public Engine {
   absl::StatusOr<absl::Duration> Step() override {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<StudyId> unfinished, context_.studies.Tick());
     for (const StudyId id : unfinished) runs_.try_emplace(id, context_, id);
+    for (auto& [id, run] : runs_) run.BeginReports();
     // What runs, first: its room is for those that wait. These come before new ones.
     for (auto& [id, run] : runs_) VERNIER_RETURN_IF_ERROR(run.Advance());
     VERNIER_RETURN_IF_ERROR(StartWaiting());

@@ -71,6 +71,16 @@ std::int64_t Restarts(const std::vector<ReplicaResult>& replicas) {
   return sum;
 }
 
+// Gives every replica what it takes to report by itself.
+void LetReport(const ReportingAccess& access, GangProgram& gang) {
+  for (ReplicaProgram& replica : gang.replicas) {
+    for (const auto& [name, value] : access.variables) replica.env[name] = value;
+    if (replica.container.has_value() && !access.folder.empty()) {
+      replica.container->mounts.push_back(access.folder);
+    }
+  }
+}
+
 GangStatus Recorded(const Attempt& attempt) {
   return {.state = attempt.state,
           .failure = attempt.failure,
@@ -166,16 +176,23 @@ absl::Status TrialRun::LoadDefinition(const Trial& trial) {
 
 absl::StatusOr<GangProgram> TrialRun::Program(const Trial& trial) const {
   const Attempt& attempt = trial.attempts.back();
-  return jobs::MakeGangProgram(AttemptId{id_, attempt.number},
-                               *definition_,
-                               trial,
-                               {.placement = attempt.placement, .directory = attempt.directory},
-                               context_.options.working_directory);
+  const AttemptId id{id_, attempt.number};
+  VERNIER_ASSIGN_OR_RETURN(
+      GangProgram gang,
+      jobs::MakeGangProgram(id,
+                            *definition_,
+                            trial,
+                            {.placement = attempt.placement, .directory = attempt.directory},
+                            context_.options.working_directory));
+  if (context_.options.reporting) LetReport(context_.options.reporting(*definition_, id), gang);
+  return gang;
 }
 
 absl::Status TrialRun::OpenReader(const Trial& trial, const GangProgram& gang) {
   if (!context_.options.metrics) return absl::OkStatus();
   unreported_.clear();
+  report_.reset();
+  reads_since_.reset();
   VERNIER_ASSIGN_OR_RETURN(reader_, context_.options.metrics(*definition_, trial, gang));
   return absl::OkStatus();
 }
@@ -285,15 +302,47 @@ absl::StatusOr<Trial> TrialRun::MarkRunning(const Trial& trial, const GangStatus
   return context_.studies.Move(id_, TrialState::kRunning, FailureClass::kNone, "");
 }
 
-absl::StatusOr<Trial> TrialRun::ReadMetrics(Trial trial, bool has_ended) {
-  if (reader_ == nullptr) return trial;
+void TrialRun::ReadFresh(std::optional<absl::Time> started, bool has_ended) {
   absl::StatusOr<std::vector<Measurement>> fresh = has_ended ? reader_->Finish() : reader_->Read();
   // What cannot be read is the trial's own misfortune: it goes on, and fails at its end if a metric is missing.
-  if (!fresh.ok()) fresh.emplace();
+  if (!fresh.ok()) return;
   for (Measurement& measurement : *fresh) {
-    measurement.elapsed = measurement.time - trial.started.value_or(measurement.time);
+    measurement.elapsed = measurement.time - started.value_or(measurement.time);
     unreported_.push_back(std::move(measurement));
   }
+}
+
+void TrialRun::BeginReport() {
+  if (reader_ == nullptr || !reads_since_.has_value() || report_ != nullptr) return;
+  ReadFresh(reads_since_, /*has_ended=*/false);
+  if (unreported_.empty()) return;
+  report_ = std::make_shared<Report>();
+  context_.studies.Report(id_,
+                          unreported_,
+                          std::nullopt,
+                          caller(),
+                          [report = report_](absl::StatusOr<Studies::Reported> outcome) {
+                            report->outcome = std::move(outcome);
+                            report->told.Notify();
+                          });
+}
+
+absl::StatusOr<Trial> TrialRun::FinishReport(Trial trial) {
+  if (report_ == nullptr) return trial;
+  const std::shared_ptr<Report> report = std::exchange(report_, nullptr);
+  report->told.WaitForNotification();
+  VERNIER_RETURN_IF_ERROR(report->outcome.status());
+  unreported_.clear();
+  return std::move(report->outcome->trial);
+}
+
+absl::StatusOr<Trial> TrialRun::ReadMetrics(Trial trial, bool has_ended) {
+  if (reader_ == nullptr) return trial;
+  const bool has_begun = reads_since_.has_value();
+  VERNIER_ASSIGN_OR_RETURN(trial, FinishReport(std::move(trial)));
+  reads_since_ = trial.started;
+  if (has_begun && !has_ended) return trial;
+  ReadFresh(trial.started, has_ended);
   if (unreported_.empty()) return trial;
   VERNIER_ASSIGN_OR_RETURN(Studies::Reported reported,
                            context_.studies.Report(id_, unreported_, std::nullopt, caller()));
@@ -398,6 +447,8 @@ absl::Status TrialRun::Requeue() {
   spent_limit_.reset();
   reader_.reset();
   unreported_.clear();
+  report_.reset();
+  reads_since_.reset();
   return old.has_value() ? context_.launcher.Release(*old) : absl::OkStatus();
 }
 

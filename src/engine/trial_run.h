@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "src/engine/job_rules.h"
 #include "vernier/core/clock.h"
@@ -40,6 +41,9 @@ class TrialRun {
   // Moves as far as possible without waiting; a trial whose job was not placed yet stays where it is unless `may_start`.
   // An error is about the store or the launcher as a whole.
   absl::Status Step(const Study& study, bool may_start);
+  // Reads what a running job has reported, and begins to store it without waiting for the disk: Step waits. So the reports
+  // of many trials share a sync.
+  void BeginReport();
   // Leaves the launcher's queue, if it is in it: its study is not to start it now.
   absl::Status StopWaiting();
   // The study was deleted: takes down what runs.
@@ -69,8 +73,11 @@ class TrialRun {
   absl::StatusOr<Trial> MarkRunning(const Trial& trial, const GangStatus& status);
   // Tells the gang to stop, once, if the trial was told to or a limit is spent.
   absl::Status StopIfDue(const Trial& trial);
-  // `has_ended`: nothing more is written, so that everything is read.
+  // Stores what was reported by now. `has_ended`: nothing more is written, so that everything is read.
   absl::StatusOr<Trial> ReadMetrics(Trial trial, bool has_ended);
+  void ReadFresh(std::optional<absl::Time> started, bool has_ended);
+  // Waits for the report that was begun.
+  absl::StatusOr<Trial> FinishReport(Trial trial);
   absl::Status Finish(const Study& study, const Trial& trial, const GangStatus& status);
   absl::Status FinishStopped(const Study& study, const Trial& trial);
   absl::Status FinishSucceeded(const Study& study, const Trial& trial);
@@ -110,6 +117,14 @@ class TrialRun {
   bool taken_up_ = false;
   std::unique_ptr<MetricReader> reader_;  // Of that attempt.
   std::vector<Measurement> unreported_;   // Read by it, and not stored yet.
+  // A report of all of them that is on its way to the disk.
+  struct Report {
+    absl::Notification told;
+    absl::StatusOr<Studies::Reported> outcome;
+  };
+  std::shared_ptr<Report> report_;  // Shared with whoever stores it; null: none is.
+  std::optional<absl::Time>
+      reads_since_;  // When the trial began to run; set while its reports are read.
 };
 
 }  // namespace vernier::engine

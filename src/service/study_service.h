@@ -4,11 +4,13 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpcpp/server_context.h"
+#include "src/service/attempt_tokens.h"
 #include "src/service/call_ids.h"
 #include "src/service/call_watch.h"
 #include "src/service/log_source.h"
@@ -36,6 +38,8 @@ struct ServiceParts {
   // For GetServerInfo.
   std::string version;
   std::string store;
+  // Of attempts whose programs may report. Null: there are none.
+  const AttemptTokens* tokens = nullptr;
 };
 
 // vernier.v1.StudyService: decode, call Studies, encode. Thread-safe.
@@ -144,6 +148,13 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   // Checks the definition or the job that the change brings, and fills in what follows from it.
   absl::Status PrepareAmendment(StudyId id, Amendment& change) const;
   absl::StatusOr<Named> FindTrial(std::string_view field, const std::string& name) const;
+  // By whoever may: the client with the lease, or a program with the token of its attempt.
+  absl::StatusOr<Studies::Reported> Report(const TrialId& id,
+                                           const std::vector<Measurement>& measurements,
+                                           const v1::ReportMeasurementRequest& request,
+                                           const Caller& caller) const;
+  // PermissionDenied: it is none of the trial's.
+  absl::StatusOr<AttemptId> CheckToken(const TrialId& id, const std::string& token) const;
   // The trial as clients see it, how far it keeps the outcome constraints included.
   void EncodeTrial(std::string_view study, StudyId id, const Trial& trial, v1::Trial* out);
   // Runs `work` and turns what it returns into what the client sees.

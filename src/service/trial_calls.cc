@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "src/service/study_service.h"
 #include "src/wire/enum_proto.h"
 #include "src/wire/names.h"
+#include "src/wire/page_token.h"
 #include "src/wire/query.h"
 #include "src/wire/trial_proto.h"
 #include "src/wire/value_proto.h"
@@ -30,6 +33,31 @@ absl::StatusOr<std::size_t> DecodeCount(std::int32_t count) {
     return FieldError("count", fmt::format("must be between 1 and {}, got {}", kMaxCount, count));
   }
   return count == 0 ? 1 : static_cast<std::size_t>(count);
+}
+
+// What must stay the same from page to page of a curve.
+std::string CurveKey(const v1::ListMeasurementsRequest& request) {
+  return fmt::format("{}\n{}\n{}", request.parent(), request.metric(), request.max_points());
+}
+
+absl::StatusOr<CurveQuery> DecodeCurveQuery(const v1::ListMeasurementsRequest& request) {
+  constexpr std::int32_t kMostPerPage = 10000;
+  if (request.max_points() < 0) {
+    return FieldError("max_points",
+                      fmt::format("must not be negative, got {}", request.max_points()));
+  }
+  if (request.page_size() < 0) {
+    return FieldError("page_size",
+                      fmt::format("must not be negative, got {}", request.page_size()));
+  }
+  CurveQuery query{.metric = request.metric(),
+                   .max_points = static_cast<std::size_t>(request.max_points()),
+                   .limit = static_cast<std::size_t>(std::min(request.page_size(), kMostPerPage))};
+  if (request.page_token().empty()) return query;
+  VERNIER_ASSIGN_OR_RETURN(const wire::PageToken token,
+                           wire::DecodePageToken(request.page_token(), CurveKey(request)));
+  query.offset = static_cast<std::size_t>(std::max<std::int64_t>(0, token.offset));
+  return query;
 }
 
 absl::StatusOr<FailureClass> DecodeFailure(v1::FailureClass failure) {
@@ -101,9 +129,16 @@ grpc::Status StudyServiceImpl::ListMeasurements(grpc::ServerContext*,
                                                 v1::ListMeasurementsResponse* response) {
   return Reply("ListMeasurements", {}, [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("parent", request->parent()));
-    VERNIER_ASSIGN_OR_RETURN(const auto measurements, parts_.studies.ListMeasurements(named.id));
-    for (const Measurement& measurement : measurements) {
+    VERNIER_ASSIGN_OR_RETURN(const CurveQuery query, DecodeCurveQuery(*request));
+    VERNIER_ASSIGN_OR_RETURN(const CurvePart part, parts_.studies.ReadCurve(named.id, query));
+    for (const Measurement& measurement : part.measurements) {
       wire::EncodeMeasurement(measurement, response->add_measurements());
+    }
+    response->set_total_size(static_cast<std::int64_t>(part.total));
+    const std::size_t end = query.offset + part.measurements.size();
+    if (!part.measurements.empty() && end < part.chosen) {
+      response->set_next_page_token(wire::EncodePageToken(
+          {.last = 0, .offset = static_cast<std::int64_t>(end)}, CurveKey(*request)));
     }
     return absl::OkStatus();
   });
@@ -198,6 +233,34 @@ grpc::Status StudyServiceImpl::HeartbeatTrial(grpc::ServerContext*,
   });
 }
 
+absl::StatusOr<Studies::Reported> StudyServiceImpl::Report(
+    const TrialId& id,
+    const std::vector<Measurement>& measurements,
+    const v1::ReportMeasurementRequest& request,
+    const Caller& caller) const {
+  if (!request.attempt_token().empty()) {
+    VERNIER_ASSIGN_OR_RETURN(const AttemptId attempt, CheckToken(id, request.attempt_token()));
+    return parts_.studies.ReportFrom(attempt, measurements, caller);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const auto definition, parts_.studies.GetDefinition(id.study));
+  if (definition->job.has_value() && request.client_id().empty()) {
+    return absl::PermissionDeniedError(fmt::format(
+        "attempt_token: is needed, since trial {} is run by the server; its programs have it "
+        "in $VERNIER_TOKEN",
+        id.number.value()));
+  }
+  return parts_.studies.Report(id, measurements, LeaseOf(request), caller);
+}
+
+absl::StatusOr<AttemptId> StudyServiceImpl::CheckToken(const TrialId& id,
+                                                       const std::string& token) const {
+  const std::optional<AttemptId> attempt =
+      parts_.tokens == nullptr ? std::nullopt : parts_.tokens->Verify(id, token);
+  if (attempt.has_value()) return *attempt;
+  return absl::PermissionDeniedError(
+      fmt::format("attempt_token: is not a token of trial {}", id.number.value()));
+}
+
 grpc::Status StudyServiceImpl::ReportMeasurement(grpc::ServerContext* context,
                                                  const v1::ReportMeasurementRequest* request,
                                                  v1::ReportMeasurementResponse* response) {
@@ -206,10 +269,10 @@ grpc::Status StudyServiceImpl::ReportMeasurement(grpc::ServerContext* context,
     VERNIER_ASSIGN_OR_RETURN(const auto measurements, DecodeMeasurements(request->measurements()));
     VERNIER_ASSIGN_OR_RETURN(
         const Studies::Reported reported,
-        parts_.studies.Report(named.id,
-                              measurements,
-                              LeaseOf(*request),
-                              CallerOf(*context, request->client_id(), request->request_id())));
+        Report(named.id,
+               measurements,
+               *request,
+               CallerOf(*context, request->client_id(), request->request_id())));
     EncodeTrial(named.study, named.id.study, reported.trial, response->mutable_trial());
     response->set_should_stop(reported.stop);
     return absl::OkStatus();

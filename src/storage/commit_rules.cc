@@ -64,6 +64,10 @@ absl::Status TrialNotFound(TrialId id) {
                     Reason::kTrialNotFound);
 }
 
+absl::Status MeasurementNotFound(StudyId study, EventSeq event) {
+  return NotFound("event {} of study {} is no measurement", event.value(), study.value());
+}
+
 absl::Status StudyExists(std::string_view name) {
   return WithReason(AlreadyExists("a study named '{}' exists", name), Reason::kStudyExists);
 }

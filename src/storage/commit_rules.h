@@ -22,6 +22,7 @@ absl::StatusOr<Study> NewStudy(const Event& created);
 absl::Status StudyNotFound(StudyId id);
 absl::Status StudyNotFound(std::string_view name);
 absl::Status TrialNotFound(TrialId id);
+absl::Status MeasurementNotFound(StudyId study, EventSeq event);
 absl::Status StudyExists(std::string_view name);
 
 }  // namespace vernier::storage

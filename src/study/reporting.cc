@@ -10,6 +10,8 @@
 namespace vernier::study {
 namespace {
 
+constexpr std::string_view kReportSource = "report";
+
 absl::Status CheckReportable(const Trial& trial) {
   switch (trial.state) {
     case TrialState::kPreparing:
@@ -69,6 +71,7 @@ absl::Status CheckSameReport(const TrialRow& row,
   if (IsFinished(row.trial.state)) return absl::OkStatus();
   for (const Measurement& measurement : measurements) {
     if (measurement.time == absl::UnixEpoch()) continue;  // The time was ours to fill in.
+    if (measurement.step < 0) continue;                   // So was the step.
     const Measurement whole = Completed(measurement, row.trial, measurement.time);
     if (!row.seen.contains(MeasurementKey(whole))) return RequestReused(caller);
   }
@@ -153,6 +156,28 @@ absl::Status CheckEnd(const Draft& draft,
   return CheckMove(title, driver, from, EndOf(row.trial, to));
 }
 
+// Programs of an attempt that ended, or that another took the place of, speak for nobody.
+absl::Status CheckAttempt(const Trial& trial, AttemptNumber attempt) {
+  const std::string title = TrialTitle(trial.number);
+  absl::Status refused;
+  if (trial.attempts.empty() || trial.attempts.back().number < attempt) {
+    refused = Aborted("{} has no attempt {}", title, attempt.value());
+  } else if (trial.attempts.back().number != attempt) {
+    refused = Aborted("attempt {} of {} is over: attempt {} took its place",
+                      attempt.value(),
+                      title,
+                      trial.attempts.back().number.value());
+  } else if (IsEnded(trial.attempts.back().state)) {
+    refused = Aborted("attempt {} of {} has ended", attempt.value(), title);
+  }
+  return refused.ok() ? refused : WithReason(refused, Reason::kLeaseLost);
+}
+
+absl::Duration TimeSinceStart(const Measurement& measurement, const Trial& trial) {
+  return std::max(absl::ZeroDuration(),
+                  measurement.time - trial.started.value_or(measurement.time));
+}
+
 Studies::Reported ReportedOf(Trial trial) {
   const bool stop = trial.state == TrialState::kStopping || IsFinished(trial.state);
   return {.trial = std::move(trial), .stop = stop};
@@ -184,6 +209,27 @@ absl::StatusOr<Studies::Reported> StudiesImpl::Report(TrialId id,
                                                       const std::vector<Measurement>& measurements,
                                                       const std::optional<LeaseToken>& lease,
                                                       const Caller& caller) {
+  VERNIER_ASSIGN_OR_RETURN(Trial trial, FinishChange(BeginReport(id, measurements, lease, caller)));
+  return ReportedOf(std::move(trial));
+}
+
+void StudiesImpl::Report(TrialId id,
+                         const std::vector<Measurement>& measurements,
+                         const std::optional<LeaseToken>& lease,
+                         const Caller& caller,
+                         OnReported reported) {
+  FinishChange(BeginReport(id, measurements, lease, caller),
+               [reported = std::move(reported)](absl::StatusOr<Trial> trial) {
+                 if (!trial.ok()) return reported(trial.status());
+                 reported(ReportedOf(*std::move(trial)));
+               });
+}
+
+absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReport(
+    TrialId id,
+    const std::vector<Measurement>& measurements,
+    const std::optional<LeaseToken>& lease,
+    const Caller& caller) {
   VERNIER_RETURN_IF_ERROR(CheckMeasurements(measurements));
   const auto report = [&](Draft& draft, Transient& transient) -> absl::Status {
     const TrialRow& row = draft.row(id.number);
@@ -202,7 +248,32 @@ absl::StatusOr<Studies::Reported> StudiesImpl::Report(TrialId id,
     }
     return absl::OkStatus();
   };
-  VERNIER_ASSIGN_OR_RETURN(Trial trial, ChangeTrial(id, caller, report));
+  return BeginTrialChange(id, caller, report);
+}
+
+absl::StatusOr<Studies::Reported> StudiesImpl::ReportFrom(AttemptId id,
+                                                          std::vector<Measurement> measurements,
+                                                          const Caller& caller) {
+  VERNIER_RETURN_IF_ERROR(CheckMeasurements(measurements));
+  for (Measurement& measurement : measurements) measurement.source = kReportSource;
+  const auto report = [&](Draft& draft, Transient& transient) -> absl::Status {
+    const TrialNumber number = id.trial.number;
+    const TrialRow& row = draft.row(number);
+    VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                             FindRequest(draft.fold(), caller, Verb::kReport, number));
+    if (repeated != nullptr) return CheckSameReport(row, measurements, caller);
+    if (!IsFinished(row.trial.state)) VERNIER_RETURN_IF_ERROR(CheckAttempt(row.trial, id.number));
+    VERNIER_RETURN_IF_ERROR(CheckReportable(row.trial));
+    for (const Measurement& measurement : measurements) {
+      Measurement whole = Completed(measurement, row.trial, draft.now());
+      if (whole.step < 0) whole.step = row.trial.last.has_value() ? row.trial.last->step + 1 : 1;
+      if (whole.elapsed == absl::ZeroDuration()) whole.elapsed = TimeSinceStart(whole, row.trial);
+      if (row.seen.contains(MeasurementKey(whole))) continue;
+      AddMeasurement(draft, transient, number, std::move(whole));
+    }
+    return absl::OkStatus();
+  };
+  VERNIER_ASSIGN_OR_RETURN(Trial trial, ChangeTrial(id.trial, caller, report));
   return ReportedOf(std::move(trial));
 }
 
@@ -254,8 +325,7 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
     VERNIER_RETURN_IF_ERROR(CheckFinalMetrics(draft.study().spec, last.metrics));
     ReviveLease(draft, id.number);
     const Trial& trial = draft.trial(id.number);
-    const Measurement measured =
-        last.metrics.empty() ? FinalMeasurement(draft, id.number) : last;
+    const Measurement measured = last.metrics.empty() ? FinalMeasurement(draft, id.number) : last;
     const std::string missing = MissingObjectives(draft.study().spec.objectives, measured.metrics);
     if (missing.empty()) {
       AddCompletion(draft, id.number, measured);

@@ -50,8 +50,21 @@ bool Refines(Verb known, Verb seen) {
 
 }  // namespace
 
+bool RequestBook::NoteReport(const Event& event) {
+  const Fingerprint request = FingerprintOf(event.request_id);
+  if (reports_.contains(request)) return true;  // Whatever else a report does is about its trial.
+  if (!std::holds_alternative<MeasurementReported>(event.payload)) return false;
+  if (records_.contains(event.request_id)) return false;
+  const TrialNumber trial = EventTrial(event.payload);
+  reports_.emplace(request, trial);
+  RequestRecord& record = reported_[trial];
+  record.verb = Verb::kReport;
+  record.trials = {trial};
+  return true;
+}
+
 void RequestBook::Note(const Event& event) {
-  if (event.request_id.empty()) return;
+  if (event.request_id.empty() || NoteReport(event)) return;
   RequestRecord& record = records_[event.request_id];
   const Verb seen = std::visit(VerbOf{}, event.payload);
   if (seen != Verb::kNone && Refines(record.verb, seen)) record.verb = seen;
@@ -71,7 +84,9 @@ void RequestBook::Note(const Event& event) {
 const RequestRecord* RequestBook::Find(std::string_view request_id) const {
   if (request_id.empty()) return nullptr;
   const auto at = records_.find(std::string(request_id));
-  return at == records_.end() ? nullptr : &at->second;
+  if (at != records_.end()) return &at->second;
+  const auto report = reports_.find(FingerprintOf(request_id));
+  return report == reports_.end() ? nullptr : &reported_.at(report->second);
 }
 
 }  // namespace vernier::study

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/study/fingerprint.h"
 #include "vernier/core/event.h"
 
 namespace vernier::study {
@@ -42,10 +44,16 @@ struct RequestRecord {
 class RequestBook {
  public:
   void Note(const Event& event);
+  // Null: it was not used. Valid until the next Note.
   const RequestRecord* Find(std::string_view request_id) const;
 
  private:
+  // Reports are many, and all that is to be known of one is its trial.
+  bool NoteReport(const Event& event);
+
   absl::flat_hash_map<std::string, RequestRecord> records_;
+  absl::flat_hash_map<Fingerprint, TrialNumber> reports_;
+  std::map<TrialNumber, RequestRecord> reported_;  // What Find says of the reports on a trial.
 };
 
 }  // namespace vernier::study

@@ -53,6 +53,7 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Trial> GetTrial(TrialId id) const override;
   absl::StatusOr<std::vector<Trial>> ListTrials(StudyId id) const override;
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId id) const override;
+  absl::StatusOr<CurvePart> ReadCurve(TrialId id, const CurveQuery& query) const override;
   absl::StatusOr<Trial> AddTrial(StudyId id,
                                  const TrialAddition& addition,
                                  const Caller& caller) override;
@@ -85,6 +86,14 @@ class StudiesImpl final : public Studies {
                                   const std::vector<Measurement>& measurements,
                                   const std::optional<LeaseToken>& lease,
                                   const Caller& caller) override;
+  void Report(TrialId id,
+              const std::vector<Measurement>& measurements,
+              const std::optional<LeaseToken>& lease,
+              const Caller& caller,
+              OnReported reported) override;
+  absl::StatusOr<Reported> ReportFrom(AttemptId id,
+                                      std::vector<Measurement> measurements,
+                                      const Caller& caller) override;
   absl::StatusOr<Reported> Judge(TrialId id, const Caller& caller) override;
   absl::StatusOr<Trial> Complete(TrialId id,
                                  const Measurement& last,
@@ -163,6 +172,10 @@ class StudiesImpl final : public Studies {
                      TrialAddition addition,
                      const Caller& caller,
                      std::function<void(absl::StatusOr<TrialChange>)> begun);
+  absl::StatusOr<TrialChange> BeginReport(TrialId id,
+                                          const std::vector<Measurement>& measurements,
+                                          const std::optional<LeaseToken>& lease,
+                                          const Caller& caller);
   absl::StatusOr<TrialChange> BeginCompletion(TrialId id,
                                               const Measurement& last,
                                               const std::optional<LeaseToken>& lease,

@@ -13,13 +13,16 @@
 #include "src/study/state_machine.h"
 
 namespace vernier::study {
-std::string MeasurementKey(const Measurement& measurement) {
-  std::string key = fmt::format(
-      "{}|{}|{}", measurement.step, absl::ToUnixNanos(measurement.time), measurement.source);
+Fingerprint MeasurementKey(const Measurement& measurement) {
+  Fingerprinter key;
+  key.Add(static_cast<std::uint64_t>(measurement.step));
+  key.Add(static_cast<std::uint64_t>(absl::ToUnixNanos(measurement.time)));
+  key.Add(measurement.source);
   for (const auto& [name, value] : measurement.metrics) {
-    key += fmt::format("|{}={:x}", name, std::bit_cast<std::uint64_t>(value));
+    key.Add(name);
+    key.Add(std::bit_cast<std::uint64_t>(value));
   }
-  return key;
+  return key.Get();
 }
 
 StudyFold::StudyFold(Study header,

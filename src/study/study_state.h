@@ -16,7 +16,9 @@
 #include "src/core/optimal_trials.h"
 #include "src/core/outcome_constraint.h"
 #include "src/study/curve_book.h"
+#include "src/study/curve_index.h"
 #include "src/study/final_values.h"
+#include "src/study/fingerprint.h"
 #include "src/study/request_book.h"
 #include "vernier/core/event.h"
 #include "vernier/core/study.h"
@@ -39,13 +41,14 @@ struct TrialRow {
   // Failed for a cause that was fixed before anything ever completed: that says nothing of its point.
   bool is_forgotten = false;
   // Measurements reported so far, by MeasurementKey; emptied when the trial ends.
-  absl::flat_hash_set<std::string> seen;
+  absl::flat_hash_set<Fingerprint> seen;
+  CurveIndex curve;
   // What of the objectives' curves their final values are made of; emptied when the trial ends.
   FinalValues finals;
 };
 
-// Equal for equal (step, time, metrics, source), bit for bit.
-std::string MeasurementKey(const Measurement& measurement);
+// Tells measurements apart by (step, time, metrics, source), bit for bit.
+Fingerprint MeasurementKey(const Measurement& measurement);
 
 // How many failures of a kind, with no success, tell that a job cannot succeed.
 inline constexpr std::size_t kTellingTrials = 3;

@@ -224,6 +224,7 @@ absl::Status StudyFold::On(const Event& event, const MeasurementReported& report
   Trial& trial = row->trial;
   ++trial.measurements;
   row->seen.insert(MeasurementKey(measurement));
+  row->curve.Add(event.seq, measurement.metrics);
   if (!trial.last.has_value()) trial.last.emplace();
   std::map<std::string, double> metrics = std::move(trial.last->metrics);
   for (const auto& [name, value] : measurement.metrics) metrics[name] = value;

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "absl/synchronization/notification.h"
+#include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/study/studies_impl.h"
 
@@ -10,6 +12,8 @@ namespace vernier::study {
 namespace {
 
 constexpr std::string_view kUserOrigin = "user";
+// Of a picture of a curve: its ends, and two extremes.
+constexpr std::size_t kLeastPoints = 4;
 
 absl::Status CheckAddition(const StudyFold& fold, const TrialAddition& addition, absl::Time now) {
   const Study& study = fold.header();
@@ -177,6 +181,34 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::ListTrials(StudyId id) const {
 absl::StatusOr<std::vector<Measurement>> StudiesImpl::ListMeasurements(TrialId id) const {
   VERNIER_RETURN_IF_ERROR(GetTrial(id).status());
   return storage_.ListMeasurements(id);
+}
+
+absl::StatusOr<CurvePart> StudiesImpl::ReadCurve(TrialId id, const CurveQuery& query) const {
+  if (query.max_points != 0 && query.max_points < kLeastPoints) {
+    return FieldError(
+        "max_points",
+        fmt::format("must be 0, or {} or more, got {}", kLeastPoints, query.max_points));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
+  std::vector<EventSeq> events;
+  CurvePart part;
+  const auto look = [&](const StudyFold& fold, const Transient&) -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(CheckTrial(fold, id.number));
+    const CurveIndex& curve = fold.Find(id.number)->curve;
+    part.total = curve.Count(query.metric);
+    events =
+        curve.Choose(query.metric, FirstObjective(fold.header().spec).metric, query.max_points);
+    return absl::OkStatus();
+  };
+  VERNIER_RETURN_IF_ERROR(live->Read(look, id.number));
+  part.chosen = events.size();
+  const std::size_t begin = std::min(query.offset, events.size());
+  const std::size_t rest = events.size() - begin;
+  const std::size_t count = query.limit == 0 ? rest : std::min(query.limit, rest);
+  VERNIER_ASSIGN_OR_RETURN(
+      part.measurements,
+      storage_.ReadMeasurements(id.study, std::span(events).subspan(begin, count)));
+  return part;
 }
 
 absl::StatusOr<Trial> StudiesImpl::AddTrial(StudyId id,

@@ -162,6 +162,33 @@ TEST_P(StorageContract, WhichStudyARequestDeletedIsKept) {
   EXPECT_EQ(storage().FindDeletion("r1").value(), "a");
 }
 
+TEST_P(StorageContract, MeasurementsAreReadByTheirEvents) {
+  Study study = Apply(TrialCommit(Create("a")));
+  const Trial trial = storage().GetTrial({study.id, TrialNumber(1)}).value();
+  for (const std::int64_t step : {5, 3, 9}) study = Apply(MeasurementCommit(study, trial, step));
+  ASSERT_OK_AND_ASSIGN(const auto events, storage().ReadEvents(study.id, EventSeq(0), kAll));
+  std::vector<EventSeq> reports;
+  for (const Event& event : events) {
+    if (std::holds_alternative<MeasurementReported>(event.payload)) reports.push_back(event.seq);
+  }
+  ASSERT_FALSE(reports.empty());
+  std::vector<Measurement> expected;
+  std::vector<EventSeq> backwards(reports.rbegin(), reports.rend());
+  for (const EventSeq seq : backwards) {
+    const Event& event = events[static_cast<std::size_t>(seq.value() - 1)];
+    expected.push_back(std::get<MeasurementReported>(event.payload).measurement);
+  }
+  EXPECT_EQ(storage().ReadMeasurements(study.id, backwards).value(), expected);
+  EXPECT_THAT(storage().ReadMeasurements(study.id, {}).value(), IsEmpty());
+  for (const EventSeq seq : {EventSeq(0), EventSeq(1), EventSeq(999)}) {
+    const std::vector<EventSeq> wrong = {reports.front(), seq};
+    EXPECT_THAT(storage().ReadMeasurements(study.id, wrong),
+                StatusIs(absl::StatusCode::kNotFound, HasSubstr("no measurement")));
+  }
+  EXPECT_THAT(storage().ReadMeasurements(StudyId(99), reports),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
 TEST_P(StorageContract, WhatIsNotThereIsNotFound) {
   const Study study = Create("a");
   const absl::Status no_study = storage().GetStudy(StudyId(99)).status();

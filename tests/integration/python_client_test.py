@@ -22,6 +22,18 @@ for argument; do
 done
 awk -v x="$x" 'BEGIN { printf "score=%.6f\\n", 1 - (x - 0.5) * (x - 0.5) }'
 """
+# Reports by the generated stubs alone, as docs/guides/training_jobs.md shows it.
+REPORTER = """\
+import os, sys, grpc
+sys.path.insert(0, sys.argv[1])
+from vernier.v1 import study_service_pb2 as pb, study_service_pb2_grpc as rpc
+stub = rpc.StudyServiceStub(grpc.insecure_channel(os.environ["VERNIER_ADDRESS"]))
+for epoch in range(1, 6):
+    request = pb.ReportMeasurementRequest(name=os.environ["VERNIER_TRIAL_NAME"], attempt_token=os.environ["VERNIER_TOKEN"])
+    request.measurements.add(step=epoch, metrics={"score": epoch / 10})
+    stop = stub.ReportMeasurement(request, wait_for_ready=True, timeout=30).should_stop
+    assert not stop
+"""
 TRIALS = 6
 
 
@@ -65,6 +77,21 @@ def make_study(pb, study_pb, trainer):
     spec.job.command.extend(["/bin/sh", str(trainer)])
     spec.job.replicas["chief"].cpus = 0.5
     return pb.CreateStudyRequest(study_id="from-python", study=study_pb.Study(spec=spec), request_id="create-1")
+
+
+def report_from_a_job(stub, pb, study_pb, folder, generated):
+    """The steps and values that a trial's program reported by its stubs."""
+    reporter = folder / "reporter.py"
+    reporter.write_text(REPORTER)
+    spec = study_pb.StudySpec(
+        objectives=[study_pb.Objective(metric="score", goal=study_pb.MAXIMIZE)],
+        parameters=[study_pb.Parameter(name="x", float=study_pb.FloatDomain(lower=0, upper=1))],
+        algorithm=study_pb.Choice(name="random"), parallel=1, budget=study_pb.Budget(trials=1))
+    spec.job.command.extend([sys.executable, str(reporter), str(generated)])
+    stub.CreateStudy(pb.CreateStudyRequest(study_id="reporting", study=study_pb.Study(spec=spec)), timeout=10)
+    follow(stub, pb, "studies/reporting")
+    listed = stub.ListMeasurements(pb.ListMeasurementsRequest(parent="studies/reporting/trials/1"), timeout=10)
+    return [(m.step, m.metrics["score"], m.source) for m in listed.measurements]
 
 
 def follow(stub, pb, name):
@@ -116,6 +143,8 @@ def main():
             replay = stub.ReplayStudy(pb.ReplayStudyRequest(name=study.name), timeout=10)
             check(problems, replay.verified == TRIALS and not replay.problems, f"replay: {replay}")
             best = trials[0]
+            reported = report_from_a_job(stub, pb, study_pb2, folder, generated)
+            check(problems, reported == [(n, n / 10, "report") for n in range(1, 6)], f"reported were {reported}")
     if problems:
         sys.exit("\n".join(problems))
     print(f"best is trial {best.number}: x={best.parameters['x'].number:.4f} score={best.final_metrics['score']:.6f}")

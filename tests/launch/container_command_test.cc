@@ -128,6 +128,18 @@ TEST(ContainerProgram, RunsAsTheServersUserUnderDocker) {
   EXPECT_THAT(docker.env, IsEmpty()) << "the client's own environment is nobody's business";
 }
 
+TEST(ContainerProgram, KeepsTheTokenOffTheCommandLine) {
+  ReplicaProgram program = Program();
+  program.env["VERNIER_TOKEN"] = "1-secret";
+  const SupervisedProgram podman = Supervised(Podman(), program);
+  EXPECT_THAT(Values(podman.argv, "--env"), Contains("VERNIER_TOKEN"));
+  EXPECT_THAT(podman.argv, Not(Contains(::testing::HasSubstr("secret"))));
+  EXPECT_THAT(podman.env, ElementsAre(Pair("VERNIER_TOKEN", "1-secret")));
+  const SupervisedProgram apptainer = Supervised(Apptainer(), program);
+  EXPECT_THAT(apptainer.argv, Not(Contains(::testing::HasSubstr("secret"))));
+  EXPECT_THAT(apptainer.env, Contains(Pair("APPTAINERENV_VERNIER_TOKEN", "1-secret")));
+}
+
 TEST(ContainerProgram, PutsACommandInPlaceOfTheEntryPoint) {
   ReplicaProgram program = Program();
   program.argv = {"python3", "-m", "trainer.task", "--lr=0.1"};

@@ -1,4 +1,5 @@
 // Clients that run trials themselves.
+#include <algorithm>
 #include <atomic>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 namespace vernier::service {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::StatusIs;
 
 class WorkersTest : public ServerTest {};
@@ -80,6 +82,86 @@ TEST_F(WorkersTest, ReportAndComplete) {
   EXPECT_EQ(measurements.measurements(0).source(), "client");
   const absl::Status again = Refusal(&Stub::CompleteTrial, About<v1::CompleteTrialRequest>(trial));
   EXPECT_EQ(GetReason(again), Reason::kTrialFinished) << again;
+}
+
+TEST_F(WorkersTest, ReadLongCurvesByPagesOrAsAPicture) {
+  CreateStudy("s");
+  const v1::Trial trial = Suggest("w");
+  auto report = About<v1::ReportMeasurementRequest>(trial);
+  constexpr int kPoints = 1000;
+  for (int step = 1; step <= kPoints; ++step) {
+    auto& measurement = *report.add_measurements();
+    measurement.set_step(step);
+    measurement.mutable_time()->set_seconds(step);
+    (*measurement.mutable_metrics())["accuracy"] = step == 321 ? 9 : 1.0 / step;
+    if (step % 2 == 0) (*measurement.mutable_metrics())["loss"] = step;
+  }
+  Call(&Stub::ReportMeasurement, report);
+  v1::ListMeasurementsRequest list;
+  list.set_parent(trial.name());
+  EXPECT_EQ(Call(&Stub::ListMeasurements, list).measurements_size(), kPoints);
+
+  list.set_page_size(300);
+  std::vector<std::int64_t> steps;
+  do {
+    const auto page = Call(&Stub::ListMeasurements, list);
+    EXPECT_LE(page.measurements_size(), 300);
+    EXPECT_EQ(page.total_size(), kPoints);
+    for (const auto& measurement : page.measurements()) steps.push_back(measurement.step());
+    list.set_page_token(page.next_page_token());
+  } while (!list.page_token().empty());
+  ASSERT_EQ(steps.size(), kPoints);
+  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end()));
+
+  list.set_page_size(0);
+  list.set_max_points(20);
+  list.set_metric("accuracy");
+  const auto picture = Call(&Stub::ListMeasurements, list);
+  EXPECT_LE(picture.measurements_size(), 20);
+  EXPECT_EQ(picture.total_size(), kPoints);
+  EXPECT_EQ(picture.measurements(0).step(), 1);
+  EXPECT_EQ(picture.measurements().rbegin()->step(), kPoints);
+  EXPECT_EQ(
+      std::ranges::count_if(picture.measurements(), [](const auto& m) { return m.step() == 321; }),
+      1);
+
+  list.set_metric("loss");
+  EXPECT_EQ(Call(&Stub::ListMeasurements, list).total_size(), kPoints / 2);
+  list.set_metric("nothing");
+  EXPECT_EQ(Call(&Stub::ListMeasurements, list).total_size(), 0);
+}
+
+TEST_F(WorkersTest, CurvesAreRefusedOutOfBounds) {
+  CreateStudy("s");
+  v1::ListMeasurementsRequest list;
+  list.set_parent(Suggest("w").name());
+  for (const int points : {-1, 1, 3}) {
+    list.set_max_points(points);
+    EXPECT_EQ(GetField(Refusal(&Stub::ListMeasurements, list)), "max_points") << points;
+  }
+  list.set_max_points(0);
+  list.set_page_size(-1);
+  EXPECT_EQ(GetField(Refusal(&Stub::ListMeasurements, list)), "page_size");
+  list.set_page_size(1);
+  list.set_page_token("rubbish");
+  EXPECT_EQ(GetField(Refusal(&Stub::ListMeasurements, list)), "page_token");
+}
+
+TEST_F(WorkersTest, NobodyReportsOnAJobsTrialWithoutItsToken) {
+  auto creation = Creation("s");
+  creation.mutable_study()->mutable_spec()->mutable_job()->add_command("true");
+  Call(&Stub::CreateStudy, creation);
+  v1::CreateTrialRequest add;
+  add.set_parent("studies/s");
+  (*add.mutable_trial()->mutable_parameters())["x"].set_number(0.5);
+  v1::ReportMeasurementRequest report;
+  report.set_name(Call(&Stub::CreateTrial, add).name());
+  (*report.add_measurements()->mutable_metrics())["accuracy"] = 0.25;
+  const absl::Status anybody = Refusal(&Stub::ReportMeasurement, report);
+  EXPECT_THAT(anybody, StatusIs(absl::StatusCode::kPermissionDenied, HasSubstr("VERNIER_TOKEN")));
+  report.set_attempt_token("1-abc");
+  EXPECT_THAT(Refusal(&Stub::ReportMeasurement, report),
+              StatusIs(absl::StatusCode::kPermissionDenied, HasSubstr("not a token of trial 1")));
 }
 
 TEST_F(WorkersTest, SeeWhichTrialsAreOptimalAndHowFarConstraintsAreKept) {

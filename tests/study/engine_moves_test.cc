@@ -239,6 +239,79 @@ TEST_F(EngineMovesTest, MovingToCompletedNeedsTheObjective) {
   EXPECT_EQ(failed->failure, FailureClass::kNoMetric);
 }
 
+TEST_F(EngineMovesTest, ProgramsOfTheRunningAttemptReport) {
+  const TrialNumber trial = RunOne();
+  const AttemptId attempt{{study_.id, trial}, AttemptNumber(1)};
+  clock_.Advance(absl::Seconds(5));
+  Measurement bare{.step = 3, .metrics = {{"accuracy", 0.5}}, .source = "client"};
+  const auto reported = studies_->ReportFrom(attempt, {bare}, As("report", "r1"));
+  ASSERT_THAT(reported.status(), IsOk());
+  EXPECT_FALSE(reported->stop);
+  // Repeated under its name, it is stored once; also after a restart.
+  Restart();
+  ASSERT_THAT(studies_->ReportFrom(attempt, {bare}, As("report", "r1")).status(), IsOk());
+  bare.step = -1;
+  ASSERT_THAT(studies_->ReportFrom(attempt, {bare}, As("report", "r2")).status(), IsOk());
+  ASSERT_THAT(studies_->ReportFrom(attempt, {bare}, As("report", "r2")).status(), IsOk());
+  const auto measurements = studies_->ListMeasurements(attempt.trial);
+  ASSERT_EQ(measurements->size(), 2);
+  EXPECT_EQ(measurements->front().source, "report");
+  EXPECT_EQ(measurements->front().elapsed, absl::Seconds(5));
+  EXPECT_EQ(measurements->back().step, 4);
+}
+
+TEST_F(EngineMovesTest, AReportKeepsTheTimeAtWhichItWasMade) {
+  const TrialNumber trial = RunOne();
+  const AttemptId attempt{{study_.id, trial}, AttemptNumber(1)};
+  const absl::Time made = clock_.Now() + absl::Seconds(2);
+  clock_.Advance(absl::Seconds(60));
+  const Measurement late{.step = 1, .time = made, .metrics = {{"accuracy", 0.5}}};
+  // Delivered twice without a name for the request: told apart by what it says.
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_THAT(studies_->ReportFrom(attempt, {late}, As("report")).status(), IsOk());
+  }
+  const auto measurements = studies_->ListMeasurements(attempt.trial);
+  ASSERT_EQ(measurements->size(), 1);
+  EXPECT_EQ(measurements->front().time, made);
+  EXPECT_EQ(measurements->front().elapsed, absl::Seconds(2));
+}
+
+TEST_F(EngineMovesTest, ProgramsOfAnEarlierAttemptAreFenced) {
+  const TrialNumber trial = RunOne();
+  const auto report = [&](std::int64_t attempt) {
+    return studies_
+        ->ReportFrom({{study_.id, trial}, AttemptNumber(attempt)}, {Measured(1, 0.5)}, As("report"))
+        .status();
+  };
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kFailed), IsOk());
+  EXPECT_THAT(report(1), StatusIs(absl::StatusCode::kAborted, HasSubstr("attempt 1")));
+  ASSERT_THAT(Move(trial, TrialState::kQueued), IsOk());
+  EXPECT_THAT(report(1), StatusIs(absl::StatusCode::kAborted));
+  ASSERT_THAT(Place(trial), IsOk());
+  EXPECT_THAT(report(1),
+              StatusIs(absl::StatusCode::kAborted, HasSubstr("attempt 2 took its place")));
+  EXPECT_EQ(GetReason(report(1)), Reason::kLeaseLost);
+  EXPECT_EQ(Get(study_.id, trial).measurements, 0);
+  EXPECT_THAT(report(3), StatusIs(absl::StatusCode::kAborted));
+  EXPECT_THAT(report(2), IsOk());
+  ASSERT_THAT(MoveAttempt(trial, 2, AttemptState::kRunning), IsOk());
+  ASSERT_THAT(Move(trial, TrialState::kRunning), IsOk());
+  ASSERT_THAT(Finish(trial), IsOk());
+  EXPECT_EQ(GetReason(report(2)), Reason::kTrialFinished);
+  EXPECT_EQ(Get(study_.id, trial).measurements, 1);
+}
+
+TEST_F(EngineMovesTest, AStoppedTrialTellsItsProgramsAndTakesWhatTheyReport) {
+  const TrialNumber trial = RunOne();
+  ASSERT_THAT(studies_->StopTrial({study_.id, trial}, "enough", As("ann")), IsOk());
+  const auto reported = studies_->ReportFrom(
+      {{study_.id, trial}, AttemptNumber(1)}, {Measured(1, 0.5)}, As("report"));
+  ASSERT_THAT(reported.status(), IsOk());
+  EXPECT_TRUE(reported->stop);
+  EXPECT_EQ(reported->trial.stop->explanation, "enough");
+  EXPECT_EQ(reported->trial.measurements, 1);
+}
+
 TEST_F(EngineMovesTest, OnceEndedATrialNeverChanges) {
   const TrialNumber trial = RunOne();
   ASSERT_THAT(Finish(trial), IsOk());

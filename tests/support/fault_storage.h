@@ -100,6 +100,10 @@ class FaultStorage final : public Storage {
                                                 std::size_t limit) const override {
     return storage_.ReadEvents(study, after, limit);
   }
+  absl::StatusOr<std::vector<Measurement>> ReadMeasurements(
+      StudyId study, std::span<const EventSeq> events) const override {
+    return storage_.ReadMeasurements(study, events);
+  }
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const override {
     return storage_.ListMeasurements(trial);
   }

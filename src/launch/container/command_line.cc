@@ -13,6 +13,8 @@
 namespace vernier::launch {
 namespace {
 
+// Everybody on the host can read a command line, so the engine takes this one from its own environment.
+constexpr char kToken[] = "VERNIER_TOKEN";
 constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
 // src/launch/supervisor/container.cc reads it.
 constexpr char kInspectFormat[] = "{{.State.OOMKilled}}|{{.State.StartedAt}}";
@@ -132,7 +134,7 @@ std::vector<std::string> RunWords(const ContainerEngine& engine,
   std::map<std::string, std::string> variables = VariablesOf(program, site);
   if (!site.gpus.empty()) variables[kVisibleDevices] = Renumbered(site.gpus);
   for (const auto& [name, value] : variables) {
-    Append(words, {"--env", fmt::format("{}={}", name, value)});
+    Append(words, {"--env", name == kToken ? name : fmt::format("{}={}", name, value)});
   }
   Append(words, engine.arguments);
   std::size_t first = 0;
@@ -205,8 +207,11 @@ SupervisedProgram ContainerProgram(const ContainerEngine& engine,
     result.control_groups = std::move(control_groups);
     return result;
   }
-  return {.argv = RunWords(engine, program, site),
-          .container = StepsOf(engine, ContainerName(site.folder))};
+  SupervisedProgram result = {.argv = RunWords(engine, program, site),
+                              .container = StepsOf(engine, ContainerName(site.folder))};
+  const auto token = program.env.find(kToken);
+  if (token != program.env.end()) result.env.emplace_back(token->first, token->second);
+  return result;
 }
 
 std::string ImageFile(const ContainerEngine& engine, const std::string& image) {

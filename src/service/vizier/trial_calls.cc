@@ -199,6 +199,11 @@ grpc::Status VizierServiceImpl::AddTrialMeasurement(
     VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial("trial_name", request->trial_name()));
     // To report on a trial that has ended in vain is no error to a Vizier client, and changes nothing.
     if (IsVain(found.trial)) return EncodeTrial(found.study, found.trial, response);
+    if (found.study.codec->spec().job.has_value() && !found.trial.lease) {
+      return absl::PermissionDeniedError(
+          fmt::format("trial {} is run by the server: only its own programs report on it",
+                      found.trial.number.value()));
+    }
     Measurement measurement = DecodeMeasurement(request->measurement());
     measurement.time = parts_.clock.Now();
     VERNIER_ASSIGN_OR_RETURN(

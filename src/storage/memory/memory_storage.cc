@@ -144,6 +144,25 @@ class MemoryStorage final : public Storage {
                               begin + static_cast<std::ptrdiff_t>(std::min(limit, size - first)));
   }
 
+  absl::StatusOr<std::vector<Measurement>> ReadMeasurements(
+      StudyId study, std::span<const EventSeq> events) const override {
+    const absl::MutexLock lock(&mu_);
+    VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(study));
+    std::vector<Measurement> measurements;
+    measurements.reserve(events.size());
+    for (const EventSeq seq : events) {
+      const bool is_there =
+          seq.value() >= 1 && seq.value() <= static_cast<std::int64_t>(record->events.size());
+      const auto* const reported =
+          is_there ? std::get_if<MeasurementReported>(
+                         &record->events[static_cast<std::size_t>(seq.value() - 1)].payload)
+                   : nullptr;
+      if (reported == nullptr) return storage::MeasurementNotFound(study, seq);
+      measurements.push_back(reported->measurement);
+    }
+    return measurements;
+  }
+
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const override {
     const absl::MutexLock lock(&mu_);
     VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(trial.study));

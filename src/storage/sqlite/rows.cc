@@ -376,6 +376,26 @@ absl::StatusOr<std::vector<Event>> SelectEvents(Connection& connection,
   return ReadAll<Event>(select, &ReadEvent);
 }
 
+absl::StatusOr<std::vector<Measurement>> ReadMeasurements(Connection& connection,
+                                                          StudyId study,
+                                                          std::span<const EventSeq> events) {
+  VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, study).status());
+  std::vector<Measurement> measurements;
+  measurements.reserve(events.size());
+  for (const EventSeq seq : events) {
+    Statement select(connection,
+                     "SELECT payload FROM events WHERE study = ? AND seq = ? AND kind = "
+                     "'measurement_reported'",
+                     study.value(),
+                     seq.value());
+    VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
+    if (!found) return storage::MeasurementNotFound(study, seq);
+    VERNIER_ASSIGN_OR_RETURN(Measurement measurement, ReadMeasurement(select));
+    measurements.push_back(std::move(measurement));
+  }
+  return measurements;
+}
+
 absl::StatusOr<std::vector<Measurement>> SelectMeasurements(Connection& connection, TrialId trial) {
   VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, trial.study).status());
   Statement select(connection,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,10 @@ absl::StatusOr<std::vector<Event>> SelectEvents(Connection& connection,
                                                 StudyId study,
                                                 EventSeq after,
                                                 std::size_t limit);
+// NotFound: no such study, or an event that is no measurement.
+absl::StatusOr<std::vector<Measurement>> ReadMeasurements(Connection& connection,
+                                                          StudyId study,
+                                                          std::span<const EventSeq> events);
 absl::StatusOr<std::vector<Measurement>> SelectMeasurements(Connection& connection, TrialId trial);
 
 }  // namespace vernier::sqlite

@@ -78,6 +78,10 @@ class Store final : public SqliteStorage {
                                                 std::size_t limit) const override {
     return readers_.Run([&](Connection& c) { return SelectEvents(c, study, after, limit); });
   }
+  absl::StatusOr<std::vector<Measurement>> ReadMeasurements(
+      StudyId study, std::span<const EventSeq> events) const override {
+    return readers_.Run([&](Connection& c) { return sqlite::ReadMeasurements(c, study, events); });
+  }
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const override {
     return readers_.Run([&](Connection& c) { return SelectMeasurements(c, trial); });
   }

@@ -19,12 +19,6 @@ namespace {
 constexpr std::int64_t kPeriodMicros =
     100'000;  // Over which CPU time is shared out; the kernel's own default.
 constexpr std::int64_t kLeastQuotaMicros = 1'000;  // The kernel takes no less.
-// The weight of a CPU, which is the kernel's own default, and the bounds of weights.
-constexpr std::int64_t kCpuWeight = 100;
-constexpr std::int64_t kMostCpuWeight = 10'000;
-constexpr std::int64_t kSharesOfCpu = 1'024;
-constexpr std::int64_t kLeastShares = 2;
-constexpr std::int64_t kMostShares = 262'144;
 // The kernel needs a moment to see that the last process is gone.
 constexpr int kRemoveRounds = 20;
 constexpr int kRemovePauseMs = 5;
@@ -62,23 +56,11 @@ bool LimitCpus(const std::string& folder, std::int64_t millis) {
          SetIfThere(folder, "cpu.cfs_quota_us", quota);
 }
 
-// What is asked for comes before what is not. Best effort: without it, the kernel shares evenly.
-void WeighCpus(const std::string& folder, const Share& share) {
-  const std::int64_t weight =
-      std::clamp<std::int64_t>(share.cpu_millis * kCpuWeight / 1000, 1, kMostCpuWeight);
-  SetIfThere(folder, "cpu.weight", std::to_string(weight));
-  SetIfThere(folder, "cpu.shares", std::to_string(CpuShares(share)));
-}
-
 std::string Problem(const char* what, const std::string& folder) {
   return std::string(what) + " '" + folder + "': " + std::strerror(errno);
 }
 
 }  // namespace
-
-std::int64_t CpuShares(const Share& share) {
-  return std::clamp(share.cpu_millis * kSharesOfCpu / 1000, kLeastShares, kMostShares);
-}
 
 bool WriteControlFile(const std::string& path, std::string_view value) {
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -95,10 +77,7 @@ std::string ControlGroup::Create(const Share& share) const {
   for (const std::string& folder : folders_) {
     if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
       problem = Problem("cannot make control group", folder);
-      continue;
-    }
-    WeighCpus(folder, share);
-    if (share.memory_bytes > 0 && !LimitMemory(folder, share.memory_bytes)) {
+    } else if (share.memory_bytes > 0 && !LimitMemory(folder, share.memory_bytes)) {
       problem = Problem("cannot limit memory in control group", folder);
     } else if (share.cpu_millis > 0 && !LimitCpus(folder, share.cpu_millis)) {
       problem = Problem("cannot limit CPUs in control group", folder);

@@ -12,22 +12,17 @@
 // A group is a folder of the cgroup file system: one of version 2, or of version 1 one for each controller. What a folder
 // can do is told by the files that it has, so that the rest need not know the version:
 //
-//   version 2 (Documentation/admin-guide/cgroup-v2.rst)  memory.max, memory.events, memory.peak, cpu.max, cpu.weight, cpu.stat, …
-//   version 1 (Documentation/admin-guide/cgroup-v1)      memory.limit_in_bytes, memory.oom_control, cpu.cfs_quota_us, cpu.shares, …
+//   version 2 (Documentation/admin-guide/cgroup-v2.rst)  memory.max, memory.events, memory.peak, cpu.max, cpu.stat, …
+//   version 1 (Documentation/admin-guide/cgroup-v1)      memory.limit_in_bytes, memory.oom_control, cpu.cfs_quota_us, …
 namespace vernier::launch {
 
 // What a replica may take of its host.
 struct Share {
-  // Thousandths of a CPU. 0: what those that asked leave over, shared with the others that did not ask.
-  std::int64_t cpu_millis = 0;
+  std::int64_t cpu_millis = 0;  // Thousandths of a CPU; 0: any.
   std::int64_t memory_bytes =
       0;  // 0: any. Without swap; page cache counts, but makes room before anything is killed.
   friend bool operator==(const Share&, const Share&) = default;
 };
-
-// How CPUs are shared out where they are short, as cgroup version 1 and container engines count it: 1,024 for each CPU
-// that was asked for, and next to nothing for what asked for none.
-std::int64_t CpuShares(const Share& share);
 
 // Writes a control file in one write, as the kernel wants it. False: errno says why not.
 bool WriteControlFile(const std::string& path, std::string_view value);

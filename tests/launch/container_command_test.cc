@@ -91,8 +91,6 @@ TEST(ContainerProgram, IsTheWholeCommandLineOfPodman) {
                           "label=disable",
                           "--user",
                           "0:0",
-                          "--cpu-shares",
-                          "2",
                           "--mount",
                           "type=bind,source=/runs/digits/trial-7/attempt-1/worker-0,"
                           "destination=/runs/digits/trial-7/attempt-1/worker-0",
@@ -191,17 +189,10 @@ TEST(ContainerProgram, HasTheEngineHoldItToItsShare) {
   const Share share{.cpu_millis = 1500, .memory_bytes = 64 << 20};
   const SupervisedProgram run = Supervised(Podman(), Program(), {}, share);
   EXPECT_THAT(Values(run.argv, "--cpus"), ElementsAre("1.500"));
-  EXPECT_THAT(Values(run.argv, "--cpu-shares"), ElementsAre("1536"));
   EXPECT_THAT(Values(run.argv, "--memory"), ElementsAre("67108864"));
   EXPECT_THAT(Values(run.argv, "--memory-swap"), ElementsAre("67108864"));
   EXPECT_THAT(run.control_groups, IsEmpty()) << "they would hold the client";
   EXPECT_EQ(run.share, Share());
-}
-
-TEST(ContainerProgram, OnlyGetsTheCpusThatOthersLeaveIfItAskedForNone) {
-  const SupervisedProgram run = Supervised(Podman(), Program(), {}, {});
-  EXPECT_THAT(run.argv, Not(Contains("--cpus")));
-  EXPECT_THAT(Values(run.argv, "--cpu-shares"), ElementsAre("2"));
 }
 
 TEST(ContainerProgram, AsksForNoLimitThatTheEngineCannotKeep) {

@@ -69,7 +69,6 @@ TEST_F(ControlGroupTest, OfVersion2LimitsAndTells) {
             {"cgroup.procs",
              "cgroup.kill",
              "cpu.max",
-             "cpu.weight",
              "memory.max",
              "memory.swap.max",
              "memory.oom.group"});
@@ -79,7 +78,6 @@ TEST_F(ControlGroupTest, OfVersion2LimitsAndTells) {
   const ControlGroup group({root_ + "/a"});
   EXPECT_EQ(group.Create({.cpu_millis = 1500, .memory_bytes = 1 << 20}), "");
   EXPECT_EQ(Read("a/cpu.max"), "150000 100000");
-  EXPECT_EQ(Read("a/cpu.weight"), "150");
   EXPECT_EQ(Read("a/memory.max"), "1048576");
   EXPECT_EQ(Read("a/memory.swap.max"), "0");
   EXPECT_EQ(Read("a/memory.oom.group"), "1");
@@ -96,14 +94,13 @@ TEST_F(ControlGroupTest, OfVersion1LimitsAndTells) {
   MakeFiles("memory/a", {"cgroup.procs", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"});
   Write("memory/a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
   Write("memory/a/memory.max_usage_in_bytes", "777\n");
-  MakeFiles("cpu/a", {"cgroup.procs", "cpu.cfs_period_us", "cpu.cfs_quota_us", "cpu.shares"});
+  MakeFiles("cpu/a", {"cgroup.procs", "cpu.cfs_period_us", "cpu.cfs_quota_us"});
   const ControlGroup group({root_ + "/memory/a", root_ + "/cpu/a"});
   EXPECT_EQ(group.Create({.cpu_millis = 1, .memory_bytes = 4096}), "");
   EXPECT_EQ(Read("memory/a/memory.limit_in_bytes"), "4096");
   EXPECT_EQ(Read("memory/a/memory.memsw.limit_in_bytes"), "4096");
   EXPECT_EQ(Read("cpu/a/cpu.cfs_period_us"), "100000");
   EXPECT_EQ(Read("cpu/a/cpu.cfs_quota_us"), "1000");  // The kernel takes no less.
-  EXPECT_EQ(Read("cpu/a/cpu.shares"), "2");           // Nor here.
   EXPECT_TRUE(group.Enter());
   EXPECT_EQ(Read("cpu/a/cgroup.procs"), "0");
   EXPECT_EQ(group.OutOfMemoryKills(), 4);
@@ -111,11 +108,12 @@ TEST_F(ControlGroupTest, OfVersion1LimitsAndTells) {
   EXPECT_EQ(group.CpuSeconds(), std::nullopt);
 }
 
-TEST_F(ControlGroupTest, WhatWasNotAskedIsNotLimitedAndComesLast) {
-  MakeFiles("a", {"cpu.max", "cpu.weight", "memory.max", "memory.oom.group"});
+TEST_F(ControlGroupTest, WhatWasNotAskedIsNotLimited) {
+  MakeFiles("a", {"cpu.max", "cpu.weight", "cpu.shares", "memory.max", "memory.oom.group"});
   EXPECT_EQ(ControlGroup({root_ + "/a"}).Create({}), "");
   EXPECT_EQ(Read("a/cpu.max"), "");
-  EXPECT_EQ(Read("a/cpu.weight"), "1");
+  EXPECT_EQ(Read("a/cpu.weight"), "") << "it shares with all else that the host runs";
+  EXPECT_EQ(Read("a/cpu.shares"), "");
   EXPECT_EQ(Read("a/memory.max"), "");
   EXPECT_EQ(Read("a/memory.oom.group"), "");
 }

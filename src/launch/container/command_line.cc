@@ -94,7 +94,6 @@ std::vector<std::string> LimitWords(const ContainerEngine& engine, const Share& 
   const double cpus = static_cast<double>(share.cpu_millis) / 1000;
   // Engines refuse more CPUs than the host has; what asks for all of them needs no limit.
   if (cpus > 0 && cpus < engine.cpus) Append(words, {"--cpus", fmt::format("{:.3f}", cpus)});
-  if (engine.cpus > 0) Append(words, {"--cpu-shares", std::to_string(CpuShares(share))});
   if (share.memory_bytes > 0 && engine.limits_memory) {
     const std::string bytes = std::to_string(share.memory_bytes);
     Append(words, {"--memory", bytes, "--memory-swap", bytes});  // As much: none of it is swap.

@@ -61,8 +61,9 @@ absl::Status CheckListenAddress(const std::string& address, bool allow_remote) {
   }
   if (allow_remote || IsLocal(address)) return absl::OkStatus();
   return FieldError("listen",
-                    fmt::format("'{}' can be reached from other hosts, whose calls are neither "
-                                "encrypted nor checked; allow remote access if that is meant",
+                    fmt::format("other hosts can reach '{}', and their calls are neither encrypted "
+                                "nor authenticated; --allow-remote (in the configuration file, "
+                                "allow_remote: true) permits it",
                                 address));
 }
 

@@ -31,6 +31,8 @@ std::filesystem::path StateHome() {
   return std::filesystem::path(home.empty() ? "/" : home) / ".local" / "state";
 }
 
+std::filesystem::path OwnStorePath() { return StateHome() / "vernier" / "vernier.db"; }
+
 absl::Status CreateFolder(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return absl::OkStatus();
@@ -44,12 +46,18 @@ absl::Status CreateFolder(const std::filesystem::path& folder) {
 std::string DefaultStorePath() {
   std::string store = Environment("VERNIER_STORE");
   if (!store.empty()) return store;
-  return (StateHome() / "vernier" / "vernier.db").string();
+  return OwnStorePath().string();
 }
 
 absl::Status CreateStoreFolder(const std::string& store) {
   if (store == kInMemory) return absl::OkStatus();
-  return CreateFolder(std::filesystem::path(store).parent_path());
+  const std::filesystem::path folder = std::filesystem::path(store).parent_path();
+  if (store == OwnStorePath()) return CreateFolder(folder);
+  std::error_code ignored;
+  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return absl::OkStatus();
+  return NotFound("store: there is no folder '{}' for '{}'; create it, or name another store",
+                  folder.string(),
+                  store);
 }
 
 std::string DefaultRunsDirectory(const std::string& store) {

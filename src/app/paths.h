@@ -10,8 +10,9 @@ namespace vernier::app {
 // $VERNIER_STORE, or vernier/vernier.db under $XDG_STATE_HOME, or under ~/.local/state. Nothing is created.
 std::string DefaultStorePath();
 
-// Creates the folder that holds `store`, with its parents, mode 0700 for those it creates. ":memory:" needs none.
-// Unavailable: it cannot be created.
+// Sees to it that the folder of `store` is there. The folder of the user's own store is created, with its parents, mode
+// 0700; any other must exist, so that a typing error creates nothing. ":memory:" needs none.
+// NotFound: there is no such folder.  Unavailable: it cannot be created.
 absl::Status CreateStoreFolder(const std::string& store);
 
 // Where the attempts of a store keep logs and records, unless said otherwise: "<store>.runs"; of ":memory:", a

@@ -6,9 +6,10 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@
 #include "src/app/host_report.h"
 #include "src/app/paths.h"
 #include "src/app/server.h"
+#include "src/app/usage.h"
 #include "src/base/log.h"
+#include "src/core/byte_size.h"
 #include "src/core/status.h"
 
 namespace vernier::app {
@@ -42,51 +45,111 @@ int ExitCodeOf(const absl::Status& status) {
   }
 }
 
-// As CLI11 sorts and shows them.
-template <typename T>
-std::map<std::string, T> MapOf(const Names<T>& names) {
-  return {names.begin(), names.end()};
-}
-
 struct Flags {
   Configuration said;  // What the command line says; it beats the file.
   std::string file;
   bool check = false;
 };
 
+// An option that takes one of the names; an error lists them.
+template <typename T>
+CLI::Option* AddChoice(CLI::App& app,
+                       const char* option,
+                       const Names<T>& names,
+                       std::optional<T>& chosen,
+                       const char* help) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : names) words.push_back(name);
+  const auto choose = [&names, &chosen](const std::string& word) {
+    for (const auto& [name, value] : names) {
+      if (name == word) chosen = value;
+    }
+  };
+  return app.add_option_function<std::string>(option, choose, help)
+      ->transform([](const std::string& word) { return CLI::detail::to_lower(word); })
+      ->check(OneOf(words));
+}
+
+// "16GiB", or plain bytes.
+std::optional<std::int64_t> ReadMemory(const std::string& text) {
+  const bool is_plain = text.find_first_not_of("0123456789") == std::string::npos;
+  return ParseByteSize(is_plain ? text + "B" : text);
+}
+
+CLI::Validator AmountOfMemory() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const std::optional<std::int64_t> bytes = ReadMemory(text);
+        if (bytes.has_value() && *bytes > 0) return std::string();
+        return fmt::format("must be an amount of memory such as 16GiB, got '{}'", text);
+      },
+      "");
+}
+
 void DeclareHost(HostConfiguration& host, CLI::App& app) {
-  app.add_option("--cpus", host.cpus, "CPUs for training jobs (default: what the host has)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--memory", host.memory_bytes, "Memory for training jobs, such as 8GiB")
-      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--cpus", host.cpus, "CPUs that training jobs may use (default: all)")
+      ->check(AboveZero())
+      ->option_text("NUMBER");
+  app.add_option_function<std::string>(
+         "--memory",
+         [&host](const std::string& text) { host.memory_bytes = ReadMemory(text); },
+         "Memory that training jobs may use, e.g. 16GiB (default: all)")
+      ->check(AmountOfMemory())
+      ->option_text("SIZE");
   app.add_option_function<std::vector<std::string>>(
-      "--gpu",
-      [&host](const std::vector<std::string>& gpus) { host.gpus = gpus; },
-      "Device for training jobs: TYPE:ID:MEMORY, TYPE:ID or ID (default: detected)");
-  app.add_option("--fitting",
-                 host.fitting,
-                 "What becomes of jobs that are too large for the host: strict (refused) or scaled")
-      ->transform(CLI::CheckedTransformer(MapOf(kFittings)))
+         "--gpu",
+         [&host](const std::vector<std::string>& gpus) { host.gpus = gpus; },
+         "A GPU that training jobs may use: TYPE:ID:MEMORY, TYPE:ID or ID; repeat it for more "
+         "(default: all that are found)")
+      ->option_text("GPU");
+  AddChoice(app,
+            "--fitting",
+            kFittings,
+            host.fitting,
+            "Jobs larger than this host: strict refuses them, scaled shrinks them (default: "
+            "strict)")
       ->option_text("strict|scaled");
 }
 
 void Declare(Flags& flags, CLI::App& app) {
   Configuration& said = flags.said;
-  app.add_option("--config", flags.file, "Configuration file, YAML or JSON; flags beat it");
+  app.formatter(NewHelpFormatter());
+  app.set_help_flag("-h,--help", "Print this help");
+  app.add_option("--config",
+                 flags.file,
+                 "Configuration file, YAML or JSON; options on the command line win over it")
+      ->option_text("FILE");
   app.add_flag("--check", flags.check, "Check the configuration and start nothing");
   app.add_option("--listen",
                  said.listen,
-                 "Address: HOST:PORT (0: any free port) or unix:PATH (default: 127.0.0.1:7117)");
+                 "Address to listen on: HOST:PORT (port 0: any free one) or unix:PATH; repeat it "
+                 "for more (default: 127.0.0.1:7117)")
+      ->option_text("ADDRESS");
   app.add_option("--store",
                  said.store,
-                 "File of the store, or :memory: (default: " + DefaultStorePath() + ")");
-  app.add_option("--runs", said.runs, "Folder for what trials print (default: STORE.runs)");
+                 "File that holds the studies, or :memory: (default: $VERNIER_STORE, else "
+                 "~/.local/state/vernier/vernier.db)")
+      ->option_text("FILE");
+  app.add_option(
+         "--runs", said.runs, "Folder for the logs and records of trials (default: STORE.runs)")
+      ->option_text("FOLDER");
   DeclareHost(said.host, app);
-  app.add_option("--supervisor", said.supervisor, "Program that looks after one replica");
-  app.add_flag("--allow-remote", said.allow_remote, "Listen on other addresses than loopback");
-  app.add_option("--log-level", said.log_level, "debug, info, warning, error or off")
-      ->transform(CLI::CheckedTransformer(MapOf(kLogLevels), CLI::ignore_case));
-  app.set_version_flag("--version", "vernierd " VERNIER_VERSION);
+  app.add_option("--supervisor",
+                 said.supervisor,
+                 "Program that supervises each replica (default: vernier-supervisor beside this "
+                 "one)")
+      ->option_text("FILE");
+  app.add_flag("--allow-remote",
+               said.allow_remote,
+               "Allow addresses that other hosts can reach; their calls are neither encrypted nor "
+               "authenticated");
+  AddChoice(app,
+            "--log-level",
+            kLogLevels,
+            said.log_level,
+            "Least important messages to log (default: info)")
+      ->option_text("debug|info|warning|error|off");
+  app.set_version_flag("--version", "vernierd " VERNIER_VERSION, "Print the version");
 }
 
 // The file, if there is one, under the flags.
@@ -166,13 +229,21 @@ int Run(const Flags& flags) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Vernier's server: studies over gRPC, and the engine that runs their training jobs");
+  CLI::App app(
+      "Serve studies over gRPC and run their training jobs. The server stays in the foreground and "
+      "ends on SIGTERM or SIGINT; training jobs that run go on, and the next server takes them "
+      "over.",
+      "vernierd");
   Flags flags;
   Declare(flags, app);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& answer) {  // --help, --version.
+    return app.exit(answer);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kOk : kInvalid;
+    const UsageError usage = ExplainUsage(error, app);
+    fmt::print(stderr, "vernierd: {}\n  {}\n", usage.sentence, usage.hint);
+    return kInvalid;
   }
   return Run(flags);
 }

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "fmt/format.h"
-#include "fmt/ranges.h"
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
 #include "src/core/study_name.h"
@@ -41,14 +40,14 @@ void AddStudyOption(CLI::App& command, std::string& study) {
 
 void AddTrialOptions(CLI::App& command, std::string& study, std::string& trial) {
   AddStudyOption(command, study);
-  command.add_option("TRIAL", trial, "Number of the trial, best or last")->required();
+  command.add_option("TRIAL", trial, "Number of the trial, or best, or last")->required();
 }
 
 void AddQueryOptions(CLI::App& command, const char* filter, const char* sort, Query& query) {
   command.add_option(
       "--filter", query.filter, fmt::format("{}; OR binds tighter than AND", filter));
   command.add_option("--sort", query.sort, sort);
-  command.add_option("--limit", query.limit, "At most so many")->check(AtLeast(1));
+  command.add_option("--limit", query.limit, "Show at most this many")->check(AtLeast(1));
 }
 
 CLI::Validator AtLeast(std::int64_t least) {
@@ -71,25 +70,6 @@ CLI::Validator Port() {
       "");
 }
 
-CLI::Validator AboveZero() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        const auto number = Parse<double>(text);
-        if (number && *number > 0) return std::string();
-        return fmt::format("must be a number above 0, got '{}'", text);
-      },
-      "");
-}
-
-CLI::Validator OneOf(const std::vector<std::string>& words) {
-  return CLI::Validator(
-      [words](const std::string& text) {
-        if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
-        return fmt::format("must be one of {}, got '{}'", fmt::join(words, ", "), text);
-      },
-      "");
-}
-
 absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view option, const std::string& text) {
   absl::StatusOr<absl::Duration> duration = codec::ParseDuration(text);
   if (duration.ok()) return duration;
@@ -98,14 +78,28 @@ absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view option, const 
 
 absl::StatusOr<absl::Time> ParseTimeFlag(std::string_view option,
                                          const std::string& text,
-                                         absl::Time now) {
+                                         absl::Time now,
+                                         absl::TimeZone zone) {
   const absl::StatusOr<absl::Duration> before = codec::ParseDuration(text);
   if (before.ok()) return now - *before;
+  const std::string today = absl::FormatTime("%Y-%m-%d", now, zone);
+  // %E*S takes seconds with or without a fraction; a year needs its four digits, or "01:29" might be one.
+  const bool is_date = text.size() >= today.size() && text[4] == '-';
+  const std::string moment = is_date ? text : today + "T" + text;
   absl::Time time;
-  if (absl::ParseTime(absl::RFC3339_full, text, &time, nullptr)) return time;
+  for (const char* format : {"%Y-%m-%d%ET%H:%M:%E*S%Ez",
+                             "%Y-%m-%d%ET%H:%M:%E*S",
+                             "%Y-%m-%d%ET%H:%M%Ez",
+                             "%Y-%m-%d%ET%H:%M",
+                             "%Y-%m-%d %H:%M:%E*S%Ez",
+                             "%Y-%m-%d %H:%M:%E*S",
+                             "%Y-%m-%d %H:%M",
+                             "%Y-%m-%d"}) {
+    if (absl::ParseTime(format, moment, zone, &time, nullptr)) return time;
+  }
   return InvalidArgument(
-      "{}: must be a time such as 2026-11-21T04:12:13Z or a duration before now such as 10m, got "
-      "'{}'",
+      "{}: must be a time such as 10m (before now), 01:29 (today), 2026-11-21 or "
+      "2026-11-21T04:12:13Z, got '{}'",
       option,
       text);
 }

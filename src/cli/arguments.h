@@ -10,6 +10,7 @@
 #include "CLI/App.hpp"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "src/app/usage.h"
 #include "src/cli/context.h"
 #include "src/cli/resources.h"
 #include "vernier/core/severity.h"
@@ -51,15 +52,17 @@ void AddQueryOptions(CLI::App& command, const char* filter, const char* sort, Qu
 // Validators whose errors are sentences of ours: "--limit: must be a whole number of at least 1, got 'x'".
 CLI::Validator AtLeast(std::int64_t least);
 CLI::Validator Port();  // That needs no privileges: 1024 to 65535.
-CLI::Validator AboveZero();
-CLI::Validator OneOf(const std::vector<std::string>& words);
+using app::AboveZero;
+using app::OneOf;
 
 // "90s", "2h".  InvalidArgument: names the option.
 absl::StatusOr<absl::Duration> ParseDurationFlag(std::string_view option, const std::string& text);
-// A time as RFC 3339 has it, or a duration before now: "2026-11-21T04:12:13Z", "10m".  InvalidArgument: names the option.
+// A duration before now, "10m"; a time of today, "01:29" or "01:29:30"; a date, "2026-11-21", with a time or without, as
+// ISO 8601 has it. What names no zone is meant in `zone`.  InvalidArgument: names the option.
 absl::StatusOr<absl::Time> ParseTimeFlag(std::string_view option,
                                          const std::string& text,
-                                         absl::Time now);
+                                         absl::Time now,
+                                         absl::TimeZone zone);
 // "warning".  InvalidArgument: names the option, and the severities there are.
 absl::StatusOr<Severity> ParseSeverityFlag(std::string_view option, const std::string& text);
 // A finite number above 0.  InvalidArgument: names the option.

@@ -28,7 +28,7 @@ absl::StatusOr<ExitCode> Converse(Context& context, const NoArgs&) {
 void AddAskTell(CLI::App& root, Action& chosen) {
   AddCommand<NoArgs>(root,
                      "ask-tell",
-                     "Propose points over JSON lines on standard input and output",
+                     "Use an optimiser over JSON lines on standard input and output",
                      &Converse,
                      chosen);
 }

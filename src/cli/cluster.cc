@@ -48,7 +48,7 @@ ordered_json NodeCsvRow(const Node& node) {
 struct NodeListArgs {};
 
 absl::StatusOr<ExitCode> ListNodes(Context& context, const NodeListArgs&) {
-  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect(MissingStore::kDoWithout));
   VERNIER_ASSIGN_OR_RETURN(
       const v1::ListNodesResponse response,
       connection.Call(&Connection::ClusterStub::ListNodes, v1::ListNodesRequest()));
@@ -78,7 +78,7 @@ absl::StatusOr<ExitCode> ListNodes(Context& context, const NodeListArgs&) {
 struct QueueListArgs {};
 
 absl::StatusOr<ExitCode> ListQueue(Context& context, const QueueListArgs&) {
-  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect(MissingStore::kDoWithout));
   VERNIER_ASSIGN_OR_RETURN(
       const v1::ListQueueResponse response,
       connection.Call(&Connection::ClusterStub::ListQueue, v1::ListQueueRequest()));
@@ -113,21 +113,21 @@ absl::StatusOr<ExitCode> ListQueue(Context& context, const QueueListArgs&) {
 }  // namespace
 
 void AddNodeCommands(CLI::App& root, Action& chosen) {
-  CLI::App* node = root.add_subcommand("node", "The machines that trials run on");
+  CLI::App* node = root.add_subcommand("node", "Show the machines that trials run on");
   node->require_subcommand(1);
   AddCommand<NodeListArgs>(*node,
                            "list",
-                           "List the machines, what they have and what of it is free",
+                           "List the machines: CPUs, memory, GPUs, and how much of each is free",
                            &ListNodes,
                            chosen);
 }
 
 void AddQueueCommands(CLI::App& root, Action& chosen) {
-  CLI::App* queue = root.add_subcommand("queue", "The trials that wait for room");
+  CLI::App* queue = root.add_subcommand("queue", "Show the trials that wait for resources");
   queue->require_subcommand(1);
   AddCommand<QueueListArgs>(*queue,
                             "list",
-                            "List the trials that wait, in order, and why each waits",
+                            "List the trials that wait for resources, in order, and why each waits",
                             &ListQueue,
                             chosen);
 }

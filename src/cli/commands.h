@@ -32,6 +32,7 @@ void AddStudyDelete(CLI::App& study, Action& chosen);
 void AddStudyExport(CLI::App& study, Action& chosen);
 void AddStudyPredict(CLI::App& study, Action& chosen);
 void AddStudyReplay(CLI::App& study, Action& chosen);
+void AddStudyReport(CLI::App& study, Action& chosen);
 
 void AddTrialList(CLI::App& trial, Action& chosen);
 void AddTrialShow(CLI::App& trial, Action& chosen);
@@ -44,10 +45,10 @@ void AddTrialAdd(CLI::App& trial, Action& chosen);
 void AddTrialRepeat(CLI::App& trial, Action& chosen);
 
 void AddRun(CLI::App& root, Action& chosen);
+void AddInit(CLI::App& root, Action& chosen);
 void AddAskTell(CLI::App& root, Action& chosen);
 void AddReport(CLI::App& root, Action& chosen);
 void AddPlot(CLI::App& root, Action& chosen);
-void AddPlotPareto(CLI::App& plot, Action& chosen);
 void AddDoctor(CLI::App& root, Action& chosen);
 void AddCompletion(CLI::App& root, Action& chosen);
 

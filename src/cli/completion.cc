@@ -218,9 +218,10 @@ std::optional<std::string> CompletionScript(std::string_view shell, const CLI::A
 }
 
 void AddCompletion(CLI::App& root, Action& chosen) {
-  CLI::App* command = root.add_subcommand("completion", "Print a completion script for a shell");
+  CLI::App* command = root.add_subcommand(
+      "completion", "Print a shell completion script: source <(vernier completion bash)");
   const auto shell = std::make_shared<std::string>();  // CLI11 writes to it, the action reads it.
-  command->add_option("SHELL", *shell, "bash, zsh or fish")->required();
+  command->add_option("SHELL", *shell, "Shell: bash, zsh or fish")->required();
   command->callback([shell, &root, &chosen] {
     chosen = [shell, &root](Context& context) -> absl::StatusOr<ExitCode> {
       const auto script = CompletionScript(*shell, root);

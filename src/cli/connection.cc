@@ -1,5 +1,7 @@
 #include "src/cli/connection.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,19 @@
 #include "vernier/core/error.h"
 
 namespace vernier::cli {
+namespace {
+
+constexpr char kInMemory[] = ":memory:";
+
+}  // namespace
+
+absl::Status CheckStoreExists(const std::string& store) {
+  std::error_code error;
+  if (store == kInMemory || std::filesystem::exists(store, error)) return absl::OkStatus();
+  return WithHint(
+      absl::NotFoundError(fmt::format("there is no store at {}", store)),
+      "`vernier run FILE` and `vernier study create FILE` create it; --store names another one");
+}
 
 Connection::Connection(std::shared_ptr<grpc::Channel> channel, std::string target)
     : target_(std::move(target)),
@@ -33,7 +48,11 @@ absl::StatusOr<Connection> Connection::Open(const ServerChoice& choice) {
     return Connection(grpc::CreateChannel(choice.server, grpc::InsecureChannelCredentials()),
                       choice.server);
   }
-  return OpenWithEngine({.store = choice.store, .run_engine = false});
+  app::ServerOptions options = {.store = choice.store, .run_engine = false};
+  const absl::Status exists = CheckStoreExists(choice.store);
+  if (!exists.ok() && choice.missing == MissingStore::kRefuse) return exists;
+  if (!exists.ok() && choice.missing == MissingStore::kDoWithout) options.store = kInMemory;
+  return OpenWithEngine(options);
 }
 
 absl::StatusOr<Connection> Connection::OpenWithEngine(const app::ServerOptions& options) {

@@ -16,10 +16,18 @@
 
 namespace vernier::cli {
 
+// What becomes of a command whose store does not exist.
+enum class MissingStore {
+  kRefuse,     // It says so: there is nothing to read, and a new file would hide a typing error.
+  kCreate,     // It creates the store.
+  kDoWithout,  // It works on an empty store that is gone when it ends.
+};
+
 // Which server to talk to.
 struct ServerChoice {
   std::string server;  // A gRPC target; empty: whoever owns the store, or this process.
   std::string store;   // Path of the store.
+  MissingStore missing = MissingStore::kRefuse;
 };
 
 // A way to the service: over the network, to the process that owns the store, or to a server inside this process. What is
@@ -35,7 +43,7 @@ class Connection {
                                                       const Request&,
                                                       Response*);
 
-  // Unavailable: nobody answers, or the store cannot be opened.
+  // Unavailable: nobody answers, or the store cannot be opened.  NotFound: there is no store, or no folder for it.
   static absl::StatusOr<Connection> Open(const ServerChoice& choice);
   // To a server inside this process that is started with `options`, unless a live process owns the store already.
   static absl::StatusOr<Connection> OpenWithEngine(const app::ServerOptions& options);
@@ -96,5 +104,8 @@ class Connection {
   std::unique_ptr<Stub> stub_;
   std::unique_ptr<ClusterStub> cluster_stub_;
 };
+
+// NotFound, with what to do, if there is no store at that path.
+absl::Status CheckStoreExists(const std::string& store);
 
 }  // namespace vernier::cli

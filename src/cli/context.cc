@@ -23,8 +23,8 @@ std::string Context::SameStoreFlags() const {
   return flags;
 }
 
-absl::StatusOr<Connection> Context::Connect() const {
-  return Connection::Open({.server = flags_.server, .store = Store()});
+absl::StatusOr<Connection> Context::Connect(MissingStore missing) const {
+  return Connection::Open({.server = flags_.server, .store = Store(), .missing = missing});
 }
 
 }  // namespace vernier::cli

@@ -38,7 +38,7 @@ class Context {
   // The flags that lead another command to the same studies, for commands that we suggest: " --store FILE", or nothing.
   std::string SameStoreFlags() const;
   // As the flags say; see connection.h.
-  absl::StatusOr<Connection> Connect() const;
+  absl::StatusOr<Connection> Connect(MissingStore missing = MissingStore::kRefuse) const;
 
  private:
   GlobalFlags flags_;

@@ -271,7 +271,8 @@ absl::StatusOr<ExitCode> Examine(Context& context, const NoArgs&) {
 }  // namespace
 
 void AddDoctor(CLI::App& root, Action& chosen) {
-  AddCommand<NoArgs>(root, "doctor", "Check what Vernier needs of this machine", &Examine, chosen);
+  AddCommand<NoArgs>(
+      root, "doctor", "Check that this machine has what Vernier needs", &Examine, chosen);
 }
 
 }  // namespace vernier::cli

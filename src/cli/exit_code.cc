@@ -34,8 +34,9 @@ ExitCode ExitCodeOf(const absl::Status& status) {
 }
 
 std::string_view ExitCodeHelp() {
-  return "Exit codes: 0 ok, 1 the study failed or its replay diverged, 2 usage or invalid input,\n"
-         "3 not found, 4 timeout, 5 denied, 6 server or store unavailable, 130 interrupted";
+  return "Exit codes: 0 ok; 1 the study failed or its replay diverged; 2 invalid usage or input; 3 "
+         "not "
+         "found; 4 timeout; 5 denied; 6 server or store unavailable; 130 interrupted";
 }
 
 }  // namespace vernier::cli

@@ -120,12 +120,13 @@ absl::StatusOr<std::vector<std::string>> ReadKeys(const std::string& list) {
 }  // namespace
 
 void AddGcloudFlags(CLI::App& command, GcloudFlags& flags) {
-  command.add_option("--project", flags.project, "Taken, without effect here: there is one");
-  command.add_option("--format",
-                     flags.format,
-                     "json, yaml, csv, table, none; with keys: value(jobId,state); as -o");
-  command.add_option("--verbosity", flags.verbosity, "Taken, without effect here");
-  command.add_flag("-q,--quiet", flags.quiet, "Taken, without effect here: nothing is asked");
+  command.add_option("--project", flags.project, "Accepted for compatibility; no effect");
+  command.add_option(
+      "--format",
+      flags.format,
+      "Output format: json, yaml, csv, table or none; value(jobId,state) selects keys");
+  command.add_option("--verbosity", flags.verbosity, "Accepted for compatibility; no effect");
+  command.add_flag("-q,--quiet", flags.quiet, "Accepted for compatibility; no effect");
 }
 
 absl::StatusOr<Projection> ParseFormatFlag(const std::string& text) {

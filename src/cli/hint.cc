@@ -11,7 +11,9 @@ constexpr char kHintUrl[] = "vernier/hint";
 std::string HintForReason(Reason reason) {
   switch (reason) {
     case Reason::kStudyExists:
-      return "choose another name with --name, or look at it with `vernier study show`";
+      return "choose another name with --name, give it this definition with --update, or look at "
+             "it "
+             "with `vernier study show`";
     case Reason::kStudyNotFound:
       return "`vernier study list` shows the studies of this store";
     case Reason::kTrialNotFound:
@@ -19,8 +21,7 @@ std::string HintForReason(Reason reason) {
     case Reason::kStoreBusy:
       return "stop the process that owns the store, or name another with --store";
     case Reason::kBudgetSpent:
-      return "`vernier study amend STUDY --trials N` raises the budget of a study that is not "
-             "finished";
+      return "`vernier study amend STUDY --trials N` raises the budget";
     case Reason::kStudyNotActive:
       return "`vernier study show STUDY` says in which state it is, and why";
     default:

@@ -107,44 +107,51 @@ void AddRoleFlags(CLI::App& command, const std::string& role, RoleFlags& flags) 
                      flags.machine_type,
                      "Machine type of each " + role + ", with --scale-tier custom");
   if (role != "master") {
-    command.add_option("--" + role + "-count", flags.count, "How many of them")->check(AtLeast(1));
+    command.add_option("--" + role + "-count", flags.count, "Number of them")->check(AtLeast(1));
   }
   command.add_option("--" + role + "-accelerator",
                      flags.accelerator,
                      "GPUs of each: count=4,type=nvidia-tesla-t4");
-  command.add_option("--" + role + "-image-uri", flags.image_uri, "Container image");
+  command.add_option("--" + role + "-image-uri", flags.image_uri, "Container image to run");
 }
 
 }  // namespace
 
 void AddJobFlags(CLI::App& command, JobFlags& flags) {
-  command.add_option("--config", flags.config, "File with any of this; flags come before it");
+  command.add_option(
+      "--config", flags.config, "Configuration file with any of these; flags win over it");
   command.add_option("--package-path", flags.package_path, "Folder of the Python package to run");
-  command.add_option("--packages", flags.packages, "Archives to install, separated by commas")
+  command
+      .add_option("--packages", flags.packages, "Python archives to install, separated by commas")
       ->delimiter(',');
-  command.add_option("--module-name", flags.module_name, "Module to run, such as trainer.task");
-  command.add_option("--job-dir", flags.job_dir, "Where it writes; passed on as --job-dir");
-  command.add_option("--region", flags.region, "Where it runs; default: the server's");
-  command.add_option("--runtime-version", flags.runtime_version, "The server's environment");
-  command.add_option("--python-version", flags.python_version, "Of that environment");
+  command.add_option("--module-name", flags.module_name, "Python module to run, e.g. trainer.task");
+  command.add_option(
+      "--job-dir", flags.job_dir, "Output folder, passed to the program as --job-dir");
+  command.add_option("--region", flags.region, "Region to run in (default: the server's)");
+  command.add_option(
+      "--runtime-version", flags.runtime_version, "Runtime version, as configured on the server");
+  command.add_option("--python-version", flags.python_version, "Python version of the runtime");
   command.add_option("--scale-tier",
                      flags.scale_tier,
-                     "basic (default), standard-1, premium-1, basic-gpu or custom");
+                     "Cluster size: basic (default), standard-1, premium-1, basic-gpu or custom");
   AddRoleFlags(command, "master", flags.master);
   AddRoleFlags(command, "worker", flags.worker);
   AddRoleFlags(command, "parameter-server", flags.parameter_server);
-  command.add_flag("--use-chief-in-tf-config",
-                   flags.use_chief_in_tf_config,
-                   "Call the primary chief in TF_CONFIG, for container images");
-  command.add_option("--tpu-tf-version", flags.tpu_tf_version, "TensorFlow of a TPU's workers");
-  command.add_option("--labels", flags.labels, "KEY=VALUE, …, for finding it again");
-  command.add_option("--service-account", flags.service_account, "Taken, without effect here");
-  command.add_option("--network", flags.network, "Taken, without effect here");
-  command.add_option("--kms-key", flags.kms_key, "Taken, without effect here, as are its parts");
-  command.add_option("--kms-keyring", flags.kms_keyring, "Of the key");
-  command.add_option("--kms-location", flags.kms_location, "Of the key");
-  command.add_option("--kms-project", flags.kms_project, "Of the key; default: --project");
-  command.add_flag("--enable-web-access", flags.enable_web_access, "Taken, without effect here");
+  command.add_flag(
+      "--use-chief-in-tf-config",
+      flags.use_chief_in_tf_config,
+      "Name the first replica chief instead of master in TF_CONFIG (container images)");
+  command.add_option("--tpu-tf-version", flags.tpu_tf_version, "TensorFlow version of TPU workers");
+  command.add_option("--labels", flags.labels, "Labels to find the job by: KEY=VALUE,…");
+  command.add_option(
+      "--service-account", flags.service_account, "Accepted for compatibility; no effect");
+  command.add_option("--network", flags.network, "Accepted for compatibility; no effect");
+  command.add_option("--kms-key", flags.kms_key, "Accepted for compatibility; no effect");
+  command.add_option("--kms-keyring", flags.kms_keyring, "Key ring; no effect");
+  command.add_option("--kms-location", flags.kms_location, "Location of the key; no effect");
+  command.add_option("--kms-project", flags.kms_project, "Project of the key; no effect");
+  command.add_flag(
+      "--enable-web-access", flags.enable_web_access, "Accepted for compatibility; no effect");
 }
 
 absl::StatusOr<nlohmann::ordered_json> ApplyJobFlags(const std::string& job_id,

@@ -21,6 +21,7 @@
 #include "src/cli/resources.h"
 #include "src/cli/study_source.h"
 #include "src/cli/temporary_folder.h"
+#include "src/cli/terminal/figures.h"
 #include "src/codec/document.h"
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
@@ -136,7 +137,7 @@ absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
     return InvalidArgument("--async: cannot go with --stream-logs");
   }
   VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
-  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect(MissingStore::kCreate));
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeSpec(connection, context, args));
   VERNIER_RETURN_IF_ERROR(ExplainTaken(spec.name, CreateStudy(connection, spec).status()));
 
@@ -188,9 +189,7 @@ absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
   for (const auto& [study, state] : jobs) {
     const std::string& id = study.spec.name;
     if (args.uri) context.console().out << wire::StudyResource(id) << '\n';
-    table.AddRow({{id, Style::kBold},
-                  {state},
-                  {absl::FormatTime("%Y-%m-%dT%H:%M:%S", study.created, context.zone())}});
+    table.AddRow({{id, Style::kBold}, {state}, {FormatMoment(study.created, context.zone())}});
     items.push_back({{"jobId", id}, {"state", state}, {"createTime", TimeText(study.created)}});
     if (!study.spec.labels.empty()) items.back()["labels"] = study.spec.labels;
   }
@@ -269,73 +268,80 @@ absl::StatusOr<ExitCode> StreamLogs(Context& context, const StreamArgs& args) {
 }
 
 void AddSubmit(CLI::App& jobs, Action& chosen) {
-  CLI::App* submit = jobs.add_subcommand("submit", "Submit a job");
+  CLI::App* submit = jobs.add_subcommand("submit", "Submit a training job");
   submit->require_subcommand(1);
-  auto [training, args] = AddCommand<SubmitArgs>(
-      *submit,
-      "training",
-      "Submit a training job: flags, then -- and the program's own arguments",
-      &Submit,
-      chosen);
-  training->add_option("JOB", args->id, "Its id: letters, digits, underscores")->required();
+  auto [training, args] =
+      AddCommand<SubmitArgs>(*submit,
+                             "training",
+                             "Submit a training job; arguments of the program follow after --",
+                             &Submit,
+                             chosen);
+  training->add_option("JOB", args->id, "Id of the job: letters, digits and underscores")
+      ->required();
   AddJobFlags(*training, args->job);
   training->add_option("--staging-bucket",
                        args->staging_bucket,
-                       "Taken, without effect here: the server keeps packages");
-  training->add_flag("--stream-logs", args->stream_logs, "Show what it prints until it has ended");
-  training->add_flag("--async", args->async, "Do not wait; the default");
+                       "Accepted for compatibility; the server keeps packages");
+  training->add_flag("--stream-logs", args->stream_logs, "Print the job's output until it ends");
+  training->add_flag("--async", args->async, "Return at once (the default)");
   AddGcloudFlags(*training, args->gcloud);
 }
 
 void AddList(CLI::App& jobs, Action& chosen) {
-  auto [list, args] = AddCommand<ListArgs>(jobs, "list", "List jobs", &List, chosen);
+  auto [list, args] = AddCommand<ListArgs>(jobs, "list", "List training jobs", &List, chosen);
   Query& query = args->query;
   list->add_option(
-      "--filter", query.filter, "e.g. jobId:census* AND state:FAILED; OR binds tighter than AND");
-  list->add_option("--sort,--sort-by", query.sort, "e.g. -createTime or ~createTime");
-  list->add_option("--limit", query.limit, "At most so many")->check(AtLeast(1));
-  list->add_option("--page-size", query.page_size, "Ask the server for so many at a time")
+      "--filter",
+      query.filter,
+      "Only these jobs, e.g. 'jobId:census* AND state:FAILED'; OR binds tighter than AND");
+  list->add_option("--sort,--sort-by",
+                   query.sort,
+                   "Sort by a field, e.g. createTime; -createTime or ~createTime is descending");
+  list->add_option("--limit", query.limit, "Show at most this many")->check(AtLeast(1));
+  list->add_option("--page-size", query.page_size, "Number of jobs to fetch per call")
       ->check(AtLeast(1));
-  list->add_flag("--uri", args->uri, "Only the resource name of each, studies/JOB");
+  list->add_flag("--uri", args->uri, "Print only resource names, studies/JOB");
   AddGcloudFlags(*list, args->gcloud);
 }
 
 }  // namespace
 
 void AddJobCommands(CLI::App& root, Action& chosen) {
-  CLI::App* jobs = root.add_subcommand("jobs", "Training jobs, as on AI Platform Training");
+  CLI::App* jobs =
+      root.add_subcommand("jobs", "Manage training jobs with the commands of gcloud ai-platform");
   jobs->require_subcommand(1);
   AddSubmit(*jobs, chosen);
 
   auto [describe, describe_args] =
-      AddCommand<DescribeArgs>(*jobs, "describe", "Show all about a job", &Describe, chosen);
-  describe->add_option("JOB", describe_args->id, "Its id")->required();
-  describe->add_flag("--summarize", describe_args->summarize, "As tables");
+      AddCommand<DescribeArgs>(*jobs, "describe", "Show a training job in full", &Describe, chosen);
+  describe->add_option("JOB", describe_args->id, "Id of the job")->required();
+  describe->add_flag("--summarize", describe_args->summarize, "Show tables instead of YAML");
 
   AddGcloudFlags(*describe, describe_args->gcloud);
 
   AddList(*jobs, chosen);
 
   auto [cancel, cancel_args] =
-      AddCommand<JobArgs>(*jobs, "cancel", "Cancel a job", &Cancel, chosen);
-  cancel->add_option("JOB", cancel_args->id, "Its id")->required();
+      AddCommand<JobArgs>(*jobs, "cancel", "Cancel a training job", &Cancel, chosen);
+  cancel->add_option("JOB", cancel_args->id, "Id of the job")->required();
   AddGcloudFlags(*cancel, cancel_args->gcloud);
 
-  auto [update, update_args] =
-      AddCommand<UpdateArgs>(*jobs, "update", "Change the labels of a job", &Update, chosen);
-  update->add_option("JOB", update_args->id, "Its id")->required();
+  auto [update, update_args] = AddCommand<UpdateArgs>(
+      *jobs, "update", "Change the labels of a training job", &Update, chosen);
+  update->add_option("JOB", update_args->id, "Id of the job")->required();
   AddLabelFlags(*update, update_args->labels);
   AddGcloudFlags(*update, update_args->gcloud);
 
   auto [logs, log_args] = AddCommand<StreamArgs>(
       *jobs, "stream-logs", "Show what a job prints until it has ended", &StreamLogs, chosen);
-  logs->add_option("JOB", log_args->id, "Its id")->required();
-  logs->add_option("--task-name", log_args->task, "Only this task, such as worker-replica-1");
+  logs->add_option("JOB", log_args->id, "Id of the job")->required();
+  logs->add_option(
+      "--task-name", log_args->task, "Only the lines of this task, e.g. worker-replica-1");
   logs->add_flag(
-      "--allow-multiline-logs", log_args->multiline, "Keep the lines of one message together");
+      "--allow-multiline-logs", log_args->multiline, "Keep multi-line messages together");
   logs->add_option("--polling-interval",
                    log_args->polling_interval,
-                   "Taken, without effect here: lines come as they are printed");
+                   "Accepted for compatibility; lines are shown as they are printed");
   AddGcloudFlags(*logs, log_args->gcloud);
 }
 

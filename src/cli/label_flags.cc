@@ -23,10 +23,10 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadPairs(
 }
 
 void AddLabelFlags(CLI::App& command, LabelFlags& flags) {
-  command.add_option("--update-labels", flags.update, "KEY=VALUE, … to set");
-  command.add_option("--remove-labels", flags.remove, "KEY, … to take away")->delimiter(',');
+  command.add_option("--update-labels", flags.update, "Labels to set: KEY=VALUE,…");
+  command.add_option("--remove-labels", flags.remove, "Labels to remove: KEY,…")->delimiter(',');
   command.add_flag(
-      "--clear-labels", flags.clear, "Take all away that --update-labels does not set");
+      "--clear-labels", flags.clear, "Remove all labels that --update-labels does not set");
 }
 
 absl::Status ApplyLabelFlags(const LabelFlags& flags, v1::UpdateStudyRequest& request) {

@@ -30,7 +30,8 @@ nlohmann::ordered_json EventToJson(const v1::StudyEvent& event) {
 }
 
 bool LiveView::is_screen() const {
-  return context_.console().is_terminal && context_.output().is_table();
+  return context_.console().is_terminal && context_.output().is_table() &&
+         detail_ == Detail::kTrials;
 }
 
 absl::Status LiveView::Show(const v1::StudyEvent& event) { return Apply(event, !is_screen()); }
@@ -46,7 +47,7 @@ absl::Status LiveView::Apply(const v1::StudyEvent& message, bool print) {
     context_.output().StreamItem("", EventToJson(message));
     return absl::OkStatus();
   }
-  const std::string line = DescribeEvent(event, board_, context_.zone());
+  const std::string line = DescribeEvent(event, board_, context_.zone(), detail_);
   if (!line.empty()) context_.output().Say(line);
   return absl::OkStatus();
 }
@@ -96,7 +97,7 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
     return connection.stub().PrepareAsyncWatchStudy(call, request, queue);
   });
   using Next = Stream<v1::StudyEvent>::Next;
-  LiveView view(context, options.after);
+  LiveView view(context, options.after, options.detail);
   const absl::Time deadline = context.Now() + options.timeout;
   v1::StudyEvent event;
   while (true) {
@@ -118,9 +119,11 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
 
 absl::Status ReadLog(Connection& connection,
                      std::string_view study,
-                     const std::function<absl::Status(const v1::StudyEvent&)>& sink) {
+                     const std::function<absl::Status(const v1::StudyEvent&)>& sink,
+                     const std::vector<std::string>& kinds) {
   v1::WatchStudyRequest request;
   request.set_name(wire::StudyResource(study));
+  for (const std::string& kind : kinds) request.add_kinds(kind);
   grpc::ClientContext call;
   const auto reader = connection.stub().WatchStudy(&call, request);
   v1::StudyEvent event;
@@ -136,6 +139,20 @@ absl::Status ReadLog(Connection& connection,
 ExitCode ExitCodeOf(StudyState state) {
   return state == StudyState::kFailed || state == StudyState::kCancelled ? ExitCode::kFailed
                                                                          : ExitCode::kOk;
+}
+
+void AddDetailFlags(CLI::App& command, DetailFlags& flags) {
+  auto* quiet = command.add_flag("-q,--quiet", flags.quiet, "Show no progress, only the result");
+  command
+      .add_flag("-v,--verbose",
+                flags.verbose,
+                "Print every event as a line: proposals, measurements, attempts, states")
+      ->excludes(quiet);
+}
+
+Detail DetailOf(const DetailFlags& flags) {
+  if (flags.quiet) return Detail::kNothing;
+  return flags.verbose ? Detail::kEvents : Detail::kTrials;
 }
 
 absl::StatusOr<ExitCode> WatchStudy(Context& context,

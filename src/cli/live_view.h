@@ -3,7 +3,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "CLI/App.hpp"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "src/cli/connection.h"
@@ -17,11 +19,13 @@ namespace vernier::cli {
 // The event as -o json shows it: the payload is an object, not text.
 nlohmann::ordered_json EventToJson(const v1::StudyEvent& event);
 
-// Shows a study as it goes: on a terminal a screen that is drawn in place, elsewhere one line for each change.
+// Shows a study as it goes: on a terminal a screen that is drawn in place, elsewhere a line for each trial that ended, or
+// as much as `detail` says; where programs read, every event.
 class LiveView {
  public:
   // Lines are printed for events after `after` only; what came before is needed for the screen.
-  LiveView(Context& context, EventSeq after) : context_(context), after_(after) {}
+  LiveView(Context& context, EventSeq after, Detail detail)
+      : context_(context), after_(after), detail_(detail) {}
 
   // DataLoss: an event that cannot be read.
   absl::Status Show(const v1::StudyEvent& event);
@@ -43,6 +47,7 @@ class LiveView {
 
   Context& context_;
   EventSeq after_;
+  Detail detail_;
   StudyBoard board_;
   bool is_dirty_ = false;
   int drawn_lines_ = 0;
@@ -50,7 +55,8 @@ class LiveView {
 };
 
 struct FollowOptions {
-  EventSeq after;      // Print what came after it.
+  EventSeq after;  // Print what came after it.
+  Detail detail = Detail::kTrials;
   bool follow = true;  // Until the study has ended; else until the log's end.
   absl::Duration timeout = absl::InfiniteDuration();
   // Called between events, at least a few times a second; false ends the following.
@@ -64,16 +70,25 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
                                   std::string_view study,
                                   const FollowOptions& options);
 
-// Every event of the study's log so far, oldest first, until one gives an error.
+// Every event of the study's log so far, oldest first, until one gives an error. `kinds`: only those; empty: all.
 absl::Status ReadLog(Connection& connection,
                      std::string_view study,
-                     const std::function<absl::Status(const v1::StudyEvent&)>& sink);
+                     const std::function<absl::Status(const v1::StudyEvent&)>& sink,
+                     const std::vector<std::string>& kinds = {});
 
 // `study watch`: follows to the end; the exit code says whether the study failed.
 absl::StatusOr<ExitCode> WatchStudy(Context& context,
                                     Connection& connection,
                                     std::string_view study,
                                     EventSeq after);
+
+// -q and -v of commands that follow a study.
+struct DetailFlags {
+  bool quiet = false;
+  bool verbose = false;
+};
+void AddDetailFlags(CLI::App& command, DetailFlags& flags);
+Detail DetailOf(const DetailFlags& flags);
 
 // What a script learns from a study in that state.
 ExitCode ExitCodeOf(StudyState state);

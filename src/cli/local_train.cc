@@ -108,30 +108,36 @@ absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
 }  // namespace
 
 void AddLocalCommands(CLI::App& root, Action& chosen) {
-  CLI::App* local = root.add_subcommand("local", "Try a training program without a server");
+  CLI::App* local = root.add_subcommand("local", "Run a training program without a server");
   local->require_subcommand(1);
-  auto [train, args] =
-      AddCommand<TrainArgs>(*local,
-                            "train",
-                            "Run a module as a job would: flags, then -- and its own arguments",
-                            &Train,
-                            chosen);
-  train->add_option("--module-name", args->module, "Module to run, such as trainer.task")
+  auto [train, args] = AddCommand<TrainArgs>(
+      *local,
+      "train",
+      "Run a Python module as a training job would; its arguments follow after --",
+      &Train,
+      chosen);
+  train->add_option("--module-name", args->module, "Python module to run, e.g. trainer.task")
       ->required();
   train->add_option("--package-path",
                     args->package_path,
-                    "Folder of its package; it runs in the folder above. Default: here");
-  train->add_option("--job-dir", args->job_dir, "Where it writes; passed on as --job-dir");
-  train->add_flag("--distributed", args->distributed, "With workers and parameter servers");
-  train->add_option("--worker-count", args->workers, "Workers besides the chief; default 2")
-      ->check(AtLeast(0));
-  train->add_option("--parameter-server-count", args->parameter_servers, "Default 2")
-      ->check(AtLeast(0));
-  train->add_option("--evaluator-count", args->evaluators, "Default 0")->check(AtLeast(0));
+                    "Folder of the package; the module runs in its parent (default: this folder)");
+  train->add_option(
+      "--job-dir", args->job_dir, "Output folder, passed to the program as --job-dir");
+  train->add_flag("--distributed", args->distributed, "Start workers and parameter servers, too");
   train
-      ->add_option("--start-port",
-                   args->start_port,
-                   "They listen from this port on; default: on ports that are free")
+      ->add_option(
+          "--worker-count", args->workers, "Number of workers besides the chief (default: 2)")
+      ->check(AtLeast(0));
+  train
+      ->add_option("--parameter-server-count",
+                   args->parameter_servers,
+                   "Number of parameter servers (default: 2)")
+      ->check(AtLeast(0));
+  train->add_option("--evaluator-count", args->evaluators, "Number of evaluators (default: 0)")
+      ->check(AtLeast(0));
+  train
+      ->add_option(
+          "--start-port", args->start_port, "First port to listen on (default: free ports)")
       ->check(Port());
   AddGcloudFlags(*train, args->gcloud);
 }

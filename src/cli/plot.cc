@@ -1,11 +1,28 @@
-#include <fstream>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
+#include "src/cli/model_source.h"
+#include "src/cli/plot/contour.h"
+#include "src/cli/plot/curves.h"
+#include "src/cli/plot/history.h"
+#include "src/cli/plot/importance.h"
+#include "src/cli/plot/parallel.h"
+#include "src/cli/plot/pareto.h"
+#include "src/cli/plot/slice.h"
+#include "src/cli/plot/svg_renderer.h"
+#include "src/cli/plot/text_renderer.h"
+#include "src/cli/plot/timeline.h"
 #include "src/cli/plot_data.h"
 #include "src/cli/resources.h"
+#include "src/cli/terminal/text.h"
 #include "src/core/status.h"
 
 namespace vernier::cli {
@@ -13,84 +30,434 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct HistoryArgs {
+// What fits a terminal of lines and rows; files have room for all.
+constexpr std::size_t kLinesInTerminal = 25;
+constexpr std::size_t kRowsInTerminal = 40;
+
+struct PlotArgs {
   std::string study;
   std::string svg;
+  std::string axis = "auto";
+  std::string objective;
+  std::string metric;
+  std::string trials;
+  std::vector<std::string> parameters;
+  std::string x;
+  std::string y;
 };
 
-// The picture's data, for programs.
-ordered_json HistoryToJson(const StudyRecord& study, const History& history) {
-  const std::vector<double> best = BestSoFar(history);
-  auto items = ordered_json::array();
-  for (std::size_t i = 0; i < history.points.size(); ++i) {
-    const HistoryPoint& point = history.points[i];
-    items.push_back({{"trial", point.trial},
-                     {"state", TrialStateName(point.state)},
-                     {history.metric, point.value},
-                     {"best", best[i] == best[i] ? ordered_json(best[i]) : ordered_json()}});
-    if (study.outcome_constraints.empty()) continue;
-    items.back()["breaks_constraint"] = point.breaks_constraint;
+// What a figure is made from.
+struct Source {
+  Context& context;
+  Connection& connection;
+  const plot::StudyData& study;
+  const PlotArgs& args;
+  bool is_for_terminal = false;
+
+  plot::AxisMode axis() const { return *plot::ParseAxisMode(args.axis); }
+  absl::StatusOr<Objective> objective() const {
+    return ChooseObjective(study.spec, "--objective", args.objective);
   }
-  return items;
+};
+
+// A figure, and its data for programs.
+struct Drawing {
+  plot::Figure figure;
+  ordered_json rows = ordered_json::array();
+};
+
+ordered_json NumberOrNull(double value) {
+  return std::isnan(value) ? ordered_json() : ordered_json(value);
 }
 
-absl::StatusOr<ExitCode> PlotHistory(Context& context, const HistoryArgs& args) {
+ordered_json ValueToJson(const ParameterValue& value) {
+  return std::visit([](const auto& each) { return ordered_json(each); }, value);
+}
+
+std::string TimeToText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", time, absl::UTCTimeZone());
+}
+
+absl::StatusOr<Drawing> DrawHistory(const Source& source) {
+  const plot::StudyData& study = source.study;
+  VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
+  Drawing drawing;
+  VERNIER_ASSIGN_OR_RETURN(drawing.figure, plot::HistoryFigure(study, objective, source.axis()));
+  const std::vector<double> best = plot::BestSoFar(study, objective);
+  for (std::size_t i = 0; i < study.trials.size(); ++i) {
+    const plot::PlotTrial& trial = study.trials[i];
+    const auto value = trial.ValueOf(objective.metric);
+    if (!value) continue;
+    drawing.rows.push_back({{"trial", trial.number()},
+                            {"state", TrialStateName(trial.trial.state)},
+                            {objective.metric, *value},
+                            {"best", NumberOrNull(best[i])}});
+    if (study.spec.outcome_constraints.empty()) continue;
+    drawing.rows.back()["breaks_constraint"] = trial.fate == plot::Fate::kBreaking;
+  }
+  return drawing;
+}
+
+absl::StatusOr<Drawing> DrawPareto(const Source& source) {
+  VERNIER_ASSIGN_OR_RETURN(const ObjectivePair pair,
+                           ChoosePair(source.study.spec, source.args.x, source.args.y));
+  Drawing drawing = {.figure = plot::ParetoFigure(source.study, pair.x, pair.y)};
+  for (const plot::ParetoPoint& point : plot::ParetoPoints(source.study, pair.x, pair.y)) {
+    drawing.rows.push_back({{"trial", point.trial->number()},
+                            {pair.x.metric, point.at.x},
+                            {pair.y.metric, point.at.y},
+                            {"optimal", point.trial->optimal},
+                            {"breaks_constraint", point.trial->fate == plot::Fate::kBreaking}});
+  }
+  return drawing;
+}
+
+// "3,7-9,best" as numbers of trials. Empty: all that reported anything.
+absl::StatusOr<std::vector<std::int64_t>> ParseTrials(const plot::StudyData& study,
+                                                      const std::string& text) {
+  if (text.empty()) return TrialsWithCurves(study);
+  std::vector<std::int64_t> numbers;
+  const auto bad = [&](std::string_view term) {
+    return InvalidArgument(
+        "--trials: must be numbers, ranges such as 3-7, best or last, joined by commas, got '{}'",
+        Printable(term));
+  };
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view term = rest.substr(0, comma);
+    rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    if (term == "best" || term == "last") {
+      const plot::PlotTrial* trial = term == "best"         ? study.Best(FirstObjective(study.spec))
+                                     : study.trials.empty() ? nullptr
+                                                            : &study.trials.back();
+      if (trial == nullptr) return NotFound("study '{}' has no {} trial yet", study.name(), term);
+      numbers.push_back(trial->number());
+      continue;
+    }
+    const char* const end = term.data() + term.size();
+    auto read = std::from_chars(term.data(), end, from);
+    if (read.ec != std::errc() || from < 1) return bad(term);
+    to = from;
+    if (read.ptr != end) {
+      if (*read.ptr != '-') return bad(term);
+      read = std::from_chars(read.ptr + 1, end, to);
+      if (read.ec != std::errc() || read.ptr != end || to < from) return bad(term);
+    }
+    bool is_any = false;
+    for (const plot::PlotTrial& trial : study.trials) {
+      if (trial.number() < from || trial.number() > to) continue;
+      numbers.push_back(trial.number());
+      is_any = true;
+    }
+    if (!is_any) return NotFound("study '{}' has no trial {}", study.name(), term);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+absl::StatusOr<Drawing> DrawCurves(const Source& source) {
+  const plot::StudyData& study = source.study;
+  const Objective& first = FirstObjective(study.spec);
+  Objective metric = first;
+  if (!source.args.metric.empty()) metric.metric = source.args.metric;
+  plot::AxisMode mode = source.axis();
+  const auto objective = ChooseObjective(study.spec, "--metric", metric.metric);
+  if (objective.ok()) {
+    metric = *objective;
+  } else if (mode == plot::AxisMode::kAuto) {
+    mode = plot::AxisMode::kFull;  // Nobody knows which of its values are the bad ones.
+  }
+  VERNIER_ASSIGN_OR_RETURN(const auto trials, ParseTrials(study, source.args.trials));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<plot::Curve> curves,
+                           LoadCurves(source.connection, study, metric.metric, trials));
+  Drawing drawing;
+  const plot::PlotTrial* best = study.Best(objective.ok() ? metric : first);
+  VERNIER_ASSIGN_OR_RETURN(drawing.figure, plot::CurvesFigure(study, metric, best, curves, mode));
+  for (const plot::Curve& curve : curves) {
+    for (const plot::At& point : curve.points) {
+      drawing.rows.push_back({{"trial", curve.trial},
+                              {"step", static_cast<std::int64_t>(point.x)},
+                              {metric.metric, point.y}});
+    }
+  }
+  return drawing;
+}
+
+absl::StatusOr<Drawing> DrawImportance(const Source& source) {
+  VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
+  const ModelChoice model = ChooseModel(source.connection, source.study, objective);
+  VERNIER_ASSIGN_OR_RETURN(const plot::Importance importance,
+                           FindImportance(source.study, objective, model.get()));
+  Drawing drawing = {.figure = plot::ImportanceFigure(source.study, objective, importance)};
+  for (const auto& [name, share] : importance.shares) {
+    drawing.rows.push_back(
+        {{"parameter", name}, {"importance", share}, {"source", importance.source}});
+  }
+  return drawing;
+}
+
+// The parameters named; all if none is.
+absl::StatusOr<std::vector<int>> ChosenParameters(const Source& source) {
+  const Space& space = source.study.spec.space;
+  std::vector<int> chosen;
+  for (const std::string& name : source.args.parameters) {
+    VERNIER_ASSIGN_OR_RETURN(const int index, ChooseParameter(space, "PARAMETERS", name));
+    chosen.push_back(index);
+  }
+  for (int i = 0; source.args.parameters.empty() && i < std::ssize(space.parameters()); ++i) {
+    chosen.push_back(i);
+  }
+  return chosen;
+}
+
+absl::StatusOr<Drawing> DrawSlice(const Source& source) {
+  const plot::StudyData& study = source.study;
+  VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<int> parameters, ChosenParameters(source));
+  const ModelChoice model = ChooseModel(source.connection, study, objective);
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<plot::Slice> slices,
+                           plot::ComputeSlices(study, objective, parameters, model.get()));
+  Drawing drawing;
+  VERNIER_ASSIGN_OR_RETURN(
+      drawing.figure, plot::SliceFigure(study, objective, slices, model.caption(), source.axis()));
+  for (const plot::Slice& slice : slices) {
+    const std::string& name =
+        study.spec.space.parameters()[static_cast<std::size_t>(slice.parameter)].name;
+    for (const plot::Slice::Step& step : slice.steps) {
+      drawing.rows.push_back({{"parameter", name},
+                              {"value", ValueToJson(step.value)},
+                              {"mean", step.predicted.mean},
+                              {"deviation", step.predicted.deviation}});
+    }
+  }
+  return drawing;
+}
+
+absl::StatusOr<Drawing> DrawParallel(const Source& source) {
+  const plot::StudyData& study = source.study;
+  VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
+  Drawing drawing;
+  VERNIER_ASSIGN_OR_RETURN(
+      drawing.figure,
+      plot::ParallelFigure(
+          study, objective, source.is_for_terminal ? kLinesInTerminal : 0, source.axis()));
+  for (const plot::PlotTrial& trial : study.trials) {
+    const auto value = trial.ValueOf(objective.metric);
+    if (!value || !std::isfinite(*value)) continue;
+    ordered_json row = {{"trial", trial.number()}, {objective.metric, *value}};
+    for (const auto& [name, each] : trial.trial.point) {
+      row["parameters." + name] = ValueToJson(each);
+    }
+    drawing.rows.push_back(std::move(row));
+  }
+  return drawing;
+}
+
+// Two parameters: those named, then the most important ones that are left.
+absl::StatusOr<std::pair<int, int>> ChooseTwo(const Source& source,
+                                              const Objective& objective,
+                                              const plot::Model* model) {
+  const Space& space = source.study.spec.space;
+  if (space.parameters().size() < 2) {
+    return InvalidArgument(
+        "study '{}' has {} parameter{}, a contour needs two; `vernier plot slice {}` draws one",
+        source.study.name(),
+        space.parameters().size(),
+        space.parameters().size() == 1 ? "" : "s",
+        source.study.name());
+  }
+  int x = -1;
+  int y = -1;
+  if (!source.args.x.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(x, ChooseParameter(space, "--x", source.args.x));
+  }
+  if (!source.args.y.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(y, ChooseParameter(space, "--y", source.args.y));
+  }
+  if (x >= 0 && x == y) {
+    return InvalidArgument("--y: must be another parameter than --x, got '{}'", source.args.y);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const plot::Importance importance,
+                           FindImportance(source.study, objective, model));
+  std::vector<int> ranked;
+  for (const auto& [name, share] : importance.shares) {
+    if (const auto index = space.Find(name)) ranked.push_back(*index);
+  }
+  for (int i = 0; i < std::ssize(space.parameters()); ++i) ranked.push_back(i);
+  for (const int index : ranked) {
+    if (index == x || index == y) continue;
+    if (x < 0) {
+      x = index;
+    } else if (y < 0) {
+      y = index;
+    }
+  }
+  return std::pair(x, y);
+}
+
+absl::StatusOr<Drawing> DrawContour(const Source& source) {
+  const plot::StudyData& study = source.study;
+  VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
+  const ModelChoice model = ChooseModel(source.connection, study, objective);
+  VERNIER_ASSIGN_OR_RETURN(const auto axes, ChooseTwo(source, objective, model.get()));
+  if (model.get() == nullptr) {
+    return FailedPrecondition(
+        "study '{}': a contour needs a model: {}", study.name(), model.why_none);
+  }
+  VERNIER_ASSIGN_OR_RETURN(
+      const plot::Surface surface,
+      plot::ComputeSurface(study, objective, axes.first, axes.second, *model.model));
+  Drawing drawing = {.figure = plot::ContourFigure(study, objective, surface, model.caption())};
+  const auto& parameters = study.spec.space.parameters();
+  for (std::size_t i = 0; i < surface.means.size(); ++i) {
+    if (std::isnan(surface.means[i])) continue;
+    const std::size_t across = i % surface.across.size();
+    const std::size_t up = i / surface.across.size();
+    drawing.rows.push_back(
+        {{parameters[static_cast<std::size_t>(surface.x)].name,
+          ValueToJson(surface.across[across])},
+         {parameters[static_cast<std::size_t>(surface.y)].name, ValueToJson(surface.up[up])},
+         {"mean", surface.means[i]}});
+  }
+  return drawing;
+}
+
+absl::StatusOr<Drawing> DrawTimeline(const Source& source) {
+  Drawing drawing = {.figure = plot::TimelineFigure(source.study,
+                                                    source.context.zone(),
+                                                    source.is_for_terminal ? kRowsInTerminal : 0)};
+  for (const plot::Span& span : plot::Timeline(source.study)) {
+    const bool is_running = span.phase == plot::Phase::kRunning;
+    drawing.rows.push_back(
+        {{"trial", span.trial},
+         {"attempt", span.attempt > 0 ? ordered_json(span.attempt) : ordered_json()},
+         {"phase", plot::PhaseName(span.phase)},
+         {"outcome", is_running ? ordered_json(plot::FateName(span.fate)) : ordered_json()},
+         {"from", TimeToText(span.from)},
+         {"to", TimeToText(span.to)}});
+  }
+  return drawing;
+}
+
+using Draw = absl::StatusOr<Drawing> (*)(const Source&);
+
+template <Draw draw>
+absl::StatusOr<ExitCode> Plot(Context& context, const PlotArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
-  VERNIER_ASSIGN_OR_RETURN(const History history, LoadHistory(connection, study));
-  if (!args.svg.empty()) {
-    VERNIER_RETURN_IF_ERROR(WriteSvg(HistorySvg(history), args.svg));
-    context.output().Say(fmt::format("{} trials drawn to {}", history.points.size(), args.svg));
-    return ExitCode::kOk;
-  }
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, GetStudy(connection, args.study));
+  VERNIER_ASSIGN_OR_RETURN(const plot::StudyData study,
+                           LoadStudyData(connection, record, context.Now()));
+  Output& output = context.output();
+  const bool is_for_terminal = args.svg.empty() && output.is_table();
+  VERNIER_ASSIGN_OR_RETURN(const Drawing drawing,
+                           draw({.context = context,
+                                 .connection = connection,
+                                 .study = study,
+                                 .args = args,
+                                 .is_for_terminal = is_for_terminal}));
   const Console& console = context.console();
-  if (!context.output().is_table()) {
-    context.output().List(Table({}), HistoryToJson(study, history));
+  if (!args.svg.empty()) {
+    VERNIER_RETURN_IF_ERROR(
+        WriteText("--svg", plot::RenderSvg(drawing.figure), args.svg, console.out));
+    if (args.svg == "-") return ExitCode::kOk;
+    output.Say(drawing.figure.empty.empty()
+                   ? fmt::format("{} trials drawn to {}", study.trials.size(), args.svg)
+                   : fmt::format("{}; {} says so", drawing.figure.empty, args.svg));
     return ExitCode::kOk;
   }
-  for (const std::string& line :
-       DrawHistory(history, {.width = console.width, .height = 16}, console.unicode)) {
-    context.output().Say(line);
+  if (!output.is_table()) {
+    output.List(Table({}), drawing.rows);
+    return ExitCode::kOk;
   }
+  const plot::TextOptions options = {
+      .width = console.width, .height = 16, .unicode = console.unicode, .color = console.color};
+  for (const std::string& line : plot::RenderText(drawing.figure, options)) output.Say(line);
   return ExitCode::kOk;
+}
+
+void AddAxis(CLI::App& command, PlotArgs& args) {
+  command
+      .add_option("--axis",
+                  args.axis,
+                  "Range of values: auto leaves far outliers out, full shows every value, log is "
+                  "logarithmic, regret "
+                  "shows the distance to the best value")
+      ->check(OneOf({"auto", "full", "log", "regret"}));
+}
+
+void AddObjective(CLI::App& command, PlotArgs& args) {
+  command.add_option("--objective", args.objective, "Objective to draw; default: the first");
 }
 
 }  // namespace
 
-absl::Status WriteSvg(const std::string& svg, const std::string& path) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << svg;
-  file.close();
-  if (!file) return InvalidArgument("--svg: {} cannot be written", path);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<History> LoadHistory(Connection& connection, const StudyRecord& study) {
-  VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
-  History history = {.study = study.name(),
-                     .metric = study.objective().metric,
-                     .goal = study.objective().goal,
-                     .points = {}};
-  for (const TrialRecord& record : trials) {
-    const auto value = ObjectiveOf(record.trial, history.metric);
-    if (!value) continue;
-    history.points.push_back({.trial = record.trial.number.value(),
-                              .value = *value,
-                              .state = record.trial.state,
-                              .stopped_early = record.trial.stop.has_value(),
-                              .breaks_constraint = study.BreaksConstraint(record.trial)});
-  }
-  return history;
-}
-
 void AddPlot(CLI::App& root, Action& chosen) {
-  CLI::App* plot = root.add_subcommand("plot", "Pictures of a search");
+  CLI::App* plot = root.add_subcommand("plot", "Figures of a study, for the terminal or as SVG");
   plot->require_subcommand(1);
-  auto [command, args] = AddCommand<HistoryArgs>(
-      *plot, "history", "Draw every trial's objective and the best so far", &PlotHistory, chosen);
-  AddStudyOption(*command, args->study);
-  command->add_option("--svg", args->svg, "Write an SVG file instead");
-  AddPlotPareto(*plot, chosen);
+  const auto add = [&](const char* kind,
+                       const char* help,
+                       absl::StatusOr<ExitCode> (*run)(Context&, const PlotArgs&)) {
+    auto [command, args] = AddCommand<PlotArgs>(*plot, kind, help, run, chosen);
+    AddStudyOption(*command, args->study);
+    command->add_option("--svg", args->svg, "Write an SVG file instead; - is standard output");
+    return std::pair(command, args);
+  };
+  {
+    auto [command, args] =
+        add("history", "Objective of every trial, and the best so far", &Plot<&DrawHistory>);
+    AddObjective(*command, *args);
+    AddAxis(*command, *args);
+  }
+  {
+    auto [command, args] =
+        add("curves", "Learning curves: a metric of every trial, step by step", &Plot<&DrawCurves>);
+    command->add_option("--metric", args->metric, "Metric to draw; default: the first objective");
+    command->add_option(
+        "--trials", args->trials, "Trials to draw, such as 3,7-9,best; default: all");
+    AddAxis(*command, *args);
+  }
+  {
+    auto [command, args] =
+        add("importance", "How much each parameter matters", &Plot<&DrawImportance>);
+    AddObjective(*command, *args);
+  }
+  {
+    auto [command, args] =
+        add("slice",
+            "Each parameter against the objective, with the model's mean and its uncertainty",
+            &Plot<&DrawSlice>);
+    command->add_option("PARAMETERS", args->parameters, "Parameters to draw; default: all");
+    AddObjective(*command, *args);
+    AddAxis(*command, *args);
+  }
+  {
+    auto [command, args] = add("parallel",
+                               "Parallel coordinates: a line for each trial through all parameters",
+                               &Plot<&DrawParallel>);
+    AddObjective(*command, *args);
+    AddAxis(*command, *args);
+  }
+  {
+    auto [command, args] =
+        add("contour", "Expected objective over two parameters", &Plot<&DrawContour>);
+    command->add_option("--x", args->x, "Parameter across; default: the most important");
+    command->add_option("--y", args->y, "Parameter up; default: the next most important");
+    AddObjective(*command, *args);
+  }
+  add("timeline",
+      "When each trial waited, was prepared and ran, and how it ended",
+      &Plot<&DrawTimeline>);
+  {
+    auto [command, args] =
+        add("pareto",
+            "Two objectives of every completed trial, and the line of those that none dominates",
+            &Plot<&DrawPareto>);
+    command->add_option("--x", args->x, "Objective across; default: the first");
+    command->add_option("--y", args->y, "Objective up; default: the next");
+  }
 }
 
 }  // namespace vernier::cli

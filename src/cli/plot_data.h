@@ -1,27 +1,56 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "src/cli/connection.h"
+#include "src/cli/plot/curves.h"
+#include "src/cli/plot/study_data.h"
 #include "src/cli/resources.h"
-#include "src/cli/terminal/history.h"
-#include "src/cli/terminal/pareto.h"
 
+// What figures are made from, as commands get it.
 namespace vernier::cli {
 
-// The study's trials as points of a picture; trials without a value are left out.
-absl::StatusOr<History> LoadHistory(Connection& connection, const StudyRecord& study);
+// The study with all of its trials, as of `now`.
+absl::StatusOr<plot::StudyData> LoadStudyData(Connection& connection,
+                                              const StudyRecord& study,
+                                              absl::Time now);
 
-// Its completed trials by two of its objectives; where a name is empty, the first that is left.
-// InvalidArgument: it has one objective only, or none of that name.
-absl::StatusOr<ParetoPicture> LoadPareto(Connection& connection,
-                                         const StudyRecord& study,
+// What the trials reported of the metric, step by step; trials that reported nothing of it are left out.
+absl::StatusOr<std::vector<plot::Curve>> LoadCurves(Connection& connection,
+                                                    const plot::StudyData& study,
+                                                    const std::string& metric,
+                                                    const std::vector<std::int64_t>& trials);
+// The numbers of the trials that reported anything.
+std::vector<std::int64_t> TrialsWithCurves(const plot::StudyData& study);
+
+// The objective of this name; the first one if it is empty.  InvalidArgument: names the option.
+absl::StatusOr<Objective> ChooseObjective(const StudySpec& spec,
+                                          std::string_view option,
+                                          const std::string& metric);
+// Two objectives for a picture of both: of these names, the first ones that are left where a name is empty.
+// InvalidArgument: the study has one objective only, or none of that name.
+struct ObjectivePair {
+  Objective x;
+  Objective y;
+};
+absl::StatusOr<ObjectivePair> ChoosePair(const StudySpec& spec,
                                          const std::string& x,
                                          const std::string& y);
+// The index of the parameter of this name.  InvalidArgument: names the option and the parameters there are.
+absl::StatusOr<int> ChooseParameter(const Space& space,
+                                    std::string_view option,
+                                    const std::string& name);
 
-// InvalidArgument: the file cannot be written.
-absl::Status WriteSvg(const std::string& svg, const std::string& path);
+// Writes the whole text; "-" is standard output.  InvalidArgument: the file cannot be written; names the option.
+absl::Status WriteText(std::string_view option,
+                       const std::string& text,
+                       const std::string& path,
+                       std::ostream& out);
 
 }  // namespace vernier::cli

@@ -1,79 +1,25 @@
 #include "src/cli/program.h"
 
 #include <algorithm>
-#include <cctype>
+#include <memory>
 #include <optional>
 #include <utility>
 
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "fmt/format.h"
+#include "src/app/usage.h"
 #include "src/cli/arguments.h"
 #include "src/cli/check.h"
 #include "src/cli/commands.h"
 #include "src/cli/hint.h"
 #include "src/core/nearest.h"
+#include "src/core/status.h"
 
 namespace vernier::cli {
 namespace {
 
-// The command that was being parsed: "vernier study create".
-const CLI::App& DeepestParsed(const CLI::App& root, std::string& path) {
-  path = root.get_name();
-  const CLI::App* command = &root;
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    path += " " + command->get_name();
-  }
-  return *command;
-}
-
-std::vector<std::string> KnownWords(const CLI::App& command, bool options) {
-  std::vector<std::string> words;
-  if (!options) {
-    for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
-      words.push_back(sub->get_name());
-    }
-    return words;
-  }
-  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
-    for (const CLI::Option* option : app->get_options()) {
-      if (app != &command && option == app->get_help_ptr()) continue;  // The command has its own.
-      for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
-    }
-  }
-  return words;
-}
-
-// CLI11's messages in our words: one line, lower case, no full stop.
-std::string Sentence(const CLI::ParseError& error, const CLI::App& command) {
-  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
-    const std::vector<std::string> rest = app->remaining();
-    if (rest.empty()) continue;
-    const bool is_option = rest.front().starts_with('-');
-    const std::vector<std::string> known = KnownWords(command, is_option);
-    return fmt::format("unknown {} '{}'{}",
-                       is_option       ? "option"
-                       : known.empty() ? "argument"
-                                       : "command",
-                       rest.front(),
-                       known.empty() ? "" : NearestHint(rest.front(), known));
-  }
-  const std::vector<std::string> known = KnownWords(command, false);
-  if (!known.empty()) return "a command is missing" + NearestHint("", known);
-  std::string sentence = error.what();
-  sentence = sentence.substr(0, sentence.find('\n'));
-  const bool is_word =
-      sentence.size() > 1 && std::isupper(sentence[0]) && std::islower(sentence[1]);
-  if (is_word) sentence[0] = static_cast<char>(std::tolower(sentence[0]));
-  return sentence;
-}
-
 ExitCode ReportUsage(const CLI::ParseError& error, const CLI::App& root, std::ostream& err) {
-  std::string path;
-  const CLI::App& command = DeepestParsed(root, path);
-  err << fmt::format(
-      "vernier: {}\n  `{} --help` shows what it takes\n", Sentence(error, command), path);
+  const app::UsageError usage = app::ExplainUsage(error, root);
+  err << fmt::format("vernier: {}\n  {}\n", usage.sentence, usage.hint);
   return ExitCode::kUsage;
 }
 
@@ -110,28 +56,86 @@ std::optional<ExitCode> Parse(CLI::App& root,
 }
 
 void AddGlobalOptions(CLI::App& root, GlobalFlags& flags) {
-  root.set_version_flag("--version", std::string("vernier 0.1.0"));
-  root.add_option(
-      "--store", flags.store, "SQLite file of the studies; default: $VERNIER_STORE, or your own");
-  root.add_option("--server", flags.server, "gRPC address of a server; default: $VERNIER_SERVER")
-      ->envname("VERNIER_SERVER");
-  root.add_option("-o,--output", flags.output, "table, json, jsonl, csv or yaml")
-      ->check(OneOf({"table", "json", "jsonl", "csv", "yaml"}));
-  root.add_flag("--no-headers", flags.no_headers, "No names above columns of tables and CSV");
-  root.add_option("--color", flags.color, "auto, always or never; $NO_COLOR is honoured")
-      ->check(OneOf({"auto", "always", "never"}));
+  root.set_version_flag("--version", std::string("vernier 0.1.0"), "Print the version");
+  root.add_option("--store",
+                  flags.store,
+                  "File that holds the studies (default: $VERNIER_STORE, else "
+                  "~/.local/state/vernier/vernier.db)")
+      ->option_text("FILE");
+  root.add_option("--server",
+                  flags.server,
+                  "Address of a running server: HOST:PORT or unix:PATH (default: $VERNIER_SERVER, "
+                  "else the process that has the store open)")
+      ->envname("VERNIER_SERVER")
+      ->option_text("ADDRESS");
+  root.add_option("-o,--output",
+                  flags.output,
+                  "Output format: table, wide (all columns, nothing cut), json, jsonl, csv or yaml "
+                  "(default: table)")
+      ->check(OneOf({"table", "wide", "json", "jsonl", "csv", "yaml"}))
+      ->option_text("FORMAT");
+  root.add_flag("--no-headers", flags.no_headers, "Leave out the column names of tables and CSV");
+  root.add_option("--color",
+                  flags.color,
+                  "Colour: auto (on a terminal, unless $NO_COLOR is set), always or never")
+      ->check(OneOf({"auto", "always", "never"}))
+      ->option_text("WHEN");
+}
+
+// The help of the command that `words` name.
+absl::StatusOr<std::string> HelpOn(const CLI::App& root, const std::vector<std::string>& words) {
+  const CLI::App* command = &root;
+  std::string before;  // The words above the command's own.
+  for (const std::string& word : words) {
+    std::vector<std::string> known;
+    const CLI::App* found = nullptr;
+    for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; })) {
+      known.push_back(sub->get_name());
+      if (sub->get_name() == word) found = sub;
+    }
+    before += (before.empty() ? "" : " ") + command->get_name();
+    if (found == nullptr) {
+      return InvalidArgument("'{}' has no command '{}'{}",
+                             before,
+                             word,
+                             known.empty() ? "" : NearestHint(word, known));
+    }
+    command = found;
+  }
+  return command->help(before);
+}
+
+void AddHelp(CLI::App& root, Action& chosen) {
+  CLI::App* help = root.add_subcommand("help", "Explain a command: `vernier help trial list`");
+  help->fallthrough(false);  // Else "trial" would be the command itself.
+  const auto words = std::make_shared<std::vector<std::string>>();  // CLI11 writes to it.
+  help->add_option("COMMAND", *words, "The command, e.g. trial list")->expected(0, 8);
+  help->callback([words, &root, &chosen] {
+    chosen = [words, &root](Context& context) -> absl::StatusOr<ExitCode> {
+      VERNIER_ASSIGN_OR_RETURN(const std::string text, HelpOn(root, *words));
+      context.console().out << text;
+      return ExitCode::kOk;
+    };
+  });
 }
 
 }  // namespace
 
 void BuildCommandLine(CLI::App& root, GlobalFlags& flags, Action& chosen) {
   root.name("vernier");
-  root.description("Tunes hyperparameters: studies, their trials, and the programs that try them.");
+  root.description(
+      "Tune hyperparameters: search for the best parameters of a training program, and run the "
+      "program for each candidate.");
+  root.formatter(app::NewHelpFormatter(
+      "Options of every command: -o, --store, --server, --no-headers, --color; see `vernier "
+      "--help`."));
+  root.set_help_flag("-h,--help", "Print this help");
   root.footer(std::string(ExitCodeHelp()));
   root.require_subcommand(1);
   root.fallthrough();  // Inherited: global options may stand after the command.
   AddGlobalOptions(root, flags);
   AddRun(root, chosen);
+  AddInit(root, chosen);
   AddCheck(root, chosen);
   AddStudyCommands(root, chosen);
   AddTrialCommands(root, chosen);
@@ -145,11 +149,12 @@ void BuildCommandLine(CLI::App& root, GlobalFlags& flags, Action& chosen) {
   AddNodeCommands(root, chosen);
   AddQueueCommands(root, chosen);
   AddDoctor(root, chosen);
+  AddHelp(root, chosen);
   AddCompletion(root, chosen);
 }
 
 void AddStudyCommands(CLI::App& root, Action& chosen) {
-  CLI::App* study = root.add_subcommand("study", "Studies: create, look, steer, export");
+  CLI::App* study = root.add_subcommand("study", "Create, inspect and control studies");
   study->require_subcommand(1);
   for (auto* add : {&AddStudyCreate,
                     &AddStudyValidate,
@@ -166,13 +171,15 @@ void AddStudyCommands(CLI::App& root, Action& chosen) {
                     &AddStudyDelete,
                     &AddStudyPredict,
                     &AddStudyExport,
-                    &AddStudyReplay}) {
+                    &AddStudyReplay,
+                    &AddStudyReport}) {
     add(*study, chosen);
   }
 }
 
 void AddTrialCommands(CLI::App& root, Action& chosen) {
-  CLI::App* trial = root.add_subcommand("trial", "Trials of a study: look, explain, steer");
+  CLI::App* trial =
+      root.add_subcommand("trial", "Inspect, explain and control the trials of a study");
   trial->require_subcommand(1);
   for (auto* add : {&AddTrialList,
                     &AddTrialShow,
@@ -194,7 +201,8 @@ std::vector<std::string> TakeUserArgs(std::vector<std::string>& args) {
   const auto end = std::ranges::find(args, "--");
   const std::vector<std::string> submit = {"submit", "training"};
   const std::vector<std::string> train = {"local", "train"};
-  const bool passes_on = std::search(args.begin(), end, submit.begin(), submit.end()) != end ||
+  const bool passes_on = std::find(args.begin(), end, "init") != end ||
+                         std::search(args.begin(), end, submit.begin(), submit.end()) != end ||
                          std::search(args.begin(), end, train.begin(), train.end()) != end;
   if (end == args.end() || !passes_on) return {};
   std::vector<std::string> user_args(end + 1, args.end());

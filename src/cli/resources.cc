@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "src/cli/hint.h"
+#include "src/cli/terminal/text.h"
 #include "src/core/status.h"
+#include "src/core/stopped_early.h"
 #include "src/wire/cluster_proto.h"
 #include "src/wire/names.h"
 #include "src/wire/study_proto.h"
@@ -116,6 +118,10 @@ absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view na
   v1::GetStudyRequest request;
   request.set_name(wire::StudyResource(name));
   VERNIER_ASSIGN_OR_RETURN(v1::Study message, connection.CallOn(name, &Stub::GetStudy, request));
+  return RecordOf(std::move(message));
+}
+
+absl::StatusOr<StudyRecord> RecordOf(v1::Study message) {
   VERNIER_ASSIGN_OR_RETURN(Study study, wire::DecodeStudy(message));
   VERNIER_ASSIGN_OR_RETURN(auto constraints, ParseOutcomeConstraints(study.spec));
   return StudyRecord{.message = std::move(message),
@@ -254,17 +260,29 @@ std::optional<absl::Duration> DurationOf(const Trial& trial, absl::Time now) {
   return trial.ended.value_or(now) - *trial.started;
 }
 
+std::int64_t LastStepOf(const Trial& trial) {
+  if (trial.last) return trial.last->step;
+  return trial.final_step;
+}
+
+std::string FailureLine(const Trial& trial) {
+  if (trial.state != TrialState::kFailed && trial.state != TrialState::kInfeasible) return "";
+  return FirstLine(trial.message);
+}
+
 TrialRow RowOf(const TrialRecord& record, const StudyRecord& study, absl::Time now) {
   const Trial& trial = record.trial;
   return {.number = trial.number.value(),
           .state = trial.state,
-          .stopped_early = trial.stop.has_value(),
+          .stopped_early = IsStoppedEarly(trial),
+          .last_step = LastStepOf(trial),
           .is_best = study.IsOptimal(trial.number),
           .breaks_constraint = study.BreaksConstraint(trial),
           .objectives = ObjectivesOf(trial, study.study.spec),
           .curve = {},
           .parameters = CompactPoint(trial.point, study.parameter_names()),
-          .duration = DurationOf(trial, now)};
+          .duration = DurationOf(trial, now),
+          .message = FailureLine(trial)};
 }
 
 std::string NewRequestId() {

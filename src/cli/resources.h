@@ -51,6 +51,7 @@ struct StudyRecord {
   bool BreaksConstraint(const Trial& trial) const;
 };
 
+absl::StatusOr<StudyRecord> RecordOf(v1::Study message);
 absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view name);
 // Creates the study; if `validate_only`, only tells whether that could be done.
 absl::StatusOr<v1::Study> CreateStudy(Connection& connection,
@@ -94,6 +95,10 @@ std::vector<double> CurveOf(const std::vector<v1::Measurement>& measurements,
                             const std::string& metric);
 // The trial as a row, without its curve. As of `now`.
 TrialRow RowOf(const TrialRecord& trial, const StudyRecord& study, absl::Time now);
+// The step of its last measurement; 0 if it reported none.
+std::int64_t LastStepOf(const Trial& trial);
+// The first line of why it failed; empty if it did not.
+std::string FailureLine(const Trial& trial);
 // From its start to its end, or to `now`; nothing if it never ran.
 std::optional<absl::Duration> DurationOf(const Trial& trial, absl::Time now);
 

@@ -1,10 +1,14 @@
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
 #include "src/cli/runner.h"
 #include "src/cli/study_source.h"
+#include "src/core/status.h"
+#include "src/core/study_name.h"
 
 namespace vernier::cli {
 namespace {
@@ -16,7 +20,31 @@ struct RunArgs {
   CapacityFlags capacity;
 };
 
+// Whether the argument can only be meant as the name of a study: it is one, and no file is called so.
+bool NamesStudy(const std::string& argument) {
+  std::error_code error;
+  return IsStudyName(argument) && !std::filesystem::exists(argument, error);
+}
+
+absl::StatusOr<ExitCode> RunStored(Context& context, const RunArgs& args) {
+  if (args.options.anew || !args.name.empty()) {
+    return InvalidArgument(
+        "{}: no such file; {} needs one", args.file, args.options.anew ? "--new" : "--name");
+  }
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, OpenToRun(context, args.capacity));
+  const absl::StatusOr<StudyRecord> study = GetStudy(connection, args.file);
+  if (absl::IsNotFound(study.status())) {
+    return NotFound("{}: there is no such file, and no study of that name", args.file);
+  }
+  VERNIER_RETURN_IF_ERROR(study.status());
+  RunOptions options = args.options;
+  options.file = args.file;
+  options.file_study = args.file;
+  return RunStoredStudy(context, connection, *study, options);
+}
+
 absl::StatusOr<ExitCode> Run(Context& context, const RunArgs& args) {
+  if (NamesStudy(args.file)) return RunStored(context, args);
   VERNIER_ASSIGN_OR_RETURN(StudySpec spec, LoadStudy(args.file, args.name));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, OpenToRun(context, args.capacity));
   RunOptions options = args.options;
@@ -28,22 +56,25 @@ absl::StatusOr<ExitCode> Run(Context& context, const RunArgs& args) {
 }  // namespace
 
 void AddRun(CLI::App& root, Action& chosen) {
-  auto [command, args] =
-      AddCommand<RunArgs>(root,
-                          "run",
-                          "Run the study of a file to its end, here and now, without a daemon",
-                          &Run,
-                          chosen);
-  command->add_option("FILE", args->file, "Study file, YAML or JSON; - for standard input")
+  auto [command, args] = AddCommand<RunArgs>(
+      root, "run", "Run a study to its end on this machine; no server is needed", &Run, chosen);
+  command
+      ->add_option(
+          "FILE",
+          args->file,
+          "Study file in YAML or JSON; - reads standard input. Or the name of a stored study")
       ->required();
-  command->add_option("--name", args->name, "Another name than the file's");
+  command->add_option("--name", args->name, "Name of the study instead of the file's");
   auto* anew = command->add_flag(
-      "--new", args->options.anew, "Start anew under a free name if the study exists");
+      "--new", args->options.anew, "Start a new study under a free name if the name is taken");
   command
       ->add_flag(
-          "--continue", args->options.go_on, "Go on with the stored study, whatever the file says")
+          "--continue",
+          args->options.go_on,
+          "Go on with the stored study, even if the file differs; failures so far no longer count")
       ->excludes(anew);
-  command->add_flag("--plot", args->options.plot, "End with a picture of the search");
+  command->add_flag("--plot", args->options.plot, "Plot the search at the end");
+  AddDetailFlags(*command, args->options.detail);
   AddCapacityOptions(*command, args->capacity);
 }
 

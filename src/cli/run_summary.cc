@@ -1,55 +1,93 @@
 #include "src/cli/run_summary.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
 #include "src/cli/outcome_text.h"
+#include "src/cli/plot/history.h"
+#include "src/cli/plot/pareto.h"
+#include "src/cli/plot/text_renderer.h"
 #include "src/cli/plot_data.h"
 #include "src/cli/study_text.h"
+#include "src/cli/study_update.h"
+#include "src/cli/terminal/fields.h"
 #include "src/cli/terminal/proto_json.h"
 #include "src/cli/terminal/text.h"
 
 namespace vernier::cli {
 namespace {
 
-// The commands that a user may want next, with the flags that lead back to the same store.
-std::string NextSteps(const Context& context, const StudyRecord& study, std::int64_t best) {
-  const std::string flags = context.SameStoreFlags();
+// Commands for users to go on with.
+class NextSteps {
+ public:
+  NextSteps(const Context& context, Fields& fields)
+      : flags_(context.SameStoreFlags()), fields_(fields) {}
+
+  // Leads back to the same store.
+  void Add(std::string_view command) {
+    fields_.Add(is_first_ ? "next" : "", fmt::format("vernier {}{}", command, flags_));
+    is_first_ = false;
+  }
+
+ private:
+  const std::string flags_;
+  Fields& fields_;
+  bool is_first_ = true;
+};
+
+void AddNextSteps(const Context& context,
+                  const StudyRecord& study,
+                  std::int64_t best,
+                  std::optional<TrialNumber> failed,
+                  Fields& fields) {
+  NextSteps next(context, fields);
   const std::string& name = study.name();
   if (study.study.spec.objectives.empty()) {  // Nothing was tuned.
-    return fmt::format("{:<12}vernier trial logs {} {}{}\n", "next", name, best, flags);
+    next.Add(fmt::format("trial logs {} {}", name, best));
+    return;
   }
   const char* sort = study.objective().goal == Goal::kMaximize ? "-objective" : "objective";
-  return fmt::format(
-      "{:<12}vernier trial list {} --sort {} --limit 5{}\n"
-      "{:<12}vernier trial why {} {}{}\n"
-      "{:<12}vernier plot history {} --svg {}.svg{}\n",
-      "next",
-      name,
-      sort,
-      flags,
-      "",
-      name,
-      best,
-      flags,
-      "",
-      name,
-      name,
-      flags);
+  next.Add(fmt::format("trial list {} --sort {} --limit 5", name, sort));
+  next.Add(fmt::format("trial why {} {}", name, best));
+  next.Add(fmt::format("plot history {} --svg {}.svg", name, name));
+  if (failed) next.Add(fmt::format("trial logs {} {}", name, failed->value()));
+}
+
+// The last trial that failed, if one did: its logs say why.
+absl::StatusOr<std::optional<TrialRecord>> LastFailed(Connection& connection,
+                                                      const StudyRecord& study) {
+  if (study.study.failed == 0) return std::nullopt;
+  VERNIER_ASSIGN_OR_RETURN(
+      std::vector<TrialRecord> failed,
+      ListTrials(connection,
+                 study,
+                 {.filter = "state = FAILED", .sort = "-number", .limit = 1, .page_size = 1}));
+  if (failed.empty()) return std::nullopt;
+  return std::move(failed.front());
 }
 
 // The search as a picture: of several objectives, the trials by the first two.
-absl::StatusOr<std::vector<std::string>> Picture(const Console& console,
+absl::StatusOr<std::vector<std::string>> Picture(Context& context,
                                                  Connection& connection,
-                                                 const StudyRecord& study) {
-  const PlotSize size = {.width = console.width, .height = 14};
-  if (study.has_several_objectives()) {
-    VERNIER_ASSIGN_OR_RETURN(const ParetoPicture picture, LoadPareto(connection, study, "", ""));
-    return DrawPareto(picture, size, console.unicode);
+                                                 const StudyRecord& record) {
+  VERNIER_ASSIGN_OR_RETURN(const plot::StudyData study,
+                           LoadStudyData(connection, record, context.Now()));
+  plot::Figure figure;
+  if (record.has_several_objectives()) {
+    const std::vector<Objective>& objectives = study.spec.objectives;
+    figure = plot::ParetoFigure(study, objectives[0], objectives[1]);
+  } else {
+    VERNIER_ASSIGN_OR_RETURN(figure, plot::HistoryFigure(study, record.objective()));
   }
-  VERNIER_ASSIGN_OR_RETURN(const History history, LoadHistory(connection, study));
-  return DrawHistory(history, size, console.unicode);
+  const Console& console = context.console();
+  return plot::RenderText(
+      figure,
+      {.width = console.width, .height = 14, .unicode = console.unicode, .color = console.color});
 }
 
 std::string Heading(const StudyRecord& study) {
@@ -64,49 +102,42 @@ std::string Heading(const StudyRecord& study) {
   return heading;
 }
 
-// The first trial that failed; null: none has.
-const TrialRecord* FirstFailed(const std::vector<TrialRecord>& trials) {
-  const TrialRecord* first = nullptr;
-  for (const TrialRecord& trial : trials) {
-    if (trial.trial.state != TrialState::kFailed) continue;
-    if (first == nullptr || trial.trial.number < first->trial.number) first = &trial;
+// Why the last trial that failed did: all lines of its message. Nothing if the study has said it.
+std::string FailureText(const StudyRecord& study, const Trial& trial) {
+  if (trial.message.empty() || study.study.reason.ends_with(trial.message)) return "";
+  std::string text = fmt::format("trial {} {}", trial.number.value(), TrialStateName(trial.state));
+  if (trial.failure != FailureClass::kNone) {
+    text += fmt::format(" {}", FailureClassName(trial.failure));
   }
-  return first;
-}
-
-std::string LogOf(const Context& context, const StudyRecord& study, const TrialRecord& failed) {
-  const std::string flags = context.SameStoreFlags();
-  return fmt::format("{0:<12}vernier trial logs {1} {2}{3}\n{4:<12}vernier trial list {1}{3}\n",
-                     "next",
-                     study.name(),
-                     failed.trial.number.value(),
-                     flags,
-                     "");
+  std::string separator = ": ";
+  for (const std::string& line : PrintableLines(trial.message)) {
+    text += separator + line;
+    separator = "\n  ";
+  }
+  return text + "\n";
 }
 
 absl::Status SumUpWithoutBest(Context& context, Connection& connection, const StudyRecord& study) {
-  VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
-  std::string text = Heading(study);
-  text += study.study.completed > 0 ? WhyNoBest(study, trials) : "no trial has completed";
-  if (const TrialRecord* failed = FirstFailed(trials)) {
-    const std::string& message = failed->trial.message;
-    // A study that ended because its trials fail alike has said it.
-    if (!message.empty() && !study.study.reason.ends_with(message)) {
-      text +=
-          fmt::format("\ntrial {} failed: {}", failed->trial.number.value(), Printable(message));
-    }
-    text += "\n" + LogOf(context, study, *failed);
-  } else {
-    text += fmt::format("; `vernier trial list {}{}` shows what became of them\n",
-                        study.name(),
-                        context.SameStoreFlags());
+  std::string why = "no trial has completed";
+  if (study.study.completed > 0) {
+    VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
+    why = WhyNoBest(study, trials);
   }
-  context.output().Item(text, ProtoToJson(study.message));
+  VERNIER_ASSIGN_OR_RETURN(const auto failed, LastFailed(connection, study));
+  Fields fields;
+  NextSteps next(context, fields);
+  if (failed) next.Add(fmt::format("trial logs {} {}", study.name(), failed->trial.number.value()));
+  next.Add(fmt::format("trial list {}", study.name()));
+  context.output().Item(Heading(study) + why + "\n" +
+                            (failed ? FailureText(study, failed->trial) : "") + "\n" +
+                            fields.Text(),
+                        ProtoToJson(study.message));
   return absl::OkStatus();
 }
 
 absl::Status SumUpSeveral(Context& context, Connection& connection, const StudyRecord& study) {
   VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
+  VERNIER_ASSIGN_OR_RETURN(const auto failed, LastFailed(connection, study));
   const std::vector<TrialRecord> optimal = SelectOptimal(study, trials);
   Output& output = context.output();
   output.Say(Heading(study));
@@ -114,17 +145,14 @@ absl::Status SumUpSeveral(Context& context, Connection& connection, const StudyR
                          optimal.size(),
                          study.study.completed));
   ListOptimal(output, study, optimal);
-  const std::string flags = context.SameStoreFlags();
-  output.Say(
-      fmt::format("\n{:<12}vernier trial show {} {}{}\n{:<12}vernier plot pareto {} --svg {}.svg{}",
-                  "next",
-                  study.name(),
-                  optimal.front().trial.number.value(),
-                  flags,
-                  "",
-                  study.name(),
-                  study.name(),
-                  flags));
+  Fields fields;
+  NextSteps next(context, fields);
+  next.Add(fmt::format("trial show {} {}", study.name(), optimal.front().trial.number.value()));
+  next.Add(fmt::format("plot pareto {} --svg {}.svg", study.name(), study.name()));
+  if (failed) next.Add(fmt::format("trial logs {} {}", study.name(), failed->trial.number.value()));
+  std::string text = "\n" + fields.Text();
+  text.pop_back();  // Say ends the line.
+  output.Say(text);
   return absl::OkStatus();
 }
 
@@ -132,9 +160,13 @@ absl::Status SumUpBest(Context& context, Connection& connection, const StudyReco
   const std::int64_t best = study.study.best->value();
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial,
                            GetTrial(connection, study.name(), std::to_string(best)));
-  context.output().Item(Heading(study) + "\n" + DescribeBest(study, trial, context.Now()) +
-                            NextSteps(context, study, best),
-                        ProtoToJson(trial.message));
+  VERNIER_ASSIGN_OR_RETURN(const StudySpec definition,
+                           DefinitionOf(connection, study, trial.trial));
+  VERNIER_ASSIGN_OR_RETURN(const auto failed, LastFailed(connection, study));
+  Fields fields = DescribeBest(study, definition, trial, context.Now());
+  AddNextSteps(
+      context, study, best, failed ? std::optional(failed->trial.number) : std::nullopt, fields);
+  context.output().Item(Heading(study) + "\n" + fields.Text(), ProtoToJson(trial.message));
   return absl::OkStatus();
 }
 
@@ -147,7 +179,7 @@ absl::Status SumUp(Context& context, Connection& connection, const StudyRecord& 
                                                          : SumUpBest(context, connection, study));
   const bool has_picture = !study.study.spec.objectives.empty();
   if (!plot || !has_picture || !context.output().is_table()) return absl::OkStatus();
-  VERNIER_ASSIGN_OR_RETURN(const auto lines, Picture(context.console(), connection, study));
+  VERNIER_ASSIGN_OR_RETURN(const auto lines, Picture(context, connection, study));
   context.output().Say("");
   for (const std::string& line : lines) context.output().Say(line);
   return absl::OkStatus();
@@ -156,9 +188,13 @@ absl::Status SumUp(Context& context, Connection& connection, const StudyRecord& 
 absl::StatusOr<std::string> AfterFailure(const Context& context,
                                          Connection& connection,
                                          const StudyRecord& study) {
-  VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
-  const TrialRecord* failed = FirstFailed(trials);
-  return failed == nullptr ? std::string() : LogOf(context, study, *failed);
+  VERNIER_ASSIGN_OR_RETURN(const auto failed, LastFailed(connection, study));
+  if (!failed) return std::string();
+  Fields fields;
+  NextSteps next(context, fields);
+  next.Add(fmt::format("trial logs {} {}", study.name(), failed->trial.number.value()));
+  next.Add(fmt::format("trial list {}", study.name()));
+  return fields.Text();
 }
 
 }  // namespace vernier::cli

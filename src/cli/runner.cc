@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
@@ -15,6 +17,8 @@
 #include "src/cli/room_hint.h"
 #include "src/cli/run_summary.h"
 #include "src/cli/study_text.h"
+#include "src/cli/study_update.h"
+#include "src/codec/spec_changes.h"
 #include "src/core/status.h"
 #include "src/jobs/reproduction.h"
 #include "src/wire/names.h"
@@ -44,54 +48,53 @@ absl::StatusOr<std::string> FreeName(Connection& connection, const std::string& 
   return free;
 }
 
-// What the server made of a job's training input and machine types is no difference to what the file says.
-void ForgetResolution(const TrainingJob& resolved, TrainingJob& given) {
-  if (given.input.has_value() && given.input == resolved.input) given = resolved;
-  for (auto& [role, replica] : given.replicas) {
-    const auto other = resolved.replicas.find(role);
-    if (other == resolved.replicas.end() || replica.machine_type.empty()) continue;
-    if (replica.machine_type == other->second.machine_type) {
-      replica.resources = other->second.resources;
-    }
-  }
+// What --continue leaves alone.
+void SayIgnored(Context& context, const Study& study, const StudySpec& file) {
+  const std::vector<FieldChange> ignored = CompareWithFile(study, file);
+  if (ignored.empty()) return;
+  context.output().Say(
+      fmt::format("--continue: the study goes on as it is stored; the file would change {}",
+                  codec::DescribeChanges(ignored)));
 }
 
-// Whether both describe the same search, however much of it is to be done. `stored` is as the server keeps it.
-bool IsSameSearch(const StudySpec& stored, StudySpec given) {
-  if (stored.job.has_value() && given.job.has_value()) ForgetResolution(*stored.job, *given.job);
-  given.budget = stored.budget;
-  given.parallel = stored.parallel;
-  given.labels = stored.labels;
-  return given == stored;
-}
-
-// Goes on with a study of that name.
+// Brings a study of that name to the definition of the file, and to work if it can.
 absl::Status TakeUp(Context& context,
                     Connection& connection,
                     const StudyRecord& existing,
-                    const StudySpec& spec,
+                    const std::optional<StudySpec>& file,
                     const RunOptions& options) {
-  const std::string& name = spec.name;
-  const Study& study = existing.study;
-  if (!options.go_on && !IsSameSearch(study.spec, spec)) {
-    return WithHint(
-        FailedPrecondition("the store has a study '{}' already, and its definition differs", name),
-        "--new starts a new study under a free name, --continue goes on with the stored one");
+  const std::string& name = existing.name();
+  Study study = existing.study;
+  if (file.has_value() && !options.go_on) {
+    absl::StatusOr<StudyUpdate> update = UpdateStudy(connection, existing, *file);
+    if (!update.ok()) {
+      return WithHint(update.status(),
+                      "--new starts a new study under a free name, --continue goes on with the "
+                      "stored one as it is");
+    }
+    if (const std::string text = DescribeUpdate(*update); !text.empty()) {
+      context.output().Say(text.substr(0, text.size() - 1));
+    }
+    study = std::move(update->study);
+  }
+  if (file.has_value() && options.go_on) SayIgnored(context, study, *file);
+  if (options.go_on && study.state == StudyState::kFailed) {
+    VERNIER_ASSIGN_OR_RETURN(study, DeclareFixed(connection, name));
+    if (!IsFinished(study.state)) {
+      context.output().Say(fmt::format("failures of study '{}' so far no longer count", name));
+    }
   }
   if (IsFinished(study.state)) {
-    context.output().Say(fmt::format("study '{}' is {} already ({}); --new starts it anew",
-                                     name,
-                                     StudyStateName(study.state),
-                                     DescribeBudget(study)));
+    const std::string where = file.has_value() ? options.file : "";
+    context.output().Say(fmt::format("{}{}",
+                                     DescribeEnd(study, where, "--continue"),
+                                     file.has_value() ? "; --new starts it anew" : ""));
     return absl::OkStatus();
   }
-  context.output().Say(fmt::format("continuing study '{}': {}", name, DescribeBudget(study)));
-  if (study.spec.budget != spec.budget || study.spec.parallel != spec.parallel) {
-    context.output().Say(
-        fmt::format("the file's budget differs from the stored one, which holds; `vernier study "
-                    "amend {}` changes it",
-                    name));
-  }
+  context.output().Say(fmt::format("{} study '{}': {}",
+                                   IsFinished(existing.study.state) ? "extending" : "continuing",
+                                   name,
+                                   DescribeBudget(study)));
   if (study.state != StudyState::kPaused) return absl::OkStatus();
   v1::ResumeStudyRequest request;
   request.set_name(wire::StudyResource(name));
@@ -99,15 +102,21 @@ absl::Status TakeUp(Context& context,
   return connection.Call(&Stub::ResumeStudy, request).status();
 }
 
-// Sees to it that the store has the study, and gives its name.
-absl::StatusOr<std::string> Prepare(Context& context,
-                                    Connection& connection,
-                                    StudySpec spec,
-                                    const RunOptions& options) {
+// A study of the store, and its last event before this command had a hand in it: what follows is news.
+struct Prepared {
+  std::string name;
+  EventSeq last_event;
+};
+
+// Sees to it that the store has the study.
+absl::StatusOr<Prepared> Prepare(Context& context,
+                                 Connection& connection,
+                                 StudySpec spec,
+                                 const RunOptions& options) {
   const auto existing = GetStudy(connection, spec.name);
   if (existing.ok() && !options.anew) {
     VERNIER_RETURN_IF_ERROR(TakeUp(context, connection, *existing, spec, options));
-    return spec.name;
+    return Prepared{.name = spec.name, .last_event = existing->study.last_event};
   }
   if (!existing.ok() && existing.status().code() != absl::StatusCode::kNotFound) {
     return existing.status();
@@ -115,9 +124,10 @@ absl::StatusOr<std::string> Prepare(Context& context,
   if (existing.ok()) {
     VERNIER_ASSIGN_OR_RETURN(spec.name, FreeName(connection, spec.name));
   }
-  VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec).status());
+  // The engine may propose trials before this command asks again: what is news is known from the answer alone.
+  VERNIER_ASSIGN_OR_RETURN(const v1::Study created, CreateStudy(connection, spec));
   context.output().Say(fmt::format("study '{}' created", spec.name));
-  return spec.name;
+  return Prepared{.name = spec.name, .last_event = EventSeq(created.last_event())};
 }
 
 // What Ctrl-C means while a study runs.
@@ -200,25 +210,30 @@ std::string GoOnCommand(const Context& context,
 
 // Which events are printed: all that are new; none where one document is wanted at the end.
 EventSeq PrintAfter(Context& context, EventSeq last) {
-  const Format format = context.output().format();
-  return format == Format::kTable || format == Format::kJsonl ? last : EventSeq(INT64_MAX);
+  const Output& output = context.output();
+  return output.is_table() || output.format() == Format::kJsonl ? last : EventSeq(INT64_MAX);
 }
 
 }  // namespace
 
 void AddCapacityOptions(CLI::App& command, CapacityFlags& flags) {
-  command.add_option("--cpus", flags.cpus, "CPUs for trials; default: all of this host")
+  command.add_option("--cpus", flags.cpus, "CPUs that trials may use (default: all)")
       ->check(AboveZero());
-  command.add_option("--memory", flags.memory, "Memory for trials, e.g. 16GiB; default: all");
+  command.add_option(
+      "--memory", flags.memory, "Memory that trials may use, e.g. 16GiB (default: all)");
   command
-      .add_option(
-          "--gpu", flags.gpus, "A GPU for trials, TYPE:ID:MEMORY or ID; default: those found")
+      .add_option("--gpu",
+                  flags.gpus,
+                  "A GPU that trials may use: TYPE:ID:MEMORY or ID; repeat it for more (default: "
+                  "all that are found)")
       ->allow_extra_args(false);
   command
-      .add_option(
-          "--fitting", flags.fitting, "Trials too large for this host: strict (refused) or scaled")
+      .add_option("--fitting",
+                  flags.fitting,
+                  "Trials larger than this host: strict refuses them, scaled shrinks them "
+                  "(default: strict)")
       ->check(OneOf({"strict", "scaled"}));
-  command.add_option("--runs", flags.runs, "Folder of logs and records; default: STORE.runs");
+  command.add_option("--runs", flags.runs, "Folder for logs and records (default: STORE.runs)");
 }
 
 absl::StatusOr<app::ServerOptions> EngineOptionsOf(const std::string& store,
@@ -241,21 +256,24 @@ absl::StatusOr<Connection> OpenToRun(const Context& context, const CapacityFlags
   return Connection::OpenWithEngine(options);
 }
 
-absl::StatusOr<ExitCode> RunStudy(Context& context,
-                                  Connection& connection,
-                                  StudySpec spec,
-                                  const RunOptions& options) {
-  if (!spec.job) {
-    return WithHint(
-        InvalidArgument("study '{}' has no job: there is nothing to run its trials with",
-                        spec.name),
-        "add a job to the file, or create it with `vernier study create` for clients of your own");
-  }
-  VERNIER_ASSIGN_OR_RETURN(const std::string name,
-                           Prepare(context, connection, std::move(spec), options));
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord before, GetStudy(connection, name));
-  if (!IsFinished(before.study.state)) {
-    const std::string room = RoomHint(connection, before.study.spec);
+namespace {
+
+absl::Status CheckHasJob(const StudySpec& spec) {
+  if (spec.job) return absl::OkStatus();
+  return WithHint(
+      InvalidArgument("study '{}' has no job: there is nothing to run its trials with", spec.name),
+      "add a job to the file, or create it with `vernier study create` for clients of your own");
+}
+
+// Shows the study until it ends, then sums up.
+absl::StatusOr<ExitCode> SeeThrough(Context& context,
+                                    Connection& connection,
+                                    const Prepared& prepared,
+                                    const RunOptions& options) {
+  const std::string& name = prepared.name;
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord begun, GetStudy(connection, name));
+  if (!IsFinished(begun.study.state)) {
+    const std::string room = RoomHint(connection, begun.study.spec);
     if (!room.empty()) context.output().Say(room);
   }
   Detachment detachment(connection, name, GoOnCommand(context, name, options));
@@ -263,13 +281,36 @@ absl::StatusOr<ExitCode> RunStudy(Context& context,
       Follow(context,
              connection,
              name,
-             {.after = PrintAfter(context, before.study.last_event),
+             {.after = PrintAfter(context, prepared.last_event),
+              .detail = DetailOf(options.detail),
               .on_tick = [&](LiveView& view) { return detachment.Check(view); }})
           .status());
   if (detachment.has_abandoned()) return ExitCode::kInterrupted;
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord after, GetStudy(connection, name));
   VERNIER_RETURN_IF_ERROR(SumUp(context, connection, after, options.plot));
   return detachment.is_wanted() ? ExitCode::kInterrupted : ExitCodeOf(after.study.state);
+}
+
+}  // namespace
+
+absl::StatusOr<ExitCode> RunStudy(Context& context,
+                                  Connection& connection,
+                                  StudySpec spec,
+                                  const RunOptions& options) {
+  VERNIER_RETURN_IF_ERROR(CheckHasJob(spec));
+  VERNIER_ASSIGN_OR_RETURN(const Prepared prepared,
+                           Prepare(context, connection, std::move(spec), options));
+  return SeeThrough(context, connection, prepared, options);
+}
+
+absl::StatusOr<ExitCode> RunStoredStudy(Context& context,
+                                        Connection& connection,
+                                        const StudyRecord& study,
+                                        const RunOptions& options) {
+  VERNIER_RETURN_IF_ERROR(CheckHasJob(study.study.spec));
+  VERNIER_RETURN_IF_ERROR(TakeUp(context, connection, study, std::nullopt, options));
+  return SeeThrough(
+      context, connection, {.name = study.name(), .last_event = study.study.last_event}, options);
 }
 
 }  // namespace vernier::cli

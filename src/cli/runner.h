@@ -9,6 +9,8 @@
 #include "src/app/server.h"
 #include "src/cli/connection.h"
 #include "src/cli/context.h"
+#include "src/cli/live_view.h"
+#include "src/cli/resources.h"
 #include "vernier/core/study.h"
 
 // Studies run from the command line: an engine in this process, or the server that owns the store.
@@ -33,20 +35,27 @@ absl::StatusOr<app::ServerOptions> EngineOptionsOf(const std::string& store,
 absl::StatusOr<Connection> OpenToRun(const Context& context, const CapacityFlags& flags);
 
 struct RunOptions {
-  bool anew = false;   // Under a free name, whatever there is.
-  bool go_on = false;  // With what the store has, even if the file differs by now.
-  bool plot = false;   // End with a picture of the search.
+  bool anew = false;  // Under a free name, whatever there is.
+  // With what the store has, even if the file differs by now; failures so far do not keep it from going on.
+  bool go_on = false;
+  bool plot = false;  // End with a picture of the search.
+  DetailFlags detail;
   // For the hint how to go on: the file that the user named, and the name that the file gives its study.
   std::string file;
   std::string file_study;
 };
 
-// Creates the study, or goes on with it, shows it until it ends, then sums up. Ctrl-C once: no new
-// trials; twice: leaves at once, without summing up.
-// FailedPrecondition: the store has another study of that name, and the options do not say what to do.
+// Creates the study, or gives the one of that name the definition and goes on with it; shows it until it ends, then sums
+// up. Ctrl-C once: no new trials; twice: leaves at once, without summing up.
+// InvalidArgument: the store has a study of that name, and the definition changes what cannot change.
 absl::StatusOr<ExitCode> RunStudy(Context& context,
                                   Connection& connection,
                                   StudySpec spec,
                                   const RunOptions& options);
+// The same with a study as it is stored.
+absl::StatusOr<ExitCode> RunStoredStudy(Context& context,
+                                        Connection& connection,
+                                        const StudyRecord& study,
+                                        const RunOptions& options);
 
 }  // namespace vernier::cli

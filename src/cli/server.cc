@@ -80,17 +80,22 @@ absl::StatusOr<ExitCode> Status(Context& context, const StatusArgs&) {
 }  // namespace
 
 void AddServerCommands(CLI::App& root, Action& chosen) {
-  CLI::App* server = root.add_subcommand("server", "The server that owns a store");
+  CLI::App* server = root.add_subcommand("server", "Start a server, or ask one how it is");
   server->require_subcommand(1);
   auto [start, args] = AddCommand<StartArgs>(
-      *server, "start", "Serve the store in the foreground, as vernierd does", &Start, chosen);
+      *server, "start", "Start a server in the foreground, as vernierd does", &Start, chosen);
   start
-      ->add_option("--listen", args->listen, "gRPC address, port 0 for any; default 127.0.0.1:7117")
+      ->add_option("--listen",
+                   args->listen,
+                   "Address to listen on: HOST:PORT (port 0: any free one) or unix:PATH (default: "
+                   "127.0.0.1:7117)")
       ->allow_extra_args(false);
-  start->add_flag(
-      "--allow-remote", args->allow_remote, "Listen on addresses that others can reach");
+  start->add_flag("--allow-remote",
+                  args->allow_remote,
+                  "Allow addresses that other hosts can reach; calls are not encrypted");
   AddCapacityOptions(*start, args->capacity);
-  AddCommand<StatusArgs>(*server, "status", "Ask the server how it is", &Status, chosen);
+  AddCommand<StatusArgs>(
+      *server, "status", "Show the state of the running server", &Status, chosen);
 }
 
 }  // namespace vernier::cli

@@ -9,6 +9,7 @@
 #include "src/cli/label_flags.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_text.h"
+#include "src/cli/study_update.h"
 #include "src/cli/terminal/proto_json.h"
 #include "src/core/status.h"
 #include "src/wire/names.h"
@@ -21,10 +22,14 @@ namespace {
 using Stub = Connection::Stub;
 
 // Says what became of the study.
-absl::StatusOr<ExitCode> Report(Context& context, const v1::Study& message, std::string_view note) {
+absl::StatusOr<ExitCode> Report(Context& context,
+                                const Connection& connection,
+                                const v1::Study& message,
+                                std::string_view note) {
   VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
   context.output().Item(
-      fmt::format("study '{}' is {}{}\n", study.spec.name, StudyStateName(study.state), note),
+      fmt::format("study '{}' is {}{}\n", study.spec.name, StudyStateName(study.state), note) +
+          NobodyRuns(context, connection, study),
       ProtoToJson(message));
   return ExitCode::kOk;
 }
@@ -39,7 +44,7 @@ absl::StatusOr<ExitCode> Steer(Context& context,
   request.set_name(wire::StudyResource(study));
   request.set_request_id(NewRequestId());
   VERNIER_ASSIGN_OR_RETURN(const v1::Study message, connection.CallOn(study, method, request));
-  return Report(context, message, note);
+  return Report(context, connection, message, note);
 }
 
 absl::StatusOr<ExitCode> Pause(Context& context, const StudyArgs& args) {
@@ -51,7 +56,19 @@ absl::StatusOr<ExitCode> Pause(Context& context, const StudyArgs& args) {
 }
 
 absl::StatusOr<ExitCode> Resume(Context& context, const StudyArgs& args) {
-  return Steer(context, args.study, v1::ResumeStudyRequest(), &Stub::ResumeStudy, "");
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  v1::ResumeStudyRequest request;
+  request.set_name(wire::StudyResource(args.study));
+  request.set_request_id(NewRequestId());
+  const absl::StatusOr<v1::Study> message =
+      connection.CallOn(args.study, &Stub::ResumeStudy, request);
+  if (absl::IsFailedPrecondition(message.status())) {
+    return WithHint(message.status(),
+                    "`vernier study amend` extends a study that has ended: --trials N for more "
+                    "trials, --fixed once what made its trials fail is fixed");
+  }
+  VERNIER_RETURN_IF_ERROR(message.status());
+  return Report(context, connection, *message, "");
 }
 
 struct EndArgs {
@@ -105,7 +122,9 @@ struct AmendArgs {
   std::string failed;
   std::string time;
   std::string gpu_hours;
+  std::string stopping;
   int parallel = 0;
+  bool fixed = false;
   LabelFlags labels;
 };
 
@@ -148,60 +167,71 @@ absl::StatusOr<v1::UpdateStudyRequest> MakeAmendment(const AmendArgs& args) {
     request.mutable_update_mask()->add_paths("spec.parallel");
     spec.set_parallel(args.parallel);
   }
+  if (!args.stopping.empty()) {
+    request.mutable_update_mask()->add_paths("spec.stopping");
+    spec.mutable_stopping()->set_name(args.stopping);
+  }
+  request.set_fixed(args.fixed);
   VERNIER_RETURN_IF_ERROR(ApplyLabelFlags(args.labels, request));
   return request;
 }
 
 absl::StatusOr<ExitCode> Amend(Context& context, const AmendArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const v1::UpdateStudyRequest request, MakeAmendment(args));
-  if (request.update_mask().paths().empty()) {
+  if (request.update_mask().paths().empty() && !args.fixed) {
     return InvalidArgument(
-        "nothing to amend: give --trials, --failed, --time, --gpu-hours, --parallel or labels");
+        "nothing to amend: give --trials, --failed, --time, --gpu-hours, --parallel, --stopping, "
+        "--fixed or labels; `vernier study create FILE --update` changes the rest");
   }
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const v1::Study message,
                            connection.CallOn(args.study, &Stub::UpdateStudy, request));
   VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
-  return Report(context,
-                message,
-                fmt::format(": {}, {} at a time", DescribeBudget(study), study.spec.parallel));
+  // One that has ended says why it stays so.
+  const std::string reason = IsFinished(study.state) ? " (" + study.reason + ")" : "";
+  return Report(
+      context,
+      connection,
+      message,
+      fmt::format("{}: {}, {} at a time", reason, DescribeBudget(study), study.spec.parallel));
 }
 
 }  // namespace
 
 void AddStudyPause(CLI::App& study, Action& chosen) {
   auto [command, args] = AddCommand<StudyArgs>(
-      study, "pause", "Start no new trials; those that run go on", &Pause, chosen);
+      study, "pause", "Pause a study: running trials go on, no new ones start", &Pause, chosen);
   AddStudyOption(*command, args->study);
 }
 
 void AddStudyResume(CLI::App& study, Action& chosen) {
   auto [command, args] =
-      AddCommand<StudyArgs>(study, "resume", "Go on with a paused study", &Resume, chosen);
+      AddCommand<StudyArgs>(study, "resume", "Resume a paused study", &Resume, chosen);
   AddStudyOption(*command, args->study);
 }
 
 void AddStudyStop(CLI::App& study, Action& chosen) {
   auto [command, args] = AddCommand<EndArgs>(
-      study, "stop", "Stop a study and its running trials for good", &Stop, chosen);
+      study, "stop", "Cancel a study and stop its running trials", &Stop, chosen);
   AddStudyOption(*command, args->study);
   args->reason = "stopped by the user";
-  command->add_option("--reason", args->reason, "Kept with the study");
+  command->add_option("--reason", args->reason, "Reason to store with the study");
 }
 
 void AddStudyFinish(CLI::App& study, Action& chosen) {
   auto [command, args] = AddCommand<EndArgs>(
-      study, "finish", "Stop a study that is good enough: it ends COMPLETED", &Finish, chosen);
+      study, "finish", "End a study that is good enough as COMPLETED", &Finish, chosen);
   AddStudyOption(*command, args->study);
   args->reason = "good enough for the user";
-  command->add_option("--reason", args->reason, "Kept with the study");
+  command->add_option("--reason", args->reason, "Reason to store with the study");
 }
 
 void AddStudyAmend(CLI::App& study, Action& chosen) {
   auto [command, args] =
       AddCommand<AmendArgs>(study,
                             "amend",
-                            "Change the budget of a study that is not finished, or labels",
+                            "Change the budget, the stopping rule or labels of a study; a larger "
+                            "budget extends one that has ended",
                             &Amend,
                             chosen);
   AddStudyOption(*command, args->study);
@@ -210,15 +240,18 @@ void AddStudyAmend(CLI::App& study, Action& chosen) {
   command->add_option("--time", args->time, "Time in all, e.g. 2h, or none");
   command->add_option("--gpu-hours", args->gpu_hours, "GPU hours in all, e.g. 40, or none");
   command->add_option("--parallel", args->parallel, "Trials at a time")->check(AtLeast(1));
+  command->add_option("--stopping", args->stopping, "Rule that stops trials early, or none");
+  command->add_flag(
+      "--fixed", args->fixed, "What made trials fail is fixed: failures so far no longer count");
   AddLabelFlags(*command, args->labels);
 }
 
 void AddStudyDelete(CLI::App& study, Action& chosen) {
   auto [command, args] = AddCommand<DeleteArgs>(
-      study, "delete", "Delete a study with its trials and history", &Delete, chosen);
+      study, "delete", "Delete a study, its trials and its history", &Delete, chosen);
   AddStudyOption(*command, args->study);
-  command->add_flag("--yes", args->yes, "Do it without asking");
-  command->add_flag("--force", args->force, "Even while trials of it run");
+  command->add_flag("--yes", args->yes, "Confirm the deletion");
+  command->add_flag("--force", args->force, "Delete the study even while trials run");
 }
 
 }  // namespace vernier::cli

@@ -14,6 +14,7 @@
 #include "src/cli/room_hint.h"
 #include "src/cli/study_source.h"
 #include "src/cli/study_text.h"
+#include "src/cli/study_update.h"
 #include "src/cli/study_warnings.h"
 #include "src/cli/temporary_folder.h"
 #include "src/cli/terminal/proto_json.h"
@@ -34,6 +35,7 @@ struct CreateArgs {
   std::string name;
   bool watch = false;
   bool dry_run = false;
+  bool update = false;
 };
 
 // Whether it could run on this host, as `vernier run` would find out. Stores nothing.
@@ -73,7 +75,7 @@ absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
       Connection connection,
       is_local && spec.warm_start.empty()
           ? Connection::OpenWithEngine({.store = ":memory:", .run_engine = false})
-          : context.Connect());
+          : context.Connect(MissingStore::kDoWithout));
   VERNIER_ASSIGN_OR_RETURN(v1::Study study, CreateStudy(connection, spec, true));
   if (is_local && !args.anywhere && spec.job.has_value()) {
     VERNIER_RETURN_IF_ERROR(ValidateHere(context, spec, args).status());
@@ -96,9 +98,45 @@ absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
   return args.is_tried ? CheckStudy(context, args.check) : ExitCode::kOk;
 }
 
+// Brings a stored study to the definition of the file.
+absl::StatusOr<ExitCode> Update(Context& context,
+                                Connection& connection,
+                                const StudyRecord& before,
+                                const StudySpec& spec,
+                                const CreateArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const StudyUpdate update,
+                           UpdateStudy(connection, before, spec, args.dry_run));
+  std::string text = DescribeUpdate(update);
+  if (update.changes.empty()) text = fmt::format("study '{}' did not change\n", spec.name) + text;
+  if (IsFinished(update.study.state)) {
+    const std::string fix = fmt::format("`vernier study amend {} --fixed`", spec.name);
+    text += DescribeEnd(update.study, args.file, fix) + "\n";
+  } else {
+    text += fmt::format("study '{}' is {}: {}\n",
+                        spec.name,
+                        StudyStateName(update.study.state),
+                        DescribeBudget(update.study));
+  }
+  if (args.dry_run) text += "nothing was stored\n";
+  if (args.watch && !args.dry_run) {
+    context.output().Say(text.substr(0, text.size() - 1));
+    return WatchStudy(context, connection, spec.name, before.study.last_event);
+  }
+  if (!args.dry_run) text += NobodyRuns(context, connection, update.study);
+  context.output().Item(text, ProtoToJson(update.message));
+  return ExitCode::kOk;
+}
+
 absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.file, args.name));
-  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(
+      Connection connection,
+      context.Connect(args.dry_run ? MissingStore::kDoWithout : MissingStore::kCreate));
+  if (args.update) {
+    const absl::StatusOr<StudyRecord> before = GetStudy(connection, spec.name);
+    if (before.ok()) return Update(context, connection, *before, spec, args);
+    if (!absl::IsNotFound(before.status())) return before.status();
+  }
   VERNIER_ASSIGN_OR_RETURN(const v1::Study study, CreateStudy(connection, spec, args.dry_run));
   if (args.dry_run) {
     context.output().Item(
@@ -126,13 +164,15 @@ absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
 }  // namespace
 
 void AddStudyCreate(CLI::App& study, Action& chosen) {
-  auto [command, args] = AddCommand<CreateArgs>(
-      study, "create", "Create the study that a file defines", &Create, chosen);
-  command->add_option("FILE", args->file, "Study file, YAML or JSON; - for standard input")
+  auto [command, args] =
+      AddCommand<CreateArgs>(study, "create", "Create a study from a study file", &Create, chosen);
+  command->add_option("FILE", args->file, "Study file in YAML or JSON; - reads standard input")
       ->required();
-  command->add_option("--name", args->name, "Another name than the file's");
-  command->add_flag("--watch", args->watch, "Follow it until it ends");
-  command->add_flag("--dry-run", args->dry_run, "Check everything, store nothing");
+  command->add_option("--name", args->name, "Name of the study instead of the file's");
+  command->add_flag("--watch", args->watch, "Follow the study until it ends");
+  command->add_flag("--dry-run", args->dry_run, "Check the file and store nothing");
+  command->add_flag(
+      "--update", args->update, "If the study exists, give it the definition of the file");
 }
 
 void AddStudyValidate(CLI::App& study, Action& chosen) {

@@ -26,24 +26,27 @@ absl::Status CheckSomebodyRuns(const Connection& connection, const StudyRecord& 
       FailedPrecondition("study '{}' is {} and nobody runs it: no server owns the store",
                          study.name(),
                          StudyStateName(study.study.state)),
-      "start `vernier server start`, or `vernier run` with its study file");
+      fmt::format("start `vernier server start`, or run it with `vernier run {}`", study.name()));
 }
 
 struct WatchArgs {
   std::string study;
   std::int64_t after = 0;
+  DetailFlags detail;
 };
 
 absl::StatusOr<ExitCode> Watch(Context& context, const WatchArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   const absl::Status somebody_runs = CheckSomebodyRuns(connection, study);
-  VERNIER_ASSIGN_OR_RETURN(
-      const StudyBoard board,
-      Follow(context,
-             connection,
-             args.study,
-             {.after = EventSeq(args.after), .follow = somebody_runs.ok(), .on_tick = {}}));
+  VERNIER_ASSIGN_OR_RETURN(const StudyBoard board,
+                           Follow(context,
+                                  connection,
+                                  args.study,
+                                  {.after = EventSeq(args.after),
+                                   .detail = DetailOf(args.detail),
+                                   .follow = somebody_runs.ok(),
+                                   .on_tick = {}}));
   if (!somebody_runs.ok()) return somebody_runs;
   return ExitCodeOf(board.state());
 }
@@ -168,7 +171,7 @@ ExitCode Judge(const v1::ReplayStudyResponse& report, bool strict) {
 absl::StatusOr<ExitCode> Replay(Context& context, const ReplayArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   if (!args.verify && !args.strict) {
-    LiveView view(context, EventSeq(0));
+    LiveView view(context, EventSeq(0), Detail::kEvents);
     VERNIER_RETURN_IF_ERROR(ReadLog(
         connection, args.study, [&](const v1::StudyEvent& event) { return view.Print(event); }));
     return ExitCode::kOk;
@@ -188,43 +191,47 @@ void AddStudyWatch(CLI::App& study, Action& chosen) {
   auto [command, args] =
       AddCommand<WatchArgs>(study, "watch", "Follow a study until it ends", &Watch, chosen);
   AddStudyOption(*command, args->study);
-  command->add_option("--after", args->after, "Print only what came after this event")
+  command->add_option("--after", args->after, "Print only events after this sequence number")
       ->check(AtLeast(0));
+  AddDetailFlags(*command, args->detail);
 }
 
 void AddStudyWait(CLI::App& study, Action& chosen) {
   auto [command, args] =
       AddCommand<WaitArgs>(study,
                            "wait",
-                           "Wait until a study has ended; exit 1 if it failed or was stopped",
+                           "Wait until a study ends; exit 1 if it failed or was cancelled",
                            &Wait,
                            chosen);
   AddStudyOption(*command, args->study);
-  command->add_option("--timeout", args->timeout, "At most so long, e.g. 30m; then exit 4");
+  command->add_option(
+      "--timeout", args->timeout, "Give up after this time, e.g. 30m, with exit code 4");
 }
 
 void AddStudyExport(CLI::App& study, Action& chosen) {
-  auto [command, args] = AddCommand<ExportArgs>(
-      study,
-      "export",
-      "Write a study out: its events (jsonl), all of it (json, yaml), its trials (csv)",
-      &Export,
-      chosen);
+  auto [command, args] = AddCommand<ExportArgs>(study,
+                                                "export",
+                                                "Export a study: its events (jsonl, the default), "
+                                                "everything (json, yaml) or its trials (csv)",
+                                                &Export,
+                                                chosen);
   AddStudyOption(*command, args->study);
-  command->add_option("--file", args->file, "Write here instead of to standard output");
+  command->add_option("--file", args->file, "File to write instead of standard output");
 }
 
 void AddStudyReplay(CLI::App& study, Action& chosen) {
-  auto [command, args] =
-      AddCommand<ReplayArgs>(study,
-                             "replay",
-                             "Read a study's log again, or check that it can be computed again",
-                             &Replay,
-                             chosen);
+  auto [command, args] = AddCommand<ReplayArgs>(
+      study,
+      "replay",
+      "Print the event log of a study, or verify that its decisions can be recomputed",
+      &Replay,
+      chosen);
   AddStudyOption(*command, args->study);
-  command->add_flag("--verify", args->verify, "Recompute every suggestion and stop, and compare");
+  command->add_flag("--verify",
+                    args->verify,
+                    "Recompute every suggestion and early stop, and compare them with the log");
   command->add_flag(
-      "--strict", args->strict, "As --verify; what cannot be verified counts as diverged");
+      "--strict", args->strict, "As --verify; decisions that cannot be verified count as diverged");
 }
 
 }  // namespace vernier::cli

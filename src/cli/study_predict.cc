@@ -64,14 +64,15 @@ absl::StatusOr<ExitCode> Predict(Context& context, const PredictArgs& args) {
 }  // namespace
 
 void AddStudyPredict(CLI::App& study, Action& chosen) {
-  auto [command, args] =
-      AddCommand<PredictArgs>(study,
-                              "predict",
-                              "Say what the model expects at a point: mean ± standard deviation",
-                              &Predict,
-                              chosen);
+  auto [command, args] = AddCommand<PredictArgs>(
+      study,
+      "predict",
+      "Predict the objective at a point: mean ± standard deviation of the model",
+      &Predict,
+      chosen);
   AddStudyOption(*command, args->study);
-  command->add_option("PARAMETERS", args->point, "The point's values, NAME=VALUE each")->required();
+  command->add_option("PARAMETERS", args->point, "Values of the parameters: NAME=VALUE …")
+      ->required();
 }
 
 }  // namespace vernier::cli

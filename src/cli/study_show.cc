@@ -1,3 +1,5 @@
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,14 +10,25 @@
 #include "src/cli/outcome_text.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_text.h"
+#include "src/cli/study_update.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/proto_json.h"
+#include "src/codec/study_file.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/wire/study_proto.h"
 
 namespace vernier::cli {
 namespace {
+
+// Of the first objective, if the study has a best trial.
+absl::StatusOr<std::optional<double>> BestValue(Connection& connection, const StudyRecord& study) {
+  if (!study.study.best || study.study.spec.objectives.empty()) return std::nullopt;
+  VERNIER_ASSIGN_OR_RETURN(
+      const TrialRecord best,
+      GetTrial(connection, study.name(), std::to_string(study.study.best->value())));
+  return ObjectiveOf(best.trial, study.objective().metric);
+}
 
 // A study as a row of CSV: how it stands, not what it is made of.
 nlohmann::ordered_json CsvRow(const Study& study, const nlohmann::ordered_json& item) {
@@ -50,7 +63,12 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
   auto items = nlohmann::ordered_json::array();
   auto rows = nlohmann::ordered_json::array();
   for (const v1::Study& message : studies) {
-    VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
+    VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, RecordOf(message));
+    const Study& study = record.study;
+    std::optional<double> best;
+    if (context.output().is_table() || context.output().format() == Format::kCsv) {
+      VERNIER_ASSIGN_OR_RETURN(best, BestValue(connection, record));
+    }
     const auto& bound = study.spec.budget.trials;
     table.AddRow(
         {{study.spec.name, Style::kBold},
@@ -59,10 +77,11 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
          {study.spec.algorithm.name},
          {bound ? fmt::format("{}/{}", study.trials, *bound) : std::to_string(study.trials)},
          {std::to_string(study.failed)},
-         {study.best ? std::to_string(study.best->value()) : "-"},
+         {DescribeBestValue(record, best)},
          {FormatElapsed(context.Now() - study.created)}});
     items.push_back(ProtoToJson(message));
     rows.push_back(CsvRow(study, items.back()));
+    rows.back()["best_value"] = best ? nlohmann::ordered_json(*best) : nlohmann::ordered_json();
   }
   if (studies.empty() && query.filter.empty()) {
     context.console().err << "no studies yet; `vernier study create FILE` makes one\n";
@@ -71,10 +90,48 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
   return ExitCode::kOk;
 }
 
-absl::StatusOr<ExitCode> Show(Context& context, const StudyArgs& args) {
+struct ShowArgs {
+  std::string study;
+  bool file = false;
+};
+
+absl::StatusOr<StudyFacts> FactsOf(Connection& connection, const StudyRecord& study) {
+  StudyFacts facts;
+  VERNIER_ASSIGN_OR_RETURN(facts.best, BestValue(connection, study));
+  if (study.study.spec.stopping.name == "none" && study.study.completed == 0) return facts;
+  VERNIER_ASSIGN_OR_RETURN(const auto stopped,
+                           ListTrials(connection, study, {.filter = "stopped"}));
+  facts.stopped = static_cast<std::int64_t>(stopped.size());
+  return facts;
+}
+
+// What `study create` takes: the same study, under the same name.
+absl::StatusOr<ExitCode> ShowFile(Context& context, const StudySpec& spec) {
+  const nlohmann::ordered_json file = codec::StudySpecToJson(spec);
+  switch (context.output().format()) {
+    case Format::kTable:
+    case Format::kWide:
+    case Format::kYaml:
+      context.console().out << codec::JsonToYaml(file);
+      return ExitCode::kOk;
+    case Format::kJson:
+      context.console().out << ToJsonText(file) << '\n';
+      return ExitCode::kOk;
+    default:
+      return InvalidArgument("--output: a study file is YAML or JSON, got '{}'",
+                             context.flags().output);
+  }
+}
+
+absl::StatusOr<ExitCode> Show(Context& context, const ShowArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
-  context.output().Item(DescribeStudy(study, context.zone()), ProtoToJson(study.message));
+  if (args.file) return ShowFile(context, study.study.spec);
+  VERNIER_ASSIGN_OR_RETURN(const StudyFacts facts, FactsOf(connection, study));
+  VERNIER_ASSIGN_OR_RETURN(const auto amendments, ListAmendments(connection, study));
+  nlohmann::ordered_json item = ProtoToJson(study.message);
+  item["stopped_count"] = facts.stopped;
+  context.output().Item(DescribeStudy(study, facts, context.zone(), amendments), item);
   return ExitCode::kOk;
 }
 
@@ -129,40 +186,41 @@ absl::StatusOr<ExitCode> Best(Context& context, const BestArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(
       const TrialRecord trial,
       GetTrial(connection, args.study, std::to_string(study.study.best->value())));
-  context.output().Item(DescribeBest(study, trial, context.Now()), ProtoToJson(trial.message));
+  VERNIER_ASSIGN_OR_RETURN(const StudySpec definition,
+                           DefinitionOf(connection, study, trial.trial));
+  context.output().Item(DescribeBest(study, definition, trial, context.Now()).Text(),
+                        ProtoToJson(trial.message));
   return ExitCode::kOk;
 }
 
 }  // namespace
 
 void AddStudyList(CLI::App& study, Action& chosen) {
-  auto [command, query] =
-      AddCommand<Query>(study, "list", "List the studies of the store", &List, chosen);
+  auto [command, query] = AddCommand<Query>(study, "list", "List studies", &List, chosen);
   AddQueryOptions(*command,
-                  "Only those, e.g. 'state = ACTIVE'",
-                  "Columns, - for descending: name, -create_time, trial_count, …",
+                  "Only these studies, e.g. 'state = ACTIVE'",
+                  "Sort by columns, - for descending: name, -create_time, trial_count, …",
                   *query);
 }
 
 void AddStudyShow(CLI::App& study, Action& chosen) {
-  auto [command, args] = AddCommand<StudyArgs>(
-      study, "show", "Show a study: its definition and how far it is", &Show, chosen);
+  auto [command, args] = AddCommand<ShowArgs>(
+      study, "show", "Show the definition and the progress of a study", &Show, chosen);
   AddStudyOption(*command, args->study);
+  command->add_flag(
+      "--as-file", args->file, "Print its study file instead, which `study create` takes");
 }
 
 void AddStudyBest(CLI::App& study, Action& chosen) {
   auto [command, args] = AddCommand<BestArgs>(
       study,
       "best",
-      "Show the best trial and how to reproduce it; with several objectives, every trial that no "
-      "other dominates",
+      "Show the best trial and how to reproduce it; with several objectives, all optimal trials",
       &Best,
       chosen);
   AddStudyOption(*command, args->study);
-  command->add_option("--export",
-                      args->export_to,
-                      "Copy what it wrote into its job directory to this folder, which must not be "
-                      "there yet");
+  command->add_option(
+      "--export", args->export_to, "Copy the trial's output folder to this new folder");
 }
 
 }  // namespace vernier::cli

@@ -6,7 +6,9 @@
 #include <iterator>
 #include <system_error>
 
+#include "nlohmann/json.hpp"
 #include "src/cli/hint.h"
+#include "src/codec/document.h"
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
 
@@ -28,6 +30,13 @@ fs::path FolderOf(const std::string& path) {
   return path == "-" ? normal : normal.parent_path();
 }
 
+// Whether the text is what `study show -o json` or `-o yaml` prints: a study's definition and how it stands.
+bool IsShownStudy(std::string_view text) {
+  const auto document = codec::ReadDocument(text, "study file");
+  if (!document.ok() || !document->is_object()) return false;
+  return document->contains("spec") && document->contains("trial_count");
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReadInput(const std::string& path, std::string_view what) {
@@ -44,8 +53,12 @@ absl::StatusOr<std::string> ReadInput(const std::string& path, std::string_view 
 absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view name) {
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadInput(path, "study file"));
   absl::StatusOr<StudySpec> spec = codec::ParseStudyFile(text, name);
+  if (!spec.ok() && IsShownStudy(text)) {
+    return WithHint(InvalidArgument("{}: is the answer of `study show`, not a study file", path),
+                    "`vernier study show STUDY --file` prints the study file");
+  }
   if (!spec.ok()) {
-    return WithHint(spec.status(), fmt::format("nothing was stored; mend {} and try again", path));
+    return WithHint(spec.status(), fmt::format("nothing was stored; fix {} and try again", path));
   }
   // In an image without one, the image's own is meant.
   if (spec->job && !(RunsImages(*spec->job) && spec->job->working_directory.empty())) {

@@ -5,6 +5,7 @@
 
 #include "fmt/format.h"
 #include "src/cli/terminal/figures.h"
+#include "src/codec/spec_changes.h"
 #include "src/codec/study_file.h"
 #include "src/core/built_in_trainers.h"
 #include "src/core/objectives.h"
@@ -13,9 +14,7 @@
 namespace vernier::cli {
 namespace {
 
-std::string Field(std::string_view name, std::string_view value) {
-  return fmt::format("{:<12}{}\n", name, value);
-}
+constexpr std::size_t kAmendmentsShown = 5;
 
 std::string_view ScaleSuffix(Scale scale) {
   switch (scale) {
@@ -73,17 +72,17 @@ std::string DescribeParameter(const Parameter& parameter, std::size_t name_width
   return text;
 }
 
-std::string DescribeSpace(const Space& space) {
+void AddSpace(const Space& space, Fields& fields) {
   std::size_t width = 0;
   for (const Parameter& parameter : space.parameters()) {
     width = std::max(width, parameter.name.size());
   }
-  std::string text;
+  bool is_first = true;
   for (const Parameter& parameter : space.parameters()) {
-    text += Field(text.empty() ? "parameters" : "", DescribeParameter(parameter, width));
+    fields.Add(is_first ? "parameters" : "", DescribeParameter(parameter, width));
+    is_first = false;
   }
-  for (const std::string& constraint : space.constraints()) text += Field("constraint", constraint);
-  return text;
+  for (const std::string& constraint : space.constraints()) fields.Add("constraint", constraint);
 }
 
 std::string DescribeJob(const TrainingJob& job) {
@@ -150,7 +149,10 @@ std::string DescribeBudget(const Study& study) {
   const Budget& budget = study.spec.budget;
   std::string text = budget.trials ? fmt::format("{} of {} trials", study.trials, *budget.trials)
                                    : fmt::format("{} trials, no bound", study.trials);
-  if (budget.failed_trials) {
+  if (budget.failed_trials && study.failed >= *budget.failed_trials && !IsFinished(study.state)) {
+    text += fmt::format(
+        ", {} failed, at most {} since the job changed", study.failed, *budget.failed_trials);
+  } else if (budget.failed_trials) {
     text += fmt::format(", {} of {} failed", study.failed, *budget.failed_trials);
   } else if (study.failed > 0) {
     text += fmt::format(", {} failed", study.failed);
@@ -182,52 +184,84 @@ std::string DescribeConvergence(const Study& study) {
   return text;
 }
 
-std::string DescribeStudy(const StudyRecord& record, absl::TimeZone zone) {
+std::string DescribeAmendment(const StudyAmended& amended) {
+  if (!amended.changes.empty()) return codec::DescribeChanges(amended.changes);
+  if (amended.fixed) return "the program was fixed: earlier failures no longer count";
+  // What older versions wrote says nothing of what changed.
+  return amended.whole ? "" : "budget, parallel or labels";
+}
+
+std::string DescribeBestValue(const StudyRecord& study, const std::optional<double>& value) {
+  if (!study.study.best) return "-";
+  if (!value) return fmt::format("#{}", study.study.best->value());
+  return fmt::format("{} (#{})", FormatFigure(*value), study.study.best->value());
+}
+
+std::string DescribeStudy(const StudyRecord& record,
+                          const StudyFacts& facts,
+                          absl::TimeZone zone,
+                          const std::vector<AmendmentRecord>& amendments) {
   const Study& study = record.study;
-  std::string text = Field("study", study.spec.name);
+  Fields fields;
+  fields.Add("study", study.spec.name);
   std::string state(StudyStateName(study.state));
   if (!study.reason.empty()) state += ": " + study.reason;
-  text += Field("state", state);
+  fields.Add("state", state);
   if (!study.spec.labels.empty()) {
-    text += Field("labels", Join(study.spec.labels, " ", [](const auto& label) {
-                    return fmt::format("{}={}", label.first, label.second);
-                  }));
+    fields.Add("labels", Join(study.spec.labels, " ", [](const auto& label) {
+                 return fmt::format("{}={}", label.first, label.second);
+               }));
   }
-  text += Field("objective", DescribeObjectives(study.spec.objectives));
-  text += Field("budget", DescribeBudget(study));
-  text += Field("algorithm",
-                fmt::format("{}, stopping {}, {} at a time, seed {}",
-                            study.spec.algorithm.name,
-                            study.spec.stopping.name,
-                            study.spec.parallel,
-                            study.spec.seed));
+  fields.Add("objective", DescribeObjectives(study.spec.objectives));
+  std::string budget = DescribeBudget(study);
+  if (facts.stopped > 0) budget += fmt::format(", {} stopped early", facts.stopped);
+  fields.Add("budget", budget);
+  fields.Add("algorithm",
+             fmt::format("{}, stopping {}, {} at a time, seed {}",
+                         study.spec.algorithm.name,
+                         study.spec.stopping.name,
+                         study.spec.parallel,
+                         study.spec.seed));
   if (!study.spec.warm_start.empty()) {
-    text += Field("warm start",
-                  Join(study.spec.warm_start, ", ", [](const std::string& name) { return name; }));
+    fields.Add("warm start",
+               Join(study.spec.warm_start, ", ", [](const std::string& name) { return name; }));
   }
-  text += DescribeSpace(study.spec.space);
+  AddSpace(study.spec.space, fields);
   for (const std::string& constraint : study.spec.outcome_constraints) {
-    text += Field("outcome", constraint);
+    fields.Add("outcome", constraint);
   }
-  if (study.spec.job) text += Field("job", DescribeJob(*study.spec.job));
+  if (study.spec.job) fields.Add("job", DescribeJob(*study.spec.job));
   if (study.best) {
-    text += Field("best",
-                  fmt::format("trial {}{}",
-                              study.best->value(),
-                              record.has_several_objectives() ? " by " + record.objective().metric
-                                                              : std::string()));
+    const std::string best = DescribeBestValue(record, facts.best);
+    fields.Add("best",
+               record.has_several_objectives() ? record.objective().metric + " " + best : best);
   }
   if (record.has_several_objectives() && !study.optimal.empty()) {
-    text += Field("optimal", "trials " + Join(study.optimal, ", ", [](TrialNumber trial) {
-                               return std::to_string(trial.value());
-                             }));
+    fields.Add("optimal", "trials " + Join(study.optimal, ", ", [](TrialNumber trial) {
+                            return std::to_string(trial.value());
+                          }));
   }
   if (const std::string since = DescribeConvergence(study); !since.empty()) {
-    text += Field("converged", since);
+    fields.Add("converged", since);
   }
-  if (study.used != ResourceUsage{}) text += Field("used", DescribeUsage(study.used));
-  text += Field("created", FormatMoment(study.created, zone));
-  return text + Field("updated", FormatMoment(study.updated, zone));
+  if (study.used != ResourceUsage{}) fields.Add("used", DescribeUsage(study.used));
+  fields.Add("created", FormatMoment(study.created, zone));
+  fields.Add("updated", FormatMoment(study.updated, zone));
+  const std::size_t hidden =
+      amendments.size() > kAmendmentsShown ? amendments.size() - kAmendmentsShown : 0;
+  for (std::size_t i = hidden; i < amendments.size(); ++i) {
+    fields.Add(i == hidden ? "amended" : "",
+               fmt::format("{}  {}",
+                           FormatMoment(amendments[i].time, zone),
+                           DescribeAmendment(amendments[i].amended)));
+  }
+  if (hidden > 0) {
+    fields.Add(
+        "",
+        fmt::format(
+            "and {} times before: `vernier study replay {}` shows them", hidden, study.spec.name));
+  }
+  return fields.Text();
 }
 
 int ReplicaCount(const StudySpec& spec) {
@@ -242,33 +276,36 @@ std::string ReproducingCommand(const StudySpec& spec, const Trial& trial) {
   return jobs::PrimaryCommand(spec, trial).value_or("");
 }
 
-std::string DescribeBest(const StudyRecord& study, const TrialRecord& record, absl::Time now) {
+Fields DescribeBest(const StudyRecord& study,
+                    const StudySpec& definition,
+                    const TrialRecord& record,
+                    absl::Time now) {
   const Trial& trial = record.trial;
-  std::string text =
-      Field("best trial", fmt::format("{} of {}", trial.number.value(), study.name()));
+  Fields fields;
+  fields.Add("best trial", fmt::format("{} of {}", trial.number.value(), study.name()));
   for (const Objective& objective : study.study.spec.objectives) {
     if (const auto value = ObjectiveOf(trial, objective.metric)) {
-      text += Field(objective.metric, FormatFigure(*value));
+      fields.Add(objective.metric, FormatFigure(*value));
     }
   }
   bool is_first = true;
   for (const std::string& name : study.parameter_names()) {
     const auto value = trial.point.find(name);
     if (value == trial.point.end()) continue;
-    text +=
-        Field(is_first ? "parameters" : "", fmt::format("{}={}", name, FormatValue(value->second)));
+    fields.Add(is_first ? "parameters" : "",
+               fmt::format("{}={}", name, FormatValue(value->second)));
     is_first = false;
   }
-  if (const auto duration = DurationOf(trial, now)) text += Field("took", FormatElapsed(*duration));
-  if (!trial.attempts.empty()) text += Field("logs", trial.attempts.back().directory);
-  const std::string command = ReproducingCommand(study.study.spec, trial);
-  const int replicas = ReplicaCount(study.study.spec);
-  if (!command.empty()) text += Field(replicas > 1 ? "its chief" : "reproduce", command);
+  if (const auto duration = DurationOf(trial, now)) fields.Add("took", FormatElapsed(*duration));
+  if (!trial.attempts.empty()) fields.Add("logs", trial.attempts.back().directory);
+  const std::string command = ReproducingCommand(definition, trial);
+  const int replicas = ReplicaCount(definition);
+  if (!command.empty()) fields.Add(replicas > 1 ? "its chief" : "reproduce", command);
   if (replicas > 1 || (command.empty() && study.study.spec.job)) {
-    text += Field("reproduce",
-                  fmt::format("vernier trial repeat {} {}", study.name(), trial.number.value()));
+    fields.Add("reproduce",
+               fmt::format("vernier trial repeat {} {}", study.name(), trial.number.value()));
   }
-  return text;
+  return fields;
 }
 
 }  // namespace vernier::cli

@@ -125,6 +125,7 @@ absl::StatusOr<StudySpec> OnePointStudy(const StudySpec& spec, const Trial& tria
 }
 
 absl::StatusOr<ExitCode> Repeat(Context& context, const RepeatArgs& args) {
+  if (context.flags().server.empty()) VERNIER_RETURN_IF_ERROR(CheckStoreExists(context.Store()));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, OpenToRun(context, args.capacity));
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   if (!study.study.spec.job) {
@@ -140,24 +141,32 @@ absl::StatusOr<ExitCode> Repeat(Context& context, const RepeatArgs& args) {
 
 void AddTrialStop(CLI::App& trial, Action& chosen) {
   auto [command, args] =
-      AddCommand<StopArgs>(trial, "stop", "Stop a trial that waits or runs", &Stop, chosen);
+      AddCommand<StopArgs>(trial, "stop", "Stop a waiting or running trial", &Stop, chosen);
   AddTrialOptions(*command, args->study, args->trial);
-  command->add_option("--reason", args->reason, "Kept with the trial");
+  command->add_option("--reason", args->reason, "Reason to store with the trial");
 }
 
 void AddTrialDelete(CLI::App& trial, Action& chosen) {
   auto [command, args] = AddCommand<DeleteArgs>(
-      trial, "delete", "Delete a trial, as if it had never been", &Delete, chosen);
+      trial, "delete", "Delete a trial; the algorithm forgets it", &Delete, chosen);
   AddTrialOptions(*command, args->study, args->trial);
-  command->add_flag("--yes", args->yes, "Do it without asking");
+  command->add_flag("--yes", args->yes, "Confirm the deletion");
 }
 
 void AddTrialAdd(CLI::App& trial, Action& chosen) {
   auto [command, args] = AddCommand<AddArgs>(
-      trial, "add", "Add a point of your own: to be tried next, or tried elsewhere", &Add, chosen);
+      trial,
+      "add",
+      "Add a trial at a point of your choice, to run next or with known metrics",
+      &Add,
+      chosen);
   AddStudyOption(*command, args->study);
-  command->add_option("PARAMETERS", args->point, "Its values, NAME=VALUE each")->required();
-  command->add_option("--metric", args->metrics, "NAME=VALUE that it came to elsewhere")
+  command->add_option("PARAMETERS", args->point, "Values of the parameters: NAME=VALUE …")
+      ->required();
+  command
+      ->add_option("--metric",
+                   args->metrics,
+                   "Metric of a trial that ran elsewhere: NAME=VALUE; repeat it for more")
       ->allow_extra_args(false);
 }
 
@@ -165,7 +174,7 @@ void AddTrialRepeat(CLI::App& trial, Action& chosen) {
   auto [command, args] =
       AddCommand<RepeatArgs>(trial,
                              "repeat",
-                             "Run a trial's point again, on its own, as a study of one trial",
+                             "Run the point of a trial again, as a study with one trial",
                              &Repeat,
                              chosen);
   AddTrialOptions(*command, args->study, args->trial);

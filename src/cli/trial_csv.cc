@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "absl/time/time.h"
+#include "src/core/stopped_early.h"
 
 namespace vernier::cli {
 namespace {
@@ -17,7 +18,8 @@ ordered_json TimeOrNothing(const std::optional<absl::Time>& time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", *time, absl::UTCTimeZone());
 }
 
-// The names of all metrics, the objectives first.
+}  // namespace
+
 std::vector<std::string> MetricNames(const StudyRecord& study,
                                      const std::vector<TrialRecord>& trials) {
   std::vector<std::string> names;
@@ -34,8 +36,6 @@ std::vector<std::string> MetricNames(const StudyRecord& study,
   names.insert(names.end(), others.begin(), others.end());
   return names;
 }
-
-}  // namespace
 
 ordered_json TrialCsvRows(const StudyRecord& study, const std::vector<TrialRecord>& trials) {
   const std::vector<std::string> metrics = MetricNames(study, trials);
@@ -64,6 +64,8 @@ ordered_json TrialCsvRows(const StudyRecord& study, const std::vector<TrialRecor
                          ? ordered_json()
                          : ordered_json(FailureClassName(trial.failure));
     row["message"] = trial.message;
+    row["stopped"] = IsStoppedEarly(trial);
+    row["measurements"] = trial.measurements;
     rows.push_back(std::move(row));
   }
   return rows;

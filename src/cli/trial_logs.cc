@@ -40,7 +40,8 @@ std::string Line(const v1::LogLine& line,
                  Context& context) {
   std::string head;
   if (args.timestamps) {
-    head += absl::FormatTime("%H:%M:%E3S ", wire::DecodeTime(line.time()), context.zone());
+    head +=
+        absl::FormatTime("%Y-%m-%dT%H:%M:%E3S%Ez ", wire::DecodeTime(line.time()), context.zone());
   }
   const bool color = context.console().color;
   if (name_replica) {
@@ -55,7 +56,9 @@ std::string Line(const v1::LogLine& line,
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
-absl::StatusOr<v1::StreamTrialLogsRequest> Request(const LogArgs& args, absl::Time now) {
+absl::StatusOr<v1::StreamTrialLogsRequest> Request(const LogArgs& args,
+                                                   absl::Time now,
+                                                   absl::TimeZone zone) {
   v1::StreamTrialLogsRequest request;
   request.set_attempt(args.attempt);
   request.set_role(args.role);
@@ -66,11 +69,13 @@ absl::StatusOr<v1::StreamTrialLogsRequest> Request(const LogArgs& args, absl::Ti
     request.set_min_severity(wire::Encode(least));
   }
   if (!args.since.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(const absl::Time since, ParseTimeFlag("--since", args.since, now));
+    VERNIER_ASSIGN_OR_RETURN(const absl::Time since,
+                             ParseTimeFlag("--since", args.since, now, zone));
     wire::EncodeTime(since, request.mutable_since_time());
   }
   if (!args.until.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(const absl::Time until, ParseTimeFlag("--until", args.until, now));
+    VERNIER_ASSIGN_OR_RETURN(const absl::Time until,
+                             ParseTimeFlag("--until", args.until, now, zone));
     wire::EncodeTime(until, request.mutable_until_time());
   }
   return request;
@@ -124,7 +129,8 @@ absl::StatusOr<ExitCode> Logs(Context& context, const LogArgs& args) {
   if (args.index && args.role.empty()) {
     return InvalidArgument("--index: {} needs --role to say of which role", *args.index);
   }
-  VERNIER_ASSIGN_OR_RETURN(v1::StreamTrialLogsRequest request, Request(args, context.Now()));
+  VERNIER_ASSIGN_OR_RETURN(v1::StreamTrialLogsRequest request,
+                           Request(args, context.Now(), context.zone()));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   if (const std::string missing = MissingReplica(study.study.spec, args); !missing.empty()) {
@@ -154,21 +160,25 @@ absl::StatusOr<ExitCode> Logs(Context& context, const LogArgs& args) {
 
 void AddTrialLogs(CLI::App& trial, Action& chosen) {
   auto [command, args] =
-      AddCommand<LogArgs>(trial, "logs", "Show what a trial's programs printed", &Logs, chosen);
+      AddCommand<LogArgs>(trial, "logs", "Print the output of a trial's programs", &Logs, chosen);
   AddTrialOptions(*command, args->study, args->trial);
-  command->add_flag(
-      "-f,--follow", args->follow, "Go on until the trial has ended, or the attempt asked for");
-  command->add_flag("--timestamps", args->timestamps, "Put the time before each line");
-  command->add_option("--role", args->role, "Only this role: chief, worker, ps, evaluator");
-  command->add_option("--index", args->index, "Only this replica of the role")->check(AtLeast(0));
-  command->add_option("--attempt", args->attempt, "This attempt instead of the last")
-      ->check(AtLeast(1));
-  command->add_option("--tail", args->tail, "Only the last so many lines of those")
-      ->check(AtLeast(1));
-  command->add_option("--severity", args->severity, "Only lines of at least this: warning");
+  command->add_flag("-f,--follow",
+                    args->follow,
+                    "Follow the output until the trial, or the chosen attempt, ends");
+  command->add_flag("--timestamps", args->timestamps, "Print the time before each line");
   command->add_option(
-      "--since", args->since, "Only lines from this time on, or from so long ago: 10m");
-  command->add_option("--until", args->until, "Only lines before this time, or so long ago");
+      "--role", args->role, "Only replicas of this role: chief, worker, ps or evaluator");
+  command->add_option("--index", args->index, "Only the replica with this index")
+      ->check(AtLeast(0));
+  command->add_option("--attempt", args->attempt, "Attempt to show (default: the last)")
+      ->check(AtLeast(1));
+  command->add_option("--tail", args->tail, "Only the last N lines")->check(AtLeast(1));
+  command->add_option(
+      "--severity", args->severity, "Only lines of at least this severity, e.g. warning");
+  command->add_option("--since",
+                      args->since,
+                      "Only lines since a time: 10m (ago), 01:29 (today) or 2026-11-21T04:12");
+  command->add_option("--until", args->until, "Only lines before a time, written as for --since");
 }
 
 }  // namespace vernier::cli

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
@@ -9,8 +12,10 @@
 #include "src/cli/study_text.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/proto_json.h"
+#include "src/cli/trial_columns.h"
 #include "src/cli/trial_csv.h"
 #include "src/cli/trial_text.h"
+#include "src/core/status.h"
 
 namespace vernier::cli {
 namespace {
@@ -24,13 +29,14 @@ constexpr std::int32_t kPointsOfCurve = 200;
 
 struct ListArgs {
   std::string study;
+  std::string columns;
   Query query;
 };
 
-absl::StatusOr<Table> TrialListTable(Context& context,
-                                     Connection& connection,
-                                     const StudyRecord& study,
-                                     const std::vector<TrialRecord>& trials) {
+absl::StatusOr<std::vector<TrialRow>> RowsOf(Context& context,
+                                             Connection& connection,
+                                             const StudyRecord& study,
+                                             const std::vector<TrialRecord>& trials) {
   std::vector<TrialRow> rows;
   for (const TrialRecord& trial : trials) {
     TrialRow row = RowOf(trial, study, context.Now());
@@ -43,21 +49,74 @@ absl::StatusOr<Table> TrialListTable(Context& context,
     }
     rows.push_back(std::move(row));
   }
-  return TrialTable(rows, study.study.spec.objectives, context.console().unicode);
+  return rows;
+}
+
+// The last step of the study's longest curve, if a trial of the list was stopped on its way there.
+absl::StatusOr<std::int64_t> LongestCurve(Connection& connection,
+                                          const StudyRecord& study,
+                                          const std::vector<TrialRow>& rows,
+                                          bool is_all) {
+  std::int64_t longest = 0;
+  const bool is_asked =
+      std::any_of(rows.begin(), rows.end(), [](const TrialRow& row) { return row.stopped_early; });
+  if (is_all || !is_asked) return longest;
+  VERNIER_ASSIGN_OR_RETURN(const auto all, ListTrials(connection, study, {}));
+  for (const TrialRecord& trial : all) longest = std::max(longest, LastStepOf(trial.trial));
+  return longest;
 }
 
 absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
+  Output& output = context.output();
+  const bool chooses = !args.columns.empty();
+  if (chooses && !output.is_table() && output.format() != Format::kCsv) {
+    return InvalidArgument("--columns: is for tables and CSV, got '-o {}'", context.flags().output);
+  }
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, args.query));
-  Table table({});
-  if (context.output().is_table()) {
-    VERNIER_ASSIGN_OR_RETURN(table, TrialListTable(context, connection, study, trials));
+  std::vector<TrialRow> rows;
+  TrialColumnContext columns_of = {
+      .study = study, .metrics = MetricNames(study, trials), .scale = {}, .zone = context.zone()};
+  if (output.is_table()) {
+    VERNIER_ASSIGN_OR_RETURN(rows, RowsOf(context, connection, study, trials));
+    const bool is_all = args.query.filter.empty() && args.query.limit == 0;
+    VERNIER_ASSIGN_OR_RETURN(const std::int64_t longest,
+                             LongestCurve(connection, study, rows, is_all));
+    columns_of.scale = ScaleOf(rows, context.console().unicode, longest);
+  }
+  std::vector<TrialColumn> columns;
+  if (chooses) {
+    VERNIER_ASSIGN_OR_RETURN(columns, ChooseColumns(args.columns, columns_of));
+  } else if (output.is_wide()) {
+    columns = WideColumns(columns_of);
+  }
+  const Table table = columns.empty() || !output.is_table()
+                          ? TrialTable(rows, study.study.spec.objectives, columns_of.scale)
+                          : MakeTrialTable(columns, trials, rows);
+  ordered_json csv = TrialCsvRows(study, trials);
+  if (chooses && !output.is_table()) {
+    VERNIER_ASSIGN_OR_RETURN(csv, SelectCsvColumns(columns, csv));
   }
   auto items = ordered_json::array();
   for (const TrialRecord& trial : trials) items.push_back(ProtoToJson(trial.message));
-  context.output().List(table, items, TrialCsvRows(study, trials));
+  output.List(table, items, csv);
   return ExitCode::kOk;
+}
+
+// Where the trial's objective was read from: what its last measurement of it says. Empty if it has none.
+absl::StatusOr<std::string> SourceOf(Connection& connection,
+                                     const StudyRecord& study,
+                                     const TrialRecord& trial) {
+  const std::string& metric = study.objective().metric;
+  const auto& last = trial.trial.last;
+  if (last && last->metrics.contains(metric)) return last->source;
+  if (trial.message.measurement_count() == 0) return "";
+  VERNIER_ASSIGN_OR_RETURN(const auto measurements, ListMeasurements(connection, trial.message));
+  for (auto it = measurements.rbegin(); it != measurements.rend(); ++it) {
+    if (it->metrics().contains(metric)) return it->source();
+  }
+  return "";
 }
 
 // The trial as the server gives it, and what follows from it and its job.
@@ -73,7 +132,11 @@ absl::StatusOr<ExitCode> Show(Context& context, const TrialArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   VERNIER_ASSIGN_OR_RETURN(TrialRecord trial, GetTrial(connection, args.study, args.trial));
   if (context.output().is_table()) trial.queued = FindQueued(connection, trial);
-  context.output().Item(DescribeTrial(study, trial, context.Now(), context.zone()),
+  std::string source;
+  if (context.output().is_table()) {
+    VERNIER_ASSIGN_OR_RETURN(source, SourceOf(connection, study, trial));
+  }
+  context.output().Item(DescribeTrial(study, trial, source, context.Now(), context.zone()),
                         TrialToJson(study, trial));
   return ExitCode::kOk;
 }
@@ -94,21 +157,32 @@ void AddTrialList(CLI::App& trial, Action& chosen) {
   auto [command, args] =
       AddCommand<ListArgs>(trial, "list", "List the trials of a study", &List, chosen);
   AddStudyOption(*command, args->study);
-  AddQueryOptions(*command,
-                  "Only those, e.g. 'state = RUNNING AND metrics.loss < 0.5'",
-                  "Columns, - for descending: -objective, number, metrics.NAME, parameters.NAME, …",
-                  args->query);
+  AddQueryOptions(
+      *command,
+      "Only these trials, e.g. stopped, or 'state = FAILED', or 'metrics.loss < 0.5'",
+      "Sort by columns, - for descending: -objective, number, metrics.NAME, parameters.NAME, …",
+      args->query);
+  command->add_option("--columns",
+                      args->columns,
+                      "Columns to show after the number, e.g. state,objective,lr,batch");
+  command->footer(
+      "Columns: number, state, objective, curve, parameters, duration, measurements, attempts, "
+      "failure, message, create_time, start_time, end_time, and every parameter and metric by its "
+      "name. -o wide shows all parameters and metrics.\n\n"
+      "7* is the best trial (of several objectives, an optimal one); 7! breaks an outcome "
+      "constraint. STOPPED 1/10 was stopped early, at step 1; the longest curve of the study has "
+      "10. All curves of one list are drawn on one scale.");
 }
 
 void AddTrialShow(CLI::App& trial, Action& chosen) {
   auto [command, args] = AddCommand<TrialArgs>(
-      trial, "show", "Show a trial: its point, its values, its attempts", &Show, chosen);
+      trial, "show", "Show a trial: state, metrics, parameters, attempts", &Show, chosen);
   AddTrialOptions(*command, args->study, args->trial);
 }
 
 void AddTrialMetrics(CLI::App& trial, Action& chosen) {
   auto [command, args] = AddCommand<TrialArgs>(
-      trial, "metrics", "Show what a trial reported, step by step", &Metrics, chosen);
+      trial, "metrics", "List the metrics that a trial reported, step by step", &Metrics, chosen);
   AddTrialOptions(*command, args->study, args->trial);
 }
 

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 #include <variant>
 
 #include "fmt/format.h"
 #include "src/cli/outcome_text.h"
 #include "src/cli/study_text.h"
+#include "src/cli/terminal/fields.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/text.h"
+#include "src/core/stopped_early.h"
 #include "src/jobs/utilization.h"
 #include "src/wire/time_proto.h"
 #include "vernier/core/unit_cube.h"
@@ -17,26 +20,24 @@
 namespace vernier::cli {
 namespace {
 
-std::string Field(std::string_view name, std::string_view value) {
-  return fmt::format("{:<12}{}\n", name, value);
+// "COMPLETED"; "STOPPED at step 3".
+std::string StateWord(const Trial& trial) {
+  if (!IsStoppedEarly(trial)) return std::string(TrialStateName(trial.state));
+  const std::int64_t step = LastStepOf(trial);
+  return step > 0 ? fmt::format("STOPPED at step {}", step) : "STOPPED";
 }
 
-std::string StateLine(const Trial& trial) {
-  std::string line(TrialStateName(trial.state));
-  if (trial.failure != FailureClass::kNone) {
-    line += fmt::format(" {}", FailureClassName(trial.failure));
-  }
-  if (!trial.message.empty()) line += ": " + Printable(trial.message);
-  return line;
-}
-
-std::string AttemptLine(const Attempt& attempt) {
-  std::string line = fmt::format("{}  {}", attempt.number.value(), AttemptStateName(attempt.state));
-  if (attempt.failure != FailureClass::kNone) {
-    line += fmt::format(" {}", FailureClassName(attempt.failure));
-  }
-  if (!attempt.message.empty()) line += ": " + Printable(attempt.message);
-  return line;
+// A state and what is said of it; a message may have several lines.
+void AddMessage(std::string_view name,
+                std::string head,
+                FailureClass failure,
+                std::string_view message,
+                Fields& fields) {
+  if (failure != FailureClass::kNone) head += fmt::format(" {}", FailureClassName(failure));
+  std::vector<std::string> lines = PrintableLines(message);
+  if (!lines.empty()) head += ": " + lines.front();
+  fields.Add(name, head);
+  for (std::size_t i = 1; i < lines.size(); ++i) fields.Add("", "  " + lines[i]);
 }
 
 std::string ReplicaLine(const ReplicaPlacement& replica, const Attempt& attempt) {
@@ -59,16 +60,20 @@ std::string ReplicaLine(const ReplicaPlacement& replica, const Attempt& attempt)
   return line;
 }
 
-std::string Attempts(const Trial& trial) {
-  std::string text;
+void AddAttempts(const Trial& trial, Fields& fields) {
+  bool is_first = true;
   for (const Attempt& attempt : trial.attempts) {
-    text += Field(text.empty() ? "attempts" : "", AttemptLine(attempt));
+    AddMessage(is_first ? "attempts" : "",
+               fmt::format("{}  {}", attempt.number.value(), AttemptStateName(attempt.state)),
+               attempt.failure,
+               attempt.message,
+               fields);
+    is_first = false;
     for (const ReplicaPlacement& replica : attempt.placement) {
-      text += Field("", ReplicaLine(replica, attempt));
+      fields.Add("", ReplicaLine(replica, attempt));
     }
-    text += Field("", "   logs in " + attempt.directory);
+    fields.Add("", "   logs in " + attempt.directory);
   }
-  return text;
 }
 
 bool IsUnordered(const Domain& domain) {
@@ -76,20 +81,28 @@ bool IsUnordered(const Domain& domain) {
          std::holds_alternative<BoolDomain>(domain);
 }
 
-std::string Predicted(const SuggestionRecord& suggestion, const std::optional<double>& objective) {
+// What a prediction came to. One of a trial that ran to its end says nothing of one that was stopped on the way.
+std::string Outcome(const Trial& trial, const std::string& metric) {
+  const auto value = ObjectiveOf(trial, metric);
+  if (!value) return "";
+  if (!trial.stop) return fmt::format(", came to {}", FormatFigure(*value));
+  return fmt::format(" for a full run; it was stopped early, at {}", FormatFigure(*value));
+}
+
+std::string Predicted(const Trial& trial, const std::string& metric) {
+  const SuggestionRecord& suggestion = trial.suggestion;
   std::string text = FormatFigure(*suggestion.predicted_mean);
   const double deviation = suggestion.predicted_deviation.value_or(0);
   if (suggestion.predicted_deviation) text += fmt::format(" ± {}", FormatCompact(deviation));
-  if (!objective) return text;
-  text += fmt::format(", came to {}", FormatFigure(*objective));
-  if (deviation > 0) {
-    text +=
-        fmt::format(" ({:+.1f} deviations)", (*objective - *suggestion.predicted_mean) / deviation);
+  text += Outcome(trial, metric);
+  const auto value = ObjectiveOf(trial, metric);
+  if (value && !trial.stop && deviation > 0) {
+    text += fmt::format(" ({:+.1f} deviations)", (*value - *suggestion.predicted_mean) / deviation);
   }
   return text;
 }
 
-std::string Importance(const std::map<std::string, double>& importance, bool unicode) {
+void AddImportance(const std::map<std::string, double>& importance, bool unicode, Fields& fields) {
   constexpr int kBarWidth = 20;
   std::vector<std::pair<std::string, double>> ranked(importance.begin(), importance.end());
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
@@ -97,15 +110,15 @@ std::string Importance(const std::map<std::string, double>& importance, bool uni
   });
   int width = 0;
   for (const auto& [name, share] : ranked) width = std::max(width, DisplayWidth(name));
-  std::string text;
+  bool is_first = true;
   for (const auto& [name, share] : ranked) {
-    text += Field(text.empty() ? "importance" : "",
-                  fmt::format("{}  {}  {:.2f}",
-                              PadRight(name, width),
-                              ProgressBar(share, 1, kBarWidth, unicode),
-                              share));
+    fields.Add(is_first ? "importance" : "",
+               fmt::format("{}  {}  {:.2f}",
+                           PadRight(name, width),
+                           ProgressBar(share, 1, kBarWidth, unicode),
+                           share));
+    is_first = false;
   }
-  return text;
 }
 
 std::string Pending(const std::vector<TrialNumber>& pending) {
@@ -120,36 +133,32 @@ std::string Pending(const std::vector<TrialNumber>& pending) {
 std::string PredictedOther(const Trial& trial,
                            const std::string& name,
                            const PredictedValue& value) {
-  std::string text =
-      fmt::format("{} ± {}", FormatFigure(value.mean), FormatCompact(value.deviation));
-  if (const auto measured = ObjectiveOf(trial, name)) {
-    text += fmt::format(", came to {}", FormatFigure(*measured));
-  }
-  return text;
+  return fmt::format(
+      "{} ± {}{}", FormatFigure(value.mean), FormatCompact(value.deviation), Outcome(trial, name));
 }
 
-std::string Nearest(const std::vector<Neighbour>& neighbours) {
-  std::string text;
+void AddNearest(const std::vector<Neighbour>& neighbours, Fields& fields) {
+  bool is_first = true;
   for (const Neighbour& neighbour : neighbours) {
-    text += Field(text.empty() ? "nearest" : "",
-                  fmt::format("trial {}  distance {:.2f}  objective {}",
-                              neighbour.trial,
-                              neighbour.distance,
-                              neighbour.objective     ? FormatFigure(*neighbour.objective)
-                              : neighbour.was_pending ? "not known by then"
-                                                      : "-"));
+    fields.Add(is_first ? "nearest" : "",
+               fmt::format("trial {}  distance {:.2f}  objective {}{}",
+                           neighbour.trial,
+                           neighbour.distance,
+                           neighbour.objective     ? FormatFigure(*neighbour.objective)
+                           : neighbour.was_pending ? "not known at that time"
+                                                   : "-",
+                           neighbour.objective && neighbour.was_stopped ? ", stopped early" : ""));
+    is_first = false;
   }
-  return text;
 }
 
-std::string StopLines(const StopRecord& stop) {
-  std::string text = Field(
-      "stopped by", stop.version.empty() ? stop.rule : stop.rule + " version " + stop.version);
-  if (!stop.explanation.empty()) text += Field("", stop.explanation);
+void AddStop(const StopRecord& stop, Fields& fields) {
+  fields.Add("stopped by",
+             stop.version.empty() ? stop.rule : stop.rule + " version " + stop.version);
+  if (!stop.explanation.empty()) fields.Add("", stop.explanation);
   for (const auto& [name, value] : stop.numbers) {
-    text += Field("", fmt::format("{} {}", name, FormatFigure(value)));
+    fields.Add("", fmt::format("{} {}", name, FormatFigure(value)));
   }
-  return text;
 }
 
 }  // namespace
@@ -161,53 +170,74 @@ std::string DescribeWait(const QueuedGang& gang, absl::Time now) {
                      FormatElapsed(std::max(*gang.start_by - now, absl::ZeroDuration())));
 }
 
+// Where the server read a value, by its own word for it.
+std::string DescribeSource(std::string_view source) {
+  constexpr std::pair<std::string_view, std::string_view> kSources[] = {
+      {"log", "log: what the program printed"},
+      {"json", "json: JSON lines that the program printed"},
+      {"hypertune", "hypertune: the metric file of the hypertune library"},
+      {"tfevents", "tfevents: TensorBoard's event files"},
+      {"report", "report: `vernier report` or a call of the program"},
+      {"client", "client: a client's call"}};
+  for (const auto& [known, words] : kSources) {
+    if (source == known) return std::string(words);
+  }
+  return std::string(source);
+}
+
 std::string DescribeTrial(const StudyRecord& study,
                           const TrialRecord& record,
+                          std::string_view source,
                           absl::Time now,
                           absl::TimeZone zone) {
   const Trial& trial = record.trial;
-  std::string text = Field("trial", fmt::format("{} of {}", trial.number.value(), study.name()));
-  text += Field("state", StateLine(trial));
+  Fields fields;
+  fields.Add("trial", fmt::format("{} of {}", trial.number.value(), study.name()));
+  AddMessage("state", StateWord(trial), trial.failure, trial.message, fields);
   if (record.queued) {
-    text += Field("needs", record.queued->needs);
-    text += Field("waits", DescribeWait(*record.queued, now));
+    fields.Add("needs", record.queued->needs);
+    fields.Add("waits", DescribeWait(*record.queued, now));
   }
   const auto& metrics =
       trial.final_metrics.empty() && trial.last ? trial.last->metrics : trial.final_metrics;
-  for (const auto& [name, value] : metrics) text += Field(name, FormatFigure(value));
+  for (const auto& [name, value] : metrics) fields.Add(name, FormatFigure(value));
   if (trial.state == TrialState::kCompleted) {
     for (const OutcomeConstraint& constraint : study.outcome_constraints) {
-      text += Field("outcome", DescribeSlack(constraint, trial.final_metrics));
+      fields.Add("outcome", DescribeSlack(constraint, trial.final_metrics));
     }
   }
   bool is_first = true;
   for (const std::string& name : study.parameter_names()) {
     const auto value = trial.point.find(name);
     if (value == trial.point.end()) continue;
-    text +=
-        Field(is_first ? "parameters" : "", fmt::format("{}={}", name, FormatValue(value->second)));
+    fields.Add(is_first ? "parameters" : "",
+               fmt::format("{}={}", name, FormatValue(value->second)));
     is_first = false;
   }
   if (trial.suggestion.algorithm.empty()) {
-    text += Field("proposed by", trial.suggestion.origin);
+    fields.Add("proposed by", trial.suggestion.origin);
   } else {
-    text += Field("proposed by",
-                  fmt::format("{} ({})", trial.suggestion.algorithm, trial.suggestion.origin));
+    fields.Add("proposed by",
+               fmt::format("{} ({})", trial.suggestion.algorithm, trial.suggestion.origin));
   }
-  if (trial.stop) text += StopLines(*trial.stop);
-  text += Field("reported", fmt::format("{} measurements", trial.measurements));
-  if (!trial.client.empty()) text += Field(trial.lease ? "leased to" : "tried by", trial.client);
-  text += Field("created", FormatMoment(trial.created, zone));
+  if (trial.stop) AddStop(*trial.stop, fields);
+  fields.Add("reported",
+             trial.measurements == 1 ? "1 measurement"
+                                     : fmt::format("{} measurements", trial.measurements));
+  if (!source.empty()) fields.Add("read from", DescribeSource(source));
+  if (!trial.client.empty()) fields.Add(trial.lease ? "leased to" : "tried by", trial.client);
+  fields.Add("created", FormatMoment(trial.created, zone));
   if (const auto duration = DurationOf(trial, now)) {
-    text += Field(trial.ended ? "took" : "runs for", FormatElapsed(*duration));
+    fields.Add(trial.ended ? "took" : "runs for", FormatElapsed(*duration));
   }
   const ResourceUsage used = UsageOf(trial);
-  if (used != ResourceUsage{}) text += Field("used", DescribeUsage(used));
+  if (used != ResourceUsage{}) fields.Add("used", DescribeUsage(used));
   const std::string utilization =
       study.study.spec.job ? DescribeUtilization(jobs::UtilizationOf(*study.study.spec.job, trial))
                            : "";
-  if (!utilization.empty()) text += Field("utilization", utilization);
-  return text + Attempts(trial);
+  if (!utilization.empty()) fields.Add("utilization", utilization);
+  AddAttempts(trial, fields);
+  return fields.Text();
 }
 
 Table MeasurementTable(const std::vector<v1::Measurement>& measurements) {
@@ -271,7 +301,8 @@ std::vector<Neighbour> NearestTrials(const StudyRecord& study,
          .distance = PointDistance(study.study.spec.space, trial.point, other.trial.point),
          .objective =
              was_pending ? std::nullopt : ObjectiveOf(other.trial, study.objective().metric),
-         .was_pending = was_pending});
+         .was_pending = was_pending,
+         .was_stopped = IsStoppedEarly(other.trial)});
   }
   std::stable_sort(neighbours.begin(), neighbours.end(), [](const auto& a, const auto& b) {
     return a.distance < b.distance;
@@ -287,36 +318,37 @@ std::string ExplainTrial(const StudyRecord& study,
   constexpr std::size_t kNeighbours = 3;
   const Trial& trial = record.trial;
   const SuggestionRecord& suggestion = trial.suggestion;
-  std::string text = Field("trial", fmt::format("{} of {}", trial.number.value(), study.name()));
-  text += Field("state", StateLine(trial));
-  text += Field("point", CompactPoint(trial.point, study.parameter_names()));
-  text += Field("origin", suggestion.origin.empty() ? "-" : suggestion.origin);
+  Fields fields;
+  fields.Add("trial", fmt::format("{} of {}", trial.number.value(), study.name()));
+  AddMessage("state", StateWord(trial), trial.failure, trial.message, fields);
+  fields.Add("point", CompactPoint(trial.point, study.parameter_names()));
+  fields.Add("origin", suggestion.origin.empty() ? "-" : suggestion.origin);
   if (!suggestion.algorithm.empty()) {
-    text += Field("algorithm",
-                  fmt::format("{} version {}, as of event {}",
-                              suggestion.algorithm,
-                              suggestion.version,
-                              suggestion.as_of.value()));
+    fields.Add("algorithm",
+               fmt::format("{} version {}, as of event {}",
+                           suggestion.algorithm,
+                           suggestion.version,
+                           suggestion.as_of.value()));
   }
-  if (!suggestion.note.empty()) text += Field("note", suggestion.note);
+  if (!suggestion.note.empty()) fields.Add("note", suggestion.note);
   if (suggestion.predicted_mean) {
-    text += Field("predicted", Predicted(suggestion, ObjectiveOf(trial, study.objective().metric)));
+    fields.Add("predicted", Predicted(trial, study.objective().metric));
   }
   for (const auto& [name, value] : suggestion.predicted_others) {
-    text += Field("", fmt::format("{}: {}", name, PredictedOther(trial, name, value)));
+    fields.Add("", fmt::format("{}: {}", name, PredictedOther(trial, name, value)));
   }
   if (suggestion.expected_improvement) {
-    text += Field("expected",
-                  fmt::format("to improve {} by {}",
-                              study.objective().metric,
-                              FormatCompact(*suggestion.expected_improvement)));
+    fields.Add("expected",
+               fmt::format("to improve {} by {}",
+                           study.objective().metric,
+                           FormatCompact(*suggestion.expected_improvement)));
   }
-  if (suggestion.acquisition) text += Field("acquisition", FormatFigure(*suggestion.acquisition));
-  text += Importance(suggestion.importance, unicode);
-  text += Field("pending", suggestion.pending.empty() ? "none" : Pending(suggestion.pending));
-  text += Nearest(NearestTrials(study, trial, others, kNeighbours));
-  if (trial.stop) text += StopLines(*trial.stop);
-  return text;
+  if (suggestion.acquisition) fields.Add("acquisition", FormatFigure(*suggestion.acquisition));
+  AddImportance(suggestion.importance, unicode, fields);
+  fields.Add("pending", suggestion.pending.empty() ? "none" : Pending(suggestion.pending));
+  AddNearest(NearestTrials(study, trial, others, kNeighbours), fields);
+  if (trial.stop) AddStop(*trial.stop, fields);
+  return fields.Text();
 }
 
 }  // namespace vernier::cli

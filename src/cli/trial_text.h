@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -10,9 +11,10 @@
 // Trials in words.
 namespace vernier::cli {
 
-// All about a trial, some lines.
+// All about a trial, some lines. `source`: where its objective was read from, empty if it has none.
 std::string DescribeTrial(const StudyRecord& study,
                           const TrialRecord& trial,
+                          std::string_view source,
                           absl::Time now,
                           absl::TimeZone zone);
 
@@ -28,6 +30,7 @@ struct Neighbour {
   double distance = 0;
   std::optional<double> objective;  // As it was known when the trial was proposed.
   bool was_pending = false;         // By then.
+  bool was_stopped = false;         // The objective is not that of a whole run.
 };
 // The `count` nearest of those of `others` that were there when `trial` was proposed, nearest first.
 std::vector<Neighbour> NearestTrials(const StudyRecord& study,

@@ -36,7 +36,7 @@ absl::StatusOr<ExitCode> Why(Context& context, const TrialArgs& args) {
 
 void AddTrialWhy(CLI::App& trial, Action& chosen) {
   auto [command, args] = AddCommand<TrialArgs>(
-      trial, "why", "Explain why a trial was proposed, and why it was stopped", &Why, chosen);
+      trial, "why", "Explain why a trial was proposed or stopped", &Why, chosen);
   AddTrialOptions(*command, args->study, args->trial);
 }
 

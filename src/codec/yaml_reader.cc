@@ -1,5 +1,6 @@
 #include "src/codec/yaml_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -144,13 +145,52 @@ class Converter {
   int nodes_ = 0;
 };
 
+std::string_view LineAt(std::string_view text, int line) {
+  for (; line > 0 && !text.empty(); --line) {
+    text.remove_prefix(std::min(text.size(), text.find('\n') + 1));
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+// What the writer of the file can do about a syntax error; the parser's own words where nothing better is known.
+std::string ExplainSyntax(const YAML::Exception& error, std::string_view text) {
+  constexpr std::string_view kEscape = "unknown escape character: ";
+  const std::string& message = error.msg;
+  const std::string_view line = LineAt(text, error.mark.line);
+  const std::string_view indentation = line.substr(0, line.find_first_not_of(" \t"));
+  if (message.starts_with(kEscape)) {
+    return fmt::format(
+        "double quotes have no escape '\\{}'; put patterns and paths in single quotes, which keep "
+        "backslashes as they are",
+        message.substr(kEscape.size()));
+  }
+  if (indentation.find('\t') != std::string_view::npos) {
+    return "there is a tab in the indentation; YAML is indented with blanks only";
+  }
+  if (message == "illegal map value") {
+    return "unexpected ': '; put a value that contains ': ' in single quotes, and give the keys of "
+           "one mapping the same indentation";
+  }
+  if (message == "unknown token") {
+    const auto column = static_cast<std::size_t>(std::max(error.mark.column, 0));
+    return fmt::format("unexpected '{}'; put a value that begins with it in single quotes",
+                       line.substr(std::min(column, line.size()), 1));
+  }
+  if (message == "end of sequence flow not found") return "a list [ … ] is not closed";
+  if (message == "end of map flow not found") return "a mapping { … } is not closed";
+  if (message == "end of map not found" || message == "end of sequence not found") {
+    return "unexpected text after a value; check quotes and indentation";
+  }
+  return message;
+}
+
 // yaml-cpp throws; nothing of that leaves this function.
 absl::StatusOr<std::vector<YAML::Node>> LoadDocuments(std::string_view text,
                                                       std::string_view what) {
   try {
     return YAML::LoadAll(std::string(text));
   } catch (const YAML::Exception& error) {
-    return ErrorAt(error.mark, error.msg, what);
+    return ErrorAt(error.mark, ExplainSyntax(error, text), what);
   } catch (const std::exception& error) {
     return FieldError(what, error.what());
   }

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "src/base/output_line.h"
+#include "src/base/terminal_text.h"
 #include "src/core/status.h"
 #include "src/metrics/json_line.h"
-#include "src/metrics/terminal_text.h"
 #include "src/metrics/text_pairs.h"
 
 namespace vernier::metrics {
@@ -35,7 +35,7 @@ void LineCollector::CountFrom(std::int64_t step) {
 }
 
 void LineCollector::Take(absl::Time time, std::string_view line, std::vector<Measurement>& found) {
-  for (const TerminalLine& part : SplitTerminalLine(line)) {
+  for (const base::TerminalLine& part : base::SplitTerminalLine(line)) {
     TakeText(time, part.text, part.overwritten, found);
   }
 }

@@ -31,6 +31,14 @@ absl::Status IsTaken(const std::string& name) {
   return WithReason(AlreadyExists("there is already a study '{}'", name), Reason::kStudyExists);
 }
 
+// Asked of new studies only: older stores may hold one.
+absl::Status CheckHasParameters(const StudySpec& spec) {
+  if (spec.objectives.empty() || !spec.space.parameters().empty()) return absl::OkStatus();
+  return FieldError("parameters",
+                    "must name at least one parameter to tune, such as lr: {float: [1e-5, 0.1], "
+                    "scale: log}; a job that is run once leaves out objective and parameters");
+}
+
 }  // namespace
 
 absl::StatusOr<StudiesImpl::Live> StudiesImpl::Find(StudyId id) const {
@@ -64,6 +72,7 @@ absl::StatusOr<Study> StudiesImpl::ChangeStudy(StudyId id,
 
 absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
   VERNIER_RETURN_IF_ERROR(Validate(spec));
+  VERNIER_RETURN_IF_ERROR(CheckHasParameters(spec));
   VERNIER_RETURN_IF_ERROR(CheckOutcomeConstraints(spec));
   // Whether the algorithm would take any; their trials come later.
   std::vector<EarlierStudy> named;

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <map>
 
+#include "src/core/stopped_early.h"
+
 namespace vernier::wire {
 namespace {
 
@@ -78,8 +80,11 @@ constexpr Column<Trial> kTrialColumns[] = {
     {"state",
      ColumnType::kTrialState,
      [](const Trial& t, std::string_view) { return Text(TrialStateName(t.state)); }},
+    {"stopped",
+     ColumnType::kBool,
+     [](const Trial& t, std::string_view) { return Cell(IsStoppedEarly(t)); }},
     {"failure",
-     ColumnType::kText,
+     ColumnType::kFailureClass,
      [](const Trial& t, std::string_view) {
        return t.failure == FailureClass::kNone ? Cell() : Text(FailureClassName(t.failure));
      }},

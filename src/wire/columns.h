@@ -19,8 +19,10 @@ enum class ColumnType {
   kTime,
   kStudyState,
   kTrialState,
-  kJobState,  // As AI Platform Training has them.
-  kAny,       // As the row has it: a parameter's value.
+  kJobState,      // As AI Platform Training has them.
+  kFailureClass,  // Of trials.
+  kBool,          // A filter may give its name alone: `stopped` is `stopped = true`.
+  kAny,           // As the row has it: a parameter's value.
 };
 
 // What a row holds in a column. Empty: nothing.

@@ -16,6 +16,7 @@
 //   message : "out of memory"        text contains
 //   name : census*                   text begins with
 //   metrics.loss : *                 has a value
+//   stopped AND NOT state = STOPPING a column that is true or false stands alone, or is compared
 //
 // Terms beside each other are joined by AND; as in AIP-160, OR binds tighter than AND. Text is compared as it is but for
 // `:`, which ignores case. A comparison of a row that has no value there does not hold.

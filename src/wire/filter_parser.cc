@@ -102,16 +102,39 @@ bool MayBe(const FilterNode& node, std::string_view state) {
 }
 
 template <typename State, typename Name>
-bool MayBeState(const FilterNode& node, State last, Name name) {
-  for (int i = 0; i <= static_cast<int>(last); ++i) {
-    if (MayBe(node, name(static_cast<State>(i)))) return true;
-  }
-  return false;
+std::vector<std::string_view> NamesUpTo(State last, Name name) {
+  std::vector<std::string_view> names;
+  for (int i = 0; i <= static_cast<int>(last); ++i) names.push_back(name(static_cast<State>(i)));
+  return names;
 }
 
-bool MayBeJobState(const FilterNode& node) {
-  return std::ranges::any_of(kJobStates,
-                             [&](std::string_view state) { return MayBe(node, state); });
+// The words that a column can hold; empty: any text.
+std::vector<std::string_view> WordsOf(ColumnType type) {
+  switch (type) {
+    case ColumnType::kStudyState:
+      return NamesUpTo(StudyState::kFailed, &StudyStateName);
+    case ColumnType::kTrialState:
+      return NamesUpTo(TrialState::kCancelled, &TrialStateName);
+    case ColumnType::kFailureClass:
+      return NamesUpTo(FailureClass::kDiverged, &FailureClassName);
+    case ColumnType::kJobState:
+      return {std::begin(kJobStates), std::end(kJobStates)};
+    case ColumnType::kBool:
+      return {"true", "false"};
+    default:
+      return {};
+  }
+}
+
+// The names of the wire's enumerations, where they differ from the words that are shown, mean the same.
+void ReplaceWireName(ColumnType type, FilterNode* node) {
+  constexpr std::string_view kPrefix = "STUDY_";
+  if (type == ColumnType::kStudyState && node->text.starts_with(kPrefix)) {
+    node->text.erase(0, kPrefix.size());
+  }
+  if (type == ColumnType::kFailureClass && node->text == "INFEASIBLE_POINT") {
+    node->text = FailureClassName(FailureClass::kInfeasible);
+  }
 }
 
 // Checks that the value can be compared with what the column holds.
@@ -127,16 +150,20 @@ absl::Status CheckValue(ColumnType type, const FilterNode& node) {
       return node.time.has_value() ? absl::OkStatus()
                                    : mismatch("a quoted time such as \"2026-11-21T04:30:00Z\"");
     case ColumnType::kStudyState:
-      return MayBeState(node, StudyState::kFailed, &StudyStateName) ? absl::OkStatus()
-                                                                    : mismatch("a study's state");
     case ColumnType::kTrialState:
-      return MayBeState(node, TrialState::kCancelled, &TrialStateName)
-                 ? absl::OkStatus()
-                 : mismatch("a trial's state");
+    case ColumnType::kFailureClass:
     case ColumnType::kJobState:
-      return MayBeJobState(node)
-                 ? absl::OkStatus()
-                 : mismatch(fmt::format("a job's state, one of {}", fmt::join(kJobStates, ", ")));
+    case ColumnType::kBool: {
+      const std::vector<std::string_view> words = WordsOf(type);
+      const auto may_be = [&](std::string_view word) { return MayBe(node, word); };
+      if (std::ranges::any_of(words, may_be)) return absl::OkStatus();
+      if (type == ColumnType::kTrialState && node.text == "STOPPED") {
+        return Error(
+            "no trial's state is STOPPED: the filter 'stopped' selects trials that a rule stopped "
+            "early");
+      }
+      return mismatch(fmt::format("one of {}", fmt::join(words, ", ")));
+    }
     case ColumnType::kText:
     case ColumnType::kAny:
       return absl::OkStatus();
@@ -146,6 +173,7 @@ absl::Status CheckValue(ColumnType type, const FilterNode& node) {
 
 // Recursive descent over
 //   all = any {["AND"] any}   any = term {"OR" term}   term = ["NOT" | "-"] (comparison | "(" all ")")
+//   comparison = column comparator value | boolean column
 class Parser {
  public:
   Parser(std::vector<Token> tokens, const ColumnSet& columns)
@@ -232,6 +260,10 @@ class Parser {
       return Error(fmt::format("unknown column '{}', known are {}", node.column, columns_.known()));
     }
     const auto comparator = ComparatorOf(Peek());
+    if (!comparator.has_value() && *type == ColumnType::kBool) {
+      node.text = "true";
+      return node;
+    }
     if (!comparator.has_value()) {
       return Unexpected(fmt::format("a comparison after '{}'", node.column));
     }
@@ -246,6 +278,7 @@ class Parser {
       return Unexpected("a value");
     }
     node->text = Take().text;
+    ReplaceWireName(type, node);
     double number = 0;
     if (absl::SimpleAtod(node->text, &number)) node->number = number;
     absl::Time time;

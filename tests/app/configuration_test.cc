@@ -160,7 +160,7 @@ TEST(Configuration, WhatIsAboveBeatsWhatIsBelow) {
 TEST(Configuration, AnAddressThatOthersReachNeedsLeave) {
   ASSERT_OK_AND_ASSIGN(Configuration read, ParseConfiguration("listen: 0.0.0.0:7117"));
   EXPECT_THAT(ServerOptionsOf(read),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("can be reached")));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("other hosts can reach")));
   read.allow_remote = true;
   EXPECT_THAT(ServerOptionsOf(read), IsOk());
 }
@@ -193,7 +193,7 @@ INSTANTIATE_TEST_SUITE_P(
     ValuesIn(std::vector<BadCase>{
         {"Empty", "", "configuration: is empty"},
         {"List", "[1]", "configuration: must be a mapping of keys to values, got [1]"},
-        {"Syntax", "a: [", "line 1: end of sequence flow not found"},
+        {"Syntax", "a: [", "line 1: a list [ … ] is not closed"},
         {"Twice", "store: a\nstore: b", "line 2: key 'store' is there twice"},
         {"UnknownKey", "stroe: a", "stroe: unknown key; did you mean 'store'?"},
         {"UnknownHostKey", "host: {memroy: 1}", "host.memroy: unknown key; did you mean 'memory'?"},

@@ -189,7 +189,7 @@ TEST(Daemon, ExplainsBadArguments) {
   EXPECT_THAT(unknown.ReadLine(), HasSubstr("--colour"));
   EXPECT_EQ(unknown.Wait(), 2);
   Daemon remote({"--listen", "0.0.0.0:0", "--store", ":memory:"});
-  EXPECT_THAT(remote.ReadLine(), HasSubstr("listen: '0.0.0.0:0' can be reached from other hosts"));
+  EXPECT_THAT(remote.ReadLine(), HasSubstr("listen: other hosts can reach '0.0.0.0:0'"));
   EXPECT_EQ(remote.Wait(), 2);
 }
 

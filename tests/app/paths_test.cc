@@ -14,6 +14,7 @@
 namespace vernier::app {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::IsOk;
 using testing::StatusIs;
 
@@ -44,21 +45,34 @@ TEST(DefaultStorePath, FollowsTheEnvironment) {
   EXPECT_EQ(DefaultStorePath(), "/data/my.db");
 }
 
-TEST(CreateStoreFolder, MakesPrivateFolders) {
+TEST(CreateStoreFolder, MakesThePrivateFolderOfTheOwnStore) {
   const TemporaryFolder folder;
-  ASSERT_THAT(CreateStoreFolder(folder / "a/b/vernier.db"), IsOk());
-  ASSERT_THAT(CreateStoreFolder(folder / "a/b/vernier.db"), IsOk());
+  const Variable none("VERNIER_STORE", nullptr);
+  const Variable state("XDG_STATE_HOME", (folder / "a/b").c_str());
+  ASSERT_THAT(CreateStoreFolder(DefaultStorePath()), IsOk());
+  ASSERT_THAT(CreateStoreFolder(DefaultStorePath()), IsOk());
   struct stat info = {};
-  ASSERT_EQ(stat((folder / "a/b").c_str(), &info), 0);
+  ASSERT_EQ(stat((folder / "a/b/vernier").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777U, 0700U);
   EXPECT_THAT(CreateStoreFolder(":memory:"), IsOk());
+}
+
+TEST(CreateStoreFolder, CreatesNoFolderForAStoreThatWasNamed) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(CreateStoreFolder(folder / "vernier.db"), IsOk());
+  EXPECT_THAT(CreateStoreFolder("vernier.db"), IsOk());
+  EXPECT_THAT(CreateStoreFolder(folder / "typo/vernier.db"),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("there is no folder")));
+  struct stat info = {};
+  EXPECT_NE(stat((folder / "typo").c_str(), &info), 0);
 }
 
 TEST(CreateStoreFolder, SaysWhatIsInTheWay) {
   const TemporaryFolder folder;
   std::ofstream(folder / "file") << "x";
-  EXPECT_THAT(CreateStoreFolder(folder / "file/sub/vernier.db"),
-              StatusIs(absl::StatusCode::kUnavailable));
+  const Variable none("VERNIER_STORE", nullptr);
+  const Variable state("XDG_STATE_HOME", (folder / "file/sub").c_str());
+  EXPECT_THAT(CreateStoreFolder(DefaultStorePath()), StatusIs(absl::StatusCode::kUnavailable));
 }
 
 }  // namespace

@@ -87,17 +87,46 @@ INSTANTIATE_TEST_SUITE_P(Table,
                              {"k=three", "k: has no value 'three'"},
                          }));
 
-TEST(ParseTimeFlag, TakesTimesAndDurationsBeforeNow) {
-  const absl::Time now = absl::FromUnixSeconds(1'700'000'000);
-  EXPECT_EQ(*ParseTimeFlag("--since", "10m", now), now - absl::Minutes(10));
-  EXPECT_EQ(*ParseTimeFlag("--since", "1h30m", now), now - absl::Minutes(90));
-  EXPECT_EQ(*ParseTimeFlag("--since", "2023-11-14T23:13:20.5+01:00", now),
-            now + absl::Milliseconds(500));
+struct TimeCase {
+  std::string text;
+  std::string time;  // As RFC 3339 has it, in UTC.
+};
+class ParseTimeFlagTest : public ::testing::TestWithParam<TimeCase> {};
+
+// The clock stands at 2023-11-14, 23:13:20, in a zone an hour before UTC.
+constexpr std::int64_t kNow = 1'700'000'000;
+const absl::TimeZone kZone = absl::FixedTimeZone(60 * 60);
+
+TEST_P(ParseTimeFlagTest, IsAMoment) {
+  const absl::Time now = absl::FromUnixSeconds(kNow);
+  const auto time = ParseTimeFlag("--since", GetParam().text, now, kZone);
+  ASSERT_TRUE(time.ok()) << time.status();
+  EXPECT_EQ(absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", *time, absl::UTCTimeZone()), GetParam().time);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table,
+                         ParseTimeFlagTest,
+                         ::testing::ValuesIn(std::vector<TimeCase>{
+                             {"10m", "2023-11-14T22:03:20Z"},
+                             {"1h30m", "2023-11-14T20:43:20Z"},
+                             {"01:29", "2023-11-14T00:29:00Z"},
+                             {"01:29:30", "2023-11-14T00:29:30Z"},
+                             {"00:10", "2023-11-13T23:10:00Z"},
+                             {"2023-11-13", "2023-11-12T23:00:00Z"},
+                             {"2023-11-13 01:29", "2023-11-13T00:29:00Z"},
+                             {"2023-11-13T01:29", "2023-11-13T00:29:00Z"},
+                             {"2023-11-13T01:29:30", "2023-11-13T00:29:30Z"},
+                             {"2023-11-13T01:29Z", "2023-11-13T01:29:00Z"},
+                             {"2023-11-14T23:13:20.5+01:00", "2023-11-14T22:13:20.5Z"},
+                         }));
+
+TEST(ParseTimeFlag, SaysWhatItTakes) {
+  const absl::Time now = absl::FromUnixSeconds(kNow);
   for (const std::string text :
-       {"", "soon", "-10m", "2023-11-14", "2023-11-14T22:13:20", "13:00"}) {
-    EXPECT_EQ(ParseTimeFlag("--since", text, now).status().message(),
-              "--since: must be a time such as 2026-11-21T04:12:13Z or a duration before now such "
-              "as 10m, got '" +
+       {"", "soon", "-10m", "2023-11", "25:00", "2023-13-01", "12345", "infinite-future"}) {
+    EXPECT_EQ(ParseTimeFlag("--since", text, now, kZone).status().message(),
+              "--since: must be a time such as 10m (before now), 01:29 (today), 2026-11-21 or "
+              "2026-11-21T04:12:13Z, got '" +
                   text + "'");
   }
 }

@@ -108,6 +108,7 @@ def main():
         folder = pathlib.Path(name)
         env = {"PATH": f"{bin_dir}:{os.environ['PATH']}", "HOME": name, "TERM": "dumb", "LC_ALL": "C.UTF-8",
                "VERNIER_STORE": str(folder / "store" / "vernier.db")}
+        (folder / "store").mkdir()
         (folder / "example.yaml").write_text("study: first\nobjective: {minimize: loss}\n"
                                              "parameters: {x: {float: [0, 1]}}\nbudget: {trials: 1}\n")
         for words in (["example.yaml"], ["example.yaml", "--name", "second"]):

@@ -10,6 +10,7 @@ namespace vernier::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ExplainTest : public ::testing::Test {
  protected:
@@ -68,13 +69,58 @@ TEST_F(ExplainTest, ShowsPredictionPendingImportanceAndStop) {
   record.trial.stop = {
       .rule = "median", .version = "1", .numbers = {{"median", 0.5}}, .explanation = "worse"};
   const std::string text = ExplainTrial(study_, record, {}, false);
-  EXPECT_THAT(text, HasSubstr("predicted   1 ± 0.1, came to 0.9 (-1.0 deviations)\n"));
+  EXPECT_THAT(text, HasSubstr("state       STOPPED\n"));
+  EXPECT_THAT(text,
+              HasSubstr("predicted   1 ± 0.1 for a full run; it was stopped early, at 0.9\n"));
+  EXPECT_THAT(text, Not(HasSubstr("deviations")));
   EXPECT_THAT(text, HasSubstr("expected    to improve loss by 0.0125\n"));
-  EXPECT_THAT(text, HasSubstr("            latency_ms: 20 ± 2, came to 21\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("            latency_ms: 20 ± 2 for a full run; it was stopped early, at 21\n"));
   EXPECT_THAT(text, HasSubstr("pending     trials 2, 3\n"));
   EXPECT_THAT(text, HasSubstr("importance  x  ###############.....  0.75\n"));
   EXPECT_THAT(
       text, HasSubstr("stopped by  median version 1\n            worse\n            median 0.5\n"));
+}
+
+TEST_F(ExplainTest, ComparesTheEndOfAWholeTrialWithWhatWasPredicted) {
+  TrialRecord record = MakeTrial(4, 0.5, "a", 0.9);
+  record.trial.suggestion.predicted_mean = 1.0;
+  record.trial.suggestion.predicted_deviation = 0.1;
+  EXPECT_THAT(ExplainTrial(study_, record, {}, false),
+              HasSubstr("predicted   1 ± 0.1, came to 0.9 (-1.0 deviations)\n"));
+}
+
+TEST_F(ExplainTest, SaysOfNeighboursWhetherTheyRanToTheirEnd) {
+  std::vector<TrialRecord> all = {MakeTrial(1, 0.1, "a", 1), MakeTrial(2, 0.2, "a", 2)};
+  all[0].trial.stop = {.rule = "median"};
+  EXPECT_THAT(ExplainTrial(study_, all[1], all, false), HasSubstr("objective 1, stopped early\n"));
+}
+
+TEST_F(ExplainTest, ShowsWhereTheObjectiveWasRead) {
+  const TrialRecord record = MakeTrial(1, 0.5, "a", 2);
+  const absl::Time now = absl::UnixEpoch();
+  EXPECT_THAT(DescribeTrial(study_, record, "tfevents", now, absl::UTCTimeZone()),
+              HasSubstr("read from   tfevents: TensorBoard's event files\n"));
+  EXPECT_THAT(DescribeTrial(study_, record, "", now, absl::UTCTimeZone()),
+              Not(HasSubstr("read from")));
+}
+
+TEST_F(ExplainTest, KeepsLongNamesOfMetricsApartFromTheirValues) {
+  TrialRecord record = MakeTrial(1, 0.5, "a", 2);
+  record.trial.final_metrics["val_accuracy"] = 0.9267;
+  EXPECT_THAT(DescribeTrial(study_, record, "", absl::UnixEpoch(), absl::UTCTimeZone()),
+              HasSubstr("val_accuracy  0.9267\n"));
+}
+
+TEST_F(ExplainTest, ShowsAllLinesOfAMessage) {
+  TrialRecord record = MakeTrial(1, 0.5, "a", 2);
+  record.trial.state = TrialState::kFailed;
+  record.trial.failure = FailureClass::kUserError;
+  record.trial.message = "exit code 1\nValueError: x\n";
+  EXPECT_THAT(
+      DescribeTrial(study_, record, "", absl::UnixEpoch(), absl::UTCTimeZone()),
+      HasSubstr("state       FAILED USER_ERROR: exit code 1\n              ValueError: x\n"));
 }
 
 TEST_F(ExplainTest, CsvHasOneColumnForEachMetricAndParameter) {
@@ -83,6 +129,7 @@ TEST_F(ExplainTest, CsvHasOneColumnForEachMetricAndParameter) {
   EXPECT_EQ(rows[0]["metrics.loss"], 2.0);
   EXPECT_EQ(rows[0]["parameters.x"], "0.5");
   EXPECT_TRUE(rows[0]["end_time"].is_null());
+  EXPECT_EQ(rows[0]["stopped"], false);
 }
 
 }  // namespace

@@ -58,6 +58,32 @@ TEST(Sparkline, LeavesABlankForNoNumber) {
   EXPECT_EQ(Sparkline({}, 8, true), "");
 }
 
+TEST(Sparkline, OfEachTrialIsOnTheScaleOfAll) {
+  const std::vector<std::vector<double>> curves = {{0, 1, 2, 3}, {7, 7, 7, 7}};
+  const auto scale = CommonScale(curves, 8);
+  EXPECT_EQ(Sparkline(curves[0], 8, true, scale), "▁▂▃▄");
+  EXPECT_EQ(Sparkline(curves[1], 8, true, scale), "████");
+}
+TEST(Sparkline, IsNotFlattenedByAFewValuesFarOut) {
+  std::vector<std::vector<double>> curves(20, {0, 7});
+  curves.push_back({1e12, -1e12});
+  const auto scale = CommonScale(curves, 8);
+  EXPECT_EQ(Sparkline(curves.front(), 8, true, scale), "▁█");
+  EXPECT_EQ(Sparkline(curves.back(), 8, true, scale), "█▁");
+}
+TEST(Sparkline, HasNoScaleWithoutANumber) {
+  const std::vector<std::vector<double>> curves = {{}, {std::nan("")}};
+  EXPECT_FALSE(CommonScale(curves, 8).has_value());
+  EXPECT_EQ(Sparkline(curves[1], 8, true, CommonScale(curves, 8)), " ");
+}
+
+TEST(FormatMoment, NamesTheZone) {
+  const absl::Time time = absl::FromUnixSeconds(1'000'000'000);
+  EXPECT_EQ(FormatMoment(time, absl::UTCTimeZone()), "2001-09-09T01:46:40+00:00");
+  EXPECT_EQ(FormatMoment(time, absl::FixedTimeZone(-(3 * 60 + 30) * 60)),
+            "2001-09-08T22:16:40-03:30");
+}
+
 TEST(ProgressBar, FillsByShare) {
   EXPECT_EQ(ProgressBar(1, 4, 8, true), "██░░░░░░");
   EXPECT_EQ(ProgressBar(9, 4, 4, false), "####");

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gtest/gtest.h"
+#include "src/wire/enum_proto.h"
 #include "vernier/v1/study.pb.h"
 #include "vernier/v1/trial.pb.h"
 
@@ -51,11 +52,35 @@ TEST(ProtoToJson, LeavesOutWhatIsNotSetAndKeepsPlainDefaults) {
   v1::Study study;
   study.set_state(v1::STUDY_ACTIVE);
   const auto json = ProtoToJson(study);
-  EXPECT_EQ(json["state"], "STUDY_ACTIVE");
+  EXPECT_EQ(json["state"], "ACTIVE");
   EXPECT_EQ(json["best_trial"], 0);
   EXPECT_FALSE(json.contains("spec"));
   EXPECT_FALSE(ProtoToJson(v1::Trial()).contains("failure"));
   EXPECT_FALSE(ProtoToJson(v1::Budget()).contains("trials"));
+}
+
+TEST(ProtoToJson, SpellsStatesAndFailuresAsTablesDo) {
+  v1::Study study;
+  study.set_state(v1::STUDY_COMPLETED);
+  EXPECT_EQ(ProtoToJson(study)["state"], "COMPLETED");
+  v1::Attempt attempt;
+  attempt.set_state(v1::ATTEMPT_SUCCEEDED);
+  attempt.set_failure(v1::INFEASIBLE_POINT);
+  EXPECT_EQ(ProtoToJson(attempt)["state"], "SUCCEEDED");
+  EXPECT_EQ(ProtoToJson(attempt)["failure"], "INFEASIBLE");
+  // Every name of these enumerations is the word that core has for it.
+  for (int i = 0; i <= static_cast<int>(StudyState::kFailed); ++i) {
+    study.set_state(wire::Encode(static_cast<StudyState>(i)));
+    EXPECT_EQ(ProtoToJson(study)["state"], StudyStateName(static_cast<StudyState>(i)));
+  }
+  for (int i = 0; i <= static_cast<int>(AttemptState::kLost); ++i) {
+    attempt.set_state(wire::Encode(static_cast<AttemptState>(i)));
+    EXPECT_EQ(ProtoToJson(attempt)["state"], AttemptStateName(static_cast<AttemptState>(i)));
+  }
+  for (int i = 1; i <= static_cast<int>(FailureClass::kDiverged); ++i) {
+    attempt.set_failure(wire::Encode(static_cast<FailureClass>(i)));
+    EXPECT_EQ(ProtoToJson(attempt)["failure"], FailureClassName(static_cast<FailureClass>(i)));
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 const absl::Time kStart = absl::FromUnixSeconds(1000);
 
@@ -36,14 +37,14 @@ class StudyBoardTest : public ::testing::Test {
     Add(0, StudyCreated{spec});
   }
 
-  std::string Add(int seconds, EventPayload payload) {
+  std::string Add(int seconds, EventPayload payload, Detail detail = Detail::kEvents) {
     const Event event = {.seq = EventSeq(++seq_),
                          .time = kStart + absl::Seconds(seconds),
                          .actor = "test",
                          .request_id = "",
                          .payload = std::move(payload)};
     board_.Apply(event);
-    return DescribeEvent(event, board_, absl::UTCTimeZone());
+    return DescribeEvent(event, board_, absl::UTCTimeZone(), detail);
   }
   void Start(int seconds, int trial) {
     Add(seconds, TrialCreated{TrialNumber(trial), {{"x", std::int64_t{trial}}}, {}, ""});
@@ -144,12 +145,59 @@ TEST_F(StudyBoardTest, StaysInsideItsSize) {
 TEST_F(StudyBoardTest, DescribesEachEventInOneLine) {
   EXPECT_EQ(
       Add(3600, MeasurementReported{TrialNumber(1), {.step = 3, .metrics = {{"accuracy", 0.5}}}}),
-      "01:16:40 trial 1 step=3 accuracy=0.5");
+      "1970-01-01T01:16:40+00:00 trial 1 step=3 accuracy=0.5");
   TrialStateChanged failed = Moved(1, TrialState::kFailed);
   failed.failure = FailureClass::kNoMetric;
   failed.message = "no\x1bline";
-  EXPECT_EQ(Add(3600, failed), "01:16:40 trial 1 FAILED NO_METRIC: no·line");
+  EXPECT_EQ(Add(3600, failed), "1970-01-01T01:16:40+00:00 trial 1 FAILED NO_METRIC: no·line");
   EXPECT_THAT(Add(3600, LeaseRenewed{TrialNumber(1), kStart}), IsEmpty());
+}
+
+TEST_F(StudyBoardTest, TellsOfEachTrialOnceUnlessMoreIsAsked) {
+  constexpr Detail kBrief = Detail::kTrials;
+  EXPECT_THAT(Add(0, TrialCreated{TrialNumber(1), {{"x", 0.25}}, {}, ""}, kBrief), IsEmpty());
+  EXPECT_THAT(Add(0, Moved(1, TrialState::kRunning), kBrief), IsEmpty());
+  EXPECT_THAT(Add(1,
+                  MeasurementReported{TrialNumber(1), {.step = 10, .metrics = {{"accuracy", 0.5}}}},
+                  kBrief),
+              IsEmpty());
+  TrialStateChanged completed = Moved(1, TrialState::kCompleted);
+  completed.final_metrics = {{"accuracy", 0.5}};
+  EXPECT_EQ(
+      Add(12, completed, kBrief),
+      "1970-01-01T00:16:52+00:00 trial 1 COMPLETED accuracy=0.5, best so far (x=0.25) in 12s");
+  EXPECT_EQ(Add(12, StudyStateChanged{.to = StudyState::kPaused, .reason = "by the user"}, kBrief),
+            "1970-01-01T00:16:52+00:00 study PAUSED: by the user");
+  EXPECT_THAT(Add(13, Moved(1, TrialState::kCompleted), Detail::kNothing), IsEmpty());
+}
+
+TEST_F(StudyBoardTest, MarksATrialThatWasStoppedByWhereTheLongestCurveEnds) {
+  Start(0, 1);
+  Start(0, 2);
+  Add(1, MeasurementReported{TrialNumber(1), {.step = 10, .metrics = {{"accuracy", 0.5}}}});
+  Add(1, MeasurementReported{TrialNumber(2), {.step = 1, .metrics = {{"accuracy", 0.1}}}});
+  Add(1, StopDecided{.trial = TrialNumber(2), .stop = {.rule = "median"}});
+  EXPECT_THAT(Screen(2), Not(HasSubstr("STOPPED")));  // It runs still.
+  TrialStateChanged stopped = Moved(2, TrialState::kCompleted);
+  stopped.final_metrics = {{"accuracy", 0.1}};
+  EXPECT_THAT(Add(3, stopped, Detail::kTrials), HasSubstr("trial 2 STOPPED 1/10 accuracy=0.1"));
+  EXPECT_THAT(Screen(4), HasSubstr("STOPPED 1/10"));
+}
+
+TEST_F(StudyBoardTest, ShowsTheFirstLineOfWhyATrialFailed) {
+  Start(0, 1);
+  EXPECT_THAT(Screen(1, {.width = 100}), Not(HasSubstr("MESSAGE")));
+  TrialStateChanged failed = Moved(1, TrialState::kFailed);
+  failed.failure = FailureClass::kUserError;
+  failed.message = "ValueError: no such file\nTraceback (most recent call last):";
+  EXPECT_EQ(
+      Add(2, failed, Detail::kTrials),
+      "1970-01-01T00:16:42+00:00 trial 1 FAILED USER_ERROR (x=1) in 2.0s: ValueError: no such "
+      "file");
+  const std::string screen = Screen(3, {.width = 100});
+  EXPECT_THAT(screen, HasSubstr("MESSAGE\n"));
+  EXPECT_THAT(screen, HasSubstr("2.0s  ValueError: no such file\n"));
+  EXPECT_THAT(screen, Not(HasSubstr("Traceback")));
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ std::string BestOf(const TrainingJob& job) {
   study.study.spec.job = job;
   TrialRecord best;
   best.trial.number = TrialNumber(3);
-  return DescribeBest(study, best, absl::UnixEpoch());
+  return DescribeBest(study, study.study.spec, best, absl::UnixEpoch()).Text();
 }
 
 TEST(DescribeBest, GivesACommandThatAShellCanRun) {

@@ -37,6 +37,15 @@ TEST(Table, WrapsAColumnThatWraps) {
               ElementsAre("N  ADVICE", "1  make room", "   on the disk", "2  none"));
 }
 
+TEST(Table, CutsNothingIfToldSoButWraps) {
+  EXPECT_THAT(Example().Lines({.width = 14, .headers = false, .cut = false}),
+              ElementsAre(" 7  short", "12  a text that is rather long"));
+  Table table({{.name = "N"}, {.name = "ADVICE", .flexible = true, .wraps = true}});
+  table.AddRow({{"1"}, {"make room on the disk"}});
+  EXPECT_THAT(table.Lines({.width = 14, .headers = false, .cut = false}),
+              ElementsAre("1  make room", "   on the disk"));
+}
+
 TEST(Table, NeverExceedsTheWidthEvenWhereNothingGivesWay) {
   for (int width = 1; width < 40; ++width) {
     for (const std::string& line : Example().Lines({.width = width})) {

@@ -75,5 +75,17 @@ TEST(Paint, AddsNothingWithoutColor) {
 
 TEST(Printable, DisarmsEscapeSequences) { EXPECT_EQ(Printable("a\x1b[2Jb\tc\r"), "a·[2Jb c·"); }
 
+TEST(FirstLine, HasNoBlanksAround) {
+  EXPECT_EQ(FirstLine("\n  ValueError: x \r\nTraceback\n"), "ValueError: x");
+  EXPECT_EQ(FirstLine("one"), "one");
+  EXPECT_EQ(FirstLine(" \n\t"), "");
+  EXPECT_EQ(FirstLine(""), "");
+}
+
+TEST(PrintableLines, KeepsLinesApart) {
+  EXPECT_EQ(PrintableLines("a\r\n  b\x1b\n\n"), (std::vector<std::string>{"a", "  b·"}));
+  EXPECT_TRUE(PrintableLines("").empty());
+}
+
 }  // namespace
 }  // namespace vernier::cli

@@ -178,8 +178,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"ParameterName",
          "{jobId: a, trainingInput: {hyperparameters: {params: [{parameterName: 9lives, type: "
          "INTEGER, minValue: 1, maxValue: 2}]}}}",
-         "trainingInput.hyperparameters.params[0].parameterName: a job's programs get it "
-         "as a flag: it must match ^[A-Za-z_][A-Za-z0-9_.-]*$, got '9lives'"},
+         "trainingInput.hyperparameters.params[0].parameterName: the program is given it "
+         "by this name, which must match ^[A-Za-z_][A-Za-z0-9_.-]*$, got '9lives'"},
         {"ValueTwice",
          WithParam("type: CATEGORICAL, categoricalValues: [sgd, sgd]"),
          "trainingInput.hyperparameters.params[0].categoricalValues[1]: 'sgd' is listed twice"},

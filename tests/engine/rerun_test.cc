@@ -224,13 +224,13 @@ TEST_P(SameCrashTest, IsWorthAnotherAttemptIfItCameFurther) {
                        .message = "The replica chief 0 exited",
                        .replicas = {{.role = "chief", .exit_code = 139}}};
   const auto attempt = [&](int number, int started) {
-    Attempt attempt{.number = AttemptNumber(number), .placement = {}, .directory = ""};
-    attempt.started = absl::FromUnixSeconds(started);
-    attempt.failure = end.failure;
-    attempt.transient = end.transient;
-    attempt.message = end.message;
-    attempt.replicas = end.replicas;
-    return attempt;
+    Attempt made{.number = AttemptNumber(number), .placement = {}, .directory = ""};
+    made.started = absl::FromUnixSeconds(started);
+    made.failure = end.failure;
+    made.transient = end.transient;
+    made.message = end.message;
+    made.replicas = end.replicas;
+    return made;
   };
   Trial trial;
   trial.attempts = {attempt(1, 0), attempt(2, 100)};

@@ -21,9 +21,10 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ALIKE = [
-    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "<time>"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "<clock>"),
+    (re.compile(r"\bprocess \d+ owns\b"), "process # owns"),
     (re.compile(r"\b\d\.\ds\b"), "#.#s"),
     (re.compile(r"\bcli-[0-9a-f]+-\d+-\d+\b"), "<request>"),
     (re.compile(r'("fingerprint": ?)"[^"]*"'), r'\1"<fingerprint>"'),

@@ -42,7 +42,7 @@ def main():
         parameters = trial["parameters"]
         assert ("momentum" in parameters) == (parameters["optimizer"] == "sgd"), parameters
         assert ("weight_decay" in parameters) == (parameters["optimizer"] == "adam"), parameters
-    for words in ("best trial", "reproduce", "logs", "every trial, and the best so far"):
+    for words in ("best trial", "reproduce", "logs", "best so far"):
         assert words in output, output
     print(f"best accuracy {best}; {replay.strip()}")
 

@@ -210,7 +210,7 @@ def test_programs_told_to_end(cluster):
     cluster.daemon.call("study", "stop", "told")
     study = cluster.daemon.wait_for_study("told")
     trial = cluster.daemon.json("trial", "show", "told", 1)
-    assert (study["state"], trial["state"]) == ("STUDY_CANCELLED", "CANCELLED"), (study, trial)
+    assert (study["state"], trial["state"]) == ("CANCELLED", "CANCELLED"), (study, trial)
     assert [replica.get("restarts", 0) for replica in trial["attempts"][0]["replicas"]] == [1, 1], trial
 
 
@@ -259,7 +259,7 @@ def test_tuned(cluster):
     cluster.create(Row("fails-alike", {"chief": "exit 1"}), budget={"trials": 9}, **tuned)
     cluster.create(Row("reports-nothing", {"chief": "echo done"}), budget={"trials": 1}, **tuned)
     study = cluster.daemon.wait_for_study("fails-alike")
-    assert study["state"] == "STUDY_FAILED", study
+    assert study["state"] == "FAILED", study
     assert re.match("first 3 trials all failed: The replica chief 0 exited with a non-zero status of 1", study["reason"])
     assert len(cluster.daemon.json("trial", "list", "fails-alike")) == 3
     cluster.daemon.wait_for_study("reports-nothing")

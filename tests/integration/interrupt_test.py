@@ -111,7 +111,7 @@ def check_once(bin_dir, folder):
     code = run.end(PATIENCE)
     assert code == 130, (code, run.text())
     study = ask(bin_dir, folder, "study", "show", "patient")
-    assert study["state"] == "STUDY_PAUSED" and study["trial_count"] == 1, study
+    assert study["state"] == "PAUSED" and study["trial_count"] == 1, study
     assert ask(bin_dir, folder, "trial", "show", "patient", "1")["state"] == "COMPLETED"
 
 
@@ -127,7 +127,7 @@ def check_twice(bin_dir, folder):
     assert "leaving; 1 trial goes on" in run.text() and expected in run.text(), run.text()
     pid, = starts(folder, 2)
     assert is_alive(pid), "Ctrl-C reached the program"
-    assert ask(bin_dir, folder, "study", "show", "patient")["state"] == "STUDY_PAUSED"
+    assert ask(bin_dir, folder, "study", "show", "patient")["state"] == "PAUSED"
 
 
 def check_going_on(bin_dir, folder):

@@ -79,7 +79,7 @@ def main():
 
 def check(args, study, trials, started):
     problems = []
-    if study["state"] != "STUDY_COMPLETED":
+    if study["state"] != "COMPLETED":
         problems.append(f"the study is {study['state']}: {study.get('reason')}")
     if [t["number"] for t in trials] != list(range(1, args.trials + 1)):
         problems.append(f"trials are {[t['number'] for t in trials]}")

@@ -34,11 +34,11 @@ def lose(daemon, folder, trainer, role):
     assert kill_program(process, replica), "the job had ended"
     study = daemon.wait_for_study(name)
     trial = daemon.json("trial", "show", name, "1")
-    assert study["state"] == "STUDY_COMPLETED" and trial["state"] == "COMPLETED", trial
+    assert study["state"] == "COMPLETED" and trial["state"] == "COMPLETED", trial
     lost, won = trial["attempts"]
-    assert (lost["state"], lost["failure"]) == ("ATTEMPT_FAILED", "PREEMPTED"), lost
+    assert (lost["state"], lost["failure"]) == ("FAILED", "PREEMPTED"), lost
     assert lost["message"].startswith(f"The replica {role} 0 exited with a non-zero status of 9(SIGKILL)"), lost
-    assert won["state"] == "ATTEMPT_SUCCEEDED", won
+    assert won["state"] == "SUCCEEDED", won
 
 
 def main():

@@ -94,7 +94,7 @@ def kill_workers(daemon, folder, chance):
 
 def check_restarts(daemon, folder, kills):
     study = daemon.wait_for_study("restarted")
-    assert study["state"] == "STUDY_COMPLETED", study
+    assert study["state"] == "COMPLETED", study
     trials = [daemon.json("trial", "show", "restarted", str(n)) for n in range(1, TRIALS + 1)]
     starts = (folder / "started").read_text().splitlines()
     for trial in trials:
@@ -115,9 +115,9 @@ def check_collective(daemon, folder):
     create(daemon, folder, "collective", COLLECTIVE, trials=1)
     study = daemon.wait_for_study("collective")
     trial = daemon.json("trial", "show", "collective", "1")
-    assert study["state"] == "STUDY_COMPLETED" and trial["state"] == "COMPLETED", trial
+    assert study["state"] == "COMPLETED" and trial["state"] == "COMPLETED", trial
     states = [(a["state"], a.get("failure")) for a in trial["attempts"]]
-    assert states[0] == ("ATTEMPT_FAILED", "PREEMPTED") and states[1][0] == "ATTEMPT_SUCCEEDED", trial["attempts"]
+    assert states[0] == ("FAILED", "PREEMPTED") and states[1][0] == "SUCCEEDED", trial["attempts"]
     assert trial["attempts"][0]["message"].startswith("The replica worker 0 exited"), trial["attempts"][0]
     starts = (folder / "started").read_text().splitlines()
     chiefs = [line.split(" ", 1)[1] for line in starts if " chief " in line]
@@ -129,7 +129,7 @@ def check_doomed(daemon, folder):
     create(daemon, folder, "doomed", DOOMED, trials=1)
     study = daemon.wait_for_study("doomed")
     trial = daemon.json("trial", "show", "doomed", "1")
-    assert study["state"] == "STUDY_FAILED" and trial["state"] == "FAILED", (study, trial)
+    assert study["state"] == "FAILED" and trial["state"] == "FAILED", (study, trial)
     assert trial["failure"] == "PREEMPTED" and len(trial["attempts"]) == 4, trial
     assert (folder / "started").read_text().split() == [str(n) for n in range(1, 5) for _ in range(6)]
 

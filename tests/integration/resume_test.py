@@ -54,7 +54,7 @@ def logs(daemon):
 
 
 def check(study, trial, text):
-    assert study["state"] == "STUDY_COMPLETED", study
+    assert study["state"] == "COMPLETED", study
     assert len(trial["attempts"]) == 1, trial["attempts"]
     [replica] = trial["attempts"][0]["replicas"]
     assert replica["restarts"] == KILLS, replica

@@ -87,7 +87,7 @@ class Jobs:
         """The trials of the job, which has succeeded and left nothing."""
         study = self.daemon.wait_for_study(name, 400)
         shown = [self.daemon.json("trial", "show", name, number + 1) for number in range(trials)]
-        assert study["state"] == "STUDY_COMPLETED", (study, shown, self.logs_of(name))
+        assert study["state"] == "COMPLETED", (study, shown, self.logs_of(name))
         assert [trial["state"] for trial in shown] == ["COMPLETED"] * trials, shown
         job = self.daemon.json("jobs", "describe", name)
         assert job["state"] == "SUCCEEDED", job
@@ -183,7 +183,7 @@ def test_multi_worker(jobs):
     lost, won = trials[1]["attempts"]
     assert (len(trials[0]["attempts"]), lost["failure"]) == (1, "PREEMPTED"), trials
     assert lost["message"].startswith("The replica worker 1 exited with a non-zero status of 9(SIGKILL)"), lost
-    assert won["state"] == "ATTEMPT_SUCCEEDED", won
+    assert won["state"] == "SUCCEEDED", won
     begun = re.findall(r"begins epoch (\d)", jobs.output("mirrored", 2, "chief", attempt=2))
     assert begun == ["2", "3"], begun  # Keras had made its backup after the first.
 

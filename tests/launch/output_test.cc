@@ -285,26 +285,5 @@ TEST_F(OutputTest, OtherFilesAreNoSegments) {
   EXPECT_THAT(ListSegments(folder_ + "/none/output.log"), SizeIs(0));
 }
 
-TEST_F(OutputTest, LastWordsAreTheMessageOfALastLineThatIsAnError) {
-  const auto words_after = [&](const std::string& line) {
-    std::ofstream(log_) << "2026-01-01T00:00:00.000000Z O before\n2026-01-01T00:00:01.000000Z O "
-                        << line << "\n";
-    return LastWords(folder_, {.role = "chief", .index = 0});
-  };
-  EXPECT_EQ(words_after(R"({"severity": "ERROR", "message": "no such file"})"), "no such file");
-  EXPECT_EQ(words_after(R"({"severity": "CRITICAL", "message": "no"})"), "no");
-  for (const char* const other : {R"({"severity": "INFO", "message": "fine"})",
-                                  R"({"severity": "ERROR"})",
-                                  R"(["ERROR"])",
-                                  "Traceback (most recent call last):",
-                                  ""}) {
-    EXPECT_EQ(words_after(other), "") << other;
-  }
-  const std::string long_text(999, 'x');
-  EXPECT_EQ(words_after(R"({"severity": "ERROR", "message": ")" + long_text + "äöü\"}"),
-            long_text + "…");
-  EXPECT_EQ(LastWords(folder_ + "/none", {}), "");
-}
-
 }  // namespace
 }  // namespace vernier::launch

@@ -194,7 +194,7 @@ TEST_F(QueueTest, DescribesWhatEachGangNeeds) {
   const std::vector<QueuedGang> queue = book_.Queue();
   ASSERT_EQ(queue.size(), 2u);
   EXPECT_EQ(queue[0].needs, "1 cpu");
-  EXPECT_EQ(queue[1].needs, "4.5 cpus, 4 GiB of memory, 1 gpu, 1 gpu share of 1 GiB, 2 T4");
+  EXPECT_EQ(queue[1].needs, "2.5 cpus, 4 GiB of memory, 1 gpu, 1 gpu share of 1 GiB, 2 T4");
 }
 
 }  // namespace

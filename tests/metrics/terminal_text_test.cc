@@ -1,4 +1,4 @@
-#include "src/metrics/terminal_text.h"
+#include "src/base/terminal_text.h"
 
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 
 std::vector<std::string> Texts(std::string_view raw) {
   std::vector<std::string> texts;
-  for (const TerminalLine& line : SplitTerminalLine(raw)) {
+  for (const base::TerminalLine& line : base::SplitTerminalLine(raw)) {
     texts.push_back((line.overwritten ? "~" : "") + line.text);
   }
   return texts;

@@ -74,26 +74,13 @@ Pairs<TrialState> TrialTable(Driver driver) {
             {kStopping, kFailed},
             {kStopping, kCancelled}};
   }
-  return {{kRequested, kQueued},
-          {kRequested, kCancelled},
-          {kQueued, kPreparing},
-          {kQueued, kStopping},
-          {kQueued, kFailed},
-          {kPreparing, kRunning},
-          {kPreparing, kQueued},
-          {kPreparing, kStopping},
-          {kPreparing, kFailed},
-          {kRunning, kQueued},
-          {kRunning, kPaused},
-          {kRunning, kStopping},
-          {kRunning, kCompleted},
-          {kRunning, kFailed},
-          {kRunning, kInfeasible},
-          {kPaused, kRunning},
-          {kPaused, kStopping},
-          {kStopping, kCompleted},
-          {kStopping, kFailed},
-          {kStopping, kCancelled}};
+  return {{kRequested, kQueued},  {kRequested, kCancelled}, {kQueued, kPreparing},
+          {kQueued, kStopping},   {kQueued, kFailed},       {kPreparing, kRunning},
+          {kPreparing, kQueued},  {kPreparing, kStopping},  {kPreparing, kFailed},
+          {kRunning, kQueued},    {kRunning, kPaused},      {kRunning, kStopping},
+          {kRunning, kCompleted}, {kRunning, kFailed},      {kRunning, kInfeasible},
+          {kPaused, kRunning},    {kPaused, kStopping},     {kStopping, kCompleted},
+          {kStopping, kFailed},   {kStopping, kCancelled}};
 }
 
 Pairs<AttemptState> AttemptTable() {

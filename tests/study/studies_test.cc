@@ -37,6 +37,11 @@ TEST_F(StudiesTest, CreateRefusesWhatTheRegistryRefusesAndStoresNothing) {
   spec.parallel = 0;
   EXPECT_THAT(studies_->CreateStudy(spec, As("test")),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("parallel")));
+  spec = ClientSpec();
+  spec.space = Space();
+  EXPECT_THAT(studies_->CreateStudy(spec, As("test")),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("parameters: must name at least one parameter to tune")));
   EXPECT_TRUE(studies_->ListStudies()->empty());
 }
 

@@ -28,6 +28,9 @@ Trial MakeTrial(int number, TrialState state, double accuracy, const std::string
     trial.failure = FailureClass::kOutOfMemory;
     trial.message = "the worker ran Out Of Memory";
   }
+  if (number >= 4) {  // Only one of them has completed.
+    trial.stop = StopRecord{.rule = "median", .version = "1", .numbers = {}, .explanation = ""};
+  }
   return trial;
 }
 
@@ -82,6 +85,11 @@ INSTANTIATE_TEST_SUITE_P(
         QueryCase{"StatesThatBeginWith", "state : R*", "", {4, 6}},
         QueryCase{"Presence", "metrics.accuracy : *", "", {1, 3, 4, 5}},
         QueryCase{"Failure", "failure = OUT_OF_MEMORY", "", {2}},
+        QueryCase{"FailureOfTheWire", "failure != INFEASIBLE_POINT", "", {2}},
+        QueryCase{"Stopped", "stopped", "", {5}},
+        QueryCase{"StoppedCompared", "stopped = false AND state = COMPLETED", "", {1, 3}},
+        QueryCase{"NotStopped", "-stopped AND state = COMPLETED", "", {1, 3}},
+        QueryCase{"StoppedAmongOthers", "(stopped) OR number = 1 state = COMPLETED", "", {1, 5}},
         QueryCase{"Time", "create_time >= '1970-01-01T01:06:40Z'", "", {4, 5, 6}},
         QueryCase{"AbsentNeverHolds", "metrics.loss < 1 OR metrics.loss >= 1", "", {}},
         QueryCase{"OtherKindDiffers", "parameters.lr != low AND number < 3", "", {1, 2}},
@@ -112,9 +120,13 @@ INSTANTIATE_TEST_SUITE_P(
             "Column", "colour = red", "", "filter: unknown column 'colour', known are number"},
         BadQueryCase{"EmptyName", "metrics. > 1", "", "unknown column 'metrics.'"},
         BadQueryCase{"Number", "number > many", "", "'number' needs a number, got 'many'"},
-        BadQueryCase{"State", "state = DONE", "", "'state' needs a trial's state, got 'DONE'"},
-        BadQueryCase{"StatePrefix", "state : X*", "", "'state' needs a trial's state, got 'X*'"},
-        BadQueryCase{"StateCase", "state = completed", "", "needs a trial's state"},
+        BadQueryCase{
+            "State", "state = DONE", "", "'state' needs one of REQUESTED, QUEUED, PREPARING"},
+        BadQueryCase{"StatePrefix", "state : X*", "", "INFEASIBLE, CANCELLED, got 'X*'"},
+        BadQueryCase{"StateCase", "state = completed", "", "CANCELLED, got 'completed'"},
+        BadQueryCase{"StoppedIsNoState", "state = STOPPED", "", "the filter 'stopped' selects"},
+        BadQueryCase{"Failure", "failure = OOM", "", "'failure' needs one of NONE, USER_ERROR"},
+        BadQueryCase{"Bool", "stopped = early", "", "'stopped' needs one of true, false, got"},
         BadQueryCase{"Time", "create_time > noon", "", "'create_time' needs a quoted time"},
         BadQueryCase{"NoComparison", "number", "", "expected a comparison after 'number'"},
         BadQueryCase{"NoValue", "number =", "", "expected a value at character 9, got the end"},
@@ -145,6 +157,10 @@ TEST(StudyQuery, KnowsColumnsOfStudies) {
   ASSERT_OK_AND_ASSIGN(const auto ended, SelectStudies({digits, letters}, "state = " + done, ""));
   ASSERT_EQ(ended.size(), 1U);
   EXPECT_EQ(ended[0].spec.name, "letters");
+  ASSERT_OK_AND_ASSIGN(const auto wire_name,
+                       SelectStudies({digits, letters}, "state = STUDY_COMPLETED", ""));
+  ASSERT_EQ(wire_name.size(), 1U);
+  EXPECT_EQ(wire_name[0].spec.name, "letters");
 }
 
 TEST(StudyQuery, SelectsByLabel) {

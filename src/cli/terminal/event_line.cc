@@ -4,6 +4,7 @@
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/study_board.h"
 #include "src/cli/terminal/text.h"
+#include "src/codec/spec_changes.h"
 
 namespace vernier::cli {
 namespace {
@@ -30,14 +31,20 @@ struct Sentence {
   std::string operator()(const StudyStateChanged& changed) const {
     return Reasoned(fmt::format("study {}", StudyStateName(changed.to)), changed.reason);
   }
-  std::string operator()(const StudyAmended&) const { return "study amended"; }
+  std::string operator()(const StudyAmended& amended) const {
+    if (!amended.changes.empty()) {
+      return "study amended: " + codec::DescribeChanges(amended.changes);
+    }
+    if (amended.fixed) return "study amended: failures so far no longer count";
+    return amended.whole ? "" : "study amended";
+  }
   std::string operator()(const AlgorithmChanged& changed) const {
     return changed.from_version.empty()
-               ? fmt::format("{} version {} decides", changed.name, changed.to_version)
-               : fmt::format("{} version {} decides from here, it was version {}",
+               ? fmt::format("algorithm {} version {}", changed.name, changed.to_version)
+               : fmt::format("algorithm {} changed from version {} to {}",
                              changed.name,
-                             changed.to_version,
-                             changed.from_version);
+                             changed.from_version,
+                             changed.to_version);
   }
   std::string operator()(const TrialCreated& created) const {
     std::vector<std::string> names;
@@ -58,7 +65,7 @@ struct Sentence {
     if (changed.failure != FailureClass::kNone) {
       text += fmt::format(" {}", FailureClassName(changed.failure));
     }
-    return Reasoned(text, changed.message);
+    return Reasoned(text, FirstLine(changed.message));
   }
   std::string operator()(const MeasurementReported& reported) const {
     return fmt::format("trial {} step={}{}",
@@ -88,7 +95,7 @@ struct Sentence {
                                 changed.trial.value(),
                                 changed.attempt.value(),
                                 AttemptStateName(changed.to)),
-                    changed.message);
+                    FirstLine(changed.message));
   }
   std::string operator()(const TrialDeleted& deleted) const {
     return fmt::format("trial {} deleted", deleted.trial.value());
@@ -96,12 +103,53 @@ struct Sentence {
   std::string operator()(const MetadataChanged&) const { return ""; }
 };
 
+// How a trial ended, in one line: "trial 7 COMPLETED loss=0.12, best so far (lr=0.003 batch=32) in 12s".
+std::string EndOf(const TrialStateChanged& changed, const StudyBoard& board) {
+  const TrialRow row = board.RowOf(changed.trial);
+  std::string text =
+      fmt::format("trial {} {}", changed.trial.value(), StateText(row, board.longest()));
+  if (changed.failure != FailureClass::kNone) {
+    text += fmt::format(" {}", FailureClassName(changed.failure));
+  }
+  text += Metrics(changed.final_metrics);
+  const bool several = board.spec() && board.spec()->objectives.size() > 1;
+  if (row.is_best) text += several ? ", optimal so far" : ", best so far";
+  if (!row.parameters.empty()) text += fmt::format(" ({})", row.parameters);
+  if (row.duration) text += fmt::format(" in {}", FormatElapsed(*row.duration));
+  return Reasoned(text, FirstLine(changed.message));
+}
+
+// As Sentence, of the ends of trials and of what becomes of the study.
+struct Brief {
+  const StudyBoard& board;
+
+  std::string operator()(const TrialStateChanged& changed) const {
+    return IsFinished(changed.to) ? EndOf(changed, board) : "";
+  }
+  std::string operator()(const StudyCreated& created) const { return Sentence{board}(created); }
+  std::string operator()(const StudyStateChanged& changed) const {
+    return Sentence{board}(changed);
+  }
+  std::string operator()(const StudyAmended& amended) const { return Sentence{board}(amended); }
+  std::string operator()(const TrialDeleted& deleted) const { return Sentence{board}(deleted); }
+  template <typename Other>
+  std::string operator()(const Other&) const {
+    return "";
+  }
+};
+
 }  // namespace
 
-std::string DescribeEvent(const Event& event, const StudyBoard& board, absl::TimeZone zone) {
-  const std::string sentence = std::visit(Sentence{board}, event.payload);
+std::string DescribeEvent(const Event& event,
+                          const StudyBoard& board,
+                          absl::TimeZone zone,
+                          Detail detail) {
+  if (detail == Detail::kNothing) return "";
+  const std::string sentence = detail == Detail::kTrials
+                                   ? std::visit(Brief{board}, event.payload)
+                                   : std::visit(Sentence{board}, event.payload);
   if (sentence.empty()) return "";
-  return fmt::format("{} {}", absl::FormatTime("%H:%M:%S", event.time, zone), Printable(sentence));
+  return fmt::format("{} {}", FormatMoment(event.time, zone), Printable(sentence));
 }
 
 }  // namespace vernier::cli

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -66,18 +67,39 @@ std::string FormatBytes(std::int64_t bytes) {
 }
 
 std::string FormatMoment(absl::Time time, absl::TimeZone zone) {
-  return absl::FormatTime("%Y-%m-%d %H:%M:%S", time, zone);
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%S%Ez", time, zone);
 }
 
-std::string Sparkline(std::span<const double> values, int width, bool unicode) {
-  const std::vector<double> cells = Resample(values, width);
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-  for (const double cell : cells) {
-    if (std::isnan(cell)) continue;
-    low = std::min(low, cell);
-    high = std::max(high, cell);
+std::optional<CurveScale> CommonScale(std::span<const std::vector<double>> curves, int width) {
+  constexpr double kTail = 0.05;
+  std::vector<double> all;
+  for (const std::vector<double>& curve : curves) {
+    for (const double cell : Resample(curve, width)) {
+      if (!std::isnan(cell)) all.push_back(cell);
+    }
   }
+  if (all.empty()) return std::nullopt;
+  std::sort(all.begin(), all.end());
+  const auto last = static_cast<double>(all.size() - 1);
+  return CurveScale{.low = all[static_cast<std::size_t>(std::floor(kTail * last))],
+                    .high = all[static_cast<std::size_t>(std::ceil((1 - kTail) * last))]};
+}
+
+std::string Sparkline(std::span<const double> values,
+                      int width,
+                      bool unicode,
+                      std::optional<CurveScale> scale) {
+  const std::vector<double> cells = Resample(values, width);
+  if (!scale) {
+    scale = CurveScale{.low = std::numeric_limits<double>::infinity(),
+                       .high = -std::numeric_limits<double>::infinity()};
+    for (const double cell : cells) {
+      if (std::isnan(cell)) continue;
+      scale->low = std::min(scale->low, cell);
+      scale->high = std::max(scale->high, cell);
+    }
+  }
+  const auto [low, high] = *scale;
   const auto& levels = unicode ? kBlocks : kRamp;
   std::string line;
   for (const double cell : cells) {
@@ -86,7 +108,7 @@ std::string Sparkline(std::span<const double> values, int width, bool unicode) {
       continue;
     }
     // A flat curve sits in the middle: it is neither low nor high.
-    const double height = high > low ? (cell - low) / (high - low) : 0.5;
+    const double height = high > low ? std::clamp((cell - low) / (high - low), 0.0, 1.0) : 0.5;
     line += levels[static_cast<std::size_t>(std::lround(height * (levels.size() - 1)))];
   }
   return line;

@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::array<std::pair<std::string_view, Format>, 5> kFormats = {{{"table", Format::kTable},
+constexpr std::array<std::pair<std::string_view, Format>, 6> kFormats = {{{"table", Format::kTable},
+                                                                          {"wide", Format::kWide},
                                                                           {"json", Format::kJson},
                                                                           {"jsonl", Format::kJsonl},
                                                                           {"csv", Format::kCsv},
@@ -88,8 +89,11 @@ void Output::List(const Table& table, const ordered_json& items, const ordered_j
   std::ostream& out = console_.out;
   switch (options_.format) {
     case Format::kTable:
-      for (const std::string& line : table.Lines(
-               {.width = console_.width, .headers = options_.headers, .color = console_.color})) {
+    case Format::kWide:
+      for (const std::string& line : table.Lines({.width = console_.width,
+                                     .headers = options_.headers,
+                                     .color = console_.color,
+                                     .cut = console_.is_terminal && !is_wide()})) {
         out << line << '\n';
       }
       break;
@@ -117,6 +121,7 @@ void Output::Item(std::string_view text, const ordered_json& item) {
   std::ostream& out = console_.out;
   switch (options_.format) {
     case Format::kTable:
+    case Format::kWide:
       out << text;
       break;
     case Format::kJson:
@@ -143,6 +148,7 @@ void Output::StreamItem(std::string_view text, const ordered_json& item) {
   std::ostream& out = console_.out;
   switch (options_.format) {
     case Format::kTable:
+    case Format::kWide:
       out << text << '\n';
       break;
     case Format::kJson:

@@ -11,8 +11,8 @@
 
 namespace vernier::cli {
 
-enum class Format { kTable, kJson, kJsonl, kCsv, kYaml };
-// "table", "json", "jsonl", "csv", "yaml".
+enum class Format { kTable, kWide, kJson, kJsonl, kCsv, kYaml };
+// "table", "wide", "json", "jsonl", "csv", "yaml".
 std::optional<Format> ParseFormat(std::string_view name);
 
 // Where a command writes, and what that can show.
@@ -42,9 +42,12 @@ class Output {
   // For a command that has flags of its own for it.
   void set_options(OutputOptions options) { options_ = options; }
   const OutputOptions& options() const { return options_; }
-  bool is_table() const { return options_.format == Format::kTable; }
+  // For people, in columns.
+  bool is_table() const { return options_.format == Format::kTable || is_wide(); }
+  // With every column, whole.
+  bool is_wide() const { return options_.format == Format::kWide; }
 
-  // A list: table, JSON array, one JSON object a line, CSV rows, YAML sequence. CSV shows `rows`: flat objects, whose
+  // A list: table, which is cut to the width of a terminal and whole elsewhere, JSON array, one JSON object a line, CSV rows, YAML sequence. CSV shows `rows`: flat objects, whose
   // keys are its columns.
   void List(const Table& table,
             const nlohmann::ordered_json& items,

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -63,6 +64,18 @@ std::optional<ordered_json> SpecialForm(const Message& message) {
   return std::nullopt;
 }
 
+// As people and filters write it. Where two enumerations of the wire would share a name, one has it with a prefix, or a
+// longer name; that is nobody's business here.
+std::string EnumName(const google::protobuf::EnumValueDescriptor& value) {
+  constexpr std::string_view kPrefixes[] = {"STUDY_", "ATTEMPT_"};
+  std::string name = value.name();
+  if (name == "INFEASIBLE_POINT") return "INFEASIBLE";
+  for (const std::string_view prefix : kPrefixes) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return name;
+}
+
 // Field `field` of `message`, or element `index` of it where it is repeated.
 ordered_json ElementToJson(const Message& message, const FieldDescriptor& field, int index) {
   const Reflection& reflection = *message.GetReflection();
@@ -86,7 +99,7 @@ ordered_json ElementToJson(const Message& message, const FieldDescriptor& field,
     case FieldDescriptor::CPPTYPE_BOOL:
       return VERNIER_READ_(Bool);
     case FieldDescriptor::CPPTYPE_ENUM:
-      return VERNIER_READ_(Enum)->name();
+      return EnumName(*VERNIER_READ_(Enum));
     case FieldDescriptor::CPPTYPE_STRING:
       return VERNIER_READ_(String);
     case FieldDescriptor::CPPTYPE_MESSAGE:

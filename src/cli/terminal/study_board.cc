@@ -32,6 +32,7 @@ void StudyBoard::On(const StudyStateChanged& changed, absl::Time) {
 
 void StudyBoard::On(const StudyAmended& amended, absl::Time) {
   if (!spec_) return;
+  if (amended.definition) spec_ = *amended.definition;
   spec_->budget = amended.budget;
   spec_->parallel = amended.parallel;
   if (amended.labels) spec_->labels = *amended.labels;
@@ -46,6 +47,9 @@ void StudyBoard::On(const TrialStateChanged& changed, absl::Time time) {
   entry.state = changed.to;
   if (changed.to == TrialState::kRunning && !entry.started) entry.started = time;
   if (IsFinished(changed.to)) entry.ended = time;
+  if (changed.to == TrialState::kFailed || changed.to == TrialState::kInfeasible) {
+    entry.message = FirstLine(changed.message);
+  }
   if (changed.to != TrialState::kCompleted) return;
   NoteObjectives(changed.final_metrics, entry);
   const std::vector<double> slacks = SlacksOf(outcome_constraints_, changed.final_metrics);
@@ -62,6 +66,8 @@ void StudyBoard::On(const MeasurementReported& reported, absl::Time) {
   const std::map<std::string, double>& metrics = reported.measurement.metrics;
   Entry& entry = trials_[reported.trial];
   NoteObjectives(metrics, entry);
+  entry.last_step = std::max(entry.last_step, reported.measurement.step);
+  longest_ = std::max(longest_, entry.last_step);
   const auto first = metrics.find(FirstObjective(*spec_).metric);
   if (first != metrics.end()) entry.curve.push_back(first->second);
 }
@@ -103,6 +109,10 @@ std::optional<TrialRow> StudyBoard::Best() const {
   return Row(*best, trials_.at(*best), updated_);
 }
 
+TrialRow StudyBoard::RowOf(TrialNumber trial) const {
+  return Row(trial, trials_.at(trial), updated_);
+}
+
 bool StudyBoard::IsOptimal(TrialNumber trial) const {
   const std::vector<TrialNumber> optimal = optimal_.optimal();
   return std::binary_search(optimal.begin(), optimal.end(), trial);
@@ -111,12 +121,15 @@ bool StudyBoard::IsOptimal(TrialNumber trial) const {
 TrialRow StudyBoard::Row(TrialNumber number, const Entry& entry, absl::Time now) const {
   TrialRow row = {.number = number.value(),
                   .state = entry.state,
-                  .stopped_early = entry.stopped_early,
+                  .stopped_early = entry.stopped_early && entry.state == TrialState::kCompleted,
+                  .last_step = entry.last_step,
                   .is_best = IsOptimal(number),
                   .breaks_constraint = entry.breaks_constraint,
                   .objectives = entry.objectives,
                   .curve = entry.curve,
-                  .parameters = CompactPoint(entry.point, names_)};
+                  .parameters = CompactPoint(entry.point, names_),
+                  .duration = {},
+                  .message = entry.message};
   if (entry.started) row.duration = entry.ended.value_or(now) - *entry.started;
   return row;
 }
@@ -203,8 +216,9 @@ std::vector<std::string> StudyBoard::Lines(const BoardOptions& options, absl::Ti
   lines.emplace_back();
   const int room = std::max(1, options.height - static_cast<int>(lines.size()) - 2);
   const std::vector<TrialRow> rows = VisibleRows(static_cast<std::size_t>(std::min(room, 16)), now);
-  for (std::string& line : TrialTable(rows, spec_->objectives, options.unicode)
-                               .Lines({.width = options.width, .color = options.color})) {
+  for (std::string& line :
+       TrialTable(rows, spec_->objectives, ScaleOf(rows, options.unicode, longest_))
+           .Lines({.width = options.width, .color = options.color})) {
     lines.push_back(std::move(line));
   }
   return lines;

@@ -39,6 +39,10 @@ class StudyBoard {
   std::int64_t finished() const;
   // As Study::best and Study::optimal.
   std::optional<TrialRow> Best() const;
+  // As of the last event.  REQUIRES: the log has created the trial.
+  TrialRow RowOf(TrialNumber trial) const;
+  // The last step of the longest curve.
+  std::int64_t longest() const { return longest_; }
   std::vector<TrialNumber> Optimal() const { return optimal_.optimal(); }
 
   // The screen: study, progress, best trial, running and lately finished trials. As of `now`.
@@ -52,6 +56,8 @@ class StudyBoard {
     bool breaks_constraint = false;
     std::vector<std::optional<double>> objectives;
     std::vector<double> curve;
+    std::int64_t last_step = 0;
+    std::string message;
     std::optional<absl::Time> started;
     std::optional<absl::Time> ended;
   };
@@ -86,9 +92,20 @@ class StudyBoard {
   std::map<TrialNumber, Entry> trials_;
   std::vector<OutcomeConstraint> outcome_constraints_;
   OptimalTrials optimal_{{}};
+  std::int64_t longest_ = 0;
+};
+
+// How much of a study's log is told.
+enum class Detail {
+  kNothing,
+  kTrials,  // How each trial ended, and what becomes of the study.
+  kEvents,  // Every step of every trial.
 };
 
 // One line for people about an event that `board` has applied already; empty for facts that only the log needs.
-std::string DescribeEvent(const Event& event, const StudyBoard& board, absl::TimeZone zone);
+std::string DescribeEvent(const Event& event,
+                          const StudyBoard& board,
+                          absl::TimeZone zone,
+                          Detail detail = Detail::kEvents);
 
 }  // namespace vernier::cli

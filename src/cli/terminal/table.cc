@@ -11,11 +11,9 @@ namespace vernier::cli {
 namespace {
 
 constexpr int kGap = 2;
-// A flexible column keeps at least this much.
-constexpr int kLeastWidth = 6;
 
 std::vector<std::string> Parts(const Column& column, const std::string& text, int width) {
-  if (!column.wraps || !column.flexible || width < kLeastWidth) return {text};
+  if (!column.wraps || !column.flexible || width < column.least) return {text};
   return Wrap(text, width);
 }
 
@@ -41,7 +39,8 @@ std::vector<int> Table::Widths(const TableOptions& options) const {
   while (excess > 0) {
     int widest = -1;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (!columns_[i].flexible || widths[i] <= kLeastWidth) continue;
+      if (!columns_[i].flexible || widths[i] <= columns_[i].least) continue;
+      if (!options.cut && !columns_[i].wraps) continue;
       if (widest < 0 || widths[i] > widths[widest]) widest = static_cast<int>(i);
     }
     if (widest < 0) break;
@@ -78,7 +77,7 @@ std::string Table::Line(const std::vector<Cell>& cells,
   int used = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const int gap = i == 0 ? 0 : kGap;
-    const int room = std::min(widths[i], options.width - used - gap);
+    const int room = options.cut ? std::min(widths[i], options.width - used - gap) : widths[i];
     if (room < 1) break;
     const std::string text = Truncate(cells[i].text, room);
     const std::string padded =

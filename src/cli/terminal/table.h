@@ -15,6 +15,7 @@ struct Column {
   // Gives way when the lines would be too long: cut with "…" or, if it wraps, over several lines.
   bool flexible = false;
   bool wraps = false;
+  int least = 6;  // Of a flexible column: columns that it keeps.
 };
 
 struct Cell {
@@ -26,6 +27,7 @@ struct TableOptions {
   int width = 80;  // No line takes more columns.
   bool headers = true;
   bool color = false;
+  bool cut = true;  // Else lines are as long as they get, but for columns that wrap.
 };
 
 // Rows of cells under named columns, two blanks apart, no rules: dense for people, stable for awk.

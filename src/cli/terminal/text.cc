@@ -144,6 +144,14 @@ std::string PadLeft(std::string_view text, int width) {
   return fmt::format("{:{}}{}", "", missing, text);
 }
 
+std::string FirstLine(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  text = text.substr(0, text.find_first_of("\r\n"));
+  text.remove_suffix(text.size() - (text.find_last_not_of(kBlanks) + 1));
+  return std::string(text);
+}
+
 std::string Printable(std::string_view text) {
   std::string printable;
   for (const char c : text) {
@@ -157,6 +165,17 @@ std::string Printable(std::string_view text) {
     }
   }
   return printable;
+}
+
+std::vector<std::string> PrintableLines(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    lines.push_back(Printable(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line));
+  }
+  return lines;
 }
 
 }  // namespace vernier::cli

@@ -27,7 +27,13 @@ std::vector<std::string> Wrap(std::string_view text, int width);
 std::string PadRight(std::string_view text, int width);
 std::string PadLeft(std::string_view text, int width);
 
+// The text up to its first line's end, without blanks around it.
+std::string FirstLine(std::string_view text);
+
 // Control characters replaced by "·", so that what a program printed cannot drive the terminal. Tabs become a blank.
 std::string Printable(std::string_view text);
+
+// The lines of a text, printable, without blank ones at its end. None for an empty text.
+std::vector<std::string> PrintableLines(std::string_view text);
 
 }  // namespace vernier::cli

@@ -10,33 +10,31 @@
 namespace vernier::cli {
 namespace {
 
-constexpr int kCurveWidth = 8;
-
 void AppendPair(const std::string& name, const ParameterValue& value, std::string& text) {
   if (!text.empty()) text += ' ';
   const double* number = std::get_if<double>(&value);
   text += fmt::format("{}={}", name, number ? FormatCompact(*number) : FormatValue(value));
 }
 
-std::string Marked(const TrialRow& row) {
-  return fmt::format("{}{}", row.number, row.is_best ? "*" : row.breaks_constraint ? "!" : "");
+Style NumberStyle(const TrialRow& row) {
+  if (row.is_best) return Style::kBold;
+  return row.breaks_constraint ? Style::kDim : Style::kPlain;
 }
 
-std::vector<Cell> CellsOf(const TrialRow& row, std::size_t objectives, bool unicode) {
-  const Style style = row.is_best             ? Style::kBold
-                      : row.breaks_constraint ? Style::kDim
-                                              : Style::kPlain;
-  std::vector<Cell> cells = {{.text = Marked(row), .style = style},
-                             {.text = std::string(TrialStateName(row.state)),
-                              .style = StyleOf(row.state, row.stopped_early)}};
+std::vector<Cell> CellsOf(const TrialRow& row,
+                          std::size_t objectives,
+                          bool messages,
+                          const TrialScale& scale) {
+  std::vector<Cell> cells = {NumberCell(row), StateCell(row, scale)};
   for (std::size_t i = 0; i < objectives; ++i) {
     const bool is_there = i < row.objectives.size() && row.objectives[i].has_value();
-    cells.push_back({.text = is_there ? FormatFigure(*row.objectives[i]) : "-", .style = style});
+    cells.push_back(
+        {.text = is_there ? FormatFigure(*row.objectives[i]) : "-", .style = NumberStyle(row)});
   }
-  cells.push_back({.text = row.curve.size() > 1 ? Sparkline(row.curve, kCurveWidth, unicode) : "-",
-                   .style = Style::kCyan});
+  cells.push_back(CurveCell(row, scale));
   cells.push_back({.text = row.parameters});
   cells.push_back({.text = row.duration ? FormatElapsed(*row.duration) : "-"});
+  if (messages) cells.push_back({.text = Printable(row.message)});
   return cells;
 }
 
@@ -63,19 +61,66 @@ Style StyleOf(TrialState state, bool stopped_early) {
   return Style::kPlain;
 }
 
+TrialScale ScaleOf(std::span<const TrialRow> rows, bool unicode, std::int64_t longest) {
+  TrialScale scale = {.unicode = unicode, .longest = longest, .curves = {}};
+  std::vector<std::vector<double>> curves;
+  for (const TrialRow& row : rows) {
+    scale.longest = std::max(scale.longest, row.last_step);
+    if (row.curve.size() > 1) curves.push_back(row.curve);
+  }
+  scale.curves = CommonScale(curves, kCurveWidth);
+  return scale;
+}
+
+std::string StateText(const TrialRow& row, std::int64_t longest) {
+  if (!row.stopped_early) return std::string(TrialStateName(row.state));
+  if (row.last_step <= 0) return "STOPPED";
+  return fmt::format("STOPPED {}/{}", row.last_step, std::max(row.last_step, longest));
+}
+
+Cell NumberCell(const TrialRow& row) {
+  return {.text = fmt::format("{}{}",
+                              row.number,
+                              row.is_best             ? "*"
+                              : row.breaks_constraint ? "!"
+                                                      : ""),
+          .style = NumberStyle(row)};
+}
+
+Cell StateCell(const TrialRow& row, const TrialScale& scale) {
+  return {.text = StateText(row, scale.longest), .style = StyleOf(row.state, row.stopped_early)};
+}
+
+Cell CurveCell(const TrialRow& row, const TrialScale& scale) {
+  return {.text = row.curve.size() > 1
+                      ? Sparkline(row.curve, kCurveWidth, scale.unicode, scale.curves)
+                      : "-",
+          .style = Style::kCyan};
+}
+
+Column CurveColumn() { return {.name = "CURVE"}; }
+
+Column MessageColumn() {
+  constexpr int kReadable = 16;
+  return {.name = "MESSAGE", .flexible = true, .least = kReadable};
+}
+
 Table TrialTable(std::span<const TrialRow> rows,
                  std::span<const Objective> objectives,
-                 bool unicode) {
+                 const TrialScale& scale) {
   std::vector<Column> columns = {{.name = "NUMBER", .align = Align::kRight}, {.name = "STATE"}};
   for (const Objective& objective : objectives) {
     columns.push_back(
         {.name = objectives.size() == 1 ? "OBJECTIVE" : objective.metric, .align = Align::kRight});
   }
-  columns.push_back({.name = "CURVE"});
+  columns.push_back(CurveColumn());
   columns.push_back({.name = "PARAMETERS", .flexible = true});
   columns.push_back({.name = "DURATION", .align = Align::kRight});
+  const bool messages = std::any_of(
+      rows.begin(), rows.end(), [](const TrialRow& row) { return !row.message.empty(); });
+  if (messages) columns.push_back(MessageColumn());
   Table table(std::move(columns));
-  for (const TrialRow& row : rows) table.AddRow(CellsOf(row, objectives.size(), unicode));
+  for (const TrialRow& row : rows) table.AddRow(CellsOf(row, objectives.size(), messages, scale));
   return table;
 }
 

@@ -1,0 +1,233 @@
+// Drafts a study file from what a program says of its options.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/app/program_output.h"
+#include "src/cli/arguments.h"
+#include "src/cli/commands.h"
+#include "src/cli/hint.h"
+#include "src/cli/init/draft.h"
+#include "src/cli/init/source_text.h"
+#include "src/cli/init/words.h"
+#include "src/codec/study_file.h"
+#include "src/core/status.h"
+#include "src/jobs/reproduction.h"
+
+namespace vernier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr absl::Duration kPatience = absl::Seconds(10);
+constexpr std::size_t kMostSource = std::size_t{1} << 20;
+
+struct InitArgs {
+  std::vector<std::string> program;
+  std::string file;
+  std::string name;
+};
+
+bool IsPython(const std::string& word) { return word.ends_with(".py"); }
+
+std::string Shown(const std::vector<std::string>& words) {
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) quoted.push_back(jobs::ShellQuote(word));
+  return fmt::format("{}", fmt::join(quoted, " "));
+}
+
+// The command that the user means: a Python file is run by python3, a program of this folder is found without PATH.
+absl::StatusOr<std::vector<std::string>> CommandOf(const InitArgs& args,
+                                                   const std::vector<std::string>& user_args) {
+  if (args.program.empty() == user_args.empty()) {
+    return InvalidArgument(
+        "give one program, as in `vernier init train.py` or `vernier init -- python3 train.py`");
+  }
+  std::vector<std::string> command = args.program.empty() ? user_args : args.program;
+  std::error_code error;
+  const std::string& first = command.front();
+  if (IsPython(first)) {
+    if (!fs::exists(first, error)) return NotFound("there is no file '{}'", first);
+    command.insert(command.begin(), "python3");
+  } else if (first.find('/') == std::string::npos && access(first.c_str(), X_OK) == 0 &&
+             fs::is_regular_file(first, error)) {
+    command.front() = "./" + first;
+  }
+  return command;
+}
+
+std::string LastLine(std::string_view text) {
+  text = Stripped(text);
+  const std::size_t start = text.find_last_of('\n');
+  return std::string(Stripped(start == std::string_view::npos ? text : text.substr(start + 1)));
+}
+
+// What the program prints for --help, wide and without colours.
+absl::StatusOr<HelpText> AskForHelp(const std::vector<std::string>& command) {
+  std::vector<std::string> argv = {"env", "COLUMNS=200", "NO_COLOR=1", "TERM=dumb", "PAGER=cat"};
+  argv.insert(argv.end(), command.begin(), command.end());
+  argv.emplace_back("--help");
+  const std::string shown = Shown(command) + " --help";
+  const absl::StatusOr<app::ProgramOutput> output = app::RunForOutput(argv, kPatience);
+  if (absl::IsDeadlineExceeded(output.status())) {
+    return WithHint(
+        DeadlineExceeded(
+            "`{}` did not end within {}, and was ended", shown, absl::FormatDuration(kPatience)),
+        "a program that does not know --help may have begun to train; write its study "
+        "file by hand: docs/formats/study_file.md");
+  }
+  VERNIER_RETURN_IF_ERROR(output.status());
+  if (output->status == 127) return NotFound("there is no program '{}'", command.front());
+  HelpText help = ParseHelp(output->text);
+  if (!help.options.empty() || !help.commands.empty()) return help;
+  if (output->status != 0) {
+    return FailedPrecondition(
+        "`{}` failed with status {}: {}", shown, output->status, LastLine(output->text));
+  }
+  return FailedPrecondition("`{}` names no option: {}",
+                            shown,
+                            output->text.empty() ? "it printed nothing" : LastLine(output->text));
+}
+
+// The Python files that the command runs: those it names, and that of `-m package.module` below this folder.
+std::vector<std::string> SourcesOf(const std::vector<std::string>& command) {
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (IsPython(command[i])) files.push_back(command[i]);
+    if (command[i] == "-m" && i + 1 < command.size()) {
+      std::string path = command[i + 1];
+      std::ranges::replace(path, '.', '/');
+      files.push_back(path + ".py");
+    }
+  }
+  return files;
+}
+
+std::string ReadSource(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (text.size() > kMostSource) text.resize(kMostSource);
+  return text;
+}
+
+// "train" of `python3 train.py`, as a study may be called.
+std::string NameOf(const std::vector<std::string>& command) {
+  std::string stem = fs::path(command.front()).stem().string();
+  for (const std::string& file : SourcesOf(command)) stem = fs::path(file).stem().string();
+  std::string name;
+  for (const char c : stem) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+    name += is_plain ? c : '_';
+  }
+  if (name.empty() || std::isalpha(static_cast<unsigned char>(name.front())) == 0) {
+    name.insert(0, "study_");
+  }
+  return name.substr(0, 100);
+}
+
+// Where trials are to run, if that is not where the file is.
+std::string WorkingDirectory(const std::string& file) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (file.empty() || error) return "";
+  const fs::path folder = fs::absolute(file, error).lexically_normal().parent_path();
+  return error || fs::equivalent(folder, here, error) ? "" : here.string();
+}
+
+absl::Status WriteNew(const std::string& path, const std::string& text) {
+  std::FILE* const file = std::fopen(path.c_str(), "wx");
+  if (file == nullptr && errno == EEXIST) {
+    return WithHint(AlreadyExists("{}: is there already, and is not overwritten", path),
+                    "name another file with -o, or remove this one");
+  }
+  if (file == nullptr)
+    return InvalidArgument("{}: cannot be written: {}", path, std::strerror(errno));
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) == 0 && is_written) return absl::OkStatus();
+  return Unavailable("{}: cannot be written: {}", path, std::strerror(errno));
+}
+
+void Tell(std::ostream& err, std::string_view what, const std::vector<std::string>& things) {
+  if (!things.empty()) err << fmt::format("{:<10}{}\n", what, fmt::join(things, ", "));
+}
+
+absl::StatusOr<ExitCode> Init(Context& context, const InitArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> command,
+                           CommandOf(args, context.flags().user_args));
+  std::error_code error;
+  if (!args.file.empty() && fs::exists(args.file, error)) return WriteNew(args.file, "");
+  DraftInput input{.study = args.name.empty() ? NameOf(command) : args.name,
+                   .command = command,
+                   .working_directory = WorkingDirectory(args.file),
+                   .help = {},
+                   .metrics = {}};
+  VERNIER_ASSIGN_OR_RETURN(input.help, AskForHelp(command));
+  for (const std::string& file : SourcesOf(command)) {
+    const std::string source = ReadSource(file);
+    AddFromSource(source, input.help);
+    for (std::string& metric : MetricsIn(source)) input.metrics.push_back(std::move(metric));
+  }
+  const Draft draft = MakeDraft(input);
+  if (draft.tuned.empty() && !input.help.commands.empty()) {
+    return InvalidArgument(
+        "`{0}` needs a command: give one of {1}, as in `vernier init -- {0} {2}`",
+        Shown(command),
+        fmt::join(input.help.commands, ", "),
+        input.help.commands.front());
+  }
+  if (draft.tuned.empty()) {
+    return FailedPrecondition("no option of `{} --help` looks like a hyperparameter, among {}",
+                              Shown(command),
+                              fmt::join(draft.left_out, ", "));
+  }
+  // Nothing is handed out that `study validate` would refuse.
+  if (const absl::Status sound = codec::ParseStudyFile(draft.yaml).status(); !sound.ok()) {
+    return InvalidArgument("no sound study file can be drafted: {}", std::string(sound.message()));
+  }
+  if (args.file.empty()) {
+    context.console().out << draft.yaml;
+  } else {
+    VERNIER_RETURN_IF_ERROR(WriteNew(args.file, draft.yaml));
+  }
+  std::ostream& err = context.console().err;
+  err << fmt::format("guessed from `{} --help`{}\n",
+                     Shown(command),
+                     input.help.library.empty() ? "" : fmt::format(" ({})", input.help.library));
+  Tell(err, "tuned", draft.tuned);
+  Tell(err, "offered", draft.offered);
+  Tell(err, "fixed", draft.fixed);
+  Tell(err, "left out", draft.left_out);
+  for (const std::string& sentence : draft.to_check) Tell(err, "check", {sentence});
+  const std::string file = args.file.empty() ? "STUDY.yaml" : jobs::ShellQuote(args.file);
+  err << fmt::format("{:<10}vernier study validate {}, then vernier run {}\n", "next", file, file);
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void AddInit(CLI::App& root, Action& chosen) {
+  auto [command, args] = AddCommand<InitArgs>(
+      root, "init", "Draft a study file from the --help of a training program", &Init, chosen);
+  command->add_option(
+      "PROGRAM", args->program, "Python file or program; with options of its own, after --");
+  command->add_option("-o", args->file, "File to write; default: standard output");
+  command->add_option("--name", args->name, "Name of the study; default: the program's");
+}
+
+}  // namespace vernier::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Small steps in texts that programs print.
+namespace vernier::cli {
+
+std::string_view Stripped(std::string_view text);
+std::string Lower(std::string_view text);
+// Without empty parts, each stripped.
+std::vector<std::string> SplitAt(std::string_view text, std::string_view separators);
+std::vector<std::string_view> LinesOf(std::string_view text);
+bool Has(std::string_view text, std::string_view part);
+
+}  // namespace vernier::cli

@@ -1,0 +1,134 @@
+#include "src/cli/model_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/core/objectives.h"
+#include "src/core/status.h"
+#include "src/wire/names.h"
+#include "src/wire/value_proto.h"
+#include "vernier/ask_tell.h"
+
+namespace vernier::cli {
+namespace {
+
+using Stub = Connection::Stub;
+using Predictions = absl::StatusOr<std::vector<PredictedValue>>;
+
+// What one call may ask for.
+constexpr std::size_t kMostPoints = 1000;
+// Points from which the importance of parameters is computed, and the seed of their choice.
+constexpr std::size_t kImportancePoints = 96;
+constexpr std::uint64_t kSeed = 1;
+
+std::string Text(const absl::Status& status) { return std::string(status.message()); }
+
+// The server's predictions of one objective.
+Predictions AskServer(Connection& connection,
+                      const plot::StudyData& study,
+                      const Objective& objective,
+                      std::span<const Point> points) {
+  const bool is_first = objective.metric == FirstObjective(study.spec).metric;
+  std::vector<PredictedValue> predicted;
+  for (std::size_t begin = 0; begin < points.size(); begin += kMostPoints) {
+    v1::PredictPointsRequest request;
+    request.set_parent(wire::StudyResource(study.name()));
+    const auto part = points.subspan(begin, std::min(kMostPoints, points.size() - begin));
+    for (const Point& point : part) {
+      wire::EncodePoint(point, request.add_points()->mutable_parameters());
+    }
+    VERNIER_ASSIGN_OR_RETURN(const v1::PredictPointsResponse response,
+                             connection.Call(&Stub::PredictPoints, request));
+    for (const auto& each : response.predictions()) {
+      if (is_first) {
+        predicted.push_back({.mean = each.mean(), .deviation = each.deviation()});
+        continue;
+      }
+      const auto found = each.others().find(objective.metric);
+      if (found == each.others().end()) {
+        return FailedPrecondition("the model says nothing of {}", objective.metric);
+      }
+      predicted.push_back({.mean = found->second.mean(), .deviation = found->second.deviation()});
+    }
+  }
+  return predicted;
+}
+
+// A Gaussian process of the objective alone.
+absl::StatusOr<AskTell> FitHere(const plot::StudyData& study, const Objective& objective) {
+  VERNIER_ASSIGN_OR_RETURN(AskTell model,
+                           AskTell::Create({.space = study.spec.space, .objectives = {objective}},
+                                           {.name = "gp", .options = {}},
+                                           kSeed));
+  for (const plot::PlotTrial& trial : study.trials) {
+    const auto value = trial.ValueOf(objective.metric);
+    const bool has_ended = trial.trial.state == TrialState::kCompleted;
+    if (!has_ended || !value || !std::isfinite(*value)) continue;
+    VERNIER_RETURN_IF_ERROR(model.Add(trial.trial.point, {*value}));
+  }
+  return model;
+}
+
+// Legal points spread over the space; as many as there are in a small one.
+std::vector<Point> SamplePoints(const plot::StudyData& study, const Objective& objective) {
+  std::vector<Point> points;
+  auto sampler = AskTell::Create({.space = study.spec.space, .objectives = {objective}},
+                                 {.name = "random", .options = {}},
+                                 kSeed);
+  if (!sampler.ok()) return points;
+  const auto asked = sampler->Ask(kImportancePoints);
+  if (!asked.ok()) return points;
+  for (const AskTell::Asked& each : *asked) points.push_back(each.suggestion.point);
+  return points;
+}
+
+}  // namespace
+
+ModelChoice ChooseModel(Connection& connection,
+                        const plot::StudyData& study,
+                        const Objective& objective) {
+  const plot::PlotTrial* best = study.Best(objective);
+  if (best == nullptr) return {.model = {}, .why_none = "no trial has a value yet"};
+  // One point tells whether the server has a model.
+  const std::vector<Point> probe = {best->trial.point};
+  if (AskServer(connection, study, objective, probe).ok()) {
+    return {
+        .model =
+            plot::Model{.name = fmt::format("model of the study ({})", study.spec.algorithm.name),
+                        .predict =
+                            [&connection, &study, objective](std::span<const Point> points) {
+                              return AskServer(connection, study, objective, points);
+                            }},
+        .why_none = {}};
+  }
+  auto fitted = FitHere(study, objective);
+  if (!fitted.ok()) return {.model = {}, .why_none = Text(fitted.status())};
+  // Shared by the copies of the function.
+  const auto model = std::make_shared<const AskTell>(*std::move(fitted));
+  if (const auto tried = model->Predict(probe); !tried.ok()) {
+    return {.model = {}, .why_none = Text(tried.status())};
+  }
+  const auto predict = [model](std::span<const Point> points) -> Predictions {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<PredictedPoint> answers,
+                             model->Predict({points.begin(), points.end()}));
+    std::vector<PredictedValue> predicted;
+    for (const PredictedPoint& answer : answers) predicted.push_back(answer.objective);
+    return predicted;
+  };
+  return {.model = plot::Model{.name = "a Gaussian process fitted to the completed trials",
+                               .predict = predict},
+          .why_none = {}};
+}
+
+absl::StatusOr<plot::Importance> FindImportance(const plot::StudyData& study,
+                                                const Objective& objective,
+                                                const plot::Model* model) {
+  plot::Importance recorded = plot::RecordedImportance(study);
+  if (!recorded.shares.empty() || model == nullptr) return recorded;
+  return plot::ComputedImportance(study, objective, *model, SamplePoints(study, objective));
+}
+
+}  // namespace vernier::cli

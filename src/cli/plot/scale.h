@@ -1,0 +1,68 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace vernier::plot {
+
+// A mark on an axis.
+struct Tick {
+  double value = 0;
+  std::string label;
+};
+
+// Maps values to places along an axis: 0 is the left or lower end, 1 the right or upper end.
+class AxisScale {
+ public:
+  // Evenly spaced. `from` may be above `to`: the axis then runs downwards. Equal or non-finite ends are widened.
+  static AxisScale Linear(double from, double to);
+  // Linear, with ticks at whole numbers only.
+  static AxisScale Whole(double from, double to);
+  // Linear shares, with ticks in percent.
+  static AxisScale Percent(double from, double to);
+  // Linear seconds, with ticks such as "30s", "5m", "2h".
+  static AxisScale Elapsed(double from, double to);
+  // Logarithmic; like Linear, it may run downwards. REQUIRES: both ends finite and above 0.
+  static AxisScale Log(double from, double to);
+  // Logarithmic from the upper end: 0.9, 0.99 and 0.999 are evenly spaced. REQUIRES: 0 < from <= to, both finite.
+  static AxisScale ReverseLog(double from, double to);
+  // One column for each label, at the values 0, 1, 2, …; half a column of room at both ends.
+  static AxisScale Category(std::vector<std::string> labels);
+
+  // The same scale with room at both ends: `share` of its length each.
+  AxisScale Padded(double share) const;
+
+  // Of a finite value; outside [0, 1] if the value is outside the axis. NaN if the scale has no place for it.
+  double Share(double value) const;
+  // The value at a share.
+  double At(double share) const;
+  // At most about `count` ticks, all on the axis. A category scale has one tick for each label, whatever `count` is.
+  std::vector<Tick> Ticks(int count) const;
+
+  bool is_category() const { return kind_ == Kind::kCategory; }
+  bool is_log() const { return kind_ == Kind::kLog; }
+  double low() const { return At(0); }
+  double high() const { return At(1); }
+
+ private:
+  enum class Kind { kLinear, kWhole, kPercent, kElapsed, kLog, kReverseLog, kCategory };
+
+  AxisScale(Kind kind, double from, double to) : kind_(kind), from_(from), to_(to) {}
+  std::vector<Tick> LogTicks(int count) const;
+  std::vector<Tick> ReverseLogTicks(int count) const;
+  std::vector<Tick> ElapsedTicks(int count) const;
+  std::vector<Tick> CategoryTicks() const;
+
+  Kind kind_;
+  double
+      from_;  // In logarithms for kLog; for kReverseLog in logarithms of the distance to mirror_.
+  double to_;
+  double mirror_ = 0;
+  std::vector<std::string> labels_;
+};
+
+// Round numbers inside [low, high], at most about `count`: multiples of 1, 2 or 5 times a power of ten.
+// REQUIRES: low < high, both finite; count >= 2.
+std::vector<double> RoundNumbers(double low, double high, int count);
+
+}  // namespace vernier::plot

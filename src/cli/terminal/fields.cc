@@ -1,0 +1,35 @@
+#include "src/cli/terminal/fields.h"
+
+#include <algorithm>
+
+#include "src/cli/terminal/text.h"
+
+namespace vernier::cli {
+namespace {
+
+constexpr int kGap = 2;
+constexpr int kLeastColumn = 12;
+// A name that is longer moves its own value only.
+constexpr int kMostColumn = 34;
+
+}  // namespace
+
+void Fields::Add(std::string_view name, std::string_view value) {
+  lines_.emplace_back(Printable(name), value);
+}
+
+std::string Fields::Text() const {
+  int column = kLeastColumn;
+  for (const auto& [name, value] : lines_) {
+    const int width = DisplayWidth(name);
+    if (width >= column && width + kGap <= kMostColumn) column = width + kGap;
+  }
+  std::string text;
+  for (const auto& [name, value] : lines_) {
+    const int width = DisplayWidth(name) < column ? column : DisplayWidth(name) + kGap;
+    text += PadRight(name, width) + value + "\n";
+  }
+  return text;
+}
+
+}  // namespace vernier::cli

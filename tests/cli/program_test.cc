@@ -1,0 +1,73 @@
+#include "src/cli/program.h"
+
+#include <cctype>
+#include <functional>
+#include <sstream>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "src/cli/terminal/text.h"
+
+namespace vernier::cli {
+namespace {
+
+class EveryCommand : public ::testing::Test {
+ protected:
+  EveryCommand() { BuildCommandLine(root_, flags_, chosen_); }
+
+  // Calls `look` with each command and the words above it.
+  void Visit(const std::function<void(const CLI::App&, const std::string&)>& look) const {
+    Visit(root_, "", look);
+  }
+
+ private:
+  static void Visit(const CLI::App& command,
+                    const std::string& above,
+                    const std::function<void(const CLI::App&, const std::string&)>& look) {
+    look(command, above);
+    const std::string path = above + (above.empty() ? "" : " ") + command.get_name();
+    for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
+      Visit(*sub, path, look);
+    }
+  }
+
+  GlobalFlags flags_;
+  Action chosen_;
+  CLI::App root_;
+};
+
+bool IsSentence(const std::string& text) {
+  return !text.empty() && std::isupper(static_cast<unsigned char>(text.front())) != 0 &&
+         !text.ends_with('.');
+}
+
+TEST_F(EveryCommand, SaysFirstWhatItDoes) {
+  Visit([](const CLI::App& command, const std::string& above) {
+    const std::string help = command.help(above);
+    const std::string first = help.substr(0, help.find('\n'));
+    EXPECT_FALSE(first.empty()) << above << ' ' << command.get_name();
+    EXPECT_NE(std::isupper(static_cast<unsigned char>(first.front())), 0) << first;
+  });
+}
+
+TEST_F(EveryCommand, HasHelpOf80Columns) {
+  Visit([](const CLI::App& command, const std::string& above) {
+    std::istringstream help(command.help(above));
+    for (std::string line; std::getline(help, line);) {
+      EXPECT_LE(DisplayWidth(line), 80) << above << ' ' << command.get_name() << ": " << line;
+    }
+  });
+}
+
+TEST_F(EveryCommand, ExplainsItsOptions) {
+  Visit([](const CLI::App& command, const std::string& above) {
+    for (const CLI::Option* option : command.get_options()) {
+      EXPECT_TRUE(IsSentence(option->get_description()))
+          << above << ' ' << command.get_name() << ' ' << option->get_name() << ": "
+          << option->get_description();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace vernier::cli

@@ -157,6 +157,7 @@ absl::Status Keeper::CheckEngine(const TrainingJob& job) const {
 }
 
 absl::StatusOr<absl::Duration> Keeper::Move() {
+  if (is_held_) return kLongestPause;
   if (engine_ != nullptr) return engine_->Step();
   VERNIER_RETURN_IF_ERROR(studies_.Tick().status());
   return kLongestPause;
@@ -173,6 +174,10 @@ absl::Duration Keeper::Step() {
   }
   trouble_ = trouble;
   return pause.ok() ? std::min(*pause, kLongestPause) : kLongestPause;
+}
+
+void Keeper::Release() {
+  if (is_held_.exchange(false)) Wake();
 }
 
 void Keeper::Wake() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -39,6 +40,8 @@ class Keeper final : public service::ClusterSource {
   absl::StatusOr<std::vector<Node>> Nodes() override;
   std::vector<QueuedGang> Queue() override;
 
+  // Ends what options.hold_engine began.
+  void Release();
   // Something changed: look at once.
   void Wake();
   // Ends the loop after the step under way. Idempotent.
@@ -46,7 +49,10 @@ class Keeper final : public service::ClusterSource {
 
  private:
   Keeper(Studies& studies, const Clock& clock, ServerOptions options)
-      : studies_(studies), clock_(clock), options_(std::move(options)) {}
+      : studies_(studies),
+        clock_(clock),
+        options_(std::move(options)),
+        is_held_(options_.hold_engine) {}
   absl::Status StartEngine(Reporting reporting);
   // A job with an image needs something to run it.
   absl::Status CheckEngine(const TrainingJob& job) const;
@@ -56,6 +62,7 @@ class Keeper final : public service::ClusterSource {
   Studies& studies_;
   const Clock& clock_;
   const ServerOptions options_;
+  std::atomic<bool> is_held_;                          // No steps yet.
   std::shared_ptr<launch::ContainerHost> containers_;  // With the launcher.
   std::unique_ptr<Launcher> launcher_;                 // With the engine.
   std::unique_ptr<Engine> engine_;                     // Null: the server runs none.

@@ -72,7 +72,7 @@ std::string RunsDirectory(const std::string& store, const std::string& given) {
   const std::string directory = given.empty() ? DefaultRunsDirectory(store) : given;
   std::error_code error;
   const auto absolute = std::filesystem::absolute(directory, error);
-  return error ? directory : absolute.string();
+  return error ? directory : absolute.lexically_normal().string();
 }
 
 }  // namespace vernier::app

@@ -71,6 +71,7 @@ class ServerImpl final : public Server {
     return server_->InProcessChannel(arguments);
   }
 
+  void StartEngine() override { keeper_->Release(); }
   void Shutdown() override;
 
  private:

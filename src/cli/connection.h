@@ -76,6 +76,10 @@ class Connection {
   Stub& stub() { return *stub_; }
   // The status of a call or stream about a study, with a hint.
   absl::Status ExplainMissing(std::string_view study, absl::Status status);
+  // Lets the engine of OpenWithEngine begin where its options hold it back.
+  void StartEngine() {
+    if (server_ != nullptr) server_->StartEngine();
+  }
   // Whether the server is a part of this process.
   bool is_embedded() const { return server_ != nullptr; }
 

@@ -18,6 +18,7 @@
 #include "src/cli/run_summary.h"
 #include "src/cli/study_text.h"
 #include "src/cli/study_update.h"
+#include "src/cli/study_warnings.h"
 #include "src/codec/spec_changes.h"
 #include "src/core/status.h"
 #include "src/jobs/reproduction.h"
@@ -126,6 +127,7 @@ absl::StatusOr<Prepared> Prepare(Context& context,
   }
   // The engine may propose trials before this command asks again: what is news is known from the answer alone.
   VERNIER_ASSIGN_OR_RETURN(const v1::Study created, CreateStudy(connection, spec));
+  PrintWarnings(context, spec);
   context.output().Say(fmt::format("study '{}' created", spec.name));
   return Prepared{.name = spec.name, .last_event = EventSeq(created.last_event())};
 }
@@ -253,6 +255,7 @@ absl::StatusOr<Connection> OpenToRun(const Context& context, const CapacityFlags
   const std::string store = context.Store();
   VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options, EngineOptionsOf(store, flags));
   options.listen = {ListenAddress(store)};
+  options.hold_engine = true;
   return Connection::OpenWithEngine(options);
 }
 
@@ -271,6 +274,7 @@ absl::StatusOr<ExitCode> SeeThrough(Context& context,
                                     const Prepared& prepared,
                                     const RunOptions& options) {
   const std::string& name = prepared.name;
+  connection.StartEngine();
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord begun, GetStudy(connection, name));
   if (!IsFinished(begun.study.state)) {
     const std::string room = RoomHint(connection, begun.study.spec);

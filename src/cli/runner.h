@@ -31,7 +31,8 @@ absl::StatusOr<app::ServerOptions> EngineOptionsOf(const std::string& store,
                                                    const CapacityFlags& flags);
 
 // To whoever owns the store or was named with --server; else to an engine inside this process, with a socket beside the
-// store so that other terminals can look on.
+// store so that other terminals can look on. Such an engine begins with RunStudy or RunStoredStudy, once the study is as it should
+// be: no trial starts under a definition that the user has just replaced.
 absl::StatusOr<Connection> OpenToRun(const Context& context, const CapacityFlags& flags);
 
 struct RunOptions {

@@ -111,6 +111,37 @@ TEST(Server, ListensOnSockets) {
   }
 }
 
+TEST(Server, LetsAStudyBeChangedBeforeItsFirstTrial) {
+  const TemporaryFolder folder;
+  const std::string store = folder / "vernier.db";
+  StudySpec spec = Spec("s");
+  spec.budget.trials = 1;
+  spec.job = TrainingJob{.command = {"sh", "-c", "echo accuracy=1"}};
+  {
+    ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(Options(store)));
+    ASSERT_THAT(client::NewChannelClient(server->InProcessChannel())->CreateStudy(spec), IsOk());
+  }
+  ASSERT_OK_AND_ASSIGN(const auto server,
+                       Server::Start({.store = store,
+                                      .hold_engine = true,
+                                      .detect_gpus = false,
+                                      .control_group = "none",
+                                      .supervisor = SUPERVISOR}));
+  const auto client = client::NewChannelClient(server->InProcessChannel());
+  // A call wakes the engine's loop, which has nothing to say yet.
+  ASSERT_THAT(client->PauseStudy("s"), IsOk());
+  ASSERT_THAT(client->ResumeStudy("s"), IsOk());
+  usleep(300'000);
+  ASSERT_OK_AND_ASSIGN(Study study, client->GetStudy("s"));
+  EXPECT_EQ(study.trials, 0);
+  server->StartEngine();
+  for (int i = 0; i < 400 && study.state != StudyState::kCompleted; ++i) {
+    usleep(50'000);
+    ASSERT_OK_AND_ASSIGN(study, client->GetStudy("s"));
+  }
+  EXPECT_EQ(study.state, StudyState::kCompleted);
+}
+
 TEST(Server, TellsWhatWaitsForRoomAndWhy) {
   const TemporaryFolder folder;
   ASSERT_OK_AND_ASSIGN(const auto server,

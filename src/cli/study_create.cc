@@ -81,20 +81,21 @@ absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
     VERNIER_RETURN_IF_ERROR(ValidateHere(context, spec, args).status());
   }
   const auto cardinality = spec.space.Cardinality();
-  const std::string text = fmt::format("{}: study '{}' is valid: {} parameters, {}",
-                                       args.check.file,
-                                       spec.name,
-                                       spec.space.parameters().size(),
-                                       cardinality ? fmt::format("{} points at most", *cardinality)
-                                                   : std::string("infinitely many points"));
+  const std::string text =
+      fmt::format("{}: study '{}' is valid: {}, {}",
+                  args.check.file,
+                  spec.name,
+                  spec.space.parameters().size() == 1
+                      ? std::string("1 parameter")
+                      : fmt::format("{} parameters", spec.space.parameters().size()),
+                  cardinality ? fmt::format("{} points at most", *cardinality)
+                              : std::string("infinitely many points"));
   if (args.is_tried) {  // Whose answer is the document.
     context.output().Say(text);
   } else {
     context.output().Item(text + "\n", ProtoToJson(study));
   }
-  for (const std::string& warning : WarningsOf(spec)) {
-    context.console().err << fmt::format("vernier: warning: {}\n", warning);
-  }
+  PrintWarnings(context, spec);
   return args.is_tried ? CheckStudy(context, args.check) : ExitCode::kOk;
 }
 
@@ -144,6 +145,7 @@ absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
         ProtoToJson(study));
     return ExitCode::kOk;
   }
+  PrintWarnings(context, spec);
   VERNIER_ASSIGN_OR_RETURN(const Study created, wire::DecodeStudy(study));
   const std::string room = RoomHint(connection, created.spec);
   if (args.watch) {

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "fmt/format.h"
+#include "src/core/metric_names.h"
 
 namespace vernier::cli {
 namespace {
@@ -95,9 +96,61 @@ void AddMissingPrograms(const TrainingJob& job, std::vector<std::string>& warnin
   }
 }
 
+// The option word before a placeholder that stands alone is passed without a value where the parameter is inactive.
+void AddLonelyOptions(const StudySpec& spec, std::vector<std::string>& warnings) {
+  std::set<std::string> conditional;
+  for (const Parameter& parameter : spec.space.parameters()) {
+    if (!parameter.when.empty()) conditional.insert(parameter.name);
+  }
+  const auto look = [&](const std::string& field, const std::vector<std::string>& words) {
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const std::string& word = words[i];
+      const std::string& option = words[i - 1];
+      const bool is_option =
+          option.starts_with('-') && IsPlain(option) && option.find('=') == std::string::npos;
+      const bool is_placeholder = word.starts_with('{') && word.ends_with('}');
+      if (!is_option || !is_placeholder) continue;
+      const std::string name = word.substr(1, word.size() - 2);
+      if (!conditional.contains(name)) continue;
+      warnings.push_back(fmt::format(
+          "{0}: where {1} is inactive, '{2}' is passed without a value; write '{2}={{{1}}}' as one "
+          "word",
+          field,
+          name,
+          option));
+    }
+  };
+  look("job.command", spec.job->command);
+  look("job.args", spec.job->args);
+  for (const auto& [role, replica] : spec.job->replicas) {
+    const std::string field = fmt::format("job.replicas.{}", RoleName(role, *spec.job));
+    look(field + ".command", replica.command);
+    look(field + ".args", replica.args);
+  }
+}
+
+// An objective that is looked for by its name alone, beside an entry that may have been meant for it.
+void AddMisnamedMetrics(const StudySpec& spec, std::vector<std::string>& warnings) {
+  const auto is_objective = [&](const std::string& name) {
+    return std::ranges::count(spec.objectives, name, &Objective::metric) > 0;
+  };
+  for (const Objective& objective : spec.objectives) {
+    if (spec.metrics.contains(objective.metric)) continue;
+    for (const auto& [name, source] : spec.metrics) {
+      const auto likeness = CompareMetricNames(objective.metric, name);
+      if (likeness > NameLikeness::kShortForm || is_objective(name)) continue;
+      warnings.push_back(
+          fmt::format("metrics: the objective '{0}' has no entry, '{1}' has one; give both the "
+                      "same name if '{1}' is the objective",
+                      objective.metric,
+                      name));
+    }
+  }
+}
+
 }  // namespace
 
-std::vector<std::string> WarningsOf(const StudySpec& spec) {
+std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here) {
   std::vector<std::string> warnings;
   if (!spec.job.has_value()) return warnings;  // Its clients decide how long it goes on.
   if (!IsBounded(spec)) {
@@ -105,8 +158,16 @@ std::vector<std::string> WarningsOf(const StudySpec& spec) {
         "budget: the study runs for ever: it has infinitely many points and no bound on trials or "
         "time; `budget: {trials: 100}` ends it");
   }
-  AddMissingPrograms(*spec.job, warnings);
+  AddMisnamedMetrics(spec, warnings);
+  AddLonelyOptions(spec, warnings);
+  if (runs_here) AddMissingPrograms(*spec.job, warnings);
   return warnings;
+}
+
+void PrintWarnings(Context& context, const StudySpec& spec) {
+  for (const std::string& warning : WarningsOf(spec, context.flags().server.empty())) {
+    context.console().err << fmt::format("vernier: warning: {}\n", warning);
+  }
 }
 
 }  // namespace vernier::cli

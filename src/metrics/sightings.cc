@@ -1,15 +1,12 @@
 #include "src/metrics/sightings.h"
 
 #include <algorithm>
-#include <cctype>
-#include <optional>
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
 #include "fmt/format.h"
-#include "src/core/nearest.h"
+#include "src/core/metric_names.h"
 
 namespace vernier::metrics {
 namespace {
@@ -18,35 +15,6 @@ constexpr std::size_t kMostOthers = 200;
 constexpr std::size_t kMostDamage = 5;
 constexpr std::size_t kMostCandidates = 5;
 constexpr std::size_t kLongestLine = 160;
-
-// Names as they are compared: "Val-Acc" is "val_acc".
-std::string Plain(std::string_view name) {
-  std::string plain(name);
-  for (char& c : plain) {
-    c = absl::ascii_isalnum(static_cast<unsigned char>(c))
-            ? absl::ascii_tolower(static_cast<unsigned char>(c))
-            : '_';
-  }
-  return plain;
-}
-
-std::string LastWord(const std::string& plain) { return plain.substr(plain.rfind('_') + 1); }
-
-// How little the names have in common, 0 is the least; nothing: they are strangers.
-std::optional<int> Strangeness(std::string_view wanted, std::string_view seen) {
-  const std::string a = Plain(wanted);
-  const std::string b = Plain(seen);
-  if (a == b) return 0;
-  if (a.ends_with("_" + b) || b.ends_with("_" + a)) return 1;
-  if (SlipsBetween(a, b).has_value()) return 2;
-  const std::string a_word = LastWord(a);
-  const std::string b_word = LastWord(b);
-  constexpr std::size_t kShortest = 3;
-  const bool is_short_form = std::min(a_word.size(), b_word.size()) >= kShortest &&
-                             (a_word.starts_with(b_word) || b_word.starts_with(a_word));
-  if (is_short_form) return 3;
-  return std::nullopt;
-}
 
 // A YAML scalar that stands for any text.
 std::string Quoted(std::string_view text) {
@@ -115,14 +83,13 @@ std::vector<MetricSighting::Candidate> Sightings::Candidates(const WantedMetric&
     candidates.push_back(
         {.what = fmt::format("no number follows it in the line '{}'", line->second), .entry = ""});
   }
-  std::vector<std::tuple<int, std::int64_t, const Other*>> likely;
+  std::vector<std::tuple<NameLikeness, std::int64_t, const Other*>> likely;
   for (const auto& [id, other] : others_) {
-    if (const auto strangeness = Strangeness(metric.name, other.name)) {
-      likely.emplace_back(*strangeness, -other.times, &other);
-    }
+    const NameLikeness likeness = CompareMetricNames(metric.name, other.name);
+    if (likeness != NameLikeness::kNone) likely.emplace_back(likeness, -other.times, &other);
   }
   std::ranges::sort(likely);
-  for (const auto& [strangeness, times, other] : likely) {
+  for (const auto& [likeness, times, other] : likely) {
     if (candidates.size() >= kMostCandidates) break;
     candidates.push_back(
         {.what = fmt::format("{} '{}' {}, last {:g}",

@@ -80,6 +80,39 @@ INSTANTIATE_TEST_SUITE_P(
         {"OfClients", kInfinite, [](StudySpec& spec) { spec.job.reset(); }, false}}),
     [](const auto& test) { return test.param.name; });
 
+TEST(Metrics, WarnsOfAnEntryThatMayBeMeantForTheObjective) {
+  StudySpec spec = SpecOver(kFinite);
+  spec.metrics = {{"acc", {.kind = MetricSourceKind::kAfter, .text = "acc="}}};
+  EXPECT_THAT(WarningsOf(spec),
+              ElementsAre("metrics: the objective 'accuracy' has no entry, 'acc' has one; give "
+                          "both the same name if 'acc' is the objective"));
+  spec.metrics["accuracy"] = {.kind = MetricSourceKind::kAfter, .text = "accuracy="};
+  EXPECT_THAT(WarningsOf(spec), IsEmpty());
+}
+
+TEST(Metrics, SaysNothingOfEntriesOfTheirOwn) {
+  StudySpec spec = SpecOver(kFinite);
+  spec.metrics = {{"loss", {.kind = MetricSourceKind::kAfter, .text = "loss="}}};
+  EXPECT_THAT(WarningsOf(spec), IsEmpty());
+  spec.objectives = {{"val_acc", Goal::kMaximize}};
+  spec.metrics = {{"train_acc", {.kind = MetricSourceKind::kAfter, .text = "train_acc="}}};
+  EXPECT_THAT(WarningsOf(spec), IsEmpty());
+}
+
+TEST(Arguments, WarnsOfAnOptionWhoseValueMayBeMissing) {
+  StudySpec spec = SpecOver(kFinite);
+  spec.space = *Space::Create({{.name = "opt", .domain = CategoricalDomain{{"sgd", "adam"}}},
+                               {.name = "momentum",
+                                .domain = DiscreteDomain{{0.5, 0.9}},
+                                .when = {{.parent = "opt", .values = {"sgd"}}}}});
+  spec.job->command = {"sh", "train.sh", "--opt", "{opt}", "--momentum", "{momentum}"};
+  EXPECT_THAT(WarningsOf(spec, /*runs_here=*/false),
+              ElementsAre("job.command: where momentum is inactive, '--momentum' is passed without "
+                          "a value; write '--momentum={momentum}' as one word"));
+  spec.job->command = {"sh", "train.sh", "--opt", "{opt}", "--momentum={momentum}"};
+  EXPECT_THAT(WarningsOf(spec, /*runs_here=*/false), IsEmpty());
+}
+
 class ProgramTest : public ::testing::Test {
  protected:
   ProgramTest() {

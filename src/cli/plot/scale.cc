@@ -102,7 +102,13 @@ double ElapsedStep(double raw) {
 }  // namespace
 
 std::vector<double> RoundNumbers(double low, double high, int count) {
-  return Multiples(low, high, RoundStep((high - low) / std::max(1, count - 1)));
+  const double step = RoundStep((high - low) / std::max(1, count - 1));
+  std::vector<double> numbers = Multiples(low, high, step);
+  // The ends may lie so that a step which fits leaves hardly any number between them: then the next smaller one does.
+  constexpr std::size_t kFew = 3;
+  if (numbers.size() >= kFew || count < static_cast<int>(kFew)) return numbers;
+  std::vector<double> more = Multiples(low, high, RoundStep(0.4 * step));
+  return more.size() <= static_cast<std::size_t>(count) + 1 ? more : numbers;
 }
 
 AxisScale AxisScale::Linear(double from, double to) {

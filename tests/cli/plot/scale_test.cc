@@ -20,7 +20,7 @@ std::vector<std::string> Labels(const AxisScale& scale, int count) {
 }
 
 TEST(AxisScale, TakesRoundNumbersForTicks) {
-  EXPECT_THAT(Labels(AxisScale::Linear(0.13, 0.98), 5), ElementsAre("0.50"));
+  EXPECT_THAT(Labels(AxisScale::Linear(0.13, 0.98), 5), ElementsAre("0.2", "0.4", "0.6", "0.8"));
   EXPECT_THAT(Labels(AxisScale::Linear(0, 1), 6),
               ElementsAre("0.0", "0.2", "0.4", "0.6", "0.8", "1.0"));
   EXPECT_THAT(Labels(AxisScale::Linear(-5, 5), 3), ElementsAre("-5", "0", "5"));

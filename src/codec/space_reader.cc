@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "src/core/nearest.h"
 
 namespace vernier::codec {
@@ -41,7 +42,13 @@ absl::StatusOr<std::string> DomainKey(const Json& json, const std::string& path)
     found = key;
   }
   if (found.empty()) {
-    return FieldError(path, "needs one of float, int, discrete, categorical, bool");
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : json.items()) keys.push_back(key);
+    return FieldError(path,
+                      fmt::format("needs one of float, int, discrete, categorical, bool, such as "
+                                  "{{float: [0.001, 1], scale: log}} or {{categorical: [a, b]}}, "
+                                  "got {}",
+                                  keys.empty() ? "no key" : fmt::to_string(fmt::join(keys, ", "))));
   }
   return found;
 }

@@ -349,7 +349,9 @@ INSTANTIATE_TEST_SUITE_P(
         {.name = "NoDomain",
          .with = "parameters: {x: {scale: log}}",
          .path = "parameters.x",
-         .error = "needs one of float, int, discrete, categorical, bool"},
+         .error =
+             "needs one of float, int, discrete, categorical, bool, such as {float: [0.001, 1], "
+             "scale: log} or {categorical: [a, b]}, got scale"},
         {.name = "TwoDomains",
          .with = "parameters: {x: {float: [0, 1], int: [0, 1]}}",
          .path = "parameters.x",

@@ -34,6 +34,9 @@ struct EngineOptions {
   MetricReaderFactory metrics;
   // How programs of an attempt report by themselves. Null: they cannot.
   std::function<ReportingAccess(const StudySpec& spec, const AttemptId& id)> reporting;
+  // Whether new trials are started of the study with that name, asked in each step. Those that run already are followed to
+  // their end in any case. Null: of every study.
+  std::function<bool(const std::string& study)> runs;
   // What job.working_directory falls back to.
   std::string working_directory = ".";
 };

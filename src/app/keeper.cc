@@ -113,7 +113,14 @@ absl::Status Keeper::StartEngine(Reporting reporting) {
        .supervisor = options.supervisor,
        .runtimes = options_.runtimes},
       clock_);
-  engine_ = Engine::Create(studies_, *launcher_, clock_, MakeEngineOptions(std::move(reporting)));
+  EngineOptions engine = MakeEngineOptions(std::move(reporting));
+  if (!options_.run_every_study) {
+    engine.runs = [this](const std::string& study) {
+      absl::MutexLock lock(&mu_);
+      return wanted_.contains(study);
+    };
+  }
+  engine_ = Engine::Create(studies_, *launcher_, clock_, std::move(engine));
   return absl::OkStatus();
 }
 
@@ -157,7 +164,6 @@ absl::Status Keeper::CheckEngine(const TrainingJob& job) const {
 }
 
 absl::StatusOr<absl::Duration> Keeper::Move() {
-  if (is_held_) return kLongestPause;
   if (engine_ != nullptr) return engine_->Step();
   VERNIER_RETURN_IF_ERROR(studies_.Tick().status());
   return kLongestPause;
@@ -176,8 +182,9 @@ absl::Duration Keeper::Step() {
   return pause.ok() ? std::min(*pause, kLongestPause) : kLongestPause;
 }
 
-void Keeper::Release() {
-  if (is_held_.exchange(false)) Wake();
+void Keeper::Want(const std::string& study) {
+  absl::MutexLock lock(&mu_);
+  wanted_.insert(study);
 }
 
 void Keeper::Wake() {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,8 +40,8 @@ class Keeper final : public service::ClusterSource {
   absl::StatusOr<std::vector<Node>> Nodes() override;
   std::vector<QueuedGang> Queue() override;
 
-  // Ends what options.hold_engine began.
-  void Release();
+  // Trials of the study may be started.
+  void Want(const std::string& study);
   // Something changed: look at once.
   void Wake();
   // Ends the loop after the step under way. Idempotent.
@@ -49,10 +49,7 @@ class Keeper final : public service::ClusterSource {
 
  private:
   Keeper(Studies& studies, const Clock& clock, ServerOptions options)
-      : studies_(studies),
-        clock_(clock),
-        options_(std::move(options)),
-        is_held_(options_.hold_engine) {}
+      : studies_(studies), clock_(clock), options_(std::move(options)) {}
   absl::Status StartEngine(Reporting reporting);
   // A job with an image needs something to run it.
   absl::Status CheckEngine(const TrainingJob& job) const;
@@ -62,12 +59,12 @@ class Keeper final : public service::ClusterSource {
   Studies& studies_;
   const Clock& clock_;
   const ServerOptions options_;
-  std::atomic<bool> is_held_;                          // No steps yet.
   std::shared_ptr<launch::ContainerHost> containers_;  // With the launcher.
   std::unique_ptr<Launcher> launcher_;                 // With the engine.
   std::unique_ptr<Engine> engine_;                     // Null: the server runs none.
   std::string trouble_;  // What the last step said, so that it is logged once.
   absl::Mutex mu_;
+  std::set<std::string> wanted_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<base::BackgroundLoop> loop_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -71,7 +71,6 @@ class ServerImpl final : public Server {
     return server_->InProcessChannel(arguments);
   }
 
-  void StartEngine() override { keeper_->Release(); }
   void Shutdown() override;
 
  private:
@@ -159,6 +158,7 @@ absl::Status ServerImpl::MakeServices(const ServerOptions& options) {
       .calls = calls_,
       .call_ids = call_ids_,
       .changed = [this] { keeper_->Wake(); },
+      .wanted = [this](const std::string& study) { keeper_->Want(study); },
       .prepare_job = [this](StudySpec spec) { return keeper_->PrepareJob(std::move(spec)); },
       .packages_directory = RunsDirectory(options.store, options.runs_directory) + "/.packages",
       .version = VERNIER_VERSION,

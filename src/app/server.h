@@ -30,8 +30,9 @@ struct ServerOptions {
   bool allow_remote = false;
   // Run the training jobs of studies. Needs to own the store.
   bool run_engine = true;
-  // The engine takes no step before Server::StartEngine: a study may be changed first.
-  bool hold_engine = false;
+  // False: start trials of those studies only that a client creates, redefines or resumes meanwhile. Trials that run already
+  // are followed in any case.
+  bool run_every_study = true;
   // Where attempts keep logs and records. Empty: "<store>.runs".
   std::string runs_directory;
   // Capacity of this host for training jobs. Unset: what the host has.
@@ -76,8 +77,6 @@ class Server {
   virtual std::vector<std::string> addresses() const = 0;
   // A channel to this server that goes through no socket.
   virtual std::shared_ptr<grpc::Channel> InProcessChannel() = 0;
-  // Lets an engine begin that options.hold_engine holds back; else nothing. Thread-safe.
-  virtual void StartEngine() = 0;
   // Stops taking calls, ends streams, stops the engine loop; running replicas go on. Idempotent.
   virtual void Shutdown() = 0;
 };

@@ -64,8 +64,10 @@ absl::StatusOr<Connection> Connection::OpenWithEngine(const app::ServerOptions& 
             "process {} owns the store {} and takes no calls", owner->process_id, options.store)),
         Reason::kStoreBusy);
   }
-  return Connection(grpc::CreateChannel(owner->address, grpc::InsecureChannelCredentials()),
-                    owner->address);
+  Connection connection(grpc::CreateChannel(owner->address, grpc::InsecureChannelCredentials()),
+                        owner->address);
+  connection.owner_ = owner->process_id;
+  return connection;
 }
 
 void Connection::SetDeadline(absl::Duration timeout, grpc::ClientContext& context) {

@@ -49,11 +49,13 @@ void OnSignal(int signal_number) {
 }
 
 std::vector<int> SignalsOf(Interrupts::Heed heed) {
-  if (heed == Interrupts::Heed::kUser) return {SIGINT, SIGTERM};
+  std::vector<int> signals = {SIGINT, SIGTERM};
+  if (heed == Interrupts::Heed::kUser) return signals;
   struct sigaction hangup = {};
   sigaction(SIGHUP, nullptr, &hangup);
-  if (hangup.sa_handler == SIG_IGN) return {SIGINT, SIGTERM, SIGPIPE};
-  return {SIGINT, SIGTERM, SIGPIPE, SIGHUP};
+  if (hangup.sa_handler != SIG_IGN) signals.push_back(SIGHUP);
+  if (heed == Interrupts::Heed::kAll) signals.push_back(SIGPIPE);
+  return signals;
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ namespace vernier::cli {
 class Interrupts {
  public:
   enum class Heed {
-    kUser,  // SIGINT and SIGTERM.
-    // Also SIGHUP, unless it is ignored (nohup), and the first SIGPIPE: for who must tidy up, whatever ends the command.
+    kUser,      // SIGINT and SIGTERM.
+    kTerminal,  // Also SIGHUP, unless it is ignored (nohup): the terminal was closed.
+    // Also the first SIGPIPE: for who must tidy up, whatever ends the command.
     kAll,
   };
 

@@ -41,6 +41,7 @@ absl::Status LiveView::Print(const v1::StudyEvent& event) { return Apply(event, 
 absl::Status LiveView::Apply(const v1::StudyEvent& message, bool print) {
   VERNIER_ASSIGN_OR_RETURN(const Event event, wire::DecodeEvent(message));
   board_.Apply(event);
+  last_event_ = event.seq;
   is_dirty_ = true;
   if (!print || event.seq <= after_) return absl::OkStatus();
   if (!context_.output().is_table()) {

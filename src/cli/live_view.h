@@ -39,6 +39,8 @@ class LiveView {
   void Finish();
 
   const StudyBoard& board() const { return board_; }
+  // The last that was shown.
+  EventSeq last_event() const { return last_event_; }
 
  private:
   bool is_screen() const;
@@ -49,6 +51,7 @@ class LiveView {
   EventSeq after_;
   Detail detail_;
   StudyBoard board_;
+  EventSeq last_event_;
   bool is_dirty_ = false;
   int drawn_lines_ = 0;
   absl::Time drawn_at_ = absl::InfinitePast();

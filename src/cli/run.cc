@@ -39,6 +39,7 @@ absl::StatusOr<ExitCode> RunStored(Context& context, const RunArgs& args) {
   VERNIER_RETURN_IF_ERROR(study.status());
   RunOptions options = args.options;
   options.file = args.file;
+  options.capacity = args.capacity;
   options.file_study = args.file;
   return RunStoredStudy(context, connection, *study, options);
 }
@@ -49,6 +50,7 @@ absl::StatusOr<ExitCode> Run(Context& context, const RunArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, OpenToRun(context, args.capacity));
   RunOptions options = args.options;
   options.file = args.file;
+  options.capacity = args.capacity;
   options.file_study = spec.name;
   return RunStudy(context, connection, std::move(spec), options);
 }

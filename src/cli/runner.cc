@@ -28,6 +28,7 @@
 namespace vernier::cli {
 namespace {
 
+namespace fs = std::filesystem;
 using Stub = Connection::Stub;
 
 // A socket beside the store, or a port where the path would be too long for a socket's address.
@@ -58,7 +59,30 @@ void SayIgnored(Context& context, const Study& study, const StudySpec& file) {
                   codec::DescribeChanges(ignored)));
 }
 
-// Brings a study of that name to the definition of the file, and to work if it can.
+// Whether one folder is the other or lies below it.
+bool AreOfOneProject(const fs::path& a, const fs::path& b) {
+  const auto [end_a, end_b] = std::ranges::mismatch(a, b);
+  return end_a == a.end() || end_b == b.end();
+}
+
+// Files of different folders are likely to be different projects, unless the one was moved.
+absl::Status CheckSameProject(const Study& stored, const StudySpec& file) {
+  if (!stored.spec.job.has_value() || !file.job.has_value()) return absl::OkStatus();
+  std::error_code error;
+  const fs::path before = fs::weakly_canonical(stored.spec.job->working_directory, error);
+  const fs::path now = fs::weakly_canonical(file.job->working_directory, error);
+  if (AreOfOneProject(before, now) || !fs::is_directory(before, error)) return absl::OkStatus();
+  return WithHint(
+      FailedPrecondition(
+          "study '{}' is another one: its programs run in {}, those of this file in {}",
+          file.name,
+          before.string(),
+          now.string()),
+      "--name NAME or --new makes a study of this file; `vernier study create FILE --update` gives "
+      "the stored study the definition of this file");
+}
+
+// Brings a study of that name to the definition of the file.
 absl::Status TakeUp(Context& context,
                     Connection& connection,
                     const StudyRecord& existing,
@@ -67,6 +91,7 @@ absl::Status TakeUp(Context& context,
   const std::string& name = existing.name();
   Study study = existing.study;
   if (file.has_value() && !options.go_on) {
+    VERNIER_RETURN_IF_ERROR(CheckSameProject(study, *file));
     absl::StatusOr<StudyUpdate> update = UpdateStudy(connection, existing, *file);
     if (!update.ok()) {
       return WithHint(update.status(),
@@ -96,11 +121,7 @@ absl::Status TakeUp(Context& context,
                                    IsFinished(existing.study.state) ? "extending" : "continuing",
                                    name,
                                    DescribeBudget(study)));
-  if (study.state != StudyState::kPaused) return absl::OkStatus();
-  v1::ResumeStudyRequest request;
-  request.set_name(wire::StudyResource(name));
-  request.set_request_id(NewRequestId());
-  return connection.Call(&Stub::ResumeStudy, request).status();
+  return absl::OkStatus();
 }
 
 // A study of the store, and its last event before this command had a hand in it: what follows is news.
@@ -132,6 +153,10 @@ absl::StatusOr<Prepared> Prepare(Context& context,
   return Prepared{.name = spec.name, .last_event = EventSeq(created.last_event())};
 }
 
+std::string TrialsText(std::int64_t count) {
+  return count == 1 ? "1 trial" : fmt::format("{} trials", count);
+}
+
 // What Ctrl-C means while a study runs.
 class Detachment {
  public:
@@ -156,6 +181,7 @@ class Detachment {
   }
 
   bool is_wanted() const { return interrupts_.count() > 0; }
+  Interrupts& interrupts() { return interrupts_; }
   // Trials run, and nobody waits for them.
   bool has_abandoned() const { return has_abandoned_; }
 
@@ -173,10 +199,11 @@ class Detachment {
       return;
     }
     view.Say(
-        fmt::format("no new trials start; waiting for {} that run. Ctrl-C again leaves them to "
-                    "their supervisors.\n"
-                    "`{}` goes on with the study either way.",
-                    view.board().running(),
+        fmt::format("no new trials start; waiting for {} to end. Ctrl-C again: exit now, {} in the "
+                    "background.\n"
+                    "`{}` continues the study in either case.",
+                    TrialsText(view.board().running()),
+                    view.board().running() == 1 ? "it goes on" : "they go on",
                     go_on_));
   }
 
@@ -185,7 +212,7 @@ class Detachment {
     const std::int64_t running = view.board().running();
     view.Say(
         fmt::format("leaving; {} on, and what {} is kept.\n"
-                    "`{}` goes on with the study.",
+                    "`{}` continues the study.",
                     running == 1 ? "1 trial goes" : fmt::format("{} trials go", running),
                     running == 1 ? "it reports" : "they report",
                     go_on_));
@@ -194,7 +221,7 @@ class Detachment {
   Connection& connection_;
   const std::string study_;
   const std::string go_on_;
-  Interrupts interrupts_;
+  Interrupts interrupts_{Interrupts::Heed::kTerminal};
   bool is_pausing_ = false;
   bool has_abandoned_ = false;
 };
@@ -255,7 +282,7 @@ absl::StatusOr<Connection> OpenToRun(const Context& context, const CapacityFlags
   const std::string store = context.Store();
   VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options, EngineOptionsOf(store, flags));
   options.listen = {ListenAddress(store)};
-  options.hold_engine = true;
+  options.run_every_study = false;
   return Connection::OpenWithEngine(options);
 }
 
@@ -268,29 +295,98 @@ absl::Status CheckHasJob(const StudySpec& spec) {
       "add a job to the file, or create it with `vernier study create` for clients of your own");
 }
 
-// Shows the study until it ends, then sums up.
+// Has whoever runs the engine run the study.
+absl::Status Begin(Context& context, Connection& connection, const StudyRecord& study) {
+  const StudyState state = study.study.state;
+  if (IsFinished(state) || state == StudyState::kStopping) return absl::OkStatus();
+  v1::ResumeStudyRequest request;
+  request.set_name(wire::StudyResource(study.name()));
+  request.set_request_id(NewRequestId());
+  request.set_if_paused(true);
+  VERNIER_RETURN_IF_ERROR(connection.Call(&Stub::ResumeStudy, request).status());
+  if (connection.owner().has_value()) {
+    context.output().Say(
+        fmt::format("process {} has the store open: it runs the trials, in its environment",
+                    *connection.owner()));
+  }
+  const std::string room = RoomHint(connection, study.study.spec);
+  if (!room.empty()) context.output().Say(room);
+  return absl::OkStatus();
+}
+
+// Says which other studies wait for somebody to run them: this command does not.
+void SayOthers(Context& context, Connection& connection, const std::string& name) {
+  if (!connection.is_embedded()) return;
+  const auto studies = ListStudies(connection, {.filter = "state = ACTIVE"});
+  if (!studies.ok()) return;
+  for (const v1::Study& message : *studies) {
+    const absl::StatusOr<Study> study = wire::DecodeStudy(message);
+    if (!study.ok() || study->spec.name == name || !study->spec.job.has_value()) continue;
+    context.output().Say(fmt::format("study '{0}' is ACTIVE too; `vernier run {0}{1}` runs it",
+                                     study->spec.name,
+                                     context.SameStoreFlags()));
+  }
+}
+
+// The process that ran the trials has ended: opens the store again, as soon as that process has let go of it.
+absl::StatusOr<Connection> TakeOver(Context& context,
+                                    std::int64_t owner,
+                                    const CapacityFlags& capacity,
+                                    Interrupts& interrupts) {
+  constexpr absl::Duration kPatience = absl::Seconds(30);
+  const std::string store = context.Store();
+  const absl::Time deadline = context.Now() + kPatience;
+  while (true) {
+    const auto still = app::FindStoreOwner(store);
+    if (!still.has_value() || still->process_id != owner) break;
+    if (interrupts.count() > 0 || context.Now() >= deadline) {
+      return Unavailable("process {} no longer answers, and keeps the store {}", owner, store);
+    }
+    interrupts.Wait(absl::Milliseconds(100));
+  }
+  context.output().Say(fmt::format("process {} has ended; this one runs the trials now", owner));
+  return OpenToRun(context, capacity);
+}
+
+// Has the study run and shows it until it ends.  Unavailable: the process that runs the trials has ended.
+absl::Status FollowRun(Context& context,
+                       Connection& connection,
+                       const RunOptions& options,
+                       Prepared& prepared,
+                       Detachment& detachment) {
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord begun, GetStudy(connection, prepared.name));
+  VERNIER_RETURN_IF_ERROR(Begin(context, connection, begun));
+  const auto on_tick = [&](LiveView& view) {
+    prepared.last_event = std::max(prepared.last_event, view.last_event());
+    return detachment.Check(view);
+  };
+  return Follow(context,
+                connection,
+                prepared.name,
+                {.after = PrintAfter(context, prepared.last_event),
+                 .detail = DetailOf(options.detail),
+                 .on_tick = on_tick})
+      .status();
+}
+
+// Shows the study until it ends, then sums up. Where another process runs the trials and ends before that, this one goes
+// on.
 absl::StatusOr<ExitCode> SeeThrough(Context& context,
                                     Connection& connection,
-                                    const Prepared& prepared,
+                                    Prepared prepared,
                                     const RunOptions& options) {
-  const std::string& name = prepared.name;
-  connection.StartEngine();
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord begun, GetStudy(connection, name));
-  if (!IsFinished(begun.study.state)) {
-    const std::string room = RoomHint(connection, begun.study.spec);
-    if (!room.empty()) context.output().Say(room);
+  SayOthers(context, connection, prepared.name);
+  Detachment detachment(connection, prepared.name, GoOnCommand(context, prepared.name, options));
+  absl::Status followed = FollowRun(context, connection, options, prepared, detachment);
+  while (absl::IsUnavailable(followed) && connection.owner().has_value()) {
+    VERNIER_ASSIGN_OR_RETURN(
+        connection,
+        TakeOver(context, *connection.owner(), options.capacity, detachment.interrupts()));
+    followed = FollowRun(context, connection, options, prepared, detachment);
   }
-  Detachment detachment(connection, name, GoOnCommand(context, name, options));
-  VERNIER_RETURN_IF_ERROR(
-      Follow(context,
-             connection,
-             name,
-             {.after = PrintAfter(context, prepared.last_event),
-              .detail = DetailOf(options.detail),
-              .on_tick = [&](LiveView& view) { return detachment.Check(view); }})
-          .status());
+  VERNIER_RETURN_IF_ERROR(followed);
   if (detachment.has_abandoned()) return ExitCode::kInterrupted;
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord after, GetStudy(connection, name));
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord after, GetStudy(connection, prepared.name));
   VERNIER_RETURN_IF_ERROR(SumUp(context, connection, after, options.plot));
   return detachment.is_wanted() ? ExitCode::kInterrupted : ExitCodeOf(after.study.state);
 }

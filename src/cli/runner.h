@@ -41,6 +41,7 @@ struct RunOptions {
   bool go_on = false;
   bool plot = false;  // End with a picture of the search.
   DetailFlags detail;
+  CapacityFlags capacity;  // If this process has to open the store anew.
   // For the hint how to go on: the file that the user named, and the name that the file gives its study.
   std::string file;
   std::string file_study;

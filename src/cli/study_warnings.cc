@@ -11,6 +11,8 @@
 
 #include "fmt/format.h"
 #include "src/core/metric_names.h"
+#include "src/core/nearest.h"
+#include "src/jobs/placeholders.h"
 
 namespace vernier::cli {
 namespace {
@@ -96,6 +98,38 @@ void AddMissingPrograms(const TrainingJob& job, std::vector<std::string>& warnin
   }
 }
 
+// Names in braces that stand for nothing: they are passed as they are, which is likely to be a slip.
+void AddUnknownNames(const StudySpec& spec, std::vector<std::string>& warnings) {
+  if (!jobs::HasPlaceholders(spec)) return;
+  std::vector<std::string> known = {jobs::kTrialNumber, jobs::kJobDirectory, jobs::kParametersFile};
+  for (const Parameter& parameter : spec.space.parameters()) known.push_back(parameter.name);
+  std::set<std::string> said;
+  const auto look = [&](const std::string& field, const std::string& text) {
+    for (const std::string& name : jobs::PlaceholderNames(text)) {
+      if (jobs::IsPlaceholder(name, spec) || !said.insert(name).second) continue;
+      const bool lacks_directory = name == jobs::kJobDirectory;
+      warnings.push_back(
+          fmt::format("{}: '{{{}}}' is passed as it is: {}",
+                      field,
+                      name,
+                      lacks_directory ? std::string("the job has no `dir`")
+                                      : "no parameter has that name" + NearestHint(name, known)));
+    }
+  };
+  const auto look_at_all = [&](const std::string& field, const std::vector<std::string>& words) {
+    for (const std::string& word : words) look(field, word);
+  };
+  look_at_all("job.command", spec.job->command);
+  look_at_all("job.args", spec.job->args);
+  for (const auto& [name, text] : spec.job->env) look("job.env." + name, text);
+  for (const auto& [role, replica] : spec.job->replicas) {
+    const std::string field = fmt::format("job.replicas.{}", RoleName(role, *spec.job));
+    look_at_all(field + ".command", replica.command);
+    look_at_all(field + ".args", replica.args);
+    for (const auto& [name, text] : replica.env) look(field + ".env." + name, text);
+  }
+}
+
 // The option word before a placeholder that stands alone is passed without a value where the parameter is inactive.
 void AddLonelyOptions(const StudySpec& spec, std::vector<std::string>& warnings) {
   std::set<std::string> conditional;
@@ -159,6 +193,7 @@ std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here) {
         "time; `budget: {trials: 100}` ends it");
   }
   AddMisnamedMetrics(spec, warnings);
+  AddUnknownNames(spec, warnings);
   AddLonelyOptions(spec, warnings);
   if (runs_here) AddMissingPrograms(*spec.job, warnings);
   return warnings;

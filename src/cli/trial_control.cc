@@ -134,7 +134,7 @@ absl::StatusOr<ExitCode> Repeat(Context& context, const RepeatArgs& args) {
   }
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
   VERNIER_ASSIGN_OR_RETURN(const StudySpec one, OnePointStudy(study.study.spec, trial.trial));
-  return RunStudy(context, connection, one, {.anew = true});
+  return RunStudy(context, connection, one, {.anew = true, .capacity = args.capacity});
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ class StudyRun {
     is_for_clients_ = !study->spec.job.has_value();
     if (is_for_clients_) return absl::OkStatus();
     study_ = *std::move(study);
+    const auto& runs = context_.options.runs;
+    may_start_ = study_->state == StudyState::kActive && (!runs || runs(study_->spec.name));
     VERNIER_RETURN_IF_ERROR(UnlessDeleted(Discover(*study_)));
     VERNIER_RETURN_IF_ERROR(UnlessDeleted(StepRunning()));
     std::erase_if(trials_, [](const auto& entry) { return entry.second.done(); });
@@ -57,7 +59,7 @@ class StudyRun {
   // allows. The others give up their places in the queue.
   absl::Status AddStartable(std::vector<std::pair<StudyRun*, TrialRun*>>& startable) {
     if (!study_.has_value()) return absl::OkStatus();
-    std::int64_t room = study_->state == StudyState::kActive ? study_->spec.parallel : 0;
+    std::int64_t room = may_start_ ? study_->spec.parallel : 0;
     room -= std::ranges::count_if(trials_, [](const auto& entry) { return entry.second.active(); });
     for (auto& [number, trial] : trials_) {
       if (trial.active()) continue;
@@ -134,7 +136,7 @@ class StudyRun {
   absl::Status Ask(const Study& study) {
     const auto room =
         static_cast<std::int64_t>(study.spec.parallel) - static_cast<std::int64_t>(trials_.size());
-    if (study.state != StudyState::kActive || room <= 0) return absl::OkStatus();
+    if (!may_start_ || room <= 0) return absl::OkStatus();
     const Caller caller{.actor = context_.options.actor, .request_id = ""};
     const absl::StatusOr<std::vector<Trial>> asked =
         context_.studies.Ask(id_, static_cast<std::size_t>(room), caller, std::stop_token());
@@ -170,6 +172,7 @@ class StudyRun {
   const Context context_;
   const StudyId id_;
   bool is_for_clients_ = false;  // It has no job; it never will.
+  bool may_start_ = false;       // New trials, as of this step.
   std::optional<Study> study_;   // As of this step; nothing if there is nothing to do for it.
   EventSeq seen_;
   std::map<TrialNumber, TrialRun> trials_;  // Not ended, in order of number.

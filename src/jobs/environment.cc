@@ -153,7 +153,7 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
       {"VERNIER_STUDY", spec.name},
       {"VERNIER_TRIAL", trial},
       {"VERNIER_ATTEMPT", std::to_string(id.number.value())},
-      {"VERNIER_PARAMETERS", ParametersJson(point)},
+      {"VERNIER_PARAMETERS", ParametersJson(point, spec.space)},
       // Empty for a replica without devices, so that it never takes another's.
       {"CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(placement[i].gpus, ","))},
   };

@@ -61,7 +61,7 @@ absl::StatusOr<ReplicaProgram> MakeReplica(const AttemptId& id,
                          .metric_file = own + "/hypertune.metrics",
                          .log_file = own + "/output.log"};
   if (command.reads_parameters_file) {
-    program.files[parameters_file] = ParametersJson(trial.point) + "\n";
+    program.files[parameters_file] = ParametersJson(trial.point, spec.space) + "\n";
   }
   for (const auto& [name, value] : command.env) program.env[name] = value;
   for (auto& [name, value] :

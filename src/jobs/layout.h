@@ -25,12 +25,14 @@ GangRequest MakeGangRequest(const AttemptId& id, const StudySpec& spec);
 // say; `--name=value` unless they do.
 // Placeholders: `{name}` in command, arguments and environment is the parameter's value, or its flag; an argument that comes
 // out empty or names an inactive parameter is left out, as is such a variable; `{parameters.json}` is the path of a file that
-// holds the point, and its replica is given parameters in no other way unless `arguments` say so; `{{name}}` is the text
-// {name}; every other brace, and `${name}`, stands for itself. In an image a command takes the place of the entry point; without one, the entry point is given the rest.
+// holds the point, and its replica is given parameters in no other way unless `arguments` say so; `{trial}` is the trial's
+// number; `{job_dir}` its directory, which is then not passed as --job-dir; `{{name}}` is the text {name}; every other name
+// in braces, every other brace, and `${name}`, stands for itself. What came as a training input, and a study without
+// parameters, has no placeholders. In an image a command takes the place of the entry point; without one, the entry point is given the rest.
 // Environment: the job's, the role's over it, and over both what docs/guides/training_jobs.md lists (TF_CONFIG, RANK,
 // CLOUD_ML_TRIAL_ID, …). Relative directories are those below `working_directory`.
 //
-// InvalidArgument: a FieldError for a placeholder that is no parameter, or for a job without a command.
+// InvalidArgument: a FieldError for a job without a command.
 // REQUIRES: spec.job; the placement is one of MakeGangRequest's, in its order.
 absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
                                             const StudySpec& spec,

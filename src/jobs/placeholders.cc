@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "src/core/nearest.h"
 #include "src/core/parameter_argument.h"
-#include "src/core/status.h"
 
 namespace vernier::jobs {
 namespace {
@@ -67,16 +65,6 @@ std::vector<Piece> Cut(std::string_view text) {
   return pieces;
 }
 
-absl::Status Unknown(std::string_view name, const Space& space, std::string_view path) {
-  std::vector<std::string> known;
-  for (const Parameter& parameter : space.parameters()) known.push_back(parameter.name);
-  return FieldError(
-      path,
-      fmt::format("'{{{0}}}' names no parameter (as text it is written '{{{{{0}}}}}'){1}",
-                  name,
-                  NearestHint(name, known)));
-}
-
 }  // namespace
 
 std::set<std::string> PlaceholderNames(std::string_view text) {
@@ -87,42 +75,42 @@ std::set<std::string> PlaceholderNames(std::string_view text) {
   return names;
 }
 
-absl::StatusOr<std::optional<std::string>> Substitute(std::string_view text,
-                                                      const PlaceholderValues& values,
-                                                      std::string_view path) {
-  const Space& space = values.spec.space;
-  std::string result;
-  bool inactive = false;
-  for (const Piece& piece : Cut(text)) {
-    if (!piece.is_placeholder) {
-      result += piece.text;
-      continue;
-    }
-    const std::optional<int> index = space.Find(piece.text);
-    if (!index.has_value() && piece.text == kParametersFile) {
-      result += values.parameters_file;
-      continue;
-    }
-    if (!index.has_value()) return Unknown(piece.text, space, path);
-    const auto value = values.point.find(std::string(piece.text));
-    if (value == values.point.end()) {
-      inactive = true;
-      continue;
-    }
-    const Parameter& parameter = space.parameters()[static_cast<std::size_t>(*index)];
-    const std::optional<std::string> flag =
-        FlagFor(ArgumentOf(*values.spec.job, parameter), value->second);
-    result += flag.has_value() ? *flag : FormatValue(value->second);
-  }
-  if (inactive) return std::optional<std::string>();
-  return std::optional<std::string>(std::move(result));
+bool HasPlaceholders(const StudySpec& spec) {
+  return !spec.job->input.has_value() && !spec.space.parameters().empty();
 }
 
-absl::Status CheckPlaceholders(std::string_view text,
-                               const StudySpec& spec,
-                               std::string_view path) {
-  const Point nothing;
-  return Substitute(text, {.spec = spec, .point = nothing, .parameters_file = {}}, path).status();
+std::optional<std::string> Substitute(std::string_view text, const PlaceholderValues& values) {
+  const Space& space = values.spec.space;
+  std::string result;
+  bool is_inactive = false;
+  for (const Piece& piece : Cut(text)) {
+    const std::optional<int> index = piece.is_placeholder ? space.Find(piece.text) : std::nullopt;
+    if (index.has_value()) {
+      const auto value = values.point.find(std::string(piece.text));
+      if (value == values.point.end()) {
+        is_inactive = true;
+        continue;
+      }
+      const Parameter& parameter = space.parameters()[static_cast<std::size_t>(*index)];
+      const std::optional<std::string> flag =
+          FlagFor(ArgumentOf(*values.spec.job, parameter), value->second);
+      result += flag.has_value() ? *flag : FormatValue(value->second);
+      continue;
+    }
+    const auto other = piece.is_placeholder ? values.others.find(piece.text) : values.others.end();
+    if (other != values.others.end()) {
+      result += other->second;
+    } else {
+      result += piece.is_placeholder ? fmt::format("{{{}}}", piece.text) : std::string(piece.text);
+    }
+  }
+  return is_inactive ? std::nullopt : std::optional(std::move(result));
+}
+
+bool IsPlaceholder(std::string_view name, const StudySpec& spec) {
+  if (!HasPlaceholders(spec)) return false;
+  return spec.space.Find(name).has_value() || name == kParametersFile || name == kTrialNumber ||
+         (name == kJobDirectory && !spec.job->job_directory.empty());
 }
 
 std::optional<std::string> FlagFor(const ParameterArgument& argument, const ParameterValue& value) {

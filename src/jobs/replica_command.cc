@@ -1,6 +1,9 @@
 #include "src/jobs/replica_command.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <utility>
@@ -68,11 +71,13 @@ std::map<std::string, Source> EnvironmentSources(const TrainingJob& job,
   return sources;
 }
 
-RoleSources SourcesOf(const TrainingJob& job, Role role) {
+RoleSources SourcesOf(const StudySpec& spec, Role role) {
+  const TrainingJob& job = *spec.job;
   const ReplicaSpec& replica = job.replicas.at(role);
   RoleSources sources{.command = CommandSources(job, role, replica),
                       .env = EnvironmentSources(job, role, replica),
                       .placeholders = {}};
+  if (!HasPlaceholders(spec)) return sources;
   for (const Source& source : sources.command) {
     sources.placeholders.merge(PlaceholderNames(source.text));
   }
@@ -87,6 +92,12 @@ bool ReadsFile(const StudySpec& spec, const RoleSources& sources) {
          !spec.space.Find(kParametersFile).has_value();
 }
 
+// Whether `{job_dir}` says where the program is given its directory.
+bool NamesJobDirectory(const StudySpec& spec, const RoleSources& sources) {
+  return sources.placeholders.contains(kJobDirectory) &&
+         !spec.space.Find(kJobDirectory).has_value();
+}
+
 // How a replica is given the parameter, beside placeholders. One that reads the file of all parameters needs nothing else,
 // unless the job asks for it.
 ParameterArgument ArgumentFor(const TrainingJob& job, const Parameter& parameter, bool reads_file) {
@@ -96,33 +107,34 @@ ParameterArgument ArgumentFor(const TrainingJob& job, const Parameter& parameter
   return ArgumentOf(job, parameter);
 }
 
-absl::Status FillCommand(const PlaceholderValues& values,
-                         const std::vector<Source>& sources,
-                         TrialNumber trial,
-                         ReplicaCommand& result) {
-  for (const Source& source : sources) {
-    VERNIER_ASSIGN_OR_RETURN(std::optional<std::string> text,
-                             Substitute(source.text, values, source.path));
+// The text as the replica gets it; nothing if it is left out.
+std::optional<std::string> Filled(const Source& source, const PlaceholderValues& values) {
+  return HasPlaceholders(values.spec) ? Substitute(source.text, values) : source.text;
+}
+
+void FillCommand(const PlaceholderValues& values,
+                 const RoleSources& sources,
+                 TrialNumber trial,
+                 ReplicaCommand& result) {
+  for (const Source& source : sources.command) {
+    std::optional<std::string> text = Filled(source, values);
     // What became empty says nothing; what the user wrote as empty stays.
     if (!text.has_value() || (text->empty() && !source.text.empty())) continue;
     result.argv.push_back(*std::move(text));
   }
-  if (std::string directory = JobDirectory(values.spec, trial); !directory.empty()) {
-    result.argv.emplace_back("--job-dir");
-    result.argv.push_back(std::move(directory));
-  }
-  return absl::OkStatus();
+  std::string directory = JobDirectory(values.spec, trial);
+  if (directory.empty() || NamesJobDirectory(values.spec, sources)) return;
+  result.argv.emplace_back("--job-dir");
+  result.argv.push_back(std::move(directory));
 }
 
-absl::Status FillEnvironment(const PlaceholderValues& values,
-                             const std::map<std::string, Source>& sources,
-                             ReplicaCommand& result) {
+void FillEnvironment(const PlaceholderValues& values,
+                     const std::map<std::string, Source>& sources,
+                     ReplicaCommand& result) {
   for (const auto& [name, source] : sources) {
-    VERNIER_ASSIGN_OR_RETURN(std::optional<std::string> text,
-                             Substitute(source.text, values, source.path));
+    std::optional<std::string> text = Filled(source, values);
     if (text.has_value()) result.env[name] = *std::move(text);
   }
-  return absl::OkStatus();
 }
 
 void Give(const ParameterArgument& argument, const ParameterValue& value, ReplicaCommand& result) {
@@ -154,26 +166,20 @@ void Give(const ParameterArgument& argument, const ParameterValue& value, Replic
 }
 
 // The roles that have replicas, with their texts.
-std::map<Role, RoleSources> SourcesOfRoles(const TrainingJob& job) {
+std::map<Role, RoleSources> SourcesOfRoles(const StudySpec& spec) {
   std::map<Role, RoleSources> roles;
-  for (const auto& [role, replica] : job.replicas) {
-    if (replica.count > 0) roles[role] = SourcesOf(job, role);
+  for (const auto& [role, replica] : spec.job->replicas) {
+    if (replica.count > 0) roles[role] = SourcesOf(spec, role);
   }
   return roles;
 }
 
-absl::Status CheckRole(const StudySpec& spec, Role role, const RoleSources& sources) {
+absl::Status CheckRole(const StudySpec& spec, Role role) {
   const TrainingJob& job = *spec.job;
   if (!HasOwnCommand(job, job.replicas.at(role)) && !job.python.has_value() && job.image.empty()) {
     return FieldError(
         "job.command",
         fmt::format("must not be empty: replica '{}' has none of its own", RoleName(role, job)));
-  }
-  for (const Source& source : sources.command) {
-    VERNIER_RETURN_IF_ERROR(CheckPlaceholders(source.text, spec, source.path));
-  }
-  for (const auto& [name, source] : sources.env) {
-    VERNIER_RETURN_IF_ERROR(CheckPlaceholders(source.text, spec, source.path));
   }
   return absl::OkStatus();
 }
@@ -227,6 +233,18 @@ absl::Status CheckEffect(const StudySpec& spec,
                                 parameter.name));
 }
 
+// Whether the parameter is one of whole numbers, such as {discrete: [16, 32]}: programs want to count with them.
+bool HasWholeValues(const std::string& name, const Space& space) {
+  constexpr double kExact = 9007199254740992;  // 2^53
+  const std::optional<int> index = space.Find(name);
+  if (!index.has_value()) return false;
+  const Domain& domain = space.parameters()[static_cast<std::size_t>(*index)].domain;
+  const auto* const discrete = std::get_if<DiscreteDomain>(&domain);
+  return discrete != nullptr && std::ranges::all_of(discrete->values, [](double value) {
+           return value == std::floor(value) && std::abs(value) <= kExact;
+         });
+}
+
 }  // namespace
 
 absl::StatusOr<ReplicaCommand> CommandOf(const StudySpec& spec,
@@ -235,16 +253,19 @@ absl::StatusOr<ReplicaCommand> CommandOf(const StudySpec& spec,
                                          std::string_view working_directory,
                                          std::string_view parameters_file) {
   const TrainingJob& job = *spec.job;
-  const RoleSources sources = SourcesOf(job, role);
-  const PlaceholderValues values{
-      .spec = spec, .point = trial.point, .parameters_file = std::string(parameters_file)};
+  const RoleSources sources = SourcesOf(spec, role);
+  PlaceholderValues values{.spec = spec,
+                           .point = trial.point,
+                           .others = {{kParametersFile, std::string(parameters_file)},
+                                      {kTrialNumber, std::to_string(trial.number.value())}}};
+  if (!job.job_directory.empty()) values.others[kJobDirectory] = JobDirectory(spec, trial.number);
   ReplicaCommand result{.argv = {},
                         .env = {},
                         .directory = Below(Below(working_directory, job.working_directory),
                                            job.replicas.at(role).directory),
                         .reads_parameters_file = ReadsFile(spec, sources)};
-  VERNIER_RETURN_IF_ERROR(FillCommand(values, sources.command, trial.number, result));
-  VERNIER_RETURN_IF_ERROR(FillEnvironment(values, sources.env, result));
+  FillCommand(values, sources, trial.number, result);
+  FillEnvironment(values, sources.env, result);
   for (const Parameter& parameter : spec.space.parameters()) {
     const auto value = trial.point.find(parameter.name);
     if (value == trial.point.end() || sources.placeholders.contains(parameter.name)) continue;
@@ -254,9 +275,9 @@ absl::StatusOr<ReplicaCommand> CommandOf(const StudySpec& spec,
 }
 
 absl::Status CheckCommands(const StudySpec& spec) {
-  const std::map<Role, RoleSources> roles = SourcesOfRoles(*spec.job);
+  const std::map<Role, RoleSources> roles = SourcesOfRoles(spec);
   for (const auto& [role, sources] : roles) {
-    VERNIER_RETURN_IF_ERROR(CheckRole(spec, role, sources));
+    VERNIER_RETURN_IF_ERROR(CheckRole(spec, role));
   }
   for (const Parameter& parameter : spec.space.parameters()) {
     VERNIER_RETURN_IF_ERROR(CheckEffect(spec, parameter, roles));
@@ -274,10 +295,15 @@ std::string Below(std::string_view base, std::string_view path) {
   return fmt::format("{}/{}", base, path);
 }
 
-std::string ParametersJson(const Point& point) {
+std::string ParametersJson(const Point& point, const Space& space) {
   nlohmann::json document = nlohmann::json::object();
   for (const auto& [name, value] : point) {
-    std::visit([&, &key = name](const auto& held) { document[key] = held; }, value);
+    const auto* const number = std::get_if<double>(&value);
+    if (number != nullptr && HasWholeValues(name, space)) {
+      document[name] = static_cast<std::int64_t>(*number);
+    } else {
+      std::visit([&, &key = name](const auto& held) { document[key] = held; }, value);
+    }
   }
   // Text that is no UTF-8 must not make the whole document impossible.
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -31,8 +31,8 @@ absl::StatusOr<ReplicaCommand> CommandOf(const StudySpec& spec,
                                          std::string_view parameters_file);
 
 // What CommandOf would refuse whatever the trial, and what it would do without effect.
-// InvalidArgument: a FieldError for a role without a command, a placeholder that is no parameter, a parameter that no
-// replica would be given as its `arg` says, or a variable that is set twice.
+// InvalidArgument: a FieldError for a role without a command, a parameter that no replica would be given as its `arg` says,
+// or a variable that is set twice.
 // REQUIRES: spec.job.
 absl::Status CheckCommands(const StudySpec& spec);
 
@@ -42,7 +42,7 @@ bool HasOwnCommand(const TrainingJob& job, const ReplicaSpec& replica);
 // `path` below `base`, unless it is absolute; `base` itself if it is empty.
 std::string Below(std::string_view base, std::string_view path);
 
-// The point as JSON: {"lr":0.1,"nesterov":true}.
-std::string ParametersJson(const Point& point);
+// The point of that space as JSON: {"batch":32,"lr":0.1,"nesterov":true}.
+std::string ParametersJson(const Point& point, const Space& space);
 
 }  // namespace vernier::jobs

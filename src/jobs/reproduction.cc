@@ -68,7 +68,8 @@ absl::StatusOr<std::string> PrimaryCommand(const StudySpec& spec, const Trial& t
     text += fmt::format("cd {} && ", ShellQuote(replica.directory));
   }
   if (replica.reads_parameters_file) {
-    text += fmt::format("printf %s {} > {} && ", ShellQuote(ParametersJson(trial.point)), file);
+    text += fmt::format(
+        "printf %s {} > {} && ", ShellQuote(ParametersJson(trial.point, spec.space)), file);
   }
   for (const auto& [name, value] : replica.env) {
     text += fmt::format("{}={} ", name, ShellQuote(value));

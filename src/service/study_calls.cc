@@ -56,7 +56,9 @@ grpc::Status StudyServiceImpl::CreateStudy(grpc::ServerContext* context,
                                             : parts_.studies.CreateStudy(spec, caller);
     VERNIER_RETURN_IF_ERROR(codec::InWordsOfInput(study.status(), spec));
     wire::EncodeStudy(*study, response);
-    if (!request->validate_only()) parts_.changed();
+    if (request->validate_only()) return absl::OkStatus();
+    parts_.wanted(spec.name);
+    parts_.changed();
     return absl::OkStatus();
   });
 }
@@ -102,7 +104,9 @@ grpc::Status StudyServiceImpl::UpdateStudy(grpc::ServerContext* context,
                              request->validate_only() ? parts_.studies.PreviewAmendment(id, change)
                                                       : parts_.studies.Amend(id, change, caller));
     wire::EncodeStudy(study, response);
-    if (!request->validate_only()) parts_.changed();
+    if (request->validate_only()) return absl::OkStatus();
+    if (change.definition.has_value()) parts_.wanted(study.spec.name);
+    parts_.changed();
     return absl::OkStatus();
   });
 }
@@ -159,13 +163,29 @@ grpc::Status StudyServiceImpl::PauseStudy(grpc::ServerContext* context,
       });
 }
 
+absl::StatusOr<Study> StudyServiceImpl::ResumeOne(StudyId id,
+                                                  bool if_paused,
+                                                  const Caller& caller) {
+  if (if_paused) {
+    VERNIER_ASSIGN_OR_RETURN(Study study, parts_.studies.GetStudy(id));
+    if (study.state == StudyState::kActive) return study;
+  }
+  return parts_.studies.Resume(id, caller);
+}
+
 grpc::Status StudyServiceImpl::ResumeStudy(grpc::ServerContext* context,
                                            const v1::ResumeStudyRequest* request,
                                            v1::Study* response) {
-  return SteerStudy(
-      context, "ResumeStudy", *request, response, [&](StudyId id, const Caller& caller) {
-        return parts_.studies.Resume(id, caller);
-      });
+  return SteerStudy(context,
+                    "ResumeStudy",
+                    *request,
+                    response,
+                    [&](StudyId id, const Caller& caller) -> absl::StatusOr<Study> {
+                      VERNIER_ASSIGN_OR_RETURN(const Study study,
+                                               ResumeOne(id, request->if_paused(), caller));
+                      parts_.wanted(study.spec.name);
+                      return study;
+                    });
 }
 
 grpc::Status StudyServiceImpl::StopStudy(grpc::ServerContext* context,

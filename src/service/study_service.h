@@ -30,6 +30,9 @@ struct ServiceParts {
   CallIds& call_ids;
   // A study was made or changed by a user: whoever keeps studies moving should look. Called from any thread.
   std::function<void()> changed;
+  // A client wants the study's job to be run: it was created, given a definition, or resumed. Called from any thread, before
+  // `changed`.
+  std::function<void(const std::string& study)> wanted = [](const std::string&) {};
   // What the study layer cannot know of a definition: what its job comes to here, whether it can be started and its
   // metrics be read. Returns the definition to store.  InvalidArgument: a FieldError.
   std::function<absl::StatusOr<StudySpec>(StudySpec)> prepare_job;
@@ -160,6 +163,8 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   // Runs `work` and turns what it returns into what the client sees.
   template <typename Work>
   grpc::Status Reply(std::string_view method, std::string_view request_id, Work work);
+  // Studies::Resume; with `if_paused`, of a study that is ACTIVE nothing.
+  absl::StatusOr<Study> ResumeOne(StudyId id, bool if_paused, const Caller& caller);
   // Changes the study that the request names by change(id, caller), and answers with it.
   template <typename Request, typename Change>
   grpc::Status SteerStudy(grpc::ServerContext* context,

@@ -57,10 +57,20 @@ std::size_t EndOfTemporary(std::string_view text, std::size_t i) {
   return is_temporary ? std::min(text.find_first_of(" '\",;:)]", i), text.size()) : i;
 }
 
+// Where the number ends that stands at `i` as a word of its own, so that no part of it is taken for a hash; `i`: none does.
+std::size_t EndOfFreeNumber(std::string_view text, std::size_t i) {
+  if (i > 0 && IsInWord(text[i - 1])) return i;
+  const std::size_t digits = text[i] == '-' ? i + 1 : i;
+  if (!IsDigitAt(text, digits)) return i;
+  const std::size_t end = EndOfNumber(text, digits);
+  return end == text.size() || !IsInWord(text[end]) ? end : i;
+}
+
 std::string WithoutNames(std::string_view text, const Point& point) {
   std::string rest;
   for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = std::max(EndOfTemporary(text, i), EndOfValue(text, i, point));
+    std::size_t end =
+        std::max({EndOfTemporary(text, i), EndOfValue(text, i, point), EndOfFreeNumber(text, i)});
     if (end > i) {
       rest += '#';
     } else if (IsInWord(text[i])) {

@@ -111,35 +111,49 @@ TEST(Server, ListensOnSockets) {
   }
 }
 
-TEST(Server, LetsAStudyBeChangedBeforeItsFirstTrial) {
-  const TemporaryFolder folder;
-  const std::string store = folder / "vernier.db";
-  StudySpec spec = Spec("s");
+// A study of one trial that takes no time.
+StudySpec QuickSpec(const std::string& name) {
+  StudySpec spec = Spec(name);
   spec.budget.trials = 1;
   spec.job = TrainingJob{.command = {"sh", "-c", "echo accuracy=1"}};
+  return spec;
+}
+
+Study AwaitEnd(Client& client, const std::string& name) {
+  absl::StatusOr<Study> study = client.GetStudy(name);
+  for (int i = 0; i < 400 && study.ok() && study->state != StudyState::kCompleted; ++i) {
+    usleep(50'000);
+    study = client.GetStudy(name);
+  }
+  EXPECT_THAT(study, IsOk());
+  return study.value_or(Study());
+}
+
+TEST(Server, RunsOnlyWhatItIsAskedForIfItIsToldSo) {
+  const TemporaryFolder folder;
+  const std::string store = folder / "vernier.db";
   {
     ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(Options(store)));
-    ASSERT_THAT(client::NewChannelClient(server->InProcessChannel())->CreateStudy(spec), IsOk());
+    const auto client = client::NewChannelClient(server->InProcessChannel());
+    ASSERT_THAT(client->CreateStudy(QuickSpec("forgotten")), IsOk());
+    ASSERT_THAT(client->CreateStudy(QuickSpec("resumed")), IsOk());
+    ASSERT_THAT(client->PauseStudy("resumed"), IsOk());
   }
   ASSERT_OK_AND_ASSIGN(const auto server,
                        Server::Start({.store = store,
-                                      .hold_engine = true,
+                                      .run_every_study = false,
                                       .detect_gpus = false,
                                       .control_group = "none",
                                       .supervisor = SUPERVISOR}));
   const auto client = client::NewChannelClient(server->InProcessChannel());
-  // A call wakes the engine's loop, which has nothing to say yet.
-  ASSERT_THAT(client->PauseStudy("s"), IsOk());
-  ASSERT_THAT(client->ResumeStudy("s"), IsOk());
-  usleep(300'000);
-  ASSERT_OK_AND_ASSIGN(Study study, client->GetStudy("s"));
-  EXPECT_EQ(study.trials, 0);
-  server->StartEngine();
-  for (int i = 0; i < 400 && study.state != StudyState::kCompleted; ++i) {
-    usleep(50'000);
-    ASSERT_OK_AND_ASSIGN(study, client->GetStudy("s"));
-  }
-  EXPECT_EQ(study.state, StudyState::kCompleted);
+  ASSERT_THAT(client->ResumeStudy("resumed"), IsOk());
+  EXPECT_EQ(AwaitEnd(*client, "resumed").state, StudyState::kCompleted);
+  ASSERT_THAT(client->CreateStudy(QuickSpec("created")), IsOk());
+  EXPECT_EQ(AwaitEnd(*client, "created").state, StudyState::kCompleted);
+  // The engine has gone round many times meanwhile.
+  ASSERT_OK_AND_ASSIGN(const Study forgotten, client->GetStudy("forgotten"));
+  EXPECT_EQ(forgotten.state, StudyState::kActive);
+  EXPECT_EQ(forgotten.trials, 0);
 }
 
 TEST(Server, TellsWhatWaitsForRoomAndWhy) {

@@ -113,6 +113,19 @@ TEST(Arguments, WarnsOfAnOptionWhoseValueMayBeMissing) {
   EXPECT_THAT(WarningsOf(spec, /*runs_here=*/false), IsEmpty());
 }
 
+TEST(Arguments, WarnsOfNamesThatStandForNothing) {
+  StudySpec spec = SpecOver(kFinite);
+  spec.job->command = {"sh", "train.sh", "{x}", "out/{trial}", "${HOME}", "model-{epoch}.h5"};
+  spec.job->env = {{"OUT", "{job_dir}"}};
+  EXPECT_THAT(WarningsOf(spec, /*runs_here=*/false),
+              ElementsAre("job.command: '{epoch}' is passed as it is: no parameter has that name; "
+                          "known: trial, job_dir, parameters.json, x",
+                          "job.env.OUT: '{job_dir}' is passed as it is: the job has no `dir`"));
+  spec.job->job_directory = "out";
+  spec.job->command = {"sh", "train.sh", "{{epoch}}"};
+  EXPECT_THAT(WarningsOf(spec, /*runs_here=*/false), IsEmpty());
+}
+
 class ProgramTest : public ::testing::Test {
  protected:
   ProgramTest() {

@@ -43,8 +43,8 @@ job:
 class Run:
     """`vernier run` as a terminal runs it: a process group of its own, which Ctrl-C reaches as a whole."""
 
-    def __init__(self, bin_dir, folder):
-        self.command = [bin_dir / "vernier", "run", folder / "study.yaml", "--store", folder / "vernier.db"]
+    def __init__(self, bin_dir, folder, store=None):
+        self.command = [bin_dir / "vernier", "run", folder / "study.yaml", "--store", store or folder / "vernier.db"]
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                         start_new_session=True)
         self.lines = []
@@ -105,7 +105,7 @@ def check_once(bin_dir, folder):
     run = Run(bin_dir, folder)
     wait_until(lambda: starts(folder, 1), "start of trial 1", run.text)
     run.interrupt()
-    run.wait_for("waiting for 1 that run")
+    run.wait_for("waiting for 1 trial to end")
     assert run.process.poll() is None, run.text()
     (folder / "end-1").touch()
     code = run.end(PATIENCE)
@@ -119,11 +119,11 @@ def check_twice(bin_dir, folder):
     run = Run(bin_dir, folder)
     wait_until(lambda: starts(folder, 2), "start of trial 2", run.text)
     run.interrupt()
-    run.wait_for("waiting for 1 that run")
+    run.wait_for("waiting for 1 trial to end")
     run.interrupt()
     code = run.end(AT_ONCE)
     assert code == 130, (code, run.text())
-    expected = f"`vernier run {folder}/study.yaml --store {folder}/vernier.db` goes on with the study."
+    expected = f"`vernier run {folder}/study.yaml --store {folder}/vernier.db` continues the study."
     assert "leaving; 1 trial goes on" in run.text() and expected in run.text(), run.text()
     pid, = starts(folder, 2)
     assert is_alive(pid), "Ctrl-C reached the program"

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "src/jobs/environment.h"
+#include "src/jobs/replica_command.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
 
@@ -338,6 +339,12 @@ TEST(ParametersFile, HoldsThePointOfItsReplica) {
   EXPECT_THAT(gang.replicas[2].argv, Contains("--lr=1e-05"));
 }
 
+TEST(ParametersFile, HasWholeNumbersWhereAllValuesAreWhole) {
+  const Space space = *Space::Create({{.name = "batch", .domain = DiscreteDomain{{16, 32}}},
+                                      {.name = "rate", .domain = DiscreteDomain{{0.5, 1}}}});
+  EXPECT_EQ(ParametersJson({{"batch", 32.0}, {"rate", 1.0}}, space), R"({"batch":32,"rate":1.0})");
+}
+
 TEST(ParametersFile, LeavesWhatIsAskedForInAnotherWay) {
   StudySpec spec = AnyStudy();
   spec.job->command = {"python3", "train.py", "{parameters.json}", "{kind}"};
@@ -388,6 +395,9 @@ INSTANTIATE_TEST_SUITE_P(
     Texts,
     PlaceholderTextTest,
     ::testing::Values(TextCase{"Escaped", "{{lr}}", "{lr}"},
+                      TextCase{"UnknownName", "model-{epoch}.h5", "model-{epoch}.h5"},
+                      TextCase{"JobDirectoryOfNone", "{job_dir}", "{job_dir}"},
+                      TextCase{"Trial", "out/{trial}", "out/3"},
                       TextCase{"ShellVariable", "echo ${HOME} $1", "echo ${HOME} $1"},
                       TextCase{"Json", R"({"a":{"b":1}})", R"({"a":{"b":1}})"},
                       TextCase{"InsideJson", R"({"a":{lr}})", R"({"a":1e-05})"},
@@ -396,6 +406,35 @@ INSTANTIATE_TEST_SUITE_P(
                       TextCase{"Twice", "{width}{width}", "6464"},
                       TextCase{"HalfEscaped", "{{width}", "{64"}),
     [](const auto& test) { return test.param.name; });
+
+TEST(Placeholders, NameTheTrialsDirectoryInsteadOfItsOption) {
+  StudySpec spec = AnyStudy();
+  spec.job->job_directory = "/out";
+  spec.job->command = {"python3", "train.py", "--output_dir={job_dir}"};
+  EXPECT_THAT(ArgumentsIn(spec), Contains("--output_dir=/out/3"));
+  EXPECT_THAT(ArgumentsIn(spec), Not(Contains("--job-dir")));
+}
+
+TEST(Placeholders, AreNotInWhatCameAsATrainingInput) {
+  StudySpec spec = AnyStudy();
+  spec.job->input = TrainingInput{};
+  spec.job->command = {"train", "{lr}", "{{lr}}", "model-{epoch}.h5"};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  const std::vector<std::string>& argv = gang.replicas[0].argv;
+  ASSERT_GE(argv.size(), 4u);
+  EXPECT_EQ(argv[1], "{lr}");
+  EXPECT_EQ(argv[2], "{{lr}}");
+  EXPECT_EQ(argv[3], "model-{epoch}.h5");
+  EXPECT_THAT(argv, Contains("--lr=1e-05"));
+}
+
+TEST(Placeholders, AreNotInAJobWithoutParameters) {
+  StudySpec spec;
+  spec.name = "digits";
+  spec.job = TrainingJob{.command = {"train", "{{x}}", "{trial}"}};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  EXPECT_THAT(gang.replicas[0].argv, ElementsAre("train", "{{x}}", "{trial}"));
+}
 
 struct RefusedCase {
   std::string name;
@@ -416,16 +455,6 @@ INSTANTIATE_TEST_SUITE_P(
     Jobs,
     RefusedJobTest,
     ::testing::Values(
-        RefusedCase{"UnknownPlaceholder",
-                    [](TrainingJob& job) { job.command.emplace_back("--x={widht}"); },
-                    "job.command[2]: '{widht}' names no parameter (as text it is written "
-                    "'{{widht}}'); did you mean 'width'?"},
-        RefusedCase{
-            "UnknownInRoleEnvironment",
-            [](TrainingJob& job) { job.replicas[Role::kWorker].env["X"] = "{depth_of_tree}"; },
-            "job.replicas.worker.env.X: '{depth_of_tree}' names no parameter (as text it "
-            "is written '{{depth_of_tree}}'); known: lr, width, batch, kind, deep, "
-            "momentum"},
         RefusedCase{"FileThatNobodyReads",
                     [](TrainingJob& job) { job.argument_style = ArgumentStyle::kFile; },
                     "job.arguments: the program would not be given parameter 'lr': put "

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Two `vernier run` on one store: the second is run by the process of the first, and takes over when that ends; a third
+study that is ACTIVE too is left alone.
+usage: two_runs_test.py BIN_DIR
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from interrupt_test import PATIENCE, TRAINER, Run, ask, starts, wait_until
+
+STUDY = """\
+study: {name}
+objective: {{maximize: score}}
+parameters: {{x: {{int: [1, 9]}}}}
+algorithm: grid
+budget: {{trials: 2}}
+job: {{command: [/bin/sh, {folder}/trainer.sh, {folder}]}}
+"""
+
+
+def make(folder, name):
+    """A folder with a study of that name."""
+    own = folder / name
+    own.mkdir()
+    (own / "trainer.sh").write_text(TRAINER)
+    (own / "study.yaml").write_text(STUDY.format(folder=own, name=name))
+    return own
+
+
+def vernier(bin_dir, store, *words):
+    return subprocess.run([bin_dir / "vernier", *words, "--store", store], capture_output=True, text=True, timeout=PATIENCE)
+
+
+def check(bin_dir, folder):
+    first, second, forgotten = (make(folder, name) for name in ("first", "second", "forgotten"))
+    store = folder / "vernier.db"
+    done = vernier(bin_dir, store, "study", "create", forgotten / "study.yaml")
+    assert done.returncode == 0, done.stderr
+
+    one = Run(bin_dir, first, store)
+    one.wait_for("study 'forgotten' is ACTIVE too")
+    wait_until(lambda: starts(first, 1), "start of the first study", one.text)
+    two = Run(bin_dir, second, store)
+    two.wait_for(f"process {one.process.pid} has the store open")
+    wait_until(lambda: starts(second, 1), "start of the second study", two.text)
+
+    # The first leaves at once; the trial of the second study that runs by then is taken over, not started again.
+    one.interrupt()
+    one.wait_for("waiting for 1 trial to end")
+    one.interrupt()
+    assert one.end(PATIENCE) == 130, one.text()
+    two.wait_for("this one runs the trials now")
+    for trial in (1, 2):
+        (second / f"end-{trial}").touch()
+    assert two.end(PATIENCE) == 0, two.text()
+    assert [len(starts(second, trial)) for trial in (1, 2)] == [1, 1]
+    assert two.text().count("trial 1 COMPLETED") == 1, two.text()
+
+    # A file of the same name elsewhere is another study.
+    other = folder / "elsewhere"
+    other.mkdir()
+    (other / "study.yaml").write_text(STUDY.format(folder=other, name="second"))
+    done = vernier(bin_dir, store, "run", other / "study.yaml")
+    assert done.returncode == 2 and "is another one: its programs run in" in done.stderr, done
+
+    for name, trials in (("first", 1), ("second", 2), ("forgotten", 0)):
+        assert ask(bin_dir, folder, "study", "show", name).get("trial_count", 0) == trials, name
+
+
+def main():
+    bin_dir = pathlib.Path(sys.argv[1])
+    with tempfile.TemporaryDirectory(prefix="vernier-two-runs-") as name:
+        folder = pathlib.Path(name)
+        try:
+            check(bin_dir, folder)
+        finally:
+            for own in ("first", "second"):
+                for trial in (1, 2):
+                    (folder / own / f"end-{trial}").touch()
+    print("the second run takes over from the first, and neither runs a third study")
+
+
+if __name__ == "__main__":
+    main()

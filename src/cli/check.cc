@@ -430,6 +430,7 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
     return WithHint(InvalidArgument("study '{}' has no job: there is no program to try", spec.name),
                     "add a job to the file; `vernier study validate` checks the rest of it");
   }
+  VERNIER_RETURN_IF_ERROR(ValidateMetricSources(spec));  // Of the study as it will run.
   VERNIER_ASSIGN_OR_RETURN(const absl::Duration timeout,
                            ParseDurationFlag("--timeout", args.timeout));
   VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());

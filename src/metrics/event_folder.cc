@@ -61,8 +61,11 @@ const std::string& TagOf(const WantedMetric& metric) {
 
 }  // namespace
 
-EventFolder::EventFolder(std::string folder, std::vector<WantedMetric> wanted, Sightings& sightings)
-    : root_(std::move(folder)), wanted_(std::move(wanted)), sightings_(sightings) {
+EventFolder::EventFolder(std::string folder,
+                         std::vector<WantedMetric> wanted,
+                         Sightings& sightings,
+                         TimeSpan begun)
+    : root_(std::move(folder)), wanted_(std::move(wanted)), sightings_(sightings), begun_(begun) {
   folders_[root_] = {"", Folder()};
 }
 
@@ -87,7 +90,7 @@ void EventFolder::List(const std::string& path, const std::string& prefix, int d
     const std::string inner = path + "/" + entry.name;
     if (!entry.is_folder) {
       if (files_.size() >= kMostFiles || files_.contains(inner)) continue;
-      files_[inner] = {.prefix = prefix, .file = std::make_unique<EventFile>(inner)};
+      files_[inner] = {.prefix = prefix, .file = std::make_unique<EventFile>(inner, begun_)};
     } else if (depth < kDeepest && folders_.size() < kMostFolders && !folders_.contains(inner)) {
       folders_[inner] = {prefix + entry.name + "/", Folder()};
       List(inner, prefix + entry.name + "/", depth + 1);

@@ -15,10 +15,14 @@
 namespace vernier::metrics {
 
 // The event files below a folder: those whose names have "tfevents" in them, in sub-folders, too. Links are not followed.
+// Files that were not begun in `begun` do not count.
 class EventFolder {
  public:
   // `sightings` must outlive it.
-  EventFolder(std::string folder, std::vector<WantedMetric> wanted, Sightings& sightings);
+  EventFolder(std::string folder,
+              std::vector<WantedMetric> wanted,
+              Sightings& sightings,
+              TimeSpan begun = {});
 
   // Measurements of the wanted metrics since the last call, by time. A metric is found by its tag, or by its sub-folder and
   // tag ("validation/epoch_loss"). Scalars of one step and time that files hold side by side are one measurement.
@@ -41,6 +45,7 @@ class EventFolder {
   const std::string root_;
   const std::vector<WantedMetric> wanted_;
   Sightings& sightings_;
+  const TimeSpan begun_;
   std::map<std::string, std::pair<std::string, Folder>> folders_;  // Prefix and state, by path.
   std::map<std::string, File> files_;                              // By path.
 };

@@ -58,6 +58,14 @@ std::vector<std::string> EventFolders(const StudySpec& spec,
   return folders;
 }
 
+// When event files of the trial's last attempt were begun. Its placement is known before its programs start, and stays the
+// same for a reader that comes later.
+TimeSpan SpanOf(const Trial& trial) {
+  if (trial.attempts.empty()) return {};
+  const Attempt& attempt = trial.attempts.back();
+  return {.from = attempt.placed, .until = attempt.ended.value_or(absl::InfiniteFuture())};
+}
+
 // What one replica reports.
 class ReplicaReader {
  public:
@@ -83,7 +91,7 @@ class ReplicaReader {
     reader->takes_any_tag_ = is_primary;
     for (auto& [folder, metrics] : by_folder) {
       reader->events_.push_back(
-          std::make_unique<EventFolder>(folder, std::move(metrics), sightings));
+          std::make_unique<EventFolder>(folder, std::move(metrics), sightings, SpanOf(trial)));
     }
     return reader;
   }
@@ -218,6 +226,35 @@ const ReplicaProgram* FindReplica(const GangProgram& gang,
   return replica == gang.replicas.end() ? nullptr : &*replica;
 }
 
+// That each entry can be read by itself.
+absl::Status CheckEntries(const StudySpec& spec) {
+  VERNIER_RETURN_IF_ERROR(LineMatcher::Create(WantedMetrics(spec)).status());
+  for (const auto& [name, source] : spec.metrics) {
+    if (!source.from.has_value() || !spec.job.has_value()) continue;
+    const auto replica = spec.job->replicas.find(*source.from);
+    if (replica != spec.job->replicas.end() && replica->second.count > 0) continue;
+    return FieldError(
+        fmt::format("metrics.{}.from", name),
+        fmt::format("the job has no replica '{}'", RoleName(*source.from, *spec.job)));
+  }
+  return absl::OkStatus();
+}
+
+// A folder is the same for every trial, however it is written.
+absl::Status CheckFolders(const StudySpec& spec) {
+  if (!spec.job.has_value() || spec.parallel <= 1) return absl::OkStatus();
+  for (const auto& [name, source] : spec.metrics) {
+    if (source.folder.empty()) continue;
+    return FieldError(
+        fmt::format("metrics.{}.folder", name),
+        fmt::format("trials that run at once share '{}' and their event files cannot be told "
+                    "apart: write parallel: 1, or leave folder out and let the program write "
+                    "below $VERNIER_REPLICA_DIRECTORY or --job-dir",
+                    source.folder));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 }  // namespace metrics
 
@@ -225,7 +262,7 @@ absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& s
                                                               const Trial& trial,
                                                               const GangProgram& gang) {
   VERNIER_CHECK(!gang.replicas.empty(), "a gang of a valid study");
-  VERNIER_RETURN_IF_ERROR(ValidateMetricSources(spec));
+  VERNIER_RETURN_IF_ERROR(metrics::CheckEntries(spec));
   const std::vector<metrics::WantedMetric> wanted = metrics::WantedMetrics(spec);
   const ReplicaProgram* const primary = &gang.replicas.front();
   std::map<const ReplicaProgram*, std::vector<metrics::WantedMetric>> by_replica;
@@ -250,16 +287,8 @@ absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& s
 }
 
 absl::Status ValidateMetricSources(const StudySpec& spec) {
-  VERNIER_RETURN_IF_ERROR(metrics::LineMatcher::Create(metrics::WantedMetrics(spec)).status());
-  for (const auto& [name, source] : spec.metrics) {
-    if (!source.from.has_value() || !spec.job.has_value()) continue;
-    const auto replica = spec.job->replicas.find(*source.from);
-    if (replica != spec.job->replicas.end() && replica->second.count > 0) continue;
-    return FieldError(
-        fmt::format("metrics.{}.from", name),
-        fmt::format("the job has no replica '{}'", RoleName(*source.from, *spec.job)));
-  }
-  return absl::OkStatus();
+  VERNIER_RETURN_IF_ERROR(metrics::CheckEntries(spec));
+  return metrics::CheckFolders(spec);
 }
 
 }  // namespace vernier

@@ -266,22 +266,35 @@ class Check {
     return text.empty() ? Field("measured", "nothing") : text;
   }
 
-  // What a reader of metrics saw in all that the program has left, for metrics that it did not find.
+  // What a reader of metrics saw in all that the program has left.
   absl::StatusOr<std::vector<MetricSighting>> Sightings() const {
-    std::vector<MetricSighting> missing;
-    if (!gang_.has_value()) return missing;
+    if (!gang_.has_value()) return std::vector<MetricSighting>();
     VERNIER_ASSIGN_OR_RETURN(const auto reader, NewMetricReader(spec_, *finding_.trial, *gang_));
     VERNIER_RETURN_IF_ERROR(reader->Finish().status());
-    for (MetricSighting& sighting : reader->Sightings()) {
-      if (sighting.values == 0) missing.push_back(std::move(sighting));
+    return reader->Sightings();
+  }
+
+  // Longer names that were not taken for the metrics that were found; empty: there are none.
+  static std::string PassedOver(const std::vector<MetricSighting>& sightings) {
+    std::string text;
+    for (const MetricSighting& sighting : sightings) {
+      if (sighting.values == 0) continue;
+      for (const MetricSighting::Candidate& candidate : sighting.candidates) {
+        text += Field(text.empty() ? "seen" : "", Printable(candidate.what));
+        text += Field("",
+                      fmt::format("to take that one for {}, write `metrics: {{{}}}`",
+                                  sighting.metric,
+                                  Printable(candidate.entry)));
+      }
     }
-    return missing;
+    return text;
   }
 
   // The same in words, with what to write in the study file; empty: nothing is near.
   static std::string NearlyFound(const std::vector<MetricSighting>& missing) {
     std::string text;
     for (const MetricSighting& sighting : missing) {
+      if (sighting.values > 0) continue;
       for (const MetricSighting::Candidate& candidate : sighting.candidates) {
         text += Field(text.empty() ? "seen" : "", Printable(candidate.what));
         if (candidate.entry.empty()) continue;
@@ -360,11 +373,12 @@ class Check {
       item["reason"] = reason;
       item["output"] = lines;
     }
-    if (!is_ok && is_tuned && !finding_.interrupted && HasEndedWell()) {
-      VERNIER_ASSIGN_OR_RETURN(const std::vector<MetricSighting> missing, Sightings());
-      const std::string near = NearlyFound(missing);
-      text += near.empty() ? Field("write", Advice()) : near;
-      item["seen"] = CandidatesOf(missing);
+    const bool is_silent = !is_ok && !finding_.interrupted && HasEndedWell();
+    if (is_tuned && (is_ok || is_silent)) {
+      VERNIER_ASSIGN_OR_RETURN(const std::vector<MetricSighting> sightings, Sightings());
+      const std::string near = is_ok ? PassedOver(sightings) : NearlyFound(sightings);
+      text += near.empty() && !is_ok ? Field("write", Advice()) : near;
+      item["seen"] = CandidatesOf(sightings);
     }
     text += Field("result", is_ok ? Success(is_tuned) : "failed: " + Printable(reason));
     context_.output().Item(text, item);

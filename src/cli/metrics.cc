@@ -233,6 +233,18 @@ std::string Advice(const MetricSighting& sighting, const std::vector<std::string
   return text;
 }
 
+// What was passed over for a metric that was found.
+std::string Notice(const MetricSighting& sighting) {
+  std::string text;
+  for (const MetricSighting::Candidate& candidate : sighting.candidates) {
+    text += fmt::format("{}: {}; to take that one, write  metrics: {{{}}}\n",
+                        sighting.metric,
+                        Printable(candidate.what),
+                        Printable(candidate.entry));
+  }
+  return text;
+}
+
 absl::StatusOr<ExitCode> Test(Context& context, const TestArgs& args) {
   const bool reads_files = !args.log.empty() || !args.folder.empty();
   if (reads_files != args.trial.empty()) {
@@ -255,9 +267,8 @@ absl::StatusOr<ExitCode> Test(Context& context, const TestArgs& args) {
   for (const MetricSighting& sighting : sightings) items.push_back(ToJson(sighting, curves));
   context.output().List(SightingTable(sightings, curves), items);
   for (const MetricSighting& sighting : sightings) {
-    if (sighting.values == 0) {
-      context.console().err << Advice(sighting, reader->UnmatchedLines());
-    }
+    context.console().err << (sighting.values == 0 ? Advice(sighting, reader->UnmatchedLines())
+                                                   : Notice(sighting));
   }
   std::map<std::string, double> found;
   for (const auto& [metric, curve] : curves) found[metric] = curve.last;

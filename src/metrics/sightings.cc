@@ -34,6 +34,10 @@ const char* PlaceOf(std::string_view source) {
   return source == kTfeventsSource ? "event files have the tag" : "the hypertune file has the tag";
 }
 
+std::string Times(std::int64_t times) {
+  return times == 1 ? "once" : fmt::format("{} times", times);
+}
+
 }  // namespace
 
 Sightings::Sightings(std::vector<WantedMetric> wanted) : wanted_(std::move(wanted)) {}
@@ -67,6 +71,22 @@ void Sightings::SawOther(std::string_view source,
   other->second.last = value;
 }
 
+void Sightings::PassedOver(const std::string& metric,
+                           std::string_view name,
+                           std::string_view key,
+                           double value) {
+  std::map<std::string, Other>& others = passed_over_[metric];
+  if (others.size() >= kMostCandidates && !others.contains(std::string(name))) return;
+  Other& other =
+      others
+          .try_emplace(
+              std::string(name),
+              Other{.source = kLogSource, .name = std::string(name), .key = std::string(key)})
+          .first->second;
+  ++other.times;
+  other.last = value;
+}
+
 void Sightings::SawUnparsed(const std::string& metric, std::string_view line) {
   if (!found_.contains(metric)) unparsed_[metric] = std::string(line.substr(0, kLongestLine));
 }
@@ -95,7 +115,7 @@ std::vector<MetricSighting::Candidate> Sightings::Candidates(const WantedMetric&
         {.what = fmt::format("{} '{}' {}, last {:g}",
                              PlaceOf(other->source),
                              other->name,
-                             other->times == 1 ? "once" : fmt::format("{} times", other->times),
+                             Times(other->times),
                              other->last),
          .entry =
              fmt::format("{}: {{{}: {}}}", metric.name, KeyOf(other->source), Quoted(other->key))});
@@ -117,6 +137,19 @@ std::vector<MetricSighting::Candidate> Sightings::Candidates(const WantedMetric&
   return candidates;
 }
 
+std::vector<MetricSighting::Candidate> Sightings::OthersThan(const std::string& metric) const {
+  std::vector<MetricSighting::Candidate> candidates;
+  const auto others = passed_over_.find(metric);
+  if (others == passed_over_.end()) return candidates;
+  for (const auto& [name, other] : others->second) {
+    candidates.push_back(
+        {.what = fmt::format(
+             "the output also has '{}' {}, last {:g}", name, Times(other.times), other.last),
+         .entry = fmt::format("{}: {{after: {}}}", metric, Quoted(other.key))});
+  }
+  return candidates;
+}
+
 std::vector<MetricSighting> Sightings::Describe() const {
   std::vector<MetricSighting> sightings;
   for (const WantedMetric& metric : wanted_) {
@@ -124,6 +157,7 @@ std::vector<MetricSighting> Sightings::Describe() const {
     if (const auto found = found_.find(metric.name); found != found_.end()) {
       sighting.values = found->second.values;
       sighting.source = found->second.source;
+      sighting.candidates = OthersThan(metric.name);
     } else {
       sighting.candidates = Candidates(metric);
     }

@@ -22,6 +22,11 @@ class Sightings {
   bool is_searching() const { return found_.size() < wanted_.size(); }
   // Another name with a number. `key`: what leads to it in that source (text up to the number, path, tag).
   void SawOther(std::string_view source, std::string_view name, std::string_view key, double value);
+  // A longer name that ends with the metric's, and was not taken for it: "val loss" for "loss".
+  void PassedOver(const std::string& metric,
+                  std::string_view name,
+                  std::string_view key,
+                  double value);
   // The metric's name with something behind it that is no number.
   void SawUnparsed(const std::string& metric, std::string_view line);
   // Something in a file that could not be used, in one sentence.
@@ -42,11 +47,13 @@ class Sightings {
     double last = 0;
   };
   std::vector<MetricSighting::Candidate> Candidates(const WantedMetric& metric) const;
+  std::vector<MetricSighting::Candidate> OthersThan(const std::string& metric) const;
 
   const std::vector<WantedMetric> wanted_;
   std::map<std::string, Count> found_;
-  std::map<std::string, Other> others_;          // By source and name.
-  std::map<std::string, std::string> unparsed_;  // The last line, by metric.
+  std::map<std::string, Other> others_;                              // By source and name.
+  std::map<std::string, std::map<std::string, Other>> passed_over_;  // By metric and name.
+  std::map<std::string, std::string> unparsed_;                      // The last line, by metric.
   std::vector<std::string> damage_;
 };
 

@@ -35,7 +35,10 @@ std::optional<double> ValueOf(std::string_view line, std::size_t begin, std::siz
   // A group may take in one character more, such as a percent sign or a comma.
   if (number.has_value() && size <= number->length + 1) return number->value;
   const bool is_half = size < rest.size() && (rest[size] == ',' || rest[size] == '.');
-  return is_half ? std::nullopt : ParseNumber(rest.substr(0, size));
+  if (is_half) return std::nullopt;
+  const std::string_view group = rest.substr(0, size);
+  const auto fraction = FindFraction(group);
+  return fraction.has_value() && fraction->length == size ? fraction->value : ParseNumber(group);
 }
 
 bool IsReadFromOutput(MetricSourceKind kind) {

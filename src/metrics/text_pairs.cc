@@ -74,6 +74,20 @@ void VisitPlaces(std::string_view line,
   }
 }
 
+// "Epoch: 3/10" is a step, and says nothing else.
+bool IsStepName(std::string_view name) {
+  static const RE2& kStep = Compiled(R"(epochs?|(?:global_)?steps?|iter(?:ation)?s?|batch)");
+  return RE2::FullMatch(Piece(name), kStep);
+}
+
+// What stands behind a name.
+std::optional<FoundNumber> ValueOf(std::string_view name, std::string_view rest) {
+  const auto value = FindValue(rest);
+  const bool is_fraction =
+      value.has_value() && rest.substr(0, value->length).find('/') != std::string_view::npos;
+  return is_fraction && IsStepName(name) ? std::nullopt : value;
+}
+
 std::optional<std::int64_t> Find(const RE2& expression, std::string_view line) {
   std::int64_t number = 0;
   if (RE2::PartialMatch(Piece(line), expression, &number)) return number;
@@ -102,7 +116,7 @@ NamedValues FindNamed(std::string_view line, std::string_view name) {
     const auto number = SkipSeparator(line, end);
     if (!number.has_value()) return;
     found.is_there = true;
-    const auto value = FindValue(line.substr(*number));
+    const auto value = ValueOf(name, line.substr(*number));
     if (!value.has_value()) return;
     const std::string_view word = WordBefore(line, end - name.size());
     if (word.empty()) {
@@ -129,9 +143,10 @@ void VisitPairs(std::string_view line, const PairVisitor& visit) {
     while (i < line.size() && IsNameChar(line[i])) ++i;
     const auto number = SkipSeparator(line, i);
     if (!number.has_value()) continue;
-    const auto value = FindValue(line.substr(*number));
+    const std::string_view name = line.substr(begin, i - begin);
+    const auto value = ValueOf(name, line.substr(*number));
     if (value.has_value()) {
-      visit(line.substr(begin, i - begin), line.substr(begin, *number - begin), value->value);
+      visit(name, line.substr(begin, *number - begin), value->value);
     }
     i = *number;
   }

@@ -78,10 +78,16 @@ struct Finding {
 
 class Check {
  public:
-  Check(Context& context, Connection& connection, StudySpec spec, absl::Duration timeout)
+  // `parallel`: of the study's trials, when it runs.
+  Check(Context& context,
+        Connection& connection,
+        StudySpec spec,
+        std::int32_t parallel,
+        absl::Duration timeout)
       : context_(context),
         connection_(connection),
         spec_(std::move(spec)),
+        parallel_(parallel),
         deadline_(context.Now() + timeout) {}
 
   absl::StatusOr<ExitCode> Run() {
@@ -269,7 +275,9 @@ class Check {
   // What a reader of metrics saw in all that the program has left.
   absl::StatusOr<std::vector<MetricSighting>> Sightings() const {
     if (!gang_.has_value()) return std::vector<MetricSighting>();
-    VERNIER_ASSIGN_OR_RETURN(const auto reader, NewMetricReader(spec_, *finding_.trial, *gang_));
+    StudySpec spec = spec_;
+    spec.parallel = parallel_;
+    VERNIER_ASSIGN_OR_RETURN(const auto reader, NewMetricReader(spec, *finding_.trial, *gang_));
     VERNIER_RETURN_IF_ERROR(reader->Finish().status());
     return reader->Sightings();
   }
@@ -418,6 +426,7 @@ class Check {
   Context& context_;
   Connection& connection_;
   StudySpec spec_;
+  const std::int32_t parallel_;
   const absl::Time deadline_;
   Interrupts interrupts_{Interrupts::Heed::kAll};
   Finding finding_;
@@ -452,7 +461,7 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
                            EngineOptionsOf(folder.path() + "/store.db", args.capacity));
   options.listen = {ListenAddress(folder.path() + "/socket")};
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
-  return Check(context, connection, TriedSpec(spec, folder.path()), timeout).Run();
+  return Check(context, connection, TriedSpec(spec, folder.path()), spec.parallel, timeout).Run();
 }
 
 void AddCheck(CLI::App& root, Action& chosen) {

@@ -23,7 +23,6 @@ constexpr std::size_t kFooter = 4;
 // Graphs and images make long records; no scalar does. Longer ones are skipped without being read.
 constexpr std::uint64_t kLongestRecord = std::uint64_t{8} << 20;
 constexpr std::uint64_t kLongestFile = std::uint64_t{1} << 50;
-constexpr std::int64_t kChunk = std::int64_t{16} << 20;
 
 template <typename T>
 T Load(std::string_view bytes) {
@@ -349,10 +348,10 @@ bool EventFile::Counts(std::string_view bytes) {
   return *counts_;
 }
 
-absl::StatusOr<std::vector<EventScalar>> EventFile::Read() {
+absl::StatusOr<std::vector<EventScalar>> EventFile::Read(std::int64_t most_bytes) {
   std::vector<EventScalar> found;
   if (is_broken_ || !counts_.value_or(true)) return found;
-  VERNIER_ASSIGN_OR_RETURN(const std::string bytes, ReadRegularFile(path_, offset_, kChunk));
+  VERNIER_ASSIGN_OR_RETURN(const std::string bytes, ReadRegularFile(path_, offset_, most_bytes));
   if (!Counts(bytes)) return found;
   std::string_view rest = bytes;
   while (rest.size() >= kHeader) {

@@ -47,9 +47,11 @@ class EventFile {
   explicit EventFile(std::string path, TimeSpan begun = {})
       : path_(std::move(path)), span_(begun) {}
 
-  // The scalars of the records that are complete since the last call; at most about 16 MiB of records at a time.
+  static constexpr std::int64_t kChunk = std::int64_t{16} << 20;
+
+  // The scalars of the records that are complete since the last call, from so many bytes at most.
   // Unavailable: the file cannot be read.
-  absl::StatusOr<std::vector<EventScalar>> Read();
+  absl::StatusOr<std::vector<EventScalar>> Read(std::int64_t most_bytes = kChunk);
   // What is wrong with the file, in one sentence; empty: nothing. A file whose length field is damaged is not read further.
   const std::string& damage() const { return damage_; }
 

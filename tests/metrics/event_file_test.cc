@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -295,7 +296,11 @@ class EventSourceTest : public EventFolderTest {
     spec_.job.emplace();
     spec_.job->command = {"train"};
     trial_.number = TrialNumber(2);
-    trial_.attempts.push_back({.placed = absl::FromUnixSeconds(1'800'000'000)});
+    // The attempt begins now, since times of change matter, too.
+    struct stat status {};
+    EXPECT_EQ(stat(gang_.replicas[0].log_file.c_str(), &status), 0);
+    now_ = static_cast<double>(status.st_mtim.tv_sec);
+    trial_.attempts.push_back({.placed = absl::FromUnixSeconds(status.st_mtim.tv_sec)});
   }
   std::unique_ptr<MetricReader> NewReader() const {
     auto reader = NewMetricReader(spec_, trial_, gang_);
@@ -311,11 +316,12 @@ class EventSourceTest : public EventFolderTest {
   }
   // A file of a run that began so many seconds after the attempt.
   void PutRun(const std::string& folder, double seconds, float value) const {
-    const double begun = 1.8e9 + seconds + 0.25;
+    const double begun = now_ + seconds + 0.25;
     Put(fmt::format("{}/events.out.tfevents.{}.host", folder, static_cast<std::int64_t>(begun)),
         Version(begun) + Scalar("val_loss", 1, value, begun + 1));
   }
 
+  double now_ = 0;  // When the attempt begins, in seconds.
   StudySpec spec_;
   Trial trial_;
   GangProgram gang_;
@@ -329,7 +335,7 @@ TEST_F(EventSourceTest, FilesFromBeforeTheAttemptDoNotCount) {
   PutRun("runs/trial_2", 1, 0.75F);
   EXPECT_THAT(Values(), ElementsAre(0.75));
   EXPECT_THAT(Values(), ElementsAre(0.75));  // As after a restart.
-  trial_.attempts.back().ended = absl::FromUnixSeconds(1'800'000'030);
+  trial_.attempts.back().ended = trial_.attempts.back().placed + absl::Seconds(30);
   PutRun("runs/trial_3", 60, 1.0F);
   EXPECT_THAT(Values(), ElementsAre(0.75));
   // As `vernier metrics test --folder` reads.
@@ -343,6 +349,68 @@ TEST_F(EventSourceTest, AJobDirectoryThatIsUsedAgainHoldsFilesOfEarlierStudies) 
   EXPECT_THAT(Values(), IsEmpty());
   PutRun("out/2/logs", 5, 0.5F);
   EXPECT_THAT(Values(), ElementsAre(0.5));
+}
+
+TEST_F(EventSourceTest, ManyFilesOfEarlierRunsHideNoneOfTheAttempt) {
+  spec_.metrics["val_loss"] = {
+      .kind = MetricSourceKind::kTfevents, .text = "val_loss", .folder = "runs"};
+  for (int i = 0; i <= 1000; ++i) {
+    const std::filesystem::path old = folder_ / fmt::format("runs/{:04}.tfevents.1", i);
+    Put(fmt::format("runs/{:04}.tfevents.1", i), Version(now_ - 1e6));
+    std::filesystem::last_write_time(
+        old, std::filesystem::last_write_time(old) - std::chrono::hours(24));
+  }
+  PutRun("runs", 1, 0.5F);
+  EXPECT_THAT(Values(), ElementsAre(0.5));
+}
+
+class EventSearchTest : public EventSourceTest {
+ protected:
+  MetricSighting::Candidate Advice() const {
+    const auto reader = NewReader();
+    EXPECT_THAT(reader->Finish(), IsOk());
+    const std::vector<MetricSighting> seen = reader->Sightings();
+    return seen.at(0).candidates.empty() ? MetricSighting::Candidate() : seen[0].candidates[0];
+  }
+};
+
+TEST_F(EventSearchTest, AdvisesTheFolderThatTheProgramWroteTo) {
+  EXPECT_EQ(Advice().what, "");
+  Put("runs/by_hand/x.tfevents.1", Version(now_ - 60.5) + Scalar("val_loss", 1, 0.25F));
+  EXPECT_EQ(Advice().what, "");
+  Put("runs/Nov23_host/x.tfevents.1",
+      Version(now_ + 0.5) + Scalar("val_loss", 1, 0.5F) + Scalar("lr", 1, 0.5F));
+  EXPECT_EQ(Advice().what, "event files below 'runs' have the tag 'val_loss' once, last 0.5");
+  EXPECT_EQ(Advice().entry, "val_loss: {tfevents: 'val_loss', folder: runs}");
+  EXPECT_THAT(Values(), IsEmpty());
+}
+
+TEST_F(EventSearchTest, AdvisesNoFolderWhereTrialsRunAtOnce) {
+  spec_.parallel = 2;
+  Put("lightning_logs/version_0/x.tfevents.1", Version(now_ + 0.5) + Scalar("val_loss", 1, 0.5F));
+  EXPECT_THAT(Advice().what, HasSubstr("so write below $VERNIER_REPLICA_DIRECTORY"));
+  EXPECT_EQ(Advice().entry, "");
+}
+
+TEST_F(EventSearchTest, KnowsTheWordsOfANameInAnotherOrder) {
+  Put("logs/x.tfevents.1", Version(now_ + 0.5) + Scalar("Loss/val", 1, 0.5F));
+  EXPECT_EQ(Advice().entry, "val_loss: {tfevents: 'Loss/val', folder: logs}");
+}
+
+TEST_F(EventSearchTest, ListsTagsOfWhichNoneIsNear) {
+  Put("logs/x.tfevents.1", Version(now_ + 0.5) + Scalar("fid", 1, 0.5F) + Scalar("kid", 1, 0.5F));
+  EXPECT_EQ(Advice().what, "event files below 'logs' have other tags: 'fid', 'kid'");
+}
+
+TEST_F(EventSearchTest, TellsTagsOfSeveralSubFoldersApart) {
+  Put("runs/a/train/x.tfevents.1", Version(now_ + 0.5) + Scalar("loss", 1, 0.5F));
+  Put("runs/a/val/x.tfevents.1", Version(now_ + 0.5) + Scalar("loss", 1, 0.25F));
+  const MetricSighting::Candidate advice = Advice();
+  EXPECT_EQ(advice.entry, "val_loss: {tfevents: 'val/loss', folder: runs}");
+  // And the advice works.
+  spec_.metrics["val_loss"] = {
+      .kind = MetricSourceKind::kTfevents, .text = "val/loss", .folder = "runs"};
+  EXPECT_THAT(Values(), ElementsAre(0.25));
 }
 
 TEST_F(EventSourceTest, TrialsThatRunAtOnceShareNoFolder) {

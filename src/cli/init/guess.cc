@@ -252,7 +252,7 @@ Guess FloatRange(const Rule& rule, std::optional<double> value) {
   Shape shape = rule.shape;
   if (value.has_value() && !range.Has(value)) {
     if (shape == Shape::kLog && *value > 0) {
-      const double most = rule.upper <= 1 && *value < 1 ? 1 : HUGE_VAL;
+      const double most = rule.upper <= 1 && *value <= 1 ? 1 : HUGE_VAL;
       range = {*value / 100, std::min(most, *value * 100)};
     } else if (shape == Shape::kLinear) {
       range = {std::min(range.lower, *value), std::max(range.upper, *value)};

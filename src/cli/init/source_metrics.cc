@@ -195,8 +195,8 @@ class Search {
         AddNamed(found);
         continue;
       }
-      const std::string shown = is_set ? word + " " + found : found;
-      const std::string after = shown + (is_behind_blank ? " " : behind);
+      const std::string shown = is_set ? fmt::format("{} {}", word, found) : found;
+      const std::string after = fmt::format("{}{}", shown, is_behind_blank ? " " : behind);
       Add({.name = is_set ? PlainName(shown) : found,
            .entry = fmt::format("{{after: {}}}", Quoted(after)),
            .caveat = {}},

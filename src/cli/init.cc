@@ -49,6 +49,7 @@ bool IsPython(const std::string& word) { return word.ends_with(".py"); }
 
 std::string Shown(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
+  quoted.reserve(words.size());
   for (const std::string& word : words) quoted.push_back(jobs::ShellQuote(word));
   return fmt::format("{}", fmt::join(quoted, " "));
 }
@@ -84,7 +85,7 @@ std::string VirtualInterpreter(const std::string& program) {
   std::error_code error;
   for (const fs::path& folder : {fs::path(program).parent_path(), fs::path()}) {
     for (const char* const name : {".venv", "venv"}) {
-      const std::string python = (folder / name / "bin" / "python").string();
+      std::string python = (folder / name / "bin" / "python").string();
       if (fs::exists(python, error)) return python;
     }
   }

@@ -141,6 +141,7 @@ absl::StatusOr<std::vector<Measurement>> EventFolder::Read() {
     if (!each.file->damage().empty()) sightings_.SawDamage(each.file->damage());
   }
   std::vector<Measurement> found;
+  found.reserve(groups.size());
   for (auto& [key, measurement] : groups) found.push_back(std::move(measurement));
   std::ranges::stable_sort(found, {}, &Measurement::time);
   return found;

@@ -184,7 +184,7 @@ class GangReader final : public MetricReader {
   GangReader(const std::vector<WantedMetric>& wanted,
              bool shares_folders,
              std::optional<TimeSpan> begun)
-      : sightings_(wanted, shares_folders), to_search_(std::move(begun)) {
+      : sightings_(wanted, shares_folders), to_search_(begun) {
     for (const WantedMetric& metric : wanted) {
       if (metric.source.kind == MetricSourceKind::kName) by_name_.insert(metric.name);
     }

@@ -152,7 +152,7 @@ std::string Sightings::What(const Other& other) const {
   const std::string place = other.folder.empty()
                                 ? PlaceOf(other.source)
                                 : fmt::format("event files below '{}' have the tag", other.folder);
-  const std::string what =
+  std::string what =
       fmt::format("{} '{}' {}, last {:g}", place, NameOf(other), Times(other.times), other.last);
   if (other.folder.empty() || !shares_folders_) return what;
   return what +

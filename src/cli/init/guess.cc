@@ -224,7 +224,9 @@ Guess Doubling(const Rule& rule, std::optional<double> value) {
       if (IsWhole(next)) values.push_back(Whole(next));
     }
   } else {
-    for (double next = rule.lower; next <= rule.upper; next *= 2) values.push_back(Whole(next));
+    for (std::int64_t next = Whole(rule.lower); next <= Whole(rule.upper); next *= 2) {
+      values.push_back(next);
+    }
   }
   const bool has = value.has_value() && std::ranges::count(values, Whole(*value)) > 0;
   return {

@@ -26,7 +26,9 @@ struct MetricSighting {
   std::string metric;
   std::int64_t values = 0;  // Number of values found.
   std::string source;       // "log", "json", "hypertune", "tfevents"; empty: nothing was found.
-  std::vector<Candidate> candidates;  // Where nothing was found; most likely first.
+  // Where nothing was found: what may have been meant, most likely first. Otherwise what was passed over: 'val loss', for
+  // the metric 'loss' of a program that prints both.
+  std::vector<Candidate> candidates;
 };
 
 // Reads what an attempt of a trial reports: turns bytes that programs write into measurements. One per attempt.
@@ -53,13 +55,17 @@ using MetricReaderFactory = std::function<absl::StatusOr<std::unique_ptr<MetricR
 
 // Vernier's own reader, of files on this host. Each metric is read where StudySpec::metrics says: from the output of a
 // replica (`log_file`, docs/formats/attempt_directory.md), JSON lines in it, TensorBoard event files or the file of
-// cloudml-hypertune. A metric of kind kName keeps to the source in which its name turned up first.
+// cloudml-hypertune. A metric of kind kName keeps to the source in which its name turned up first. Event files count that
+// were begun during the trial's last attempt; if it has none, all of them.
+//
+// InvalidArgument: as ValidateMetricSources, whose rule for folders is left to it.
 absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& spec,
                                                               const Trial& trial,
                                                               const GangProgram& gang);
 
 // InvalidArgument: a FieldError "metrics.NAME.regex" for an expression that does not compile or has no group for the
-// value, "metrics.NAME.from" for a role that the job does not have.
+// value, "metrics.NAME.from" for a role that the job does not have, "metrics.NAME.folder" for a folder of event files that
+// trials which run at once would share.
 absl::Status ValidateMetricSources(const StudySpec& spec);
 
 }  // namespace vernier

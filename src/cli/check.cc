@@ -78,10 +78,16 @@ struct Finding {
 
 class Check {
  public:
-  Check(Context& context, Connection& connection, StudySpec spec, absl::Duration timeout)
+  // `parallel`: of the study's trials, when it runs.
+  Check(Context& context,
+        Connection& connection,
+        StudySpec spec,
+        std::int32_t parallel,
+        absl::Duration timeout)
       : context_(context),
         connection_(connection),
         spec_(std::move(spec)),
+        parallel_(parallel),
         deadline_(context.Now() + timeout) {}
 
   absl::StatusOr<ExitCode> Run() {
@@ -266,22 +272,37 @@ class Check {
     return text.empty() ? Field("measured", "nothing") : text;
   }
 
-  // What a reader of metrics saw in all that the program has left, for metrics that it did not find.
+  // What a reader of metrics saw in all that the program has left.
   absl::StatusOr<std::vector<MetricSighting>> Sightings() const {
-    std::vector<MetricSighting> missing;
-    if (!gang_.has_value()) return missing;
-    VERNIER_ASSIGN_OR_RETURN(const auto reader, NewMetricReader(spec_, *finding_.trial, *gang_));
+    if (!gang_.has_value()) return std::vector<MetricSighting>();
+    StudySpec spec = spec_;
+    spec.parallel = parallel_;
+    VERNIER_ASSIGN_OR_RETURN(const auto reader, NewMetricReader(spec, *finding_.trial, *gang_));
     VERNIER_RETURN_IF_ERROR(reader->Finish().status());
-    for (MetricSighting& sighting : reader->Sightings()) {
-      if (sighting.values == 0) missing.push_back(std::move(sighting));
+    return reader->Sightings();
+  }
+
+  // Longer names that were not taken for the metrics that were found; empty: there are none.
+  static std::string PassedOver(const std::vector<MetricSighting>& sightings) {
+    std::string text;
+    for (const MetricSighting& sighting : sightings) {
+      if (sighting.values == 0) continue;
+      for (const MetricSighting::Candidate& candidate : sighting.candidates) {
+        text += Field(text.empty() ? "seen" : "", Printable(candidate.what));
+        text += Field("",
+                      fmt::format("to take that one for {}, write `metrics: {{{}}}`",
+                                  sighting.metric,
+                                  Printable(candidate.entry)));
+      }
     }
-    return missing;
+    return text;
   }
 
   // The same in words, with what to write in the study file; empty: nothing is near.
   static std::string NearlyFound(const std::vector<MetricSighting>& missing) {
     std::string text;
     for (const MetricSighting& sighting : missing) {
+      if (sighting.values > 0) continue;
       for (const MetricSighting::Candidate& candidate : sighting.candidates) {
         text += Field(text.empty() ? "seen" : "", Printable(candidate.what));
         if (candidate.entry.empty()) continue;
@@ -360,11 +381,12 @@ class Check {
       item["reason"] = reason;
       item["output"] = lines;
     }
-    if (!is_ok && is_tuned && !finding_.interrupted && HasEndedWell()) {
-      VERNIER_ASSIGN_OR_RETURN(const std::vector<MetricSighting> missing, Sightings());
-      const std::string near = NearlyFound(missing);
-      text += near.empty() ? Field("write", Advice()) : near;
-      item["seen"] = CandidatesOf(missing);
+    const bool is_silent = !is_ok && !finding_.interrupted && HasEndedWell();
+    if (is_tuned && (is_ok || is_silent)) {
+      VERNIER_ASSIGN_OR_RETURN(const std::vector<MetricSighting> sightings, Sightings());
+      const std::string near = is_ok ? PassedOver(sightings) : NearlyFound(sightings);
+      text += near.empty() && !is_ok ? Field("write", Advice()) : near;
+      item["seen"] = CandidatesOf(sightings);
     }
     text += Field("result", is_ok ? Success(is_tuned) : "failed: " + Printable(reason));
     context_.output().Item(text, item);
@@ -404,6 +426,7 @@ class Check {
   Context& context_;
   Connection& connection_;
   StudySpec spec_;
+  const std::int32_t parallel_;
   const absl::Time deadline_;
   Interrupts interrupts_{Interrupts::Heed::kAll};
   Finding finding_;
@@ -430,6 +453,7 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
     return WithHint(InvalidArgument("study '{}' has no job: there is no program to try", spec.name),
                     "add a job to the file; `vernier study validate` checks the rest of it");
   }
+  VERNIER_RETURN_IF_ERROR(ValidateMetricSources(spec));  // Of the study as it will run.
   VERNIER_ASSIGN_OR_RETURN(const absl::Duration timeout,
                            ParseDurationFlag("--timeout", args.timeout));
   VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
@@ -437,7 +461,7 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
                            EngineOptionsOf(folder.path() + "/store.db", args.capacity));
   options.listen = {ListenAddress(folder.path() + "/socket")};
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
-  return Check(context, connection, TriedSpec(spec, folder.path()), timeout).Run();
+  return Check(context, connection, TriedSpec(spec, folder.path()), spec.parallel, timeout).Run();
 }
 
 void AddCheck(CLI::App& root, Action& chosen) {

@@ -24,6 +24,7 @@
 #include "src/cli/commands.h"
 #include "src/cli/hint.h"
 #include "src/cli/init/draft.h"
+#include "src/cli/init/source_metrics.h"
 #include "src/cli/init/source_text.h"
 #include "src/cli/init/words.h"
 #include "src/codec/study_file.h"
@@ -48,6 +49,7 @@ bool IsPython(const std::string& word) { return word.ends_with(".py"); }
 
 std::string Shown(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
+  quoted.reserve(words.size());
   for (const std::string& word : words) quoted.push_back(jobs::ShellQuote(word));
   return fmt::format("{}", fmt::join(quoted, " "));
 }
@@ -78,6 +80,31 @@ std::string LastLine(std::string_view text) {
   return std::string(Stripped(start == std::string_view::npos ? text : text.substr(start + 1)));
 }
 
+// The interpreter of the virtual environment beside the program or here; empty: there is none.
+std::string VirtualInterpreter(const std::string& program) {
+  std::error_code error;
+  for (const fs::path& folder : {fs::path(program).parent_path(), fs::path()}) {
+    for (const char* const name : {".venv", "venv"}) {
+      std::string python = (folder / name / "bin" / "python").string();
+      if (fs::exists(python, error)) return python;
+    }
+  }
+  return "";
+}
+
+// What to do about a module that the interpreter does not have.
+std::string AboutMissingModule(std::vector<std::string> command) {
+  const auto program = std::ranges::find_if(command, IsPython);
+  const std::string found = VirtualInterpreter(program == command.end() ? std::string() : *program);
+  const bool is_other = !found.empty() && command.front() != found;
+  command.front() = is_other ? found : ".venv/bin/python";
+  return fmt::format("{}: `vernier init -- {}`",
+                     is_other ? "there is a virtual environment"
+                              : "name the interpreter that has it, such as that of a virtual "
+                                "environment",
+                     Shown(command));
+}
+
 // What the program prints for --help, wide and without colours.
 absl::StatusOr<HelpText> AskForHelp(const std::vector<std::string>& command) {
   std::vector<std::string> argv = {"env", "COLUMNS=200", "NO_COLOR=1", "TERM=dumb", "PAGER=cat"};
@@ -97,8 +124,10 @@ absl::StatusOr<HelpText> AskForHelp(const std::vector<std::string>& command) {
   HelpText help = ParseHelp(output->text);
   if (!help.options.empty() || !help.commands.empty()) return help;
   if (output->status != 0) {
-    return FailedPrecondition(
+    const absl::Status failed = FailedPrecondition(
         "`{}` failed with status {}: {}", shown, output->status, LastLine(output->text));
+    const bool lacks_module = LastLine(output->text).starts_with("ModuleNotFoundError");
+    return lacks_module ? WithHint(failed, AboutMissingModule(command)) : failed;
   }
   return FailedPrecondition("`{}` names no option: {}",
                             shown,
@@ -126,19 +155,43 @@ std::string ReadSource(const std::string& path) {
   return text;
 }
 
-// "train" of `python3 train.py`, as a study may be called.
-std::string NameOf(const std::vector<std::string>& command) {
-  std::string stem = fs::path(command.front()).stem().string();
-  for (const std::string& file : SourcesOf(command)) stem = fs::path(file).stem().string();
+// The text as a study may be called; empty: it has no letter to begin with.
+std::string StudyName(std::string_view text) {
   std::string name;
-  for (const char c : stem) {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
-    name += is_plain ? c : '_';
-  }
-  if (name.empty() || std::isalpha(static_cast<unsigned char>(name.front())) == 0) {
-    name.insert(0, "study_");
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (name.empty() && std::isalpha(byte) == 0) continue;
+    name += std::isalnum(byte) != 0 || c == '_' || c == '-' ? c : '_';
   }
   return name.substr(0, 100);
+}
+
+// Whether many programs are called so.
+bool SaysNothing(std::string_view stem) {
+  constexpr std::string_view kUsual[] = {"train", "trainer", "main", "run", "task", "model"};
+  return std::ranges::count(kUsual, stem) > 0;
+}
+
+// The name of the folder that the program is in, which is not one of those that projects have for their programs.
+std::string FolderName(const std::string& program) {
+  std::error_code error;
+  fs::path folder = fs::absolute(program, error).lexically_normal().parent_path();
+  constexpr std::string_view kUsual[] = {"src", "scripts", "code", "bin"};
+  while (std::ranges::count(kUsual, folder.filename().string()) > 0) folder = folder.parent_path();
+  return error ? "" : folder.filename().string();
+}
+
+// "mnist" of `python3 mnist.py`, and "census" of `python3 train.py` in a folder of that name.
+std::string NameOf(const std::vector<std::string>& command) {
+  const std::vector<std::string> sources = SourcesOf(command);
+  const std::string& program = sources.empty() ? command.front() : sources.back();
+  const std::string stem = fs::path(program).stem().string();
+  const bool is_file = !sources.empty() || program.find('/') != std::string::npos;
+  if (is_file && SaysNothing(stem)) {
+    if (std::string name = StudyName(FolderName(program)); !name.empty()) return name;
+  }
+  const std::string name = StudyName(stem);
+  return name.empty() ? "study" : name;
 }
 
 // Where trials are to run, if that is not where the file is.
@@ -181,7 +234,7 @@ absl::StatusOr<ExitCode> Init(Context& context, const InitArgs& args) {
   for (const std::string& file : SourcesOf(command)) {
     const std::string source = ReadSource(file);
     AddFromSource(source, input.help);
-    for (std::string& metric : MetricsIn(source)) input.metrics.push_back(std::move(metric));
+    for (SourceMetric& metric : MetricsIn(source)) input.metrics.push_back(std::move(metric));
   }
   const Draft draft = MakeDraft(input);
   if (draft.tuned.empty() && !input.help.commands.empty()) {
@@ -227,7 +280,8 @@ void AddInit(CLI::App& root, Action& chosen) {
   command->add_option(
       "PROGRAM", args->program, "Python file or program; with options of its own, after --");
   command->add_option("-o", args->file, "File to write; default: standard output");
-  command->add_option("--name", args->name, "Name of the study; default: the program's");
+  command->add_option(
+      "--name", args->name, "Name of the study; default: the program's, or its folder's");
 }
 
 }  // namespace vernier::cli

@@ -74,6 +74,15 @@ std::string HypertuneFile(const fs::path& folder) {
   return "";
 }
 
+// Where below --folder the entry's event files are: in its own folder, or in --folder itself, which may be that one or a
+// copy of it.
+std::string EventFolder(const fs::path& folder, const std::string& own) {
+  std::error_code error;
+  const bool is_there =
+      !own.empty() && fs::path(own).is_relative() && fs::is_directory(folder / own, error);
+  return is_there ? own : folder.string();
+}
+
 // A gang that has written the log and the folder, whatever the role.
 absl::StatusOr<Sample> SampleOfFiles(const TestArgs& args, const TemporaryFolder& temporary) {
   Sample sample;
@@ -94,7 +103,7 @@ absl::StatusOr<Sample> SampleOfFiles(const TestArgs& args, const TemporaryFolder
     for (auto& [name, source] : sample.spec.metrics) {
       const bool reads_files =
           source.kind == MetricSourceKind::kName || source.kind == MetricSourceKind::kTfevents;
-      if (reads_files && source.folder.empty()) source.folder = folder;
+      if (reads_files) source.folder = EventFolder(folder, source.folder);
     }
   }
   std::set<std::string> roles = {sample.spec.job.has_value() ? sample.spec.job->primary_name
@@ -212,11 +221,22 @@ ordered_json ToJson(const MetricSighting& sighting, const std::map<std::string, 
   return json;
 }
 
+// What there was to read, if it held nothing.
+std::string NothingIn(const TestArgs& args) {
+  if (args.folder.empty()) return "there is no output";
+  const std::string folder =
+      fmt::format("there is no event file below '{}' with any scalar", args.folder);
+  return args.log.empty() ? folder : "there is no output, and " + folder;
+}
+
 // What may have been meant by a metric that was not found.
-std::string Advice(const MetricSighting& sighting, const std::vector<std::string>& unmatched) {
+std::string Advice(const MetricSighting& sighting,
+                   const std::vector<std::string>& unmatched,
+                   const TestArgs& args) {
   std::string text = fmt::format("{} was not found", sighting.metric);
   if (sighting.candidates.empty()) {
-    text += unmatched.empty() ? "; there is no output\n" : "; the last lines without it are:\n";
+    text += unmatched.empty() ? fmt::format("; {}\n", NothingIn(args))
+                              : "; the last lines without it are:\n";
     const std::size_t shown = std::min<std::size_t>(unmatched.size(), 5);
     for (std::size_t i = unmatched.size() - shown; i < unmatched.size(); ++i) {
       text += fmt::format("  {}\n", Printable(unmatched[i]));
@@ -229,6 +249,18 @@ std::string Advice(const MetricSighting& sighting, const std::vector<std::string
     if (!candidate.entry.empty()) {
       text += fmt::format("    write  metrics: {{{}}}\n", Printable(candidate.entry));
     }
+  }
+  return text;
+}
+
+// What was passed over for a metric that was found.
+std::string Notice(const MetricSighting& sighting) {
+  std::string text;
+  for (const MetricSighting::Candidate& candidate : sighting.candidates) {
+    text += fmt::format("{}: {}; to take that one, write  metrics: {{{}}}\n",
+                        sighting.metric,
+                        Printable(candidate.what),
+                        Printable(candidate.entry));
   }
   return text;
 }
@@ -255,9 +287,9 @@ absl::StatusOr<ExitCode> Test(Context& context, const TestArgs& args) {
   for (const MetricSighting& sighting : sightings) items.push_back(ToJson(sighting, curves));
   context.output().List(SightingTable(sightings, curves), items);
   for (const MetricSighting& sighting : sightings) {
-    if (sighting.values == 0) {
-      context.console().err << Advice(sighting, reader->UnmatchedLines());
-    }
+    context.console().err << (sighting.values == 0
+                                  ? Advice(sighting, reader->UnmatchedLines(), args)
+                                  : Notice(sighting));
   }
   std::map<std::string, double> found;
   for (const auto& [metric, curve] : curves) found[metric] = curve.last;

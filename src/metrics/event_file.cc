@@ -1,7 +1,10 @@
 #include "src/metrics/event_file.h"
 
+#include <sys/stat.h>
+
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -20,7 +23,6 @@ constexpr std::size_t kFooter = 4;
 // Graphs and images make long records; no scalar does. Longer ones are skipped without being read.
 constexpr std::uint64_t kLongestRecord = std::uint64_t{8} << 20;
 constexpr std::uint64_t kLongestFile = std::uint64_t{1} << 50;
-constexpr std::int64_t kChunk = std::int64_t{16} << 20;
 
 template <typename T>
 T Load(std::string_view bytes) {
@@ -208,6 +210,38 @@ std::string_view PluginName(std::string_view metadata) {
   return {};
 }
 
+// Of a time as events have it, in seconds since 1970; nothing if it is none.
+std::optional<absl::Time> ToTime(double seconds) {
+  if (!std::isfinite(seconds) || std::abs(seconds) > 1e12) return std::nullopt;
+  return absl::UnixEpoch() + absl::Microseconds(std::llround(seconds * 1e6));
+}
+
+// 1795405933 of "events.out.tfevents.1795405933.host".
+std::optional<absl::Time> TimeInName(std::string_view path) {
+  constexpr std::string_view kMark = "tfevents.";
+  const std::size_t mark = path.rfind(kMark);
+  if (mark == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = path.substr(mark + kMark.size());
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), seconds);
+  constexpr std::int64_t kEarliest = 100'000'000;  // Smaller numbers are not times.
+  const bool is_whole = end == rest.data() + rest.size() || *end == '.';
+  if (error != std::errc() || !is_whole || seconds < kEarliest) return std::nullopt;
+  return absl::FromUnixSeconds(seconds);
+}
+
+std::optional<absl::Time> TimeOfChange(const std::string& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return absl::TimeFromTimespec(status.st_mtim);
+}
+
+bool IsWithin(const TimeSpan& span, absl::Time time) {
+  const absl::Time second = absl::FromUnixSeconds(absl::ToUnixSeconds(time));
+  if (time == second) return time + absl::Seconds(1) > span.from && time <= span.until;
+  return time >= span.from && time <= span.until;
+}
+
 struct SummaryValue {
   std::string tag;
   std::optional<double> simple;
@@ -273,20 +307,52 @@ std::optional<std::vector<EventScalar>> ParseEvent(std::string_view record) {
     }
     if (summary.is_damaged()) return std::nullopt;
   }
-  if (event.is_damaged() || !std::isfinite(wall_time) || std::abs(wall_time) > 1e12) {
-    return std::nullopt;
-  }
+  const std::optional<absl::Time> time = ToTime(wall_time);
+  if (event.is_damaged() || !time.has_value()) return std::nullopt;
   for (EventScalar& scalar : scalars) {
     scalar.step = step;
-    scalar.time = absl::UnixEpoch() + absl::Microseconds(std::llround(wall_time * 1e6));
+    scalar.time = *time;
   }
   return scalars;
 }
 
-absl::StatusOr<std::vector<EventScalar>> EventFile::Read() {
+std::optional<absl::Time> TimeOfEvent(std::string_view record) {
+  Fields event(record);
+  while (const auto field = event.Next()) {
+    if (field->number != 1) continue;
+    const double seconds = DoubleOf(field->scalar);
+    return seconds > 0 ? ToTime(seconds) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<absl::Time> EventFile::FindBeginning(std::string_view bytes) const {
+  if (bytes.size() < kHeader) return std::nullopt;
+  const auto length = Load<std::uint64_t>(bytes);
+  const bool is_length = MaskedCrc(bytes.substr(0, 8)) == Load<std::uint32_t>(bytes.substr(8));
+  if (is_length && length <= kLongestRecord) {
+    if (bytes.size() < kHeader + length + kFooter) return std::nullopt;
+    const std::string_view record = bytes.substr(kHeader, length);
+    const bool is_whole = MaskedCrc(record) == Load<std::uint32_t>(bytes.substr(kHeader + length));
+    if (const auto time = is_whole ? TimeOfEvent(record) : std::nullopt) return time;
+  }
+  if (const auto time = TimeInName(path_)) return time;
+  return TimeOfChange(path_);
+}
+
+bool EventFile::Counts(std::string_view bytes) {
+  if (counts_.has_value()) return *counts_;
+  const std::optional<absl::Time> begun = FindBeginning(bytes);
+  if (!begun.has_value()) return true;  // There is nothing to read yet.
+  counts_ = IsWithin(span_, *begun);
+  return *counts_;
+}
+
+absl::StatusOr<std::vector<EventScalar>> EventFile::Read(std::int64_t most_bytes) {
   std::vector<EventScalar> found;
-  if (is_broken_) return found;
-  VERNIER_ASSIGN_OR_RETURN(const std::string bytes, ReadRegularFile(path_, offset_, kChunk));
+  if (is_broken_ || !counts_.value_or(true)) return found;
+  VERNIER_ASSIGN_OR_RETURN(const std::string bytes, ReadRegularFile(path_, offset_, most_bytes));
+  if (!Counts(bytes)) return found;
   std::string_view rest = bytes;
   while (rest.size() >= kHeader) {
     const auto length = Load<std::uint64_t>(rest);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -17,8 +18,6 @@ namespace vernier::metrics {
 namespace {
 
 constexpr int kDeepest = 8;
-constexpr std::size_t kMostFolders = 1000;
-constexpr std::size_t kMostFiles = 1000;
 
 // Nothing: no folder of that name, or one that may not be read.
 std::optional<std::int64_t> TimeOfChange(const std::string& folder) {
@@ -30,6 +29,7 @@ std::optional<std::int64_t> TimeOfChange(const std::string& folder) {
 struct Entry {
   std::string name;
   bool is_folder = false;
+  absl::Time changed;
 };
 
 std::vector<Entry> ListFolder(const std::string& path) {
@@ -47,7 +47,9 @@ std::vector<Entry> ListFolder(const std::string& path) {
     if (fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (S_ISDIR(status.st_mode)) entries.push_back({.name = name, .is_folder = true});
     const bool is_events = name.find("tfevents") != std::string::npos;
-    if (S_ISREG(status.st_mode) && is_events) entries.push_back({.name = name});
+    if (S_ISREG(status.st_mode) && is_events) {
+      entries.push_back({.name = name, .changed = absl::TimeFromTimespec(status.st_mtim)});
+    }
   }
   closedir(folder);
   std::ranges::sort(entries, {}, &Entry::name);
@@ -59,10 +61,25 @@ const std::string& TagOf(const WantedMetric& metric) {
   return metric.source.kind == MetricSourceKind::kTfevents ? metric.source.text : metric.name;
 }
 
+// Whether `tag` means a scalar of this tag in the sub-folder "run/validation/": by itself, or with the last of the folders.
+bool IsMeant(std::string_view tag, std::string_view prefix, std::string_view scalar) {
+  if (!tag.ends_with(scalar)) return false;
+  const std::string_view folders = tag.substr(0, tag.size() - scalar.size());
+  if (folders.empty()) return true;
+  if (!prefix.ends_with(folders)) return false;
+  return folders.size() == prefix.size() || prefix[prefix.size() - folders.size() - 1] == '/';
+}
+
 }  // namespace
 
-EventFolder::EventFolder(std::string folder, std::vector<WantedMetric> wanted, Sightings& sightings)
-    : root_(std::move(folder)), wanted_(std::move(wanted)), sightings_(sightings) {
+EventFolder::EventFolder(std::string folder,
+                         std::vector<WantedMetric> wanted,
+                         Sightings& sightings,
+                         Options options)
+    : root_(std::move(folder)),
+      wanted_(std::move(wanted)),
+      sightings_(sightings),
+      options_(std::move(options)) {
   folders_[root_] = {"", Folder()};
 }
 
@@ -86,9 +103,12 @@ void EventFolder::List(const std::string& path, const std::string& prefix, int d
   for (const Entry& entry : ListFolder(path)) {
     const std::string inner = path + "/" + entry.name;
     if (!entry.is_folder) {
-      if (files_.size() >= kMostFiles || files_.contains(inner)) continue;
-      files_[inner] = {.prefix = prefix, .file = std::make_unique<EventFile>(inner)};
-    } else if (depth < kDeepest && folders_.size() < kMostFolders && !folders_.contains(inner)) {
+      if (files_.size() >= options_.most_files || files_.contains(inner)) continue;
+      if (entry.changed + options_.skew < options_.begun.from) continue;
+      files_[inner] = {.prefix = prefix,
+                       .file = std::make_unique<EventFile>(inner, options_.begun)};
+    } else if (depth < kDeepest && folders_.size() < options_.most_folders &&
+               !folders_.contains(inner)) {
       folders_[inner] = {prefix + entry.name + "/", Folder()};
       List(inner, prefix + entry.name + "/", depth + 1);
     }
@@ -100,12 +120,12 @@ absl::StatusOr<std::vector<Measurement>> EventFolder::Read() {
   // By sub-folder, step and time to the second: what a callback writes at one moment.
   std::map<std::tuple<std::int64_t, std::int64_t, std::string>, Measurement> groups;
   for (auto& [path, each] : files_) {
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<EventScalar> scalars, each.file->Read());
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<EventScalar> scalars,
+                             each.file->Read(options_.most_bytes));
     for (const EventScalar& scalar : scalars) {
       bool is_wanted = false;
       for (const WantedMetric& metric : wanted_) {
-        const std::string& tag = TagOf(metric);
-        if (tag != scalar.tag && tag != each.prefix + scalar.tag) continue;
+        if (!IsMeant(TagOf(metric), each.prefix, scalar.tag)) continue;
         is_wanted = true;
         Measurement& measurement =
             groups[{absl::ToUnixSeconds(scalar.time), scalar.step, each.prefix}];
@@ -115,13 +135,13 @@ absl::StatusOr<std::vector<Measurement>> EventFolder::Read() {
         measurement.metrics[metric.name] = scalar.value;
       }
       if (!is_wanted && sightings_.is_searching()) {
-        const std::string tag = each.prefix + scalar.tag;
-        sightings_.SawOther(kTfeventsSource, tag, tag, scalar.value);
+        sightings_.SawScalar(options_.folder, each.prefix, scalar.tag, scalar.value);
       }
     }
     if (!each.file->damage().empty()) sightings_.SawDamage(each.file->damage());
   }
   std::vector<Measurement> found;
+  found.reserve(groups.size());
   for (auto& [key, measurement] : groups) found.push_back(std::move(measurement));
   std::ranges::stable_sort(found, {}, &Measurement::time);
   return found;

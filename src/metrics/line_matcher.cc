@@ -35,7 +35,10 @@ std::optional<double> ValueOf(std::string_view line, std::size_t begin, std::siz
   // A group may take in one character more, such as a percent sign or a comma.
   if (number.has_value() && size <= number->length + 1) return number->value;
   const bool is_half = size < rest.size() && (rest[size] == ',' || rest[size] == '.');
-  return is_half ? std::nullopt : ParseNumber(rest.substr(0, size));
+  if (is_half) return std::nullopt;
+  const std::string_view group = rest.substr(0, size);
+  const auto fraction = FindFraction(group);
+  return fraction.has_value() && fraction->length == size ? fraction->value : ParseNumber(group);
 }
 
 bool IsReadFromOutput(MetricSourceKind kind) {
@@ -143,13 +146,11 @@ LineFindings LineMatcher::Match(std::string_view line) const {
     const bool is_path = json.has_value() && metric.wanted.source.kind == MetricSourceKind::kName;
     if (!is_path) MatchText(line, metric, findings);
   }
-  if (!findings.values.empty()) findings.source = kLogSource;
+  findings.source = kLogSource;
   return findings;
 }
 
-void LineMatcher::MatchText(std::string_view line,
-                            const Metric& metric,
-                            LineFindings& findings) const {
+void LineMatcher::MatchText(std::string_view line, const Metric& metric, LineFindings& findings) {
   const std::string& name = metric.wanted.name;
   if (metric.expression.has_value()) {
     const auto match = metric.expression->Find(line);
@@ -160,14 +161,32 @@ void LineMatcher::MatchText(std::string_view line,
   }
   const MetricSourceKind kind = metric.wanted.source.kind;
   if (kind == MetricSourceKind::kJson) return;
-  const NamedValue found = kind == MetricSourceKind::kAfter
-                               ? FindAfter(line, metric.wanted.source.text)
-                               : FindNamed(line, name);
+  if (kind == MetricSourceKind::kName) {
+    MatchName(line, name, findings);
+    return;
+  }
+  const NamedValue found = FindAfter(line, metric.wanted.source.text);
   if (found.value.has_value()) {
     findings.values[name] = {.value = *found.value, .step = FindStep(line)};
   } else if (found.is_there) {
     findings.unparsed.push_back(name);
   }
+}
+
+void LineMatcher::MatchName(std::string_view line,
+                            const std::string& name,
+                            LineFindings& findings) {
+  const NamedValues found = FindNamed(line, name);
+  if (!found.is_there) return;
+  if (found.bare.has_value()) {
+    findings.values[name] = {.value = *found.bare, .step = FindStep(line)};
+  }
+  if (found.worded.has_value()) {
+    findings.worded[name] = {.name = std::string(found.worded->name),
+                             .head = std::string(found.worded->head),
+                             .value = {.value = found.worded->value, .step = FindStep(line)}};
+  }
+  if (!found.bare.has_value() && !found.worded.has_value()) findings.unparsed.push_back(name);
 }
 
 }  // namespace vernier::metrics

@@ -49,9 +49,16 @@ struct LineFindings {
     double value = 0;
     std::optional<std::int64_t> step;  // As the line says it.
   };
-  std::map<std::string, Value> values;  // By metric.
-  const char* source = "";              // kLogSource or kJsonSource, if there are values.
-  std::vector<std::string> unparsed;    // Metrics whose name stands there without a number.
+  // A metric's name behind a word that makes another metric of it: "val loss" for "loss".
+  struct Worded {
+    std::string name;
+    std::string head;  // Up to the number.
+    Value value;
+  };
+  std::map<std::string, Value> values;   // By metric.
+  std::map<std::string, Worded> worded;  // By metric.
+  std::string_view source;               // kLogSource or kJsonSource, if there are any.
+  std::vector<std::string> unparsed;     // Metrics whose name stands there without a number.
 };
 
 // Finds metrics in lines of output: by name, after a text, under a path of JSON lines, by regular expressions. Const calls
@@ -70,7 +77,8 @@ class LineMatcher {
     WantedMetric wanted;
     std::optional<MetricExpression> expression;  // With kRegex.
   };
-  void MatchText(std::string_view line, const Metric& metric, LineFindings& findings) const;
+  static void MatchText(std::string_view line, const Metric& metric, LineFindings& findings);
+  static void MatchName(std::string_view line, const std::string& name, LineFindings& findings);
 
   std::vector<Metric> metrics_;
   std::vector<std::string> names_;

@@ -58,6 +58,14 @@ std::vector<std::string> EventFolders(const StudySpec& spec,
   return folders;
 }
 
+// When event files of the trial's last attempt were begun. Its placement is known before its programs start, and stays the
+// same for a reader that comes later.
+TimeSpan SpanOf(const Trial& trial) {
+  if (trial.attempts.empty()) return {};
+  const Attempt& attempt = trial.attempts.back();
+  return {.from = attempt.placed, .until = attempt.ended.value_or(absl::InfiniteFuture())};
+}
+
 // What one replica reports.
 class ReplicaReader {
  public:
@@ -80,10 +88,12 @@ class ReplicaReader {
     std::unique_ptr<ReplicaReader> reader(new ReplicaReader(
         replica, std::move(matcher), FirstObjective(spec).metric, trial.last, sightings));
     reader->wanted_ = wanted;
+    reader->directory_ = replica.directory;
     reader->takes_any_tag_ = is_primary;
     for (auto& [folder, metrics] : by_folder) {
-      reader->events_.push_back(
-          std::make_unique<EventFolder>(folder, std::move(metrics), sightings));
+      reader->events_.push_back(std::make_unique<EventFolder>(
+          folder, std::move(metrics), sightings, EventFolder::Options{.begun = SpanOf(trial)}));
+      reader->folders_.insert(folder);
     }
     return reader;
   }
@@ -101,6 +111,25 @@ class ReplicaReader {
     VERNIER_ASSIGN_OR_RETURN(std::vector<Measurement> printed, output_.Read());
     std::ranges::move(printed, std::back_inserter(found));
     return found;
+  }
+
+  // Looks for event files where programs write them that are told nothing else. For advice only.
+  void SearchUsualFolders(const TimeSpan& begun) {
+    if (!directory_.starts_with('/')) return;
+    for (const char* const name : {"runs", "logs", "lightning_logs", "tb_logs", "tensorboard"}) {
+      const std::string path = Below(directory_, name);
+      if (folders_.contains(path)) continue;
+      EventFolder folder(path,
+                         {},
+                         sightings_,
+                         {.begun = begun,
+                          .skew = absl::Seconds(2),
+                          .most_files = 20,
+                          .most_folders = 1000,
+                          .most_bytes = std::int64_t{1} << 20,
+                          .folder = name});
+      folder.Read().IgnoreError();  // Advice that cannot be had.
+    }
   }
 
   std::vector<std::string> UnmatchedLines() const { return output_.UnmatchedLines(); }
@@ -140,6 +169,8 @@ class ReplicaReader {
 
   Sightings& sightings_;
   std::vector<WantedMetric> wanted_;
+  std::string directory_;
+  std::set<std::string> folders_;  // Of event files that are read.
   bool takes_any_tag_ = false;
   HypertuneReader reports_;
   std::vector<std::unique_ptr<EventFolder>> events_;
@@ -149,7 +180,11 @@ class ReplicaReader {
 // What the replicas of a gang report, as one.
 class GangReader final : public MetricReader {
  public:
-  explicit GangReader(std::vector<WantedMetric> wanted) : sightings_(wanted) {
+  // `begun`: when event files of the attempt were begun; nothing: it is no attempt's, and is not searched for more.
+  GangReader(const std::vector<WantedMetric>& wanted,
+             bool shares_folders,
+             std::optional<TimeSpan> begun)
+      : sightings_(wanted, shares_folders), to_search_(begun) {
     for (const WantedMetric& metric : wanted) {
       if (metric.source.kind == MetricSourceKind::kName) by_name_.insert(metric.name);
     }
@@ -172,6 +207,9 @@ class GangReader final : public MetricReader {
       VERNIER_ASSIGN_OR_RETURN(std::vector<Measurement> found, Read());
       times_empty = found.empty() ? times_empty + 1 : 0;
       std::ranges::move(found, std::back_inserter(all));
+    }
+    if (const auto begun = std::exchange(to_search_, std::nullopt); begun.has_value()) {
+      if (sightings_.is_searching()) replicas_.front()->SearchUsualFolders(*begun);
     }
     return all;
   }
@@ -203,6 +241,7 @@ class GangReader final : public MetricReader {
   }
 
   metrics::Sightings sightings_;
+  std::optional<TimeSpan> to_search_;  // Until the end.
   std::set<std::string> by_name_;
   std::map<std::string, std::string> chosen_;  // Source by metric.
   std::vector<std::unique_ptr<ReplicaReader>> replicas_;
@@ -218,6 +257,35 @@ const ReplicaProgram* FindReplica(const GangProgram& gang,
   return replica == gang.replicas.end() ? nullptr : &*replica;
 }
 
+// That each entry can be read by itself.
+absl::Status CheckEntries(const StudySpec& spec) {
+  VERNIER_RETURN_IF_ERROR(LineMatcher::Create(WantedMetrics(spec)).status());
+  for (const auto& [name, source] : spec.metrics) {
+    if (!source.from.has_value() || !spec.job.has_value()) continue;
+    const auto replica = spec.job->replicas.find(*source.from);
+    if (replica != spec.job->replicas.end() && replica->second.count > 0) continue;
+    return FieldError(
+        fmt::format("metrics.{}.from", name),
+        fmt::format("the job has no replica '{}'", RoleName(*source.from, *spec.job)));
+  }
+  return absl::OkStatus();
+}
+
+// A folder is the same for every trial, however it is written.
+absl::Status CheckFolders(const StudySpec& spec) {
+  if (!spec.job.has_value() || spec.parallel <= 1) return absl::OkStatus();
+  for (const auto& [name, source] : spec.metrics) {
+    if (source.folder.empty()) continue;
+    return FieldError(
+        fmt::format("metrics.{}.folder", name),
+        fmt::format("trials that run at once share '{}' and their event files cannot be told "
+                    "apart: write parallel: 1, or leave folder out and let the program write "
+                    "below $VERNIER_REPLICA_DIRECTORY or --job-dir",
+                    source.folder));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 }  // namespace metrics
 
@@ -225,7 +293,7 @@ absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& s
                                                               const Trial& trial,
                                                               const GangProgram& gang) {
   VERNIER_CHECK(!gang.replicas.empty(), "a gang of a valid study");
-  VERNIER_RETURN_IF_ERROR(ValidateMetricSources(spec));
+  VERNIER_RETURN_IF_ERROR(metrics::CheckEntries(spec));
   const std::vector<metrics::WantedMetric> wanted = metrics::WantedMetrics(spec);
   const ReplicaProgram* const primary = &gang.replicas.front();
   std::map<const ReplicaProgram*, std::vector<metrics::WantedMetric>> by_replica;
@@ -235,7 +303,9 @@ absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& s
       by_replica[replica].push_back(metric);
     }
   }
-  auto reader = std::make_unique<metrics::GangReader>(wanted);
+  std::optional<metrics::TimeSpan> begun;
+  if (!trial.attempts.empty()) begun = metrics::SpanOf(trial);
+  auto reader = std::make_unique<metrics::GangReader>(wanted, spec.parallel > 1, begun);
   // In the order of the gang: the primary first.
   for (const ReplicaProgram& replica : gang.replicas) {
     const auto metrics = by_replica.find(&replica);
@@ -250,16 +320,8 @@ absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& s
 }
 
 absl::Status ValidateMetricSources(const StudySpec& spec) {
-  VERNIER_RETURN_IF_ERROR(metrics::LineMatcher::Create(metrics::WantedMetrics(spec)).status());
-  for (const auto& [name, source] : spec.metrics) {
-    if (!source.from.has_value() || !spec.job.has_value()) continue;
-    const auto replica = spec.job->replicas.find(*source.from);
-    if (replica != spec.job->replicas.end() && replica->second.count > 0) continue;
-    return FieldError(
-        fmt::format("metrics.{}.from", name),
-        fmt::format("the job has no replica '{}'", RoleName(*source.from, *spec.job)));
-  }
-  return absl::OkStatus();
+  VERNIER_RETURN_IF_ERROR(metrics::CheckEntries(spec));
+  return metrics::CheckFolders(spec);
 }
 
 }  // namespace vernier

@@ -101,9 +101,30 @@ std::optional<FoundNumber> FindNumber(std::string_view text) {
   return found;
 }
 
+std::optional<FoundNumber> FindFraction(std::string_view text) {
+  constexpr std::size_t kMostDigits = 15;  // Exact as doubles.
+  const std::size_t slash = SkipDigits(text, 0);
+  const std::size_t end = SkipDigits(text, slash + 1);
+  const bool has_both = slash > 0 && At(text, slash) == '/' && end > slash + 1;
+  if (!has_both || slash > kMostDigits || end - slash - 1 > kMostDigits) return std::nullopt;
+  const std::string_view rest = text.substr(end);
+  if (At(rest, 0) == '/' || IsWordChar(At(rest, 0)) || !EndsNumber(rest)) return std::nullopt;
+  const bool is_bar = At(rest, SkipAny(rest, 0, " \t")) == '[';
+  double part = 0;
+  double whole = 0;
+  const bool are_numbers =
+      absl::SimpleAtod(absl::string_view(text.data(), slash), &part) &&
+      absl::SimpleAtod(absl::string_view(text.data() + slash + 1, end - slash - 1), &whole);
+  if (is_bar || !are_numbers || whole == 0) return std::nullopt;
+  return FoundNumber{.value = part / whole, .length = end};
+}
+
 std::optional<FoundNumber> FindValue(std::string_view text) {
   std::size_t at = SkipAny(text, 0, " \t");
   at = SkipAny(text, at, "\"'");
+  if (const auto found = FindFraction(text.substr(at))) {
+    return FoundNumber{.value = found->value, .length = at + found->length};
+  }
   if (const auto found = FindNumber(text.substr(at))) {
     return FoundNumber{.value = found->value, .length = at + found->length};
   }

@@ -17,7 +17,11 @@ struct FoundNumber {
 // (neither is one number), "45/50", "12:30", "2026-11-23", "0x1f", "info".
 std::optional<FoundNumber> FindNumber(std::string_view text);
 
-// The same behind what may stand between a name and its number: blanks, quotes, and the constructor of an array type, as
+// A fraction of two whole numbers, such as "9834/10000", as its ratio. Nothing for what only looks like one: dates, paths,
+// and positions of progress bars ("12/30 [00:01<00:02]").
+std::optional<FoundNumber> FindFraction(std::string_view text);
+
+// A number or a fraction behind what may stand between a name and its number: blanks, quotes, and the constructor of an array type, as
 // in "tensor(0.5, device='cuda:0')" or "np.float64(0.5)". The length counts from the beginning of the text.
 std::optional<FoundNumber> FindValue(std::string_view text);
 

@@ -51,7 +51,8 @@ void LineCollector::TakeText(absl::Time time,
                              bool overwritten,
                              std::vector<Measurement>& found) {
   if (held_.has_value() && time - held_->since >= kHeldFor) Flush(found);
-  const LineFindings findings = matcher_.Match(text);
+  LineFindings findings = matcher_.Match(text);
+  Settle(findings);
   NoteOthers(text, findings);
   if (findings.values.empty()) {
     if (const auto heading = FindHeader(text)) heading_ = heading;
@@ -80,6 +81,18 @@ void LineCollector::TakeText(absl::Time time,
   for (const auto& [key, group] : groups) TakeValues(group, found);
 }
 
+void LineCollector::Settle(LineFindings& findings) {
+  if (findings.source == kJsonSource) return;
+  for (const auto& [metric, value] : findings.values) bare_.insert(metric);
+  for (const auto& [metric, worded] : findings.worded) {
+    if (bare_.contains(metric)) {
+      sightings_.PassedOver(metric, worded.name, worded.head, worded.value.value);
+    } else {
+      findings.values[metric] = worded.value;
+    }
+  }
+}
+
 // A line that takes the place of the one before is the same report, until the next second.
 std::int64_t LineCollector::Count(const std::string& metric) {
   std::int64_t& count = counts_.try_emplace(metric, least_count_).first->second;
@@ -101,8 +114,9 @@ bool LineCollector::Joins(const LineValues& values) const {
 void LineCollector::TakeValues(const LineValues& values, std::vector<Measurement>& found) {
   if (!Joins(values)) {
     Flush(found);
-    held_ = Held{
-        .measurement = {.source = values.source}, .since = values.time, .origin = values.origin};
+    held_ = Held{.measurement = {.source = std::string(values.source)},
+                 .since = values.time,
+                 .origin = values.origin};
   }
   for (const auto& [metric, value] : values.metrics) held_->measurement.metrics[metric] = value;
   held_->measurement.step = values.step;
@@ -121,7 +135,8 @@ void LineCollector::NoteOthers(std::string_view text, const LineFindings& findin
     return;
   }
   VisitPairs(text, [&](std::string_view name, std::string_view head, double value) {
-    const bool is_taken = findings.values.contains(std::string(name));
+    const bool is_taken =
+        findings.values.contains(std::string(name)) || bare_.contains(std::string(name));
     if (!is_taken) sightings_.SawOther(kLogSource, name, head, value);
   });
   // The name alone, with a number behind it, is too little to go by, but worth to be told.

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ namespace vernier::metrics {
 // The step of a value is what its line says, or the epoch of the last line that was a heading ("Epoch 3/10"), or how far
 // the line's progress bar is, or else the number of the value: 1, 2, 3 …. Metrics of one step that come within a second are
 // one measurement. Of lines that are written over, as progress bars are, one a second counts, and the last one.
+//
+// Once a metric's bare name was found with a number, the same name behind a word is another metric: "val loss", for "loss".
 class LineCollector {
  public:
   LineCollector(LineMatcher matcher, Sightings& sightings);
@@ -42,7 +45,7 @@ class LineCollector {
   // Values of one step in one line.
   struct LineValues {
     absl::Time time;
-    const char* source;
+    std::string_view source;
     bool overwritten = false;
     StepOrigin origin = StepOrigin::kSaid;
     std::int64_t step = 0;
@@ -59,6 +62,8 @@ class LineCollector {
                 std::string_view text,
                 bool overwritten,
                 std::vector<Measurement>& found);
+  // Decides for names behind a word whether they are the metrics.
+  void Settle(LineFindings& findings);
   void TakeValues(const LineValues& values, std::vector<Measurement>& found);
   bool Joins(const LineValues& values) const;
   std::int64_t Count(const std::string& metric);
@@ -68,6 +73,7 @@ class LineCollector {
 
   const LineMatcher matcher_;
   Sightings& sightings_;
+  std::set<std::string> bare_;  // Metrics whose bare names were found in the output.
   std::optional<std::int64_t> heading_;
   std::map<std::string, std::int64_t>
       counts_;  // Values so far, by metric, of those that are counted.

@@ -1,5 +1,6 @@
 #include "src/metrics/text_pairs.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -12,6 +13,15 @@ namespace vernier::metrics {
 namespace {
 
 bool IsNameStart(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+
+const RE2& Compiled(const char* expression) {
+  RE2::Options options;
+  options.set_encoding(RE2::Options::EncodingLatin1);
+  options.set_case_sensitive(false);
+  return *new RE2(expression, options);
+}
+
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
 
 std::size_t SkipAny(std::string_view text, std::size_t i, std::string_view set) {
   while (i < text.size() && set.find(text[i]) != std::string_view::npos) ++i;
@@ -26,6 +36,32 @@ std::optional<std::size_t> SkipSeparator(std::string_view line, std::size_t at) 
   return at + 1;
 }
 
+bool HasLetter(std::string_view text) {
+  return std::ranges::any_of(
+      text, [](char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); });
+}
+
+// Whether a word says nothing of the name behind it.
+bool IsNeutral(std::string_view word) {
+  static const RE2& kNeutral =
+      Compiled(R"(\d.*|[-+]?(?:nan|inf|infinity)|(?:e|ep|epoch|step|iter|iteration|batch)[-_]?\d+)"
+               R"(|trace|debug|info|notice|warn|warning|error|critical|fatal|and|with|now)");
+  return !HasLetter(word) || RE2::FullMatch(Piece(word), kNeutral);
+}
+
+// The word directly before the name that begins at `at`; empty: none that belongs to it.
+std::string_view WordBefore(std::string_view line, std::size_t at) {
+  constexpr std::string_view kQuotes = "\"'`";
+  while (at > 0 && kQuotes.find(line[at - 1]) != std::string_view::npos) --at;
+  if (at == 0 || line[at - 1] != ' ') return {};
+  const std::size_t end = at - 1;
+  std::size_t begin = end;
+  while (begin > 0 && (IsNameChar(line[begin - 1]) || line[begin - 1] == '\'')) --begin;
+  const bool is_value = begin > 0 && line[begin - 1] == '=';
+  const std::string_view word = line.substr(begin, end - begin);
+  return is_value || IsNeutral(word) ? std::string_view() : word;
+}
+
 // Calls `visit` with the end of each place where `text` stands, and not as the end of a longer name.
 void VisitPlaces(std::string_view line,
                  std::string_view text,
@@ -38,14 +74,19 @@ void VisitPlaces(std::string_view line,
   }
 }
 
-const RE2& Compiled(const char* expression) {
-  RE2::Options options;
-  options.set_encoding(RE2::Options::EncodingLatin1);
-  options.set_case_sensitive(false);
-  return *new RE2(expression, options);
+// "Epoch: 3/10" is a step, and says nothing else.
+bool IsStepName(std::string_view name) {
+  static const RE2& kStep = Compiled(R"(epochs?|(?:global_)?steps?|iter(?:ation)?s?|batch)");
+  return RE2::FullMatch(Piece(name), kStep);
 }
 
-re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+// What stands behind a name.
+std::optional<FoundNumber> ValueOf(std::string_view name, std::string_view rest) {
+  const auto value = FindValue(rest);
+  const bool is_fraction =
+      value.has_value() && rest.substr(0, value->length).find('/') != std::string_view::npos;
+  return is_fraction && IsStepName(name) ? std::nullopt : value;
+}
 
 std::optional<std::int64_t> Find(const RE2& expression, std::string_view line) {
   std::int64_t number = 0;
@@ -69,13 +110,23 @@ NamedValue FindAfter(std::string_view line, std::string_view text) {
   return found;
 }
 
-NamedValue FindNamed(std::string_view line, std::string_view name) {
-  NamedValue found;
+NamedValues FindNamed(std::string_view line, std::string_view name) {
+  NamedValues found;
   VisitPlaces(line, name, [&](std::size_t end) {
     const auto number = SkipSeparator(line, end);
     if (!number.has_value()) return;
     found.is_there = true;
-    if (const auto value = FindValue(line.substr(*number))) found.value = value->value;
+    const auto value = ValueOf(name, line.substr(*number));
+    if (!value.has_value()) return;
+    const std::string_view word = WordBefore(line, end - name.size());
+    if (word.empty()) {
+      found.bare = value->value;
+      return;
+    }
+    const auto begin = static_cast<std::size_t>(word.data() - line.data());
+    found.worded = NamedValues::Worded{.name = line.substr(begin, end - begin),
+                                       .head = line.substr(begin, *number - begin),
+                                       .value = value->value};
   });
   return found;
 }
@@ -92,9 +143,10 @@ void VisitPairs(std::string_view line, const PairVisitor& visit) {
     while (i < line.size() && IsNameChar(line[i])) ++i;
     const auto number = SkipSeparator(line, i);
     if (!number.has_value()) continue;
-    const auto value = FindValue(line.substr(*number));
+    const std::string_view name = line.substr(begin, i - begin);
+    const auto value = ValueOf(name, line.substr(*number));
     if (value.has_value()) {
-      visit(line.substr(begin, i - begin), line.substr(begin, *number - begin), value->value);
+      visit(name, line.substr(begin, *number - begin), value->value);
     }
     i = *number;
   }

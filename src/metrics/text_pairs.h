@@ -18,8 +18,21 @@ struct NamedValue {
 };
 // The number that follows `text` in the line, not as the end of a longer name; the last one, if there are several.
 NamedValue FindAfter(std::string_view line, std::string_view text);
-// The number behind the last "NAME=" or "NAME:" of the line that has one.
-NamedValue FindNamed(std::string_view line, std::string_view name);
+
+// Numbers behind "NAME=" and "NAME:" in a line, the last one of each kind. A word in front makes another metric of it:
+// "loss" in "val loss: 0.4". No such word is a number ("Epoch 3 loss=0.5"), a value ("lr=high loss=0.5"), the level of a
+// log ("INFO loss=0.5"), or anything with a separator or two blanks behind it.
+struct NamedValues {
+  struct Worded {
+    std::string_view name;  // "val loss"
+    std::string_view head;  // Up to the number: "val loss:".
+    double value = 0;
+  };
+  bool is_there = false;  // The name stands there, with or without a number behind it.
+  std::optional<double> bare;
+  std::optional<Worded> worded;
+};
+NamedValues FindNamed(std::string_view line, std::string_view name);
 
 // Calls `visit` for each name of the line with a number behind it. `head`: from the name up to the number.
 using PairVisitor = std::function<void(std::string_view name, std::string_view head, double value)>;

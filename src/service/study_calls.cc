@@ -111,14 +111,20 @@ grpc::Status StudyServiceImpl::UpdateStudy(grpc::ServerContext* context,
   });
 }
 
-// A job that came with the change is checked and filled in as that of a new study.
+// A job that came with the change is checked and filled in as that of a new study. Where metrics are read from must suit how
+// many trials run at once.
 absl::Status StudyServiceImpl::PrepareAmendment(StudyId id, Amendment& change) const {
-  if (!change.definition && !change.job && !change.metrics) return absl::OkStatus();
+  if (!change.definition && !change.job && !change.metrics && !change.parallel) {
+    return absl::OkStatus();
+  }
   VERNIER_ASSIGN_OR_RETURN(const auto definition, parts_.studies.GetDefinition(id));
+  const bool is_parallel_alone = !change.definition && !change.job && !change.metrics;
+  if (is_parallel_alone && definition->metrics.empty()) return absl::OkStatus();
   StudySpec spec = change.definition.value_or(*definition);
   spec.name = definition->name;
   if (change.job.has_value()) spec.job = change.job;
   if (change.metrics.has_value()) spec.metrics = *change.metrics;
+  if (change.parallel.has_value()) spec.parallel = *change.parallel;
   absl::StatusOr<StudySpec> prepared = parts_.prepare_job(spec);
   if (!prepared.ok()) return codec::InWordsOfInput(prepared.status(), spec);
   if (change.job.has_value()) change.job = prepared->job;

@@ -3,23 +3,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "src/metrics/event_folder.h"
 #include "src/metrics/sightings.h"
 #include "tests/support/status_matchers.h"
+#include "vernier/core/error.h"
+#include "vernier/metric_reader.h"
 
 namespace vernier::metrics {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::IsOk;
@@ -44,6 +51,11 @@ std::string Scalar(const std::string& tag, int step, float value, double time = 
   const std::string summary = "\x0a" + std::string(1, static_cast<char>(inner.size())) + inner;
   return Record("\x09" + Bytes(time) + "\x10" + std::string(1, static_cast<char>(step)) + "\x2a" +
                 std::string(1, static_cast<char>(summary.size())) + summary);
+}
+
+// The first record of every file.
+std::string Version(double time) {
+  return Record("\x09" + Bytes(time) + "\x1a\x0d" + "brain.Event:2");
 }
 
 class EventFileTest : public ::testing::Test {
@@ -138,6 +150,59 @@ TEST_F(EventFileTest, ADamagedLengthEndsTheFile) {
   EXPECT_THAT(events.Read().value(), IsEmpty());
 }
 
+// How many scalars are read where files count that were begun in the span.
+struct BeginningCase {
+  std::string name;  // Of the file.
+  std::string first;
+  double from = 1.8e9;
+  std::size_t scalars = 0;
+};
+
+TEST_F(EventFileTest, OnlyFilesThatWereBegunInTheSpanAreRead) {
+  const std::string known = "events.out.tfevents.1799999990.host";
+  const std::string late = "events.out.tfevents.1800000010.host";
+  std::string damaged = Version(1.8e9 + 1);
+  damaged[15] = static_cast<char>(damaged[15] ^ 1);
+  const std::vector<BeginningCase> cases = {
+      {.name = known, .first = Version(1.8e9 - 0.5), .scalars = 0},
+      {.name = known, .first = Version(1.8e9 + 0.5), .scalars = 1},
+      {.name = known, .first = Version(1.8e9 + 60.5), .scalars = 0},  // Behind its end.
+      // TensorFlow rounds down to the second.
+      {.name = known, .first = Version(1.8e9), .from = 1.8e9 + 0.9, .scalars = 1},
+      {.name = known, .first = Version(1.8e9), .from = 1.8e9 + 1.1, .scalars = 0},
+      // Without a time in the first record, the name counts.
+      {.name = known, .first = Version(0), .scalars = 0},
+      {.name = late, .first = Version(0), .scalars = 1},
+      {.name = late, .first = damaged, .scalars = 1},
+      // And then the time of change, which is long before.
+      {.name = "x.tfevents", .first = Version(0), .scalars = 0},
+      {.name = "x.tfevents.v2", .first = Version(0), .scalars = 0},
+      {.name = "x.tfevents", .first = Version(0), .from = 1.6e9, .scalars = 1},
+  };
+  for (const BeginningCase& each : cases) {
+    path_ = folder_ / each.name;
+    std::filesystem::remove(path_);
+    Append(each.first + Scalar("loss", 1, 0.5F, 1.8e9 + 30));
+    const TimeSpan span{
+        .from = absl::UnixEpoch() + absl::Seconds(each.from),
+        .until = each.from < 1.8e9 ? absl::InfiniteFuture() : absl::FromUnixSeconds(1'800'000'060)};
+    EventFile events(path_.string(), span);
+    EXPECT_THAT(events.Read().value(), SizeIs(each.scalars)) << each.name << " from " << each.from;
+  }
+}
+
+TEST_F(EventFileTest, WhenAFileWasBegunIsToldOnceItsFirstRecordIsComplete) {
+  const TimeSpan span{.from = absl::FromUnixSeconds(1'800'000'000)};
+  const std::string first = Version(1.8e9 + 1.5);
+  Append(first.substr(0, 20));
+  EventFile events(path_.string(), span);
+  EXPECT_THAT(events.Read().value(), IsEmpty());
+  Append(first.substr(20) + Scalar("loss", 1, 0.5F));
+  EXPECT_THAT(events.Read().value(), SizeIs(1));
+  Append(Scalar("loss", 2, 0.5F));
+  EXPECT_THAT(events.Read().value(), SizeIs(1));
+}
+
 TEST_F(EventFileTest, AnyBytesAreSurvived) {
   std::uint32_t state = 1;
   for (int round = 0; round < 2000; ++round) {
@@ -216,6 +281,155 @@ TEST_F(EventFolderTest, TellsWhichTagsThereAre) {
   ASSERT_THAT(seen[0].candidates, SizeIs(1));
   EXPECT_EQ(seen[0].candidates[0].what, "event files have the tag 'val/accuracy' once, last 0.5");
   EXPECT_EQ(seen[0].candidates[0].entry, "accuracy: {tfevents: 'val/accuracy'}");
+}
+
+// The whole reader, over the folders of a study.
+class EventSourceTest : public EventFolderTest {
+ protected:
+  EventSourceTest() {
+    Put("chief-0/output.log", "");
+    gang_.replicas.push_back({.role = "chief",
+                              .directory = folder_.string(),
+                              .metric_file = (folder_ / "chief-0/hypertune.metrics").string(),
+                              .log_file = (folder_ / "chief-0/output.log").string()});
+    spec_.objectives = {{.metric = "val_loss"}};
+    spec_.job.emplace();
+    spec_.job->command = {"train"};
+    trial_.number = TrialNumber(2);
+    // The attempt begins now, since times of change matter, too.
+    struct stat status {};
+    EXPECT_EQ(stat(gang_.replicas[0].log_file.c_str(), &status), 0);
+    now_ = static_cast<double>(status.st_mtim.tv_sec);
+    trial_.attempts.push_back({.placed = absl::FromUnixSeconds(status.st_mtim.tv_sec)});
+  }
+  std::unique_ptr<MetricReader> NewReader() const {
+    auto reader = NewMetricReader(spec_, trial_, gang_);
+    EXPECT_THAT(reader, IsOk());
+    return *std::move(reader);
+  }
+  std::vector<double> Values() const {
+    std::vector<double> values;
+    for (const Measurement& each : NewReader()->Finish().value()) {
+      values.push_back(each.metrics.at("val_loss"));
+    }
+    return values;
+  }
+  // A file of a run that began so many seconds after the attempt.
+  void PutRun(const std::string& folder, double seconds, float value) const {
+    const double begun = now_ + seconds + 0.25;
+    Put(fmt::format("{}/events.out.tfevents.{}.host", folder, static_cast<std::int64_t>(begun)),
+        Version(begun) + Scalar("val_loss", 1, value, begun + 1));
+  }
+
+  double now_ = 0;  // When the attempt begins, in seconds.
+  StudySpec spec_;
+  Trial trial_;
+  GangProgram gang_;
+};
+
+TEST_F(EventSourceTest, FilesFromBeforeTheAttemptDoNotCount) {
+  spec_.metrics["val_loss"] = {
+      .kind = MetricSourceKind::kTfevents, .text = "val_loss", .folder = "runs"};
+  PutRun("runs/by_hand", -3600, 0.25F);
+  PutRun("runs/trial_1", -60, 0.5F);
+  PutRun("runs/trial_2", 1, 0.75F);
+  EXPECT_THAT(Values(), ElementsAre(0.75));
+  EXPECT_THAT(Values(), ElementsAre(0.75));  // As after a restart.
+  trial_.attempts.back().ended = trial_.attempts.back().placed + absl::Seconds(30);
+  PutRun("runs/trial_3", 60, 1.0F);
+  EXPECT_THAT(Values(), ElementsAre(0.75));
+  // As `vernier metrics test --folder` reads.
+  trial_.attempts.clear();
+  EXPECT_THAT(Values(), SizeIs(4));
+}
+
+TEST_F(EventSourceTest, AJobDirectoryThatIsUsedAgainHoldsFilesOfEarlierStudies) {
+  spec_.job->job_directory = (folder_ / "out").string();
+  PutRun("out/2/logs", -86400, 0.25F);
+  EXPECT_THAT(Values(), IsEmpty());
+  PutRun("out/2/logs", 5, 0.5F);
+  EXPECT_THAT(Values(), ElementsAre(0.5));
+}
+
+TEST_F(EventSourceTest, ManyFilesOfEarlierRunsHideNoneOfTheAttempt) {
+  spec_.metrics["val_loss"] = {
+      .kind = MetricSourceKind::kTfevents, .text = "val_loss", .folder = "runs"};
+  for (int i = 0; i <= 1000; ++i) {
+    const std::filesystem::path old = folder_ / fmt::format("runs/{:04}.tfevents.1", i);
+    Put(fmt::format("runs/{:04}.tfevents.1", i), Version(now_ - 1e6));
+    std::filesystem::last_write_time(
+        old, std::filesystem::last_write_time(old) - std::chrono::hours(24));
+  }
+  PutRun("runs", 1, 0.5F);
+  EXPECT_THAT(Values(), ElementsAre(0.5));
+}
+
+class EventSearchTest : public EventSourceTest {
+ protected:
+  MetricSighting::Candidate Advice() const {
+    const auto reader = NewReader();
+    EXPECT_THAT(reader->Finish(), IsOk());
+    const std::vector<MetricSighting> seen = reader->Sightings();
+    return seen.at(0).candidates.empty() ? MetricSighting::Candidate() : seen[0].candidates[0];
+  }
+};
+
+TEST_F(EventSearchTest, AdvisesTheFolderThatTheProgramWroteTo) {
+  EXPECT_EQ(Advice().what, "");
+  Put("runs/by_hand/x.tfevents.1", Version(now_ - 60.5) + Scalar("val_loss", 1, 0.25F));
+  EXPECT_EQ(Advice().what, "");
+  Put("runs/Nov23_host/x.tfevents.1",
+      Version(now_ + 0.5) + Scalar("val_loss", 1, 0.5F) + Scalar("lr", 1, 0.5F));
+  EXPECT_EQ(Advice().what, "event files below 'runs' have the tag 'val_loss' once, last 0.5");
+  EXPECT_EQ(Advice().entry, "val_loss: {tfevents: 'val_loss', folder: runs}");
+  EXPECT_THAT(Values(), IsEmpty());
+}
+
+TEST_F(EventSearchTest, AdvisesNoFolderWhereTrialsRunAtOnce) {
+  spec_.parallel = 2;
+  Put("lightning_logs/version_0/x.tfevents.1", Version(now_ + 0.5) + Scalar("val_loss", 1, 0.5F));
+  EXPECT_THAT(Advice().what, HasSubstr("so write below $VERNIER_REPLICA_DIRECTORY"));
+  EXPECT_EQ(Advice().entry, "");
+}
+
+TEST_F(EventSearchTest, KnowsTheWordsOfANameInAnotherOrder) {
+  Put("logs/x.tfevents.1", Version(now_ + 0.5) + Scalar("Loss/val", 1, 0.5F));
+  EXPECT_EQ(Advice().entry, "val_loss: {tfevents: 'Loss/val', folder: logs}");
+}
+
+TEST_F(EventSearchTest, ListsTagsOfWhichNoneIsNear) {
+  Put("logs/x.tfevents.1", Version(now_ + 0.5) + Scalar("fid", 1, 0.5F) + Scalar("kid", 1, 0.5F));
+  EXPECT_EQ(Advice().what, "event files below 'logs' have other tags: 'fid', 'kid'");
+}
+
+TEST_F(EventSearchTest, TellsTagsOfSeveralSubFoldersApart) {
+  Put("runs/a/train/x.tfevents.1", Version(now_ + 0.5) + Scalar("loss", 1, 0.5F));
+  Put("runs/a/val/x.tfevents.1", Version(now_ + 0.5) + Scalar("loss", 1, 0.25F));
+  const MetricSighting::Candidate advice = Advice();
+  EXPECT_EQ(advice.entry, "val_loss: {tfevents: 'val/loss', folder: runs}");
+  // And the advice works.
+  spec_.metrics["val_loss"] = {
+      .kind = MetricSourceKind::kTfevents, .text = "val/loss", .folder = "runs"};
+  EXPECT_THAT(Values(), ElementsAre(0.25));
+}
+
+TEST_F(EventSourceTest, TrialsThatRunAtOnceShareNoFolder) {
+  spec_.metrics["val_loss"] = {.kind = MetricSourceKind::kTfevents, .text = "val_loss"};
+  spec_.parallel = 4;
+  EXPECT_THAT(ValidateMetricSources(spec_), IsOk());
+  for (const std::string folder : {"runs", "/data/runs"}) {
+    spec_.metrics["val_loss"].folder = folder;
+    const absl::Status refused = ValidateMetricSources(spec_);
+    EXPECT_EQ(GetField(refused), "metrics.val_loss.folder");
+    EXPECT_THAT(std::string(refused.message()),
+                HasSubstr("write parallel: 1, or leave folder out"));
+  }
+  spec_.parallel = 1;
+  EXPECT_THAT(ValidateMetricSources(spec_), IsOk());
+  // Clients report by themselves.
+  spec_.parallel = 4;
+  spec_.job.reset();
+  EXPECT_THAT(ValidateMetricSources(spec_), IsOk());
 }
 
 TEST_F(EventFolderTest, LinksAreNotFollowed) {

@@ -123,6 +123,24 @@ TEST_F(OutputTest, TheLastValueOfALineCounts) {
               ElementsAre("1: accuracy=0.6"));
 }
 
+TEST_F(OutputTest, OnceABareNameWasSeenAWordBeforeItMakesAnotherMetric) {
+  const std::vector<Line> lines = {{0, "epoch=1 best accuracy: 0.9"},
+                                   {2, "epoch=2 accuracy: 0.5 (best accuracy: 0.9)"},
+                                   {4, "epoch=3 accuracy: 0.6 (best accuracy: 0.9)"},
+                                   {6, "epoch=3 test accuracy: 0.7"}};
+  EXPECT_THAT(Collect(lines), ElementsAre("1: accuracy=0.9", "2: accuracy=0.5", "3: accuracy=0.6"));
+  const std::vector<MetricSighting> seen = sightings_->Describe();
+  ASSERT_THAT(seen[0].candidates, SizeIs(2));
+  EXPECT_EQ(seen[0].candidates[0].what, "the output also has 'best accuracy' 2 times, last 0.9");
+  EXPECT_EQ(seen[0].candidates[0].entry, "accuracy: {after: 'best accuracy:'}");
+  EXPECT_EQ(seen[0].candidates[1].what, "the output also has 'test accuracy' once, last 0.7");
+}
+
+TEST_F(OutputTest, AWordBeforeTheNameMattersNotToTextsAndExpressions) {
+  spec_.metrics["accuracy"] = {.kind = MetricSourceKind::kAfter, .text = "accuracy:"};
+  EXPECT_THAT(Collect({{0, "accuracy: 0.5 (best accuracy: 0.9)"}}), ElementsAre("1: accuracy=0.9"));
+}
+
 TEST_F(OutputTest, NamesWithinNamesAreOtherMetrics) {
   EXPECT_THAT(
       Collect({{0, "val_accuracy=0.5 top-accuracy: 0.5 train/accuracy=0.4 accuracy_2=0.1"}}),
@@ -149,6 +167,8 @@ TEST_F(OutputTest, AGroupThatEndsInsideANumberReadsOn) {
   EXPECT_THAT(Collect({{0, "loss=0,93"}}), IsEmpty());
   spec_.metrics["accuracy"].text = R"((\d+)/50 right)";
   EXPECT_THAT(Collect({{0, "45/50 right"}}), ElementsAre("1: accuracy=45"));
+  spec_.metrics["accuracy"].text = R"((\S+) right)";
+  EXPECT_THAT(Collect({{0, "45/50 right"}}), ElementsAre("1: accuracy=0.9"));
 }
 
 TEST_F(OutputTest, NotANumberIsAValue) {
@@ -165,6 +185,13 @@ TEST_F(OutputTest, SaysWhatItSawInstead) {
   EXPECT_EQ(seen[0].candidates[0].what, "no number follows it in the line 'accuracy: high'");
   EXPECT_EQ(seen[0].candidates[1].what, "the output has 'acc' 2 times, last 0.6");
   EXPECT_EQ(seen[0].candidates[1].entry, "accuracy: {after: 'acc='}");
+}
+
+TEST_F(OutputTest, NamesTheSameNameInOtherLetters) {
+  Collect({{0, "Epoch: 3/10"}, {0, "Test set: Average loss: 0.0512, Accuracy: 9834/10000 (98%)"}});
+  const std::vector<MetricSighting> seen = sightings_->Describe();
+  EXPECT_EQ(seen[0].candidates.at(0).what, "the output has 'Accuracy' once, last 0.9834");
+  EXPECT_EQ(seen[0].candidates.at(0).entry, "accuracy: {after: 'Accuracy:'}");
 }
 
 TEST_F(OutputTest, ListsOtherNamesWhereNoneIsNear) {

@@ -9,7 +9,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/cli/init/guess.h"
-#include "src/cli/init/source_text.h"
+#include "src/cli/init/source_metrics.h"
 
 namespace vernier::cli {
 namespace {
@@ -201,14 +201,22 @@ class Drafter {
           "objective: no metric was found in the "
           "program; name the one that it prints, as in "
           "val_loss=0.31");
-      return "objective: {minimize: loss}  # a guess: the metric that the "
-             "program prints";
+      return "objective: {minimize: loss}  # a guess: nothing was found in the program";
     }
-    const std::string& metric = input_.metrics.front();
-    const char* const goal = IsMaximized(metric) ? "maximize" : "minimize";
-    draft_.to_check.push_back(
-        fmt::format("objective: {} {}, which the program seems to print", goal, metric));
-    return fmt::format("objective: {{{}: {}}}", goal, YamlText(metric));
+    const SourceMetric& metric = input_.metrics.front();
+    const char* const goal = IsMaximized(metric.name) ? "maximize" : "minimize";
+    draft_.to_check.push_back(fmt::format("objective: {} {}, which the program seems to {}",
+                                          goal,
+                                          metric.name,
+                                          metric.entry.starts_with("{tfevents")
+                                              ? "write to event files"
+                                          : metric.caveat.empty() ? "print"
+                                                                  : "log"));
+    if (!metric.caveat.empty()) draft_.to_check.push_back(metric.caveat);
+    const std::string name = YamlText(metric.name);
+    const std::string entry =
+        metric.entry.empty() ? "" : fmt::format("\nmetrics: {{{}: {}}}", name, metric.entry);
+    return fmt::format("objective: {{{}: {}}}{}", goal, name, entry);
   }
 
   std::string Parameters() const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "src/cli/init/help_text.h"
+#include "src/cli/init/source_metrics.h"
 
 // A study file drafted from what a program says of its options.
 namespace vernier::cli {
@@ -13,7 +14,7 @@ struct DraftInput {
   std::vector<std::string> command;  // As the user gave it: options in it are settled.
   std::string working_directory;     // For `working_dir`; empty: where the file will be.
   HelpText help;
-  std::vector<std::string> metrics;  // Found in the source, best first.
+  std::vector<SourceMetric> metrics;  // Found in the source, best first.
 };
 
 struct Draft {

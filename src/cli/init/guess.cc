@@ -224,7 +224,9 @@ Guess Doubling(const Rule& rule, std::optional<double> value) {
       if (IsWhole(next)) values.push_back(Whole(next));
     }
   } else {
-    for (double next = rule.lower; next <= rule.upper; next *= 2) values.push_back(Whole(next));
+    for (std::int64_t next = Whole(rule.lower); next <= Whole(rule.upper); next *= 2) {
+      values.push_back(next);
+    }
   }
   const bool has = value.has_value() && std::ranges::count(values, Whole(*value)) > 0;
   return {
@@ -252,7 +254,7 @@ Guess FloatRange(const Rule& rule, std::optional<double> value) {
   Shape shape = rule.shape;
   if (value.has_value() && !range.Has(value)) {
     if (shape == Shape::kLog && *value > 0) {
-      const double most = rule.upper <= 1 && *value < 1 ? 1 : HUGE_VAL;
+      const double most = rule.upper <= 1 && *value <= 1 ? 1 : HUGE_VAL;
       range = {*value / 100, std::min(most, *value * 100)};
     } else if (shape == Shape::kLinear) {
       range = {std::min(range.lower, *value), std::max(range.upper, *value)};

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <utility>
 
 #include "re2/re2.h"
+#include "src/cli/init/python_text.h"
 #include "src/cli/init/words.h"
 
 namespace vernier::cli {
@@ -14,79 +14,6 @@ namespace {
 
 using Kind = ProgramOption::Kind;
 using Type = ProgramOption::Type;
-
-// Where the text literal that begins at `at` ends: behind its closing quotes,
-// or at the end of the source.
-std::size_t EndOfLiteral(std::string_view source, std::size_t at) {
-  const std::string_view quote = source.substr(at, 3) == std::string(3, source[at])
-                                     ? source.substr(at, 3)
-                                     : source.substr(at, 1);
-  at += quote.size();
-  while (at < source.size() && source.substr(at, quote.size()) != quote) {
-    at += source[at] == '\\' ? 2 : 1;
-  }
-  return std::min(source.size(), at + quote.size());
-}
-
-// The arguments of a call, cut at its commas; `at` is behind its opening
-// bracket. Comments are left out.
-std::vector<std::string> ArgumentsAt(std::string_view source, std::size_t at) {
-  std::vector<std::string> arguments(1);
-  int depth = 0;
-  while (at < source.size()) {
-    const char c = source[at];
-    if (c == '\'' || c == '"') {
-      const std::size_t end = EndOfLiteral(source, at);
-      arguments.back() += source.substr(at, end - at);
-      at = end;
-      continue;
-    }
-    if (c == '#') {
-      at = std::min(source.find('\n', at), source.size());
-      continue;
-    }
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-    if (depth < 0) break;
-    if (depth == 0 && c == ',') {
-      arguments.emplace_back();
-    } else {
-      arguments.back() += c;
-    }
-    ++at;
-  }
-  for (std::string& argument : arguments) argument = std::string(Stripped(argument));
-  return arguments;
-}
-
-// The text of a literal; nothing if it is something else.
-std::optional<std::string> LiteralOf(std::string_view expression) {
-  std::string text;
-  if (RE2::FullMatch(expression, R"re([rRbBuU]?'([^'\\]*)'|[rRbBuU]?"([^"\\]*)")re")) {
-    const std::size_t open = expression.find_first_of("'\"");
-    return std::string(expression.substr(open + 1, expression.size() - open - 2));
-  }
-  return std::nullopt;
-}
-
-struct Call {
-  std::vector<std::string> plain;
-  std::map<std::string, std::string> named;
-};
-
-Call ReadCall(std::string_view source, std::size_t at) {
-  Call call;
-  for (const std::string& argument : ArgumentsAt(source, at)) {
-    std::string name;
-    std::string value;
-    if (RE2::FullMatch(argument, R"((?s)([A-Za-z_]\w*)\s*=\s*([^=].*))", &name, &value)) {
-      call.named[name] = value;
-    } else if (!argument.empty()) {
-      call.plain.push_back(argument);
-    }
-  }
-  return call;
-}
 
 Type TypeOf(std::string_view expression) {
   if (RE2::PartialMatch(expression, R"(^(int|click\.INT|click\.IntRange)\b)")) return Type::kInt;
@@ -193,22 +120,6 @@ void ReadAbslFlags(std::string_view source, HelpText& help) {
   }
 }
 
-// The smaller, the likelier it is what the program is tuned for; nothing: no
-// metric.
-std::optional<int> RankOf(const std::string& name) {
-  static const RE2& metric = *new RE2(
-      R"((?:.*_)?(acc|accuracy|top1|auc|auroc|f1|f1_score|score|bleu|rouge|map|iou|dice|r2|)"
-      R"(return|reward|loss|error|err|rmse|mse|mae|nll|perplexity|ppl)(?:_\d+)?)");
-  std::string kind;
-  if (!RE2::FullMatch(name, metric, &kind)) return std::nullopt;
-  if (RE2::PartialMatch(name, "train|running|batch|step|epoch_|avg"))
-    return IsMaximized(name) ? 6 : 7;
-  const bool is_held_out = RE2::PartialMatch(name, "^(val|valid|validation|dev|eval)(_|$)");
-  const bool is_test = RE2::PartialMatch(name, "^test(_|$)");
-  const int base = is_held_out ? 0 : is_test ? 2 : 4;
-  return base + (IsMaximized(name) ? 0 : 1);
-}
-
 }  // namespace
 
 void AddFromSource(std::string_view source, HelpText& help) {
@@ -221,38 +132,6 @@ void AddFromSource(std::string_view source, HelpText& help) {
           "flag would be tuned";
     }
   }
-}
-
-std::vector<std::string> MetricsIn(std::string_view source) {
-  // A text of its own, or a name before `=` or `:`, in a line that prints, logs, reports or writes a summary.
-  static const RE2& printing = *new RE2(
-      R"(\b(print|log|logger|info|write|report\w*|add_scalar|scalar|dumps?|echo|hypertune|metrics?)\b)");
-  static const RE2& name = *new RE2(R"re(['"]([A-Za-z]\w*)['"]\s?[:,]|([A-Za-z]\w*)\s?[=:])re");
-  std::map<std::string, int> ranks;
-  std::vector<std::string> found;
-  while (!source.empty()) {
-    const std::size_t end = source.find('\n');
-    std::string_view line = source.substr(0, end);
-    source.remove_prefix(end == std::string_view::npos ? source.size() : end + 1);
-    const std::size_t quote = line.find_first_of("'\"");
-    if (quote == std::string_view::npos || !RE2::PartialMatch(line, printing)) continue;
-    line.remove_prefix(quote);
-    re2::StringPiece rest(line.data(), line.size());
-    std::string text;
-    std::string before;
-    while (RE2::FindAndConsume(&rest, name, &text, &before)) {
-      const std::string candidate = text.empty() ? before : text;
-      const std::optional<int> rank = RankOf(Lower(candidate));
-      if (rank.has_value() && ranks.emplace(candidate, *rank).second) found.push_back(candidate);
-    }
-  }
-  std::ranges::stable_sort(found, {}, [&](const std::string& metric) { return ranks.at(metric); });
-  return found;
-}
-
-bool IsMaximized(std::string_view metric) {
-  return !RE2::PartialMatch(Lower(metric),
-                            R"((^|_)(loss|error|err|rmse|mse|mae|nll|perplexity|ppl)(_|$))");
 }
 
 }  // namespace vernier::cli

@@ -61,6 +61,31 @@ TEST(MakeDraft, TellsWhatItGuessed) {
               Contains("objective: maximize val_acc, which the program seems to print"));
 }
 
+TEST(MakeDraft, SaysWhereTheMetricIsReadIfItsNameIsNotEnough) {
+  DraftInput input = InputOf("argparse");
+  input.metrics = MetricsIn("print(f'test acc {acc:.2f}%')");
+  const Draft draft = MakeDraft(input);
+  EXPECT_THAT(draft.yaml,
+              HasSubstr("objective: {maximize: test_acc}\n"
+                        "metrics: {test_acc: {after: 'test acc '}}\n"));
+  EXPECT_THAT(codec::ParseStudyFile(draft.yaml), IsOk());
+  input.metrics = MetricsIn("w = SummaryWriter()\nw.add_scalar('Loss/val', x)");
+  const Draft events = MakeDraft(input);
+  EXPECT_THAT(events.yaml,
+              HasSubstr("metrics: {val_loss: {tfevents: 'Loss/val', folder: 'runs'}}"));
+  EXPECT_THAT(events.to_check,
+              Contains("event files must be below runs, and trials run one at a time"));
+  EXPECT_THAT(codec::ParseStudyFile(events.yaml), IsOk());
+}
+
+TEST(MakeDraft, SaysSoWhereTheMetricIsAGuess) {
+  DraftInput input = InputOf("argparse");
+  input.metrics.clear();
+  EXPECT_THAT(
+      MakeDraft(input).yaml,
+      HasSubstr("objective: {minimize: loss}  # a guess: nothing was found in the program\n"));
+}
+
 TEST(MakeDraft, LeavesAloneWhatTheCommandSays) {
   DraftInput input = InputOf("argparse");
   input.command = {"python3", "train.py", "images", "--lr", "0.1", "--epochs=3"};

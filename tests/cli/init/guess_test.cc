@@ -23,6 +23,8 @@ TEST(GuessFor, KnowsHyperparametersByName) {
   const GuessCase cases[] = {
       {"--lr", "", What::kTune, "float: [1e-05, 0.1], scale: log"},
       {"--learning-rate", "0.3", What::kTune, "float: [0.003, 1], scale: log"},
+      {"--lr", "1.0", What::kTune, "float: [0.01, 1], scale: log"},
+      {"--lr", "2", What::kTune, "float: [0.02, 200], scale: log"},
       {"--weight-decay", "0", What::kTune, "float: [1e-06, 0.01], scale: log"},
       {"--dropout", "0.6", What::kTune, "float: [0, 0.6]"},
       {"--momentum", "", What::kTune, "float: [0.5, 0.99]"},

@@ -54,23 +54,5 @@ TEST(AddFromSource, SurvivesWhatIsNoPython) {
   }
 }
 
-TEST(MetricsIn, PutsValidationFirst) {
-  EXPECT_THAT(MetricsIn("print(f'train_loss={a} val_loss={b:.3f} val_acc={c}')\n"
-                        "print('test accuracy', x)\nlr = 'accuracy=1'\n"),
-              ElementsAre("val_acc", "val_loss", "train_loss"));
-  EXPECT_THAT(MetricsIn("print(json.dumps({'accuracy': a, 'epoch': e}))"), ElementsAre("accuracy"));
-  EXPECT_THAT(MetricsIn("writer.add_scalar('val_loss', loss, step)"), ElementsAre("val_loss"));
-  EXPECT_THAT(MetricsIn("import os\nx = 1\n"), IsEmpty());
-}
-
-TEST(IsMaximized, KnowsLosses) {
-  for (const char* const name : {"loss", "val_loss", "rmse", "test_error", "perplexity"}) {
-    EXPECT_FALSE(IsMaximized(name)) << name;
-  }
-  for (const char* const name : {"accuracy", "val_acc", "f1", "reward"}) {
-    EXPECT_TRUE(IsMaximized(name)) << name;
-  }
-}
-
 }  // namespace
 }  // namespace vernier::cli

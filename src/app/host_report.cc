@@ -6,7 +6,6 @@
 #include "absl/time/time.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
-#include "src/core/byte_size.h"
 #include "src/core/status.h"
 #include "src/launch/local/bounded_program.h"
 #include "src/launch/local/control_group_host.h"
@@ -16,8 +15,12 @@
 namespace vernier::app {
 namespace {
 
+std::string Gibibytes(std::int64_t bytes) {
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / 0x1p30);
+}
+
 std::string Describe(const launch::GpuDevice& gpu) {
-  return gpu.memory_bytes > 0 ? fmt::format("{} {}", gpu.type, FormatByteSize(gpu.memory_bytes))
+  return gpu.memory_bytes > 0 ? fmt::format("{} {}", gpu.type, Gibibytes(gpu.memory_bytes))
                               : gpu.type;
 }
 
@@ -102,7 +105,7 @@ HostReport ExamineHost() {
   HostReport report;
   const launch::HostCapacity capacity = launch::DetectHost();
   report.capacity =
-      fmt::format("{} CPUs, {} of memory", capacity.cpus, FormatByteSize(capacity.memory_bytes));
+      fmt::format("{} CPUs, {} of memory", capacity.cpus, Gibibytes(capacity.memory_bytes));
   const absl::StatusOr<std::string> supervisor = launch::FindSupervisor();
   report.has_supervisor = supervisor.ok();
   report.supervisor = supervisor.ok() ? *supervisor : std::string(supervisor.status().message());

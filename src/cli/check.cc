@@ -12,9 +12,12 @@
 #include "src/cli/arguments.h"
 #include "src/cli/hint.h"
 #include "src/cli/interrupts.h"
+#include "src/cli/job_warnings.h"
 #include "src/cli/log_text.h"
 #include "src/cli/resources.h"
+#include "src/cli/room_hint.h"
 #include "src/cli/study_source.h"
+#include "src/cli/study_warnings.h"
 #include "src/cli/temporary_folder.h"
 #include "src/cli/terminal/figures.h"
 #include "src/core/objectives.h"
@@ -374,7 +377,7 @@ class Check {
       const std::vector<std::string> lines = LastLines();
       bool is_first = true;
       for (const std::string& line : lines) {
-        text += Field(is_first ? "output" : "", Printable(line));
+        text += Field(is_first ? "output" : "", ShownText(line));
         is_first = false;
       }
       if (lines.empty()) text += Field("output", "none");
@@ -385,7 +388,7 @@ class Check {
     if (is_tuned && (is_ok || is_silent)) {
       VERNIER_ASSIGN_OR_RETURN(const std::vector<MetricSighting> sightings, Sightings());
       const std::string near = is_ok ? PassedOver(sightings) : NearlyFound(sightings);
-      text += near.empty() && !is_ok ? Field("write", Advice()) : near;
+      text += near.empty() && !is_ok ? Field("advice", Advice()) : near;
       item["seen"] = CandidatesOf(sightings);
     }
     text += Field("result", is_ok ? Success(is_tuned) : "failed: " + Printable(reason));
@@ -419,8 +422,7 @@ class Check {
   std::string Advice() const {
     const std::string& metric = FirstObjective(spec_).metric;
     return fmt::format(
-        "a line such as '{0}=0.93' from the program, or `metrics: {{{0}: …}}` in the study file",
-        metric);
+        "print {0}=0.93, or say where it stands: `metrics: {{{0}: {{after: '{0} '}}}}`", metric);
   }
 
   Context& context_;
@@ -436,7 +438,17 @@ class Check {
 };
 
 absl::StatusOr<ExitCode> RunCheck(Context& context, const CheckArgs& args) {
-  return CheckStudy(context, args);
+  CheckArgs warning = args;
+  warning.warns = true;
+  return CheckStudy(context, warning);
+}
+
+void Warn(Context& context, Connection& connection, const StudySpec& spec) {
+  for (const std::string& warning : JobWarningsOf(spec, /*runs_here=*/false)) {
+    PrintWarning(context, warning);
+  }
+  const std::string hint = GpuHint(connection, spec);
+  if (!hint.empty()) PrintWarning(context, hint);
 }
 
 }  // namespace
@@ -461,6 +473,7 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
                            EngineOptionsOf(folder.path() + "/store.db", args.capacity));
   options.listen = {ListenAddress(folder.path() + "/socket")};
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
+  if (args.warns) Warn(context, connection, spec);
   return Check(context, connection, TriedSpec(spec, folder.path()), spec.parallel, timeout).Run();
 }
 

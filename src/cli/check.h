@@ -15,6 +15,7 @@ struct CheckArgs {
   std::string file;
   std::string timeout = "10m";
   CapacityFlags capacity;
+  bool warns = false;  // Of likely mistakes in the file, before the trial begins.
 };
 
 void AddCheck(CLI::App& root, Action& chosen);

@@ -168,7 +168,7 @@ class JobLogs {
     for (const std::string_view part : MessageLines(line)) {
       if (!text.empty()) text += '\n';
       if (text.empty() || options_.one_line) text += head;
-      text += Printable(part);
+      text += ShownText(part);
     }
     context_.output().StreamItem(text, LogLineToJson(line));
   }

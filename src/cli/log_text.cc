@@ -13,7 +13,37 @@ Severity SeverityOf(const v1::LogLine& line) {
   return wire::Decode(line.severity()).value_or(Severity::kInfo);
 }
 
+// The characters that are left when each backspace has moved the cursor back by one and the next text has been written
+// over what stood there. Escape sequences move nothing, and are left out.
+std::string Overwritten(std::string_view line) {
+  std::vector<std::string_view> cells;
+  std::size_t cursor = 0;
+  while (!line.empty()) {
+    std::size_t size = 1;
+    if (line.front() == '\b') {
+      cursor -= cursor > 0 ? 1 : 0;
+    } else if (line.starts_with("\x1b[")) {
+      const std::size_t end = line.find_first_not_of("0123456789;?", 2);
+      size = std::min(line.size(), end == std::string_view::npos ? line.size() : end + 1);
+    } else {
+      while (size < line.size() && (static_cast<unsigned char>(line[size]) & 0xC0U) == 0x80U)
+        ++size;
+      if (cursor == cells.size()) cells.emplace_back();
+      cells[cursor++] = line.substr(0, size);
+    }
+    line.remove_prefix(size);
+  }
+  std::string text;
+  for (const std::string_view cell : cells) text += cell;
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
 }  // namespace
+
+std::string ShownText(std::string_view line) {
+  const bool moves_back = line.find('\b') != std::string_view::npos;
+  return Printable(moves_back ? Overwritten(line) : line);
+}
 
 std::vector<std::string_view> MessageLines(const v1::LogLine& line) {
   std::string_view rest = line.has_message() ? line.message() : line.text();

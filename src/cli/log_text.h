@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace vernier::cli {
 
 // The lines of what a log line says: of its message, which may hold several, or of the text that is no JSON.
 std::vector<std::string_view> MessageLines(const v1::LogLine& line);
+
+// The line as a terminal shows it in the end, where backspaces made the program write over what it had printed. Printable.
+std::string ShownText(std::string_view line);
 
 // "WARNING".
 std::string_view SeverityText(const v1::LogLine& line);

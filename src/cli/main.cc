@@ -1,11 +1,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "src/base/log.h"
@@ -28,6 +30,17 @@ bool CanShowUnicode() {
   return true;
 }
 
+// $COLUMNS, for figures in a pipe or a file; 0 if it says no width that anything fits into.
+int ColumnsVariable() {
+  constexpr int kLeast = 20;
+  constexpr int kMost = 1000;
+  const std::string_view text = Variable("COLUMNS");
+  int columns = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  return is_number && columns >= kLeast && columns <= kMost ? columns : 0;
+}
+
 vernier::cli::Terminal FindTerminal() {
   vernier::cli::Terminal terminal = {.is_terminal = isatty(STDOUT_FILENO) == 1,
                                      .no_color = !Variable("NO_COLOR").empty(),
@@ -36,6 +49,8 @@ vernier::cli::Terminal FindTerminal() {
   if (terminal.is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     terminal.width = size.ws_col;
     terminal.height = size.ws_row;
+  } else if (const int columns = ColumnsVariable(); columns > 0) {
+    terminal.width = columns;
   }
   return terminal;
 }

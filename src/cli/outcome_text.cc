@@ -123,10 +123,14 @@ const TrialRecord* NearestToFeasible(const StudyRecord& study,
 std::string WhyNoBest(const StudyRecord& study, const std::vector<TrialRecord>& trials) {
   const std::string none = fmt::format("study '{}' has no best trial yet: ", study.name());
   if (study.study.completed == 0) {
+    if (study.study.trials == 0) return none + "it has no trials";
+    if (study.study.trials == 1) return none + "its only trial is not completed";
     return fmt::format("{}none of its {} trials is completed", none, study.study.trials);
   }
   const TrialRecord* const nearest = NearestToFeasible(study, trials);
+  const bool is_one = study.study.completed == 1;
   if (nearest == nullptr) {
+    if (is_one) return none + "its only completed trial lacks a number for an objective";
     return fmt::format("{}none of its {} completed trials has a number for every objective",
                        none,
                        study.study.completed);
@@ -135,6 +139,12 @@ std::string WhyNoBest(const StudyRecord& study, const std::vector<TrialRecord>& 
   for (const OutcomeConstraint& constraint : study.outcome_constraints) {
     if (constraint.Slack(nearest->trial.final_metrics) >= 0) continue;
     reasons.push_back(DescribeSlack(constraint, nearest->trial.final_metrics));
+  }
+  if (is_one) {
+    return fmt::format("{}its only completed trial, {}, does not keep every outcome constraint: {}",
+                       none,
+                       nearest->trial.number.value(),
+                       fmt::join(reasons, ", and "));
   }
   return fmt::format(
       "{}none of its {} completed trials keeps every outcome constraint; trial {} came "

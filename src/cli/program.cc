@@ -82,8 +82,32 @@ void AddGlobalOptions(CLI::App& root, GlobalFlags& flags) {
       ->option_text("WHEN");
 }
 
-// The help of the command that `words` name.
+constexpr char kStudyFileTopic[] = "study-file";
+constexpr char kStudyFileHelp[] =
+    R"(A study file says what to tune and how to run it, in YAML or JSON:
+
+  study: digits
+  objective: {maximize: accuracy}
+  parameters:
+    lr:        {float: [1e-5, 0.1], scale: log}
+    width:     {int: [16, 256]}
+    batch:     {discrete: [16, 32, 64]}
+    optimizer: {categorical: [sgd, adam]}
+  budget: {trials: 20, time: 2h}
+  parallel: 2
+  job:
+    command: [python3, train.py, --epochs, "5"]
+    env: {OMP_NUM_THREADS: "2"}
+    replicas: {chief: {gpus: 1, cpus: 4, memory: 8GiB}}
+
+Other keys: labels, constraints, outcome_constraints, algorithm, warm_start, stopping, convergence, seed, metrics, lease.
+All keys with their values: docs/formats/study_file.md, installed in /usr/share/doc/vernier.
+`vernier init train.py` drafts a file, `vernier study validate FILE` checks one.
+)";
+
+// The help of the command, or topic, that `words` name.
 absl::StatusOr<std::string> HelpOn(const CLI::App& root, const std::vector<std::string>& words) {
+  if (words == std::vector<std::string>{kStudyFileTopic}) return std::string(kStudyFileHelp);
   const CLI::App* command = &root;
   std::string before;  // The words above the command's own.
   for (const std::string& word : words) {
@@ -106,10 +130,13 @@ absl::StatusOr<std::string> HelpOn(const CLI::App& root, const std::vector<std::
 }
 
 void AddHelp(CLI::App& root, Action& chosen) {
-  CLI::App* help = root.add_subcommand("help", "Explain a command: `vernier help trial list`");
+  CLI::App* help = root.add_subcommand(
+      "help",
+      "Explain a command, or the study file: `vernier help trial list`, `vernier help study-file`");
   help->fallthrough(false);  // Else "trial" would be the command itself.
   const auto words = std::make_shared<std::vector<std::string>>();  // CLI11 writes to it.
-  help->add_option("COMMAND", *words, "The command, e.g. trial list")->expected(0, 8);
+  help->add_option("COMMAND", *words, "The command, e.g. trial list; or study-file")
+      ->expected(0, 8);
   help->callback([words, &root, &chosen] {
     chosen = [words, &root](Context& context) -> absl::StatusOr<ExitCode> {
       VERNIER_ASSIGN_OR_RETURN(const std::string text, HelpOn(root, *words));

@@ -59,6 +59,20 @@ class Tightest {
   std::string text_;
 };
 
+// Empty if the server cannot be asked.
+std::vector<Node> NodesOf(Connection& connection) {
+  const auto response =
+      connection.Call(&Connection::ClusterStub::ListNodes, v1::ListNodesRequest());
+  std::vector<Node> nodes;
+  if (!response.ok()) return nodes;
+  for (const v1::Node& message : response->nodes()) {
+    auto node = wire::DecodeNode(message);
+    if (!node.ok()) return {};
+    nodes.push_back(*std::move(node));
+  }
+  return nodes;
+}
+
 }  // namespace
 
 std::string RoomHint(const StudySpec& spec, const std::vector<Node>& nodes) {
@@ -94,17 +108,34 @@ std::string RoomHint(const StudySpec& spec, const std::vector<Node>& nodes) {
   return fmt::format("{} at a time asked, {}", parallel, tightest.text());
 }
 
-std::string RoomHint(Connection& connection, const StudySpec& spec) {
-  const auto response =
-      connection.Call(&Connection::ClusterStub::ListNodes, v1::ListNodesRequest());
-  if (!response.ok()) return "";
-  std::vector<Node> nodes;
-  for (const v1::Node& message : response->nodes()) {
-    auto node = wire::DecodeNode(message);
-    if (!node.ok()) return "";
-    nodes.push_back(*std::move(node));
+std::string GpuHint(const StudySpec& spec, const std::vector<Node>& nodes) {
+  if (!spec.job.has_value() || spec.job->input.has_value()) return "";
+  const bool chooses = std::ranges::any_of(spec.job->replicas, [](const auto& entry) {
+    return entry.second.resources.gpus > 0 || !entry.second.machine_type.empty();
+  });
+  if (chooses) return "";
+  std::int64_t devices = 0;
+  for (const Node& node : nodes) {
+    for (const NodeDevices& kind : node.devices) devices += kind.count;
   }
-  return RoomHint(spec, nodes);
+  if (devices == 0) return "";
+  return fmt::format(
+      "job: it asks for no GPU, so its programs do not see the {} here; write `replicas: {{{}: "
+      "{{gpus: 1}}}}` in the job to give each trial one",
+      devices == 1 ? "GPU" : fmt::format("{} GPUs", devices),
+      spec.job->primary_name);
+}
+
+std::string GpuHint(Connection& connection, const StudySpec& spec) {
+  return GpuHint(spec, NodesOf(connection));
+}
+
+std::string RoomHint(Connection& connection, const StudySpec& spec) {
+  const std::vector<Node> nodes = NodesOf(connection);
+  std::string text = RoomHint(spec, nodes);
+  const std::string gpus = GpuHint(spec, nodes);
+  if (!gpus.empty()) text += (text.empty() ? "warning: " : "\nwarning: ") + gpus;
+  return text;
 }
 
 }  // namespace vernier::cli

@@ -65,14 +65,15 @@ absl::StatusOr<ExitCode> Status(Context& context, const StatusArgs&) {
                                     "process     {}, up {}, {}\n"
                                     "store       {}\n"
                                     "studies     {}\n"
-                                    "running     {} trials\n",
+                                    "running     {} trial{}\n",
                                     info.version(),
                                     info.process_id(),
                                     FormatElapsed(up),
                                     FormatBytes(info.resident_bytes()),
                                     info.store(),
                                     info.studies(),
-                                    info.running_trials()),
+                                    info.running_trials(),
+                                    info.running_trials() == 1 ? "" : "s"),
                         ProtoToJson(info));
   return ExitCode::kOk;
 }

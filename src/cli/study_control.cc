@@ -102,9 +102,10 @@ absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   if (!args.yes) {
     return WithHint(
-        InvalidArgument("deleting study '{}' with its {} trials and their history needs --yes",
+        InvalidArgument("deleting study '{}' with its {} trial{} and their history needs --yes",
                         args.study,
-                        study.study.trials),
+                        study.study.trials,
+                        study.study.trials == 1 ? "" : "s"),
         fmt::format("`vernier study export {} > {}.jsonl` keeps a copy", args.study, args.study));
   }
   v1::DeleteStudyRequest request;

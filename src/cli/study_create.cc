@@ -38,8 +38,10 @@ struct CreateArgs {
   bool update = false;
 };
 
-// Whether it could run on this host, as `vernier run` would find out. Stores nothing.
-absl::StatusOr<v1::Study> ValidateHere(Context& context, StudySpec spec, const ValidateArgs& args) {
+// Whether it could run on this host, as `vernier run` would find out. Stores nothing. The answer is a hint, or empty.
+absl::StatusOr<std::string> ValidateHere(Context& context,
+                                         StudySpec spec,
+                                         const ValidateArgs& args) {
   const std::string folder_of_store = std::filesystem::path(context.Store()).parent_path().string();
   const absl::Status writable = app::CheckWritable(folder_of_store.empty() ? "." : folder_of_store);
   if (!writable.ok()) {
@@ -60,7 +62,10 @@ absl::StatusOr<v1::Study> ValidateHere(Context& context, StudySpec spec, const V
   job.job_directory.clear();  // A server makes it.
   spec.warm_start.clear();    // What they name is in the user's store.
   absl::StatusOr<v1::Study> study = CreateStudy(connection, spec, /*validate_only=*/true);
-  if (study.ok()) return study;
+  if (study.ok()) {
+    VERNIER_ASSIGN_OR_RETURN(const Study resolved, wire::DecodeStudy(*study));
+    return GpuHint(connection, resolved.spec);
+  }
   return WithHint(study.status(),
                   "this holds for this host; --anywhere checks the definition alone, "
                   "--server ADDRESS asks a server");
@@ -77,25 +82,30 @@ absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
           ? Connection::OpenWithEngine({.store = ":memory:", .run_engine = false})
           : context.Connect(MissingStore::kDoWithout));
   VERNIER_ASSIGN_OR_RETURN(v1::Study study, CreateStudy(connection, spec, true));
+  std::string gpu_hint;
   if (is_local && !args.anywhere && spec.job.has_value()) {
-    VERNIER_RETURN_IF_ERROR(ValidateHere(context, spec, args).status());
+    VERNIER_ASSIGN_OR_RETURN(gpu_hint, ValidateHere(context, spec, args));
+  } else if (!is_local) {
+    VERNIER_ASSIGN_OR_RETURN(const Study resolved, wire::DecodeStudy(study));
+    gpu_hint = GpuHint(connection, resolved.spec);
   }
   const auto cardinality = spec.space.Cardinality();
-  const std::string text =
-      fmt::format("{}: study '{}' is valid: {}, {}",
-                  args.check.file,
-                  spec.name,
-                  spec.space.parameters().size() == 1
-                      ? std::string("1 parameter")
-                      : fmt::format("{} parameters", spec.space.parameters().size()),
-                  cardinality ? fmt::format("{} points at most", *cardinality)
-                              : std::string("infinitely many points"));
+  const std::string text = fmt::format(
+      "{}: study '{}' is valid: {}, {}",
+      args.check.file,
+      spec.name,
+      spec.space.parameters().size() == 1
+          ? std::string("1 parameter")
+          : fmt::format("{} parameters", spec.space.parameters().size()),
+      cardinality ? fmt::format("{} point{} at most", *cardinality, *cardinality == 1 ? "" : "s")
+                  : std::string("infinitely many points"));
   if (args.is_tried) {  // Whose answer is the document.
     context.output().Say(text);
   } else {
     context.output().Item(text + "\n", ProtoToJson(study));
   }
   PrintWarnings(context, spec);
+  if (!gpu_hint.empty()) PrintWarning(context, gpu_hint);
   return args.is_tried ? CheckStudy(context, args.check) : ExitCode::kOk;
 }
 

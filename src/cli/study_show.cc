@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
@@ -49,17 +53,48 @@ nlohmann::ordered_json CsvRow(const Study& study, const nlohmann::ordered_json& 
   return row;
 }
 
+// Columns of the list of studies. NAME and OBJECTIVE are shortened where the lines are too long, at most to `least`.
+std::vector<Column> StudyColumns() {
+  constexpr int kLeast = 12;
+  return {{.name = "NAME", .flexible = true, .least = kLeast},
+          {.name = "STATE"},
+          {.name = "OBJECTIVE", .flexible = true, .least = kLeast},
+          {.name = "ALGORITHM"},
+          {.name = "TRIALS", .align = Align::kRight},
+          {.name = "FAILED", .align = Align::kRight},
+          {.name = "BEST", .align = Align::kRight},
+          {.name = "AGE", .align = Align::kRight}};
+}
+
+// The table without the columns that are missed least, as far as `width` has no room for them.
+Table FittedTable(std::vector<std::vector<Cell>> rows, int width) {
+  std::vector<Column> columns = StudyColumns();
+  const auto taken = [&] {
+    int sum = -2;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      int widest = DisplayWidth(columns[i].name);
+      for (const std::vector<Cell>& row : rows) {
+        widest = std::max(widest, DisplayWidth(row[i].text));
+      }
+      sum += 2 + (columns[i].flexible ? std::min(widest, columns[i].least) : widest);
+    }
+    return sum;
+  };
+  for (const std::string_view name : {"ALGORITHM", "AGE", "FAILED", "OBJECTIVE"}) {
+    if (taken() <= width) break;
+    const auto at = std::ranges::find(columns, name, &Column::name) - columns.begin();
+    columns.erase(columns.begin() + at);
+    for (std::vector<Cell>& row : rows) row.erase(row.begin() + at);
+  }
+  Table table(std::move(columns));
+  for (std::vector<Cell>& row : rows) table.AddRow(std::move(row));
+  return table;
+}
+
 absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const auto studies, ListStudies(connection, query));
-  Table table({{.name = "NAME", .flexible = true},
-               {.name = "STATE"},
-               {.name = "OBJECTIVE", .flexible = true},
-               {.name = "ALGORITHM"},
-               {.name = "TRIALS", .align = Align::kRight},
-               {.name = "FAILED", .align = Align::kRight},
-               {.name = "BEST", .align = Align::kRight},
-               {.name = "AGE", .align = Align::kRight}});
+  std::vector<std::vector<Cell>> cells;
   auto items = nlohmann::ordered_json::array();
   auto rows = nlohmann::ordered_json::array();
   for (const v1::Study& message : studies) {
@@ -70,7 +105,7 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
       VERNIER_ASSIGN_OR_RETURN(best, BestValue(connection, record));
     }
     const auto& bound = study.spec.budget.trials;
-    table.AddRow(
+    cells.push_back(
         {{study.spec.name, Style::kBold},
          {std::string(StudyStateName(study.state)), StyleOf(study.state)},
          {DescribeObjectives(study.spec.objectives)},
@@ -86,7 +121,9 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
   if (studies.empty() && query.filter.empty()) {
     context.console().err << "no studies yet; `vernier study create FILE` makes one\n";
   }
-  context.output().List(table, items, rows);
+  const bool is_cut = context.console().is_terminal && !context.output().is_wide();
+  const int width = is_cut ? context.console().width : std::numeric_limits<int>::max();
+  context.output().List(FittedTable(std::move(cells), width), items, rows);
   return ExitCode::kOk;
 }
 

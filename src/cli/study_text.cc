@@ -147,8 +147,10 @@ std::string DescribeUtilization(const jobs::Utilization& utilization) {
 
 std::string DescribeBudget(const Study& study) {
   const Budget& budget = study.spec.budget;
-  std::string text = budget.trials ? fmt::format("{} of {} trials", study.trials, *budget.trials)
-                                   : fmt::format("{} trials, no bound", study.trials);
+  std::string text =
+      budget.trials
+          ? fmt::format("{} of {} trials", study.trials, *budget.trials)
+          : fmt::format("{} trial{}, no bound", study.trials, study.trials == 1 ? "" : "s");
   if (budget.failed_trials && study.failed >= *budget.failed_trials && !IsFinished(study.state)) {
     text += fmt::format(
         ", {} failed, at most {} since the job changed", study.failed, *budget.failed_trials);

@@ -140,8 +140,15 @@ std::string DescribeEnd(const Study& study, std::string_view where, std::string_
 }
 
 std::string NobodyRuns(const Context& context, const Connection& connection, const Study& study) {
-  const bool has_work = study.spec.job.has_value() && study.state == StudyState::kActive;
-  if (!connection.is_embedded() || !has_work) return "";
+  if (!connection.is_embedded() || !study.spec.job.has_value()) return "";
+  if (study.state == StudyState::kStopping) {
+    return fmt::format(
+        "nobody runs it: `vernier run {0}{1}` ends its trials, `vernier study delete {0} --yes "
+        "--force{1}` removes it\n",
+        study.spec.name,
+        context.SameStoreFlags());
+  }
+  if (study.state != StudyState::kActive) return "";
   return fmt::format(
       "nobody runs its trials yet: `vernier run {}{}` does, or a server: `vernier server start`\n",
       study.spec.name,

@@ -1,23 +1,18 @@
 #include "src/cli/study_warnings.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
+#include <iterator>
 #include <set>
 #include <string_view>
-#include <system_error>
 
 #include "fmt/format.h"
+#include "src/cli/job_warnings.h"
 #include "src/core/metric_names.h"
 #include "src/core/nearest.h"
 #include "src/jobs/placeholders.h"
 
 namespace vernier::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool UsesGpus(const TrainingJob& job) {
   return job.input.has_value() || std::ranges::any_of(job.replicas, [](const auto& entry) {
@@ -35,68 +30,6 @@ bool IsBounded(const StudySpec& spec) {
 
 // Whether the text stands for itself: no placeholder is in it.
 bool IsPlain(std::string_view text) { return text.find('{') == std::string_view::npos; }
-
-bool IsProgramOnPath(const std::string& name) {
-  const char* const variable = std::getenv("PATH");
-  std::string_view rest = variable == nullptr ? "" : variable;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    const fs::path path = fs::path(rest.substr(0, end)) / name;
-    if (access(path.c_str(), X_OK) == 0) return true;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return false;
-}
-
-// What of a command line is not there; empty: nothing, as far as anybody can tell.
-std::string MissingPart(const std::vector<std::string>& command,
-                        const std::string& directory,
-                        bool has_own_path) {
-  if (command.empty() || !IsPlain(command.front())) return "";
-  const std::string& program = command.front();
-  std::error_code error;
-  if (program.find('/') != std::string::npos) {
-    const fs::path path = fs::path(directory) / program;
-    if (access(path.c_str(), X_OK) != 0) {
-      return fmt::format("'{}' is no program on this host", path.string());
-    }
-  } else if (!has_own_path && !IsProgramOnPath(program)) {
-    return fmt::format("'{}' is not on PATH here", program);
-  }
-  // `python3 train.py …`: the first word that is no option.
-  constexpr std::string_view kScript = ".py";
-  for (std::size_t i = 1; i < command.size() && !command[i].starts_with('-'); ++i) {
-    const fs::path path = fs::path(directory) / command[i];
-    const bool is_script = command[i].ends_with(kScript) && IsPlain(command[i]);
-    if (is_script && !fs::exists(path, error)) {
-      return fmt::format("there is no file '{}'", path.string());
-    }
-    if (is_script) break;
-  }
-  return "";
-}
-
-void AddMissingPrograms(const TrainingJob& job, std::vector<std::string>& warnings) {
-  if (RunsImages(job) || job.input.has_value()) return;
-  std::set<std::string> said;
-  const auto add = [&](std::string_view field,
-                       const std::vector<std::string>& command,
-                       const std::string& directory,
-                       bool has_own_path) {
-    const std::string missing = MissingPart(command, directory, has_own_path);
-    if (!missing.empty() && said.insert(missing).second) {
-      warnings.push_back(fmt::format("{}: {}; its trials will fail", field, missing));
-    }
-  };
-  const bool has_path = job.env.contains("PATH");
-  for (const auto& [role, replica] : job.replicas) {
-    const bool is_own = !replica.command.empty();
-    add(is_own ? fmt::format("job.replicas.{}.command", RoleName(role, job)) : "job.command",
-        is_own ? replica.command : job.command,
-        replica.directory.empty() ? job.working_directory : replica.directory,
-        has_path || replica.env.contains("PATH"));
-  }
-}
 
 // Names in braces that stand for nothing: they are passed as they are, which is likely to be a slip.
 void AddUnknownNames(const StudySpec& spec, std::vector<std::string>& warnings) {
@@ -195,13 +128,17 @@ std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here) {
   AddMisnamedMetrics(spec, warnings);
   AddUnknownNames(spec, warnings);
   AddLonelyOptions(spec, warnings);
-  if (runs_here) AddMissingPrograms(*spec.job, warnings);
+  std::ranges::move(JobWarningsOf(spec, runs_here), std::back_inserter(warnings));
   return warnings;
+}
+
+void PrintWarning(Context& context, std::string_view warning) {
+  context.console().err << fmt::format("vernier: warning: {}\n", warning);
 }
 
 void PrintWarnings(Context& context, const StudySpec& spec) {
   for (const std::string& warning : WarningsOf(spec, context.flags().server.empty())) {
-    context.console().err << fmt::format("vernier: warning: {}\n", warning);
+    PrintWarning(context, warning);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/cli/context.h"
@@ -9,11 +10,14 @@
 namespace vernier::cli {
 
 // What is likely to be a mistake in a study that is valid, one sentence each, with what to write instead: it runs for ever;
-// an entry of its metrics has almost the name of an objective; an option may be passed without its value; and, of a study
-// that runs on this host, its program, or the script that it names, is not there.
+// an entry of its metrics has almost the name of an objective; an option may be passed without its value; and those of its
+// job (JobWarningsOf).
 std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here = true);
 
-// Prints them to standard error.
+// Prints one to standard error.
+void PrintWarning(Context& context, std::string_view warning);
+
+// Prints all of them.
 void PrintWarnings(Context& context, const StudySpec& spec);
 
 }  // namespace vernier::cli

@@ -90,14 +90,14 @@ std::vector<TrialColumn> FixedColumns(const TrialColumnContext& context) {
           "parameters",
           {.name = "PARAMETERS", .flexible = true},
           [](const ListedTrial& listed) -> Cell { return {.text = listed.row.parameters}; },
-          ""),
+          std::string(kParameter)),
       PlainColumn(
           "duration",
           {.name = "DURATION", .align = Align::kRight},
           [](const ListedTrial& listed) -> Cell {
             return {.text = listed.row.duration ? FormatElapsed(*listed.row.duration) : "-"};
           },
-          ""),
+          "duration"),
       PlainColumn(
           "measurements",
           {.name = "MEASUREMENTS", .align = Align::kRight},
@@ -111,7 +111,7 @@ std::vector<TrialColumn> FixedColumns(const TrialColumnContext& context) {
           [](const ListedTrial& listed) -> Cell {
             return {.text = std::to_string(listed.trial.attempts.size())};
           },
-          ""),
+          "attempts"),
       PlainColumn(
           "failure",
           {.name = "FAILURE"},
@@ -237,13 +237,21 @@ absl::StatusOr<ordered_json> SelectCsvColumns(const std::vector<TrialColumn>& co
                                               const ordered_json& rows) {
   ordered_json selected = ordered_json::array();
   for (const TrialColumn& column : columns) {
-    if (column.csv.empty()) {
-      return InvalidArgument("--columns: CSV has no column '{}'", column.name);
-    }
+    if (!column.csv.empty()) continue;
+    return InvalidArgument(
+        "--columns: CSV has no column '{}'; `vernier trial metrics STUDY TRIAL -o csv` lists the "
+        "values of one trial",
+        column.name);
   }
   for (const ordered_json& row : rows) {
     ordered_json kept = ordered_json::object();
     for (const TrialColumn& column : columns) {
+      if (column.csv == kParameter) {  // A column for each of them.
+        for (const auto& [key, value] : row.items()) {
+          if (key.starts_with(kParameter)) kept[key] = value;
+        }
+        continue;
+      }
       const auto value = row.find(column.csv);
       kept[column.name] = value == row.end() ? ordered_json() : *value;
     }

@@ -66,6 +66,10 @@ ordered_json TrialCsvRows(const StudyRecord& study, const std::vector<TrialRecor
     row["message"] = trial.message;
     row["stopped"] = IsStoppedEarly(trial);
     row["measurements"] = trial.measurements;
+    row["attempts"] = trial.attempts.size();
+    row["duration"] = trial.started && trial.ended
+                          ? ordered_json(absl::ToDoubleSeconds(*trial.ended - *trial.started))
+                          : ordered_json();
     rows.push_back(std::move(row));
   }
   return rows;

@@ -51,7 +51,7 @@ std::string Line(const v1::LogLine& line,
       line.has_message() ? fmt::format("{:<8} ", SeverityText(line)) : std::string();
   std::vector<std::string> lines;
   for (const std::string_view message : MessageLines(line)) {
-    lines.push_back(head + Paint(severity + Printable(message), SeverityStyle(line), color));
+    lines.push_back(head + Paint(severity + ShownText(message), SeverityStyle(line), color));
   }
   return fmt::format("{}", fmt::join(lines, "\n"));
 }

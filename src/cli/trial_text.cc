@@ -81,8 +81,13 @@ bool IsUnordered(const Domain& domain) {
          std::holds_alternative<BoolDomain>(domain);
 }
 
+bool HasFailed(const Trial& trial) {
+  return trial.state == TrialState::kFailed || trial.state == TrialState::kInfeasible;
+}
+
 // What a prediction came to. One of a trial that ran to its end says nothing of one that was stopped on the way.
 std::string Outcome(const Trial& trial, const std::string& metric) {
+  if (HasFailed(trial)) return ", but the trial failed";
   const auto value = ObjectiveOf(trial, metric);
   if (!value) return "";
   if (!trial.stop) return fmt::format(", came to {}", FormatFigure(*value));
@@ -96,7 +101,7 @@ std::string Predicted(const Trial& trial, const std::string& metric) {
   if (suggestion.predicted_deviation) text += fmt::format(" ± {}", FormatCompact(deviation));
   text += Outcome(trial, metric);
   const auto value = ObjectiveOf(trial, metric);
-  if (value && !trial.stop && deviation > 0) {
+  if (value && !HasFailed(trial) && !trial.stop && deviation > 0) {
     text += fmt::format(" ({:+.1f} deviations)", (*value - *suggestion.predicted_mean) / deviation);
   }
   return text;
@@ -137,17 +142,23 @@ std::string PredictedOther(const Trial& trial,
       "{} ± {}{}", FormatFigure(value.mean), FormatCompact(value.deviation), Outcome(trial, name));
 }
 
+std::string ResultOf(const Neighbour& neighbour) {
+  if (neighbour.was_pending) return "objective not known at that time";
+  if (neighbour.has_failed) return "failed";
+  if (!neighbour.objective) return "objective -";
+  return fmt::format("objective {}{}",
+                     FormatFigure(*neighbour.objective),
+                     neighbour.was_stopped ? ", stopped early" : "");
+}
+
 void AddNearest(const std::vector<Neighbour>& neighbours, Fields& fields) {
   bool is_first = true;
   for (const Neighbour& neighbour : neighbours) {
     fields.Add(is_first ? "nearest" : "",
-               fmt::format("trial {}  distance {:.2f}  objective {}{}",
+               fmt::format("trial {}  distance {:.2f}  {}",
                            neighbour.trial,
                            neighbour.distance,
-                           neighbour.objective     ? FormatFigure(*neighbour.objective)
-                           : neighbour.was_pending ? "not known at that time"
-                                                   : "-",
-                           neighbour.objective && neighbour.was_stopped ? ", stopped early" : ""));
+                           ResultOf(neighbour)));
     is_first = false;
   }
 }
@@ -299,10 +310,12 @@ std::vector<Neighbour> NearestTrials(const StudyRecord& study,
     neighbours.push_back(
         {.trial = other.trial.number.value(),
          .distance = PointDistance(study.study.spec.space, trial.point, other.trial.point),
-         .objective =
-             was_pending ? std::nullopt : ObjectiveOf(other.trial, study.objective().metric),
+         .objective = was_pending || HasFailed(other.trial)
+                          ? std::nullopt
+                          : ObjectiveOf(other.trial, study.objective().metric),
          .was_pending = was_pending,
-         .was_stopped = IsStoppedEarly(other.trial)});
+         .was_stopped = IsStoppedEarly(other.trial),
+         .has_failed = HasFailed(other.trial)});
   }
   std::stable_sort(neighbours.begin(), neighbours.end(), [](const auto& a, const auto& b) {
     return a.distance < b.distance;

@@ -31,6 +31,7 @@ struct Neighbour {
   std::optional<double> objective;  // As it was known when the trial was proposed.
   bool was_pending = false;         // By then.
   bool was_stopped = false;         // The objective is not that of a whole run.
+  bool has_failed = false;          // What it reported before that is no objective.
 };
 // The `count` nearest of those of `others` that were there when `trial` was proposed, nearest first.
 std::vector<Neighbour> NearestTrials(const StudyRecord& study,

@@ -36,6 +36,32 @@ constexpr std::array<std::pair<std::string_view, FailureReading>, 2> kReadings =
     {"lenient", FailureReading::kLenient},
 }};
 
+// What a replica asks for: nothing else in a study file has a key of these names.
+constexpr std::array<std::string_view, 6> kShares = {
+    "cpus", "memory", "gpus", "gpu_type", "gpu_memory", "machine"};
+constexpr std::array<std::string_view, 9> kJobKeys = {
+    "command", "python", "trainer", "image", "args", "env", "replicas", "limits", "restarts"};
+
+bool IsShare(std::string_view key) { return std::ranges::find(kShares, key) != kShares.end(); }
+
+// InvalidArgument: the mapping has what belongs to a replica, which goes between `before` and `after`.
+absl::Status RefuseShares(const Json& json,
+                          const std::string& path,
+                          std::string_view before,
+                          std::string_view after) {
+  if (!json.is_object()) return absl::OkStatus();
+  for (const auto& [key, value] : json.items()) {
+    if (!IsShare(key)) continue;
+    return FieldError(path + key,
+                      fmt::format("belongs to a replica of the job: write `{}chief: {{{}: {}}}{}`",
+                                  before,
+                                  key,
+                                  value.dump(-1, ' ', false, Json::error_handler_t::replace),
+                                  after));
+  }
+  return absl::OkStatus();
+}
+
 // A list of words, or one line of them.
 absl::StatusOr<std::vector<std::string>> ReadCommand(const Json& json, const std::string& path) {
   if (json.is_array()) return ReadTexts(json, path);
@@ -96,6 +122,9 @@ absl::Status ReadReplicas(const Json& json,
                           const std::string& path,
                           UnknownKeys unknown_keys,
                           TrainingJob& job) {
+  if (unknown_keys == UnknownKeys::kRefuse) {
+    VERNIER_RETURN_IF_ERROR(RefuseShares(json, path + ".", "replicas: {", "}"));
+  }
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping mapping,
       Mapping::Open(json, path, {"chief", "master", "worker", "ps", "evaluator"}, unknown_keys));
@@ -224,6 +253,9 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
                                     const std::string& path,
                                     UnknownKeys unknown_keys) {
   TrainingJob job;
+  if (unknown_keys == UnknownKeys::kRefuse) {
+    VERNIER_RETURN_IF_ERROR(RefuseShares(json, path + ".", "replicas: {", "}"));
+  }
   VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
                            Mapping::Open(json,
                                          path,
@@ -277,6 +309,16 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
                              ReadRestarts(*restarts, mapping.PathOf("restarts"), unknown_keys));
   }
   return job;
+}
+
+absl::Status RefuseJobKeys(const Json& document) {
+  VERNIER_RETURN_IF_ERROR(RefuseShares(document, "", "job: {replicas: {", "}}"));
+  if (!document.is_object()) return absl::OkStatus();
+  for (const auto& [key, value] : document.items()) {
+    if (std::ranges::find(kJobKeys, key) == kJobKeys.end()) continue;
+    return FieldError(key, fmt::format("belongs to the job: write `job: {{{}: …}}`", key));
+  }
+  return absl::OkStatus();
 }
 
 Json JobToJson(const TrainingJob& job) {

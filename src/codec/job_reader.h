@@ -12,4 +12,7 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
                                     UnknownKeys unknown_keys);
 Json JobToJson(const TrainingJob& job);
 
+// InvalidArgument: the study file has a key of a job, or of one of its replicas, at the top.
+absl::Status RefuseJobKeys(const Json& document);
+
 }  // namespace vernier::codec

@@ -28,7 +28,7 @@ absl::StatusOr<Mapping> Mapping::Open(const Json& json,
   const std::vector<std::string> names(known.begin(), known.end());
   for (const auto& [key, value] : json.items()) {
     if (std::find(names.begin(), names.end(), key) != names.end()) continue;
-    return FieldError(mapping.PathOf(key), "unknown key" + NearestHint(key, names));
+    return FieldError(mapping.PathOf(key), "unknown key" + NearestHint(key, names, kListedKeys));
   }
   return mapping;
 }

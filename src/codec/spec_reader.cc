@@ -283,6 +283,7 @@ absl::StatusOr<Mapping> OpenFile(const Json& document, UnknownKeys unknown_keys)
 absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_keys) {
   if (IsJobFile(document)) return ReadJobFile(document, unknown_keys);
   StudySpec spec;
+  if (unknown_keys == UnknownKeys::kRefuse) VERNIER_RETURN_IF_ERROR(RefuseJobKeys(document));
   VERNIER_ASSIGN_OR_RETURN(const Mapping file, OpenFile(document, unknown_keys));
   VERNIER_RETURN_IF_ERROR(file.Require("study").status());
   VERNIER_RETURN_IF_ERROR(file.Read("study", spec.name, &ReadText));

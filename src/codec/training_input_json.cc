@@ -130,7 +130,8 @@ class ObjectReader {
     if (unknown_ == UnknownKeys::kIgnore) return absl::OkStatus();
     for (const auto& [key, value] : object_.items()) {
       if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-      return FieldError(fmt::format("{}.{}", path_, key), "unknown key" + NearestHint(key, known_));
+      return FieldError(fmt::format("{}.{}", path_, key),
+                        "unknown key" + NearestHint(key, known_, kListedKeys));
     }
     return absl::OkStatus();
   }

@@ -10,7 +10,6 @@
 namespace vernier {
 namespace {
 
-constexpr std::size_t kListed = 12;
 // Names longer than this are not compared: the cost is quadratic and nobody types them.
 constexpr std::size_t kCompared = 128;
 
@@ -51,7 +50,9 @@ std::optional<std::size_t> SlipsBetween(std::string_view given, std::string_view
   return is_near ? std::optional(distance) : std::nullopt;
 }
 
-std::string NearestHint(std::string_view given, std::span<const std::string> known) {
+std::string NearestHint(std::string_view given,
+                        std::span<const std::string> known,
+                        std::size_t most) {
   if (known.empty()) return "";
   const std::string* nearest = nullptr;
   std::size_t best = 0;
@@ -64,10 +65,10 @@ std::string NearestHint(std::string_view given, std::span<const std::string> kno
   }
   if (nearest != nullptr) return fmt::format("; did you mean '{}'?", *nearest);
   std::string list;
-  for (std::size_t i = 0; i < std::min(known.size(), kListed); ++i) {
+  for (std::size_t i = 0; i < std::min(known.size(), most); ++i) {
     list += fmt::format("{}{}", i == 0 ? "" : ", ", known[i]);
   }
-  return fmt::format("; known: {}{}", list, known.size() > kListed ? ", …" : "");
+  return fmt::format("; known: {}{}", list, known.size() > most ? ", …" : "");
 }
 
 }  // namespace vernier

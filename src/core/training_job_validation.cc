@@ -188,13 +188,28 @@ absl::Status CheckPython(const TrainingJob& job) {
   return CheckWords("job.python.packages", packages);
 }
 
+absl::Status MissingPrimary(const TrainingJob& job) {
+  constexpr char kPath[] = "job.replicas";
+  const bool has_one_replica = job.replicas.size() == 1 && job.replicas.begin()->second.count == 1;
+  if (has_one_replica) {
+    return FieldError(kPath,
+                      fmt::format("needs a chief, whose exit ends the job: write `chief:` in place "
+                                  "of `{}:`, or add `chief: 1`",
+                                  RoleName(job.replicas.begin()->first, job)));
+  }
+  return FieldError(kPath,
+                    "needs a chief, whose exit ends the job: add `chief: 1`, or `chief: {gpus: 1}` "
+                    "to give it a GPU");
+}
+
 absl::Status CheckPrimary(const TrainingJob& job) {
   if (job.primary_name != "chief" && job.primary_name != "master") {
     return FieldError("job.primary_name",
                       fmt::format("must be 'chief' or 'master', got '{}'", job.primary_name));
   }
   const auto primary = job.replicas.find(Role::kPrimary);
-  const std::int32_t count = primary == job.replicas.end() ? 0 : primary->second.count;
+  if (primary == job.replicas.end()) return MissingPrimary(job);
+  const std::int32_t count = primary->second.count;
   if (count == 1) return absl::OkStatus();
   return FieldError(fmt::format("job.replicas.{}.count", job.primary_name),
                     fmt::format("must be 1, got {}", count));

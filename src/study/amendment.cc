@@ -65,21 +65,55 @@ StudySpec Apply(const StudyAmended& amended, StudySpec spec) {
   return spec;
 }
 
+// "maximize accuracy, minimize loss".
+std::string GoalsText(const std::vector<Objective>& objectives) {
+  std::string text;
+  for (const Objective& objective : objectives) {
+    const bool maximizes = objective.goal == Goal::kMaximize;
+    text += fmt::format(
+        "{}{} {}", text.empty() ? "" : ", ", maximizes ? "maximize" : "minimize", objective.metric);
+  }
+  return text;
+}
+
+// "[1,9] → [1,99]"; empty where the values are not shown.
+std::string ValuesText(const FieldChange& change) {
+  const std::string text = codec::DescribeChange(change);
+  return text.substr(std::min(change.field.size() + 1, text.size()));
+}
+
+// ", nor can seed, algorithm and 4 more": at most three fields are named in all.
+std::string OthersText(const std::vector<FieldChange>& changes) {
+  constexpr std::size_t kNamed = 3;
+  std::string text;
+  for (std::size_t i = 1; i < std::min(kNamed, changes.size()); ++i) {
+    text += (i == 1 ? "; nor can " : ", ") + changes[i].field;
+  }
+  if (changes.size() > kNamed) text += fmt::format(" and {} more", changes.size() - kNamed);
+  return text;
+}
+
 // What is wrong with the first part that cannot change; the others are named.
 absl::Status CannotChange(const StudySpec& before, const StudySpec& after) {
-  const std::vector<FieldChange> changes = codec::CompareSpecs(before, after);
+  std::vector<FieldChange> changes = codec::CompareSpecs(before, after);
   if (changes.empty()) return FieldError("study", "cannot change so");
-  const FieldChange& first = changes.front();
-  std::string others;
-  for (std::size_t i = 1; i < changes.size(); ++i) others += ", " + changes[i].field;
-  if (!others.empty()) others = "; nor can " + others.substr(2);
+  const std::string goals = GoalsText(before.objectives);
+  const bool has_other_goals = goals != GoalsText(after.objectives);
+  if (has_other_goals) {
+    std::erase_if(changes,
+                  [](const FieldChange& change) { return change.field.starts_with("objective"); });
+    changes.insert(changes.begin(),
+                   {.field = "objective", .from = goals, .to = GoalsText(after.objectives)});
+  }
+  const std::string values = ValuesText(changes.front());
   return FieldError(
-      first.field,
-      fmt::format("cannot change after the study was created ({}){}; a new study with "
-                  "`warm_start: [{}]` can start from the trials of this one",
-                  codec::DescribeChange(first),
-                  others,
-                  before.name));
+      changes.front().field,
+      fmt::format("cannot change after the study was created{}{}. Give the file another `study:` "
+                  "name; `warm_start: [{}]` there takes over the completed trials{}",
+                  values.empty() ? "" : fmt::format(" ({})", values),
+                  OthersText(changes),
+                  before.name,
+                  has_other_goals ? " that have its metrics" : " that fit"));
 }
 
 absl::Status CheckChangeable(const StudySpec& before, const StudySpec& after) {

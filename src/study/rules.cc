@@ -32,7 +32,8 @@ bool HasEnough(const Study& study) {
 // Why there is no room for a trial.
 std::string TrialsReason(const Study& study) {
   if (!HasEnough(study)) {
-    return fmt::format("budget of {} trials spent", *study.spec.budget.trials);
+    const std::int64_t bound = *study.spec.budget.trials;
+    return fmt::format("budget of {} trial{} spent", bound, bound == 1 ? "" : "s");
   }
   const std::optional<std::int64_t>& bound = study.spec.budget.trials;
   return fmt::format(
@@ -54,8 +55,9 @@ std::string FailuresReason(const StudyFold& fold) {
                        since,
                        fold.Find(first.front())->trial.message);
   }
-  return fmt::format("{} trials failed{}, the bound is {}",
+  return fmt::format("{} trial{} failed{}, the bound is {}",
                      fold.counted_failures(),
+                     fold.counted_failures() == 1 ? "" : "s",
                      since,
                      *study.spec.budget.failed_trials);
 }

@@ -92,6 +92,13 @@ bool Contains(std::span<const Move<State>> moves, State from, State to) {
 }
 
 absl::Status Illegal(std::string_view what, std::string_view from, std::string_view to) {
+  if (from == to) {
+    // The name is that of a study, too.
+    const bool is_stopping = to == TrialStateName(TrialState::kStopping);
+    return WithReason(
+        FailedPrecondition("{} is {} already", what, is_stopping ? "being stopped" : to),
+        Reason::kIllegalTransition);
+  }
   return WithReason(FailedPrecondition("{} is {}: it cannot become {}", what, from, to),
                     Reason::kIllegalTransition);
 }

@@ -404,9 +404,12 @@ absl::Status StudiesImpl::DeleteLive(StudyId id,
     if (fold.requests().Find(caller.request_id) != nullptr) return RequestReused(caller);
     const Study& study = fold.header();
     if (force || study.open == 0) return absl::OkStatus();
-    return FailedPrecondition("{} has {} open trials: stop it first, or delete it with force",
+    return FailedPrecondition("{} has {}: wait for {}, or add --force",
                               StudyTitle(study),
-                              study.open);
+                              study.open == 1
+                                  ? "1 trial that has not ended"
+                                  : fmt::format("{} trials that have not ended", study.open),
+                              study.open == 1 ? "it" : "them");
   };
   VERNIER_RETURN_IF_ERROR(live->Bar(may_go));
   absl::Status deleted = storage_.DeleteStudy(id, caller.request_id);

@@ -69,9 +69,14 @@ absl::StatusOr<EarlierStudy> TakeOver(const StudyFold& earlier, const StudySpec&
           "; trial {}: {}", trial.number.value(), std::string(moved.status().message()));
     }
   }
+  if (taken.trials.empty() && completed == 0) {
+    return InvalidArgument("study '{}' has no completed trial to start from", taken.name);
+  }
   if (taken.trials.empty()) {
-    return InvalidArgument("none of the {} completed trials of study '{}' fits this one{}",
-                           completed,
+    return InvalidArgument("{} of study '{}' fits this one{}",
+                           completed == 1
+                               ? "no completed trial"
+                               : fmt::format("none of the {} completed trials", completed),
                            taken.name,
                            why);
   }

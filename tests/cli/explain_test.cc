@@ -97,6 +97,17 @@ TEST_F(ExplainTest, SaysOfNeighboursWhetherTheyRanToTheirEnd) {
   EXPECT_THAT(ExplainTrial(study_, all[1], all, false), HasSubstr("objective 1, stopped early\n"));
 }
 
+TEST_F(ExplainTest, AFailedTrialHasNoValue) {
+  std::vector<TrialRecord> all = {MakeTrial(1, 0.1, "a", 1), MakeTrial(2, 0.2, "a", 2)};
+  all[0].trial.state = TrialState::kFailed;
+  EXPECT_THAT(ExplainTrial(study_, all[1], all, false),
+              HasSubstr("trial 1  distance 0.07  failed\n"));
+  all[0].trial.suggestion.predicted_mean = 1.0;
+  all[0].trial.suggestion.predicted_deviation = 0.1;
+  EXPECT_THAT(ExplainTrial(study_, all[0], all, false),
+              HasSubstr("predicted   1 ± 0.1, but the trial failed\n"));
+}
+
 TEST_F(ExplainTest, ShowsWhereTheObjectiveWasRead) {
   const TrialRecord record = MakeTrial(1, 0.5, "a", 2);
   const absl::Time now = absl::UnixEpoch();
@@ -130,6 +141,11 @@ TEST_F(ExplainTest, CsvHasOneColumnForEachMetricAndParameter) {
   EXPECT_EQ(rows[0]["parameters.x"], "0.5");
   EXPECT_TRUE(rows[0]["end_time"].is_null());
   EXPECT_EQ(rows[0]["stopped"], false);
+  EXPECT_TRUE(rows[0]["duration"].is_null());
+  TrialRecord ended = MakeTrial(1, 0.5, "a", 2);
+  ended.trial.started = absl::UnixEpoch();
+  ended.trial.ended = absl::UnixEpoch() + absl::Seconds(90);
+  EXPECT_EQ(TrialCsvRows(study_, {ended})[0]["duration"], 90.0);
 }
 
 }  // namespace

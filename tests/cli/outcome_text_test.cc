@@ -78,14 +78,13 @@ TEST_F(OutcomeTextTest, FewerBrokenConstraintsAreNearerAndUnknownOnesFarther) {
 }
 
 TEST_F(OutcomeTextTest, SaysWhyThereIsNoBestTrial) {
-  EXPECT_EQ(WhyNoBest(study_, trials_),
-            "study 's' has no best trial yet: none of its 0 trials is completed");
+  EXPECT_EQ(WhyNoBest(study_, trials_), "study 's' has no best trial yet: it has no trials");
   Add({{"latency_ms", 23}});
   EXPECT_EQ(
       WhyNoBest(study_, trials_),
-      "study 's' has no best trial yet: none of its 1 completed trials keeps every outcome "
-      "constraint; trial 1 came nearest, but latency_ms < 20 is broken by 3, and memory_mb <= "
-      "1000 is not known, the trial has no finite memory_mb");
+      "study 's' has no best trial yet: its only completed trial, 1, does not keep every outcome "
+      "constraint: latency_ms < 20 is broken by 3, and memory_mb <= 1000 is not known, the trial "
+      "has no finite memory_mb");
   trials_.clear();
   Add({{"latency_ms", 10}, {"memory_mb", 10}});
   EXPECT_THAT(WhyNoBest(study_, trials_), HasSubstr("has a number for every objective"));

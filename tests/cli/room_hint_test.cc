@@ -54,5 +54,31 @@ TEST(RoomHint, SaysNothingWhereThereIsRoomOrNobodyCanTell) {
   EXPECT_EQ(RoomHint(spec, {AnyHost()}), "");
 }
 
+StudySpec SpecWith(const ReplicaSpec& chief) {
+  StudySpec spec{.name = "s"};
+  spec.job = TrainingJob{.command = {"train"}};
+  spec.job->replicas[Role::kPrimary] = chief;
+  return spec;
+}
+
+TEST(GpuHint, SaysThatAJobWithoutGpusSeesNoneOfTheHost) {
+  EXPECT_EQ(GpuHint(SpecWith({.count = 1}), {AnyHost()}),
+            "job: it asks for no GPU, so its programs do not see the 3 GPUs here; write "
+            "`replicas: {chief: {gpus: 1}}` in the job to give each trial one");
+  Node one{.name = "h", .devices = {{.type = "T4", .count = 1}}};
+  StudySpec spec = SpecWith({.count = 1});
+  spec.job->primary_name = "master";
+  EXPECT_EQ(GpuHint(spec, {one}),
+            "job: it asks for no GPU, so its programs do not see the GPU here; write `replicas: "
+            "{master: {gpus: 1}}` in the job to give each trial one");
+}
+
+TEST(GpuHint, SaysNothingWhereThereAreNoneOrTheJobChose) {
+  EXPECT_EQ(GpuHint(SpecWith({.count = 1}), {{.name = "h", .cpus = 2}}), "");
+  EXPECT_EQ(GpuHint(SpecWith({.count = 1, .resources = {.gpus = 1}}), {AnyHost()}), "");
+  EXPECT_EQ(GpuHint(SpecWith({.count = 1, .machine_type = "n1-standard-4"}), {AnyHost()}), "");
+  EXPECT_EQ(GpuHint(StudySpec{.name = "clients"}, {AnyHost()}), "");
+}
+
 }  // namespace
 }  // namespace vernier::cli

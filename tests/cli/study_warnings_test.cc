@@ -1,9 +1,5 @@
 #include "src/cli/study_warnings.h"
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,7 +10,6 @@
 namespace vernier::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -124,50 +119,6 @@ TEST(Arguments, WarnsOfNamesThatStandForNothing) {
   spec.job->job_directory = "out";
   spec.job->command = {"sh", "train.sh", "{{epoch}}"};
   EXPECT_THAT(WarningsOf(spec, /*runs_here=*/false), IsEmpty());
-}
-
-class ProgramTest : public ::testing::Test {
- protected:
-  ProgramTest() {
-    std::string path = (fs::temp_directory_path() / "vernier-XXXXXX").string();
-    EXPECT_NE(mkdtemp(path.data()), nullptr);
-    folder_ = path;
-    std::ofstream(folder_ / "train.py") << "";
-  }
-  ~ProgramTest() override { fs::remove_all(folder_); }
-
-  std::vector<std::string> Warnings(std::vector<std::string> command) const {
-    StudySpec spec = SpecOver(kFinite);
-    spec.job->command = std::move(command);
-    spec.job->working_directory = folder_.string();
-    return WarningsOf(spec);
-  }
-
-  fs::path folder_;
-};
-
-TEST_F(ProgramTest, WarnsOfWhatIsNotThere) {
-  EXPECT_THAT(Warnings({"no-such-program-7"}),
-              ElementsAre("job.command: 'no-such-program-7' is not on PATH here; its trials will "
-                          "fail"));
-  EXPECT_THAT(Warnings({"./train"}), ElementsAre(StartsWith("job.command: '" + folder_.string())));
-  EXPECT_THAT(Warnings({"sh", "trian.py", "--epochs"}),
-              ElementsAre("job.command: there is no file '" + (folder_ / "trian.py").string() +
-                          "'; its trials will fail"));
-}
-
-TEST_F(ProgramTest, SaysNothingOfWhatIsThereOrCannotBeKnown) {
-  EXPECT_THAT(Warnings({"sh", "train.py"}), IsEmpty());
-  EXPECT_THAT(Warnings({"sh", "-m", "other.py"}), IsEmpty());
-  EXPECT_THAT(Warnings({"sh", "train-{x}.py"}), IsEmpty());
-  EXPECT_THAT(Warnings({"{x}"}), IsEmpty());
-}
-
-TEST_F(ProgramTest, SaysNothingOfWhatAnImageHas) {
-  StudySpec spec = SpecOver(kFinite);
-  spec.job->command = {"no-such-program-7"};
-  spec.job->image = "trainer:1";
-  EXPECT_THAT(WarningsOf(spec), IsEmpty());
 }
 
 }  // namespace

@@ -83,6 +83,11 @@ TEST_F(TrialColumnsTest, SelectThoseOfCsv) {
   ASSERT_OK_AND_ASSIGN(const auto rows, SelectCsvColumns(columns, TrialCsvRows(study_, trials_)));
   EXPECT_EQ(rows.dump(),
             R"([{"number":7,"lr":"0.123456789","objective":0.5,"failure":"DIVERGED"}])");
+  ASSERT_OK_AND_ASSIGN(const auto all, ChooseColumns("duration,parameters", MakeContext()));
+  ASSERT_OK_AND_ASSIGN(const auto with_all, SelectCsvColumns(all, TrialCsvRows(study_, trials_)));
+  EXPECT_EQ(
+      with_all.dump(),
+      R"([{"number":7,"duration":null,"parameters.lr":"0.123456789","parameters.epochs":"3"}])");
   ASSERT_OK_AND_ASSIGN(const auto drawn, ChooseColumns("curve", MakeContext()));
   EXPECT_THAT(SelectCsvColumns(drawn, TrialCsvRows(study_, trials_)),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no column 'curve'")));

@@ -298,7 +298,8 @@ INSTANTIATE_TEST_SUITE_P(
          "job.primary_name: must be 'chief' or 'master', got 'boss'"},
         {"NoPrimary",
          [](StudySpec& s) { s.job->replicas.erase(Role::kPrimary); },
-         "job.replicas.chief.count: must be 1, got 0"},
+         "job.replicas: needs a chief, whose exit ends the job: add `chief: 1`, or `chief: {gpus: "
+         "1}` to give it a GPU"},
         {"TwoPrimaries",
          [](StudySpec& s) {
            s.job->primary_name = "master";

@@ -90,6 +90,12 @@ TEST(NearestHint, OffersTheNearestOrListsWhatIsKnown) {
   EXPECT_EQ(NearestHint("x", {}), "");
 }
 
+TEST(NearestHint, ListsAsManyAsItsCallerWants) {
+  const std::vector<std::string> known = {"one", "two", "three"};
+  EXPECT_EQ(NearestHint("budget", known, 2), "; known: one, two, …");
+  EXPECT_EQ(NearestHint("budget", known, 3), "; known: one, two, three");
+}
+
 TEST(NearestHint, DoesNotTakeAnotherWordForASlip) {
   const std::vector<std::string> known = {"a", "gp"};
   EXPECT_EQ(NearestHint("b", known), "; known: a, gp");

@@ -67,6 +67,16 @@ def normal(text, folder):
     return [line.rstrip() or "." for line in text.splitlines()]
 
 
+def hide_gpus(folder, env):
+    """What commands print must not depend on the GPUs of the host: its driver's library and its program are not found."""
+    nothing = folder / ".no-gpus"
+    nothing.mkdir()
+    (nothing / "libnvidia-ml.so.1").touch()
+    (nothing / "nvidia-smi").write_text("#!/bin/sh\nexit 1\n")
+    (nothing / "nvidia-smi").chmod(0o755)
+    return {**env, "PATH": f"{nothing}:{env['PATH']}", "LD_LIBRARY_PATH": str(nothing)}
+
+
 def run(step, folder, env):
     done = subprocess.run(["bash", "-c", step.command], cwd=folder, env=env, capture_output=True,
                           text=True, timeout=60, stdin=subprocess.DEVNULL)
@@ -89,6 +99,7 @@ def main():
         shutil.copytree(HERE / "files", folder, dirs_exist_ok=True)
         env = {"PATH": f"{args.bin_dir.resolve()}:{os.environ['PATH']}", "HOME": str(folder), "TZ": "UTC",
                "LC_ALL": "C.UTF-8", "VERNIER_STORE": str(folder / "store.db")}
+        env = hide_gpus(folder, env)
         for i, part in enumerate(parts):
             if not isinstance(part, Step):
                 continue

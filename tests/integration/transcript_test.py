@@ -42,6 +42,17 @@ class Shell:
                     "NO_COLOR": "1"}
         for name in ("VERNIER_STORE", "VERNIER_SERVER", "COLUMNS"):
             self.env.pop(name, None)
+        self.hide_gpus()
+
+    def hide_gpus(self):
+        """The documents show a host without GPUs: the driver's library and its program are not found."""
+        nothing = self.folder / ".no-gpus"
+        nothing.mkdir()
+        (nothing / "libnvidia-ml.so.1").touch()
+        (nothing / "nvidia-smi").write_text("#!/bin/sh\nexit 1\n")
+        (nothing / "nvidia-smi").chmod(0o755)
+        self.env["PATH"] = f"{nothing}:{self.env['PATH']}"
+        self.env["LD_LIBRARY_PATH"] = f"{nothing}:{self.env.get('LD_LIBRARY_PATH', '')}".rstrip(":")
 
     def run(self, command):
         script = command + "\nstatus=$?\npwd >\"$HOME/.where\"\nexit $status"

@@ -295,7 +295,7 @@ TEST_F(FixTest, TheBoundOnFailuresCountsThoseSinceTheChange) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("at least 2")));
   ASSERT_EQ(StateAfter(id, {.failed_trials = 1, .job = Job("false")}), StudyState::kActive);
   FailSome(id, 1);
-  EXPECT_EQ(Get(id).reason, "1 trials failed since the job was changed, the bound is 1");
+  EXPECT_EQ(Get(id).reason, "1 trial failed since the job was changed, the bound is 1");
   EXPECT_EQ(Get(id).failed, 3);
   // A raised bound does as well.
   ASSERT_EQ(StateAfter(id, {.failed_trials = 2}), StudyState::kActive);
@@ -392,7 +392,7 @@ TEST_F(ExtensionTest, RefusesWhatCannotChangeByItsName) {
        [](StudySpec& s) {
          s.space = SpaceOf({Float("y", 0, 1), Float("x", 0, 1)});
        }},
-      {"objective.maximize", [](StudySpec& s) { s.objectives[0].goal = Goal::kMinimize; }},
+      {"objective", [](StudySpec& s) { s.objectives[0].goal = Goal::kMinimize; }},
       {"objective.final", [](StudySpec& s) { s.objectives[0].final = FinalValue::kBest; }},
       {"outcome_constraints", [](StudySpec& s) { s.outcome_constraints = {"latency <= 2"}; }},
       {"algorithm", [](StudySpec& s) { s.algorithm.name = "gp"; }},
@@ -419,9 +419,28 @@ TEST_F(ExtensionTest, RefusesWhatCannotChangeByItsName) {
   several.definition->budget.trials = 99;
   EXPECT_THAT(Amend(id, several),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       "algorithm: cannot change after the study was created (algorithm random → "
-                       "grid); nor can seed; a new study with `warm_start: [digits]` can start "
-                       "from the trials of this one"));
+                       "algorithm: cannot change after the study was created (random → grid); nor "
+                       "can seed. Give the file another `study:` name; `warm_start: [digits]` "
+                       "there takes over the completed trials that fit"));
+  several.definition->space = SpaceOf({Float("x", 0, 2), Float("y", 0, 3)});
+  EXPECT_THAT(Amend(id, several),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("nor can parameters.y.float, algorithm and 1 more. Give")));
+}
+
+TEST_F(ExtensionTest, SaysThatAnObjectiveTurnedRoundNeedsAStudyOfItsOwn) {
+  StudySpec base = ClientSpec();
+  base.space = SpaceOf({Float("x", 0, 1)});
+  const StudyId id = Create(base).id;
+  Amendment change{.definition = base};
+  change.definition->objectives[0].goal = Goal::kMinimize;
+  const std::string metric = base.objectives[0].metric;
+  EXPECT_THAT(Amend(id, change),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "objective: cannot change after the study was created (maximize " + metric +
+                           " → minimize " + metric +
+                           "). Give the file another `study:` name; `warm_start: [digits]` there "
+                           "takes over the completed trials that have its metrics"));
 }
 
 TEST_F(ExtensionTest, AWholeDefinitionChangesAllThatMayChange) {

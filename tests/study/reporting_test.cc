@@ -284,6 +284,8 @@ TEST_F(ReportingTest, StopTrialCancelsAWaitingOneAndTellsARunningOne) {
   EXPECT_EQ(told->state, TrialState::kStopping);
   EXPECT_EQ(told->stop->rule, "user");
   EXPECT_THAT(studies_->StopTrial({study.id, running.number}, "", As("ann", "r2")), IsOk());
+  EXPECT_THAT(studies_->StopTrial({study.id, running.number}, "", As("ann", "r3")),
+              StatusIs(absl::StatusCode::kFailedPrecondition, "trial 1 is being stopped already"));
   const auto failed = studies_->Fail(
       {study.id, running.number}, FailureClass::kUserError, "", TokenOf(running), As("w1"));
   ASSERT_THAT(failed, IsOk());

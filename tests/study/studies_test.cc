@@ -247,8 +247,12 @@ TEST_F(StudiesTest, DeleteRefusesARunningStudyUnlessForced) {
   const Study study = Create(ClientSpec());
   SuggestOne(study.id);
   EXPECT_THAT(studies_->Delete("digits", false, As("ann")),
-              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("1 open trials")));
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("has 1 trial that has not ended: wait for it, or add --force")));
   EXPECT_EQ(SuggestOne(study.id, "w2").number, TrialNumber(2));  // Still alive.
+  EXPECT_THAT(studies_->Delete("digits", false, As("ann")),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("2 trials that have not ended: wait for them")));
   EXPECT_THAT(studies_->Delete("digits", true, As("ann")), IsOk());
   EXPECT_THAT(studies_->GetStudy(study.id), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(studies_->Delete("digits", true, As("ann")), StatusIs(absl::StatusCode::kNotFound));

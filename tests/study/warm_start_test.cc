@@ -135,14 +135,13 @@ TEST_F(WarmStartTest, RefusesWhatItCannotLearnFromAndStoresNothing) {
   EXPECT_EQ(WhyNot(Warm({"digits"})), "warm_start[0]: there is no study 'digits'");
   const Study study = Create(ClientSpec());
   EXPECT_EQ(WhyNot(Warm({"digits"})),
-            "warm_start[0]: none of the 0 completed trials of study 'digits' fits this one");
+            "warm_start[0]: study 'digits' has no completed trial to start from");
   Add(study.id, {{"x", 0.5}}, {{"accuracy", 0.5}});
   StudySpec other = Warm({"digits"});
   other.space = SpaceOf({Float("y", 0, 1)});
-  EXPECT_EQ(
-      WhyNot(other),
-      "warm_start[0]: none of the 1 completed trials of study 'digits' fits this one; trial 1: it "
-      "has no y, which has no default");
+  EXPECT_EQ(WhyNot(other),
+            "warm_start[0]: no completed trial of study 'digits' fits this one; trial 1: it "
+            "has no y, which has no default");
   other = Warm({"digits"});
   other.objectives.front().metric = "loss";
   EXPECT_THAT(WhyNot(other), HasSubstr("trial 1: it has no value of loss"));

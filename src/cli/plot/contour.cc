@@ -106,12 +106,17 @@ Figure ContourFigure(const StudyData& study,
   panel.marks.emplace_back(FieldOf(study, surface, *axis));
   const PlotTrial* best = study.Best(objective);
   std::vector<Fate> shown;
+  bool has_star = false;
   const auto add = [&](const PlotTrial& trial) {
     const auto across = trial.trial.point.find(x.name);
     const auto up = trial.trial.point.find(y.name);
     if (across == trial.trial.point.end() || up == trial.trial.point.end()) return;
     const bool is_best = &trial == best;
-    if (!is_best) shown.push_back(trial.fate);
+    if (is_best) {
+      has_star = true;
+    } else {
+      shown.push_back(trial.fate);
+    }
     At at = {PlaceOf(x, across->second), PlaceOf(y, up->second)};
     if (panel.x.scale.is_category()) at.x += kSpread * Jitter(trial.number());
     if (panel.y.scale.is_category()) at.y += kSpread * Jitter(trial.number());
@@ -127,7 +132,7 @@ Figure ContourFigure(const StudyData& study,
   }
   if (best != nullptr) add(*best);
   for (LegendEntry& entry : figure.legend = FateLegend(shown)) entry.paint = {.ink = Ink::kText};
-  if (best != nullptr) {
+  if (has_star) {
     figure.legend.push_back(
         {.text = "best trial", .paint = {.ink = Ink::kRed}, .shape = Shape::kStar});
   }

@@ -197,7 +197,10 @@ std::vector<Tick> AxisScale::Ticks(int count) const {
       return CategoryTicks();
     case Kind::kWhole: {
       const double step = std::max(1.0, RoundStep((high - low) / (count - 1)));
-      return Labelled(Multiples(low, high, step));
+      std::vector<Tick> ticks = Labelled(Multiples(low, high, step));
+      // The only number on the axis has no neighbour to tell how exact it is.
+      if (ticks.size() == 1) ticks.front().label = fmt::format("{:.0f}", ticks.front().value);
+      return ticks;
     }
     case Kind::kPercent: {
       std::vector<Tick> ticks;

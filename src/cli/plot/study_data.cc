@@ -20,6 +20,7 @@ constexpr std::array<Fate, 6> kFates = {Fate::kCompleted,
 }  // namespace
 
 std::optional<double> PlotTrial::ValueOf(const std::string& metric) const {
+  if (fate == Fate::kFailed) return std::nullopt;
   if (const auto final = trial.final_metrics.find(metric); final != trial.final_metrics.end()) {
     return final->second;
   }

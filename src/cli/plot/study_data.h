@@ -33,7 +33,7 @@ struct PlotTrial {
   bool optimal = false;  // The best, or, with several objectives, one that no other dominates.
 
   std::int64_t number() const { return trial.number.value(); }
-  // The final value of the metric, or the last that was reported.
+  // The final value of the metric, or the last that was reported; nothing of a failed trial.
   std::optional<double> ValueOf(const std::string& metric) const;
   // Whether its value counts for the best: completed or stopped, constraints kept.
   bool counts() const { return fate == Fate::kCompleted || fate == Fate::kStopped; }

@@ -65,6 +65,8 @@ Look LookOf(const Paint& paint, Fill fill) {
       return {"▓", "s"};
     case Ink::kGreen:
       return {"▶", ">"};
+    case Ink::kPurple:
+      return {"▬", "="};
     case Ink::kSky:
     case Ink::kMuted:
       return {"▒", ":"};
@@ -73,11 +75,11 @@ Look LookOf(const Paint& paint, Fill fill) {
   }
 }
 
-// Of a level between the worst and the best.
+// Of a level between the worst and the best. None of them is the sign of a trial.
 std::string_view ShadeOf(double level, bool unicode, bool color) {
   constexpr std::array<std::string_view, 5> kShades = {" ", "░", "▒", "▓", "█"};
   constexpr std::array<std::string_view, 10> kRamp = {
-      " ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
+      " ", ".", ",", ":", ";", "~", "=", "%", "#", "@"};
   if (unicode && color) return "█";
   const auto pick = [level](const auto& shades) {
     const auto count = static_cast<double>(shades.size());

@@ -85,6 +85,15 @@ TEST(HistoryFigure, MarksOutliersAndTrialsWithoutAValue) {
                           "1 trial ended without a value and stands at the bad end of the axis"));
 }
 
+TEST(ParallelFigure, LeavesOutWhatAFailedTrialReported) {
+  StudyData study = ExampleStudy();
+  AddTrial(study, {3});
+  AddTrial(study, {1}, TrialState::kFailed);
+  const auto figure = ParallelFigure(study, study.spec.objectives[0], 0);
+  ASSERT_TRUE(figure.ok());
+  EXPECT_EQ(figure->subtitle, "1 trial with a value");
+}
+
 TEST(HistoryFigure, SaysThatThereIsNothingToDraw) {
   StudyData study = ExampleStudy();
   AddTrial(study, {kNan}, TrialState::kFailed);

@@ -38,6 +38,8 @@ TEST(AxisScale, TellsCloseValuesApart) {
 TEST(AxisScale, HasWholeTicksForNumbersOfTrials) {
   EXPECT_THAT(Labels(AxisScale::Whole(1, 3), 8), ElementsAre("1", "2", "3"));
   EXPECT_THAT(Labels(AxisScale::Whole(1, 1000), 5), ElementsAre("500", "1000"));
+  EXPECT_THAT(Labels(AxisScale::Whole(5.5, 0.5), 2), ElementsAre("5"));
+  EXPECT_THAT(Labels(AxisScale::Whole(1.5, 0.5), 2), ElementsAre("1"));
 }
 
 TEST(AxisScale, HasPowersForALogarithmicAxis) {

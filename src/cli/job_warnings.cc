@@ -1,0 +1,235 @@
+#include "src/cli/job_warnings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include "fmt/format.h"
+#include "src/jobs/environment.h"
+
+namespace vernier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+// Where a list of words stands in the file.
+struct Line {
+  std::string field;
+  const Words* words;
+  bool is_command = false;  // The first word is the program.
+};
+
+std::string ReplicaField(Role role, const TrainingJob& job) {
+  return fmt::format("job.replicas.{}", RoleName(role, job));
+}
+
+std::vector<Line> LinesOf(const TrainingJob& job) {
+  std::vector<Line> lines = {{"job.command", &job.command, true}, {"job.args", &job.args}};
+  for (const auto& [role, replica] : job.replicas) {
+    const std::string field = ReplicaField(role, job);
+    lines.push_back({field + ".command", &replica.command, true});
+    lines.push_back({field + ".args", &replica.args});
+  }
+  return lines;
+}
+
+bool IsShellSyntax(std::string_view word) {
+  constexpr std::array<std::string_view, 11> kSyntax = {
+      "&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>"};
+  return std::ranges::find(kSyntax, word) != kSyntax.end();
+}
+
+// Whether the word is `NAME=value`, which a shell would make a variable of the program that follows.
+bool IsAssignment(std::string_view word) {
+  const std::size_t end = word.find('=');
+  if (end == std::string_view::npos || end == 0) return false;
+  const auto is_part = [](char c) {
+    return c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  return std::ranges::all_of(word.substr(0, end), is_part) && (word[0] < '0' || word[0] > '9');
+}
+
+void AddShellSyntax(const TrainingJob& job, std::vector<std::string>& warnings) {
+  for (const Line& line : LinesOf(job)) {
+    const Words& words = *line.words;
+    const auto syntax = std::ranges::find_if(words, IsShellSyntax);
+    if (syntax != words.end()) {
+      warnings.push_back(
+          fmt::format("{}: '{}' is passed to the program, since no shell runs the command; write "
+                      "`command: [sh, -c, '…']` if a shell is wanted",
+                      line.field,
+                      *syntax));
+    }
+    if (!line.is_command || words.empty() || !IsAssignment(words.front())) continue;
+    const std::string& word = words.front();
+    const std::size_t end = word.find('=');
+    warnings.push_back(
+        fmt::format("{}: '{}' is taken for the program, since no shell runs the command; write "
+                    "`env: {{{}: \"{}\"}}` and the command without it",
+                    line.field,
+                    word,
+                    word.substr(0, end),
+                    word.substr(end + 1)));
+  }
+}
+
+void AddOpenValues(const TrainingJob& job, std::vector<std::string>& warnings) {
+  constexpr std::string_view kOpen = "FIXME";
+  const auto add = [&](const std::string& field, const std::string& text) {
+    if (text.find(kOpen) == std::string::npos) return;
+    warnings.push_back(fmt::format("{}: '{}': write the value in place of {}", field, text, kOpen));
+  };
+  for (const Line& line : LinesOf(job)) {
+    const Words& words = *line.words;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const bool follows_option = i > 0 && words[i - 1].starts_with('-');
+      add(line.field, follows_option ? words[i - 1] + " " + words[i] : words[i]);
+    }
+  }
+  for (const auto& [name, value] : job.env) add("job.env." + name, value);
+  for (const auto& [role, replica] : job.replicas) {
+    for (const auto& [name, value] : replica.env) {
+      add(fmt::format("{}.env.{}", ReplicaField(role, job), name), value);
+    }
+  }
+}
+
+// The variables that Vernier sets for a replica of the role, some of them with a value that is known only when it runs.
+std::map<std::string, std::string> VariablesOf(const StudySpec& spec, Role role) {
+  const TrainingJob& job = *spec.job;
+  Placement placement = {{.role = job.primary_name}};
+  const bool is_primary = role == Role::kPrimary;
+  if (!is_primary) placement.push_back({.role = std::string(RoleName(role, job))});
+  if (job.replicas.at(role).resources.gpus > 0) placement.back().gpus = {"0"};
+  std::map<std::string, std::string> variables =
+      jobs::ServiceVariables(AttemptId{}, spec, Point{}, placement, placement.size() - 1, "");
+  for (const char* const name :
+       {"VERNIER_ADDRESS", "VERNIER_TRIAL_NAME", "VERNIER_TOKEN", "VERNIER_REPLICA_DIRECTORY"}) {
+    variables[name];
+  }
+  return variables;
+}
+
+// What to do instead of setting the variable.
+std::string InsteadOf(std::string_view variable, const TrainingJob& job) {
+  if (variable == "CUDA_VISIBLE_DEVICES" || variable == "CUDA_DEVICE_ORDER") {
+    return fmt::format(
+        "ask for devices with `replicas: {{{}: {{gpus: 1}}}}`; `vernier run --gpu ID` chooses "
+        "those that trials may use",
+        job.primary_name);
+  }
+  if (variable == "WORLD_SIZE" || variable == "RANK") {
+    return "`replicas: {worker: 2}` sets the number of processes";
+  }
+  return "give a variable of your own another name";
+}
+
+void AddOverwrittenVariables(const StudySpec& spec, std::vector<std::string>& warnings) {
+  const TrainingJob& job = *spec.job;
+  if (job.input.has_value()) return;
+  std::set<std::string> said;
+  for (const auto& [role, replica] : job.replicas) {
+    const std::map<std::string, std::string> set = VariablesOf(spec, role);
+    const auto look = [&](const std::string& field, const std::map<std::string, std::string>& env) {
+      for (const auto& [name, value] : env) {
+        const auto own = set.find(name);
+        if (own == set.end() || own->second == value) continue;
+        if (!said.insert(field + name).second) continue;
+        warnings.push_back(
+            fmt::format("{}.{}: has no effect, since Vernier sets this variable itself; {}",
+                        field,
+                        name,
+                        InsteadOf(name, job)));
+      }
+    };
+    look("job.env", job.env);
+    look(ReplicaField(role, job) + ".env", replica.env);
+  }
+}
+
+// Whether the text stands for itself: no placeholder is in it.
+bool IsPlain(std::string_view text) { return text.find('{') == std::string_view::npos; }
+
+bool IsProgramOnPath(const std::string& name) {
+  const char* const variable = std::getenv("PATH");
+  std::string_view rest = variable == nullptr ? "" : variable;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const fs::path path = fs::path(rest.substr(0, end)) / name;
+    if (access(path.c_str(), X_OK) == 0) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+// What of a command line is not there; empty: nothing, as far as anybody can tell.
+std::string MissingPart(const std::vector<std::string>& command,
+                        const std::string& directory,
+                        bool has_own_path) {
+  if (command.empty() || !IsPlain(command.front())) return "";
+  const std::string& program = command.front();
+  if (IsAssignment(program)) return "";  // It is no program, and said to be none.
+  std::error_code error;
+  if (program.find('/') != std::string::npos) {
+    const fs::path path = fs::path(directory) / program;
+    if (access(path.c_str(), X_OK) != 0) {
+      return fmt::format("'{}' is no program on this host", path.string());
+    }
+  } else if (!has_own_path && !IsProgramOnPath(program)) {
+    return fmt::format("'{}' is not on PATH here", program);
+  }
+  // `python3 train.py …`: the first word that is no option.
+  constexpr std::string_view kScript = ".py";
+  for (std::size_t i = 1; i < command.size() && !command[i].starts_with('-'); ++i) {
+    const fs::path path = fs::path(directory) / command[i];
+    const bool is_script = command[i].ends_with(kScript) && IsPlain(command[i]);
+    if (is_script && !fs::exists(path, error)) {
+      return fmt::format("there is no file '{}'", path.string());
+    }
+    if (is_script) break;
+  }
+  return "";
+}
+
+void AddMissingPrograms(const TrainingJob& job, std::vector<std::string>& warnings) {
+  if (RunsImages(job) || job.input.has_value()) return;
+  std::set<std::string> said;
+  const auto add = [&](std::string_view field,
+                       const std::vector<std::string>& command,
+                       const std::string& directory,
+                       bool has_own_path) {
+    const std::string missing = MissingPart(command, directory, has_own_path);
+    if (!missing.empty() && said.insert(missing).second) {
+      warnings.push_back(fmt::format("{}: {}; its trials will fail", field, missing));
+    }
+  };
+  const bool has_path = job.env.contains("PATH");
+  for (const auto& [role, replica] : job.replicas) {
+    const bool is_own = !replica.command.empty();
+    add(is_own ? ReplicaField(role, job) + ".command" : "job.command",
+        is_own ? replica.command : job.command,
+        replica.directory.empty() ? job.working_directory : replica.directory,
+        has_path || replica.env.contains("PATH"));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> JobWarningsOf(const StudySpec& spec, bool runs_here) {
+  std::vector<std::string> warnings;
+  AddShellSyntax(*spec.job, warnings);
+  AddOpenValues(*spec.job, warnings);
+  AddOverwrittenVariables(spec, warnings);
+  if (runs_here) AddMissingPrograms(*spec.job, warnings);
+  return warnings;
+}
+
+}  // namespace vernier::cli

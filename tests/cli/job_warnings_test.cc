@@ -1,0 +1,157 @@
+#include "src/cli/job_warnings.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace vernier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+StudySpec AnySpec() {
+  StudySpec spec;
+  spec.name = "s";
+  spec.objectives = {{"accuracy", Goal::kMaximize}};
+  spec.job = TrainingJob{};
+  spec.job->command = {"sh", "-c", "true"};
+  return spec;
+}
+
+struct WarningCase {
+  std::string name;
+  std::function<void(TrainingJob&)> change;
+  std::string warning;  // "": none.
+};
+class JobWarningTest : public ::testing::TestWithParam<WarningCase> {};
+
+TEST_P(JobWarningTest, NamesTheFieldAndWhatToWrite) {
+  StudySpec spec = AnySpec();
+  GetParam().change(*spec.job);
+  const std::vector<std::string> warnings = JobWarningsOf(spec, /*runs_here=*/false);
+  if (GetParam().warning.empty()) {
+    EXPECT_THAT(warnings, IsEmpty());
+  } else {
+    EXPECT_THAT(warnings, ElementsAre(GetParam().warning));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows,
+    JobWarningTest,
+    ::testing::ValuesIn(std::vector<WarningCase>{
+        {"And",
+         [](TrainingJob& job) {
+           job.command = {"python3", "e.py", "&&", "echo", "done"};
+         },
+         "job.command: '&&' is passed to the program, since no shell runs the command; write "
+         "`command: [sh, -c, '…']` if a shell is wanted"},
+        {"RedirectionInArgumentsOfARole",
+         [](TrainingJob& job) {
+           job.replicas[Role::kPrimary].args = {">", "log"};
+         },
+         "job.replicas.chief.args: '>' is passed to the program, since no shell runs the command; "
+         "write `command: [sh, -c, '…']` if a shell is wanted"},
+        {"SyntaxInsideAWord",
+         [](TrainingJob& job) {
+           job.command = {"sh", "-c", "a && b > c"};
+         },
+         ""},
+        {"VariableBeforeTheProgram",
+         [](TrainingJob& job) {
+           job.command = {"OMP_NUM_THREADS=2", "python3", "e.py"};
+         },
+         "job.command: 'OMP_NUM_THREADS=2' is taken for the program, since no shell runs the "
+         "command; write `env: {OMP_NUM_THREADS: \"2\"}` and the command without it"},
+        {"AssignmentsAsArguments",
+         [](TrainingJob& job) {
+           job.args = {"model.lr=1", "lr=1"};
+         },
+         ""},
+        {"OpenValue",
+         [](TrainingJob& job) { job.args = {"--epochs=FIXME"}; },
+         "job.args: '--epochs=FIXME': write the value in place of FIXME"},
+        {"OpenValueOfTheOptionBefore",
+         [](TrainingJob& job) {
+           job.args = {"--data", "FIXME"};
+         },
+         "job.args: '--data FIXME': write the value in place of FIXME"},
+        {"OpenVariable",
+         [](TrainingJob& job) { job.env["DATA"] = "FIXME"; },
+         "job.env.DATA: 'FIXME': write the value in place of FIXME"},
+        {"Devices",
+         [](TrainingJob& job) { job.env["CUDA_VISIBLE_DEVICES"] = "0"; },
+         "job.env.CUDA_VISIBLE_DEVICES: has no effect, since Vernier sets this variable itself; "
+         "ask for devices with `replicas: {chief: {gpus: 1}}`; `vernier run --gpu ID` chooses "
+         "those that trials may use"},
+        {"NoDevices", [](TrainingJob& job) { job.env["CUDA_VISIBLE_DEVICES"] = ""; }, ""},
+        {"OrderOfDevicesWithoutAny",
+         [](TrainingJob& job) { job.env["CUDA_DEVICE_ORDER"] = "FASTEST_FIRST"; },
+         ""},
+        {"Rank",
+         [](TrainingJob& job) { job.replicas[Role::kPrimary].env["WORLD_SIZE"] = "4"; },
+         "job.replicas.chief.env.WORLD_SIZE: has no effect, since Vernier sets this variable "
+         "itself; `replicas: {worker: 2}` sets the number of processes"},
+        {"Token",
+         [](TrainingJob& job) { job.env["VERNIER_TOKEN"] = "x"; },
+         "job.env.VERNIER_TOKEN: has no effect, since Vernier sets this variable itself; give a "
+         "variable of your own another name"},
+        {"OwnVariable", [](TrainingJob& job) { job.env["PYTHONUNBUFFERED"] = "0"; }, ""}}),
+    [](const auto& test) { return test.param.name; });
+
+class ProgramTest : public ::testing::Test {
+ protected:
+  ProgramTest() {
+    std::string path = (fs::temp_directory_path() / "vernier-XXXXXX").string();
+    EXPECT_NE(mkdtemp(path.data()), nullptr);
+    folder_ = path;
+    std::ofstream(folder_ / "train.py") << "";
+  }
+  ~ProgramTest() override { fs::remove_all(folder_); }
+
+  std::vector<std::string> Warnings(std::vector<std::string> command) const {
+    StudySpec spec = AnySpec();
+    spec.job->command = std::move(command);
+    spec.job->working_directory = folder_.string();
+    return JobWarningsOf(spec, /*runs_here=*/true);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(ProgramTest, WarnsOfWhatIsNotThere) {
+  EXPECT_THAT(Warnings({"no-such-program-7"}),
+              ElementsAre("job.command: 'no-such-program-7' is not on PATH here; its trials will "
+                          "fail"));
+  EXPECT_THAT(Warnings({"./train"}), ElementsAre(StartsWith("job.command: '" + folder_.string())));
+  EXPECT_THAT(Warnings({"sh", "trian.py", "--epochs"}),
+              ElementsAre("job.command: there is no file '" + (folder_ / "trian.py").string() +
+                          "'; its trials will fail"));
+}
+
+TEST_F(ProgramTest, SaysNothingOfWhatIsThereOrCannotBeKnown) {
+  EXPECT_THAT(Warnings({"sh", "train.py"}), IsEmpty());
+  EXPECT_THAT(Warnings({"sh", "-m", "other.py"}), IsEmpty());
+  EXPECT_THAT(Warnings({"sh", "train-{x}.py"}), IsEmpty());
+  EXPECT_THAT(Warnings({"{x}"}), IsEmpty());
+}
+
+TEST_F(ProgramTest, SaysNothingOfWhatAnImageHas) {
+  StudySpec spec = AnySpec();
+  spec.job->command = {"no-such-program-7"};
+  spec.job->image = "trainer:1";
+  EXPECT_THAT(JobWarningsOf(spec, /*runs_here=*/true), IsEmpty());
+}
+
+}  // namespace
+}  // namespace vernier::cli

@@ -23,7 +23,8 @@ absl::Status ReadFinal(const Json& json, const std::string& path, Objective& obj
     objective.final = json == "best" ? FinalValue::kBest : FinalValue::kLast;
     return absl::OkStatus();
   }
-  absl::string_view count = json.is_string() ? json.get_ref<const std::string&>() : "";
+  absl::string_view count;
+  if (json.is_string()) count = json.get_ref<const std::string&>();
   objective.final = FinalValue::kMeanOfLast;
   if (absl::ConsumePrefix(&count, "mean_of_last(") && absl::ConsumeSuffix(&count, ")") &&
       absl::SimpleAtoi(count, &objective.final_count)) {

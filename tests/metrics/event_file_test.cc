@@ -309,7 +309,9 @@ class EventSourceTest : public EventFolderTest {
   }
   std::vector<double> Values() const {
     std::vector<double> values;
-    for (const Measurement& each : NewReader()->Finish().value()) {
+    const auto finished = NewReader()->Finish();
+    EXPECT_THAT(finished, IsOk());
+    for (const Measurement& each : finished.value()) {
       values.push_back(each.metrics.at("val_loss"));
     }
     return values;

@@ -13,6 +13,7 @@
 #include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
+#include "src/jobs/placeholders.h"
 #include "src/metrics/event_folder.h"
 #include "src/metrics/hypertune_file.h"
 #include "src/metrics/line_matcher.h"
@@ -46,12 +47,35 @@ std::string LocalJobDirectory(const StudySpec& spec,
   return Below(replica.directory, directory);
 }
 
+// The folder with {trial} and {job_dir} filled in.
+std::string OwnFolder(const std::string& folder, const StudySpec& spec, const Trial& trial) {
+  if (!spec.job.has_value() || !jobs::HasPlaceholders(spec)) return folder;
+  jobs::PlaceholderValues values{
+      .spec = spec,
+      .point = trial.point,
+      .others = {{jobs::kTrialNumber, std::to_string(trial.number.value())}}};
+  if (!spec.job->job_directory.empty()) {
+    values.others[jobs::kJobDirectory] = jobs::JobDirectory(spec, trial.number);
+  }
+  return jobs::Substitute(folder, values).value_or(folder);
+}
+
+// Whether the folder is another one for each trial.
+bool IsOwnFolder(const std::string& folder, const StudySpec& spec) {
+  if (!jobs::HasPlaceholders(spec)) return false;
+  const std::set<std::string> names = jobs::PlaceholderNames(folder);
+  return names.contains(jobs::kTrialNumber) ||
+         (names.contains(jobs::kJobDirectory) && !spec.job->job_directory.empty());
+}
+
 // Where the metric's event files may be.
 std::vector<std::string> EventFolders(const StudySpec& spec,
                                       const Trial& trial,
                                       const ReplicaProgram& replica,
                                       const WantedMetric& metric) {
-  if (!metric.source.folder.empty()) return {Below(replica.directory, metric.source.folder)};
+  if (!metric.source.folder.empty()) {
+    return {Below(replica.directory, OwnFolder(metric.source.folder, spec, trial))};
+  }
   std::vector<std::string> folders;
   if (auto job = LocalJobDirectory(spec, trial, replica); !job.empty()) folders.push_back(job);
   folders.push_back(std::filesystem::path(replica.log_file).parent_path().string());
@@ -271,16 +295,24 @@ absl::Status CheckEntries(const StudySpec& spec) {
   return absl::OkStatus();
 }
 
-// A folder is the same for every trial, however it is written.
+// Placeholders that stand for something; and, where trials run at once, a folder for each.
 absl::Status CheckFolders(const StudySpec& spec) {
-  if (!spec.job.has_value() || spec.parallel <= 1) return absl::OkStatus();
+  if (!spec.job.has_value()) return absl::OkStatus();
   for (const auto& [name, source] : spec.metrics) {
-    if (source.folder.empty()) continue;
+    for (const std::string& placeholder : jobs::PlaceholderNames(source.folder)) {
+      if (jobs::IsPlaceholder(placeholder, spec) && placeholder != jobs::kParametersFile) continue;
+      return FieldError(fmt::format("metrics.{}.folder", name),
+                        placeholder == jobs::kJobDirectory
+                            ? std::string("'{job_dir}' needs `dir` in the job")
+                            : fmt::format("'{{{}}}' stands for nothing; {{trial}}, {{job_dir}} and "
+                                          "parameters do",
+                                          placeholder));
+    }
+    if (spec.parallel <= 1 || source.folder.empty() || IsOwnFolder(source.folder, spec)) continue;
     return FieldError(
         fmt::format("metrics.{}.folder", name),
-        fmt::format("trials that run at once share '{}' and their event files cannot be told "
-                    "apart: write parallel: 1, or leave folder out and let the program write "
-                    "below $VERNIER_REPLICA_DIRECTORY or --job-dir",
+        fmt::format("trials that run at once share '{0}' and their event files cannot be told "
+                    "apart: write parallel: 1, or a folder for each trial, '{0}/{{trial}}'",
                     source.folder));
   }
   return absl::OkStatus();

@@ -415,6 +415,29 @@ TEST_F(EventSearchTest, TellsTagsOfSeveralSubFoldersApart) {
   EXPECT_THAT(Values(), ElementsAre(0.25));
 }
 
+TEST_F(EventSourceTest, AFolderMayBeTheTrialsOwn) {
+  spec_.space = *Space::Create({{.name = "lr", .domain = FloatDomain{}}});
+  spec_.parallel = 4;
+  trial_.number = TrialNumber(3);
+  MetricSource& source = spec_.metrics["val_loss"];
+  source = {.kind = MetricSourceKind::kTfevents, .text = "val_loss", .folder = "runs/{trial}"};
+  EXPECT_THAT(ValidateMetricSources(spec_), IsOk());
+  PutRun("runs/2/a", 1, 0.5F);
+  PutRun("runs/3/a", 1, 0.75F);
+  EXPECT_THAT(Values(), ElementsAre(0.75));
+  source.folder = "runs/{epoch}";
+  EXPECT_EQ(ValidateMetricSources(spec_).message(),
+            "metrics.val_loss.folder: '{epoch}' stands for nothing; {trial}, {job_dir} and "
+            "parameters do");
+  source.folder = "{job_dir}/tb";
+  EXPECT_EQ(ValidateMetricSources(spec_).message(),
+            "metrics.val_loss.folder: '{job_dir}' needs `dir` in the job");
+  spec_.job->job_directory = "out";
+  EXPECT_THAT(ValidateMetricSources(spec_), IsOk());
+  PutRun("out/3/tb", 1, 0.25F);
+  EXPECT_THAT(Values(), ElementsAre(0.25));
+}
+
 TEST_F(EventSourceTest, TrialsThatRunAtOnceShareNoFolder) {
   spec_.metrics["val_loss"] = {.kind = MetricSourceKind::kTfevents, .text = "val_loss"};
   spec_.parallel = 4;
@@ -423,8 +446,9 @@ TEST_F(EventSourceTest, TrialsThatRunAtOnceShareNoFolder) {
     spec_.metrics["val_loss"].folder = folder;
     const absl::Status refused = ValidateMetricSources(spec_);
     EXPECT_EQ(GetField(refused), "metrics.val_loss.folder");
-    EXPECT_THAT(std::string(refused.message()),
-                HasSubstr("write parallel: 1, or leave folder out"));
+    EXPECT_THAT(
+        std::string(refused.message()),
+        HasSubstr("write parallel: 1, or a folder for each trial, '" + folder + "/{trial}'"));
   }
   spec_.parallel = 1;
   EXPECT_THAT(ValidateMetricSources(spec_), IsOk());

@@ -66,7 +66,7 @@ absl::StatusOr<Connection> Connection::OpenWithEngine(const app::ServerOptions& 
   }
   Connection connection(grpc::CreateChannel(owner->address, grpc::InsecureChannelCredentials()),
                         owner->address);
-  connection.owner_ = owner->process_id;
+  connection.owner_ = owner;
   return connection;
 }
 

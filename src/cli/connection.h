@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,7 +78,7 @@ class Connection {
   // The status of a call or stream about a study, with a hint.
   absl::Status ExplainMissing(std::string_view study, absl::Status status);
   // The process of this host that owns the store; nothing if that is this one, or a server was named.
-  std::optional<std::int64_t> owner() const { return owner_; }
+  const std::optional<app::StoreOwner>& owner() const { return owner_; }
   // Whether the server is a part of this process.
   bool is_embedded() const { return server_ != nullptr; }
 
@@ -104,7 +103,7 @@ class Connection {
 
   std::unique_ptr<app::Server> server_;  // Outlives the channel into it.
   std::string target_;
-  std::optional<std::int64_t> owner_;
+  std::optional<app::StoreOwner> owner_;
   std::shared_ptr<grpc::Channel> channel_;  // gRPC shares it with the stubs.
   std::unique_ptr<Stub> stub_;
   std::unique_ptr<ClusterStub> cluster_stub_;

@@ -31,11 +31,14 @@ namespace {
 namespace fs = std::filesystem;
 using Stub = Connection::Stub;
 
+// What the name of a run's socket has beside that of its store.
+constexpr char kSocket[] = ".sock";
+
 // A socket beside the store, or a port where the path would be too long for a socket's address.
 std::string ListenAddress(const std::string& store) {
   constexpr std::size_t kLongestSocketPath = 107;
   std::error_code error;
-  const std::string path = std::filesystem::absolute(store, error).string() + ".sock";
+  const std::string path = std::filesystem::absolute(store, error).string() + kSocket;
   return error || path.size() > kLongestSocketPath ? "127.0.0.1:0" : "unix:" + path;
 }
 
@@ -307,7 +310,7 @@ absl::Status Begin(Context& context, Connection& connection, const StudyRecord& 
   if (connection.owner().has_value()) {
     context.output().Say(
         fmt::format("process {} has the store open: it runs the trials, in its environment",
-                    *connection.owner()));
+                    connection.owner()->process_id));
   }
   const std::string room = RoomHint(connection, study.study.spec);
   if (!room.empty()) context.output().Say(room);
@@ -328,24 +331,40 @@ void SayOthers(Context& context, Connection& connection, const std::string& name
   }
 }
 
-// The process that ran the trials has ended: opens the store again, as soon as that process has let go of it.
+// The process that ran the trials has ended. If that was a `run` too, whoever opens the store first runs the trials from now
+// on; a server is given time to be started again, since everything of the store is its.
 absl::StatusOr<Connection> TakeOver(Context& context,
-                                    std::int64_t owner,
+                                    const app::StoreOwner& before,
                                     const CapacityFlags& capacity,
                                     Interrupts& interrupts) {
-  constexpr absl::Duration kPatience = absl::Seconds(30);
+  constexpr absl::Duration kPatience = absl::Seconds(60);
   const std::string store = context.Store();
+  const bool was_run =
+      fs::path(before.address).filename() == fs::path(store).filename().string() + kSocket;
   const absl::Time deadline = context.Now() + kPatience;
-  while (true) {
-    const auto still = app::FindStoreOwner(store);
-    if (!still.has_value() || still->process_id != owner) break;
-    if (interrupts.count() > 0 || context.Now() >= deadline) {
-      return Unavailable("process {} no longer answers, and keeps the store {}", owner, store);
+  if (!was_run) {
+    context.output().Say(fmt::format("the server (process {}) has ended; waiting for another one",
+                                     before.process_id));
+  }
+  while (interrupts.count() == 0 && context.Now() < deadline) {
+    const auto now = app::FindStoreOwner(store);
+    const bool is_free = !now.has_value();
+    const bool is_new = now.has_value() && now->process_id != before.process_id;
+    if (is_new || (is_free && was_run)) {
+      absl::StatusOr<Connection> connection = OpenToRun(context, capacity);
+      // Another one was faster, and is about to answer.
+      const bool is_busy = absl::IsUnavailable(connection.status());
+      if (connection.ok() && connection->is_embedded()) {
+        context.output().Say(
+            fmt::format("process {} has ended; this one runs the trials now", before.process_id));
+      }
+      if (!is_busy) return connection;
     }
     interrupts.Wait(absl::Milliseconds(100));
   }
-  context.output().Say(fmt::format("process {} has ended; this one runs the trials now", owner));
-  return OpenToRun(context, capacity);
+  return WithHint(Unavailable("the server (process {}) has ended", before.process_id),
+                  "running trials go on; the study continues when a server is started, or with "
+                  "`vernier run`");
 }
 
 // Has the study run and shows it until it ends.  Unavailable: the process that runs the trials has ended.

@@ -70,17 +70,66 @@ def check(bin_dir, folder):
         assert ask(bin_dir, folder, "study", "show", name).get("trial_count", 0) == trials, name
 
 
+def check_race(bin_dir, folder):
+    """Of several runs that lose the process which ran their trials, one takes over, and the others go to that one."""
+    owner = make(folder, "owner")
+    others = [make(folder, name) for name in ("left", "right")]
+    store = folder / "race.db"
+    first = Run(bin_dir, owner, store)
+    wait_until(lambda: starts(owner, 1), "start of the owner's study", first.text)
+    runs = [Run(bin_dir, other, store) for other in others]
+    for other, run in zip(others, runs):
+        wait_until(lambda: starts(other, 1), "start of the other studies", run.text)
+    first.process.kill()
+    first.end(PATIENCE)
+    for own in [owner, *others]:
+        for trial in (1, 2):
+            (own / f"end-{trial}").touch()
+    for run in runs:
+        assert run.end(PATIENCE) == 0, run.text()
+
+
+def check_server(bin_dir, folder):
+    """A server that is started again has its store: the run waits for it."""
+    own = make(folder, "served")
+    store = folder / "served.db"
+
+    def serve():
+        return subprocess.Popen([bin_dir / "vernierd", "--store", store, "--listen", f"unix:{folder}/daemon.sock"],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    daemon = serve()
+    try:
+        wait_until(lambda: vernier(bin_dir, store, "server", "status").returncode == 0, "server")
+        run = Run(bin_dir, own, store)
+        wait_until(lambda: starts(own, 1), "start of the study", run.text)
+        daemon.kill()
+        daemon.wait()
+        run.wait_for("waiting for another one")
+        daemon = serve()
+        run.wait_for(f"process {daemon.pid} has the store open")
+        for trial in (1, 2):
+            (own / f"end-{trial}").touch()
+        assert run.end(PATIENCE) == 0, run.text()
+        assert [len(starts(own, trial)) for trial in (1, 2)] == [1, 1]
+    finally:
+        daemon.terminate()
+        daemon.wait(PATIENCE)
+
+
 def main():
     bin_dir = pathlib.Path(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix="vernier-two-runs-") as name:
         folder = pathlib.Path(name)
         try:
             check(bin_dir, folder)
+            check_race(bin_dir, folder)
+            check_server(bin_dir, folder)
         finally:
-            for own in ("first", "second"):
+            for own in folder.glob("*/trainer.sh"):
                 for trial in (1, 2):
-                    (folder / own / f"end-{trial}").touch()
-    print("the second run takes over from the first, and neither runs a third study")
+                    (own.parent / f"end-{trial}").touch()
+    print("a second run takes over from the first, neither runs a third study, and both wait for a server that comes back")
 
 
 if __name__ == "__main__":

@@ -254,5 +254,6 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   // Costs every lock of the program, gRPC's included; the tests look for deadlocks with tools of their own.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // What goes wrong is said in our words.
   return vernier::app::Main(argc, argv);
 }

@@ -103,6 +103,9 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
   v1::StudyEvent event;
   while (true) {
     const absl::StatusOr<Next> next = stream.Read(kFastest, event);
+    if (absl::IsNotFound(next.status()) && view.last_event() > EventSeq(0)) {
+      return NotFound("study '{}' was deleted", study);
+    }
     if (!next.ok()) return connection.ExplainMissing(study, next.status());
     if (*next == Next::kEnd) break;
     if (*next == Next::kMessage) VERNIER_RETURN_IF_ERROR(view.Show(event));

@@ -59,6 +59,7 @@ vernier::cli::Terminal FindTerminal() {
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // What goes wrong is said in our words.
   // A server inside a command speaks only of what goes wrong; `server start` says more.
   vernier::base::SetLogLevel(vernier::base::LogLevel::kError);
   const std::unique_ptr<vernier::Clock> clock = vernier::NewRealClock();

@@ -63,8 +63,10 @@ absl::StatusOr<ExitCode> Wait(Context& context, const WaitArgs& args) {
   }
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
-  VERNIER_RETURN_IF_ERROR(CheckSomebodyRuns(connection, study));
-  VERNIER_RETURN_IF_ERROR(Follow(context, connection, args.study, options).status());
+  if (!IsFinished(study.study.state)) {
+    VERNIER_RETURN_IF_ERROR(CheckSomebodyRuns(connection, study));
+    VERNIER_RETURN_IF_ERROR(Follow(context, connection, args.study, options).status());
+  }
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord ended, GetStudy(connection, args.study));
   context.output().Item(fmt::format("study '{}' is {}: {}\n",
                                     args.study,

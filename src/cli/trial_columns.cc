@@ -141,6 +141,11 @@ std::vector<TrialColumn> FixedColumns(const TrialColumnContext& context) {
   if (!spec.objectives.empty()) {
     const std::string& objective = spec.objectives.front().metric;
     columns.push_back(MetricColumn("objective", objective));
+    // What a failed trial reported last is no result.
+    columns.back().read = [objective](const ListedTrial& listed) {
+      const bool has_failed = listed.trial.state == TrialState::kFailed;
+      return has_failed ? Cell{.text = "-"} : MetricCell(listed, objective);
+    };
     columns.back().column.name = spec.objectives.size() == 1 ? "OBJECTIVE" : objective;
   }
   return columns;

@@ -51,7 +51,7 @@ TEST_F(TrialColumnsTest, AreThoseThatWereNamedAfterTheNumber) {
   ASSERT_OK_AND_ASSIGN(const auto columns, ChooseColumns("lr, epochs,objective", MakeContext()));
   EXPECT_THAT(Lines(columns),
               ElementsAre("NUMBER           lr  epochs  OBJECTIVE",
-                          "     7  0.123456789       3        0.5"));
+                          "     7  0.123456789       3          -"));
 }
 
 TEST_F(TrialColumnsTest, TellMetricsFromParametersOfTheSameName) {

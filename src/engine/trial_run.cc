@@ -266,8 +266,12 @@ absl::Status TrialRun::AdoptEnded(const Trial& trial) {
 absl::Status TrialRun::Follow(const Study& study, Trial trial) {
   VERNIER_ASSIGN_OR_RETURN(const GangStatus status, context_.launcher.Check(*attempt_));
   if (IsFinished(trial.state)) return TakeDown(status);  // Somebody ended the trial, not its job.
-  if (trial.state != TrialState::kStopping && status.state != AttemptState::kStarting) {
-    absl::StatusOr<Trial> now = MarkRunning(trial, status);
+  // Of a trial that was told to stop while no engine looked, what it reported before counts.
+  const bool is_unread = trial.started.has_value() && !reads_since_.has_value();
+  if (status.state != AttemptState::kStarting &&
+      (trial.state != TrialState::kStopping || is_unread)) {
+    absl::StatusOr<Trial> now =
+        trial.state == TrialState::kStopping ? trial : MarkRunning(trial, status);
     if (now.ok()) now = ReadMetrics(*std::move(now), IsEnded(status.state));
     if (!now.ok()) return UnlessOvertaken(now.status());
     trial = *std::move(now);

@@ -165,6 +165,29 @@ TEST_F(EngineTest, StopsOneTrialWhenAUserSaysSo) {
   EXPECT_EQ(Trials(study.id)[0].state, TrialState::kCompleted);  // It keeps its last measurement.
 }
 
+TEST_F(EngineTest, ATrialThatIsStoppedWhileNoEngineLooksKeepsWhatItReported) {
+  world_.script = [](const GangProgram&) {
+    Script script{.values = {}, .message = ""};
+    for (int i = 1; i <= 30; ++i) script.values.push_back(0.01 * i);
+    return script;
+  };
+  const Study study = Create(AnySpec(1, 1));
+  StepAndTurn(5);
+  const std::int64_t known = Trials(study.id)[0].measurements;
+  for (int i = 0; i < 10; ++i) Turn();
+  const std::size_t reported = world_.jobs.begin()->second.reported;
+  ASSERT_GT(static_cast<std::int64_t>(reported), known);
+  Restart();
+  const TrialId trial{study.id, TrialNumber(1)};
+  ASSERT_THAT(process_->studies->StopTrial(trial, "enough", {.actor = "test", .request_id = ""}),
+              IsOk());
+  Restart();
+  EXPECT_EQ(RunToEnd(study.id).state, StudyState::kCompleted);
+  const Trial ended = Trials(study.id)[0];
+  EXPECT_GE(ended.measurements, static_cast<std::int64_t>(reported));
+  EXPECT_GE(ended.final_metrics.at("accuracy"), 0.01 * static_cast<double>(reported) - 1e-9);
+}
+
 TEST_F(EngineTest, TakesDownWhatRunsOfATrialThatAUserEndedBeforeItsStudyEnds) {
   for (const bool dies : {false, true}) {
     world_.jobs.clear();

@@ -59,7 +59,7 @@ void AddUnknownNames(const StudySpec& spec, std::vector<std::string>& warnings) 
     const std::string field = fmt::format("job.replicas.{}", RoleName(role, *spec.job));
     look_at_all(field + ".command", replica.command);
     look_at_all(field + ".args", replica.args);
-    for (const auto& [name, text] : replica.env) look(field + ".env." + name, text);
+    for (const auto& [name, text] : replica.env) look(fmt::format("{}.env.{}", field, name), text);
   }
 }
 

@@ -205,6 +205,7 @@ std::vector<Tick> AxisScale::Ticks(int count) const {
     case Kind::kPercent: {
       std::vector<Tick> ticks;
       const auto percents = Labelled(RoundNumbers(100 * low, 100 * high, count));
+      ticks.reserve(percents.size());
       for (const Tick& tick : percents) ticks.push_back({tick.value / 100, tick.label + "%"});
       return ticks;
     }
@@ -226,10 +227,12 @@ std::vector<Tick> AxisScale::LogTicks(int count) const {
   } else if (decades * 2 <= count) {
     factors = {1, 3};
   }
-  const double every = factors.size() > 1 ? 1 : std::max(1.0, std::ceil(decades / (count - 1)));
+  const int every =
+      factors.size() > 1 ? 1 : std::max(1, static_cast<int>(std::ceil(decades / (count - 1))));
   std::vector<Tick> ticks;
-  for (double power = std::floor(low); power <= std::floor(high + 1e-9); ++power) {
-    if (std::fmod(std::abs(power), every) != 0) continue;
+  const int last = static_cast<int>(std::floor(high + 1e-9));
+  for (int power = static_cast<int>(std::floor(low)); power <= last; ++power) {
+    if (power % every != 0) continue;
     for (const double factor : factors) {
       const double value = factor * std::pow(10, power);
       const double place = std::log10(value);

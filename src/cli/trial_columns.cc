@@ -44,7 +44,7 @@ TrialColumn ParameterColumn(std::string name, const std::string& parameter) {
       .csv = std::string(kParameter) + parameter};
 }
 
-TrialColumn TimeColumn(std::string name,
+TrialColumn TimeColumn(const std::string& name,
                        std::string title,
                        absl::TimeZone zone,
                        std::optional<absl::Time> (*read)(const Trial&)) {
@@ -54,7 +54,7 @@ TrialColumn TimeColumn(std::string name,
             const auto time = read(listed.trial);
             return {.text = time ? FormatMoment(*time, zone) : "-"};
           },
-          .csv = std::move(name)};
+          .csv = name};
 }
 
 TrialColumn PlainColumn(std::string name,
@@ -226,10 +226,12 @@ Table MakeTrialTable(const std::vector<TrialColumn>& columns,
                      const std::vector<TrialRecord>& trials,
                      std::span<const TrialRow> rows) {
   std::vector<Column> heads;
+  heads.reserve(columns.size());
   for (const TrialColumn& column : columns) heads.push_back(column.column);
   Table table(std::move(heads));
   for (std::size_t i = 0; i < trials.size(); ++i) {
     std::vector<Cell> cells;
+    cells.reserve(columns.size());
     for (const TrialColumn& column : columns) {
       cells.push_back(column.read({.trial = trials[i].trial, .row = rows[i]}));
     }

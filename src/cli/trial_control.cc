@@ -35,11 +35,19 @@ absl::StatusOr<ExitCode> Stop(Context& context, const StopArgs& args) {
   request.set_reason(args.reason);
   request.set_request_id(NewRequestId());
   VERNIER_ASSIGN_OR_RETURN(const v1::Trial stopped, connection.Call(&Stub::StopTrial, request));
-  context.output().Item(fmt::format("trial {} of '{}' is {}\n",
-                                    stopped.number(),
-                                    args.study,
-                                    v1::TrialState_Name(stopped.state())),
-                        ProtoToJson(stopped));
+  std::string text = fmt::format("trial {} of '{}' is {}\n",
+                                 stopped.number(),
+                                 args.study,
+                                 v1::TrialState_Name(stopped.state()));
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  const bool has_job = study.study.spec.job.has_value();
+  if (connection.is_embedded() && has_job && stopped.state() == v1::STOPPING) {
+    text +=
+        fmt::format("nobody runs its study: it is stopped by `vernier run {}{}`, or by a server\n",
+                    args.study,
+                    context.SameStoreFlags());
+  }
+  context.output().Item(text, ProtoToJson(stopped));
   return ExitCode::kOk;
 }
 

@@ -87,7 +87,7 @@ absl::StatusOr<std::string> LoadTokenSecret(const std::string& runs_directory) {
   std::error_code error;
   fs::create_directories(runs_directory, error);
   const std::string path = runs_directory + kSecretFile;
-  const absl::StatusOr<std::string> stored = base::ReadFile(path);
+  absl::StatusOr<std::string> stored = base::ReadFile(path);
   if (stored.ok() && stored->size() >= 2 * kSecretBytes) return stored;
   if (!stored.ok() && !absl::IsNotFound(stored.status())) return stored.status();
   const std::string secret = base::RandomHex(kSecretBytes);

@@ -55,7 +55,7 @@ std::string NoMetricMessage(const std::string& missing,
                             const Study& study,
                             const Trial& trial,
                             const MetricReader* reader) {
-  const std::string message = fmt::format("ended without reporting its {}", missing);
+  std::string message = fmt::format("ended without reporting its {}", missing);
   if (reader == nullptr) return message;
   if (const std::string seen = SeenInstead(study, trial, *reader); !seen.empty()) {
     return fmt::format("{}; {}", message, seen);
@@ -253,7 +253,7 @@ absl::Status TrialRun::AdoptEnded(const Trial& trial) {
   const Attempt& attempt = trial.attempts.back();
   VERNIER_RETURN_IF_ERROR(LoadDefinition(trial));
   const AttemptId id{id_, attempt.number};
-  const absl::Status adopted =
+  absl::Status adopted =
       context_.launcher
           .Adopt(jobs::MakeGangRequest(id, *definition_),
                  {.placement = attempt.placement, .directory = attempt.directory})

@@ -66,6 +66,7 @@ absl::StatusOr<Figure> ParallelFigure(const StudyData& study,
     return figure;
   }
   std::vector<double> values;
+  values.reserve(drawn.size());
   for (const Drawn& each : drawn) values.push_back(each.value);
   VERNIER_ASSIGN_OR_RETURN(const ValueAxis axis, ValueAxis::Create(values, objective, mode));
   const std::size_t all = drawn.size();

@@ -239,6 +239,7 @@ std::string LabelsBelow(const Panel& panel, int columns) {
   const int most = panel.x.scale.is_category()
                        ? std::max(1, columns / std::max(1, static_cast<int>(ticks.size())) - 1)
                        : columns;
+  words.reserve(ticks.size());
   for (const Tick& tick : ticks) {
     words.emplace_back(panel.x.scale.Share(tick.value), Truncate(tick.label, most));
   }

@@ -70,6 +70,7 @@ absl::StatusOr<ValueAxis> ValueAxis::Create(const std::vector<double>& values,
   axis.best_ = axis.bad_is_high_ ? low : high;
   // From the best one on.
   std::vector<double> distances;
+  distances.reserve(shown.size());
   for (const double value : shown) distances.push_back(std::abs(value - axis.best_));
   std::sort(distances.begin(), distances.end());
 

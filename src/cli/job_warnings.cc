@@ -10,9 +10,12 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "fmt/format.h"
+#include "src/core/nearest.h"
 #include "src/jobs/environment.h"
+#include "src/jobs/placeholders.h"
 
 namespace vernier::cli {
 namespace {
@@ -39,6 +42,72 @@ std::vector<Line> LinesOf(const TrainingJob& job) {
     lines.push_back({field + ".args", &replica.args});
   }
   return lines;
+}
+
+// The values of `env`, each with where it stands in the file.
+std::vector<std::pair<std::string, std::string>> VariablesIn(const TrainingJob& job) {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (const auto& [name, value] : job.env) variables.emplace_back("job.env." + name, value);
+  for (const auto& [role, replica] : job.replicas) {
+    for (const auto& [name, value] : replica.env) {
+      variables.emplace_back(fmt::format("{}.env.{}", ReplicaField(role, job), name), value);
+    }
+  }
+  return variables;
+}
+
+// Whether the text stands for itself: no placeholder is in it.
+bool IsPlain(std::string_view text) { return text.find('{') == std::string_view::npos; }
+
+// Names in braces that stand for nothing: they are passed as they are, which is likely to be a slip.
+void AddUnknownNames(const StudySpec& spec, std::vector<std::string>& warnings) {
+  if (!jobs::HasPlaceholders(spec)) return;
+  std::vector<std::string> known = {jobs::kTrialNumber, jobs::kJobDirectory, jobs::kParametersFile};
+  for (const Parameter& parameter : spec.space.parameters()) known.push_back(parameter.name);
+  std::set<std::string> said;
+  const auto look = [&](const std::string& field, const std::string& text) {
+    for (const std::string& name : jobs::PlaceholderNames(text)) {
+      if (jobs::IsPlaceholder(name, spec) || !said.insert(name).second) continue;
+      const bool lacks_directory = name == jobs::kJobDirectory;
+      warnings.push_back(
+          fmt::format("{}: '{{{}}}' is passed as it is: {}",
+                      field,
+                      name,
+                      lacks_directory ? std::string("the job has no `dir`")
+                                      : "no parameter has that name" + NearestHint(name, known)));
+    }
+  };
+  for (const Line& line : LinesOf(*spec.job)) {
+    for (const std::string& word : *line.words) look(line.field, word);
+  }
+  for (const auto& [field, value] : VariablesIn(*spec.job)) look(field, value);
+}
+
+// The option word before a placeholder that stands alone is passed without a value where the parameter is inactive.
+void AddLonelyOptions(const StudySpec& spec, std::vector<std::string>& warnings) {
+  std::set<std::string> conditional;
+  for (const Parameter& parameter : spec.space.parameters()) {
+    if (!parameter.when.empty()) conditional.insert(parameter.name);
+  }
+  for (const Line& line : LinesOf(*spec.job)) {
+    const Words& words = *line.words;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const std::string& word = words[i];
+      const std::string& option = words[i - 1];
+      const bool is_option =
+          option.starts_with('-') && IsPlain(option) && option.find('=') == std::string::npos;
+      const bool is_placeholder = word.starts_with('{') && word.ends_with('}');
+      if (!is_option || !is_placeholder) continue;
+      const std::string name = word.substr(1, word.size() - 2);
+      if (!conditional.contains(name)) continue;
+      warnings.push_back(fmt::format(
+          "{0}: where {1} is inactive, '{2}' is passed without a value; write '{2}={{{1}}}' as one "
+          "word",
+          line.field,
+          name,
+          option));
+    }
+  }
 }
 
 bool IsShellSyntax(std::string_view word) {
@@ -94,12 +163,7 @@ void AddOpenValues(const TrainingJob& job, std::vector<std::string>& warnings) {
       add(line.field, follows_option ? words[i - 1] + " " + words[i] : words[i]);
     }
   }
-  for (const auto& [name, value] : job.env) add("job.env." + name, value);
-  for (const auto& [role, replica] : job.replicas) {
-    for (const auto& [name, value] : replica.env) {
-      add(fmt::format("{}.env.{}", ReplicaField(role, job), name), value);
-    }
-  }
+  for (const auto& [field, value] : VariablesIn(job)) add(field, value);
 }
 
 // The variables that Vernier sets for a replica of the role, some of them with a value that is known only when it runs.
@@ -154,9 +218,6 @@ void AddOverwrittenVariables(const StudySpec& spec, std::vector<std::string>& wa
     look(ReplicaField(role, job) + ".env", replica.env);
   }
 }
-
-// Whether the text stands for itself: no placeholder is in it.
-bool IsPlain(std::string_view text) { return text.find('{') == std::string_view::npos; }
 
 bool IsProgramOnPath(const std::string& name) {
   const char* const variable = std::getenv("PATH");
@@ -225,6 +286,8 @@ void AddMissingPrograms(const TrainingJob& job, std::vector<std::string>& warnin
 
 std::vector<std::string> JobWarningsOf(const StudySpec& spec, bool runs_here) {
   std::vector<std::string> warnings;
+  AddUnknownNames(spec, warnings);
+  AddLonelyOptions(spec, warnings);
   AddShellSyntax(*spec.job, warnings);
   AddOpenValues(*spec.job, warnings);
   AddOverwrittenVariables(spec, warnings);

@@ -8,6 +8,7 @@
 namespace vernier::cli {
 
 // What is likely to be a mistake in the job of a study, one sentence each, with what to write instead. REQUIRES: spec.job.
+// - A name in braces stands for nothing; an option is passed without its value where a parameter is inactive.
 // - A word of a command is meant for a shell: `&&`, `|`, `NAME=value` before the program.
 // - `FIXME` still stands where `vernier init` left a value open.
 // - A variable of `env` is one that Vernier sets itself.

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <string_view>
 
 #include "fmt/format.h"
 #include "src/cli/job_warnings.h"
 #include "src/core/metric_names.h"
-#include "src/core/nearest.h"
-#include "src/jobs/placeholders.h"
 
 namespace vernier::cli {
 namespace {
@@ -26,74 +23,6 @@ bool IsBounded(const StudySpec& spec) {
   return budget.trials.has_value() || budget.time.has_value() || stops_itself ||
          (budget.gpu_hours.has_value() && UsesGpus(*spec.job)) ||
          spec.space.Cardinality().has_value();
-}
-
-// Whether the text stands for itself: no placeholder is in it.
-bool IsPlain(std::string_view text) { return text.find('{') == std::string_view::npos; }
-
-// Names in braces that stand for nothing: they are passed as they are, which is likely to be a slip.
-void AddUnknownNames(const StudySpec& spec, std::vector<std::string>& warnings) {
-  if (!jobs::HasPlaceholders(spec)) return;
-  std::vector<std::string> known = {jobs::kTrialNumber, jobs::kJobDirectory, jobs::kParametersFile};
-  for (const Parameter& parameter : spec.space.parameters()) known.push_back(parameter.name);
-  std::set<std::string> said;
-  const auto look = [&](const std::string& field, const std::string& text) {
-    for (const std::string& name : jobs::PlaceholderNames(text)) {
-      if (jobs::IsPlaceholder(name, spec) || !said.insert(name).second) continue;
-      const bool lacks_directory = name == jobs::kJobDirectory;
-      warnings.push_back(
-          fmt::format("{}: '{{{}}}' is passed as it is: {}",
-                      field,
-                      name,
-                      lacks_directory ? std::string("the job has no `dir`")
-                                      : "no parameter has that name" + NearestHint(name, known)));
-    }
-  };
-  const auto look_at_all = [&](const std::string& field, const std::vector<std::string>& words) {
-    for (const std::string& word : words) look(field, word);
-  };
-  look_at_all("job.command", spec.job->command);
-  look_at_all("job.args", spec.job->args);
-  for (const auto& [name, text] : spec.job->env) look("job.env." + name, text);
-  for (const auto& [role, replica] : spec.job->replicas) {
-    const std::string field = fmt::format("job.replicas.{}", RoleName(role, *spec.job));
-    look_at_all(field + ".command", replica.command);
-    look_at_all(field + ".args", replica.args);
-    for (const auto& [name, text] : replica.env) look(fmt::format("{}.env.{}", field, name), text);
-  }
-}
-
-// The option word before a placeholder that stands alone is passed without a value where the parameter is inactive.
-void AddLonelyOptions(const StudySpec& spec, std::vector<std::string>& warnings) {
-  std::set<std::string> conditional;
-  for (const Parameter& parameter : spec.space.parameters()) {
-    if (!parameter.when.empty()) conditional.insert(parameter.name);
-  }
-  const auto look = [&](const std::string& field, const std::vector<std::string>& words) {
-    for (std::size_t i = 1; i < words.size(); ++i) {
-      const std::string& word = words[i];
-      const std::string& option = words[i - 1];
-      const bool is_option =
-          option.starts_with('-') && IsPlain(option) && option.find('=') == std::string::npos;
-      const bool is_placeholder = word.starts_with('{') && word.ends_with('}');
-      if (!is_option || !is_placeholder) continue;
-      const std::string name = word.substr(1, word.size() - 2);
-      if (!conditional.contains(name)) continue;
-      warnings.push_back(fmt::format(
-          "{0}: where {1} is inactive, '{2}' is passed without a value; write '{2}={{{1}}}' as one "
-          "word",
-          field,
-          name,
-          option));
-    }
-  };
-  look("job.command", spec.job->command);
-  look("job.args", spec.job->args);
-  for (const auto& [role, replica] : spec.job->replicas) {
-    const std::string field = fmt::format("job.replicas.{}", RoleName(role, *spec.job));
-    look(field + ".command", replica.command);
-    look(field + ".args", replica.args);
-  }
 }
 
 // An objective that is looked for by its name alone, beside an entry that may have been meant for it.
@@ -126,8 +55,6 @@ std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here) {
         "time; `budget: {trials: 100}` ends it");
   }
   AddMisnamedMetrics(spec, warnings);
-  AddUnknownNames(spec, warnings);
-  AddLonelyOptions(spec, warnings);
   std::ranges::move(JobWarningsOf(spec, runs_here), std::back_inserter(warnings));
   return warnings;
 }

@@ -10,8 +10,7 @@
 namespace vernier::cli {
 
 // What is likely to be a mistake in a study that is valid, one sentence each, with what to write instead: it runs for ever;
-// an entry of its metrics has almost the name of an objective; an option may be passed without its value; and those of its
-// job (JobWarningsOf).
+// an entry of its metrics has almost the name of an objective; and those of its job (JobWarningsOf).
 std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here = true);
 
 // Prints one to standard error.

@@ -39,13 +39,14 @@ absl::StatusOr<ExitCode> Stop(Context& context, const StopArgs& args) {
                                  stopped.number(),
                                  args.study,
                                  v1::TrialState_Name(stopped.state()));
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
-  const bool has_job = study.study.spec.job.has_value();
-  if (connection.is_embedded() && has_job && stopped.state() == v1::STOPPING) {
-    text +=
-        fmt::format("nobody runs its study: it is stopped by `vernier run {}{}`, or by a server\n",
-                    args.study,
-                    context.SameStoreFlags());
+  if (connection.is_embedded() && stopped.state() == v1::STOPPING) {
+    VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+    if (study.study.spec.job.has_value()) {
+      text += fmt::format(
+          "nobody runs its study: it is stopped by `vernier run {}{}`, or by a server\n",
+          args.study,
+          context.SameStoreFlags());
+    }
   }
   context.output().Item(text, ProtoToJson(stopped));
   return ExitCode::kOk;

@@ -23,6 +23,14 @@ struct ReplicaRequest {
   friend bool operator==(const ReplicaRequest&, const ReplicaRequest&) = default;
 };
 
+// What has to be on the host before a gang can start there.
+struct GangNeeds {
+  std::optional<PythonProgram> python;  // Its packages.
+  std::string directory;                // What relative paths of packages are below.
+  std::vector<std::string> images;      // Container images, each once.
+  friend bool operator==(const GangNeeds&, const GangNeeds&) = default;
+};
+
 // A whole gang, to be placed all or not at all.
 struct GangRequest {
   AttemptId id;
@@ -34,10 +42,11 @@ struct GangRequest {
       time_limit;  // The longest that it will run, the time to stop it included.
   std::int32_t parallel =
       1;  // So many of its study run at once; a host that scales gangs down leaves room for them.
+  GangNeeds needs;
   friend bool operator==(const GangRequest&, const GangRequest&) = default;
 };
 
-// A gang that waits for room.
+// A gang that waits for room, or for what it needs.
 struct QueuedGang {
   AttemptId id;
   std::string study;  // Name, for people.
@@ -93,7 +102,15 @@ struct ReplicaProgram {
   bool runs_python = false;  // argv[0] stands for the interpreter of the gang's Python environment.
   // Added to the launcher's own environment; in a container, to the image's.
   std::map<std::string, std::string> env;
-  std::string directory;  // Working directory.
+  std::string directory;             // Working directory.
+  std::vector<std::string> folders;  // Made before the program starts; absolute.
+  // An archive that is unpacked into a folder, one of the above, before the program starts for the first time.
+  struct Code {
+    std::string archive;
+    std::string folder;
+    friend bool operator==(const Code&, const Code&) = default;
+  };
+  std::optional<Code> code;
   // Files that are there before the program starts, in the replica's own folder: content by absolute path.
   std::map<std::string, std::string> files;
   std::string metric_file;  // CLOUD_ML_HP_METRIC_FILE of this replica.
@@ -135,6 +152,12 @@ class Launcher {
 
   // Could the gang ever run here, with nothing else running?  InvalidArgument: never, and why.
   virtual absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const = 0;
+
+  // Begins to fetch what the gang needs, without reserving any room for it, and says how that goes.
+  // OK: it is there.  Unavailable, ResourceExhausted: not yet; the message says what is going on. The gang is in the queue
+  // from then on: ask again, or Release it.
+  // InvalidArgument: never, because of the job; the message says why.  Anything else: never, because of this side.
+  virtual absl::Status Prepare(const GangRequest& /*gang*/) { return absl::OkStatus(); }
 
   // Reserves room for the whole gang: hosts, ports, devices.
   // ResourceExhausted: not now; the message says what it waits for ("needs 4 cpus, 2 free"). From then on it has its

@@ -50,8 +50,14 @@ absl::Status CheckJobDirectory(const TrainingJob& job,
   std::string path = job.job_directory;
   if (path.starts_with(kFile)) path = path.substr(kFile.size());
   if (path.empty() || IsUrl(path)) return absl::OkStatus();
-  const fs::path folder = fs::path(fallback) / job.working_directory / path;
   const char* field = job.input.has_value() ? "trainingInput.jobDir" : "job.dir";
+  if (RunsInOwnFolder(job) && !path.starts_with('/')) {
+    return FieldError(field,
+                      fmt::format("must be absolute or a URL, since every replica runs in a folder "
+                                  "of its own, got '{}'",
+                                  path));
+  }
+  const fs::path folder = fs::path(fallback) / job.working_directory / path;
   if (only_look) {
     const absl::Status writable = CheckWritable(folder.string());
     return writable.ok() ? writable : FieldError(field, std::string(writable.message()));

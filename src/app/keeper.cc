@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/app/job_directory.h"
+#include "src/app/job_files.h"
 #include "src/app/paths.h"
 #include "src/base/log.h"
 #include "src/codec/input_paths.h"
@@ -106,7 +107,10 @@ absl::Status Keeper::StartEngine(Reporting reporting) {
   containers_ = std::make_shared<launch::ContainerHost>(std::move(containers));
   options.containers = containers_;
   VERNIER_ASSIGN_OR_RETURN(launcher_, launch::NewLocalLauncher(options, clock_));
-  launcher_ = launch::NewContainerLauncher(std::move(launcher_), containers_, options.supervisor);
+  launcher_ = launch::NewContainerLauncher(std::move(launcher_),
+                                           containers_,
+                                           options.supervisor,
+                                           options.runs_directory + "/.images/fetching");
   launcher_ = launch::NewPythonLauncher(
       std::move(launcher_),
       {.environments_directory = options.runs_directory + "/.environments",
@@ -151,6 +155,8 @@ absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
     return FieldError(spec.job->input.has_value() ? "trainingInput" : "job.replicas",
                       std::string(fits.message()));
   }
+  VERNIER_RETURN_IF_ERROR(
+      codec::InWordsOfInput(CheckJobFiles(WorkingDirectory(), *spec.job), spec));
   VERNIER_RETURN_IF_ERROR(CheckJobDirectory(*spec.job, WorkingDirectory()));
   return spec;
 }

@@ -10,6 +10,7 @@
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
+#include "src/cli/code_snapshot.h"
 #include "src/cli/hint.h"
 #include "src/cli/interrupts.h"
 #include "src/cli/job_warnings.h"
@@ -460,7 +461,7 @@ void AddCheckOptions(CLI::App& command, CheckArgs& args) {
 }
 
 absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.file));
+  VERNIER_ASSIGN_OR_RETURN(StudySpec spec, LoadStudy(args.file));
   if (!spec.job.has_value()) {
     return WithHint(InvalidArgument("study '{}' has no job: there is no program to try", spec.name),
                     "add a job to the file; `vernier study validate` checks the rest of it");
@@ -473,6 +474,7 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
                            EngineOptionsOf(folder.path() + "/store.db", args.capacity));
   options.listen = {ListenAddress(folder.path() + "/socket")};
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
+  VERNIER_RETURN_IF_ERROR(SendCode(connection, spec).status());
   if (args.warns) Warn(context, connection, spec);
   return Check(context, connection, TriedSpec(spec, folder.path()), spec.parallel, timeout).Run();
 }

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "fmt/format.h"
@@ -79,13 +82,32 @@ Json UsageJson(const ResourceUsage& used) {
           {"peakMemoryBytes", std::to_string(used.peak_memory_bytes)}};
 }
 
+// What failed trials said, each cause once, with the first trial that had it; those that `known` says already are left out.
+std::string CausesOf(const std::vector<TrialRecord>& trials, std::string_view known) {
+  constexpr std::size_t kMostCauses = 3;
+  std::vector<std::string> causes;
+  std::set<std::string_view> said;
+  for (const TrialRecord& record : trials) {
+    const std::string& message = record.trial.message;
+    if (record.trial.state != TrialState::kFailed || message.empty()) continue;
+    if (known.find(message) != std::string_view::npos || !said.insert(message).second) continue;
+    if (causes.size() < kMostCauses) {
+      causes.push_back(fmt::format("trial {}: {}", record.trial.number.value(), message));
+    }
+  }
+  return fmt::format("{}", fmt::join(causes, "; "));
+}
+
 // Why it failed or was cancelled: of a job that is not tuned, why its trial did.
 std::string ErrorOf(const Study& study, const std::vector<TrialRecord>& trials) {
   const std::string state = JobState(study, trials);
   if (state != "FAILED" && state != "CANCELLED") return "";
   const bool alone = study.spec.objectives.empty() && trials.size() == 1;
   const std::string& message = alone ? trials.front().trial.message : study.reason;
-  return message.empty() ? study.reason : message;
+  if (alone) return message.empty() ? study.reason : message;
+  const std::string causes = state == "FAILED" ? CausesOf(trials, message) : "";
+  if (causes.empty() || message.empty()) return message + causes;
+  return fmt::format("{}; {}", message, causes);
 }
 
 Json MetricJson(const Trial& trial, const Objective& objective) {
@@ -107,6 +129,7 @@ Json TrialJson(const Trial& trial, const StudySpec& spec) {
   json["state"] = TrialStateText(trial.state);
   if (trial.started) json["startTime"] = TimeText(*trial.started);
   if (trial.ended) json["endTime"] = TimeText(*trial.ended);
+  if (!trial.message.empty()) json["errorMessage"] = trial.message;
   // By a rule, which has a version; not by a user, or with its study.
   if (trial.stop && !trial.stop->version.empty()) json["isTrialStoppedEarly"] = true;
   if (Json utilization = UtilizationToJson(spec, trial); !utilization.is_null()) {
@@ -226,13 +249,19 @@ nlohmann::ordered_json UtilizationToJson(const StudySpec& spec, const Trial& tri
   if (!spec.job) return nullptr;
   const jobs::Utilization utilization = jobs::UtilizationOf(*spec.job, trial);
   Json json;
-  if (utilization.cpus) json["cpus"] = std::round(*utilization.cpus * 1000) / 1000;
-  if (utilization.memory) json["memory"] = std::round(*utilization.memory * 1000) / 1000;
+  for (const auto& [key, share] : {std::pair("cpus", utilization.cpus),
+                                   std::pair("memory", utilization.memory),
+                                   std::pair("gpus", utilization.gpus),
+                                   std::pair("peakGpus", utilization.peak_gpus),
+                                   std::pair("gpuMemory", utilization.gpu_memory)}) {
+    if (share) json[key] = std::round(*share * 1000) / 1000;
+  }
   return json;
 }
 
 nlohmann::ordered_json JobToJson(const StudyRecord& record,
-                                 const std::vector<TrialRecord>& trials) {
+                                 const std::vector<TrialRecord>& trials,
+                                 const std::optional<JobWait>& wait) {
   const Study& study = record.study;
   Json job = {{"jobId", study.spec.name},
               {"state", JobState(study, trials)},
@@ -240,6 +269,11 @@ nlohmann::ordered_json JobToJson(const StudyRecord& record,
   if (const auto start = StartOf(trials)) job["startTime"] = TimeText(*start);
   if (const auto end = EndOf(study, trials)) job["endTime"] = TimeText(*end);
   if (const std::string error = ErrorOf(study, trials); !error.empty()) job["errorMessage"] = error;
+  if (wait) {
+    job["jobPosition"] = std::to_string(wait->position);
+    job["waitingReason"] = wait->reason;
+  }
+  job["etag"] = fmt::format("{:x}", study.last_event.value());
   if (!study.spec.labels.empty()) job["labels"] = study.spec.labels;
   if (study.used != ResourceUsage{}) job["resourcesUsed"] = UsageJson(study.used);
   if (study.spec.objectives.empty() && trials.size() == 1) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +23,17 @@ std::string JobState(const Study& study, const std::vector<TrialRecord>& trials)
 // "2026-11-21T04:12:13Z".
 std::string TimeText(absl::Time time);
 
-// jobId, state, times, errorMessage, labels, trainingInput and, of a tuning job, trainingOutput with its trials, best
+// What a job that does not run yet waits for.
+struct JobWait {
+  std::int64_t position = 0;  // In the queue, from 1.
+  std::string reason;         // One sentence.
+};
+
+// jobId, state, times, errorMessage, jobPosition and waitingReason of one that waits, etag, labels, trainingInput and, of a tuning job, trainingOutput with its trials, best
 // first.
-nlohmann::ordered_json JobToJson(const StudyRecord& study, const std::vector<TrialRecord>& trials);
+nlohmann::ordered_json JobToJson(const StudyRecord& study,
+                                 const std::vector<TrialRecord>& trials,
+                                 const std::optional<JobWait>& wait = std::nullopt);
 
 // What a trial used of what it asked for, as shares of 1: {"cpus": 0.37, "memory": 0.12}; null if neither is known.
 nlohmann::ordered_json UtilizationToJson(const StudySpec& spec, const Trial& trial);

@@ -12,6 +12,7 @@
 #include "src/cli/log_text.h"
 #include "src/cli/replica_choice.h"
 #include "src/cli/resources.h"
+#include "src/cli/service_log.h"
 #include "src/cli/stream.h"
 #include "src/cli/terminal/text.h"
 #include "src/wire/names.h"
@@ -43,6 +44,13 @@ struct Followed {
   bool is_settled() const { return is_over || opened < attempts.size(); }
 };
 
+nlohmann::ordered_json JobLineToJson(TrialNumber trial, const v1::LogLine& line) {
+  nlohmann::ordered_json json = LogLineToJson(line);
+  json["task"] = TaskName(line.role(), line.index());
+  if (trial.value() != 0) json["trial"] = trial.value();
+  return json;
+}
+
 class JobLogs {
  public:
   JobLogs(Context& context,
@@ -53,7 +61,8 @@ class JobLogs {
         connection_(connection),
         options_(options),
         interrupts_(interrupts),
-        runs_(options.live || !connection.is_embedded()) {}
+        runs_(options.live || !connection.is_embedded()),
+        has_service_(!options.plain && (options.task.empty() || options.task == kServiceTask)) {}
 
   absl::StatusOr<Study> Run(const std::string& name) {
     while (true) {
@@ -79,6 +88,9 @@ class JobLogs {
 
   absl::Status LookForAttempts(const StudyRecord& study) {
     VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection_, study, {}));
+    if (has_service_) {
+      VERNIER_RETURN_IF_ERROR(service_.Look(connection_, study, trials, context_.Now()));
+    }
     for (const TrialRecord& trial : trials) {
       Followed& followed = followed_[trial.trial.number];
       followed.trial = trial.trial.number;
@@ -92,7 +104,8 @@ class JobLogs {
     return absl::OkStatus();
   }
 
-  bool IsAllPrinted() const {
+  bool IsAllPrinted() {
+    if (!service_.lines().empty()) return false;
     return std::ranges::all_of(followed_, [](const auto& entry) { return entry.second.is_done(); });
   }
 
@@ -103,8 +116,16 @@ class JobLogs {
     bool has_more = true;
     for (int i = 0; has_more && i < kMostLines; ++i) {
       VERNIER_ASSIGN_OR_RETURN(Followed* const next, NextToPrint());
-      has_more = next != nullptr;
-      if (has_more) Print(next->trial, *std::exchange(next->line, std::nullopt));
+      auto& said = service_.lines();
+      const bool is_said_first =
+          !said.empty() && (next == nullptr || TimeOf(said.front().second) <= TimeOf(*next->line));
+      has_more = is_said_first || next != nullptr;
+      if (is_said_first) {
+        Print(said.front().first, said.front().second);
+        said.pop_front();
+      } else if (has_more) {
+        Print(next->trial, *std::exchange(next->line, std::nullopt));
+      }
     }
     context_.console().out.flush();
     return has_more;
@@ -163,21 +184,23 @@ class JobLogs {
                     SeverityText(line),
                     absl::FormatTime("%Y-%m-%d %H:%M:%S %z", TimeOf(line), context_.zone()),
                     TaskName(line.role(), line.index()),
-                    trial.value());
+                    trial.value() == 0 ? "" : std::to_string(trial.value()));
     std::string text;
     for (const std::string_view part : MessageLines(line)) {
       if (!text.empty()) text += '\n';
       if (text.empty() || options_.one_line) text += head;
       text += ShownText(part);
     }
-    context_.output().StreamItem(text, LogLineToJson(line));
+    context_.output().StreamItem(text, JobLineToJson(trial, line));
   }
 
   Context& context_;
   Connection& connection_;
   const JobLogOptions& options_;
   Interrupts& interrupts_;
-  const bool runs_;  // Somebody runs the job: it will end.
+  const bool runs_;         // Somebody runs the job: it will end.
+  const bool has_service_;  // Whether what the service says is wanted.
+  ServiceLog service_;
   bool is_stopping_ = false;
   std::map<TrialNumber, Followed> followed_;
 };

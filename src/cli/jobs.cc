@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -72,6 +74,19 @@ absl::StatusOr<std::vector<std::string>> PackagesOf(const JobFlags& flags,
   return packages;
 }
 
+// A job directory that is a path is one of this machine's, whatever folder the server runs in.
+absl::Status MakeAbsolute(Json& input) {
+  const auto given = input.find("jobDir");
+  if (given == input.end() || !given->is_string()) return absl::OkStatus();
+  const auto& path = given->get_ref<const std::string&>();
+  if (path.empty() || path.find("://") != std::string::npos) return absl::OkStatus();
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  if (error) return Unavailable("--job-dir: '{}': {}", path, error.message());
+  *given = absolute.lexically_normal().string();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<StudySpec> MakeSpec(Connection& connection, Context& context, SubmitArgs args) {
   args.job.args = context.flags().user_args;
   args.job.project = args.gcloud.project;
@@ -85,16 +100,30 @@ absl::StatusOr<StudySpec> MakeSpec(Connection& connection, Context& context, Sub
   if (!packages.empty()) {
     VERNIER_ASSIGN_OR_RETURN(input["packageUris"], UploadPackages(connection, packages));
   }
-  VERNIER_ASSIGN_OR_RETURN(StudySpec spec, codec::StudySpecFromJson(job));
-  std::error_code error;
-  if (!RunsImages(*spec.job)) spec.job->working_directory = fs::current_path(error).string();
-  return spec;
+  VERNIER_RETURN_IF_ERROR(MakeAbsolute(input));
+  return codec::StudySpecFromJson(job);
+}
+
+// Of the first of its trials that waits, if none runs.
+std::optional<JobWait> FindWait(Connection& connection, const std::vector<TrialRecord>& trials) {
+  const bool waits = !trials.empty() && std::ranges::all_of(trials, [](const TrialRecord& trial) {
+    return trial.trial.state == TrialState::kQueued || IsFinished(trial.trial.state);
+  });
+  const auto first = std::ranges::find(
+      trials, TrialState::kQueued, [](const TrialRecord& trial) { return trial.trial.state; });
+  if (!waits || first == trials.end()) return std::nullopt;
+  v1::ListQueueRequest request;
+  request.set_trial(first->message.name());
+  const auto response = connection.Call(&Connection::ClusterStub::ListQueue, request);
+  if (!response.ok() || response->trials().empty()) return std::nullopt;
+  const v1::QueuedTrial& queued = response->trials(0);
+  return JobWait{.position = queued.position(), .reason = queued.reason()};
 }
 
 absl::StatusOr<Json> LookAt(Connection& connection, const std::string& id) {
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, id));
   VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
-  return JobToJson(study, trials);
+  return JobToJson(study, trials, FindWait(connection, trials));
 }
 
 void PrintJob(Context& context, const Projection& projection, const Json& job) {

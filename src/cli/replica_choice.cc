@@ -44,10 +44,11 @@ std::string DescribeTasks(const StudySpec& spec) {
   const auto name = [](const ReplicaRequest& replica) {
     return TaskName(replica.role, replica.index);
   };
-  return Describe(spec, name, name);
+  return fmt::format("{}, {}", Describe(spec, name, name), kServiceTask);
 }
 
 std::string TaskName(std::string_view role, std::int32_t index) {
+  if (role == kServiceTask) return std::string(role);
   return fmt::format("{}-replica-{}", role == "chief" ? "master" : role, index);
 }
 
@@ -58,6 +59,7 @@ bool HasReplica(const StudySpec& spec, std::string_view role, std::optional<std:
 }
 
 bool HasTask(const StudySpec& spec, std::string_view task) {
+  if (task == kServiceTask) return true;
   return std::ranges::any_of(ReplicasOf(spec), [&](const ReplicaRequest& replica) {
     return TaskName(replica.role, replica.index) == task;
   });

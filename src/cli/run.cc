@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/cli/arguments.h"
+#include "src/cli/code_snapshot.h"
 #include "src/cli/commands.h"
 #include "src/cli/runner.h"
 #include "src/cli/study_source.h"
@@ -48,6 +49,8 @@ absl::StatusOr<ExitCode> Run(Context& context, const RunArgs& args) {
   if (NamesStudy(args.file)) return RunStored(context, args);
   VERNIER_ASSIGN_OR_RETURN(StudySpec spec, LoadStudy(args.file, args.name));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, OpenToRun(context, args.capacity));
+  VERNIER_ASSIGN_OR_RETURN(const std::string sent, SendCode(connection, spec));
+  if (!sent.empty()) context.output().Say(sent);
   RunOptions options = args.options;
   options.file = args.file;
   options.capacity = args.capacity;

@@ -7,6 +7,7 @@
 #include "src/app/job_directory.h"
 #include "src/cli/arguments.h"
 #include "src/cli/check.h"
+#include "src/cli/code_snapshot.h"
 #include "src/cli/commands.h"
 #include "src/cli/hint.h"
 #include "src/cli/live_view.h"
@@ -38,6 +39,13 @@ struct CreateArgs {
   bool update = false;
 };
 
+// Sends the files that the study's programs are to be run from, and says so.
+absl::Status SayCode(Context& context, Connection& connection, StudySpec& spec) {
+  VERNIER_ASSIGN_OR_RETURN(const std::string sent, SendCode(connection, spec));
+  if (!sent.empty()) context.output().Say(sent);
+  return absl::OkStatus();
+}
+
 // Whether it could run on this host, as `vernier run` would find out. Stores nothing. The answer is a hint, or empty.
 absl::StatusOr<std::string> ValidateHere(Context& context,
                                          StudySpec spec,
@@ -54,6 +62,7 @@ absl::StatusOr<std::string> ValidateHere(Context& context,
   options.runs_directory = folder.path();
   options.control_group = "none";  // Nothing runs.
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
+  VERNIER_RETURN_IF_ERROR(SendCode(connection, spec).status());
   std::error_code error;
   TrainingJob& job = *spec.job;
   if (job.input.has_value()) job.job_directory = std::exchange(job.input->job_dir, "");
@@ -81,7 +90,9 @@ absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
       is_local && spec.warm_start.empty()
           ? Connection::OpenWithEngine({.store = ":memory:", .run_engine = false})
           : context.Connect(MissingStore::kDoWithout));
-  VERNIER_ASSIGN_OR_RETURN(v1::Study study, CreateStudy(connection, spec, true));
+  StudySpec sent = spec;
+  VERNIER_RETURN_IF_ERROR(SendCode(connection, sent).status());
+  VERNIER_ASSIGN_OR_RETURN(v1::Study study, CreateStudy(connection, sent, true));
   std::string gpu_hint;
   if (is_local && !args.anywhere && spec.job.has_value()) {
     VERNIER_ASSIGN_OR_RETURN(gpu_hint, ValidateHere(context, spec, args));
@@ -139,10 +150,11 @@ absl::StatusOr<ExitCode> Update(Context& context,
 }
 
 absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.file, args.name));
+  VERNIER_ASSIGN_OR_RETURN(StudySpec spec, LoadStudy(args.file, args.name));
   VERNIER_ASSIGN_OR_RETURN(
       Connection connection,
       context.Connect(args.dry_run ? MissingStore::kDoWithout : MissingStore::kCreate));
+  VERNIER_RETURN_IF_ERROR(SayCode(context, connection, spec));
   if (args.update) {
     const absl::StatusOr<StudyRecord> before = GetStudy(connection, spec.name);
     if (before.ok()) return Update(context, connection, *before, spec, args);

@@ -60,6 +60,11 @@ absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view na
   if (!spec.ok()) {
     return WithHint(spec.status(), fmt::format("nothing was stored; fix {} and try again", path));
   }
+  if (spec->job && spec->job->code.has_value()) {
+    std::string& code = spec->job->code->folder;
+    if (!code.empty()) code = (FolderOf(path) / code).lexically_normal().string();
+    return spec;  // Whose folder the working directory is below.
+  }
   // In an image without one, the image's own is meant.
   if (spec->job && !(RunsImages(*spec->job) && spec->job->working_directory.empty())) {
     std::string& directory = spec->job->working_directory;

@@ -56,6 +56,13 @@ std::string ReplicaLine(const ReplicaPlacement& replica, const Attempt& attempt)
                           FormatElapsed(result.cpu_time),
                           FormatBytes(result.peak_memory_bytes));
     }
+    if (result.gpu) {
+      line += fmt::format("  gpu {:.0f} % (peak {:.0f} %), {} of {}",
+                          100 * result.gpu->utilization,
+                          100 * result.gpu->peak_utilization,
+                          FormatBytes(result.gpu->peak_memory_bytes),
+                          FormatBytes(result.gpu->device_memory_bytes));
+    }
   }
   return line;
 }

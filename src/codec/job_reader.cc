@@ -39,8 +39,16 @@ constexpr std::array<std::pair<std::string_view, FailureReading>, 2> kReadings =
 // What a replica asks for: nothing else in a study file has a key of these names.
 constexpr std::array<std::string_view, 6> kShares = {
     "cpus", "memory", "gpus", "gpu_type", "gpu_memory", "machine"};
-constexpr std::array<std::string_view, 9> kJobKeys = {
-    "command", "python", "trainer", "image", "args", "env", "replicas", "limits", "restarts"};
+constexpr std::array<std::string_view, 10> kJobKeys = {"command",
+                                                       "python",
+                                                       "trainer",
+                                                       "image",
+                                                       "args",
+                                                       "env",
+                                                       "code",
+                                                       "replicas",
+                                                       "limits",
+                                                       "restarts"};
 
 bool IsShare(std::string_view key) { return std::ranges::find(kShares, key) != kShares.end(); }
 
@@ -195,6 +203,33 @@ Json PythonToJson(const PythonProgram& python) {
   return json;
 }
 
+// A folder to send, or what has been sent.
+absl::StatusOr<CodeSnapshot> ReadCode(const Json& json,
+                                      const std::string& path,
+                                      UnknownKeys unknown_keys) {
+  CodeSnapshot code;
+  if (json.is_string()) {
+    VERNIER_ASSIGN_OR_RETURN(code.folder, ReadText(json, path));
+    return code;
+  }
+  if (!json.is_object()) {
+    return MustBe(path, "a folder such as '.', or a mapping {archive: PATH}", json);
+  }
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Mapping::Open(json, path, {"archive", "sha256"}, unknown_keys));
+  VERNIER_RETURN_IF_ERROR(mapping.Require("archive").status());
+  VERNIER_RETURN_IF_ERROR(mapping.Read("archive", code.archive, &ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("sha256", code.sha256, &ReadText));
+  return code;
+}
+
+Json CodeToJson(const CodeSnapshot& code) {
+  if (!code.folder.empty()) return code.folder;
+  Json json = {{"archive", code.archive}};
+  if (!code.sha256.empty()) json["sha256"] = code.sha256;
+  return json;
+}
+
 absl::StatusOr<FailureReading> ReadReading(const Json& json, const std::string& path) {
   for (const auto& [name, reading] : kReadings) {
     if (json == name) return reading;
@@ -268,6 +303,7 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
                                           "arguments",
                                           "env",
                                           "dir",
+                                          "code",
                                           "working_dir",
                                           "region",
                                           "replicas",
@@ -296,6 +332,9 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
   VERNIER_RETURN_IF_ERROR(mapping.Read("arguments", job.argument_style, &ReadArgumentStyle));
   VERNIER_RETURN_IF_ERROR(mapping.Read("env", job.env, &ReadTextMap));
   VERNIER_RETURN_IF_ERROR(mapping.Read("dir", job.job_directory, &ReadText));
+  if (const Json* const code = mapping.Find("code")) {
+    VERNIER_ASSIGN_OR_RETURN(job.code, ReadCode(*code, mapping.PathOf("code"), unknown_keys));
+  }
   VERNIER_RETURN_IF_ERROR(mapping.Read("working_dir", job.working_directory, &ReadText));
   if (const Json* const replicas = mapping.Find("replicas")) {
     VERNIER_RETURN_IF_ERROR(ReadReplicas(*replicas, mapping.PathOf("replicas"), unknown_keys, job));
@@ -338,6 +377,7 @@ Json JobToJson(const TrainingJob& job) {
   }
   if (!job.env.empty()) json["env"] = job.env;
   if (!job.job_directory.empty()) json["dir"] = job.job_directory;
+  if (job.code) json["code"] = CodeToJson(*job.code);
   if (!job.working_directory.empty()) json["working_dir"] = job.working_directory;
   if (!job.region.empty()) json["region"] = job.region;
   Json& replicas = json["replicas"] = Json::object();

@@ -76,14 +76,28 @@ void Describe(auto& visit, Is<ReplicaPlacement> auto& replica) {
 template <>
 struct Form<ReplicaPlacement> : DescribedForm<ReplicaPlacement> {};
 
+void Describe(auto& visit, Is<GpuUse> auto& use) {
+  visit("samples", use.samples);
+  visit("utilization", use.utilization);
+  visit("peak_utilization", use.peak_utilization);
+  visit("memory_bytes", use.memory_bytes);
+  visit("peak_memory_bytes", use.peak_memory_bytes);
+  visit("device_memory_bytes", use.device_memory_bytes);
+}
+template <>
+struct Form<GpuUse> : DescribedForm<GpuUse> {};
+
 void Describe(auto& visit, Is<ReplicaResult> auto& replica) {
   visit("role", replica.role);
   visit("index", replica.index);
   visit("exit_code", replica.exit_code);
   visit("signal", replica.signal);
   visit.IfSet("restarts", replica.restarts);
+  visit("started", replica.started);
+  visit("ended", replica.ended);
   visit.IfSet("cpu_time_ns", replica.cpu_time);
   visit.IfSet("peak_memory_bytes", replica.peak_memory_bytes);
+  visit("gpu", replica.gpu);
 }
 template <>
 struct Form<ReplicaResult> : DescribedForm<ReplicaResult> {};

@@ -27,6 +27,11 @@ std::optional<Role> FindRole(std::string_view name) {
   return std::nullopt;
 }
 
+bool RunsInOwnFolder(const TrainingJob& job) {
+  if (job.code.has_value()) return true;
+  return job.input.has_value() && job.working_directory.empty() && !RunsImages(job);
+}
+
 bool RunsImages(const TrainingJob& job) {
   if (!job.image.empty()) return true;
   if (!job.input.has_value() || !job.input->master_config.has_value()) return false;

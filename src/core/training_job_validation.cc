@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "fmt/format.h"
@@ -99,10 +100,44 @@ absl::Status CheckPathForImage(std::string_view field,
                                const std::string& path,
                                const TrainingJob& job) {
   const bool is_found = path.empty() || path.starts_with('/') || path.find("://") != path.npos ||
-                        !job.working_directory.empty();
+                        !job.working_directory.empty() || job.code.has_value();
   if (is_found || !RunsImages(job)) return absl::OkStatus();
   return FieldError(
       field, fmt::format("must be absolute with an image and no working_dir, got '{}'", path));
+}
+
+bool IsHash(std::string_view text) {
+  return text.size() == 64 && std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+// Whether the path leads out of the folder that it is below.
+bool LeavesFolder(std::string_view path) {
+  return path.starts_with('/') ||
+         std::filesystem::path(path).lexically_normal().string().starts_with("..");
+}
+
+absl::Status CheckCode(const TrainingJob& job) {
+  if (!job.code.has_value()) return absl::OkStatus();
+  const CodeSnapshot& code = *job.code;
+  if (code.folder.empty() && code.archive.empty()) {
+    return FieldError("job.code", "must name a folder such as '.', got ''");
+  }
+  if (!code.sha256.empty() && !IsHash(code.sha256)) {
+    return FieldError("job.code.sha256",
+                      fmt::format("must be 64 hexadecimal digits, got '{}'", code.sha256));
+  }
+  static constexpr char kBelow[] = "must be below the folder of job.code, got '{}'";
+  if (LeavesFolder(job.working_directory)) {
+    return FieldError("job.working_dir", fmt::format(kBelow, job.working_directory));
+  }
+  for (const auto& [role, replica] : job.replicas) {
+    if (!LeavesFolder(replica.directory)) continue;
+    return FieldError(fmt::format("job.replicas.{}.directory", RoleName(role, job)),
+                      fmt::format(kBelow, replica.directory));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckImage(const TrainingJob& job) {
@@ -234,6 +269,7 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
     const std::string path = fmt::format("job.replicas.{}", RoleName(role, job));
     VERNIER_RETURN_IF_ERROR(CheckReplica(path, replica, job));
   }
+  VERNIER_RETURN_IF_ERROR(CheckCode(job));
   VERNIER_RETURN_IF_ERROR(CheckImage(job));
   VERNIER_RETURN_IF_ERROR(CheckCommand("job.command", job.command));
   VERNIER_RETURN_IF_ERROR(CheckPython(job));

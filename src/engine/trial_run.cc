@@ -11,6 +11,7 @@
 #include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
+#include "src/jobs/replica_command.h"
 
 namespace vernier::engine {
 namespace {
@@ -144,14 +145,14 @@ absl::Status TrialRun::Place(const Study& study, const Trial& trial) {
   const AttemptId id{id_, AttemptNumber(static_cast<std::int64_t>(trial.attempts.size()) + 1)};
   GangRequest request = jobs::MakeGangRequest(id, study.spec);
   request.queued = created_;
+  request.needs.directory =
+      jobs::Below(context_.options.working_directory, request.needs.directory);
+  if (const absl::Status ready = context_.launcher.Prepare(request); !ready.ok()) {
+    const bool is_jobs_fault = absl::IsInvalidArgument(ready);
+    return PutOff(id, ready, is_jobs_fault ? FailureClass::kUserError : FailureClass::kInternal);
+  }
   const absl::StatusOr<PlacedGang> placed = context_.launcher.Place(request);
-  if (absl::IsResourceExhausted(placed.status()) || absl::IsUnavailable(placed.status())) {
-    waiting_ = id;
-    return absl::OkStatus();
-  }
-  if (!placed.ok()) {
-    return GiveUp(FailureClass::kInternal, std::string(placed.status().message()));
-  }
+  if (!placed.ok()) return PutOff(id, placed.status(), FailureClass::kInternal);
   waiting_.reset();
   const absl::StatusOr<Trial> recorded =
       context_.studies.PlaceAttempt(id_, placed->placement, placed->directory);
@@ -166,6 +167,12 @@ absl::Status TrialRun::Place(const Study& study, const Trial& trial) {
     return Requeue();
   }
   return Launch(*recorded);
+}
+
+absl::Status TrialRun::PutOff(const AttemptId& id, const absl::Status& why, FailureClass failure) {
+  waiting_ = id;
+  if (absl::IsResourceExhausted(why) || absl::IsUnavailable(why)) return absl::OkStatus();
+  return GiveUp(failure, std::string(why.message()));
 }
 
 absl::Status TrialRun::LoadDefinition(const Trial& trial) {

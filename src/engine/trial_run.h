@@ -61,6 +61,8 @@ class TrialRun {
   absl::Status TakeUp(const Study& study, const Trial& trial, bool may_start);
   absl::Status Queue(const Study& study);
   absl::Status Place(const Study& study, const Trial& trial);
+  // What comes of a gang that is not placed: it is asked for again, or, if it never will be, its trial fails.
+  absl::Status PutOff(const AttemptId& id, const absl::Status& why, FailureClass failure);
   absl::Status Launch(const Trial& trial);
   // Starts the placed gang, or what of it was not started yet.
   absl::Status StartGang(const GangProgram& gang);

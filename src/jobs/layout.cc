@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,14 @@ namespace {
 
 constexpr Role kOrder[] = {Role::kPrimary, Role::kWorker, Role::kParameterServer, Role::kEvaluator};
 
+// The path that a text names, if it is one and not empty: file:///data is, gs://bucket is not.
+std::optional<std::string> PathOf(std::string_view text) {
+  constexpr std::string_view kFile = "file://";
+  if (text.starts_with(kFile)) text.remove_prefix(kFile.size());
+  if (text.empty() || text.find("://") != std::string_view::npos) return std::nullopt;
+  return std::string(text);
+}
+
 // What containers see of the host: the working directory, if one is given, and the job's directory.
 std::optional<ReplicaContainer> ContainerOf(const TrainingJob& job,
                                             const ReplicaSpec& replica,
@@ -25,17 +34,46 @@ std::optional<ReplicaContainer> ContainerOf(const TrainingJob& job,
                              .replaces_entry_point = HasOwnCommand(job, replica),
                              .directory = {},
                              .mounts = {}};
-  if (!job.working_directory.empty() || !replica.directory.empty()) {
+  if (RunsInOwnFolder(job)) {
+    container.directory = directory;  // Which is below what it sees in any case.
+  } else if (!job.working_directory.empty() || !replica.directory.empty()) {
     container.directory = directory;
     container.mounts.push_back(directory);
   }
-  constexpr std::string_view kFile = "file://";
-  std::string_view jobs = job.job_directory;
-  if (jobs.starts_with(kFile)) jobs.remove_prefix(kFile.size());
-  if (!jobs.empty() && jobs.find("://") == std::string_view::npos) {
-    container.mounts.push_back(Below(directory, jobs));
+  if (const auto jobs = PathOf(job.job_directory)) {
+    container.mounts.push_back(Below(directory, *jobs));
   }
   return container;
+}
+
+GangNeeds NeedsOf(const TrainingJob& job) {
+  GangNeeds needs{.python = job.python, .directory = job.working_directory, .images = {}};
+  std::set<std::string> images;
+  for (const auto& [role, replica] : job.replicas) {
+    if (replica.count == 0 || job.image.empty()) continue;
+    images.insert(replica.image.empty() ? job.image : replica.image);
+  }
+  needs.images.assign(images.begin(), images.end());
+  return needs;
+}
+
+// The folder of its own that a replica runs in, if it does.
+std::string OwnFolder(const std::string& replica_directory) { return replica_directory + "/work"; }
+
+// The folders that are to be there: its own, and the one that it is given as --job-dir.
+void AddFolders(const StudySpec& spec,
+                TrialNumber trial,
+                const std::string& own,
+                ReplicaProgram& program) {
+  const TrainingJob& job = *spec.job;
+  if (RunsInOwnFolder(job)) program.folders.push_back(OwnFolder(own));
+  if (job.code.has_value()) {
+    program.code = {.archive = PathOf(job.code->archive).value_or(job.code->archive),
+                    .folder = OwnFolder(own)};
+  }
+  if (const auto output = PathOf(JobDirectory(spec, trial))) {
+    program.folders.push_back(Below(program.directory, *output));
+  }
 }
 
 absl::StatusOr<ReplicaProgram> MakeReplica(const AttemptId& id,
@@ -49,8 +87,13 @@ absl::StatusOr<ReplicaProgram> MakeReplica(const AttemptId& id,
   const ReplicaSpec& replica = spec.job->replicas.at(role);
   const std::string own = ReplicaDirectory(placed.directory, placement.role, placement.index);
   const std::string parameters_file = own + "/parameters.json";
-  VERNIER_ASSIGN_OR_RETURN(ReplicaCommand command,
-                           CommandOf(spec, trial, role, working_directory, parameters_file));
+  VERNIER_ASSIGN_OR_RETURN(
+      ReplicaCommand command,
+      CommandOf(spec,
+                trial,
+                role,
+                RunsInOwnFolder(*spec.job) ? OwnFolder(own) : std::string(working_directory),
+                parameters_file));
   ReplicaProgram program{.role = placement.role,
                          .index = placement.index,
                          .argv = std::move(command.argv),
@@ -58,8 +101,12 @@ absl::StatusOr<ReplicaProgram> MakeReplica(const AttemptId& id,
                          .runs_python = spec.job->python.has_value() && replica.command.empty(),
                          .env = DefaultVariables(placed.placement),
                          .directory = command.directory,
+                         .folders = {},
+                         .code = {},
+                         .files = {},
                          .metric_file = own + "/hypertune.metrics",
                          .log_file = own + "/output.log"};
+  AddFolders(spec, trial.number, own, program);
   if (command.reads_parameters_file) {
     program.files[parameters_file] = ParametersJson(trial.point, spec.space) + "\n";
   }
@@ -81,7 +128,8 @@ GangRequest MakeGangRequest(const AttemptId& id, const StudySpec& spec) {
                       .priority = job.priority,
                       .time_limit = {},
                       .parallel = static_cast<std::int32_t>(std::min<std::int64_t>(
-                          spec.parallel, spec.budget.trials.value_or(spec.parallel)))};
+                          spec.parallel, spec.budget.trials.value_or(spec.parallel))),
+                      .needs = NeedsOf(job)};
   if (job.time_limit) request.time_limit = *job.time_limit + job.grace;
   for (const Role role : kOrder) {
     const auto replica = job.replicas.find(role);

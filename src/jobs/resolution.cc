@@ -71,7 +71,11 @@ class MachineResolver {
   absl::Status Run() {
     job_.replicas.clear();
     const std::string tier = input_.scale_tier.empty() ? "BASIC" : input_.scale_tier;
-    if (tier == "CUSTOM") {
+    if (input_.scale_tier.empty()) {
+      // What nobody asked for is no demand: a master that shares what the host has.
+      VERNIER_RETURN_IF_ERROR(CheckNothingCustom(tier));
+      Add(Role::kPrimary, 1, "", {});
+    } else if (tier == "CUSTOM") {
       VERNIER_RETURN_IF_ERROR(Custom());
     } else {
       VERNIER_RETURN_IF_ERROR(Predefined(tier));

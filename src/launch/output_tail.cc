@@ -14,14 +14,13 @@
 namespace vernier::launch {
 namespace {
 
-constexpr std::int64_t kTailLines = 3;
 constexpr std::int64_t kTailBytes = 4096;
 
 }  // namespace
 
-std::string OutputTail(const std::string& folder) {
+std::string OutputTail(const std::string& folder, int lines) {
   OutputCursor cursor(folder + "/" + kOutputFile);
-  const auto marks = cursor.SeekTail({.count = kTailLines});
+  const auto marks = cursor.SeekTail({.count = lines});
   if (!marks.ok() || marks->empty()) return "";
   cursor.Seek(marks->front());
   const auto chunk = cursor.Read(kTailBytes);

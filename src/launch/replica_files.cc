@@ -10,7 +10,9 @@
 namespace vernier::launch {
 namespace {
 
-constexpr std::string_view kForm = "vernier-program-5";
+constexpr std::string_view kForm = "vernier-program-6";
+// Knows no setup.
+constexpr std::string_view kFormWithoutSetup = "vernier-program-5";
 // Knows no containers.
 constexpr std::string_view kFormWithoutContainers = "vernier-program-4";
 // Knows neither restarts nor shares.
@@ -130,6 +132,7 @@ std::string EncodeProgram(const SupervisedProgram& program) {
   AddField(bytes, program.container.within_client ? "1" : "0");
   AddList(bytes, program.container.inspect);
   AddList(bytes, program.container.remove);
+  AddList(bytes, program.setup);
   return bytes;
 }
 
@@ -137,7 +140,8 @@ std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes) {
   Fields fields(bytes);
   const std::string form = fields.Text();
   const bool is_oldest = form == kFormOfBefore;
-  if (form != kForm && form != kFormWithoutContainers && !is_oldest) return std::nullopt;
+  const bool knows_containers = form == kForm || form == kFormWithoutSetup;
+  if (!knows_containers && form != kFormWithoutContainers && !is_oldest) return std::nullopt;
   SupervisedProgram program;
   program.directory = fields.Text();
   program.grace_ms = fields.Number();
@@ -152,7 +156,8 @@ std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes) {
     program.env.emplace_back(std::move(name), fields.Text());
   }
   if (!is_oldest) ReadShare(fields, program);
-  if (form == kForm) ReadContainer(fields, program.container);
+  if (knows_containers) ReadContainer(fields, program.container);
+  if (form == kForm) program.setup = fields.List();
   if (!fields.done() || program.argv.empty()) return std::nullopt;
   return program;
 }

@@ -61,11 +61,12 @@ struct SupervisedProgram {
   std::vector<std::string>
       control_groups;  // Made for each run and removed after it; empty: it is held to nothing.
   ContainerSteps container;
+  std::vector<std::string> setup;  // Run once, before its first run; empty: nothing is.
   friend bool operator==(const SupervisedProgram&, const SupervisedProgram&) = default;
 };
 
-// Fields that end with a NUL byte, so that any text is safe; the first names the form. Older forms, which know no containers,
-// or neither restarts nor shares, are read too.
+// Fields that end with a NUL byte, so that any text is safe; the first names the form. Older forms, which know no setup, no
+// containers, or neither restarts nor shares, are read too.
 std::string EncodeProgram(const SupervisedProgram& program);
 std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes);
 

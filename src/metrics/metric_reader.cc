@@ -1,6 +1,7 @@
 #include "vernier/metric_reader.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -216,9 +217,9 @@ class GangReader final : public MetricReader {
 
   absl::StatusOr<std::vector<Measurement>> Read() override {
     std::vector<Measurement> found;
-    for (const auto& replica : replicas_) {
-      VERNIER_ASSIGN_OR_RETURN(const std::vector<Measurement> read, replica->Read());
-      for (const Measurement& measurement : read) KeepToSources(measurement, found);
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      VERNIER_ASSIGN_OR_RETURN(const std::vector<Measurement> read, replicas_[i]->Read());
+      for (const Measurement& measurement : read) KeepToSources(i, measurement, found);
     }
     std::ranges::stable_sort(found, {}, &Measurement::time);
     return found;
@@ -248,12 +249,15 @@ class GangReader final : public MetricReader {
   metrics::Sightings& sightings() { return sightings_; }
 
  private:
-  // A metric that is found by its name may be printed, written to files and reported, all of it. One source counts.
-  void KeepToSources(Measurement measurement, std::vector<Measurement>& found) {
+  // A metric that is found by its name may be printed, written to files and reported, all of it, and by two replicas. One
+  // source of one of them counts.
+  void KeepToSources(std::size_t replica,
+                     Measurement measurement,
+                     std::vector<Measurement>& found) {
+    const std::pair source(replica, measurement.source);
     std::erase_if(measurement.metrics, [&](const auto& entry) {
       if (!by_name_.contains(entry.first)) return false;
-      return chosen_.try_emplace(entry.first, measurement.source).first->second !=
-             measurement.source;
+      return chosen_.try_emplace(entry.first, source).first->second != source;
     });
     if (measurement.metrics.empty()) return;
     if (measurement.source != kLogSource && measurement.source != kJsonSource) {
@@ -267,7 +271,7 @@ class GangReader final : public MetricReader {
   metrics::Sightings sightings_;
   std::optional<TimeSpan> to_search_;  // Until the end.
   std::set<std::string> by_name_;
-  std::map<std::string, std::string> chosen_;  // Source by metric.
+  std::map<std::string, std::pair<std::size_t, std::string>> chosen_;  // Replica and source.
   std::vector<std::unique_ptr<ReplicaReader>> replicas_;
 };
 
@@ -279,6 +283,10 @@ const ReplicaProgram* FindReplica(const GangProgram& gang,
   const std::string name = RoleName(*role, *spec.job);
   const auto replica = std::ranges::find(gang.replicas, name, &ReplicaProgram::role);
   return replica == gang.replicas.end() ? nullptr : &*replica;
+}
+
+const ReplicaProgram* FindEvaluator(const GangProgram& gang, const StudySpec& spec) {
+  return spec.job.has_value() ? FindReplica(gang, Role::kEvaluator, spec) : nullptr;
 }
 
 // That each entry can be read by itself.
@@ -334,6 +342,11 @@ absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& s
     if (const auto* const replica = metrics::FindReplica(gang, metric.source.from, spec)) {
       by_replica[replica].push_back(metric);
     }
+    // One that nothing is said of may be the evaluator's, if there is one.
+    const bool is_anybodys =
+        metric.source.kind == MetricSourceKind::kName && !metric.source.from.has_value();
+    const auto* const evaluator = metrics::FindEvaluator(gang, spec);
+    if (is_anybodys && evaluator != nullptr) by_replica[evaluator].push_back(metric);
   }
   std::optional<metrics::TimeSpan> begun;
   if (!trial.attempts.empty()) begun = metrics::SpanOf(trial);

@@ -38,6 +38,8 @@ struct TrialRow {
   std::optional<Lease> last_lease;
   // Once it has ended: the event that defined what was run; 0: the study's creation.
   EventSeq defined_by;
+  // When nothing was left of the attempt that decided how it ends; unset: not known better than by when it was seen.
+  std::optional<absl::Time> program_ended;
   // Failed for a cause that was fixed before anything ever completed: that says nothing of its point.
   bool is_forgotten = false;
   // Measurements reported so far, by MeasurementKey; emptied when the trial ends.
@@ -149,6 +151,7 @@ class StudyFold {
   absl::Status On(const Event& event, const MetadataChanged& change);
 
   absl::StatusOr<TrialRow*> Row(const Event& event, TrialNumber trial);
+  static std::optional<absl::Time> StartedAt(const TrialRow& row);
   void SetState(TrialRow& row, TrialState to, bool waiting);
   absl::Status Finish(const Event& event, TrialRow& row, const TrialStateChanged& change);
   absl::Status Observe(const Event& event, const TrialRow& row);

@@ -1,6 +1,8 @@
 // What the events of trials mean: the second half of StudyFold.
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "src/core/objectives.h"
@@ -19,6 +21,21 @@ Attempt* FindAttempt(Trial& trial, AttemptNumber number) {
   const std::int64_t index = number.value() - 1;
   if (index < 0 || index >= static_cast<std::int64_t>(trial.attempts.size())) return nullptr;
   return &trial.attempts[static_cast<std::size_t>(index)];
+}
+
+// When the attempt's program started and when nothing of it was left, by the clock of its host. That of `seen`, when the
+// change was noticed, says no more than that it was before; a clock that was set is not followed back beyond `placed`.
+absl::Time StartOf(const std::vector<ReplicaResult>& replicas, absl::Time placed, absl::Time seen) {
+  if (replicas.empty() || !replicas.front().started.has_value()) return seen;
+  return std::clamp(*replicas.front().started, std::min(placed, seen), seen);
+}
+absl::Time EndOf(const std::vector<ReplicaResult>& replicas, absl::Time started, absl::Time seen) {
+  std::optional<absl::Time> end;
+  for (const ReplicaResult& replica : replicas) {
+    if (replica.started.has_value() && !replica.ended.has_value()) return seen;  // It was lost.
+    if (replica.ended.has_value()) end = std::max(end.value_or(*replica.ended), *replica.ended);
+  }
+  return std::clamp(end.value_or(seen), std::min(started, seen), seen);
 }
 
 // A trial that was tried elsewhere is recorded as if a client had tried it, whoever drives the study.
@@ -67,10 +84,19 @@ absl::Status StudyFold::On(const Event& event, const TrialStateChanged& change) 
   // Back in REQUESTED is only what is offered again.
   SetState(*row, change.to, /*waiting=*/change.to == TrialState::kRequested);
   if (change.to == TrialState::kRunning && !row->trial.started.has_value()) {
-    row->trial.started = event.time;
+    row->trial.started = StartedAt(*row).value_or(event.time);
   }
+  if (change.to == TrialState::kQueued) row->program_ended.reset();  // Another one will.
   if (!change.message.empty()) row->trial.message = change.message;
   return IsFinished(change.to) ? Finish(event, *row, change) : absl::OkStatus();
+}
+
+// When the program of its last attempt started, if that is known better than by when it was seen.
+std::optional<absl::Time> StudyFold::StartedAt(const TrialRow& row) {
+  if (row.trial.attempts.empty()) return std::nullopt;
+  const Attempt& attempt = row.trial.attempts.back();
+  const bool is_told = !attempt.replicas.empty() && attempt.replicas.front().started.has_value();
+  return is_told ? attempt.started : std::nullopt;
 }
 
 // Trials that no model proposed say nothing of what there is to gain.
@@ -99,7 +125,7 @@ void StudyFold::SetState(TrialRow& row, TrialState to, bool waiting) {
 
 absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialStateChanged& change) {
   Trial& trial = row.trial;
-  trial.ended = event.time;
+  trial.ended = row.program_ended.value_or(event.time);
   trial.failure = change.failure;
   trial.final_metrics = change.final_metrics;
   trial.final_step = change.final_step;
@@ -299,9 +325,12 @@ absl::Status StudyFold::On(const Event& event, const AttemptStateChanged& change
                    AttemptStateName(change.to));
   }
   attempt->state = change.to;
-  if (change.to == AttemptState::kRunning && !attempt->started) attempt->started = event.time;
+  if (change.to == AttemptState::kRunning && !attempt->started) {
+    attempt->started = StartOf(change.replicas, attempt->placed, event.time);
+  }
   if (IsEnded(change.to)) {
-    attempt->ended = event.time;
+    attempt->ended = EndOf(change.replicas, attempt->started.value_or(attempt->placed), event.time);
+    if (*attempt->ended < event.time) row->program_ended = attempt->ended;
     running_.erase(change.trial);
   }
   attempt->failure = change.failure;

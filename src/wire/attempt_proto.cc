@@ -22,6 +22,24 @@ v1::Replica* FindReplica(const std::string& role, std::int32_t index, v1::Attemp
   return replica;
 }
 
+void EncodeGpuUse(const GpuUse& use, v1::GpuUse* out) {
+  out->set_samples(use.samples);
+  out->set_utilization(use.utilization);
+  out->set_peak_utilization(use.peak_utilization);
+  out->set_memory_bytes(use.memory_bytes);
+  out->set_peak_memory_bytes(use.peak_memory_bytes);
+  out->set_device_memory_bytes(use.device_memory_bytes);
+}
+
+GpuUse DecodeGpuUse(const v1::GpuUse& use) {
+  return {.samples = use.samples(),
+          .utilization = use.utilization(),
+          .peak_utilization = use.peak_utilization(),
+          .memory_bytes = use.memory_bytes(),
+          .peak_memory_bytes = use.peak_memory_bytes(),
+          .device_memory_bytes = use.device_memory_bytes()};
+}
+
 void EncodeReplicas(const Attempt& attempt, v1::Attempt* out) {
   for (const auto& placed : attempt.placement) {
     auto* replica = FindReplica(placed.role, placed.index, out);
@@ -37,6 +55,9 @@ void EncodeReplicas(const Attempt& attempt, v1::Attempt* out) {
     replica->set_restarts(result.restarts);
     EncodeDuration(result.cpu_time, replica->mutable_cpu_time());
     replica->set_peak_memory_bytes(result.peak_memory_bytes);
+    if (result.started.has_value()) EncodeTime(*result.started, replica->mutable_start_time());
+    if (result.ended.has_value()) EncodeTime(*result.ended, replica->mutable_end_time());
+    if (result.gpu.has_value()) EncodeGpuUse(*result.gpu, replica->mutable_gpu());
   }
 }
 
@@ -54,10 +75,16 @@ void DecodeReplica(const v1::Replica& proto, Attempt* attempt) {
                        .exit_code = {},
                        .signal = {},
                        .restarts = proto.restarts(),
+                       .started = {},
+                       .ended = {},
                        .cpu_time = DecodeDuration(proto.cpu_time()),
-                       .peak_memory_bytes = proto.peak_memory_bytes()};
+                       .peak_memory_bytes = proto.peak_memory_bytes(),
+                       .gpu = {}};
   if (proto.has_exit_code()) result.exit_code = proto.exit_code();
   if (proto.has_signal()) result.signal = proto.signal();
+  if (proto.has_start_time()) result.started = DecodeTime(proto.start_time());
+  if (proto.has_end_time()) result.ended = DecodeTime(proto.end_time());
+  if (proto.has_gpu()) result.gpu = DecodeGpuUse(proto.gpu());
   attempt->replicas.push_back(result);
 }
 

@@ -161,6 +161,9 @@ void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
   EncodeLimits(job, out);
   EncodeArguments(job, out);
   EncodeRestarts(job.restarts, out->mutable_restarts());
+  if (!job.code.has_value()) return;
+  out->mutable_code()->set_archive(job.code->archive);
+  out->mutable_code()->set_sha256(job.code->sha256);
 }
 
 absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
@@ -182,6 +185,9 @@ absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
   DecodeLimits(job, &decoded);
   VERNIER_RETURN_IF_ERROR(DecodeArguments(job, &decoded));
   decoded.restarts = DecodeRestarts(job.restarts());
+  if (job.has_code()) {
+    decoded.code = {.archive = job.code().archive(), .sha256 = job.code().sha256(), .folder = {}};
+  }
   return decoded;
 }
 

@@ -18,13 +18,13 @@ StudySpec SpecOf(int workers, int parameter_servers) {
 TEST(ReplicaChoice, SaysWhatThereIs) {
   EXPECT_EQ(DescribeReplicas(SpecOf(9, 1)), "chief 0, worker 0 to 8, ps 0");
   EXPECT_EQ(DescribeTasks(SpecOf(9, 1)),
-            "master-replica-0, worker-replica-0 to worker-replica-8, ps-replica-0");
+            "master-replica-0, worker-replica-0 to worker-replica-8, ps-replica-0, service");
   EXPECT_EQ(DescribeReplicas(SpecOf(0, 0)), "chief 0");
   StudySpec older = SpecOf(1, 2);
   older.job->primary_name = "master";
   EXPECT_EQ(DescribeReplicas(older), "master 0, worker 0, ps 0 to 1");
   EXPECT_EQ(DescribeTasks(older),
-            "master-replica-0, worker-replica-0, ps-replica-0 to ps-replica-1");
+            "master-replica-0, worker-replica-0, ps-replica-0 to ps-replica-1, service");
 }
 
 TEST(ReplicaChoice, KnowsWhichReplicasThereAre) {
@@ -34,6 +34,7 @@ TEST(ReplicaChoice, KnowsWhichReplicasThereAre) {
   EXPECT_FALSE(HasReplica(spec, "worker", 9));
   EXPECT_FALSE(HasReplica(spec, "wrker", std::nullopt));
   EXPECT_FALSE(HasReplica(spec, "ps", std::nullopt));
+  EXPECT_TRUE(HasTask(spec, "service"));
   EXPECT_TRUE(HasTask(spec, "master-replica-0"));
   EXPECT_TRUE(HasTask(spec, "worker-replica-8"));
   EXPECT_FALSE(HasTask(spec, "worker-replica-9"));

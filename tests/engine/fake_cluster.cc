@@ -66,6 +66,13 @@ absl::Status FakeLauncher::CheckFits(const std::vector<ReplicaRequest>& replicas
   return InvalidArgument("needs {} slots, the world has {}", replicas.size(), world_.slots_);
 }
 
+absl::Status FakeLauncher::Prepare(const GangRequest& gang) {
+  if (world_.preparations == 0) return world_.prepared;
+  --world_.preparations;
+  waiting_[gang.id] = gang;
+  return absl::UnavailableError("installing its packages");
+}
+
 absl::StatusOr<PlacedGang> FakeLauncher::Place(const GangRequest& gang) {
   VERNIER_RETURN_IF_ERROR(CheckFits(gang.replicas));
   const int wanted = static_cast<int>(gang.replicas.size());

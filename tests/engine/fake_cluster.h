@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "vernier/engine.h"
 #include "vernier/launcher.h"
 
@@ -36,6 +37,9 @@ class FakeWorld {
 
   void Turn();
 
+  // So many askings more find that what a gang needs is not there yet; and what is said after them.
+  int preparations = 0;
+  absl::Status prepared;
   // So many starts more find the disk full.
   int starts_without_room = 0;
   // So many starts more fail on the launcher's own side.
@@ -66,6 +70,7 @@ class FakeLauncher final : public Launcher {
   explicit FakeLauncher(FakeWorld& world) : world_(world) {}
 
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override;
+  absl::Status Prepare(const GangRequest& gang) override;
   absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override;
   absl::Status Start(const GangProgram& gang) override;
   absl::StatusOr<GangStatus> Adopt(const GangRequest& gang, const PlacedGang& placed) override;

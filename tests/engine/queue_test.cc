@@ -164,5 +164,32 @@ TEST_F(EngineQueueTest, TrialsBeyondTheirStudysBoundLeaveTheQueue) {
   EXPECT_THAT(Waiting(), ElementsAre("a 2"));
 }
 
+TEST_F(EngineQueueTest, HoldsNoRoomWhileWhatItNeedsIsFetched) {
+  world_.preparations = 3;
+  const Study study = Create(SpecOf("a", /*parallel=*/1));
+  Step();
+  Step();
+  const TrialId id{study.id, TrialNumber(1)};
+  EXPECT_EQ(TrialStateName(studies_->GetTrial(id)->state), "QUEUED");
+  EXPECT_THAT(Waiting(), ElementsAre("a 1"));
+  EXPECT_EQ(world_.most_used(), 0);
+  EXPECT_TRUE(studies_->GetTrial(id)->attempts.empty());
+  Step();
+  Step();
+  EXPECT_THAT(Started(), ElementsAre(std::to_string(study.id.value()) + " 1"));
+  EXPECT_THAT(Waiting(), IsEmpty());
+}
+
+TEST_F(EngineQueueTest, FailsATrialThatWillNeverHaveWhatItNeeds) {
+  world_.prepared = absl::InvalidArgumentError("the packages x could not be installed: none");
+  const Study study = Create(SpecOf("a", /*parallel=*/1));
+  Step();
+  const Trial trial = *studies_->GetTrial({study.id, TrialNumber(1)});
+  EXPECT_EQ(TrialStateName(trial.state), "FAILED");
+  EXPECT_EQ(FailureClassName(trial.failure), FailureClassName(FailureClass::kUserError));
+  EXPECT_EQ(trial.message, "the packages x could not be installed: none");
+  EXPECT_TRUE(trial.attempts.empty());
+}
+
 }  // namespace
 }  // namespace vernier::testing

@@ -617,5 +617,55 @@ TEST(JobJson, IsTheTrainingInputAsGiven) {
             R"({"master_type":"large_model","scale_tier":"CUSTOM","worker_count":"2"})");
 }
 
+TEST(OwnFolder, IsWhereCodeIsUnpackedAndRun) {
+  StudySpec spec = AnyStudy();
+  spec.job->code = {.archive = "file:///packages/ab/code.tar.gz", .sha256 = {}, .folder = {}};
+  spec.job->working_directory = "src";
+  spec.job->job_directory = "/data/out";
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  const ReplicaProgram& chief = gang.replicas.front();
+  const std::string own = "/runs/digits/trial-3/attempt-2/chief-0/work";
+  EXPECT_EQ(chief.directory, own + "/src");
+  EXPECT_THAT(chief.folders, ElementsAre(own, "/data/out/3"));
+  ASSERT_TRUE(chief.code.has_value());
+  EXPECT_EQ(chief.code->archive, "/packages/ab/code.tar.gz");
+  EXPECT_EQ(chief.code->folder, own);
+}
+
+TEST(OwnFolder, IsThatOfAJobGivenAsATrainingInput) {
+  StudySpec spec = AnyStudy();
+  spec.job->input.emplace();
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  EXPECT_EQ(gang.replicas.front().directory, "/runs/digits/trial-3/attempt-2/chief-0/work");
+  EXPECT_FALSE(gang.replicas.front().code.has_value());
+  spec.job->working_directory = "/live";
+  ASSERT_OK_AND_ASSIGN(const GangProgram live, Program(spec));
+  EXPECT_EQ(live.replicas.front().directory, "/live");
+  EXPECT_THAT(live.replicas.front().folders, ElementsAre());
+}
+
+TEST(OwnFolder, IsWhereAContainerStarts) {
+  StudySpec spec = AnyStudy();
+  spec.job->image = "trainer";
+  spec.job->code = {.archive = "/code.tar.gz", .sha256 = {}, .folder = {}};
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  const ReplicaProgram& chief = gang.replicas.front();
+  EXPECT_EQ(chief.container->directory, "/runs/digits/trial-3/attempt-2/chief-0/work");
+  EXPECT_THAT(chief.container->mounts, ElementsAre());  // The replica's own folder is seen anyway.
+}
+
+TEST(GangRequest, SaysWhatHasToBeThereBeforeItIsPlaced) {
+  StudySpec spec = AnyStudy();
+  spec.job->command.clear();
+  spec.job->image = "b";
+  spec.job->working_directory = "live";
+  spec.job->replicas[Role::kWorker] = {.count = 2, .image = "a"};
+  spec.job->replicas[Role::kEvaluator] = {.count = 0, .image = "unused"};
+  const GangNeeds needs = MakeGangRequest(kAttempt, spec).needs;
+  EXPECT_THAT(needs.images, ElementsAre("a", "b"));
+  EXPECT_EQ(needs.directory, "live");
+  EXPECT_FALSE(needs.python.has_value());
+}
+
 }  // namespace
 }  // namespace vernier::jobs

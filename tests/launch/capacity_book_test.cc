@@ -200,14 +200,28 @@ TEST_F(CapacityBookTest, ScalesCpusAndMemoryDownToTheHostIfToldTo) {
   const Resources large = {.cpus = 12, .memory_bytes = 8 * kGiB};
   EXPECT_THAT(book.CheckFits(Replicas({large, large})), IsOk());
   ASSERT_THAT(book.Place(Gang(1, {large, large})), IsOk());
-  EXPECT_NEAR(book.Status().free_cpus, 0, 1e-9);
-  EXPECT_EQ(book.Status().free_memory_bytes, 0);
-  EXPECT_THAT(book.Place(Gang(2, {{.cpus = 1}})),
+  // It may use the host, and leaves room for another one.
+  EXPECT_NEAR(SumOf(book.Fitted(Gang(1, {large, large}))).cpus, AnyHost().cpus, 1e-9);
+  EXPECT_NEAR(book.Status().free_cpus, AnyHost().cpus / 2, 1e-9);
+  EXPECT_EQ(book.Status().free_memory_bytes, 4 * kGiB);
+  ASSERT_THAT(book.Place(Gang(2, {large, large})), IsOk());
+  EXPECT_THAT(book.Place(Gang(3, {{.cpus = 1}})),
               StatusIs(absl::StatusCode::kResourceExhausted, "needs 1 cpu, 0 free"));
   book.Release(Attempt(1));
-  // One factor for each dimension, and none where there is enough.
-  ASSERT_THAT(book.Place(Gang(2, {{.cpus = 16, .memory_bytes = kGiB}})), IsOk());
-  EXPECT_EQ(book.Status().free_memory_bytes, 7 * kGiB);
+  // One factor for each dimension, and none where its part is enough.
+  ASSERT_THAT(book.Place(Gang(3, {{.cpus = 16, .memory_bytes = kGiB}})), IsOk());
+  EXPECT_EQ(book.Status().free_memory_bytes, 3 * kGiB);
+}
+
+// Four CPUs and 15 GiB on a host of two CPUs and 24 GiB, as the smallest tier asks for.
+TEST_F(CapacityBookTest, TwoGangsThatAreScaledDownShareASmallHost) {
+  CapacityBook book({.cpus = 2, .memory_bytes = 24 * kGiB}, clock_, Fitting::kScaled);
+  const Resources basic = {.cpus = 4, .memory_bytes = 15 * kGiB};
+  ASSERT_THAT(book.Place(Gang(1, {basic})), IsOk());
+  ASSERT_THAT(book.Place(Gang(2, {basic})), IsOk());
+  EXPECT_THAT(book.Place(Gang(3, {basic})), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_EQ(book.Fitted(Gang(1, {basic}))[0].resources.cpus, 2);
+  EXPECT_EQ(book.Fitted(Gang(1, {basic}))[0].resources.memory_bytes, 15 * kGiB);
 }
 
 TEST_F(CapacityBookTest, ScalesDownToWhatEachOfTheGangsThatRunAtOnceMayHave) {
@@ -291,10 +305,10 @@ TEST_F(CapacityBookTest, DoesNotScaleDownToNothing) {
 }
 
 TEST_F(CapacityBookTest, LeavesNoCrumbsWhereThirteenReplicasDoNotDivideTheHost) {
-  CapacityBook book({.cpus = 2, .memory_bytes = 8'123'456'789}, clock_, Fitting::kScaled);
-  ASSERT_THAT(
-      book.Place(Gang(1, std::vector<Resources>(13, {.cpus = 16, .memory_bytes = 60 * kGiB}))),
-      IsOk());
+  CapacityBook book({.cpus = 4, .memory_bytes = 8'123'456'788}, clock_, Fitting::kScaled);
+  const std::vector<Resources> large(13, {.cpus = 16, .memory_bytes = 60 * kGiB});
+  ASSERT_THAT(book.Place(Gang(1, large)), IsOk());
+  ASSERT_THAT(book.Place(Gang(2, large)), IsOk());
   EXPECT_EQ(book.Status().free_cpus, 0);
   EXPECT_EQ(book.Status().free_memory_bytes, 0);
 }

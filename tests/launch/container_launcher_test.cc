@@ -52,7 +52,8 @@ class ContainerLauncherTest : public LocalGangTest {
     const auto host = std::make_shared<ContainerHost>(std::move(options));
     LocalLauncherOptions local;
     local.containers = host;
-    return NewContainerLauncher(NewLauncher(std::move(local)), host, VERNIER_SUPERVISOR);
+    return NewContainerLauncher(
+        NewLauncher(std::move(local)), host, VERNIER_SUPERVISOR, Out("fetching"));
   }
 
   GangProgram Containers(std::int64_t trial,
@@ -288,7 +289,7 @@ TEST_F(ContainerLauncherTest, RestartsAReplicaUnderTheSameName) {
   const GangProgram gang = Run(
       *launcher, 1, {{"chief", 0, "[ -e $OUT/again ] && exit 0; : > $OUT/again; kill -KILL $$"}});
   const GangStatus status = Await(*launcher, 1);
-  EXPECT_EQ(status.state, AttemptState::kSucceeded);
+  EXPECT_EQ(status.state, AttemptState::kSucceeded) << status.message;
   EXPECT_EQ(status.replicas.front().restarts, 1);
   EXPECT_EQ(CountContainers(), 0u);
 }
@@ -391,6 +392,45 @@ TEST_F(ContainerLauncherTest, AHostAsksAgainAnEngineThatDidNotAnswer) {
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("Cannot connect to the daemon")));
   fs::remove(Out("bin/engine/down"));
   EXPECT_THAT(host.Engine(), IsOk());
+}
+
+GangRequest WithImages(GangRequest request, std::vector<std::string> images) {
+  request.needs.images = std::move(images);
+  return request;
+}
+
+TEST_F(ContainerLauncherTest, FetchesBeforeAGangIsPlaced) {
+  std::ofstream(Out("bin/engine/remote")) << "org/other:2\n";
+  const auto launcher = NewContainers();
+  const GangRequest first = WithImages(Request(1, {{"chief", 0, ""}}), {"org/other:2"});
+  const GangRequest second = WithImages(Request(2, {{"chief", 0, ""}}), {"org/other:2"});
+  EXPECT_THAT(launcher->Prepare(first),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("fetching its container images")));
+  EXPECT_THAT(launcher->Prepare(second), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_EQ(launcher->Queue().size(), 2u);
+  ASSERT_TRUE(Eventually([&] { return launcher->Prepare(first).ok(); }));
+  EXPECT_THAT(launcher->Prepare(second), IsOk());
+  EXPECT_TRUE(launcher->Queue().empty());
+  const std::string calls = Calls();
+  const std::size_t pull = calls.find("pull org/other:2\n");
+  ASSERT_NE(pull, std::string::npos);
+  EXPECT_EQ(calls.find("pull org/other:2\n", pull + 1), std::string::npos);
+}
+
+TEST_F(ContainerLauncherTest, RefusesAGangWhoseImageIsNowhere) {
+  const auto launcher = NewContainers();
+  const GangRequest request = WithImages(Request(1, {{"chief", 0, ""}}), {"nowhere"});
+  absl::Status status;
+  ASSERT_TRUE(Eventually([&] {
+    status = launcher->Prepare(request);
+    return !absl::IsUnavailable(status);
+  }));
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("the images nowhere could not be fetched: ")));
+  // Once it is somewhere, it is asked for anew.
+  std::ofstream(Out("bin/engine/remote")) << "nowhere\n";
+  EXPECT_TRUE(Eventually([&] { return launcher->Prepare(request).ok(); }));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -11,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/launch/log_reader.h"
@@ -22,6 +26,7 @@
 namespace vernier::launch {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using testing::Eventually;
 using ::testing::HasSubstr;
@@ -459,6 +464,64 @@ TEST_F(LocalLauncherTest, ReportsASupervisorThatDoesNotWork) {
   ASSERT_THAT((*launcher)->Stop(Attempt(1)), IsOk());
   EXPECT_EQ(Outcome(Await(**launcher, 1)), "STOPPED NONE");
   EXPECT_THAT((*launcher)->Release(Attempt(1)), IsOk());
+}
+
+TEST_F(LocalLauncherTest, UnpacksCodeForEachReplicaOnce) {
+  fs::create_directories(Out("tree/sub"));
+  std::ofstream(Out("tree/sub/word")) << "A";
+  ASSERT_EQ(std::system(fmt::format("tar -C {0}/tree -czf {0}/code.tar.gz .", Out("")).c_str()), 0);
+  const auto launcher = NewLauncher();
+  const std::vector<Script> scripts = {
+      {"chief", 0, "cat word > $OUT/chief; echo B > word; kill -9 $$"},
+      {"worker", 0, "cat word > $OUT/worker; sleep 1000"}};
+  restarts_.replica = 1;
+  const auto placed = launcher->Place(Request(1, scripts));
+  ASSERT_THAT(placed, IsOk());
+  GangProgram gang = Program(1, scripts, *placed);
+  for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
+    const std::string work = Folder(gang, i) + "/work";
+    gang.replicas[i].directory = work + "/sub";
+    gang.replicas[i].folders = {work};
+    gang.replicas[i].code = {.archive = Out("code.tar.gz"), .folder = work};
+  }
+  ASSERT_THAT(launcher->Start(gang), IsOk());
+  EXPECT_EQ(Await(*launcher, 1).state, AttemptState::kFailed);
+  EXPECT_EQ(Slurp(Out("chief")), "B\n");  // The second run found what the first had left.
+  EXPECT_EQ(Slurp(Out("worker")), "A");
+  EXPECT_EQ(Slurp(Out("tree/sub/word")), "A");
+}
+
+TEST_F(LocalLauncherTest, SaysThatCodeCannotBeUnpacked) {
+  std::ofstream(Out("code.tar.gz")) << "no archive";
+  const auto launcher = NewLauncher();
+  const std::vector<Script> scripts = {{"chief", 0, "touch $OUT/ran"}};
+  const auto placed = launcher->Place(Request(1, scripts));
+  ASSERT_THAT(placed, IsOk());
+  GangProgram gang = Program(1, scripts, *placed);
+  const std::string work = Folder(gang, 0) + "/work";
+  gang.replicas[0].folders = {work};
+  gang.replicas[0].code = {.archive = Out("code.tar.gz"), .folder = work};
+  ASSERT_THAT(launcher->Start(gang), IsOk());
+  const GangStatus status = Await(*launcher, 1);
+  EXPECT_EQ(status.state, AttemptState::kFailed);
+  EXPECT_THAT(status.message, HasSubstr("its code cannot be unpacked: "));
+  EXPECT_FALSE(fs::exists(Out("ran")));
+}
+
+TEST_F(LocalLauncherTest, TellsWhenProgramsStartedAndEndedWheneverItIsAsked) {
+  const auto launcher = NewLauncher();
+  const absl::Time before = clock_->Now();
+  const GangProgram gang = Launch(*launcher, 1, {{"chief", 0, "sleep 0.2"}});
+  ASSERT_TRUE(Eventually([&] { return fs::exists(Folder(gang, 0) + "/exit.json"); }));
+  const absl::Time over = clock_->Now();
+  absl::SleepFor(absl::Milliseconds(300));
+  const GangStatus status = Await(*launcher, 1);
+  ASSERT_EQ(status.replicas.size(), 1u);
+  const ReplicaResult& chief = status.replicas.front();
+  ASSERT_TRUE(chief.started.has_value() && chief.ended.has_value());
+  EXPECT_GE(*chief.started, before - absl::Milliseconds(1));
+  EXPECT_LE(*chief.ended, over + absl::Milliseconds(1));
+  EXPECT_GE(*chief.ended - *chief.started, absl::Milliseconds(190));
 }
 
 }  // namespace

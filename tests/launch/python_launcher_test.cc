@@ -214,5 +214,62 @@ TEST_F(PythonLauncherTest, RunsATrainerBesidePackagesOfTheJob) {
   EXPECT_THAT(Await(*launcher, 1, kInstalling).message, HasSubstr("--training_data_path"));
 }
 
+TEST_F(PythonLauncherTest, InstallsBeforeAGangIsPlaced) {
+  MakeWheel("helper", "WORD = 'hello'\n");
+  MakeWheel("trainer", kTask, "helper");
+  const auto launcher = NewPython();
+  GangRequest request = Request(1, {{"chief", 0, ""}});
+  request.needs.python = PythonProgram{.module = "trainer.task", .packages = {"trainer"}};
+  EXPECT_THAT(launcher->Prepare(request),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("installing its packages")));
+  const std::vector<QueuedGang> queue = launcher->Queue();
+  ASSERT_EQ(queue.size(), 1u);
+  EXPECT_EQ(queue[0].needs, "trainer");
+  EXPECT_THAT(queue[0].reason, StartsWith("installing its packages"));
+  ASSERT_TRUE(Eventually([&] { return launcher->Prepare(request).ok(); }, kInstalling));
+  EXPECT_TRUE(launcher->Queue().empty());
+  const GangProgram gang = Train(*launcher, 1, {"trainer"});
+  EXPECT_EQ(Await(*launcher, 1).state, AttemptState::kSucceeded);
+  // What pip said is in the log of the gang that waited for it, and of no other.
+  EXPECT_THAT(Slurp(gang.placed.directory + "/service-0/output.log"),
+              HasSubstr("Successfully installed"));
+  const GangProgram next = Train(*launcher, 2, {"trainer"});
+  EXPECT_EQ(Await(*launcher, 2).state, AttemptState::kSucceeded);
+  EXPECT_FALSE(fs::exists(next.placed.directory + "/service-0"));
+}
+
+TEST_F(PythonLauncherTest, RefusesAGangWhosePackagesCannotBeInstalled) {
+  MakeWheel("trainer", kTask, "no-such-helper");
+  const auto launcher = NewPython();
+  GangRequest request = Request(1, {{"chief", 0, ""}});
+  request.needs.python = PythonProgram{.module = "trainer.task", .packages = {"trainer"}};
+  absl::Status status;
+  ASSERT_TRUE(Eventually(
+      [&] {
+        status = launcher->Prepare(request);
+        return !absl::IsUnavailable(status);
+      },
+      kInstalling));
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("the packages trainer could not be installed: ")));
+  EXPECT_TRUE(launcher->Queue().empty());
+  request.needs.python->packages = {"./trainer.tar.gz"};
+  request.id = Attempt(2);
+  EXPECT_THAT(launcher->Prepare(request),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is not there")));
+}
+
+TEST_F(PythonLauncherTest, OneThatIsReleasedLeavesTheQueue) {
+  std::ofstream(Out("slow")) << "#!/bin/sh\nexec sleep 1000\n";
+  fs::permissions(Out("slow"), fs::perms::owner_all);
+  const auto launcher = NewPython(Out("slow"));
+  GangRequest request = Request(1, {{"chief", 0, ""}});
+  request.needs.python = PythonProgram{.module = "trainer.task", .packages = {"trainer"}};
+  EXPECT_THAT(launcher->Prepare(request), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(launcher->Release(request.id), IsOk());
+  EXPECT_TRUE(launcher->Queue().empty());
+}
+
 }  // namespace
 }  // namespace vernier::launch

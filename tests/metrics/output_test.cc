@@ -278,6 +278,24 @@ TEST_F(GangTest, AMetricMayComeFromTheEvaluator) {
   EXPECT_EQ(read[0].metrics.at("accuracy"), 0.2);
 }
 
+TEST_F(GangTest, AMetricThatOnlyTheEvaluatorNamesIsFoundThere) {
+  Print(0, 1, "epoch=1 speed=9");
+  Print(1, 2, "epoch=1 accuracy=0.2");
+  Print(1, 3, "epoch=2 accuracy=0.3");
+  const std::vector<Measurement> read = ReadAll();
+  ASSERT_THAT(read, SizeIs(2));
+  EXPECT_EQ(read[1].metrics.at("accuracy"), 0.3);
+}
+
+TEST_F(GangTest, AMetricThatTwoReplicasNameIsThatOfTheFirst) {
+  Print(0, 1, "epoch=1 accuracy=0.1");
+  Print(1, 2, "epoch=1 accuracy=0.2");
+  Print(0, 3, "epoch=2 accuracy=0.15");
+  const std::vector<Measurement> read = ReadAll();
+  ASSERT_THAT(read, SizeIs(2));
+  EXPECT_EQ(read[1].metrics.at("accuracy"), 0.15);
+}
+
 TEST_F(GangTest, ARoleThatTheJobLacksIsRefused) {
   spec_.metrics["accuracy"] = {.from = Role::kParameterServer};
   EXPECT_THAT(ValidateMetricSources(spec_),

@@ -323,5 +323,79 @@ TEST_F(EngineMovesTest, OnceEndedATrialNeverChanges) {
       Reason::kTrialFinished);
 }
 
+// The engine looks now and then; programs start and end in between.
+class ProgramTimesTest : public EngineMovesTest {
+ protected:
+  TrialNumber PlaceNew() {
+    const TrialNumber trial = AskOne();
+    EXPECT_THAT(Move(trial, TrialState::kQueued), IsOk());
+    EXPECT_THAT(Place(trial), IsOk());
+    return trial;
+  }
+  // Two replicas that ran from and until so many seconds after `placed`, as far as they did.
+  static std::vector<ReplicaResult> Ran(absl::Time placed,
+                                        std::optional<int> chief_end,
+                                        std::optional<int> worker_end) {
+    std::vector<ReplicaResult> replicas = {{.role = "chief"}, {.role = "worker"}};
+    for (ReplicaResult& replica : replicas) replica.started = placed + absl::Seconds(2);
+    if (chief_end) replicas[0].ended = placed + absl::Seconds(*chief_end);
+    if (worker_end) replicas[1].ended = placed + absl::Seconds(*worker_end);
+    return replicas;
+  }
+};
+
+TEST_F(ProgramTimesTest, AreThoseOfItsRecordsAndNotOfTheLook) {
+  const TrialNumber trial = PlaceNew();
+  const absl::Time placed = clock_.Now();
+  clock_.Advance(absl::Seconds(10));
+  ASSERT_THAT(
+      MoveAttempt(trial, 1, AttemptState::kRunning, Ran(placed, std::nullopt, std::nullopt)),
+      IsOk());
+  ASSERT_THAT(Move(trial, TrialState::kRunning), IsOk());
+  EXPECT_EQ(Get(study_.id, trial).started, placed + absl::Seconds(2));
+  clock_.Advance(absl::Minutes(5));
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kSucceeded, Ran(placed, 20, 25)), IsOk());
+  ASSERT_THAT(Finish(trial), IsOk());
+  const Trial ended = Get(study_.id, trial);
+  EXPECT_EQ(ended.attempts.front().started, placed + absl::Seconds(2));
+  EXPECT_EQ(ended.attempts.front().ended, placed + absl::Seconds(25));
+  EXPECT_EQ(ended.ended, placed + absl::Seconds(25));
+}
+
+TEST_F(ProgramTimesTest, OfALostReplicaIsWhenItWasMissed) {
+  const TrialNumber trial = PlaceNew();
+  const absl::Time placed = clock_.Now();
+  clock_.Advance(absl::Minutes(1));
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kRunning), IsOk());
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kLost, Ran(placed, std::nullopt, 25)), IsOk());
+  EXPECT_EQ(Get(study_.id, trial).attempts.front().ended, clock_.Now());
+}
+
+TEST_F(ProgramTimesTest, AreNeitherBeforeItsPlaceNorAfterTheLook) {
+  const TrialNumber trial = PlaceNew();
+  const absl::Time placed = clock_.Now();
+  clock_.Advance(absl::Seconds(10));
+  const auto early = Ran(placed - absl::Hours(1), 5, 5);  // The host's clock was set since.
+  const auto late = Ran(placed + absl::Hours(1), 5, 5);
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kRunning, early), IsOk());
+  EXPECT_EQ(Get(study_.id, trial).attempts.front().started, placed);
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kSucceeded, late), IsOk());
+  EXPECT_EQ(Get(study_.id, trial).attempts.front().ended, clock_.Now());
+}
+
+TEST_F(ProgramTimesTest, ATrialThatWaitsAgainEndsWhenItIsWithdrawn) {
+  const TrialNumber trial = PlaceNew();
+  const absl::Time placed = clock_.Now();
+  clock_.Advance(absl::Minutes(1));
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kRunning, Ran(placed, 20, 20)), IsOk());
+  ASSERT_THAT(Move(trial, TrialState::kRunning), IsOk());
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kFailed, Ran(placed, 20, 20)), IsOk());
+  ASSERT_THAT(Move(trial, TrialState::kQueued), IsOk());
+  clock_.Advance(absl::Hours(1));
+  ASSERT_THAT(Move(trial, TrialState::kStopping), IsOk());
+  ASSERT_THAT(Move(trial, TrialState::kCancelled), IsOk());
+  EXPECT_EQ(Get(study_.id, trial).ended, clock_.Now());
+}
+
 }  // namespace
 }  // namespace vernier::study

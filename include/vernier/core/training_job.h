@@ -48,6 +48,15 @@ struct PythonProgram {
   friend bool operator==(const PythonProgram&, const PythonProgram&) = default;
 };
 
+// The files of a program as they were when the study was submitted. Every replica unpacks them into a folder of its own and
+// runs there, so that edits made since reach nobody.
+struct CodeSnapshot {
+  std::string archive;  // A gzipped tar file: a path, or a file:// URI, on the server's host.
+  std::string sha256;   // Of the archive, 64 hexadecimal digits; empty: the server fills it in.
+  std::string folder;   // The client's, while nothing was sent yet: then archive is empty.
+  friend bool operator==(const CodeSnapshot&, const CodeSnapshot&) = default;
+};
+
 // What the end of a replica by its own status means. By the strict reading such a failure is permanent; by the lenient
 // one it may pass: the replica is restarted. Ends from outside may pass by both.
 enum class FailureReading { kStrict, kLenient };
@@ -92,7 +101,9 @@ struct TrainingJob {
   ArgumentStyle argument_style = ArgumentStyle::kOption;
   std::map<std::string, ParameterArgument> arguments;  // By parameter.
   std::map<std::string, std::string> env;
-  // Empty: where the study file is, or the server's own; with an image, the image's own.
+  std::optional<CodeSnapshot> code;
+  // Empty: where the study file is, or the server's own; with an image, the image's own. With code it is below its folder,
+  // and a job given as a training input runs in an empty folder of each replica's own.
   std::string working_directory;
   std::map<Role, ReplicaSpec> replicas = {{Role::kPrimary, ReplicaSpec{}}};
   std::string primary_name = "chief";  // Or "master".
@@ -121,6 +132,9 @@ struct TrainingJob {
 std::string RoleName(Role role, const TrainingJob& job);
 // The role of that name: "chief" and "master" are both the primary.
 std::optional<Role> FindRole(std::string_view name);
+
+// Whether every replica runs in a folder of its own, which holds its code, if it has any, and nothing else at first.
+bool RunsInOwnFolder(const TrainingJob& job);
 
 // Whether its replicas run in container images, by its own fields or by what its input says.
 bool RunsImages(const TrainingJob& job);

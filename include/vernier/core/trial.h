@@ -116,15 +116,30 @@ struct ReplicaPlacement {
 };
 using Placement = std::vector<ReplicaPlacement>;
 
+// What a replica used of its GPUs, by samples taken while it ran.
+struct GpuUse {
+  std::int64_t samples = 0;
+  double utilization = 0;         // Mean over samples and devices, as a share of 1.
+  double peak_utilization = 0;    // Of any of its devices in any sample.
+  std::int64_t memory_bytes = 0;  // Mean over samples, of the device with the most at the time.
+  std::int64_t peak_memory_bytes = 0;    // Of any of its devices in any sample.
+  std::int64_t device_memory_bytes = 0;  // What a device has: the smallest of them.
+  friend bool operator==(const GpuUse&, const GpuUse&) = default;
+};
+
 struct ReplicaResult {
   std::string role;
   std::int32_t index = 0;
   std::optional<std::int32_t> exit_code;  // Or
   std::optional<std::int32_t> signal;     // neither, while it runs or when it was lost.
   std::int32_t restarts = 0;              // How often it was started again in this attempt.
+  // By the clock of its host: its first run's start, its last run's end. Unset: not yet, or nobody knows.
+  std::optional<absl::Time> started;
+  std::optional<absl::Time> ended;
   // Of all of its runs that have ended, as far as anybody could tell.
   absl::Duration cpu_time;
   std::int64_t peak_memory_bytes = 0;
+  std::optional<GpuUse> gpu;  // Unset: it has none, or they cannot be asked.
   friend bool operator==(const ReplicaResult&, const ReplicaResult&) = default;
 };
 
@@ -136,6 +151,7 @@ struct Attempt {
   std::string directory;  // Holds its replicas' logs and records.
   EventSeq defined_by;    // The event that defined the job it runs; 0: the study's creation.
   absl::Time placed;
+  // When its primary started and its last replica ended, or, where that is not known, when they were seen to.
   std::optional<absl::Time> started;
   std::optional<absl::Time> ended;
   FailureClass failure = FailureClass::kNone;
@@ -177,7 +193,7 @@ struct Trial {
   Point point;
   SuggestionRecord suggestion;
   absl::Time created;
-  std::optional<absl::Time> started;  // First came to RUNNING.
+  std::optional<absl::Time> started;  // Its program first started, or its client took it.
   std::optional<absl::Time> ended;
   std::optional<Measurement>
       last;  // Merged by metric: the last value of each, at the last step seen.

@@ -2,19 +2,24 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "src/base/sha256.h"
 #include "src/core/status.h"
 #include "src/launch/container/command_line.h"
 #include "src/launch/local/gang_records.h"
 #include "src/launch/local/replica_records.h"
 #include "src/launch/output_tail.h"
+#include "src/launch/preparation.h"
 #include "src/launch/replica_files.h"
 
 namespace vernier::launch {
@@ -28,6 +33,7 @@ namespace fs = std::filesystem;
 // The folder of the fetching in the attempt's; no role has that name.
 constexpr char kFolder[] = "images";
 constexpr char kScript[] = "fetch_images.sh";
+constexpr char kFetching[] = "fetching its container images";
 constexpr int kEngineIsDown = 3;
 constexpr std::int64_t kOutputBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kGraceMs = 1000;
@@ -45,8 +51,16 @@ struct Waiting {
   std::optional<Trouble> trouble;
 };
 
-std::set<std::string> ImagesOf(const GangProgram& gang) {
-  std::set<std::string> images;
+using Images = std::set<std::string>;
+
+// A folder in which the images are fetched for whoever waits for them.
+struct Fetching {
+  std::string folder;
+  std::map<AttemptId, GangRequest> gangs;
+};
+
+Images ImagesOf(const GangProgram& gang) {
+  Images images;
   for (const ReplicaProgram& replica : gang.replicas) {
     if (replica.container.has_value()) images.insert(replica.container->image);
   }
@@ -54,39 +68,59 @@ std::set<std::string> ImagesOf(const GangProgram& gang) {
 }
 
 // How the fetching ended.
-std::optional<Trouble> Judge(const Waiting& waiting, const Observation& fetching) {
+std::optional<Trouble> Judge(const Images& images,
+                             const std::string& folder,
+                             const Observation& fetching) {
   if (fetching.phase == Observation::Phase::kGone) {
     return Trouble{FailureClass::kInternal, "whoever fetched the images is gone"};
   }
   if (fetching.exit.exit_code == 0) return std::nullopt;
   const std::string& error = fetching.exit.error;
-  const std::string reason = error.empty() ? OutputTail(waiting.folder) : error;
+  const std::string reason = error.empty() ? OutputTail(folder) : error;
   if (fetching.exit.exit_code == kEngineIsDown) {
     return Trouble{FailureClass::kInternal, "the container engine does not answer: " + reason};
   }
-  return Trouble{FailureClass::kUserError,
-                 fmt::format("the images {} could not be fetched: {}",
-                             fmt::join(ImagesOf(waiting.program), ", "),
-                             reason)};
+  return Trouble{
+      FailureClass::kUserError,
+      fmt::format("the images {} could not be fetched: {}", fmt::join(images, ", "), reason)};
 }
 
 class ContainerLauncher final : public Launcher {
  public:
   ContainerLauncher(std::unique_ptr<Launcher> launcher,
                     std::shared_ptr<ContainerHost> host,
-                    std::string supervisor)
+                    std::string supervisor,
+                    std::string directory)
       : launcher_(std::move(launcher)),
         host_(std::move(host)),
-        supervisor_(std::move(supervisor)) {}
+        supervisor_(std::move(supervisor)),
+        directory_(std::move(directory)) {}
 
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
     return launcher_->CheckFits(replicas);
+  }
+  absl::Status Prepare(const GangRequest& gang) override {
+    EndAbandoned();
+    VERNIER_RETURN_IF_ERROR(FetchBefore(gang));
+    return launcher_->Prepare(gang);
   }
   absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override {
     return launcher_->Place(gang);
   }
   std::vector<Node> Nodes() override { return launcher_->Nodes(); }
-  std::vector<QueuedGang> Queue() override { return launcher_->Queue(); }
+  std::vector<QueuedGang> Queue() override {
+    std::vector<QueuedGang> queue = launcher_->Queue();
+    absl::MutexLock lock(&mu_);
+    for (const auto& [images, fetching] : fetchings_) {
+      for (const auto& [id, gang] : fetching.gangs) {
+        queue.push_back(PreparingGang(gang,
+                                      fmt::format("{}", fmt::join(images, ", ")),
+                                      kFetching,
+                                      OutputTail(fetching.folder, 1)));
+      }
+    }
+    return queue;
+  }
 
   absl::Status Start(const GangProgram& gang) override {
     if (ImagesOf(gang).empty()) return launcher_->Start(gang);
@@ -129,6 +163,50 @@ class ContainerLauncher final : public Launcher {
   }
 
  private:
+  // OK: the images were here when they were last asked for, or it is for Start to say what is wrong with the engine. Else
+  // as Launcher::Prepare.
+  absl::Status FetchBefore(const GangRequest& gang) {
+    const Images images(gang.needs.images.begin(), gang.needs.images.end());
+    if (images.empty() || present_.contains(images)) return absl::OkStatus();
+    const absl::StatusOr<ContainerEngine> engine = host_->Engine();
+    if (!engine.ok()) return absl::OkStatus();
+    absl::MutexLock lock(&mu_);
+    auto found = fetchings_.find(images);
+    if (found == fetchings_.end()) {
+      VERNIER_ASSIGN_OR_RETURN(std::string folder, BeginShared(*engine, images));
+      found = fetchings_.emplace(images, Fetching{std::move(folder), {}}).first;
+    }
+    found->second.gangs.try_emplace(gang.id, gang);
+    const Observation fetching = Observe(found->second.folder);
+    if (!IsDown(fetching)) return Unavailable(kFetching);
+    const std::optional<Trouble> trouble = Judge(images, found->second.folder, fetching);
+    found->second.gangs.erase(gang.id);
+    if (found->second.gangs.empty()) fetchings_.erase(found);
+    if (!trouble.has_value()) present_.insert(images);
+    if (!trouble.has_value() || trouble->failure == FailureClass::kInternal) {
+      return absl::OkStatus();
+    }
+    return InvalidArgument("{}", trouble->message);
+  }
+
+  // One that is under way is joined; what became of an earlier one does not count.
+  absl::StatusOr<std::string> BeginShared(const ContainerEngine& engine, const Images& images) {
+    base::Sha256 hash;
+    for (const std::string& image : images) hash.Add(image + "\n");
+    std::string folder = fmt::format("{}/{}", directory_, hash.Hex().substr(0, 32));
+    const Observation before = Observe(folder);
+    if (IsDown(before)) {
+      std::error_code error;
+      fs::remove_all(folder, error);
+      if (error) return Unavailable("cannot remove folder '{}': {}", folder, error.message());
+    }
+    if (before.phase == Observation::Phase::kNotStarted || IsDown(before)) {
+      VERNIER_RETURN_IF_ERROR(Begin(engine, images, folder));
+    }
+    std::erase(abandoned_, folder);
+    return folder;
+  }
+
   // Has the images fetched, if nobody has begun to. An engine that is not there any more is no fault of the job.
   absl::StatusOr<Waiting> Fetch(const GangProgram& gang) const {
     Waiting waiting{.program = gang,
@@ -144,7 +222,7 @@ class ContainerLauncher final : public Launcher {
   }
 
   absl::Status Begin(const ContainerEngine& engine,
-                     const std::set<std::string>& images,
+                     const Images& images,
                      const std::string& folder) const {
     std::error_code error;
     fs::create_directories(folder, error);
@@ -176,7 +254,7 @@ class ContainerLauncher final : public Launcher {
     Waiting& waiting = found->second;
     const Observation fetching = Observe(waiting.folder);
     if (!IsDown(fetching)) return absl::OkStatus();
-    waiting.trouble = Judge(waiting, fetching);
+    waiting.trouble = Judge(ImagesOf(waiting.program), waiting.folder, fetching);
     if (waiting.trouble.has_value()) return absl::OkStatus();
     // Handed on before it is forgotten: what cannot be started now is tried again.
     VERNIER_RETURN_IF_ERROR(launcher_->Start(waiting.program));
@@ -186,8 +264,17 @@ class ContainerLauncher final : public Launcher {
 
   // Nobody waits for the images any more.
   void Forget(const AttemptId& id) {
+    {
+      absl::MutexLock lock(&mu_);
+      for (auto fetching = fetchings_.begin(); fetching != fetchings_.end();) {
+        const bool was_last =
+            fetching->second.gangs.erase(id) > 0 && fetching->second.gangs.empty();
+        if (was_last) abandoned_.push_back(fetching->second.folder);
+        fetching = was_last ? fetchings_.erase(fetching) : std::next(fetching);
+      }
+    }
     const auto found = waiting_.find(id);
-    if (found == waiting_.end()) return;
+    if (found == waiting_.end()) return EndAbandoned();
     abandoned_.push_back(found->second.folder);
     waiting_.erase(found);
     EndAbandoned();
@@ -203,6 +290,10 @@ class ContainerLauncher final : public Launcher {
   const std::unique_ptr<Launcher> launcher_;
   const std::shared_ptr<ContainerHost> host_;
   const std::string supervisor_;
+  const std::string directory_;
+  mutable absl::Mutex mu_;
+  std::map<Images, Fetching> fetchings_ ABSL_GUARDED_BY(mu_);
+  std::set<Images> present_;  // Were here, or came, since this process began.
   std::map<AttemptId, Waiting> waiting_;
   std::vector<std::string> abandoned_;  // Folders of fetchings that nobody waits for, to be ended.
 };
@@ -211,9 +302,10 @@ class ContainerLauncher final : public Launcher {
 
 std::unique_ptr<Launcher> NewContainerLauncher(std::unique_ptr<Launcher> launcher,
                                                std::shared_ptr<ContainerHost> host,
-                                               std::string supervisor) {
+                                               std::string supervisor,
+                                               std::string directory) {
   return std::make_unique<ContainerLauncher>(
-      std::move(launcher), std::move(host), std::move(supervisor));
+      std::move(launcher), std::move(host), std::move(supervisor), std::move(directory));
 }
 
 }  // namespace vernier::launch

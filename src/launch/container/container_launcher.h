@@ -8,11 +8,14 @@
 
 namespace vernier::launch {
 
-// A launcher that sees to it that the container images of a gang are on this host before `launcher` starts it; meanwhile the
-// gang is STARTING. A gang whose images cannot be fetched FAILS: USER_ERROR, or INTERNAL if the engine does not answer.
-// `supervisor`: the program that looks after the fetching, which outlives this process. Not thread-safe.
+// A launcher that sees to it that the container images of a gang are on this host before `launcher` places it. Where
+// somebody removed them since, they are fetched again before it is started, and the gang is STARTING meanwhile; it FAILS if
+// they cannot be: USER_ERROR, or INTERNAL if the engine does not answer.
+// `supervisor`: the program that looks after the fetching, which outlives this process. `directory`: where it leaves what
+// it has to say. Not thread-safe but for Nodes and Queue.
 std::unique_ptr<Launcher> NewContainerLauncher(std::unique_ptr<Launcher> launcher,
                                                std::shared_ptr<ContainerHost> host,
-                                               std::string supervisor);
+                                               std::string supervisor,
+                                               std::string directory);
 
 }  // namespace vernier::launch

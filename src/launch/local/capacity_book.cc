@@ -46,24 +46,34 @@ void ScaleMemory(std::int64_t from, std::int64_t to, std::vector<ReplicaRequest>
   if (rest > 0) first->memory_bytes += rest;
 }
 
-// A gang that asks for more than the whole host, scaled down to its part of it.
-std::vector<ReplicaRequest> ScaledTo(const HostCapacity& host, const GangRequest& gang) {
+bool IsTooLarge(const GangNeed& need, const HostCapacity& host) {
+  return need.cpus > host.cpus || need.memory_bytes > host.memory_bytes;
+}
+
+// Which dimensions of a gang are scaled down: those of which the host has too little, or all in which it asks for more than
+// its part.
+enum class Scaling { kWhatIsTooLarge, kAll };
+
+// The gang scaled down to the part of the host that one of `parallel` gangs may have.
+std::vector<ReplicaRequest> ScaledTo(const HostCapacity& host,
+                                     const GangRequest& gang,
+                                     double parallel,
+                                     Scaling scaling) {
   std::vector<ReplicaRequest> replicas = gang.replicas;
   const GangNeed need = SumOf(replicas);
   const auto asking = [&](auto asked) {
     return static_cast<double>(std::ranges::count_if(
         replicas, [&](const ReplicaRequest& replica) { return replica.resources.*asked > 0; }));
   };
-  const double parallel = std::max(1, gang.parallel);
-  if (need.cpus > host.cpus) {
-    ScaleCpus(PartOf(host.cpus, parallel, kLeastCpus * asking(&Resources::cpus)) / need.cpus,
-              replicas);
-  }
-  if (need.memory_bytes > host.memory_bytes) {
-    const double part = PartOf(static_cast<double>(host.memory_bytes),
-                               parallel,
-                               kLeastMemory * asking(&Resources::memory_bytes));
-    ScaleMemory(need.memory_bytes, static_cast<std::int64_t>(part), replicas);
+  const bool all = scaling == Scaling::kAll;
+  const double cpus = PartOf(host.cpus, parallel, kLeastCpus * asking(&Resources::cpus));
+  if (need.cpus > (all ? cpus : host.cpus)) ScaleCpus(cpus / need.cpus, replicas);
+  const auto memory =
+      static_cast<std::int64_t>(PartOf(static_cast<double>(host.memory_bytes),
+                                       parallel,
+                                       kLeastMemory * asking(&Resources::memory_bytes)));
+  if (need.memory_bytes > (all ? memory : host.memory_bytes)) {
+    ScaleMemory(need.memory_bytes, memory, replicas);
   }
   return replicas;
 }
@@ -82,7 +92,16 @@ bool CapacityBook::IsBefore(const Waiting* a, const Waiting* b) {
 }
 
 std::vector<ReplicaRequest> CapacityBook::Fitted(const GangRequest& gang) const {
-  return fitting_ == Fitting::kScaled ? ScaledTo(capacity_, gang) : gang.replicas;
+  if (fitting_ == Fitting::kStrict) return gang.replicas;
+  return ScaledTo(capacity_, gang, std::max(1, gang.parallel), Scaling::kWhatIsTooLarge);
+}
+
+// One that is scaled down leaves room for another, although it may use all that is there while it is alone.
+std::vector<ReplicaRequest> CapacityBook::Booked(const GangRequest& gang) const {
+  if (fitting_ == Fitting::kStrict || !IsTooLarge(SumOf(gang.replicas), capacity_)) {
+    return gang.replicas;
+  }
+  return ScaledTo(capacity_, gang, std::max(2, gang.parallel), Scaling::kAll);
 }
 
 absl::Status CapacityBook::CheckFits(const std::vector<ReplicaRequest>& replicas) const {
@@ -90,8 +109,9 @@ absl::Status CapacityBook::CheckFits(const std::vector<ReplicaRequest>& replicas
   gang.replicas = replicas;
   const std::string shortfall = Shortfall(SumOf(Fitted(gang)), capacity_);
   if (shortfall.empty()) return absl::OkStatus();
-  const bool would_scale = fitting_ == Fitting::kStrict &&
-                           Shortfall(SumOf(ScaledTo(capacity_, gang)), capacity_).empty();
+  const bool would_scale =
+      fitting_ == Fitting::kStrict &&
+      Shortfall(SumOf(ScaledTo(capacity_, gang, 1, Scaling::kWhatIsTooLarge)), capacity_).empty();
   return InvalidArgument("{}{}", shortfall, would_scale ? kScaledHint : "");
 }
 
@@ -110,7 +130,7 @@ absl::StatusOr<CapacityBook::Waiting*> CapacityBook::Enter(const GangRequest& ga
   }
   VERNIER_RETURN_IF_ERROR(CheckFits(gang.replicas));
   auto entry = std::make_unique<Waiting>(Waiting{
-      .request = gang, .planned = {.need = SumOf(Fitted(gang)), .time_limit = gang.time_limit}});
+      .request = gang, .planned = {.need = SumOf(Booked(gang)), .time_limit = gang.time_limit}});
   Waiting* const newcomer = entry.get();
   waiting_.emplace(gang.id, std::move(entry));
   const auto place = std::ranges::upper_bound(queue_, newcomer, IsBefore);
@@ -248,7 +268,7 @@ GpuAssignment CapacityBook::IdsOf(const Claim& claim) const {
 
 // Devices that the host does not have any more are nobody's.
 Claim CapacityBook::ClaimOf(const GangRequest& gang, const Placement& placement) const {
-  const std::vector<ReplicaRequest> replicas = Fitted(gang);
+  const std::vector<ReplicaRequest> replicas = Booked(gang);
   const GangNeed need = SumOf(replicas);
   Claim claim{.cpus = need.cpus, .memory_bytes = need.memory_bytes, .devices = {}};
   for (std::size_t i = 0; i < placement.size(); ++i) {

@@ -34,8 +34,10 @@ class CapacityBook {
   // The clock must outlive the book.
   CapacityBook(HostCapacity capacity, const Clock& clock, Fitting fitting = Fitting::kStrict);
 
-  // The gang's replicas as the host can give them: what they get, and are to keep to.
+  // The gang's replicas as the host can give them: what they are to keep to.
   std::vector<ReplicaRequest> Fitted(const GangRequest& gang) const;
+  // The room that is kept for them.
+  std::vector<ReplicaRequest> Booked(const GangRequest& gang) const;
 
   // InvalidArgument: more than the empty host has ("needs 4 cpus, this host has 2"), and what setting would change that.
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const;

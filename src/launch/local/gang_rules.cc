@@ -168,13 +168,16 @@ std::optional<std::size_t> FindDecisive(const std::vector<Fault>& faults) {
   return decisive;
 }
 
-absl::Time FirstStart(const Observation& replica) {
-  return replica.earlier.empty() ? replica.started : replica.earlier.front().started;
+// Nothing: it never ran, as far as is known.
+std::optional<absl::Time> FirstStart(const Observation& replica) {
+  if (!replica.earlier.empty()) return replica.earlier.front().started;
+  const bool has_run = replica.phase == Phase::kRunning || replica.phase == Phase::kEnded;
+  return has_run ? std::optional(replica.started) : std::nullopt;
 }
 
 bool IsOverTime(const GangTraits& gang, const Observation& primary, absl::Time now) {
   return gang.time_limit.has_value() && primary.phase == Phase::kRunning &&
-         now - FirstStart(primary) >= *gang.time_limit;
+         now - FirstStart(primary).value_or(now) >= *gang.time_limit;
 }
 
 // Whether nobody can say any more that the primary failed because of another.
@@ -194,8 +197,12 @@ ReplicaResult ResultOf(const GangTraits::Replica& replica, const Observation& ob
                        .exit_code = observed.exit.exit_code,
                        .signal = observed.exit.signal,
                        .restarts = static_cast<std::int32_t>(observed.earlier.size()),
+                       .started = FirstStart(observed),
+                       .ended = {},
                        .cpu_time = observed.cpu_time,
-                       .peak_memory_bytes = observed.peak_memory_bytes};
+                       .peak_memory_bytes = observed.peak_memory_bytes,
+                       .gpu = observed.gpu};
+  if (observed.phase == Phase::kEnded) result.ended = observed.ended;
   for (const Observation::Run& run : observed.earlier) {
     result.cpu_time += run.cpu_time;
     result.peak_memory_bytes = std::max(result.peak_memory_bytes, run.peak_memory_bytes);

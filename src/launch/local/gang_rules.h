@@ -58,7 +58,8 @@ struct Observation {
   absl::Duration cpu_time;
   std::int64_t peak_memory_bytes = 0;
   std::optional<LastWords> words;
-  std::vector<Run> earlier;  // In order: as many as there were restarts.
+  std::optional<GpuUse> gpu;  // Of all runs; unset: it has no GPU, or nobody looked.
+  std::vector<Run> earlier;   // In order: as many as there were restarts.
 };
 
 inline bool IsDown(const Observation& replica) {

@@ -26,6 +26,7 @@
 #include "src/launch/local/gang_records.h"
 #include "src/launch/local/gang_rules.h"
 #include "src/launch/local/gpu_inventory.h"
+#include "src/launch/local/gpu_watch.h"
 #include "src/launch/local/host_inventory.h"
 #include "src/launch/local/port_book.h"
 #include "src/launch/local/replica_records.h"
@@ -46,6 +47,11 @@ constexpr absl::Duration kOverdue = absl::Seconds(15);
 
 // The grace period of a gang whose record was lost with the host's power.
 constexpr absl::Duration kUsualGrace = absl::Seconds(10);
+
+// Owners and rights of whoever packed it mean nothing here.
+std::vector<std::string> UnpackCommand(const ReplicaProgram::Code& code) {
+  return {"tar", "-xzf", code.archive, "-C", code.folder, "--no-same-owner"};
+}
 
 // One attempt that holds room here.
 struct Gang {
@@ -91,6 +97,7 @@ class LocalLauncher final : public Launcher {
       : options_(std::move(options)),
         limits_(std::move(limits)),
         clock_(clock),
+        gpu_watch_(options_.supervisor),
         book_(std::move(capacity), clock, options_.fitting),
         ports_(options_.first_port) {}
 
@@ -192,7 +199,10 @@ class LocalLauncher final : public Launcher {
     if (gang->started) VERNIER_RETURN_IF_ERROR(FenceUnlessLive(id, *gang));
     FreeRoom(id);
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Free(replica.port);
-    for (std::size_t i = 0; i < gang->replicas.size(); ++i) RemoveControlGroup(FolderOf(*gang, i));
+    for (std::size_t i = 0; i < gang->replicas.size(); ++i) {
+      RemoveControlGroup(FolderOf(*gang, i));
+      gpu_watch_.Forget(FolderOf(*gang, i));
+    }
     if (!gang->started) rmdir(gang->placed.directory.c_str());  // Only if it is empty.
     gangs_.erase(id);
     return absl::OkStatus();
@@ -366,6 +376,8 @@ class LocalLauncher final : public Launcher {
     supervised.restarts = gang.restarts.replica;
     supervised.lenient = gang.restarts.reading == FailureReading::kLenient;
     supervised.env.emplace_back(kReplicaVariable, folder);
+    for (const std::string& made : program.folders) VERNIER_RETURN_IF_ERROR(MakeFolder(made));
+    if (program.code.has_value()) supervised.setup = UnpackCommand(*program.code);
     for (const auto& [path, content] : program.files) {
       if (!ReplaceFile(path, content, /*durable=*/false)) {
         return NotWritten("cannot write", path, errno);
@@ -379,9 +391,11 @@ class LocalLauncher final : public Launcher {
 
   // Looks at every replica, judges, and carries the verdict out.
   absl::Status Follow(const AttemptId& id, Gang& gang) {
+    gpu_watch_.Read(clock_.Now());
     for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
       if (IsDown(gang.replicas[i])) continue;
       Observation now = Observe(FolderOf(gang, i));
+      if (!gang.placed.placement[i].gpus.empty()) WatchGpus(gang, i, now);
       ReadWords(FolderOf(gang, i), gang.replicas[i], now);
       gang.replicas[i] = std::move(now);
     }
@@ -393,6 +407,13 @@ class LocalLauncher final : public Launcher {
     }
     CarryOut(gang);
     return absl::OkStatus();
+  }
+
+  void WatchGpus(const Gang& gang, std::size_t i, Observation& now) {
+    const std::string folder = FolderOf(gang, i);
+    if (now.phase == Phase::kRunning) gpu_watch_.Watch(folder, gang.placed.placement[i].gpus);
+    now.gpu = gpu_watch_.UseOf(folder);
+    if (IsDown(now)) gpu_watch_.Forget(folder);
   }
 
   // Its time limit counts from the start of the primary, and with it what waiting gangs may expect.
@@ -471,6 +492,7 @@ class LocalLauncher final : public Launcher {
   const LocalLauncherOptions options_;
   const ControlGroupHost limits_;
   const Clock& clock_;
+  GpuWatch gpu_watch_;
   mutable absl::Mutex mu_;
   CapacityBook book_ ABSL_GUARDED_BY(mu_);
   PortBook ports_;

@@ -48,7 +48,8 @@ struct LocalLauncherOptions {
 // Runs gangs as processes of this host, each replica under a supervisor of its own that outlives this process and this
 // object. Everything it must know again after a restart is in files of the attempt's directory.
 //
-// Not thread-safe, but for Nodes and Queue. Starts no thread, installs no signal handler. Start forks; nothing else does.
+// Not thread-safe, but for Nodes and Queue. Starts no thread, installs no signal handler. Start forks, and so does Check where a replica
+// has a GPU (gpu_watch.h); nothing else does.
 // InvalidArgument: an option.  NotFound: no supervisor program.  Unavailable: the runs directory cannot be written.
 absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions options,
                                                            const Clock& clock);

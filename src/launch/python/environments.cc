@@ -30,20 +30,6 @@ constexpr char kEnvironment[] = "environment";
 constexpr std::int64_t kOutputBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kGraceMs = 1000;
 
-// Whether the package is a file or folder rather than a name for pip.
-bool IsPath(const std::string& package) {
-  return package.find('/') != std::string::npos && package.find("://") == std::string::npos;
-}
-
-std::string Absolute(const std::string& package, const std::string& directory) {
-  constexpr std::string_view kFile = "file://";
-  if (package.starts_with(kFile)) return package.substr(kFile.size());
-  std::error_code error;
-  const fs::path below = fs::path(directory) / package;
-  const bool is_file = IsPath(package) || fs::exists(below, error);
-  return is_file ? below.lexically_normal().string() : package;
-}
-
 // Names and contents of everything below the folder, in an order of their own.
 absl::Status HashFolder(const fs::path& folder, base::Sha256& hash) {
   std::vector<fs::path> files;
@@ -78,7 +64,9 @@ absl::Status HashPackage(const std::string& package, base::Sha256& hash) {
 }
 
 EnvironmentRequest WithPaths(EnvironmentRequest request) {
-  for (std::string& package : request.packages) package = Absolute(package, request.directory);
+  for (std::string& package : request.packages) {
+    package = PathOfPackage(package, request.directory).value_or(package);
+  }
   return request;
 }
 
@@ -95,6 +83,17 @@ absl::StatusOr<std::string> NameOf(const EnvironmentRequest& request) {
 }
 
 }  // namespace
+
+std::optional<std::string> PathOfPackage(const std::string& package, const std::string& directory) {
+  constexpr std::string_view kFile = "file://";
+  if (package.starts_with(kFile)) return package.substr(kFile.size());
+  std::error_code error;
+  const fs::path below = fs::path(directory) / package;
+  const bool is_path =
+      package.find('/') != std::string::npos && package.find("://") == std::string::npos;
+  if (!is_path && !fs::exists(below, error)) return std::nullopt;
+  return below.lexically_normal().string();
+}
 
 PythonEnvironments::PythonEnvironments(std::string directory, std::string supervisor)
     : directory_(std::move(directory)), supervisor_(std::move(supervisor)) {}
@@ -150,6 +149,20 @@ EnvironmentState PythonEnvironments::Check(const std::string& name) const {
   }
   const std::string& error = installer.exit.error;
   return {.phase = Phase::kFailed, .reason = error.empty() ? OutputTail(folder) : error};
+}
+
+std::string PythonEnvironments::LastLine(const std::string& name) const {
+  return OutputTail(fmt::format("{}/{}", directory_, name), 1);
+}
+
+void PythonEnvironments::CopyOutput(const std::string& name, const std::string& folder) const {
+  std::error_code error;  // What cannot be copied is missing in a log.
+  fs::create_directories(folder, error);
+  for (const auto& entry : fs::directory_iterator(fmt::format("{}/{}", directory_, name), error)) {
+    const std::string file = entry.path().filename().string();
+    if (!file.starts_with(kOutputFile)) continue;
+    fs::copy_file(entry.path(), fmt::format("{}/{}", folder, file), error);
+  }
 }
 
 }  // namespace vernier::launch

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct PythonRuntime {
       wheels;  // Folder of wheels that is asked instead of an index; empty: pip's own configuration.
   friend bool operator==(const PythonRuntime&, const PythonRuntime&) = default;
 };
+
+// The file or folder that the package is; relative ones are below the folder. Nothing: it is a name or a URL for pip.
+std::optional<std::string> PathOfPackage(const std::string& package, const std::string& directory);
 
 // What a program is to find installed.
 struct EnvironmentRequest {
@@ -44,6 +48,10 @@ class PythonEnvironments {
 
   // How it is by now.  REQUIRES: Prepare gave the name.
   EnvironmentState Check(const std::string& name) const;
+  // What its installer printed last; empty: nothing by now.  REQUIRES: Prepare gave the name.
+  std::string LastLine(const std::string& name) const;
+  // Puts a copy of all that its installer printed into the folder, which is made.
+  void CopyOutput(const std::string& name, const std::string& folder) const;
 
  private:
   absl::Status Begin(const EnvironmentRequest& request, const std::string& folder) const;

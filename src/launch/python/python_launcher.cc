@@ -1,18 +1,26 @@
 #include "src/launch/python/python_launcher.h"
 
 #include <cstdlib>
+#include <set>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/core/built_in_trainers.h"
 #include "src/core/status.h"
+#include "src/jobs/layout.h"
+#include "src/launch/preparation.h"
 #include "src/launch/python/trainers.h"
 
 namespace vernier::launch {
 namespace {
 
 constexpr char kDefaultRuntime[] = "default";
+// As which lines of the service are found in an attempt's log.
+constexpr char kServiceRole[] = "service";
+constexpr char kInstalling[] = "installing its packages";
 
 // A gang that is placed, and not handed on to be started.
 struct Waiting {
@@ -69,12 +77,27 @@ class PythonLauncher final : public Launcher {
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
     return launcher_->CheckFits(replicas);
   }
+  absl::Status Prepare(const GangRequest& gang) override {
+    VERNIER_RETURN_IF_ERROR(Install(gang));
+    return launcher_->Prepare(gang);
+  }
   absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override {
     return launcher_->Place(gang);
   }
 
   std::vector<Node> Nodes() override { return launcher_->Nodes(); }
-  std::vector<QueuedGang> Queue() override { return launcher_->Queue(); }
+  std::vector<QueuedGang> Queue() override {
+    std::vector<QueuedGang> queue = launcher_->Queue();
+    absl::MutexLock lock(&mu_);
+    for (const auto& [id, installation] : installations_) {
+      const std::vector<std::string>& packages = installation.gang.needs.python->packages;
+      queue.push_back(PreparingGang(installation.gang,
+                                    fmt::format("{}", fmt::join(packages, ", ")),
+                                    kInstalling,
+                                    environments_.LastLine(installation.environment)));
+    }
+    return queue;
+  }
 
   absl::Status Start(const GangProgram& gang) override {
     if (!gang.python.has_value()) return launcher_->Start(gang);
@@ -108,17 +131,75 @@ class PythonLauncher final : public Launcher {
   absl::Status Release(const AttemptId& id) override {
     VERNIER_RETURN_IF_ERROR(launcher_->Release(id));
     waiting_.erase(id);
+    absl::MutexLock lock(&mu_);
+    installations_.erase(id);
+    installed_for_.erase(id);
     return absl::OkStatus();
   }
 
  private:
+  // What is being installed for a gang that has no room yet.
+  struct Installation {
+    GangRequest gang;
+    std::string environment;
+  };
+
+  // OK: what the gang needs is installed. Else as Launcher::Prepare.
+  absl::Status Install(const GangRequest& gang) {
+    const std::optional<PythonProgram>& python = gang.needs.python;
+    if (!python.has_value() || python->packages.empty()) return absl::OkStatus();
+    absl::MutexLock lock(&mu_);
+    auto found = installations_.find(gang.id);
+    if (found == installations_.end()) {
+      VERNIER_ASSIGN_OR_RETURN(std::string name, Begin(*python, gang.needs.directory));
+      found = installations_.emplace(gang.id, Installation{gang, std::move(name)}).first;
+    }
+    const EnvironmentState state = environments_.Check(found->second.environment);
+    if (state.phase == EnvironmentState::Phase::kPreparing) {
+      was_installing_.insert(found->second.environment);
+      return Unavailable(kInstalling);
+    }
+    const std::string environment = found->second.environment;
+    installations_.erase(found);
+    if (state.phase == EnvironmentState::Phase::kReady) {
+      // Of the first who waited for it; to others it is news of the past.
+      if (was_installing_.erase(environment) > 0) installed_for_[gang.id] = environment;
+      return absl::OkStatus();
+    }
+    return InvalidArgument("{}", NotInstalled(*python, state.reason));
+  }
+
+  // Has the environment made.  InvalidArgument: a package is not there, or the server does not have the runtime.
+  absl::StatusOr<std::string> Begin(const PythonProgram& python,
+                                    const std::string& directory) const {
+    VERNIER_ASSIGN_OR_RETURN(const PythonRuntime runtime, RuntimeOf(python));
+    absl::StatusOr<std::string> name = environments_.Prepare(
+        {.runtime = runtime, .packages = python.packages, .directory = directory}, clock_.Now());
+    if (!absl::IsNotFound(name.status())) return name;
+    return InvalidArgument("{}", std::string(name.status().message()));
+  }
+
+  // What the installer printed belongs to the log of the gang that waited for it, as that of the service.
+  void KeepOutput(const GangProgram& gang) {
+    const auto installed = installed_for_.find(gang.id);
+    if (installed == installed_for_.end()) return;
+    environments_.CopyOutput(installed->second,
+                             jobs::ReplicaDirectory(gang.placed.directory, kServiceRole, 0));
+    installed_for_.erase(installed);
+  }
+
+  static std::string NotInstalled(const PythonProgram& python, std::string_view reason) {
+    return fmt::format(
+        "the packages {} could not be installed: {}", fmt::join(python.packages, ", "), reason);
+  }
+
   absl::Status StartPython(const GangProgram& gang) {
     if (gang.python->packages.empty()) {
       VERNIER_ASSIGN_OR_RETURN(const PythonRuntime runtime, RuntimeOf(*gang.python));
       return launcher_->Start(WithInterpreter(gang, runtime.python));
     }
     if (!waiting_.contains(gang.id)) {
-      VERNIER_ASSIGN_OR_RETURN(Waiting waiting, Prepare(gang));
+      VERNIER_ASSIGN_OR_RETURN(Waiting waiting, Wait(gang));
       waiting_.emplace(gang.id, std::move(waiting));
     }
     return Advance(gang.id);
@@ -132,15 +213,10 @@ class PythonLauncher final : public Launcher {
     return InvalidArgument("this server has no runtime '{}'", python.runtime);
   }
 
-  // Has the environment made. A package that is not there is the job's fault, and no error of ours.
-  absl::StatusOr<Waiting> Prepare(const GangProgram& gang) const {
-    VERNIER_ASSIGN_OR_RETURN(const PythonRuntime runtime, RuntimeOf(*gang.python));
-    absl::StatusOr<std::string> name =
-        environments_.Prepare({.runtime = runtime,
-                               .packages = gang.python->packages,
-                               .directory = gang.replicas.front().directory},
-                              clock_.Now());
-    if (absl::IsNotFound(name.status())) {
+  // Has the environment made, which Prepare had before, unless somebody removed it since.
+  absl::StatusOr<Waiting> Wait(const GangProgram& gang) const {
+    absl::StatusOr<std::string> name = Begin(*gang.python, gang.replicas.front().directory);
+    if (absl::IsInvalidArgument(name.status())) {
       return Waiting{.program = gang, .failure = std::string(name.status().message())};
     }
     VERNIER_RETURN_IF_ERROR(name.status());
@@ -155,11 +231,10 @@ class PythonLauncher final : public Launcher {
     const EnvironmentState state = environments_.Check(waiting.environment);
     if (state.phase == EnvironmentState::Phase::kPreparing) return absl::OkStatus();
     if (state.phase == EnvironmentState::Phase::kFailed) {
-      waiting.failure = fmt::format("the packages {} could not be installed: {}",
-                                    fmt::join(waiting.program.python->packages, ", "),
-                                    state.reason);
+      waiting.failure = NotInstalled(*waiting.program.python, state.reason);
       return absl::OkStatus();
     }
+    KeepOutput(waiting.program);
     // Handed on before it is forgotten: what cannot be started now is tried again.
     VERNIER_RETURN_IF_ERROR(launcher_->Start(WithEnvironment(waiting.program, state.python)));
     waiting_.erase(found);
@@ -172,6 +247,10 @@ class PythonLauncher final : public Launcher {
   const std::map<std::string, PythonRuntime> runtimes_;
   const Clock& clock_;
   std::map<AttemptId, Waiting> waiting_;
+  mutable absl::Mutex mu_;
+  std::map<AttemptId, Installation> installations_ ABSL_GUARDED_BY(mu_);
+  std::set<std::string> was_installing_;            // Environments that somebody has waited for.
+  std::map<AttemptId, std::string> installed_for_;  // Who first had them, and has not started.
 };
 
 }  // namespace

@@ -18,8 +18,9 @@ struct PythonLauncherOptions {
   std::map<std::string, PythonRuntime> runtimes;
 };
 
-// A launcher that sees to it that the Python packages of a gang are installed before `launcher` starts it; meanwhile the
-// gang is STARTING. A gang whose packages cannot be installed FAILS (USER_ERROR). Not thread-safe.
+// A launcher that sees to it that the Python packages of a gang are installed before `launcher` places it. Where somebody
+// removed them since, they are installed again before it is started, and the gang is STARTING meanwhile; it FAILS
+// (USER_ERROR) if they cannot be. Not thread-safe but for Nodes and Queue.
 std::unique_ptr<Launcher> NewPythonLauncher(std::unique_ptr<Launcher> launcher,
                                             PythonLauncherOptions options,
                                             const Clock& clock);

@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -123,6 +124,19 @@ int PrintGpus() {
   return std::fputs(lines->c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? kUnusable : kOk;
 }
 
+// A sample after each pause, with an empty line behind it, until nobody reads them any more.
+int PrintGpuUse(const char* pause) {
+  const int milliseconds = std::atoi(pause);
+  if (milliseconds <= 0) return kUsage;
+  std::signal(SIGPIPE, SIG_IGN);
+  WatchGpus([&](const std::string& lines) {
+    if (std::fputs((lines + "\n").c_str(), stdout) < 0 || std::fflush(stdout) != 0) return false;
+    pollfd output{STDOUT_FILENO, 0, 0};
+    return poll(&output, 1, milliseconds) == 0;  // Else its reader is gone.
+  });
+  return kNoDriver;
+}
+
 }  // namespace
 }  // namespace vernier::launch
 
@@ -130,8 +144,13 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "--remove") == 0) {
     return vernier::launch::RemoveInBackground(argv[2]);
   }
+  if (argc == 3 && std::strcmp(argv[1], "--watch-gpus") == 0) {
+    return vernier::launch::PrintGpuUse(argv[2]);
+  }
   if (argc != 2) {
-    std::fprintf(stderr, "usage: vernier-supervisor DIRECTORY | --remove DIRECTORY | --gpus\n");
+    std::fprintf(
+        stderr,
+        "usage: vernier-supervisor DIRECTORY | --remove DIRECTORY | --gpus | --watch-gpus MS\n");
     return vernier::launch::kUsage;
   }
   if (std::strcmp(argv[1], "--gpus") == 0) return vernier::launch::PrintGpus();

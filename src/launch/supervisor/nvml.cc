@@ -17,6 +17,10 @@ struct Memory {                 // nvmlMemory_t, in bytes.
   unsigned long long free;
   unsigned long long used;
 };
+struct Utilization {  // nvmlUtilization_t, in per cent of the time since the last look.
+  unsigned gpu;
+  unsigned memory;
+};
 constexpr Result kSuccess = 0;  // NVML_SUCCESS
 constexpr unsigned kTextSize =
     96;  // NVML_DEVICE_NAME_V2_BUFFER_SIZE, NVML_DEVICE_UUID_V2_BUFFER_SIZE
@@ -29,6 +33,7 @@ struct Library {
   Result (*name)(Device device, char* text, unsigned size) = nullptr;
   Result (*uuid)(Device device, char* text, unsigned size) = nullptr;
   Result (*memory)(Device device, Memory* memory) = nullptr;
+  Result (*utilization)(Device device, Utilization* utilization) = nullptr;
 };
 
 template <typename Function>
@@ -47,7 +52,8 @@ std::optional<Library> Load() {
                         Find(library, "nvmlDeviceGetHandleByIndex_v2", nvml.handle) &&
                         Find(library, "nvmlDeviceGetName", nvml.name) &&
                         Find(library, "nvmlDeviceGetUUID", nvml.uuid) &&
-                        Find(library, "nvmlDeviceGetMemoryInfo", nvml.memory);
+                        Find(library, "nvmlDeviceGetMemoryInfo", nvml.memory) &&
+                        Find(library, "nvmlDeviceGetUtilizationRates", nvml.utilization);
   return complete ? std::optional<Library>(nvml) : std::nullopt;
 }
 
@@ -65,21 +71,49 @@ std::string Line(const Library& nvml, unsigned index, Device device) {
          "\n";
 }
 
+std::string UseLine(const Library& nvml, unsigned index, Device device) {
+  Memory memory{};
+  Utilization utilization{};
+  const bool knows_memory = nvml.memory(device, &memory) == kSuccess;
+  const bool knows_utilization = nvml.utilization(device, &utilization) == kSuccess;
+  return std::to_string(index) + ", " + Text(nvml.uuid, device) + ", " +
+         (knows_utilization ? std::to_string(utilization.gpu) : "-") + ", " +
+         std::to_string(knows_memory ? memory.used : 0) + ", " +
+         std::to_string(knows_memory ? memory.total : 0) + "\n";
+}
+
+// A line for each device that this process may use; one that has fallen off the bus is none for us. Nothing: the driver
+// does not answer.
+std::optional<std::string> LinesOf(const Library& nvml,
+                                   std::string (*line)(const Library&, unsigned, Device)) {
+  unsigned count = 0;
+  if (nvml.count(&count) != kSuccess) return std::nullopt;
+  std::string lines;
+  for (unsigned index = 0; index < count; ++index) {
+    Device device = nullptr;
+    if (nvml.handle(index, &device) == kSuccess) lines += line(nvml, index, device);
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::optional<std::string> ListGpus() {
   const std::optional<Library> nvml = Load();
   if (!nvml.has_value() || nvml->init() != kSuccess) return std::nullopt;
-  std::string lines;
-  unsigned count = 0;
-  const bool counted = nvml->count(&count) == kSuccess;
-  for (unsigned index = 0; counted && index < count; ++index) {
-    Device device = nullptr;
-    // One that this process may not use, or that has fallen off the bus, is none for us.
-    if (nvml->handle(index, &device) == kSuccess) lines += Line(*nvml, index, device);
+  std::optional<std::string> lines = LinesOf(*nvml, &Line);
+  nvml->shutdown();
+  return lines;
+}
+
+void WatchGpus(const std::function<bool(const std::string&)>& take) {
+  const std::optional<Library> nvml = Load();
+  if (!nvml.has_value() || nvml->init() != kSuccess) return;
+  for (bool wanted = true; wanted;) {
+    const std::optional<std::string> lines = LinesOf(*nvml, &UseLine);
+    wanted = lines.has_value() && take(*lines);
   }
   nvml->shutdown();
-  return counted ? std::optional<std::string>(lines) : std::nullopt;
 }
 
 }  // namespace vernier::launch

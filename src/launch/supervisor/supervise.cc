@@ -11,13 +11,16 @@
 #include <charconv>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "src/jobs/replica_exit.h"
 #include "src/launch/control_group.h"
 #include "src/launch/replica_files.h"
+#include "src/launch/supervisor/bounded_run.h"
 #include "src/launch/supervisor/child.h"
 #include "src/launch/supervisor/container.h"
 #include "src/launch/supervisor/output_capture.h"
@@ -35,6 +38,8 @@ constexpr int kRetryMs = 1000;
 constexpr std::size_t kTailBytes = 2048;
 // How often to look again for processes to kill.
 constexpr std::int64_t kKillIntervalMs = 100;
+// How long it may take to unpack a program's code.
+constexpr std::int64_t kSetupMs = 600'000;
 
 // How many processes of this host were killed for want of memory since it booted.
 std::int64_t OutOfMemoryKills() {
@@ -320,6 +325,20 @@ class Supervisor {
   std::optional<std::int64_t> empty_at_;  // Since when no process is left.
 };
 
+// What is wrong with what it needs before its first run; empty: nothing.
+std::string SetUp(const SupervisedProgram& program) {
+  if (program.setup.empty()) return "";
+  const BoundedRun run = RunBounded(program.setup, kSetupMs, /*with_errors=*/true);
+  if (run.end == BoundedRun::End::kExited && run.status == 0) return "";
+  if (run.end == BoundedRun::End::kOverdue) return "unpacking its code takes too long";
+  if (run.end == BoundedRun::End::kNotRun) {
+    return "its code cannot be unpacked: " + program.setup.front() + ": " +
+           std::strerror(run.error);
+  }
+  const std::string_view said = run.output;
+  return "its code cannot be unpacked: " + std::string(said.substr(0, said.find('\n')));
+}
+
 // Runs the program once, until nothing of it is left.
 Ending RunOnce(const SupervisedProgram& program, OutputWriter& log) {
   Ending ending;
@@ -388,6 +407,13 @@ void Supervise() {
     return;
   }
   OutputWriter log(kOutputFile, program->output_bytes);
+  if (std::string problem = SetUp(*program); !problem.empty()) {
+    Ending ending;
+    ending.started = ending.ended = TimeStamp();
+    ending.exit.error = std::move(problem);
+    RecordEnding(kExitFile, ending);
+    return;
+  }
   for (int run = 1;; ++run) {
     const Ending ending = RunOnce(*program, log);
     const bool again = IsToRestart(*program, run, ending);

@@ -1,0 +1,100 @@
+#include "src/app/job_files.h"
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/base/sha256.h"
+#include "src/core/status.h"
+#include "src/jobs/replica_command.h"
+#include "src/launch/python/environments.h"
+#include "vernier/core/error.h"
+
+namespace vernier::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status CheckFolder(const std::string& field, const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return absl::OkStatus();
+  return FieldError(field, fmt::format("'{}' is no folder on the server's host", path));
+}
+
+absl::Status CheckFolders(const std::string& base, const TrainingJob& job) {
+  if (RunsInOwnFolder(job) || RunsImages(job)) return absl::OkStatus();
+  VERNIER_RETURN_IF_ERROR(CheckFolder("job.working_dir", base));
+  for (const auto& [role, replica] : job.replicas) {
+    if (replica.directory.empty()) continue;
+    VERNIER_RETURN_IF_ERROR(
+        CheckFolder(fmt::format("job.replicas.{}.directory", RoleName(role, job)),
+                    jobs::Below(base, replica.directory)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPackages(const std::string& base, const TrainingJob& job) {
+  if (!job.python.has_value()) return absl::OkStatus();
+  const std::vector<std::string>& packages = job.python->packages;
+  for (std::size_t i = 0; i < packages.size(); ++i) {
+    const std::optional<std::string> path = launch::PathOfPackage(packages[i], base);
+    std::error_code error;
+    if (!path.has_value() || fs::exists(*path, error)) continue;
+    return FieldError(fmt::format("job.python.packages[{}]", i),
+                      fmt::format("'{}' is not there on the server's host", *path));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> HashOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::error_code error;
+  if (!file || !fs::is_regular_file(path, error)) {
+    return FieldError("job.code.archive",
+                      fmt::format("'{}' is no file on the server's host", path));
+  }
+  base::Sha256 hash;
+  std::array<char, std::size_t{1} << 16> piece{};
+  do {
+    file.read(piece.data(), piece.size());
+    hash.Add({piece.data(), static_cast<std::size_t>(file.gcount())});
+  } while (file);
+  return hash.Hex();
+}
+
+absl::Status CheckCode(const std::string& base, std::optional<CodeSnapshot>& code) {
+  if (!code.has_value()) return absl::OkStatus();
+  if (!code->folder.empty()) {
+    return FieldError("job.code",
+                      fmt::format("'{}' is a folder of the client, which sends its files first and "
+                                  "then names their archive",
+                                  code->folder));
+  }
+  constexpr std::string_view kFile = "file://";
+  std::string path = code->archive;
+  if (path.starts_with(kFile)) path.erase(0, kFile.size());
+  VERNIER_ASSIGN_OR_RETURN(std::string hash, HashOf(jobs::Below(base, path)));
+  if (!code->sha256.empty() && code->sha256 != hash) {
+    return FieldError("job.code.sha256",
+                      fmt::format("'{}' has {}, got {}", path, hash, code->sha256));
+  }
+  code->sha256 = std::move(hash);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckJobFiles(const std::string& fallback, TrainingJob& job) {
+  const std::string base = jobs::Below(fallback, job.working_directory);
+  VERNIER_RETURN_IF_ERROR(CheckFolders(base, job));
+  VERNIER_RETURN_IF_ERROR(CheckPackages(base, job));
+  return CheckCode(fallback, job.code);
+}
+
+}  // namespace vernier::app

@@ -1,0 +1,185 @@
+#include "src/cli/code_snapshot.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/cli/ignore_rules.h"
+#include "src/cli/job_packages.h"
+#include "src/cli/temporary_folder.h"
+#include "src/cli/terminal/figures.h"
+#include "src/core/status.h"
+#include "src/jobs/reproduction.h"
+#include "vernier/core/error.h"
+
+namespace vernier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using jobs::ShellQuote;
+
+constexpr std::array kIgnoreFiles = {".vernierignore", ".gitignore"};
+// Left out whatever the user's file says, which may take them back in.
+constexpr char kNeverCode[] =
+    ".git/\n.hg/\n.svn/\n__pycache__/\n*.pyc\n.ipynb_checkpoints/\n.mypy_cache/\n.pytest_cache/\n"
+    "*.db-wal\n*.db-shm\n";
+constexpr std::size_t kLargestNamed = 3;
+
+absl::Status Refused(std::string_view reason) { return FieldError("job.code", reason); }
+
+std::string ReadIgnoreFile(const fs::path& folder) {
+  for (const char* name : kIgnoreFiles) {
+    std::ifstream file(folder / name, std::ios::binary);
+    if (file) return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+  return "";
+}
+
+struct Contents {
+  std::vector<std::string> paths;  // Below the folder, sorted.
+  std::int64_t files = 0;
+  std::int64_t bytes = 0;
+  std::map<std::string, std::int64_t> tops;  // Bytes by the first part of the path.
+};
+
+// Stores are no code, whatever they are called, nor is what runs from them.
+bool IsOfStore(const fs::path& path) {
+  std::error_code error;
+  if (path.extension() == ".runs") {
+    return fs::is_regular_file(fs::path(path).replace_extension(), error);
+  }
+  return fs::is_directory(path.string() + ".runs", error);
+}
+
+absl::Status Add(const fs::directory_entry& entry, const std::string& path, Contents& contents) {
+  std::error_code error;
+  if (entry.is_regular_file(error) && !entry.is_symlink(error)) {
+    if (!std::ifstream(entry.path())) {
+      return Refused(fmt::format("'{}' cannot be read; name it in .vernierignore to leave it out",
+                                 entry.path().string()));
+    }
+    const auto size = static_cast<std::int64_t>(entry.file_size(error));
+    ++contents.files;
+    contents.bytes += size;
+    contents.tops[path.substr(0, path.find('/'))] += size;
+  }
+  contents.paths.push_back(path);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Contents> ListCode(const fs::path& folder) {
+  const IgnoreRules rules(kNeverCode + ReadIgnoreFile(folder));
+  Contents contents;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string path = entry->path().lexically_relative(folder).string();
+    std::error_code ignored;
+    const bool is_link = entry->is_symlink(ignored);
+    const bool is_folder = !is_link && entry->is_directory(ignored);
+    const bool is_packed = is_link || is_folder || entry->is_regular_file(ignored);
+    if (!is_packed || rules.Ignores(path, is_folder) || IsOfStore(entry->path())) {
+      if (is_folder) entry.disable_recursion_pending();
+      continue;
+    }
+    VERNIER_RETURN_IF_ERROR(Add(*entry, path, contents));
+  }
+  if (error)
+    return Refused(fmt::format("'{}' cannot be read: {}", folder.string(), error.message()));
+  std::ranges::sort(contents.paths);
+  return contents;
+}
+
+// "data (812 MiB), runs (3.1 MiB)"
+std::string DescribeLargest(const Contents& contents) {
+  std::vector<std::pair<std::int64_t, std::string>> tops;
+  for (const auto& [path, bytes] : contents.tops) tops.emplace_back(bytes, path);
+  std::ranges::sort(tops, std::greater<>());
+  tops.resize(std::min(tops.size(), kLargestNamed));
+  std::vector<std::string> texts;
+  texts.reserve(tops.size());
+  for (const auto& [bytes, path] : tops) {
+    texts.push_back(fmt::format("{} ({})", path, FormatBytes(bytes)));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+absl::Status CheckContents(const std::string& folder,
+                           const Contents& contents,
+                           std::int64_t largest) {
+  if (contents.files == 0) return Refused(fmt::format("'{}' has no files", folder));
+  if (contents.bytes <= largest) return absl::OkStatus();
+  return Refused(fmt::format(
+      "'{}' has {}, at most {} are taken; leave data out with a file .vernierignore; largest: {}",
+      folder,
+      FormatBytes(contents.bytes),
+      FormatBytes(largest),
+      DescribeLargest(contents)));
+}
+
+// The files as they are: times, owners and rights of this host say nothing. Some archivers know no time before 1980.
+absl::Status Archive(const fs::path& folder,
+                     const Contents& contents,
+                     const std::string& into,
+                     const std::string& archive) {
+  const std::string list = into + "/code.list";
+  std::ofstream paths(list, std::ios::binary);
+  for (const std::string& path : contents.paths) paths << "./" << path << '\0';
+  if (!paths.flush()) return Unavailable("cannot write '{}'", list);
+  const std::string command = fmt::format(
+      "tar -C {} --null --no-recursion --verbatim-files-from -T {} --mtime=@946684800 --owner=0 "
+      "--group=0 --numeric-owner --mode=u+rw,go-w,a+rX -cf - | gzip -n >{}",
+      ShellQuote(folder.string()),
+      ShellQuote(list),
+      ShellQuote(archive));
+  if (std::system(command.c_str()) == 0) return absl::OkStatus();
+  return Internal("packing the code failed: {}", command);
+}
+
+}  // namespace
+
+absl::StatusOr<PackedCode> PackCode(const std::string& folder,
+                                    const std::string& into,
+                                    std::int64_t largest) {
+  std::error_code error;
+  const fs::path root = fs::canonical(folder, error);
+  if (error || !fs::is_directory(root, error)) {
+    return Refused(fmt::format("'{}' is no folder", folder));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const Contents contents, ListCode(root));
+  VERNIER_RETURN_IF_ERROR(CheckContents(root.string(), contents, largest));
+  PackedCode packed{
+      .archive = into + "/code.tar.gz", .files = contents.files, .bytes = contents.bytes};
+  VERNIER_RETURN_IF_ERROR(Archive(root, contents, into, packed.archive));
+  return packed;
+}
+
+absl::StatusOr<std::string> SendCode(Connection& connection, StudySpec& spec) {
+  if (!spec.job.has_value() || !spec.job->code.has_value() || spec.job->code->folder.empty()) {
+    return std::string();
+  }
+  CodeSnapshot& code = *spec.job->code;
+  VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
+  VERNIER_ASSIGN_OR_RETURN(const PackedCode packed, PackCode(code.folder, folder.path()));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> uris,
+                           UploadPackages(connection, {packed.archive}));
+  std::string text = fmt::format("code: {} file{}, {} of {}",
+                                 packed.files,
+                                 packed.files == 1 ? "" : "s",
+                                 FormatBytes(packed.bytes),
+                                 code.folder);
+  code = {.archive = uris.front(), .sha256 = {}, .folder = {}};
+  return text;
+}
+
+}  // namespace vernier::cli

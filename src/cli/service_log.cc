@@ -44,8 +44,7 @@ std::string With(std::string text, std::string_view reason) {
 Said OfTrial(const TrialStateChanged& changed) {
   switch (changed.to) {
     case TrialState::kQueued:
-      return {changed.from == TrialState::kRequested ? "Waiting for room."
-                                                     : "Waiting for room, to be run again."};
+      return {changed.from == TrialState::kRequested ? "Queued." : "Queued, to be run again."};
     case TrialState::kStopping:
       return {With("Stopping the trial", changed.message)};
     case TrialState::kCompleted:
@@ -172,8 +171,11 @@ absl::Status ServiceLog::AddWaits(Connection& connection,
   for (const TrialRecord& trial : trials) {
     const std::optional<QueuedGang> queued = FindQueued(connection, trial);
     std::string& known = waits_for_[trial.trial.number];
-    if (!queued.has_value() || queued->reason == known) continue;
-    known = queued->reason;
+    if (!queued.has_value()) continue;
+    // How far that has come is no news: what pip prints has lines of its own.
+    const std::string reason = queued->reason.substr(0, queued->reason.find(": "));
+    if (reason == known) continue;
+    known = reason;
     AddLine(now, trial.trial.number, Severity::kInfo, With("Waiting", known));
   }
   return absl::OkStatus();

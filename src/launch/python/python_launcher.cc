@@ -63,6 +63,16 @@ GangProgram WithModules(GangProgram gang, const std::string& folder) {
   return gang;
 }
 
+// "trainer-0.0.tar.gz, numpy": without the folders.
+std::string NamesOf(const std::vector<std::string>& packages) {
+  std::vector<std::string> names;
+  names.reserve(packages.size());
+  for (const std::string& package : packages) {
+    names.push_back(package.substr(package.rfind('/') + 1));  // All of it where there is none.
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 class PythonLauncher final : public Launcher {
  public:
   PythonLauncher(std::unique_ptr<Launcher> launcher,
@@ -90,9 +100,8 @@ class PythonLauncher final : public Launcher {
     std::vector<QueuedGang> queue = launcher_->Queue();
     absl::MutexLock lock(&mu_);
     for (const auto& [id, installation] : installations_) {
-      const std::vector<std::string>& packages = installation.gang.needs.python->packages;
       queue.push_back(PreparingGang(installation.gang,
-                                    fmt::format("{}", fmt::join(packages, ", ")),
+                                    NamesOf(installation.gang.needs.python->packages),
                                     kInstalling,
                                     environments_.LastLine(installation.environment)));
     }

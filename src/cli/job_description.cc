@@ -112,7 +112,7 @@ std::string ErrorOf(const Study& study, const std::vector<TrialRecord>& trials) 
 
 Json MetricJson(const Trial& trial, const Objective& objective) {
   const std::optional<double> value = ObjectiveOf(trial, objective.metric);
-  if (!value) return nullptr;
+  if (!value || !std::isfinite(*value)) return nullptr;
   Json metric = {{"objectiveValue", *value}};
   if (trial.last) metric["trainingStep"] = std::to_string(trial.last->step);
   return metric;

@@ -16,6 +16,7 @@
 #include "src/core/nearest.h"
 #include "src/jobs/environment.h"
 #include "src/jobs/placeholders.h"
+#include "src/jobs/replica_command.h"
 
 namespace vernier::cli {
 namespace {
@@ -262,6 +263,10 @@ std::string MissingPart(const std::vector<std::string>& command,
 
 void AddMissingPrograms(const TrainingJob& job, std::vector<std::string>& warnings) {
   if (RunsImages(job) || job.input.has_value()) return;
+  if (job.code.has_value() && job.code->folder.empty()) return;  // It was sent: the server has it.
+  const std::string base = job.code.has_value()
+                               ? jobs::Below(job.code->folder, job.working_directory)
+                               : job.working_directory;
   std::set<std::string> said;
   const auto add = [&](std::string_view field,
                        const std::vector<std::string>& command,
@@ -277,7 +282,7 @@ void AddMissingPrograms(const TrainingJob& job, std::vector<std::string>& warnin
     const bool is_own = !replica.command.empty();
     add(is_own ? ReplicaField(role, job) + ".command" : "job.command",
         is_own ? replica.command : job.command,
-        replica.directory.empty() ? job.working_directory : replica.directory,
+        jobs::Below(base, replica.directory),
         has_path || replica.env.contains("PATH"));
   }
 }

@@ -115,6 +115,7 @@ ModelChoice ChooseModel(Connection& connection,
     VERNIER_ASSIGN_OR_RETURN(const std::vector<PredictedPoint> answers,
                              model->Predict({points.begin(), points.end()}));
     std::vector<PredictedValue> predicted;
+    predicted.reserve(answers.size());
     for (const PredictedPoint& answer : answers) predicted.push_back(answer.objective);
     return predicted;
   };

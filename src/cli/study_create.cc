@@ -154,6 +154,7 @@ absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(
       Connection connection,
       context.Connect(args.dry_run ? MissingStore::kDoWithout : MissingStore::kCreate));
+  const StudySpec given = spec;
   VERNIER_RETURN_IF_ERROR(SayCode(context, connection, spec));
   if (args.update) {
     const absl::StatusOr<StudyRecord> before = GetStudy(connection, spec.name);
@@ -167,7 +168,7 @@ absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
         ProtoToJson(study));
     return ExitCode::kOk;
   }
-  PrintWarnings(context, spec);
+  PrintWarnings(context, given);
   VERNIER_ASSIGN_OR_RETURN(const Study created, wire::DecodeStudy(study));
   const std::string room = RoomHint(connection, created.spec);
   if (args.watch) {

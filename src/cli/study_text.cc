@@ -100,7 +100,7 @@ std::string DescribeJob(const TrainingJob& job) {
 
 // Whether a shell runs the program as the server did. Images and environments are the server's business.
 bool RunsInShell(const TrainingJob& job) {
-  if (RunsImages(job)) return false;
+  if (RunsImages(job) || RunsInOwnFolder(job)) return false;
   if (!job.python) return true;
   return job.python->packages.empty() && job.python->runtime.empty() &&
          !IsBuiltInModule(job.python->module);
@@ -142,7 +142,16 @@ std::string DescribeUtilization(const jobs::Utilization& utilization) {
   };
   add(utilization.cpus, "CPUs");
   add(utilization.memory, "memory");
-  return text.empty() ? text : text + " asked for";
+  if (!text.empty()) text += " asked for";
+  if (!utilization.gpus) return text;
+  text += fmt::format("{}{:.0f}% of the GPUs' time (peak {:.0f}%)",
+                      text.empty() ? "" : "; ",
+                      *utilization.gpus * 100,
+                      utilization.peak_gpus.value_or(0) * 100);
+  if (utilization.gpu_memory) {
+    text += fmt::format(", at most {:.0f}% of their memory", *utilization.gpu_memory * 100);
+  }
+  return text;
 }
 
 std::string DescribeBudget(const Study& study) {
@@ -233,6 +242,9 @@ std::string DescribeStudy(const StudyRecord& record,
     fields.Add("outcome", constraint);
   }
   if (study.spec.job) fields.Add("job", DescribeJob(*study.spec.job));
+  if (study.spec.job && study.spec.job->code) {
+    fields.Add("code", fmt::format("snapshot, SHA-256 {}", study.spec.job->code->sha256));
+  }
   if (study.best) {
     const std::string best = DescribeBestValue(record, facts.best);
     fields.Add("best",

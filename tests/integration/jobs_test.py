@@ -282,8 +282,51 @@ def test_uninstallable(jobs):
     package.write_text("no archive\n")
     result = jobs.run("-o", "json", "jobs", "submit", "training", "uninstallable", "--packages", package, "--module-name", "a",
                       "--stream-logs", code=1)
-    said = json.loads(result.stdout.splitlines()[-1])  # Behind what the service says.
+    said = json.loads("{\n" + result.stdout.rpartition("{\n")[2])  # Behind what the service says.
     assert said["jobId"] == "uninstallable" and said["state"] == "FAILED" and "broken" in said["errorMessage"], said
+
+
+def test_not_a_number(jobs):
+    """NaN is no value and infinity never the best."""
+    (jobs.folder / "trainer" / "odd.py").write_text(
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--value')\n"
+        "print('accuracy=' + parser.parse_args().value)\n")
+    (jobs.folder / "odd.yaml").write_text(
+        "trainingInput:\n  hyperparameters:\n    goal: MAXIMIZE\n    hyperparameterMetricTag: accuracy\n"
+        "    maxTrials: 3\n    maxFailedTrials: 3\n    algorithm: GRID_SEARCH\n    params:\n"
+        "    - {parameterName: value, type: CATEGORICAL, categoricalValues: ['nan', '0.73', 'inf']}\n")
+    jobs.run("jobs", "submit", "training", "odd", "--package-path", "trainer", "--module-name", "trainer.odd", "--config",
+             "odd.yaml")
+    wait_until(lambda: jobs.describe("odd")["state"] == "SUCCEEDED", "the odd job ends")
+    trials = jobs.describe("odd")["trainingOutput"]["trials"]
+    assert trials[0]["hyperparameters"] == {"value": "0.73"}, trials
+    assert trials[0]["finalMetric"]["objectiveValue"] == 0.73 and trials[0]["state"] == "SUCCEEDED", trials
+    assert [trial["state"] for trial in trials[1:]] == ["FAILED"] * 2, trials
+    assert all("finalMetric" not in trial and "accuracy" in trial["errorMessage"] for trial in trials[1:]), trials
+
+
+def test_side_by_side(bin_dir):
+    """Two jobs of the smallest tier share a host of two cores."""
+    with tempfile.TemporaryDirectory() as path:
+        folder = pathlib.Path(path)
+        daemon = Daemon(bin_dir, folder)
+        daemon.start("--cpus", "2", "--memory", "24GiB", "--fitting", "scaled")
+        try:
+            for name in ("left", "right"):
+                (folder / f"{name}.yaml").write_text("trainingInput: {scaleTier: BASIC, pythonModule: trainer.wait}\n")
+            (folder / "trainer").mkdir()
+            (folder / "trainer" / "__init__.py").touch()
+            (folder / "trainer" / "wait.py").write_text(
+                "import pathlib, sys, time\nthere = pathlib.Path(sys.argv[1])\n(there / sys.argv[2]).touch()\n"
+                "while len(list(there.glob('*ght'))) + len(list(there.glob('le*t'))) < 2:\n    time.sleep(0.02)\n")
+            for name in ("left", "right"):
+                subprocess.run([bin_dir / "vernier", "--store", daemon.store, "jobs", "submit", "training", name, "--config",
+                                f"{name}.yaml", "--package-path", "trainer", "--", path, name],
+                               cwd=folder, check=True, capture_output=True, timeout=60)
+            for name in ("left", "right"):
+                assert daemon.wait_for_study(name)["state"] == "COMPLETED", name
+        finally:
+            daemon.stop_with_trials()
 
 
 def test_interrupted_stream(jobs):
@@ -427,10 +470,12 @@ def main():
             test_attempts(jobs)
             test_awaited_attempt(jobs)
             test_uninstallable(jobs)
+            test_not_a_number(jobs)
             test_interrupted_stream(jobs)
             test_refusals(jobs)
         finally:
             daemon.stop()
+        test_side_by_side(args.bin_dir)
         test_local_train(args.bin_dir, folder)
         test_interrupted_local_train(args.bin_dir, folder)
         test_ignored_counts(args.bin_dir, folder)

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "re2/re2.h"
 #include "src/cli/init/words.h"
@@ -327,7 +328,7 @@ void Flatten(const nlohmann::ordered_json& json,
              const std::string& prefix,
              std::vector<ProgramOption>& options) {
   for (const auto& [key, value] : json.items()) {
-    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    const std::string name = prefix.empty() ? key : fmt::format("{}.{}", prefix, key);
     if (value.is_object()) {
       Flatten(value, name, options);
       continue;

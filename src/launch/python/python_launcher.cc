@@ -142,6 +142,7 @@ class PythonLauncher final : public Launcher {
     waiting_.erase(id);
     absl::MutexLock lock(&mu_);
     installations_.erase(id);
+    installed_.erase(id);
     installed_for_.erase(id);
     return absl::OkStatus();
   }
@@ -156,7 +157,8 @@ class PythonLauncher final : public Launcher {
   // OK: what the gang needs is installed. Else as Launcher::Prepare.
   absl::Status Install(const GangRequest& gang) {
     const std::optional<PythonProgram>& python = gang.needs.python;
-    if (!python.has_value() || python->packages.empty()) return absl::OkStatus();
+    const bool has_packages = python.has_value() && !python->packages.empty();
+    if (!has_packages || installed_.contains(gang.id)) return absl::OkStatus();
     absl::MutexLock lock(&mu_);
     auto found = installations_.find(gang.id);
     if (found == installations_.end()) {
@@ -171,6 +173,7 @@ class PythonLauncher final : public Launcher {
     const std::string environment = found->second.environment;
     installations_.erase(found);
     if (state.phase == EnvironmentState::Phase::kReady) {
+      installed_.insert(gang.id);
       // Of the first who waited for it; to others it is news of the past.
       if (was_installing_.erase(environment) > 0) installed_for_[gang.id] = environment;
       return absl::OkStatus();
@@ -258,6 +261,8 @@ class PythonLauncher final : public Launcher {
   std::map<AttemptId, Waiting> waiting_;
   mutable absl::Mutex mu_;
   std::map<AttemptId, Installation> installations_ ABSL_GUARDED_BY(mu_);
+  std::set<AttemptId>
+      installed_;  // Have what they need, and may wait for room: packages are hashed once.
   std::set<std::string> was_installing_;            // Environments that somebody has waited for.
   std::map<AttemptId, std::string> installed_for_;  // Who first had them, and has not started.
 };

@@ -92,7 +92,7 @@ std::optional<std::string> PathOfPackage(const std::string& package, const std::
   const bool is_path =
       package.find('/') != std::string::npos && package.find("://") == std::string::npos;
   if (!is_path && !fs::exists(below, error)) return std::nullopt;
-  return below.lexically_normal().string();
+  return fs::absolute(below, error).lexically_normal().string();
 }
 
 PythonEnvironments::PythonEnvironments(std::string directory, std::string supervisor)

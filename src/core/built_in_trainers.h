@@ -9,6 +9,9 @@ namespace vernier {
 
 inline constexpr std::array<std::string_view, 2> kBuiltInTrainers = {"linear_learner", "xgboost"};
 
+// Whether the trainer shares its work among a chief and workers. The others run in one replica.
+inline bool TakesWorkers(std::string_view trainer) { return trainer == "xgboost"; }
+
 // Modules below it are Vernier's own.
 inline constexpr std::string_view kBuiltInPackage = "vernier_trainers.";
 

@@ -186,10 +186,12 @@ class Data:
 
 class Encoder:
     """Makes numbers of columns: as they are; with `preprocess` what is missing is filled in, and text becomes a column of
-    0 and 1 for each category that the training data has."""
+    0 and 1 for each category that the training data has; or not `one_hot`, one column of the categories' numbers, from 1.
+    0 is a blank, and a text that the training data lacks."""
 
-    def __init__(self, table, first, preprocess):
+    def __init__(self, table, first, preprocess, one_hot):
         """`first`: the first column that is learnt from."""
+        self.one_hot = one_hot
         self.columns = []
         for index, column in enumerate(table.columns[first:], first):
             self.columns.append(self.fit(table, index, column, preprocess))
@@ -219,7 +221,7 @@ class Encoder:
         for about in self.columns:
             column = table.columns[about["column"] - 1]
             if about["kind"] == "category":
-                parts.append(np.stack([column == value for value in about["values"]], axis=1).astype(np.float64))
+                parts.append(self.encode_category(column, about["values"]))
                 continue
             if is_text(column):
                 row, cell = first_text(table, about["column"] - 1)
@@ -228,6 +230,12 @@ class Encoder:
             filled = column if about["fill"] is None else np.where(np.isnan(column), about["fill"], column)
             parts.append(filled[:, np.newaxis])
         return np.concatenate(parts, axis=1)
+
+    def encode_category(self, column, values):
+        if self.one_hot:
+            return np.stack([column == value for value in values], axis=1).astype(np.float64)
+        numbers = {value: number for number, value in enumerate(values, 1)}
+        return np.array([[numbers.get(text, 0)] for text in column], dtype=np.float64)
 
 
 def class_of(value):
@@ -332,7 +340,7 @@ def read_tables(arguments, first, group):
     return tables
 
 
-def load(arguments, *, classification, blanks_allowed=False, group=ALONE):
+def load(arguments, *, classification, blanks_allowed=False, one_hot=True, group=ALONE):
     """The data that the arguments speak of. Each replica of the group calls it; without --preprocess a replica holds its
     own share of the training data only."""
     weighted = getattr(arguments, "csv_weight", False)
@@ -341,7 +349,7 @@ def load(arguments, *, classification, blanks_allowed=False, group=ALONE):
     classes = classes_of(tables["training"], group.exchange) if classification else None
     if arguments.validation_data_path is None:
         tables.update(split(tables["training"], arguments))
-    encoder = Encoder(tables["training"], first, arguments.preprocess)
+    encoder = Encoder(tables["training"], first, arguments.preprocess, one_hot)
     parts = {}
     for name, table in tables.items():
         argument = f"{name}_data_path" if getattr(arguments, f"{name}_data_path") else "training_data_path"

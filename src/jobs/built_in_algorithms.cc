@@ -14,10 +14,13 @@
 namespace vernier::jobs {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTrainers = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTrainers = {{
     {"boosted_trees", "xgboost"},
     {"linear_learner_cpu", "linear_learner"},
     {"linear_learner_gpu", "linear_learner"},
+    {"tab_net", "tab_net"},
+    {"wide_deep_learner_cpu", "wide_deep"},
+    {"wide_deep_learner_gpu", "wide_deep"},
     {"xgboost_dist", "xgboost"},
 }};
 

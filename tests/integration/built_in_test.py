@@ -21,6 +21,8 @@ PYTHON = sys.executable
 CONFIGURATION = f"host: {{cpus: 2, memory: 64GiB, fitting: scaled}}\nruntimes: {{default: {{python: {PYTHON}}}}}\n"
 DEFAULTS = {"linear_learner": "job: {trainer: linear_learner, args: [--model_type=classification, --preprocess, "
                               "--training_data_path=digits.csv, --max_steps=300]}",
+            "wide_deep": "job: {trainer: wide_deep, args: [--model_type=classification, --preprocess, "
+                         "--training_data_path=digits.csv]}",
             "xgboost": "job: {trainer: xgboost, args: [--preprocess, --training_data_path=diabetes.csv, --nthread=1]}"}
 
 
@@ -29,6 +31,8 @@ def main():
     trainers = {"linear_learner": "linear_digits"}
     if importlib.util.find_spec("xgboost"):
         trainers["xgboost"] = "boosted_diabetes"
+    if importlib.util.find_spec("torch"):
+        trainers["wide_deep"] = "wide_deep_digits"
     with tempfile.TemporaryDirectory(prefix="vernier-built-in-") as name:
         folder = pathlib.Path(name)
         for file in (source / "examples" / "built_in").iterdir():
@@ -58,7 +62,7 @@ class Runner:
 
 
 def tune(vernier, trainer, study):
-    objective = "loss" if trainer == "linear_learner" else "rmse"
+    objective = "rmse" if trainer == "xgboost" else "loss"
     (vernier.folder / "default.yaml").write_text(
         f"study: default_{trainer}\nobjective: {{minimize: {objective}}}\nparameters: {{seed: {{discrete: [0]}}}}\n"
         f"budget: {{trials: 1}}\n{DEFAULTS[trainer]}\n")
@@ -90,6 +94,8 @@ def submit(vernier, algorithm):
     daemon.start("--config", folder / "vernierd.yaml")
     try:
         submit_to(vernier, algorithm)
+        if importlib.util.find_spec("torch"):
+            submit_networks(vernier)
         if algorithm == "boosted_trees":
             submit_group(vernier)
             lose_worker(vernier)
@@ -113,6 +119,30 @@ def submit_to(vernier, algorithm):
                 "--objective=multi:softmax", "--num_class=10", "--nthread=1")
         trials = vernier.json("jobs", "describe", "tuned")["trainingOutput"]["trials"]
         assert len(trials) == 6 and trials[0]["finalMetric"]["objectiveValue"] > 0.93, trials
+
+
+NETWORK = """trainingInput:
+  masterConfig: {{imageUri: "gcr.io/cloud-ml-algos/{image}:latest"}}
+  hyperparameters:
+    goal: MAXIMIZE
+    hyperparameterMetricTag: {metric}
+    maxTrials: 2
+    params: [{{parameterName: learning_rate, type: DOUBLE, minValue: 0.01, maxValue: 0.1, scaleType: UNIT_LOG_SCALE}}]
+"""
+
+
+def submit_networks(vernier):
+    """Tuning jobs by the images' names, and what a trial leaves."""
+    folder = vernier.folder
+    for image, metric, words in (("wide_deep_learner_cpu", "auc", ["--hidden_units=30,10", "--use_wide"]),
+                                 ("tab_net", "accuracy", ["--feature_dim=16", "--num_decision_steps=2"])):
+        (folder / "network.yaml").write_text(NETWORK.format(image=image, metric=metric))
+        vernier("jobs", "submit", "training", image, "--config", folder / "network.yaml", "--job-dir", folder / image,
+                "--stream-logs", "--", "--preprocess", f"--training_data_path={folder}/breast_cancer.csv",
+                "--model_type=classification", "--max_steps=60", *words)
+        trials = vernier.json("jobs", "describe", image)["trainingOutput"]["trials"]
+        assert len(trials) == 2 and trials[0]["finalMetric"]["objectiveValue"] > 0.9, trials
+        assert (folder / image / "1/model/model.pt").stat().st_size > 0
 
 
 GROUP = """trainingInput:

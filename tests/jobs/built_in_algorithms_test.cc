@@ -41,7 +41,10 @@ TEST(BuiltInAlgorithms, AreTheTrainersThatTheirImagesName) {
       {"gcr.io/cloud-ml-algos/boosted_trees", "vernier_trainers.xgboost"},
       {"gcr.io/cloud-ml-algos/xgboost_dist:latest", "vernier_trainers.xgboost"},
       {"gcr.io/cloud-ml-algos/linear_learner_cpu:latest", "vernier_trainers.linear_learner"},
-      {"gcr.io/cloud-ml-algos/linear_learner_gpu@sha256:1", "vernier_trainers.linear_learner"}};
+      {"gcr.io/cloud-ml-algos/linear_learner_gpu@sha256:1", "vernier_trainers.linear_learner"},
+      {"gcr.io/cloud-ml-algos/tab_net:latest", "vernier_trainers.tab_net"},
+      {"gcr.io/cloud-ml-algos/wide_deep_learner_cpu:latest", "vernier_trainers.wide_deep"},
+      {"gcr.io/cloud-ml-algos/wide_deep_learner_gpu:latest", "vernier_trainers.wide_deep"}};
   for (const auto& [image, module] : modules) {
     const auto job = ResolveInput(InputOf(image));
     ASSERT_THAT(job.status(), IsOk()) << image;
@@ -72,16 +75,12 @@ TEST(BuiltInAlgorithms, TakePackagesAndARuntime) {
 }
 
 TEST(BuiltInAlgorithms, AreRefusedWhereNotOfferedWithThoseThatAre) {
-  for (const char* const name : {"wide_deep_learner_cpu",
-                                 "wide_deep_learner_gpu",
-                                 "tab_net",
-                                 "image_classification",
-                                 "image_object_detection",
-                                 ""}) {
+  for (const char* const name : {"image_classification", "image_object_detection", ""}) {
     EXPECT_EQ(MessageOf(InputOf(std::string("gcr.io/cloud-ml-algos/") + name + ":latest")),
               std::string("trainingInput.masterConfig.imageUri: the built-in algorithm '") + name +
                   "' is not offered; offered are boosted_trees, linear_learner_cpu, "
-                  "linear_learner_gpu, xgboost_dist");
+                  "linear_learner_gpu, tab_net, wide_deep_learner_cpu, wide_deep_learner_gpu, "
+                  "xgboost_dist");
   }
 }
 
@@ -109,6 +108,11 @@ TrainingInput InputWithWorkers(const std::string& image, std::int64_t workers) {
 }
 
 TEST(BuiltInAlgorithms, RunInOneReplica) {
+  for (const char* const name : {"tab_net", "wide_deep_learner_gpu"}) {
+    EXPECT_THAT(
+        MessageOf(InputWithWorkers(std::string("gcr.io/cloud-ml-algos/") + name + ":latest", 1)),
+        HasSubstr("workerCount: must be 0, since this built-in algorithm runs in one replica"));
+  }
   TrainingInput input = InputOf("gcr.io/cloud-ml-algos/linear_learner_cpu:latest");
   input.scale_tier = "STANDARD_1";
   EXPECT_EQ(MessageOf(input),

@@ -22,7 +22,7 @@ set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME vernier)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "python3")
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "podman, python3-venv, python3-xgboost, bash-completion")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "podman, python3-venv, python3-xgboost, python3-torch, bash-completion")
 set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION
 "Chooses hyperparameters, runs each choice as a training job on this machine,
 reads the metrics that the job prints, stops what is not promising and goes

@@ -7,7 +7,11 @@
 // The trainers that Vernier brings with it (trainers/vernier_trainers), which a job names instead of a program.
 namespace vernier {
 
-inline constexpr std::array<std::string_view, 2> kBuiltInTrainers = {"linear_learner", "xgboost"};
+inline constexpr std::array<std::string_view, 4> kBuiltInTrainers = {
+    "linear_learner", "tab_net", "wide_deep", "xgboost"};
+
+// Whether the trainer shares its work among a chief and workers. The others run in one replica.
+inline bool TakesWorkers(std::string_view trainer) { return trainer == "xgboost"; }
 
 // Modules below it are Vernier's own.
 inline constexpr std::string_view kBuiltInPackage = "vernier_trainers.";

@@ -180,7 +180,7 @@ bool IsModuleName(const std::string& name) {
   return part;
 }
 
-// A trainer that Vernier brings with it is known by its name, and has one process.
+// A trainer that Vernier brings with it is known by its name, and runs in a chief; some also in workers.
 absl::Status CheckBuiltIn(const TrainingJob& job) {
   if (!job.python.has_value() || !IsBuiltInModule(job.python->module)) return absl::OkStatus();
   const std::string_view trainer = BuiltInTrainer(job.python->module);
@@ -191,10 +191,12 @@ absl::Status CheckBuiltIn(const TrainingJob& job) {
   }
   for (const auto& [role, replica] : job.replicas) {
     if (role == Role::kPrimary || replica.count == 0) continue;
-    return FieldError(
-        fmt::format("job.replicas.{}.count", RoleName(role, job)),
-        fmt::format(
-            "must be 0, since trainer {} runs in one replica, got {}", trainer, replica.count));
+    if (role == Role::kWorker && TakesWorkers(trainer)) continue;
+    return FieldError(fmt::format("job.replicas.{}.count", RoleName(role, job)),
+                      fmt::format("must be 0, since trainer {} runs in {}, got {}",
+                                  trainer,
+                                  TakesWorkers(trainer) ? "a chief and workers" : "one replica",
+                                  replica.count));
   }
   return absl::OkStatus();
 }

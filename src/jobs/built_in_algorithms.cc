@@ -14,26 +14,32 @@
 namespace vernier::jobs {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTrainers = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTrainers = {{
     {"boosted_trees", "xgboost"},
     {"linear_learner_cpu", "linear_learner"},
     {"linear_learner_gpu", "linear_learner"},
+    {"tab_net", "tab_net"},
+    {"wide_deep_learner_cpu", "wide_deep"},
+    {"wide_deep_learner_gpu", "wide_deep"},
+    {"xgboost_dist", "xgboost"},
 }};
+
+constexpr std::string_view kMasterImage = "masterConfig.imageUri";
 
 absl::Status Error(std::string_view field, std::string_view message) {
   return FieldError(fmt::format("trainingInput.{}", field), message);
 }
 
 // Tags and digests tell versions apart, and there is one of each trainer.
-absl::StatusOr<std::string_view> TrainerOf(const std::string& image) {
-  const std::string_view rest = std::string_view(image).substr(kBuiltInRegistry.size());
+absl::StatusOr<std::string_view> TrainerOf(std::string_view image, std::string_view field) {
+  const std::string_view rest = image.substr(kBuiltInRegistry.size());
   const std::string_view algorithm = rest.substr(0, rest.find_first_of(":@"));
   std::vector<std::string_view> offered;
   for (const auto& [name, trainer] : kTrainers) {
     if (name == algorithm) return trainer;
     offered.push_back(name);
   }
-  return Error("masterConfig.imageUri",
+  return Error(field,
                fmt::format("the built-in algorithm '{}' is not offered; offered are {}",
                            algorithm,
                            fmt::join(offered, ", ")));
@@ -56,30 +62,54 @@ absl::StatusOr<std::optional<PythonProgram>> BuiltInProgram(const TrainingInput&
     return std::nullopt;
   }
   VERNIER_ASSIGN_OR_RETURN(const std::string_view trainer,
-                           TrainerOf(input.master_config->image_uri));
+                           TrainerOf(input.master_config->image_uri, kMasterImage));
   VERNIER_RETURN_IF_ERROR(CheckNoOtherProgram(input));
   return PythonProgram{.module = BuiltInModule(trainer),
                        .packages = input.package_uris,
                        .runtime = input.runtime_version};
 }
 
-absl::Status CheckOneReplica(const TrainingInput& input, const TrainingJob& job) {
+absl::Status CheckBuiltInImage(const TrainingInput& input,
+                               Role role,
+                               std::string_view field,
+                               std::string_view image) {
+  if (!input.master_config.has_value() || !IsBuiltInImage(input.master_config->image_uri)) {
+    return Error(field, "is a built-in algorithm, which masterConfig.imageUri must name as well");
+  }
+  const std::string& master = input.master_config->image_uri;
+  VERNIER_ASSIGN_OR_RETURN(const std::string_view trainer, TrainerOf(master, kMasterImage));
+  if (role != Role::kWorker || !TakesWorkers(trainer)) {
+    return Error(field,
+                 fmt::format("is a built-in algorithm, which runs on the {} alone",
+                             TakesWorkers(trainer) ? "master and workers" : "master"));
+  }
+  VERNIER_ASSIGN_OR_RETURN(const std::string_view other, TrainerOf(image, field));
+  if (other == trainer) return absl::OkStatus();
+  return Error(field, fmt::format("must be the master's, '{}', got '{}'", master, image));
+}
+
+absl::Status CheckBuiltInReplicas(const TrainingInput& input, const TrainingJob& job) {
   if (!job.python.has_value() || !IsBuiltInModule(job.python->module)) return absl::OkStatus();
+  const bool takes_workers = TakesWorkers(BuiltInTrainer(job.python->module));
+  const std::string_view runs_in = takes_workers ? "a master and workers" : "one replica";
   const std::pair<Role, const char*> fields[] = {{Role::kWorker, "workerCount"},
                                                  {Role::kParameterServer, "parameterServerCount"},
                                                  {Role::kEvaluator, "evaluatorCount"}};
   for (const auto& [role, field] : fields) {
     const auto replica = job.replicas.find(role);
     if (replica == job.replicas.end() || replica->second.count == 0) continue;
+    if (role == Role::kWorker && takes_workers) continue;
     if (input.scale_tier == "CUSTOM") {
       return Error(field,
-                   fmt::format("must be 0, since a built-in algorithm runs in one replica, got {}",
+                   fmt::format("must be 0, since this built-in algorithm runs in {}, got {}",
+                               runs_in,
                                replica->second.count));
     }
     return Error(
         "scaleTier",
-        fmt::format("must be BASIC, BASIC_GPU or CUSTOM, since a built-in algorithm runs in "
-                    "one replica, got '{}'",
+        fmt::format("must be BASIC, BASIC_GPU or CUSTOM, since this built-in algorithm runs in {}, "
+                    "got '{}'",
+                    runs_in,
                     input.scale_tier));
   }
   return absl::OkStatus();

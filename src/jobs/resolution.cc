@@ -208,7 +208,7 @@ absl::Status CheckContainer(const TrainingInput& input, const RoleInput& role, b
   }
   if (IsBuiltInImage(config.image_uri)) {
     if (role.role == Role::kPrimary) return absl::OkStatus();  // See BuiltInProgram.
-    return Error(field("imageUri"), "is a built-in algorithm, which runs on the master alone");
+    return CheckBuiltInImage(input, role.role, field("imageUri"), config.image_uri);
   }
   if (!runs_images && !config.image_uri.empty()) {
     return Error(field("imageUri"),
@@ -286,7 +286,7 @@ absl::Status ResolvePython(const TrainingInput& input, TrainingJob& job) {
         fmt::format("must be at most {}, got {}", kMaxPackages, input.package_uris.size()));
   }
   VERNIER_RETURN_IF_ERROR(CheckPackages(input.package_uris, "trainingInput.packageUris"));
-  return CheckOneReplica(input, job);
+  return CheckBuiltInReplicas(input, job);
 }
 
 absl::Status ResolveProgram(const TrainingInput& input, bool runs_images, TrainingJob& job) {

@@ -47,14 +47,16 @@ def boolean(text):
     return values[text.lower()]
 
 
-def whole(least):
+def whole(least, most=math.inf):
+    bound = f"of at least {least}" + (f" and at most {most}" if most < math.inf else "")
+
     def read(text):
         try:
             value = int(text)
         except ValueError:
             value = least - 1
-        if value < least:
-            raise argparse.ArgumentTypeError(f"must be a whole number of at least {least}, got '{text}'")
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"must be a whole number {bound}, got '{text}'")
         return value
     return read
 

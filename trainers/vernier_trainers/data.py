@@ -10,6 +10,7 @@ import os
 
 import numpy as np
 
+from vernier_trainers.group import ALONE
 from vernier_trainers.reports import UserError, log
 
 MAX_CATEGORIES = 1000
@@ -92,14 +93,14 @@ def texts(cells):
     return column
 
 
-def read_table(pattern, argument, text=()):
-    """`text`: columns that are text whatever is in them."""
+def read_table(pattern, argument, text=(), share=(0, 1)):
+    """`text`: columns that are text whatever is in them. `share`: the rank of a replica and how many share the rows."""
     paths = paths_of(pattern, argument)
     text = set(text)
     known = set(text)
     lines, files = array.array("q"), array.array("q")
     chunks = []  # Of each column.
-    rows = rows_of(paths, argument)
+    rows = itertools.islice(rows_of(paths, argument), share[0], None, share[1])
     while chunk := list(itertools.islice(rows, CHUNK)):
         files.extend(number for number, _, _ in chunk)
         lines.extend(line for _, line, _ in chunk)
@@ -114,9 +115,10 @@ def read_table(pattern, argument, text=()):
                     text.add(index)
             chunks[index].append(texts(cells))
     if not chunks:
-        raise UserError(f"--{argument}: {paths[0]} holds no rows")
+        few = f"fewer rows than the {share[1]} replicas" if share[1] > 1 else "no rows"
+        raise UserError(f"--{argument}: {paths[0]} holds {few}")
     if any(not is_text(part) for index in text - known for part in chunks[index]):
-        return read_table(pattern, argument, text)  # What began with numbers is text: its first rows once more.
+        return read_table(pattern, argument, text, share)  # What began with numbers is text: its first rows once more.
     table = Table([np.concatenate(parts) for parts in chunks], paths, lines, files)
     check_table(table, argument)
     return table
@@ -184,10 +186,12 @@ class Data:
 
 class Encoder:
     """Makes numbers of columns: as they are; with `preprocess` what is missing is filled in, and text becomes a column of
-    0 and 1 for each category that the training data has."""
+    0 and 1 for each category that the training data has; or not `one_hot`, one column of the categories' numbers, from 1.
+    0 is a blank, and a text that the training data lacks."""
 
-    def __init__(self, table, first, preprocess):
+    def __init__(self, table, first, preprocess, one_hot):
         """`first`: the first column that is learnt from."""
+        self.one_hot = one_hot
         self.columns = []
         for index, column in enumerate(table.columns[first:], first):
             self.columns.append(self.fit(table, index, column, preprocess))
@@ -217,7 +221,7 @@ class Encoder:
         for about in self.columns:
             column = table.columns[about["column"] - 1]
             if about["kind"] == "category":
-                parts.append(np.stack([column == value for value in about["values"]], axis=1).astype(np.float64))
+                parts.append(self.encode_category(column, about["values"]))
                 continue
             if is_text(column):
                 row, cell = first_text(table, about["column"] - 1)
@@ -227,15 +231,21 @@ class Encoder:
             parts.append(filled[:, np.newaxis])
         return np.concatenate(parts, axis=1)
 
+    def encode_category(self, column, values):
+        if self.one_hot:
+            return np.stack([column == value for value in values], axis=1).astype(np.float64)
+        numbers = {value: number for number, value in enumerate(values, 1)}
+        return np.array([[numbers.get(text, 0)] for text in column], dtype=np.float64)
+
 
 def class_of(value):
     """As the file had it: whole numbers without a point."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def classes_of(table):
+def classes_of(table, exchange):
     """The classes that the target has, sorted."""
-    values = [class_of(value) for value in np.unique(table.columns[0]).tolist()]
+    values = sorted(set().union(*exchange([class_of(value) for value in np.unique(table.columns[0]).tolist()])))
     if len(values) < 2:
         raise UserError(f"--training_data_path: the target has one class only, '{values[0]}'")
     if len(values) > MAX_CATEGORIES:
@@ -296,7 +306,17 @@ def split(table, arguments):
     return parts
 
 
-def read_tables(arguments, first):
+def read_training(arguments, argument, group):
+    """The training data, or of data that is not preprocessed, this replica's share of the rows."""
+    share = (0, 1) if arguments.preprocess else (group.rank, group.size)
+    table = read_table(arguments.training_data_path, argument, share=share)
+    text = set().union(*group.exchange([0] if is_text(table.columns[0]) else []))
+    if text and not is_text(table.columns[0]):
+        return read_table(arguments.training_data_path, argument, text, share)  # Others have classes with names.
+    return table
+
+
+def read_tables(arguments, first, group):
     """What there is of training, validation and test data, by these names, without the rows that are not used."""
     tables = {}
     text = []
@@ -304,7 +324,8 @@ def read_tables(arguments, first):
         path, argument = getattr(arguments, f"{name}_data_path"), f"{name}_data_path"
         if path is None:
             continue
-        table = tables[name] = read_table(path, argument, text)
+        table = read_training(arguments, argument, group) if name == "training" else read_table(path, argument, text)
+        tables[name] = table
         columns = len(tables["training"].columns)
         if len(table.columns) != columns:
             raise UserError(f"--{argument}: {path} has {len(table.columns)} columns, the training data has {columns}")
@@ -319,15 +340,16 @@ def read_tables(arguments, first):
     return tables
 
 
-def load(arguments, *, classification, blanks_allowed=False):
-    """The data that the arguments speak of."""
+def load(arguments, *, classification, blanks_allowed=False, one_hot=True, group=ALONE):
+    """The data that the arguments speak of. Each replica of the group calls it; without --preprocess a replica holds its
+    own share of the training data only."""
     weighted = getattr(arguments, "csv_weight", False)
     first = 2 if weighted else 1
-    tables = read_tables(arguments, first)
-    classes = classes_of(tables["training"]) if classification else None
+    tables = read_tables(arguments, first, group)
+    classes = classes_of(tables["training"], group.exchange) if classification else None
     if arguments.validation_data_path is None:
         tables.update(split(tables["training"], arguments))
-    encoder = Encoder(tables["training"], first, arguments.preprocess)
+    encoder = Encoder(tables["training"], first, arguments.preprocess, one_hot)
     parts = {}
     for name, table in tables.items():
         argument = f"{name}_data_path" if getattr(arguments, f"{name}_data_path") else "training_data_path"

@@ -31,8 +31,6 @@ class JobDirectory:
         self.fingerprint = fingerprint
         self.saved_at = -float("inf")  # Of the last save: its end, and how long it took.
         self.saving_took = 0.0
-        if self.folder is None:
-            log("WARNING", "no --job-dir is given: model and checkpoints are not kept")
 
     def write(self, name, content):
         if self.folder is not None:
@@ -89,6 +87,7 @@ class JobDirectory:
 def check_folder(folder):
     """A bucket cannot be written to: said before anything is trained."""
     if folder is None:
+        log("WARNING", "no --job-dir is given: model and checkpoints are not kept")
         return
     if "://" in folder:
         raise UserError(f"--job-dir: must be a folder of this host, got '{folder}'")

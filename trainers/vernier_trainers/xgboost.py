@@ -3,6 +3,7 @@
 python3 -m vernier_trainers.xgboost --objective=binary:logistic --preprocess --training_data_path=data.csv
 """
 
+import base64
 import json
 
 from vernier_trainers import reports
@@ -10,7 +11,8 @@ from vernier_trainers import reports
 np = reports.need("numpy", "apt install python3-numpy")
 
 from vernier_trainers import arguments as command_line
-from vernier_trainers import data, job_directory
+from vernier_trainers import collective, data, job_directory
+from vernier_trainers import group as groups
 from vernier_trainers.reports import UserError, log
 
 # What each objective is evaluated by unless --eval_metric says.
@@ -89,9 +91,11 @@ def reported_names(metrics):
     return metrics + (("accuracy",) if set(metrics) & set(ERROR_RATES) else ())
 
 
-def parameters_of(arguments, parts):
+def parameters_of(arguments, parts, size):
     parameters = {"objective": arguments.objective, "seed": arguments.seed, "seed_per_iteration": True,
                   "eval_metric": list(metrics_of(arguments))}
+    if size > 1:
+        parameters["tree_method"] = "hist"
     parameters.update((name, getattr(arguments, name)) for name in PARAMETERS if getattr(arguments, name) is not None)
     if not is_classification(arguments.objective):
         return parameters
@@ -106,13 +110,36 @@ def parameters_of(arguments, parts):
     return parameters
 
 
+def check_alone_or_shared(arguments, parts, group):
+    """What XGBoost computes in one replica only, and would get wrong in several without a word."""
+    if group.size == 1:
+        return
+    for name, value in (("tree_method", "exact"), ("booster", "gblinear")):
+        if getattr(arguments, name) == value:
+            raise UserError(f"--{name}: '{value}' trains in one replica only, the job has {group.size}")
+    if "grow_colmaker" in (arguments.updater or ""):
+        raise UserError(f"--updater: 'grow_colmaker' trains in one replica only, the job has {group.size}")
+    if len(parts.training.x) < (group.size if arguments.preprocess else 1):
+        raise UserError(f"--training_data_path: has {len(parts.training.x)} rows for training, fewer than the "
+                        f"{group.size} replicas")
+
+
+def share_of(part, group):
+    rows = slice(group.rank, None, group.size)
+    return data.Part(part.x[rows], part.y[rows], None if part.weights is None else part.weights[rows])
+
+
 class Trainer:
-    def __init__(self, xgboost, arguments, parts):
-        self.xgboost, self.rounds = xgboost, arguments.num_boost_round
-        self.parameters = parameters_of(arguments, parts)
+    """In a group each replica trains on its share of the rows. All evaluate the whole validation data together, since
+    XGBoost evaluates together what it trains together: their metrics are those of one replica."""
+
+    def __init__(self, xgboost, arguments, parts, group):
+        self.xgboost, self.rounds, self.group = xgboost, arguments.num_boost_round, group
+        self.parameters = parameters_of(arguments, parts, group.size)
+        training = share_of(parts.training, group) if arguments.preprocess else parts.training
         self.training, self.validation, self.test = (
             None if part is None else xgboost.DMatrix(part.x, label=part.y, weight=part.weights)
-            for part in (parts.training, parts.validation, parts.test))
+            for part in (training, parts.validation, parts.test))
         self.report_every = -(-self.rounds // MOST_REPORTS)
         self.booster = None
 
@@ -125,45 +152,66 @@ class Trainer:
                 metrics["accuracy"] = 1 - metrics[name]
         return metrics
 
-    def train(self, folder, reporter):
-        done = self.resume(folder)
+    def train(self, checkpoint, folder, reporter):
+        done = self.resume(checkpoint)
         metrics = {}
         for number in range(done, self.rounds):
             self.booster.update(self.training, number)
             if (number + 1) % self.report_every == 0 or number + 1 == self.rounds:
                 metrics = self.metrics(self.validation, number)
-                reporter.report(number + 1, metrics)
-                folder.save(number + 1, self.state)
+                if self.group.is_chief:
+                    reporter.report(number + 1, metrics)
+                    folder.save(number + 1, self.state)
         return metrics or self.metrics(self.validation, self.rounds - 1)
 
     def state(self):
         return bytes(self.booster.save_raw("json"))
 
-    def resume(self, folder):
+    def resume(self, checkpoint):
         """How many rounds there are already."""
         matrices = [self.training, self.validation]
-        checkpoint = folder.load()
         if checkpoint is None:
             self.booster = self.xgboost.Booster(self.parameters, matrices)
             return 0
         done, content = checkpoint
         self.booster = self.xgboost.Booster(self.parameters, matrices, model_file=bytearray(content))
-        log("INFO", f"goes on from step {done}")
+        if self.group.is_chief:
+            log("INFO", f"goes on from step {done}")
         return done
 
 
-def boost(xgboost, arguments, reporter):
-    parts = data.load(arguments, classification=is_classification(arguments.objective), blanks_allowed=True)
+def checkpoint_of_all(checkpoint, group):
+    """The chief's, which alone has a folder."""
+    done, content = checkpoint or (None, b"")
+    done, content = group.exchange([done, base64.b64encode(content).decode()] if group.is_chief else None)[0]
+    return None if done is None else (done, base64.b64decode(content))
+
+
+def boost(xgboost, arguments, reporter, group):
+    parts = data.load(arguments, classification=is_classification(arguments.objective), blanks_allowed=True, group=group)
+    check_alone_or_shared(arguments, parts, group)
     said = {name: value for name, value in vars(arguments).items() if name != "job_dir"}
-    trainer = Trainer(xgboost, arguments, parts)
-    folder = job_directory.JobDirectory(arguments.job_dir, parts.fingerprint("xgboost", json.dumps(said)))
+    folder = job_directory.JobDirectory(arguments.job_dir if group.is_chief else None,
+                                        parts.fingerprint("xgboost", json.dumps(said), group.size))
     if arguments.preprocess:
         folder.write_parts(parts)
+    checkpoint = checkpoint_of_all(folder.load(), group)
+    joined = collective.Collective(xgboost, group) if group.size > 1 else None
+    trainer = Trainer(xgboost, arguments, parts, group)
     rows, columns = parts.training.x.shape
-    log("INFO", f"trains on {rows} rows of {columns} columns, {trainer.rounds} rounds, XGBoost {xgboost.__version__}")
-    results = {"validation": trainer.train(folder, reporter)}
+    log("INFO", f"trains on {rows} rows of {columns} columns, {trainer.rounds} rounds, XGBoost {xgboost.__version__}"
+        + (f"; replica {group.rank + 1} of {group.size}" if joined else ""))
+    results = {"validation": trainer.train(checkpoint, folder, reporter)}
     if trainer.test is not None:
         results["test"] = trainer.metrics(trainer.test, trainer.rounds - 1)
+    if group.is_chief:
+        finish(folder, trainer, parts, results)
+    if joined:
+        joined.end()
+
+
+def finish(folder, trainer, parts, results):
+    if "test" in results:
         log("INFO", f"test: {reports.text_of(results['test'])}")
     folder.write("model/model.json", trainer.state())
     folder.write_json("artifacts/preprocessing.json", parts.describe())
@@ -173,13 +221,18 @@ def boost(xgboost, arguments, reporter):
 
 def train(words):
     arguments = read_arguments(words)
-    job_directory.check_folder(arguments.job_dir)
     reporter = reports.Reporter(reported_names(metrics_of(arguments)))
     xgboost = reports.need("xgboost", "apt install python3-xgboost")
-    try:
-        boost(xgboost, arguments, reporter)
-    except xgboost.core.XGBoostError as error:
-        raise UserError(f"XGBoost: {first_sentence(str(error))}") from error
+    group = groups.join()
+    if group.is_chief:
+        job_directory.check_folder(arguments.job_dir)
+    collective.check_version(xgboost, group)
+    with group.guarded():
+        try:
+            boost(xgboost, arguments, reporter, group)
+        except xgboost.core.XGBoostError as error:
+            group.wait_for_blame()
+            raise UserError(f"XGBoost: {first_sentence(str(error))}") from error
 
 
 def first_sentence(text):

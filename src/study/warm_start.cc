@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,9 +49,27 @@ absl::StatusOr<Observation> Moved(const Trial& trial,
   return moved;
 }
 
+std::string_view Verb(Goal goal) { return goal == Goal::kMaximize ? "maximizes" : "minimizes"; }
+
+// What was best there would be worst here.
+absl::Status CheckGoals(const StudySpec& earlier, const StudySpec& spec) {
+  for (const Objective& objective : spec.objectives) {
+    for (const Objective& before : earlier.objectives) {
+      if (before.metric != objective.metric || before.goal == objective.goal) continue;
+      return InvalidArgument("study '{}' {} {}, this one {} it",
+                             earlier.name,
+                             Verb(before.goal),
+                             before.metric,
+                             Verb(objective.goal));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<EarlierStudy> TakeOver(const StudyFold& earlier, const StudySpec& spec) {
+  VERNIER_RETURN_IF_ERROR(CheckGoals(earlier.header().spec, spec));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<OutcomeConstraint> constraints,
                            ParseOutcomeConstraints(spec));
   EarlierStudy taken{.name = earlier.header().spec.name, .trials = {}};

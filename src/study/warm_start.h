@@ -12,7 +12,7 @@ namespace vernier::study {
 // fits if its point is legal in the new space, parameters that the earlier study lacked being given their defaults and
 // those that the new one lacks left out, and if it reported every objective. Trials that were stopped early are left out:
 // what they would have come to is not known.
-// InvalidArgument: none fits; one sentence, without a path.
+// InvalidArgument: none fits, or an objective has the opposite goal there; one sentence, without a path.
 absl::StatusOr<EarlierStudy> TakeOver(const StudyFold& earlier, const StudySpec& spec);
 
 inline constexpr std::size_t kMostTaken = 1000;

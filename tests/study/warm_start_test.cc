@@ -157,6 +157,23 @@ TEST_F(WarmStartTest, RefusesWhatItCannotLearnFromAndStoresNothing) {
             "warm_start: must name at most 8 studies, got 9");
 }
 
+TEST_F(WarmStartTest, RefusesAnEarlierStudyWithTheOppositeGoal) {
+  StudySpec old = ClientSpec();
+  old.objectives.push_back({.metric = "latency_ms", .goal = Goal::kMinimize});
+  const Study study = Create(old);
+  Add(study.id, {{"x", 0.5}}, {{"accuracy", 0.5}, {"latency_ms", 15}});
+  StudySpec spec = Warm({"digits"});
+  spec.objectives.front().goal = Goal::kMinimize;
+  EXPECT_EQ(WhyNot(spec),
+            "warm_start[0]: study 'digits' maximizes accuracy, this one minimizes it");
+  spec = Warm({"digits"});
+  spec.objectives = {{.metric = "accuracy"}, {.metric = "latency_ms", .goal = Goal::kMaximize}};
+  EXPECT_EQ(WhyNot(spec),
+            "warm_start[0]: study 'digits' minimizes latency_ms, this one maximizes it");
+  spec.objectives = {{.metric = "latency_ms", .goal = Goal::kMinimize}};
+  EXPECT_THAT(studies_->CreateStudy(spec, As("test")), IsOk());
+}
+
 TEST_F(WarmStartTest, APreviewSaysWhatCreationWouldAndStoresNothing) {
   Digits({0.9, 0.3});
   const Study preview = studies_->PreviewStudy(Warm({"digits"})).value();

@@ -15,6 +15,7 @@
 #include "src/cli/terminal/figures.h"
 #include "src/codec/training_input_json.h"
 #include "src/core/objectives.h"
+#include "src/jobs/job_name.h"
 #include "src/jobs/utilization.h"
 
 namespace vernier::cli {
@@ -263,7 +264,7 @@ nlohmann::ordered_json JobToJson(const StudyRecord& record,
                                  const std::vector<TrialRecord>& trials,
                                  const std::optional<JobWait>& wait) {
   const Study& study = record.study;
-  Json job = {{"jobId", study.spec.name},
+  Json job = {{"jobId", jobs::JobNameOf(study.spec.name).job},
               {"state", JobState(study, trials)},
               {"createTime", TimeText(study.created)}};
   if (const auto start = StartOf(trials)) job["startTime"] = TimeText(*start);

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
+#include "src/cli/gcloud_flags.h"
 #include "src/cli/label_flags.h"
 #include "src/core/status.h"
 
@@ -121,9 +122,8 @@ void AddJobFlags(CLI::App& command, JobFlags& flags) {
   command.add_option(
       "--config", flags.config, "Configuration file with any of these; flags win over it");
   command.add_option("--package-path", flags.package_path, "Folder of the Python package to run");
-  command
-      .add_option("--packages", flags.packages, "Python archives to install, separated by commas")
-      ->delimiter(',');
+  AddListFlag(
+      command, "--packages", flags.packages, "Python archives to install, separated by commas");
   command.add_option("--module-name", flags.module_name, "Python module to run, e.g. trainer.task");
   command.add_option(
       "--job-dir", flags.job_dir, "Output folder, passed to the program as --job-dir");
@@ -140,7 +140,8 @@ void AddJobFlags(CLI::App& command, JobFlags& flags) {
   command.add_flag(
       "--use-chief-in-tf-config",
       flags.use_chief_in_tf_config,
-      "Name the first replica chief instead of master in TF_CONFIG (container images)");
+      "Name the first replica chief instead of master in TF_CONFIG (container images): true or "
+      "false");
   command.add_option("--tpu-tf-version", flags.tpu_tf_version, "TensorFlow version of TPU workers");
   command.add_option("--labels", flags.labels, "Labels to find the job by: KEY=VALUE,…");
   command.add_option(
@@ -181,7 +182,7 @@ absl::StatusOr<nlohmann::ordered_json> ApplyJobFlags(const std::string& job_id,
   VERNIER_ASSIGN_OR_RETURN(const std::string kms_key, KmsKeyName(flags));
   if (!kms_key.empty()) input["encryptionConfig"]["kmsKeyName"] = kms_key;
   if (!flags.tpu_tf_version.empty()) input["workerConfig"]["tpuTfVersion"] = flags.tpu_tf_version;
-  if (flags.use_chief_in_tf_config) input["useChiefInTfConfig"] = true;
+  if (flags.use_chief_in_tf_config) input["useChiefInTfConfig"] = *flags.use_chief_in_tf_config;
   if (flags.enable_web_access) input["enableWebAccess"] = true;
   if (!flags.args.empty()) input["args"] = flags.args;
   VERNIER_RETURN_IF_ERROR(SetLabels(flags.labels, job));

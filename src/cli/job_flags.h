@@ -34,7 +34,7 @@ struct JobFlags {
   RoleFlags master;
   RoleFlags worker;
   RoleFlags parameter_server;
-  bool use_chief_in_tf_config = false;
+  std::optional<bool> use_chief_in_tf_config;
   std::string tpu_tf_version;
   std::vector<std::string> labels;  // "owner=alice"
   std::string service_account;

@@ -1,80 +1,153 @@
 #include "src/cli/job_list.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
-#include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "src/cli/job_description.h"
+#include "src/cli/resources.h"
 #include "src/core/status.h"
-#include "src/wire/query.h"
+#include "src/jobs/job_name.h"
 #include "src/wire/study_proto.h"
 
 namespace vernier::cli {
 namespace {
 
-using wire::ColumnType;
+using Json = nlohmann::ordered_json;
 
-wire::Cell NameOf(const ListedJob& job, std::string_view) { return job.study.spec.name; }
-wire::Cell StateOf(const ListedJob& job, std::string_view) { return job.state; }
-wire::Cell CreatedOf(const ListedJob& job, std::string_view) { return job.study.created; }
-wire::Cell LabelOf(const ListedJob& job, std::string_view key) {
-  const auto label = job.study.spec.labels.find(std::string(key));
-  return label == job.study.spec.labels.end() ? wire::Cell() : wire::Cell(label->second);
+constexpr std::array kStates = {
+    "QUEUED", "PREPARING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLING", "CANCELLED"};
+
+// Whether a job that has ended says this without its trials.
+bool IsKnownWithoutTrials(const gcloud::Key& key) {
+  constexpr std::array kNames = {"jobId",
+                                 "job_id",
+                                 "state",
+                                 "createTime",
+                                 "create_time",
+                                 "labels",
+                                 "trainingInput",
+                                 "training_input"};
+  const auto* const name = key.empty() ? nullptr : std::get_if<std::string>(&key.front());
+  return name != nullptr && std::ranges::find(kNames, *name) != kNames.end();
 }
 
-constexpr wire::Column<ListedJob> kColumns[] = {
-    {"jobId", ColumnType::kText, &NameOf},
-    {"state", ColumnType::kJobState, &StateOf},
-    {"createTime", ColumnType::kTime, &CreatedOf},
-    {"labels.", ColumnType::kText, &LabelOf},
-    // As other lists have them.
-    {"name", ColumnType::kText, &NameOf},
-    {"create_time", ColumnType::kTime, &CreatedOf},
-};
+bool NeedsTrials(const JobSelection& selection, const gcloud::FormatSpec& format) {
+  const bool is_whole = format.columns.empty() && !format.name.empty() && format.name != "none" &&
+                        format.name != "table" && format.name != "csv";
+  if (is_whole || selection.filter.has_words()) return true;
+  std::vector<gcloud::Key> keys = selection.filter.Keys();
+  for (const auto& key : selection.sort) keys.push_back(key.key);
+  for (const auto& column : format.columns) keys.push_back(column.expression.key);
+  keys.insert(keys.end(), selection.flatten.begin(), selection.flatten.end());
+  return !std::ranges::all_of(keys, &IsKnownWithoutTrials);
+}
 
-std::span<const wire::Column<ListedJob>> Columns() { return kColumns; }
+// Terms that ask for a state which no job is ever in.
+void FindUnknownStates(const gcloud::FilterNode& node, std::vector<std::string>& unknown) {
+  for (const gcloud::FilterNode& child : node.children) FindUnknownStates(child, unknown);
+  const bool is_state =
+      node.kind == gcloud::FilterNode::Kind::kCompare && node.op <= gcloud::Operator::kNotEqual &&
+      node.expression.key == gcloud::Key{"state"} && node.expression.calls.empty();
+  if (!is_state) return;
+  for (const gcloud::Operand& operand : node.operands) {
+    const bool is_pattern = node.op == gcloud::Operator::kHas;
+    const std::string text = absl::AsciiStrToUpper(operand.text);
+    const bool is_known = std::ranges::any_of(kStates, [&](const std::string& state) {
+      return is_pattern ? absl::StrContains(state, text) : state == text;
+    });
+    const bool has_star = is_pattern && absl::StrContains(text, "*");
+    if (!is_known && !has_star && !text.empty()) unknown.push_back(operand.text);
+  }
+}
 
-constexpr wire::ColumnSet kColumnSet = {
-    .type_of = [](std::string_view path) -> std::optional<ColumnType> {
-      const auto* column = wire::FindColumn(Columns(), path);
-      return column == nullptr ? std::nullopt : std::optional(column->type);
-    },
-    .known = [] { return std::string("jobId, state, createTime, labels.NAME"); }};
+std::vector<std::string> WarningsOn(const JobSelection& selection, const std::vector<Json>& jobs) {
+  std::vector<std::string> warnings;
+  std::vector<std::string> states;
+  FindUnknownStates(selection.filter.root(), states);
+  for (const std::string& state : states) {
+    warnings.push_back(fmt::format(
+        "--filter: no job's state is ever '{}'; states are {}", state, fmt::join(kStates, ", ")));
+  }
+  if (jobs.empty()) return warnings;
+  for (const std::string& key : gcloud::MissingKeys(selection.filter.Keys(), jobs)) {
+    warnings.push_back(fmt::format("--filter: no job has '{}'", key));
+  }
+  std::vector<gcloud::Key> sort_keys;
+  for (const gcloud::SortKey& key : selection.sort) sort_keys.push_back(key.key);
+  for (const std::string& key : gcloud::MissingKeys(sort_keys, jobs)) {
+    warnings.push_back(fmt::format("--sort-by: no job has '{}'", key));
+  }
+  return warnings;
+}
 
-absl::StatusOr<ListedJob> Look(Connection& connection, const v1::Study& message, Study study) {
+absl::StatusOr<Json> Look(Connection& connection, v1::Study message, bool needs_trials) {
+  VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, RecordOf(std::move(message)));
   std::vector<TrialRecord> trials;
-  if (!IsFinished(study.state) || HasRunningTime(study)) {
-    const StudyRecord record{.message = message, .study = study};
+  if (needs_trials || !IsFinished(record.study.state) || HasRunningTime(record.study)) {
     VERNIER_ASSIGN_OR_RETURN(trials, ListTrials(connection, record, {}));
   }
-  std::string state = JobState(study, trials);
-  return ListedJob{.study = std::move(study), .state = std::move(state)};
+  return JobToJson(record, trials);
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<ListedJob>> SelectJobs(std::vector<ListedJob> jobs, const Query& query) {
-  auto selected =
-      wire::Select(std::move(jobs), Columns(), kColumnSet, query.filter, OrderBy(query.sort));
-  if (!selected.ok()) return NamingFlags(selected.status());
-  const bool is_cut = query.limit > 0 && selected->size() > static_cast<std::size_t>(query.limit);
-  if (is_cut) selected->erase(selected->begin() + query.limit, selected->end());
-  return selected;
+const gcloud::Aliases& JobAliases() {
+  static const gcloud::Aliases& aliases = *new gcloud::Aliases{
+      {"JOB_ID", "jobId"}, {"STATUS", "state"}, {"CREATED", "createTime"}, {"name", "jobId"}};
+  return aliases;
 }
 
-absl::StatusOr<std::vector<ListedJob>> ListJobs(Connection& connection, const Query& query) {
-  VERNIER_RETURN_IF_ERROR(SelectJobs({}, query).status());  // Before anything is asked for.
-  VERNIER_ASSIGN_OR_RETURN(const auto studies,
-                           ListStudies(connection, {.page_size = query.page_size}));
-  std::vector<ListedJob> jobs;
-  for (const v1::Study& message : studies) {
-    VERNIER_ASSIGN_OR_RETURN(Study study, wire::DecodeStudy(message));
-    if (!study.spec.job) continue;
-    VERNIER_ASSIGN_OR_RETURN(jobs.emplace_back(), Look(connection, message, std::move(study)));
+absl::StatusOr<JobSelection> ReadJobQuery(const JobQuery& query,
+                                          const AnswerFormat& format,
+                                          const gcloud::TimeFrame& frame) {
+  VERNIER_ASSIGN_OR_RETURN(gcloud::Filter filter,
+                           gcloud::Filter::Parse("--filter", query.filter, frame, &JobAliases()));
+  VERNIER_ASSIGN_OR_RETURN(std::vector<gcloud::SortKey> sort,
+                           gcloud::ParseSort("--sort-by", query.sort, &JobAliases()));
+  JobSelection selection = {.query = query,
+                            .filter = std::move(filter),
+                            .sort = std::move(sort),
+                            .flatten = format.flatten};
+  selection.needs_trials = NeedsTrials(selection, format.format);
+  return selection;
+}
+
+JobList SelectJobs(std::vector<Json> jobs,
+                   const JobSelection& selection,
+                   const gcloud::TimeFrame& frame) {
+  JobList list;
+  list.jobs = gcloud::Flatten(selection.flatten, std::move(jobs));
+  list.warnings = WarningsOn(selection, list.jobs);
+  std::erase_if(list.jobs, [&](const Json& job) { return !selection.filter.Matches(job); });
+  gcloud::Sort({{.key = {"createTime"}, .descending = true}}, frame, list.jobs);
+  gcloud::Sort(selection.sort, frame, list.jobs);
+  const auto limit = static_cast<std::size_t>(selection.query.limit);
+  if (limit > 0 && list.jobs.size() > limit) list.jobs.resize(limit);
+  return list;
+}
+
+absl::StatusOr<JobList> ListJobs(Connection& connection,
+                                 const JobSelection& selection,
+                                 const gcloud::TimeFrame& frame) {
+  VERNIER_ASSIGN_OR_RETURN(auto studies,
+                           ListStudies(connection, {.page_size = selection.query.page_size}));
+  std::vector<Json> jobs;
+  for (v1::Study& message : studies) {
+    VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
+    const bool is_wanted =
+        study.spec.job && jobs::JobNameOf(study.spec.name).project == selection.query.project;
+    if (!is_wanted) continue;
+    VERNIER_ASSIGN_OR_RETURN(jobs.emplace_back(),
+                             Look(connection, std::move(message), selection.needs_trials));
   }
-  return SelectJobs(std::move(jobs), query);
+  return SelectJobs(std::move(jobs), selection, frame);
 }
 
 }  // namespace vernier::cli

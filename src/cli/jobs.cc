@@ -18,6 +18,7 @@
 #include "src/cli/job_list.h"
 #include "src/cli/job_logs.h"
 #include "src/cli/job_packages.h"
+#include "src/cli/job_reference.h"
 #include "src/cli/label_flags.h"
 #include "src/cli/replica_choice.h"
 #include "src/cli/resources.h"
@@ -126,16 +127,17 @@ absl::StatusOr<Json> LookAt(Connection& connection, const std::string& id) {
   return JobToJson(study, trials, FindWait(connection, trials));
 }
 
-void PrintJob(Context& context, const Projection& projection, const Json& job) {
-  if (PrintProjected(projection, job, context.output())) return;
+void PrintJob(Context& context, const AnswerFormat& format, const Json& job) {
+  if (PrintAnswer(format, job, context)) return;
   context.output().Item(codec::JsonToYaml(job), job);
 }
 
-absl::Status ExplainTaken(const std::string& id, absl::Status status) {
+absl::Status ExplainTaken(const JobReference& job, absl::Status status) {
   if (GetReason(status) != Reason::kStudyExists) return status;
   return WithHint(
       std::move(status),
-      fmt::format("choose another JOB, or look at that one with `vernier jobs describe {}`", id));
+      fmt::format("choose another JOB, or look at that one with `vernier jobs describe {}`",
+                  job.Words()));
 }
 
 // What is said of a job that was submitted, or has ended.
@@ -149,15 +151,17 @@ Json Brief(const Json& job) {
 
 absl::StatusOr<ExitCode> StreamToTheEnd(Context& context,
                                         Connection& connection,
-                                        const std::string& id,
-                                        const Projection& projection) {
+                                        const JobReference& reference,
+                                        const AnswerFormat& format) {
   Interrupts interrupts;
-  VERNIER_RETURN_IF_ERROR(StreamJobLogs(context, connection, id, {}, interrupts).status());
-  VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, id));
-  PrintJob(context, projection, Brief(job));
+  const std::string& study = reference.study;
+  VERNIER_RETURN_IF_ERROR(StreamJobLogs(context, connection, study, {}, interrupts).status());
+  VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, study));
+  PrintJob(context, format, Brief(job));
   if (job["state"] == "SUCCEEDED") return ExitCode::kOk;
   if (interrupts.count() == 0) return ExitCode::kFailed;
-  context.console().err << fmt::format("leaving; the server goes on with job '{}'\n", id);
+  context.console().err << fmt::format("leaving; the server goes on with job '{}'\n",
+                                       reference.name.job);
   return ExitCode::kInterrupted;
 }
 
@@ -165,23 +169,27 @@ absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
   if (args.async && args.stream_logs) {
     return InvalidArgument("--async: cannot go with --stream-logs");
   }
-  VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
+  VERNIER_ASSIGN_OR_RETURN(const AnswerFormat format, ReadAnswerFormat(args.gcloud));
+  VERNIER_ASSIGN_OR_RETURN(const JobReference job, ReadJob(args.id, args.gcloud));
+  SubmitArgs own = args;
+  own.id = job.name.job;
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect(MissingStore::kCreate));
-  VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeSpec(connection, context, args));
-  VERNIER_RETURN_IF_ERROR(ExplainTaken(spec.name, CreateStudy(connection, spec).status()));
+  VERNIER_ASSIGN_OR_RETURN(StudySpec spec, MakeSpec(connection, context, own));
+  VERNIER_RETURN_IF_ERROR(PutInProject(job, spec));
+  VERNIER_RETURN_IF_ERROR(ExplainTaken(job, CreateStudy(connection, spec).status()));
 
   std::ostream& err = context.console().err;
-  err << fmt::format("Job [{}] submitted successfully.\n", spec.name);
+  err << fmt::format("Job [{}] submitted successfully.\n", job.name.job);
   const std::vector<std::string> idle = jobs::FieldsWithoutEffect(*spec.job->input);
   if (!idle.empty()) err << fmt::format("Without effect here: {}.\n", fmt::join(idle, ", "));
   if (connection.is_embedded()) err << "Nothing runs it yet: `vernier server start` does.\n";
-  err << fmt::format("  vernier jobs describe {0}\n  vernier jobs stream-logs {0}\n", spec.name);
+  err << fmt::format("  vernier jobs describe {0}\n  vernier jobs stream-logs {0}\n", job.Words());
   if (!args.stream_logs) {
-    VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, spec.name));
-    PrintJob(context, projection, Brief(job));
+    VERNIER_ASSIGN_OR_RETURN(const Json answer, LookAt(connection, spec.name));
+    PrintJob(context, format, Brief(answer));
     return ExitCode::kOk;
   }
-  return StreamToTheEnd(context, connection, spec.name, projection);
+  return StreamToTheEnd(context, connection, job, format);
 }
 
 struct DescribeArgs {
@@ -191,39 +199,69 @@ struct DescribeArgs {
 };
 
 absl::StatusOr<ExitCode> Describe(Context& context, const DescribeArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
+  VERNIER_ASSIGN_OR_RETURN(const AnswerFormat format, ReadAnswerFormat(args.gcloud));
+  VERNIER_ASSIGN_OR_RETURN(const JobReference reference, ReadJob(args.id, args.gcloud));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, args.id));
+  const absl::StatusOr<Json> job = LookAt(connection, reference.study);
+  if (!job.ok()) return ExplainMissing(reference, job.status());
   if (!args.summarize) {
-    PrintJob(context, projection, job);
-  } else if (!PrintProjected(projection, job, context.output())) {
+    PrintJob(context, format, *job);
+  } else if (!PrintAnswer(format, *job, context)) {
     const Console& console = context.console();
-    context.output().Item(SummarizeJob(job, {.width = console.width, .color = console.color}), job);
+    const TableOptions options = {.width = console.width, .color = console.color};
+    context.output().Item(SummarizeJob(*job, options), *job);
   }
   return ExitCode::kOk;
 }
 
 struct ListArgs {
-  Query query;
+  JobQuery query;
   bool uri = false;
   GcloudFlags gcloud;
 };
 
-absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
-  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const auto jobs, ListJobs(connection, args.query));
+constexpr char kListColumns[] =
+    "table(jobId, state:label=STATUS, createTime.date(tz=LOCAL):label=CREATED)";
+
+// As tables of Vernier are, with a moment of the local zone.
+absl::StatusOr<Table> JobTable(const std::vector<Json>& jobs, absl::TimeZone zone) {
   Table table({{.name = "JOB_ID", .flexible = true}, {.name = "STATUS"}, {.name = "CREATED"}});
-  Json items = Json::array();
-  for (const auto& [study, state] : jobs) {
-    const std::string& id = study.spec.name;
-    if (args.uri) context.console().out << wire::StudyResource(id) << '\n';
-    table.AddRow({{id, Style::kBold}, {state}, {FormatMoment(study.created, context.zone())}});
-    items.push_back({{"jobId", id}, {"state", state}, {"createTime", TimeText(study.created)}});
-    if (!study.spec.labels.empty()) items.back()["labels"] = study.spec.labels;
+  for (const Json& job : jobs) {
+    absl::Time created;
+    const std::string text = PlainText(job["createTime"]);
+    std::string error;
+    if (!absl::ParseTime(absl::RFC3339_full, text, &created, &error)) {
+      return Internal("createTime '{}': {}", text, error);
+    }
+    table.AddRow({{PlainText(job["jobId"]), Style::kBold},
+                  {PlainText(job["state"])},
+                  {FormatMoment(created, zone)}});
   }
-  if (args.uri || PrintProjected(projection, items, context.output())) return ExitCode::kOk;
-  context.output().List(table, items);
+  return table;
+}
+
+absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
+  const gcloud::TimeFrame frame = {.now = context.Now(), .zone = context.zone()};
+  VERNIER_ASSIGN_OR_RETURN(const AnswerFormat format, ReadAnswerFormat(args.gcloud, &JobAliases()));
+  JobQuery query = args.query;
+  query.project = args.gcloud.project;
+  VERNIER_ASSIGN_OR_RETURN(JobSelection selection, ReadJobQuery(query, format, frame));
+  selection.needs_trials = selection.needs_trials || !context.output().is_table();
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  VERNIER_ASSIGN_OR_RETURN(JobList list, ListJobs(connection, selection, frame));
+  for (const std::string& warning : list.warnings) {
+    context.console().err << fmt::format("vernier: warning: {}\n", warning);
+  }
+  if (args.uri && format.format.name != "none") {
+    for (const Json& job : list.jobs) {
+      const std::string id = PlainText(job["jobId"]);
+      context.console().out << JobResource({.project = query.project, .job = id}) << '\n';
+    }
+    return ExitCode::kOk;
+  }
+  if (PrintAnswers(format, kListColumns, list.jobs, context)) return ExitCode::kOk;
+  VERNIER_ASSIGN_OR_RETURN(const Table table, JobTable(list.jobs, context.zone()));
+  context.output().List(table, list.jobs);
   return ExitCode::kOk;
 }
 
@@ -234,8 +272,10 @@ struct JobArgs {
 
 // What has ended already needs no cancelling, and that is no error.
 absl::StatusOr<ExitCode> Cancel(Context& context, const JobArgs& args) {
+  VERNIER_ASSIGN_OR_RETURN(const JobReference job, ReadJob(args.id, args.gcloud));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_RETURN_IF_ERROR(StopStudy(connection, args.id, "cancelled by the user"));
+  VERNIER_RETURN_IF_ERROR(
+      ExplainMissing(job, StopStudy(connection, job.study, "cancelled by the user")));
   return ExitCode::kOk;
 }
 
@@ -246,9 +286,10 @@ struct UpdateArgs {
 };
 
 absl::StatusOr<ExitCode> Update(Context& context, const UpdateArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
+  VERNIER_ASSIGN_OR_RETURN(const AnswerFormat format, ReadAnswerFormat(args.gcloud));
+  VERNIER_ASSIGN_OR_RETURN(const JobReference job, ReadJob(args.id, args.gcloud));
   v1::UpdateStudyRequest request;
-  request.set_name(wire::StudyResource(args.id));
+  request.set_name(wire::StudyResource(job.study));
   request.set_request_id(NewRequestId());
   VERNIER_RETURN_IF_ERROR(ApplyLabelFlags(args.labels, request));
   if (request.update_mask().paths().empty()) {
@@ -256,10 +297,11 @@ absl::StatusOr<ExitCode> Update(Context& context, const UpdateArgs& args) {
         "nothing to update: give --update-labels, --remove-labels or --clear-labels");
   }
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const v1::Study message,
-                           connection.CallOn(args.id, &Stub::UpdateStudy, request));
-  VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
-  PrintJob(context, projection, {{"jobId", study.spec.name}, {"labels", study.spec.labels}});
+  const absl::StatusOr<v1::Study> message =
+      connection.CallOn(job.study, &Stub::UpdateStudy, request);
+  if (!message.ok()) return ExplainMissing(job, message.status());
+  VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(*message));
+  PrintJob(context, format, {{"jobId", job.name.job}, {"labels", study.spec.labels}});
   return ExitCode::kOk;
 }
 
@@ -271,20 +313,31 @@ struct StreamArgs {
   GcloudFlags gcloud;
 };
 
-absl::StatusOr<ExitCode> StreamLogs(Context& context, const StreamArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const Projection projection, ParseFormatFlag(args.gcloud.format));
-  if (!projection.keys.empty() || projection.format == "none") {
+absl::Status SetFormatOfLogs(Context& context, const GcloudFlags& flags) {
+  VERNIER_ASSIGN_OR_RETURN(const AnswerFormat answer, ReadAnswerFormat(flags));
+  const gcloud::FormatSpec& format = answer.format;
+  if (format.name.empty() && format.columns.empty()) return absl::OkStatus();
+  const std::optional<Format> whole = ParseFormat(format.name);
+  if (!whole || !format.columns.empty()) {
     return InvalidArgument(
-        "--format: lines of logs come whole, as json, yaml, csv or table, got '{}'",
-        args.gcloud.format);
+        "--format: lines of logs come whole, as json, yaml, csv or table, got '{}'", flags.format);
   }
-  PrintProjected(projection, Json::object(), context.output());
+  context.output().set_options(
+      {.format = *whole,
+       .headers = !format.Has("no-heading") && context.output().options().headers});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ExitCode> StreamLogs(Context& context, const StreamArgs& args) {
+  VERNIER_RETURN_IF_ERROR(SetFormatOfLogs(context, args.gcloud));
+  VERNIER_ASSIGN_OR_RETURN(const JobReference job, ReadJob(args.id, args.gcloud));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, GetStudy(connection, args.id));
-  const StudySpec& spec = record.study.spec;
+  const absl::StatusOr<StudyRecord> record = GetStudy(connection, job.study);
+  if (!record.ok()) return ExplainMissing(job, record.status());
+  const StudySpec& spec = record->study.spec;
   if (!args.task.empty() && spec.job && !HasTask(spec, args.task)) {
     context.console().err << fmt::format("vernier: --task-name: job '{}' has {}, got '{}'\n",
-                                         args.id,
+                                         job.name.job,
                                          DescribeTasks(spec),
                                          args.task);
     return ExitCode::kFailed;
@@ -292,7 +345,7 @@ absl::StatusOr<ExitCode> StreamLogs(Context& context, const StreamArgs& args) {
   const JobLogOptions options = {.task = args.task, .one_line = !args.multiline};
   Interrupts interrupts;
   VERNIER_RETURN_IF_ERROR(
-      StreamJobLogs(context, connection, args.id, options, interrupts).status());
+      StreamJobLogs(context, connection, job.study, options, interrupts).status());
   return ExitCode::kOk;
 }
 
@@ -305,8 +358,7 @@ void AddSubmit(CLI::App& jobs, Action& chosen) {
                              "Submit a training job; arguments of the program follow after --",
                              &Submit,
                              chosen);
-  training->add_option("JOB", args->id, "Id of the job: letters, digits and underscores")
-      ->required();
+  AddJobOption(*training, args->id);
   AddJobFlags(*training, args->job);
   training->add_option("--staging-bucket",
                        args->staging_bucket,
@@ -318,18 +370,20 @@ void AddSubmit(CLI::App& jobs, Action& chosen) {
 
 void AddList(CLI::App& jobs, Action& chosen) {
   auto [list, args] = AddCommand<ListArgs>(jobs, "list", "List training jobs", &List, chosen);
-  Query& query = args->query;
-  list->add_option(
-      "--filter",
-      query.filter,
-      "Only these jobs, e.g. 'jobId:census* AND state:FAILED'; OR binds tighter than AND");
-  list->add_option("--sort,--sort-by",
-                   query.sort,
-                   "Sort by a field, e.g. createTime; -createTime or ~createTime is descending");
+  JobQuery& query = args->query;
+  list->add_option("--filter",
+                   query.filter,
+                   "Only these jobs, e.g. 'jobId:census* AND state:(FAILED CANCELLED)', "
+                   "'createTime>-P1D'; OR binds tighter than AND");
+  AddListFlag(*list,
+              "--sort,--sort-by",
+              query.sort,
+              "Sort by keys, e.g. jobId; ~createTime, newest first, is the default");
   list->add_option("--limit", query.limit, "Show at most this many")->check(AtLeast(1));
   list->add_option("--page-size", query.page_size, "Number of jobs to fetch per call")
       ->check(AtLeast(1));
-  list->add_flag("--uri", args->uri, "Print only resource names, studies/JOB");
+  list->add_flag(
+      "--uri", args->uri, "Print only resource names: studies/JOB, or projects/PROJECT/jobs/JOB");
   AddGcloudFlags(*list, args->gcloud);
 }
 
@@ -343,7 +397,7 @@ void AddJobCommands(CLI::App& root, Action& chosen) {
 
   auto [describe, describe_args] =
       AddCommand<DescribeArgs>(*jobs, "describe", "Show a training job in full", &Describe, chosen);
-  describe->add_option("JOB", describe_args->id, "Id of the job")->required();
+  AddJobOption(*describe, describe_args->id);
   describe->add_flag("--summarize", describe_args->summarize, "Show tables instead of YAML");
 
   AddGcloudFlags(*describe, describe_args->gcloud);
@@ -352,18 +406,18 @@ void AddJobCommands(CLI::App& root, Action& chosen) {
 
   auto [cancel, cancel_args] =
       AddCommand<JobArgs>(*jobs, "cancel", "Cancel a training job", &Cancel, chosen);
-  cancel->add_option("JOB", cancel_args->id, "Id of the job")->required();
+  AddJobOption(*cancel, cancel_args->id);
   AddGcloudFlags(*cancel, cancel_args->gcloud);
 
   auto [update, update_args] = AddCommand<UpdateArgs>(
       *jobs, "update", "Change the labels of a training job", &Update, chosen);
-  update->add_option("JOB", update_args->id, "Id of the job")->required();
+  AddJobOption(*update, update_args->id);
   AddLabelFlags(*update, update_args->labels);
   AddGcloudFlags(*update, update_args->gcloud);
 
   auto [logs, log_args] = AddCommand<StreamArgs>(
       *jobs, "stream-logs", "Show what a job prints until it has ended", &StreamLogs, chosen);
-  logs->add_option("JOB", log_args->id, "Id of the job")->required();
+  AddJobOption(*logs, log_args->id);
   logs->add_option(
       "--task-name", log_args->task, "Only the lines of this task, e.g. worker-replica-1");
   logs->add_flag(

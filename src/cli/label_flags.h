@@ -24,7 +24,7 @@ void AddLabelFlags(CLI::App& command, LabelFlags& flags);
 // Adds what the flags change to the request.  InvalidArgument: names the flag.
 absl::Status ApplyLabelFlags(const LabelFlags& flags, v1::UpdateStudyRequest& request);
 
-// "a=1,b=2" as pairs.  InvalidArgument: names the flag.
+// "a=1,b=2" as pairs, or "^:^a=1:b=2,3".  InvalidArgument: names the flag.
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadPairs(std::string_view flag,
                                                                            const std::string& text);
 

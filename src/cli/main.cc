@@ -1,6 +1,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <iostream>
@@ -63,7 +64,10 @@ int main(int argc, char** argv) {
   // A server inside a command speaks only of what goes wrong; `server start` says more.
   vernier::base::SetLogLevel(vernier::base::LogLevel::kError);
   const std::unique_ptr<vernier::Clock> clock = vernier::NewRealClock();
-  const std::vector<std::string> args(argv + 1, argv + argc);
+  std::vector<std::string> args(argv + std::min(argc, 1), argv + argc);
+  // Called by that name, the program is the `gcloud` of scripts.
+  const std::string_view name = argc > 0 ? argv[0] : "";
+  if (name == "gcloud" || name.ends_with("/gcloud")) args.insert(args.begin(), "gcloud");
   return static_cast<int>(
       vernier::cli::RunProgram(args, FindTerminal(), *clock, std::cout, std::cerr));
 }

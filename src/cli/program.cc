@@ -10,6 +10,7 @@
 #include "src/cli/arguments.h"
 #include "src/cli/check.h"
 #include "src/cli/commands.h"
+#include "src/cli/gcloud_command_line.h"
 #include "src/cli/hint.h"
 #include "src/core/nearest.h"
 #include "src/core/status.h"
@@ -17,17 +18,32 @@
 namespace vernier::cli {
 namespace {
 
-ExitCode ReportUsage(const CLI::ParseError& error, const CLI::App& root, std::ostream& err) {
+// What errors begin with: as gcloud has it in a command line that was written for it.
+std::string ErrorPrefix(const CommandLine& line) {
+  return line.gcloud_command.empty() ? "vernier:" : fmt::format("ERROR: ({})", line.gcloud_command);
+}
+
+ExitCode ReportUsage(const CLI::ParseError& error,
+                     const CLI::App& root,
+                     const CommandLine& line,
+                     std::ostream& err) {
   const app::UsageError usage = app::ExplainUsage(error, root);
-  err << fmt::format("vernier: {}\n  {}\n", usage.sentence, usage.hint);
+  err << fmt::format("{} {}\n  {}\n", ErrorPrefix(line), usage.sentence, usage.hint);
   return ExitCode::kUsage;
 }
 
-ExitCode ReportError(const absl::Status& status, std::ostream& err) {
-  err << fmt::format("vernier: {}\n", std::string(status.message()));
+// gcloud tells a wrong command line, 2, from everything else that goes wrong, 1.
+ExitCode ExitCodeIn(const CommandLine& line, const absl::Status& status) {
+  const ExitCode code = ExitCodeOf(status);
+  const bool is_own = line.gcloud_command.empty() || code == ExitCode::kInterrupted;
+  return is_own || status.code() == absl::StatusCode::kInvalidArgument ? code : ExitCode::kFailed;
+}
+
+ExitCode ReportError(const absl::Status& status, const CommandLine& line, std::ostream& err) {
+  err << fmt::format("{} {}\n", ErrorPrefix(line), std::string(status.message()));
   const std::string hint = HintOf(status);
   if (!hint.empty()) err << fmt::format("  {}\n", hint);
-  return ExitCodeOf(status);
+  return ExitCodeIn(line, status);
 }
 
 bool WantsColor(const GlobalFlags& flags, const Terminal& terminal) {
@@ -37,11 +53,11 @@ bool WantsColor(const GlobalFlags& flags, const Terminal& terminal) {
 
 // Nothing if the command line can be run; else how the program is to end.
 std::optional<ExitCode> Parse(CLI::App& root,
-                              std::vector<std::string> args,
+                              const CommandLine& line,
                               std::ostream& out,
                               std::ostream& err) {
   // CLI11 takes arguments last first, and throws; neither leaves this function.
-  std::reverse(args.begin(), args.end());
+  std::vector<std::string> args(line.args.rbegin(), line.args.rend());
   try {
     root.parse(std::move(args));
     return std::nullopt;
@@ -50,7 +66,7 @@ std::optional<ExitCode> Parse(CLI::App& root,
   } catch (const CLI::Success& help) {
     root.exit(help, out, err);
   } catch (const CLI::ParseError& error) {
-    return ReportUsage(error, root, err);
+    return ReportUsage(error, root, line, err);
   }
   return ExitCode::kOk;
 }
@@ -82,6 +98,7 @@ void AddGlobalOptions(CLI::App& root, GlobalFlags& flags) {
       ->option_text("WHEN");
 }
 
+constexpr char kGcloudTopic[] = "gcloud";
 constexpr char kStudyFileTopic[] = "study-file";
 constexpr char kStudyFileHelp[] =
     R"(A study file says what to tune and how to run it, in YAML or JSON:
@@ -108,6 +125,7 @@ All keys with their values: docs/formats/study_file.md, installed in /usr/share/
 // The help of the command, or topic, that `words` name.
 absl::StatusOr<std::string> HelpOn(const CLI::App& root, const std::vector<std::string>& words) {
   if (words == std::vector<std::string>{kStudyFileTopic}) return std::string(kStudyFileHelp);
+  if (words == std::vector<std::string>{kGcloudTopic}) return GcloudHelp();
   const CLI::App* command = &root;
   std::string before;  // The words above the command's own.
   for (const std::string& word : words) {
@@ -132,10 +150,11 @@ absl::StatusOr<std::string> HelpOn(const CLI::App& root, const std::vector<std::
 void AddHelp(CLI::App& root, Action& chosen) {
   CLI::App* help = root.add_subcommand(
       "help",
-      "Explain a command, or the study file: `vernier help trial list`, `vernier help study-file`");
+      "Explain a command, the study file, or the commands of gcloud: `vernier help trial list`, "
+      "`vernier help study-file`, `vernier help gcloud`");
   help->fallthrough(false);  // Else "trial" would be the command itself.
   const auto words = std::make_shared<std::vector<std::string>>();  // CLI11 writes to it.
-  help->add_option("COMMAND", *words, "The command, e.g. trial list; or study-file")
+  help->add_option("COMMAND", *words, "The command, e.g. trial list; or study-file, or gcloud")
       ->expected(0, 8);
   help->callback([words, &root, &chosen] {
     chosen = [words, &root](Context& context) -> absl::StatusOr<ExitCode> {
@@ -248,8 +267,10 @@ ExitCode RunProgram(std::vector<std::string> args,
   GlobalFlags flags;
   Action chosen;
   BuildCommandLine(root, flags, chosen);
-  flags.user_args = TakeUserArgs(args);
-  if (const auto end = Parse(root, std::move(args), out, err)) return *end;
+  absl::StatusOr<CommandLine> line = ReadCommandLine(std::move(args));
+  if (!line.ok()) return ReportError(line.status(), {}, err);
+  flags.user_args = TakeUserArgs(line->args);
+  if (const auto end = Parse(root, *line, out, err)) return *end;
   Console console = {.out = out,
                      .err = err,
                      .is_terminal = terminal.is_terminal,
@@ -259,7 +280,7 @@ ExitCode RunProgram(std::vector<std::string> args,
                      .unicode = terminal.unicode};
   Context context(console, flags, clock);
   const absl::StatusOr<ExitCode> code = chosen(context);
-  return code.ok() ? *code : ReportError(code.status(), err);
+  return code.ok() ? *code : ReportError(code.status(), *line, err);
 }
 
 }  // namespace vernier::cli

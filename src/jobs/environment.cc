@@ -10,6 +10,7 @@
 #include "nlohmann/json.hpp"
 #include "src/codec/training_input_json.h"
 #include "src/core/objectives.h"
+#include "src/jobs/job_name.h"
 #include "src/jobs/replica_command.h"
 
 namespace vernier::jobs {
@@ -146,10 +147,11 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
                                                     std::size_t i,
                                                     const std::string& metric_file) {
   const std::string trial = std::to_string(id.trial.number.value());
+  const JobName job = JobNameOf(spec.name);
   std::map<std::string, std::string> variables = {
       {"TF_CONFIG", TfConfig(spec, id.trial.number, placement, i)},
       {"CLOUD_ML_JOB", JobJson(*spec.job)},
-      {"CLOUD_ML_JOB_ID", spec.name},
+      {"CLOUD_ML_JOB_ID", job.job},
       {"VERNIER_STUDY", spec.name},
       {"VERNIER_TRIAL", trial},
       {"VERNIER_ATTEMPT", std::to_string(id.number.value())},
@@ -157,6 +159,7 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
       // Empty for a replica without devices, so that it never takes another's.
       {"CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(placement[i].gpus, ","))},
   };
+  if (!job.project.empty()) variables["CLOUD_ML_PROJECT_ID"] = job.project;
   if (RunsImages(*spec.job)) {
     variables["CLUSTER_SPEC"] = ClusterSpec(spec, id.trial.number, placement, i);
   }

@@ -19,7 +19,6 @@ enum class ColumnType {
   kTime,
   kStudyState,
   kTrialState,
-  kJobState,      // As AI Platform Training has them.
   kFailureClass,  // Of trials.
   kBool,          // A filter may give its name alone: `stopped` is `stopped = true`.
   kAny,           // As the row has it: a parameter's value.

@@ -94,9 +94,6 @@ std::optional<Comparator> ComparatorOf(const Token& token) {
   return std::nullopt;
 }
 
-constexpr std::string_view kJobStates[] = {
-    "QUEUED", "PREPARING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLING", "CANCELLED"};
-
 bool MayBe(const FilterNode& node, std::string_view state) {
   return node.comparator == Comparator::kHas ? HasText(state, node.text) : state == node.text;
 }
@@ -117,8 +114,6 @@ std::vector<std::string_view> WordsOf(ColumnType type) {
       return NamesUpTo(TrialState::kCancelled, &TrialStateName);
     case ColumnType::kFailureClass:
       return NamesUpTo(FailureClass::kDiverged, &FailureClassName);
-    case ColumnType::kJobState:
-      return {std::begin(kJobStates), std::end(kJobStates)};
     case ColumnType::kBool:
       return {"true", "false"};
     default:
@@ -152,7 +147,6 @@ absl::Status CheckValue(ColumnType type, const FilterNode& node) {
     case ColumnType::kStudyState:
     case ColumnType::kTrialState:
     case ColumnType::kFailureClass:
-    case ColumnType::kJobState:
     case ColumnType::kBool: {
       const std::vector<std::string_view> words = WordsOf(type);
       const auto may_be = [&](std::string_view word) { return MayBe(node, word); };

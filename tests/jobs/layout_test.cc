@@ -181,6 +181,16 @@ TEST(Environment, TellsTrialStudyAndMetricFile) {
   EXPECT_THAT(env.at("CLOUD_ML_JOB"), HasSubstr(R"("worker_count":"2")"));
 }
 
+TEST(Environment, TellsTheJobOfAProjectByItsOwnId) {
+  StudySpec spec = FiveRoles();
+  spec.name = "my-project--census";
+  ASSERT_OK_AND_ASSIGN(const GangProgram gang, Program(spec));
+  const auto& env = gang.replicas[0].env;
+  EXPECT_EQ(env.at("CLOUD_ML_JOB_ID"), "census");
+  EXPECT_EQ(env.at("CLOUD_ML_PROJECT_ID"), "my-project");
+  EXPECT_EQ(env.at("VERNIER_STUDY"), "my-project--census");
+}
+
 TEST(Environment, ShowsEachReplicaItsOwnDevicesAndOthersNone) {
   const StudySpec spec = FiveRoles();
   PlacedGang placed = PlaceOf(spec);

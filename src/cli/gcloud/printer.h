@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "src/cli/gcloud/format.h"
+#include "src/cli/terminal/output.h"
+
+namespace vernier::gcloud {
+
+// How the answer of a command looks.
+struct PrintOptions {
+  bool is_list = false;  // Else one resource.
+  bool headings = true;
+};
+
+// Prints the resources as the format asks.
+// REQUIRES: the format has a name; table and csv have columns.
+void Print(const FormatSpec& format,
+           const std::vector<Json>& resources,
+           const PrintOptions& options,
+           const TimeFrame& frame,
+           cli::Console& console);
+
+}  // namespace vernier::gcloud

@@ -63,7 +63,7 @@ absl::StatusOr<std::string> HashOf(const std::string& path) {
   std::array<char, std::size_t{1} << 16> piece{};
   do {
     file.read(piece.data(), piece.size());
-    hash.Add({piece.data(), static_cast<std::size_t>(file.gcount())});
+    hash.AddBytes({piece.data(), static_cast<std::size_t>(file.gcount())});
   } while (file);
   return hash.Hex();
 }

@@ -24,7 +24,11 @@ Sha256::~Sha256() { EVP_MD_CTX_free(ContextOf(context_)); }
 void Sha256::Add(std::string_view text) {
   const std::uint64_t size = text.size();
   EVP_DigestUpdate(ContextOf(context_), &size, sizeof size);
-  EVP_DigestUpdate(ContextOf(context_), text.data(), text.size());
+  AddBytes(text);
+}
+
+void Sha256::AddBytes(std::string_view bytes) {
+  EVP_DigestUpdate(ContextOf(context_), bytes.data(), bytes.size());
 }
 
 std::string Sha256::Hex() {

@@ -98,7 +98,7 @@ grpc::Status StudyServiceImpl::UploadPackage(grpc::ServerContext*,
       if (size > kMaxPackage) {
         return FieldError("data", fmt::format("must be at most {} bytes", kMaxPackage));
       }
-      hash.Add(request.data());
+      hash.AddBytes(request.data());
       VERNIER_RETURN_IF_ERROR(file.Write(request.data()));
     } while (requests->Read(&request));
     const fs::path path = fs::path(parts_.packages_directory) / hash.Hex() / name;

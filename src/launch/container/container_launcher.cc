@@ -180,9 +180,10 @@ class ContainerLauncher final : public Launcher {
     const Observation fetching = Observe(found->second.folder);
     if (!IsDown(fetching)) return Unavailable(kFetching);
     const std::optional<Trouble> trouble = Judge(images, found->second.folder, fetching);
-    found->second.gangs.erase(gang.id);
-    if (found->second.gangs.empty()) fetchings_.erase(found);
     if (!trouble.has_value()) present_.insert(images);
+    found->second.gangs.erase(gang.id);
+    // What is here is here for all who wait; what is wrong is told to each.
+    if (!trouble.has_value() || found->second.gangs.empty()) fetchings_.erase(found);
     if (!trouble.has_value() || trouble->failure == FailureClass::kInternal) {
       return absl::OkStatus();
     }

@@ -17,6 +17,7 @@ struct AskTell::Rep {
   Problem problem;
   std::unique_ptr<Optimizer> optimizer;
   Rng rng;
+  std::uint64_t streams_before;  // Used by earlier studies, should they have had the same seed.
   std::string state;
   std::int64_t last_trial = 0;
   TrialLog finished;                  // In the order in which they were told.
@@ -35,7 +36,7 @@ struct AskTell::Rep {
 };
 
 absl::Status AskTell::Rep::AskBatch(std::size_t count, std::vector<Asked>& asked) {
-  const Rng stream = rng.Fork(static_cast<std::uint64_t>(last_trial + 1));
+  const Rng stream = rng.Fork(streams_before + static_cast<std::uint64_t>(last_trial + 1));
   VERNIER_ASSIGN_OR_RETURN(
       Suggestions suggestions,
       optimizer->Suggest(finished.Snapshot(), pending, state, stream, count, std::stop_token()));
@@ -102,11 +103,16 @@ absl::StatusOr<AskTell> AskTell::Create(Problem problem,
                                         std::uint64_t seed) {
   if (problem.objectives.empty()) return FieldError("objective", "needs at least one metric");
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer, NewOptimizer(algorithm, problem));
+  std::uint64_t streams_before = 0;
+  for (const EarlierStudy& study : problem.earlier) {
+    streams_before += static_cast<std::uint64_t>(std::max(study.count, std::ssize(study.trials)));
+  }
   OptimalTrials optimal(problem.objectives);
   TrialLog finished(problem);
   return AskTell(std::unique_ptr<Rep>(new Rep{.problem = std::move(problem),
                                               .optimizer = std::move(optimizer),
                                               .rng = Rng(seed),
+                                              .streams_before = streams_before,
                                               .state = {},
                                               .last_trial = 0,
                                               .finished = std::move(finished),

@@ -71,12 +71,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> NewOptimizer(const Choice& choice,
                                                         const Problem& problem) {
   VERNIER_ASSIGN_OR_RETURN(const Algorithm* algorithm,
                            Find(kAlgorithms, choice.name, "algorithm", "algorithm"));
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer,
-                           algorithm->create(problem, choice));
-  if (problem.earlier.empty() || optimizer->has_model()) return optimizer;
-  return FieldError(
-      "warm_start",
-      fmt::format("algorithm '{}' learns nothing from earlier studies, gp does", algorithm->name));
+  return algorithm->create(problem, choice);
 }
 
 std::vector<std::string> StoppingRuleNames() { return Names(kStoppingRules); }

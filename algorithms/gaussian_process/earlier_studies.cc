@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "algorithms/gaussian_process/gp_state.h"
 #include "algorithms/gaussian_process/history.h"
-#include "algorithms/gaussian_process/surrogate.h"
 #include "src/core/status.h"
 
 namespace vernier::gp {
@@ -24,6 +24,7 @@ Belief BeliefOf(const MetricModel& model) {
 absl::StatusOr<EarlierBeliefs> LearnFromEarlier(const CoordinateSpace& space,
                                                 const FeatureMap& features,
                                                 const Problem& problem,
+                                                const sampling::EarlierPoints& tried,
                                                 const std::stop_token& stop) {
   const std::size_t objectives = problem.objectives.size();
   EarlierBeliefs beliefs;
@@ -36,7 +37,7 @@ absl::StatusOr<EarlierBeliefs> LearnFromEarlier(const CoordinateSpace& space,
     ModelState state;
     state.metrics.resize(beliefs.metrics.size());
     VERNIER_ASSIGN_OR_RETURN(
-        const Surrogate surrogate,
+        Surrogate surrogate,
         Surrogate::Fit(
             features, {}, TakeWhole(history, history.points.size()), {}, state, {}, stop));
     for (std::size_t j = 0; j < objectives; ++j) {
@@ -50,7 +51,15 @@ absl::StatusOr<EarlierBeliefs> LearnFromEarlier(const CoordinateSpace& space,
     const Coordinates& best = surrogate.centres().front();
     const bool is_new = std::count(beliefs.best.begin(), beliefs.best.end(), best) == 0;
     if (is_new) beliefs.best.push_back(best);
+    beliefs.known += history.points.size();
+    beliefs.models.push_back(
+        {.study = study.name, .surrogate = std::move(surrogate), .trials = history.points.size()});
   }
+  std::vector<Coordinates> points;
+  for (const std::vector<Cell>& row : tried.rows()) {
+    points.push_back(space.Encode(ReadCells(space.space(), row)));
+  }
+  beliefs.tried = features.Matrix(points);
   return beliefs;
 }
 

@@ -29,6 +29,7 @@
 #include "algorithms/gaussian_process/training_set.h"
 #include "algorithms/options.h"
 #include "algorithms/sampling/draw.h"
+#include "algorithms/sampling/earlier_points.h"
 #include "algorithms/sampling/taken_points.h"
 #include "fmt/format.h"
 #include "src/core/status.h"
@@ -47,12 +48,13 @@ constexpr std::size_t kMostObjectives = 4;
 constexpr double kSpent = -7.0;
 // So many points are drawn where the search's own candidates are not to be had.
 constexpr int kDrawn = 64;
-// So many points of the initial design are the best of earlier studies, at most.
-constexpr std::size_t kMostOfEarlier = 2;
+// Number of first trials that earlier studies choose, one each, at most.
+constexpr std::size_t kMostStarters = 2;
 
 struct Settings {
   std::size_t initial_points = 5;
   std::size_t max_points = 1024;
+  bool repeat_best = false;
 };
 
 // What an optimiser knows of its space before any trial.
@@ -86,6 +88,7 @@ class Session {
           const Frame& frame,
           const Settings& settings,
           const gp::EarlierBeliefs& earlier,
+          const sampling::EarlierPoints& tried,
           const TrialLog::View& finished,
           std::span<const PendingPoint> pending,
           std::string_view state,
@@ -98,8 +101,9 @@ class Session {
         earlier_(earlier),
         kept_(kept),
         state_(gp::ParseState(state, ShapeOf(problem, frame))),
-        taken_(frame.coordinates.space(), finished, pending),
+        taken_(frame.coordinates.space(), finished, pending, tried),
         out_(finished.size() + pending.size()),
+        before_(tried.trials()),
         rng_(stream),
         stop_(std::move(stop)),
         models_(frame.features,
@@ -119,7 +123,7 @@ class Session {
     Suggestions suggestions;
     while (suggestions.points.size() < count) {
       if (stop_.stop_requested()) return WasCancelled();
-      absl::StatusOr<Suggestion> next = IsDesignDue() ? Design() : Model();
+      absl::StatusOr<Suggestion> next = Next();
       if (!next.ok()) {
         if (absl::IsOutOfRange(next.status()) && !suggestions.points.empty()) break;
         return std::move(next).status();
@@ -138,17 +142,41 @@ class Session {
   const Space& space() const { return frame_.coordinates.space(); }
   const gp::History& history() const { return kept_.history; }
 
-  bool IsDesignDue() const {
-    return out_ < DesignSize() ||
-           history().points.size() < std::min(settings_.initial_points, kLeastForModel);
+  absl::StatusOr<Suggestion> Next() {
+    if (const std::optional<std::size_t> starter = StarterDue()) return Starter(*starter);
+    if (out_ < DesignSize()) return Design();
+    if (!HasTooFewOfItsOwn()) return Model();
+    return earlier_.known < kLeastForModel ? Design() : ModelOfEarlier(out_);
   }
 
-  // Earlier studies spare most of the design: they have seen the space.
+  // Trials of earlier studies count: they have seen the space. Where they are as many as the design, and choose the first
+  // trials, one more guards against their being wrong (docs/adr/0016).
   std::size_t DesignSize() const {
-    if (earlier_.best.empty()) return settings_.initial_points;
-    return std::min(settings_.initial_points, TriedOfEarlier() + 1);
+    if (earlier_.models.empty()) return settings_.initial_points;
+    return std::max(DesignLeft(), std::min(settings_.initial_points, Starters() + 1));
   }
-  std::size_t TriedOfEarlier() const { return std::min(kMostOfEarlier, earlier_.best.size()); }
+  std::size_t DesignLeft() const {
+    return settings_.initial_points - std::min(settings_.initial_points, earlier_.known);
+  }
+  std::size_t Starters() const {
+    if (DesignLeft() > 0 && !settings_.repeat_best) return 0;
+    return std::min(kMostStarters, earlier_.best.size());
+  }
+  // Which earlier study chooses the next trial, if one does: among the first ones, but for a default point that is new.
+  std::optional<std::size_t> StarterDue() const {
+    const std::size_t before = IsDefaultNew() ? 1 : 0;
+    if (out_ < before || out_ - before >= Starters() || out_ >= DesignSize()) return std::nullopt;
+    return out_ - before;
+  }
+  // Whether there is a default point that no earlier study tried.
+  bool IsDefaultNew() const {
+    const std::optional<Point> point = space().DefaultPoint();
+    return point.has_value() && !taken_.IsEarlier(*point);
+  }
+
+  bool HasTooFewOfItsOwn() const {
+    return history().points.size() < std::min(settings_.initial_points, kLeastForModel);
+  }
 
   // From now on the point is pending.
   void HandOut(const Point& point) {
@@ -174,13 +202,10 @@ class Session {
     const auto admits = [this](const Point& point) {
       return sampling::IsFresh(space(), taken_, point);
     };
-    if (std::optional<Point> best = BestOfEarlier()) {
-      std::string note = Source(*best);
-      return Suggestion{
-          .point = *std::move(best), .origin = "earlier study", .note = std::move(note)};
-    }
+    // The sequence goes on where earlier studies stopped, after the default point.
+    const std::uint64_t place = out_ == 0 && IsDefaultNew() ? 0 : before_ + out_;
     std::optional<gp::DesignPoint> design =
-        gp::NextDesignPoint(frame_.coordinates, *state_.design_seed, out_, admits);
+        gp::NextDesignPoint(frame_.coordinates, *state_.design_seed, place, admits);
     if (design) {
       return Suggestion{.point = std::move(design->point),
                         .origin = design->is_default ? "default point" : "initial design"};
@@ -189,13 +214,14 @@ class Session {
     return Suggestion{.point = std::move(point), .origin = "initial design"};
   }
 
-  // The first trials, but the space's default point, are the best of earlier studies.
-  std::optional<Point> BestOfEarlier() const {
-    const std::uint64_t before = space().DefaultPoint().has_value() ? 1 : 0;
-    if (out_ < before || out_ - before >= TriedOfEarlier()) return std::nullopt;
-    Point point = frame_.coordinates.Decode(earlier_.best[out_ - before]);
-    if (!sampling::IsFresh(space(), taken_, point)) return std::nullopt;
-    return point;
+  // The trial that an earlier study chooses: its best point once more if that is asked for, else the best new one by its model.
+  absl::StatusOr<Suggestion> Starter(std::size_t index) {
+    if (!settings_.repeat_best) return ModelOfEarlier(index);
+    Point point = frame_.coordinates.Decode(earlier_.best[index]);
+    if (!space().Satisfies(point) || taken_.IsOwn(point)) return Design();
+    std::string note = Source(point);
+    return Suggestion{
+        .point = std::move(point), .origin = "earlier study", .note = std::move(note)};
   }
 
   // "trial 7 of study 'digits'": where an earlier study tried the point.
@@ -212,10 +238,37 @@ class Session {
   absl::StatusOr<Suggestion> Model() {
     VERNIER_ASSIGN_OR_RETURN(const gp::Model* const fitted, models_.At(out_, pending_, stop_));
     if (stop_.stop_requested()) return WasCancelled();
-    const gp::Model& model = *fitted;
+    return Best(*fitted, fitted->surrogate.MakeAcquisition(), history().points.size());
+  }
+
+  // Where the model of an earlier study, they take turns, expects the best value at a point that is new. Values of this study
+  // may be in other units: its trials are believed to come out as that model expects.
+  absl::StatusOr<Suggestion> ModelOfEarlier(std::size_t turn) {
+    const gp::EarlierModel& earlier = earlier_.models[turn % earlier_.models.size()];
+    gp::Model model{.surrogate = earlier.surrogate, .region = std::nullopt};
+    std::vector<gp::Coordinates> own = history().points;
+    own.insert(own.end(), history().failed.begin(), history().failed.end());
+    own.insert(own.end(), pending_.begin(), pending_.end());
+    const Eigen::MatrixXd rows = frame_.features.Matrix(own);
+    for (Eigen::Index i = 0; i < rows.rows(); ++i) model.surrogate.Believe(rows.row(i));
+    // The improvement on the worst point grows with the expected value, hardly with its uncertainty.
+    const auto counts = [](const gp::Coordinates&) { return false; };
+    const gp::Acquisition acquisition = problem_.objectives.size() == 1
+                                            ? model.surrogate.MakeAcquisitionOver(counts)
+                                            : model.surrogate.MakeAcquisition();
+    VERNIER_ASSIGN_OR_RETURN(Suggestion best, Best(model, acquisition, earlier.trials));
+    return Suggestion{.point = std::move(best.point),
+                      .origin = "earlier study",
+                      .importance = std::move(best.importance),
+                      .note = fmt::format("from the model of study '{}'", earlier.study)};
+  }
+
+  // The best point by the acquisition of the model, which has learned from `trials` trials.
+  absl::StatusOr<Suggestion> Best(const gp::Model& model,
+                                  const gp::Acquisition& acquisition,
+                                  std::size_t trials) {
     const Admits admits = Admission();
-    std::vector<gp::Scored> found =
-        Search(model, model.surrogate.MakeAcquisition(), history().points.size(), admits);
+    std::vector<gp::Scored> found = Search(model, acquisition, trials, admits);
     const std::optional<gp::Branch> branch = model.region ? std::nullopt : BranchDue(found);
     if (branch) {
       const std::vector<gp::Scored> inside = SearchBranch(model, *branch, admits);
@@ -330,11 +383,16 @@ class Session {
     };
   }
 
-  static bool IsRepeat(const gp::Surrogate& surrogate, const Eigen::RowVectorXd& row) {
+  bool IsRepeat(const gp::Surrogate& surrogate, const Eigen::RowVectorXd& row) const {
     const gp::Posterior& objective = surrogate.objectives().front().posterior();
-    const Eigen::RowVectorXd z = row.cwiseProduct(objective.kernel().inverse_scales());
-    return (objective.scaled_points().rowwise() - z).rowwise().squaredNorm().minCoeff() <
-           kRepeatDistance * kRepeatDistance;
+    const Eigen::RowVectorXd scales = objective.kernel().inverse_scales();
+    const Eigen::RowVectorXd z = row.cwiseProduct(scales);
+    const auto is_near = [](const auto& differences) {
+      return differences.rows() > 0 &&
+             differences.rowwise().squaredNorm().minCoeff() < kRepeatDistance * kRepeatDistance;
+    };
+    return is_near(objective.scaled_points().rowwise() - z) ||
+           is_near((earlier_.tried.rowwise() - row) * scales.asDiagonal());
   }
 
   const Problem& problem_;
@@ -345,7 +403,8 @@ class Session {
   std::vector<gp::Coordinates> pending_;
   gp::GpState state_;
   sampling::TakenPoints taken_;
-  std::uint64_t out_;  // Trials handed out so far, finished or not.
+  std::uint64_t out_;     // Trials handed out so far, finished or not.
+  std::uint64_t before_;  // Trials of earlier studies.
   Rng rng_;
   const std::stop_token stop_;
   gp::Models models_;
@@ -353,16 +412,24 @@ class Session {
 
 class GpOptimizer final : public Optimizer {
  public:
-  GpOptimizer(const Problem& problem, const Settings& settings, std::string options)
+  GpOptimizer(const Problem& problem,
+              sampling::EarlierPoints tried,
+              const Settings& settings,
+              std::string options)
       : problem_(problem),
+        tried_(std::move(tried)),
         frame_(problem.space),
         settings_(settings),
         options_(std::move(options)) {}
 
   std::string_view name() const override { return "gp"; }
-  std::string_view version() const override { return "13"; }
+  // With earlier studies the output changed once more.
+  std::string_view version() const override { return problem_.earlier.empty() ? "13" : "14"; }
   bool has_model() const override { return true; }
   std::string options() const override { return options_; }
+  std::string Continuation(std::string_view state) const override {
+    return gp::Continuation(state);
+  }
 
   absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
                                       std::span<const PendingPoint> pending,
@@ -378,6 +445,7 @@ class GpOptimizer final : public Optimizer {
                     frame_,
                     settings_,
                     *earlier,
+                    tried_,
                     finished,
                     pending,
                     state,
@@ -417,7 +485,7 @@ class GpOptimizer final : public Optimizer {
     if (earlier_ != nullptr) return earlier_;
     VERNIER_ASSIGN_OR_RETURN(
         gp::EarlierBeliefs learned,
-        gp::LearnFromEarlier(frame_.coordinates, frame_.features, problem_, stop));
+        gp::LearnFromEarlier(frame_.coordinates, frame_.features, problem_, tried_, stop));
     if (stop.stop_requested()) return WasCancelled();
     earlier_ = std::make_shared<const gp::EarlierBeliefs>(std::move(learned));
     return earlier_;
@@ -453,6 +521,7 @@ class GpOptimizer final : public Optimizer {
   }
 
   const Problem problem_;
+  const sampling::EarlierPoints tried_;
   const Frame frame_;
   const Settings settings_;
   const std::string options_;
@@ -480,12 +549,17 @@ absl::StatusOr<std::unique_ptr<Optimizer>> NewGpOptimizer(const Problem& problem
     if (!legal.ok())
       return FieldError(fmt::format("warm_start[{}]", i), std::string(legal.message()));
   }
+  if (problem.earlier.empty() && choice.options.contains("repeat_best")) {
+    return FieldError("algorithm.repeat_best", "needs warm_start");
+  }
   OptionReader reader("algorithm", choice);
   Settings settings;
   settings.initial_points = static_cast<std::size_t>(reader.Int("initial_points", 5, 1, 100000));
   settings.max_points = static_cast<std::size_t>(reader.Int("max_points", 1024, 10, 5000));
+  if (!problem.earlier.empty()) settings.repeat_best = reader.Bool("repeat_best", false);
   VERNIER_RETURN_IF_ERROR(reader.Finish());
-  return std::make_unique<GpOptimizer>(problem, settings, reader.Json());
+  VERNIER_ASSIGN_OR_RETURN(sampling::EarlierPoints tried, sampling::EarlierPoints::Of(problem));
+  return std::make_unique<GpOptimizer>(problem, std::move(tried), settings, reader.Json());
 }
 
 }  // namespace vernier

@@ -104,6 +104,14 @@ std::string FormatState(const GpState& state) {
   return json.dump();
 }
 
+std::string Continuation(std::string_view text) {
+  const Json json = Json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || json.value("format", Json()) != kFormat) return "";
+  const auto seed = json.find("design_seed");
+  if (seed == json.end() || !seed->is_number_unsigned()) return "";
+  return Json{{"format", kFormat}, {"design_seed", *seed}}.dump();
+}
+
 GpState ParseState(std::string_view text, const StateShape& shape) {
   const Json json = Json::parse(text, /*cb=*/nullptr, /*allow_exceptions=*/false);
   const bool is_ours = json.is_object() && json.value("format", Json()) == kFormat;

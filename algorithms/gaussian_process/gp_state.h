@@ -48,5 +48,7 @@ struct StateShape {
 std::string FormatState(const GpState& state);
 // An empty state of the shape unless the text is one: nothing in it is relied on.
 GpState ParseState(std::string_view text, const StateShape& shape);
+// The state of a study that continues one which left `text`: its initial design. Empty unless the text has one.
+std::string Continuation(std::string_view text);
 
 }  // namespace vernier::gp

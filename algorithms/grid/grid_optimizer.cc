@@ -28,8 +28,13 @@ struct GridOptions {
 
 class GridOptimizer final : public Optimizer {
  public:
-  GridOptimizer(Space space, sampling::Enumeration cells, GridOptions options, std::string json)
+  GridOptimizer(Space space,
+                sampling::EarlierPoints earlier,
+                sampling::Enumeration cells,
+                GridOptions options,
+                std::string json)
       : space_(std::move(space)),
+        earlier_(std::move(earlier)),
         cells_(std::move(cells)),
         size_(static_cast<std::uint64_t>(cells_.count())),
         options_(options),
@@ -38,6 +43,7 @@ class GridOptimizer final : public Optimizer {
   std::string_view name() const override { return "grid"; }
   std::string_view version() const override { return "1"; }
   std::string options() const override { return json_; }
+  std::string Continuation(std::string_view state) const override { return std::string(state); }
 
   absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
                                       std::span<const PendingPoint> pending,
@@ -48,7 +54,7 @@ class GridOptimizer final : public Optimizer {
     sampling::SequenceState place = Start(state, stream);
     const grid::Permutation order(size_, place.seed);
     VERNIER_RETURN_IF_ERROR(sampling::CheckPending(space_, pending));
-    const sampling::TakenPoints taken(space_, finished, pending);
+    const sampling::TakenPoints taken(space_, finished, pending, earlier_);
     Suggestions suggestions;
     for (std::uint64_t seen = 0; seen < size_ && suggestions.points.size() < count; ++seen) {
       if (seen % kStopCheckInterval == 0 && stop.stop_requested()) {
@@ -84,6 +90,7 @@ class GridOptimizer final : public Optimizer {
   }
 
   const Space space_;
+  const sampling::EarlierPoints earlier_;
   const sampling::Enumeration cells_;
   const std::uint64_t size_;  // 2^62 stands for that many or more.
   const GridOptions options_;
@@ -112,7 +119,9 @@ absl::StatusOr<std::unique_ptr<Optimizer>> NewGridOptimizer(const Problem& probl
   if (options.shuffle && cells->count() == sampling::Enumeration::kMaxCount) {
     return FieldError("algorithm.shuffle", "a grid of 2^62 cells or more cannot be shuffled");
   }
-  return std::make_unique<GridOptimizer>(problem.space, *std::move(cells), options, reader.Json());
+  VERNIER_ASSIGN_OR_RETURN(sampling::EarlierPoints earlier, sampling::EarlierPoints::Of(problem));
+  return std::make_unique<GridOptimizer>(
+      problem.space, std::move(earlier), *std::move(cells), options, reader.Json());
 }
 
 }  // namespace vernier

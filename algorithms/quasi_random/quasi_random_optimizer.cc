@@ -25,12 +25,19 @@ constexpr std::uint64_t kLastIndex = std::uint64_t{1} << 48;
 
 class QuasiRandomOptimizer final : public Optimizer {
  public:
-  QuasiRandomOptimizer(Space space, std::optional<std::int64_t> seed, std::string options)
-      : space_(std::move(space)), seed_(seed), options_(std::move(options)) {}
+  QuasiRandomOptimizer(Space space,
+                       sampling::EarlierPoints earlier,
+                       std::optional<std::int64_t> seed,
+                       std::string options)
+      : space_(std::move(space)),
+        earlier_(std::move(earlier)),
+        seed_(seed),
+        options_(std::move(options)) {}
 
   std::string_view name() const override { return "quasi-random"; }
   std::string_view version() const override { return "1"; }
   std::string options() const override { return options_; }
+  std::string Continuation(std::string_view state) const override { return std::string(state); }
 
   absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
                                       std::span<const PendingPoint> pending,
@@ -40,7 +47,7 @@ class QuasiRandomOptimizer final : public Optimizer {
                                       std::stop_token stop) const override {
     sampling::SequenceState place = Start(state, stream);
     VERNIER_RETURN_IF_ERROR(sampling::CheckPending(space_, pending));
-    sampling::TakenPoints taken(space_, finished, pending);
+    sampling::TakenPoints taken(space_, finished, pending, earlier_);
     Suggestions suggestions;
     while (suggestions.points.size() < count) {
       absl::StatusOr<Suggestion> next = Next(taken, place, stream, stop);
@@ -58,7 +65,9 @@ class QuasiRandomOptimizer final : public Optimizer {
  private:
   sampling::SequenceState Start(std::string_view state, Rng& stream) const {
     if (const auto place = sampling::ParseState(state, kLastIndex)) return *place;
-    return {.next = 0, .seed = seed_ ? static_cast<std::uint64_t>(*seed_) : stream.NextU64()};
+    // Without its state, an earlier study's sequence under the same seed is passed over by its length.
+    return {.next = earlier_.trials(),
+            .seed = seed_ ? static_cast<std::uint64_t>(*seed_) : stream.NextU64()};
   }
 
   // The next fresh point of the sequence, or a random one if the sequence keeps meeting none.
@@ -84,6 +93,7 @@ class QuasiRandomOptimizer final : public Optimizer {
   }
 
   const Space space_;
+  const sampling::EarlierPoints earlier_;
   const std::optional<std::int64_t> seed_;
   const std::string options_;
 };
@@ -95,7 +105,9 @@ absl::StatusOr<std::unique_ptr<Optimizer>> NewQuasiRandomOptimizer(const Problem
   OptionReader options("algorithm", choice);
   const auto seed = options.OptionalInt("seed", 0, std::numeric_limits<std::int64_t>::max());
   VERNIER_RETURN_IF_ERROR(options.Finish());
-  return std::make_unique<QuasiRandomOptimizer>(problem.space, seed, options.Json());
+  VERNIER_ASSIGN_OR_RETURN(sampling::EarlierPoints earlier, sampling::EarlierPoints::Of(problem));
+  return std::make_unique<QuasiRandomOptimizer>(
+      problem.space, std::move(earlier), seed, options.Json());
 }
 
 }  // namespace vernier

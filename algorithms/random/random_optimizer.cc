@@ -12,8 +12,8 @@ namespace {
 
 class RandomOptimizer final : public Optimizer {
  public:
-  RandomOptimizer(Space space, std::string options)
-      : space_(std::move(space)), options_(std::move(options)) {}
+  RandomOptimizer(Space space, sampling::EarlierPoints earlier, std::string options)
+      : space_(std::move(space)), earlier_(std::move(earlier)), options_(std::move(options)) {}
 
   std::string_view name() const override { return "random"; }
   std::string_view version() const override { return "1"; }
@@ -26,7 +26,7 @@ class RandomOptimizer final : public Optimizer {
                                       std::size_t count,
                                       std::stop_token stop) const override {
     VERNIER_RETURN_IF_ERROR(sampling::CheckPending(space_, pending));
-    sampling::TakenPoints taken(space_, finished, pending);
+    sampling::TakenPoints taken(space_, finished, pending, earlier_);
     Suggestions suggestions;
     while (suggestions.points.size() < count) {
       absl::StatusOr<Point> point = sampling::DrawUntaken(space_, taken, stream, stop);
@@ -42,6 +42,7 @@ class RandomOptimizer final : public Optimizer {
 
  private:
   const Space space_;
+  const sampling::EarlierPoints earlier_;
   const std::string options_;
 };
 
@@ -51,7 +52,8 @@ absl::StatusOr<std::unique_ptr<Optimizer>> NewRandomOptimizer(const Problem& pro
                                                               const Choice& choice) {
   const OptionReader options("algorithm", choice);
   VERNIER_RETURN_IF_ERROR(options.Finish());
-  return std::make_unique<RandomOptimizer>(problem.space, options.Json());
+  VERNIER_ASSIGN_OR_RETURN(sampling::EarlierPoints earlier, sampling::EarlierPoints::Of(problem));
+  return std::make_unique<RandomOptimizer>(problem.space, std::move(earlier), options.Json());
 }
 
 }  // namespace vernier

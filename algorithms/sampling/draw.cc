@@ -155,7 +155,8 @@ absl::StatusOr<Point> DrawUntaken(const Space& space,
 }
 
 bool IsFresh(const Space& space, const TakenPoints& taken, const Point& point) {
-  return space.Satisfies(point) && (HasContinuousValue(space, point) || !taken.Contains(point));
+  if (!space.Satisfies(point) || taken.IsEarlier(point)) return false;
+  return HasContinuousValue(space, point) || !taken.IsOwn(point);
 }
 
 absl::Status Exhausted(const Space& space) {

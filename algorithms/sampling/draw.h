@@ -18,14 +18,15 @@ namespace vernier::sampling {
 // a small finite space is enumerated and one of the points left is chosen uniformly; elsewhere draws are pulled to the
 // edges of the cube and to points where the constraints are known to hold; a large finite space is searched from end to
 // end at last. So in a finite space an untaken legal point is always found, if there is one. Points with an active
-// continuous parameter are never taken to be repeats.
+// continuous parameter repeat no point of their own study.
 // OutOfRange (kSpaceExhausted): there is none, or, in an infinite space, none was found.  Cancelled: `stop` fired.
 absl::StatusOr<Point> DrawUntaken(const Space& space,
                                   const TakenPoints& taken,
                                   Rng& rng,
                                   const std::stop_token& stop);
 
-// Whether the point may be proposed: satisfies the constraints, and is not taken (see above). REQUIRES: it is legal.
+// Whether the point may be proposed: satisfies the constraints, is not taken (see above), and no earlier study tried it.
+// REQUIRES: it is legal.
 bool IsFresh(const Space& space, const TakenPoints& taken, const Point& point);
 
 // The status for a space that has nothing left: OutOfRange (kSpaceExhausted).

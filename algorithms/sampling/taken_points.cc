@@ -17,8 +17,9 @@ constexpr int kScansBeforeIndex = 8;
 
 TakenPoints::TakenPoints(const Space& space,
                          TrialLog::View finished,
-                         std::span<const PendingPoint> pending)
-    : space_(space), finished_(std::move(finished)) {
+                         std::span<const PendingPoint> pending,
+                         const EarlierPoints& earlier)
+    : space_(space), finished_(std::move(finished)), earlier_(earlier) {
   for (const PendingPoint& trial : pending) others_.push_back(CellsOf(space_, trial.point));
 }
 
@@ -36,7 +37,11 @@ bool TakenPoints::EqualRows::operator()(Row a, Row b) const {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-bool TakenPoints::Contains(const Point& point) const {
+bool TakenPoints::IsEarlier(const Point& point) const {
+  return !earlier_.empty() && earlier_.Contains(CellsOf(space_, point));
+}
+
+bool TakenPoints::IsOwn(const Point& point) const {
   const std::vector<Cell> cells = CellsOf(space_, point);
   if (!index_ && scans_ < kScansBeforeIndex) {
     ++scans_;
@@ -50,9 +55,16 @@ void TakenPoints::Insert(const Point& point) {
   if (index_) index_->insert(others_.back());
 }
 
-std::size_t TakenPoints::size_bound() const { return finished_.size() + others_.size(); }
+std::size_t TakenPoints::size_bound() const {
+  return finished_.size() + others_.size() + earlier_.rows().size();
+}
 
-std::size_t TakenPoints::size() const { return Index().size(); }
+std::size_t TakenPoints::size() const {
+  const RowSet& own = Index();
+  const auto is_new = [this](Row row) { return !earlier_.Contains(row); };
+  return earlier_.rows().size() +
+         static_cast<std::size_t>(std::count_if(own.begin(), own.end(), is_new));
+}
 
 std::vector<Point> TakenPoints::Recent(std::size_t limit) const {
   std::vector<Point> newest_first;
@@ -61,6 +73,9 @@ std::vector<Point> TakenPoints::Recent(std::size_t limit) const {
   }
   for (std::size_t i = finished_.size(); i > 0 && newest_first.size() < limit; --i) {
     newest_first.push_back(finished_.point(i - 1));
+  }
+  for (std::size_t i = 0; i < earlier_.rows().size() && newest_first.size() < limit; ++i) {
+    newest_first.push_back(ReadCells(space_, earlier_.rows()[i]));
   }
   std::reverse(newest_first.begin(), newest_first.end());
   return newest_first;
@@ -78,7 +93,7 @@ bool TakenPoints::Scan(Row row) const {
 const TakenPoints::RowSet& TakenPoints::Index() const {
   if (!index_) {
     index_.emplace();
-    index_->reserve(size_bound());
+    index_->reserve(finished_.size() + others_.size());
     for (std::size_t i = 0; i < finished_.size(); ++i) index_->insert(finished_.cells(i));
     for (const std::vector<Cell>& other : others_) index_->insert(other);
   }

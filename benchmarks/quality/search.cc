@@ -41,12 +41,13 @@ Run Search(const Function& function,
            const std::string& algorithm,
            std::uint64_t seed,
            std::size_t trials,
-           std::vector<EarlierStudy> earlier) {
+           std::vector<EarlierStudy> earlier,
+           std::map<std::string, ParameterValue> options) {
   Problem problem{.space = function.space,
                   .objectives = {{.metric = "loss", .goal = Goal::kMinimize}},
                   .earlier = std::move(earlier)};
-  AskTell study =
-      AskTell::Create(std::move(problem), {.name = algorithm, .options = {}}, seed).value();
+  const vernier::Choice choice{.name = algorithm, .options = std::move(options)};
+  AskTell study = AskTell::Create(std::move(problem), choice, seed).value();
   Rng noise = Rng(seed).Fork(0x6e6f697365);
   Run run;
   double least_told = 0;

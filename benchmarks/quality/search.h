@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ Run Search(const Function& function,
            const std::string& algorithm,
            std::uint64_t seed,
            std::size_t trials,
-           std::vector<EarlierStudy> earlier = {});
+           std::vector<EarlierStudy> earlier = {},
+           std::map<std::string, ParameterValue> options = {});
 
 }  // namespace vernier::quality

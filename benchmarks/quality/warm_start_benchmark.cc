@@ -7,15 +7,19 @@
 // elsewhere by 8 % of each number's range, its values in other units ("shifted"); on one mirrored in all numbers
 // ("mirrored"); on the function turned upside down, so that the best trials are the worst points ("inverted"); or 40
 // random points with random values ("noise"). Scores are those of search.h, at 5, 10, 20 and 40 trials, and differences
-// are to cold: means over functions of means over seeds, with the standard error over functions and seeds together.
+// are to cold: means over functions of means over seeds, with the standard error over functions and seeds together. They
+// are of the new study's own trials, by default and with repeat_best, and of both studies together after "same".
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,6 +38,8 @@ constexpr std::size_t kEarlierTrials = 40;
 constexpr std::size_t kTrials = 40;
 const std::vector<std::size_t> kLooks = {5, 10, 20, 40};
 const std::vector<std::string> kSituations = {"same", "shifted", "mirrored", "inverted", "noise"};
+// After an earlier study of the same function, whose best trial counts as found.
+constexpr char kTogether[] = "same, best of both";
 
 // The function with the coordinates of its numbers moved.
 Function Moved(const Function& function, double (*move)(double)) {
@@ -83,6 +89,15 @@ EarlierStudy Earlier(const Function& function, const std::string& situation, std
   return study;
 }
 
+// The score of the earlier study's best trial, by the values that it was told.
+double Found(const Function& function, double reference, const EarlierStudy& earlier) {
+  const auto is_better = [](const Observation& a, const Observation& b) {
+    return a.values[0] < b.values[0];
+  };
+  const auto best = std::ranges::min_element(earlier.trials, is_better);
+  return Score(function.regret(best->point), reference);
+}
+
 // Differences to cold after each look, over functions and seeds.
 struct Sample {
   std::vector<std::vector<double>> at_look = std::vector<std::vector<double>>(kLooks.size());
@@ -109,29 +124,30 @@ nlohmann::ordered_json Summary(const Sample& sample) {
   return json;
 }
 
-int Main(const Plan& plan) {
-  std::vector<Sample> samples(kSituations.size());
-  for (const Function& function : Functions()) {
-    if (!IsCalled(function, plan.only)) continue;
-    const double reference = ReferenceRegret(function);
-    for (std::uint64_t seed = 1; seed <= plan.seeds; ++seed) {
-      const Run cold = Search(function, reference, "gp", seed, kTrials);
-      for (std::size_t i = 0; i < kSituations.size(); ++i) {
-        const EarlierStudy earlier = Earlier(function, kSituations[i], seed);
-        samples[i].Add(Search(function, reference, "gp", seed, kTrials, {earlier}), cold);
-      }
-    }
-    fmt::print("{}\n", function.name);
-    std::fflush(stdout);
+// After each situation, what the study's own trials found, and what it and the earlier study found together.
+struct Samples {
+  std::vector<Sample> alone = std::vector<Sample>(kSituations.size());
+  Sample together;  // After an earlier study of the same function.
+
+  void Add(std::size_t situation, const Run& warm, const Run& cold, double found_before) {
+    alone[situation].Add(warm, cold);
+    if (kSituations[situation] != "same") return;
+    Run both = warm;
+    for (double& score : both.score) score = std::max(score, found_before);
+    together.Add(both, cold);
   }
-  const auto gp = NewOptimizer({.name = "gp", .options = {}}, {.objectives = {{.metric = "loss"}}});
-  nlohmann::ordered_json json = {{"gp_version", std::string(gp.value()->version())},
-                                 {"seeds", plan.seeds},
-                                 {"earlier_trials", kEarlierTrials}};
+};
+
+nlohmann::ordered_json Report(const std::string& name, const Samples& samples) {
+  nlohmann::ordered_json json;
   for (std::size_t i = 0; i < kSituations.size(); ++i) {
-    json["difference_to_cold"][kSituations[i]] = Summary(samples[i]);
-    fmt::print("{:10}", kSituations[i]);
-    for (const auto& [look, at] : json["difference_to_cold"][kSituations[i]].items()) {
+    json[kSituations[i]] = Summary(samples.alone[i]);
+  }
+  json[kTogether] = Summary(samples.together);
+  fmt::print("{}\n", name);
+  for (const auto& [situation, at_look] : json.items()) {
+    fmt::print("  {:20}", situation);
+    for (const auto& [look, at] : at_look.items()) {
       fmt::print("  {}: {:+.3f} +- {:.3f}",
                  look,
                  at["mean"].get<double>(),
@@ -139,6 +155,37 @@ int Main(const Plan& plan) {
     }
     fmt::print("\n");
   }
+  return json;
+}
+
+int Main(const Plan& plan) {
+  Samples by_default;
+  Samples repeating;
+  for (const Function& function : Functions()) {
+    if (!IsCalled(function, plan.only)) continue;
+    const double reference = ReferenceRegret(function);
+    for (std::uint64_t seed = 1; seed <= plan.seeds; ++seed) {
+      const Run cold = Search(function, reference, "gp", seed, kTrials);
+      for (std::size_t i = 0; i < kSituations.size(); ++i) {
+        const EarlierStudy earlier = Earlier(function, kSituations[i], seed);
+        const double found = Found(function, reference, earlier);
+        const auto warm = [&](std::map<std::string, ParameterValue> options) {
+          return Search(function, reference, "gp", seed, kTrials, {earlier}, std::move(options));
+        };
+        by_default.Add(i, warm({}), cold, found);
+        repeating.Add(i, warm({{"repeat_best", true}}), cold, found);
+      }
+    }
+    fmt::print("{}\n", function.name);
+    std::fflush(stdout);
+  }
+  const Problem problem{.objectives = {{.metric = "loss"}}, .earlier = {{.name = "any"}}};
+  const auto gp = NewOptimizer({.name = "gp", .options = {}}, problem);
+  nlohmann::ordered_json json = {{"gp_version", std::string(gp.value()->version())},
+                                 {"seeds", plan.seeds},
+                                 {"earlier_trials", kEarlierTrials}};
+  json["difference_to_cold"] = Report("by default", by_default);
+  json["difference_to_cold_repeat_best"] = Report("repeat_best", repeating);
   std::ofstream file(plan.output);
   file << json.dump(1) << "\n";
   return file.good() ? 0 : 1;

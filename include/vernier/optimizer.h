@@ -74,8 +74,13 @@ class Optimizer {
   // The options in force, defaults filled in, as JSON with sorted keys.
   virtual std::string options() const = 0;
 
+  // The state from which a study of the same problem and options continues the sequence of one that left `state`. Holds
+  // nothing that refers to trials; empty if there is no sequence to continue.
+  virtual std::string Continuation(std::string_view /*state*/) const { return ""; }
+
   // Returns 1 to `count` points of the space, legal and satisfying its constraints, each with its why, kept away from
-  // `pending`. In a finite space no point of `finished` or `pending` is returned again. `finished` is in the order in
+  // `pending`. In a finite space no point of `finished` or `pending` is returned again; in every space, no point that
+  // Problem::earlier says was tried, unless an option asks for it. `finished` is in the order in
   // which the trials ended. `state` is what an earlier call returned, or empty; it may speed up and steady the answer,
   // never decide its validity: a state that cannot be read counts as empty. `stream` is the only source of chance.
   // REQUIRES: count >= 1, and every trial's point lies in the space: studies and AskTell accept no other, so that a call

@@ -17,8 +17,8 @@ namespace vernier {
 std::vector<std::string> AlgorithmNames();
 // InvalidArgument: a FieldError. With path "algorithm…": unknown name (with the nearest known one), unknown or illegal
 // option, or a space that the algorithm cannot take. With the path of a parameter, "parameters.lr.float": one that the
-// algorithm cannot take (grid over a float without points or a step). With path "warm_start": earlier studies for an
-// algorithm that does not learn.
+// algorithm cannot take (grid over a float without points or a step). With path "warm_start[0]": an
+// earlier study with a point outside the space.
 absl::StatusOr<std::unique_ptr<Optimizer>> NewOptimizer(const Choice& choice,
                                                         const Problem& problem);
 

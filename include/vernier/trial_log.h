@@ -38,6 +38,13 @@ struct Observation {
 struct EarlierStudy {
   std::string name;
   std::vector<Observation> trials;
+  // Further points it tried: of trials that failed, were stopped early, have not ended, or are too many to learn from.
+  std::vector<Point> tried = {};
+  // Number of its trials, whatever became of them. 0: unknown, at least that of `trials`.
+  std::int64_t count = 0;
+  // Its space has parameters that the problem lacks. Points of `trials` may then lack a value that they were measured with:
+  // only those listed in `tried` count as tried.
+  bool is_projected = false;
   friend bool operator==(const EarlierStudy&, const EarlierStudy&) = default;
 };
 
@@ -46,7 +53,8 @@ struct Problem {
   Space space;
   std::vector<Objective> objectives;
   std::vector<std::string> outcome_constraints = {};  // Over metrics, as the user wrote them.
-  std::vector<EarlierStudy> earlier = {};             // To start from; only "gp" learns from them.
+  std::vector<EarlierStudy> earlier =
+      {};  // None of their points is proposed again; "gp" learns from them.
 };
 
 // The finished trials of a problem, in the order in which they ended. Grows only; a trial takes 8 bytes for each parameter,

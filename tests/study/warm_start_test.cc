@@ -47,9 +47,11 @@ class WarmStartTest : public StudyFixture {
   }
 };
 
-TEST_F(WarmStartTest, RecordsTheTrialsOfTheEarlierStudyAndBeginsWithItsBest) {
+TEST_F(WarmStartTest, RecordsTheTrialsOfTheEarlierStudyAndMeasuresItsBestAgainOnlyIfAsked) {
   Digits({0.9, 0.3, 0.6, 0.1});
-  const Study warm = Create(Warm({"digits"}));
+  StudySpec spec = Warm({"digits"});
+  spec.algorithm.options["repeat_best"] = true;
+  const Study warm = Create(spec);
   const std::vector<EarlierStudy> taken = TakenBy(warm.id);
   ASSERT_THAT(taken, SizeIs(1));
   EXPECT_EQ(taken[0].name, "digits");
@@ -148,10 +150,9 @@ TEST_F(WarmStartTest, RefusesWhatItCannotLearnFromAndStoresNothing) {
   other = Warm({"digits"});
   other.space = SpaceOf({Float("x", 2, 3)});
   EXPECT_THAT(WhyNot(other), AllOf(HasSubstr("x"), HasSubstr("0.5")));
-  other = Warm({"digits"});
-  other.algorithm.name = "random";
-  EXPECT_EQ(WhyNot(other),
-            "warm_start: algorithm 'random' learns nothing from earlier studies, gp does");
+  other = Warm({});
+  other.algorithm.options["repeat_best"] = true;
+  EXPECT_EQ(WhyNot(other), "algorithm.repeat_best: needs warm_start");
   EXPECT_EQ(WhyNot(Warm({"digits", "digits"})), "warm_start[1]: study 'digits' is named twice");
   EXPECT_EQ(WhyNot(Warm({"a", "b", "c", "d", "e", "f", "g", "h", "i"})),
             "warm_start: must name at most 8 studies, got 9");

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -235,12 +237,104 @@ TEST(WarmStart, TriesTheDefaultPointFirst) {
   x.default_value = 0.1;
   Problem problem = MakeProblem(MakeSpace({x}));
   problem.earlier = {{.name = "before", .trials = {Completed(1, {{"x", 0.6}}, 1)}}};
-  AskTell study = AskTell::Create(problem, {.name = "gp"}, 1).value();
+  AskTell study =
+      AskTell::Create(problem, {.name = "gp", .options = {{"repeat_best", true}}}, 1).value();
   const std::vector<AskTell::Asked> asked = study.Ask(3).value();
   EXPECT_EQ(asked[0].suggestion.origin, "default point");
   EXPECT_EQ(asked[1].suggestion.origin, "earlier study");
   EXPECT_EQ(asked[1].suggestion.point, (Point{{"x", 0.6}}));
   EXPECT_EQ(asked[2].suggestion.origin, "initial design");
+}
+
+TEST(WarmStart, TriesTheDefaultPointUnlessAnEarlierStudyDid) {
+  Parameter x = Float("x", 0, 1);
+  x.default_value = 0.1;
+  Problem problem = MakeProblem(MakeSpace({x}));
+  EarlierStudy before{.name = "before", .trials = {}};
+  for (int i = 1; i <= 6; ++i) before.trials.push_back(Completed(i, {{"x", 0.15 * i}}, i));
+  problem.earlier = {before};
+  const auto origin = [&problem] {
+    AskTell study = AskTell::Create(problem, {.name = "gp"}, 1).value();
+    return study.Ask().value().front().suggestion.origin;
+  };
+  EXPECT_EQ(origin(), "default point");
+  problem.earlier[0].tried = {{{"x", 0.1}}};
+  EXPECT_EQ(origin(), "earlier study");
+}
+
+// The points of a study's trials, the values of which are `scale` times Bowl.
+std::vector<Observation> Search(const Problem& problem, int trials, double scale) {
+  AskTell study = AskTell::Create(problem, {.name = "gp"}, 1).value();
+  std::vector<Observation> done;
+  for (int i = 1; i <= trials; ++i) {
+    const AskTell::Asked asked = study.Ask().value().front();
+    const double value = scale * Bowl(asked.suggestion.point);
+    EXPECT_THAT(study.Tell(asked.trial, {value}), IsOk());
+    done.push_back(Completed(i, asked.suggestion.point, value));
+  }
+  return done;
+}
+
+TEST(WarmStart, TheInitialDesignGoesOnWhereTheEarlierOneStopped) {
+  Problem problem = MakeProblem(Square());
+  const auto first = [&problem](std::string_view state) {
+    const auto gp = NewOptimizer({.name = "gp", .options = {}}, problem).value();
+    return gp->Suggest({}, {}, state, Rng(5), 6, {}).value();
+  };
+  const Suggestions whole = first("");
+  const auto gp = NewOptimizer({.name = "gp", .options = {}}, problem).value();
+  const std::string state = gp->Continuation(whole.state);
+  for (std::size_t known : {std::size_t{1}, std::size_t{3}, std::size_t{4}}) {
+    EarlierStudy before{.name = "before", .trials = {}};
+    for (std::size_t i = 0; i < known; ++i) {
+      const Point& point = whole.points[i].point;
+      before.trials.push_back(Completed(static_cast<std::int64_t>(i) + 1, point, Bowl(point)));
+    }
+    problem.earlier = {before};
+    const Suggestions rest = first(state);
+    for (std::size_t i = 0; i < 6; ++i) {
+      if (known + i < 5) {
+        EXPECT_EQ(rest.points[i].point, whole.points[known + i].point);
+      } else if (known >= 2) {
+        EXPECT_EQ(rest.points[i].origin, "earlier study");
+      }
+    }
+  }
+}
+
+TEST(WarmStart, AModelDecidesFromTheFirstTrialAndRepeatsNoEarlierPoint) {
+  Problem problem = MakeProblem(MakeSpace({Float("x", 0, 0.7), Float("y", 0.7, 1)}));
+  // The optimum is a corner, which the earlier study has found.
+  problem.earlier = {{.name = "before", .trials = Search(problem, 12, 30)}};
+  problem.earlier[0].trials.push_back(Completed(13, {{"x", 0.7}, {"y", 0.7}}, 0));
+  const std::vector<Observation> after = Search(problem, 10, 1);
+  for (const Observation& trial : after) {
+    for (const Observation& before : problem.earlier[0].trials) {
+      EXPECT_NE(trial.point, before.point);
+    }
+  }
+  AskTell study = AskTell::Create(problem, {.name = "gp"}, 1).value();
+  const std::vector<AskTell::Asked> asked = study.Ask(2).value();
+  EXPECT_EQ(asked[0].suggestion.origin, "earlier study");
+  EXPECT_EQ(asked[0].suggestion.note, "from the model of study 'before'");
+  EXPECT_FALSE(asked[0].suggestion.predicted_mean.has_value());  // The units may differ.
+  EXPECT_EQ(asked[1].suggestion.origin, "initial design");       // Should the study be wrong.
+}
+
+TEST(WarmStart, EarlierStudiesTakeTurns) {
+  Problem problem = MakeProblem(Square());
+  problem.earlier = {Earlier(1), Earlier(-1), Earlier(1)};
+  problem.earlier[1].name = "other";
+  AskTell study = AskTell::Create(problem, {.name = "gp"}, 1).value();
+  const std::vector<AskTell::Asked> asked = study.Ask(3).value();
+  EXPECT_EQ(asked[0].suggestion.note, "from the model of study 'before'");
+  EXPECT_EQ(asked[1].suggestion.note, "from the model of study 'other'");
+  EXPECT_EQ(asked[2].suggestion.origin, "initial design");
+  EXPECT_GT(Bowl(asked[0].suggestion.point), -0.02);
+  EXPECT_LT(Bowl(asked[1].suggestion.point), -0.2);
+  // Failures say nothing of the values: what follows is theirs to choose.
+  for (const AskTell::Asked& trial : asked) EXPECT_THAT(study.TellFailed(trial.trial), IsOk());
+  EXPECT_EQ(study.Ask().value().front().suggestion.origin, "earlier study");
 }
 
 TEST(WarmStart, OnlyKnowledgeThatIsThereCounts) {
@@ -257,15 +351,17 @@ TEST(WarmStart, OnlyKnowledgeThatIsThereCounts) {
   }
 }
 
-TEST(WarmStart, RefusesTrialsOutsideTheSpaceAndAlgorithmsThatDoNotLearn) {
+TEST(WarmStart, RefusesTrialsOutsideTheSpace) {
   Problem problem = MakeProblem(Square());
   problem.earlier = {{.name = "before", .trials = {Completed(1, {{"x", 0.6}}, 1)}}};
-  EXPECT_THAT(AskTell::Create(problem, {.name = "gp"}, 1).status(),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("warm_start[0]")));
+  for (const char* algorithm : {"gp", "random", "quasi-random"}) {
+    EXPECT_THAT(AskTell::Create(problem, {.name = algorithm}, 1).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("warm_start[0]")));
+  }
   EXPECT_THAT(
-      AskTell::Create(problem, {.name = "random"}, 1).status(),
-      StatusIs(absl::StatusCode::kInvalidArgument,
-               "warm_start: algorithm 'random' learns nothing from earlier studies, gp does"));
+      AskTell::Create(MakeProblem(Square()), {.name = "gp", .options = {{"repeat_best", true}}}, 1)
+          .status(),
+      StatusIs(absl::StatusCode::kInvalidArgument, "algorithm.repeat_best: needs warm_start"));
 }
 
 }  // namespace

@@ -26,9 +26,11 @@ using ::vernier::testing::MakeSpace;
 using ::vernier::testing::StatusIs;
 using ::vernier::testing::When;
 
+const EarlierPoints kNoEarlier;
+
 // Draws until nothing is left, without repeats.
 std::set<std::string> DrawAll(const Space& space, Rng rng) {
-  TakenPoints taken(space, {}, {});
+  TakenPoints taken(space, {}, {}, kNoEarlier);
   std::set<std::string> keys;
   for (;;) {
     const auto point = DrawUntaken(space, taken, rng, {});
@@ -65,7 +67,7 @@ TEST(DrawUntaken, ChoosesUniformlyAmongWhatIsLeft) {
   std::map<std::int64_t, int> hits;
   Rng rng(4);
   for (int i = 0; i < 200; ++i) {
-    const TakenPoints taken(space, {}, {});
+    const TakenPoints taken(space, {}, {}, kNoEarlier);
     ASSERT_OK_AND_ASSIGN(const Point point, DrawUntaken(space, taken, rng, {}));
     ++hits[std::get<std::int64_t>(point.at("a"))];
   }
@@ -77,7 +79,7 @@ TEST(DrawUntaken, ChoosesUniformlyAmongWhatIsLeft) {
 TEST(DrawUntaken, KeepsFindingNewPointsInAContinuousCorner) {
   const Space space =
       MakeSpace({Float("x", 0, 1), Float("y", 0, 1), Float("z", 0, 1)}, {"x + y + z <= 0.001"});
-  TakenPoints taken(space, {}, {});
+  TakenPoints taken(space, {}, {}, kNoEarlier);
   Rng rng(5);
   std::set<std::string> keys;
   for (int i = 0; i < 20; ++i) {
@@ -93,7 +95,7 @@ TEST(DrawUntaken, StartsFromKnownPointsWhereOnlyTheyShowTheWay) {
   const Space space = MakeSpace({Float("x", 0, 1), Float("y", 0, 1)},
                                 {"x >= 0.31", "x <= 0.33", "y >= 0.31", "y <= 0.33"});
   const std::vector<Observation> finished = {Completed(1, {{"x", 0.32}, {"y", 0.32}}, 1)};
-  const TakenPoints taken(space, Log(space, finished), {});
+  const TakenPoints taken(space, Log(space, finished), {}, kNoEarlier);
   Rng rng(6);
   // Without that start, two of three draws would find nothing.
   for (int i = 0; i < 30; ++i) {
@@ -106,7 +108,7 @@ TEST(DrawUntaken, StartsFromKnownPointsWhereOnlyTheyShowTheWay) {
 TEST(DrawUntaken, DoesNotRepeatADiscreteBranchOfAnInfiniteSpace) {
   const Space space = MakeSpace({Bool("tune"), When(Float("x", 0, 1), "tune", {true})});
   const std::vector<PendingPoint> pending = {{TrialNumber(1), {{"tune", false}}}};
-  const TakenPoints taken(space, {}, pending);
+  const TakenPoints taken(space, {}, pending, kNoEarlier);
   Rng rng(7);
   for (int i = 0; i < 50; ++i) {
     ASSERT_OK_AND_ASSIGN(const Point point, DrawUntaken(space, taken, rng, {}));
@@ -116,7 +118,7 @@ TEST(DrawUntaken, DoesNotRepeatADiscreteBranchOfAnInfiniteSpace) {
 
 TEST(DrawUntaken, SaysWhatIsExhausted) {
   const Space space = MakeSpace({Bool("a")});
-  TakenPoints taken(space, {}, {});
+  TakenPoints taken(space, {}, {}, kNoEarlier);
   taken.Insert({{"a", true}});
   taken.Insert({{"a", false}});
   Rng rng(8);
@@ -128,7 +130,7 @@ TEST(DrawUntaken, StopsWhenToldTo) {
   std::stop_source stop;
   stop.request_stop();
   const Space space = MakeSpace({Int("a", 0, 1'000'000)}, {"a >= 1000000"});
-  const TakenPoints taken(space, {}, {});
+  const TakenPoints taken(space, {}, {}, kNoEarlier);
   Rng rng(9);
   EXPECT_THAT(DrawUntaken(space, taken, rng, stop.get_token()),
               StatusIs(absl::StatusCode::kCancelled));
@@ -139,7 +141,7 @@ TEST(TakenPoints, AnswersTheSameBeforeAndAfterItBuildsItsIndex) {
   const std::vector<Observation> finished = {Completed(1, {{"a", std::int64_t{1}}}, 0),
                                              Completed(3, {{"a", std::int64_t{1}}}, 5)};
   const std::vector<PendingPoint> pending = {{TrialNumber(2), {{"a", std::int64_t{2}}}}};
-  TakenPoints taken(space, Log(space, finished), pending);
+  TakenPoints taken(space, Log(space, finished), pending, kNoEarlier);
   taken.Insert({{"a", std::int64_t{3}}});
   for (int round = 0; round < 5; ++round) {
     for (std::int64_t a = 0; a < 10; ++a) {
@@ -154,7 +156,7 @@ TEST(TakenPoints, AnswersTheSameBeforeAndAfterItBuildsItsIndex) {
 TEST(TakenPoints, RemembersTheNewestPoints) {
   const Space space = MakeSpace({Int("a", 0, 9)});
   const std::vector<Observation> finished = {Completed(1, {{"a", std::int64_t{1}}}, 0)};
-  TakenPoints taken(space, Log(space, finished), {});
+  TakenPoints taken(space, Log(space, finished), {}, kNoEarlier);
   taken.Insert({{"a", std::int64_t{3}}});
   taken.Insert({{"a", std::int64_t{4}}});
   EXPECT_THAT(taken.Recent(2),

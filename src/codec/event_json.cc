@@ -23,6 +23,9 @@ struct Form<Observation> : DescribedForm<Observation> {};
 void Describe(auto& visit, Is<EarlierStudy> auto& earlier) {
   visit("study", earlier.name);
   visit("trials", earlier.trials);
+  visit("tried", earlier.tried);
+  visit.IfSet("count", earlier.count);
+  visit.IfSet("is_projected", earlier.is_projected);
 }
 template <>
 struct Form<EarlierStudy> : DescribedForm<EarlierStudy> {};
@@ -30,6 +33,9 @@ struct Form<EarlierStudy> : DescribedForm<EarlierStudy> {};
 void Describe(auto& visit, Is<StudyCreated> auto& event) {
   visit("spec", event.spec);
   visit("earlier", event.earlier);
+  visit.IfSet("trials_before", event.trials_before);
+  visit.IfSet("streams_before", event.streams_before);
+  visit("optimizer_state", event.optimizer_state);
 }
 
 void Describe(auto& visit, Is<StudyStateChanged> auto& event) {

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kMaxName = 128;
 constexpr std::int32_t kMaxParallel = 10000;
-constexpr std::size_t kMaxEarlierStudies = 8;
 constexpr std::int32_t kMaxFinalCount = 1000;
 constexpr std::size_t kMaxSourceText = 1000;
 

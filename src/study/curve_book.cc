@@ -7,12 +7,6 @@
 #include "src/core/check.h"
 
 namespace vernier::study {
-namespace {
-
-std::size_t IndexOf(TrialNumber trial) { return static_cast<std::size_t>(trial.value() - 1); }
-
-}  // namespace
-
 void CurveBook::AddTrial(TrialNumber trial) {
   VERNIER_CHECK(IndexOf(trial) == curves_.size(), "curves are opened in the order of trials");
   curves_.push_back(Curve{.trial = trial, .finished = false, .points = {}});

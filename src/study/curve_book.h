@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace vernier::study {
 // The learning curves of a study's trials, in the order of their numbers. Not thread-safe.
 class CurveBook {
  public:
+  // The first trial has the next number.
+  explicit CurveBook(std::int64_t trials_before = 0) : trials_before_(trials_before) {}
+
   // Opens the curve of the next trial.
   void AddTrial(TrialNumber trial);
   // A later value of the same step replaces the earlier.
@@ -26,7 +30,12 @@ class CurveBook {
   const Curve& Get(TrialNumber trial) const;
 
  private:
-  std::vector<Curve> curves_;  // Of trial n at n - 1.
+  std::size_t IndexOf(TrialNumber trial) const {
+    return static_cast<std::size_t>(trial.value() - trials_before_ - 1);
+  }
+
+  std::int64_t trials_before_;
+  std::vector<Curve> curves_;  // In the order of the trials' numbers.
 };
 
 }  // namespace vernier::study

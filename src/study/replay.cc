@@ -212,9 +212,11 @@ std::string Replayer::Rep::WhyInconsistent(const Batch& batch) const {
   if (record.as_of >= seq || record.as_of.value() < 1) {
     return fmt::format("recorded as of event {}, which was not there", record.as_of.value());
   }
-  if (record.stream != static_cast<std::uint64_t>(first.trial.value())) {
-    return fmt::format(
-        "recorded random stream {}, its trial is {}", record.stream, first.trial.value());
+  if (record.stream != fold_->StreamOf(first.trial)) {
+    return fmt::format("recorded random stream {}, that of trial {} is {}",
+                       record.stream,
+                       first.trial.value(),
+                       fold_->StreamOf(first.trial));
   }
   if (record.state_from != batch.state_from) {
     return fmt::format("recorded the state of event {}, the log has that of event {}",

@@ -88,31 +88,24 @@ absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
   return algorithms_.stopper(spec.stopping, FirstObjective(spec).goal).status();
 }
 
-absl::StatusOr<std::vector<EarlierStudy>> StudiesImpl::TakeOverEarlier(
-    const StudySpec& spec) const {
-  std::vector<EarlierStudy> earlier;
+absl::StatusOr<StudyCreated> StudiesImpl::Founded(const StudySpec& spec) const {
+  VERNIER_ASSIGN_OR_RETURN(Inheritance inheritance, Inheritance::Create(spec));
   for (std::size_t i = 0; i < spec.warm_start.size(); ++i) {
-    absl::StatusOr<EarlierStudy> taken = TakeOverOne(spec.warm_start[i], spec);
-    if (absl::IsInvalidArgument(taken.status()) || absl::IsNotFound(taken.status())) {
-      return FieldError(fmt::format("warm_start[{}]", i), std::string(taken.status().message()));
+    const absl::Status taken = TakeOver(spec.warm_start[i], inheritance);
+    if (absl::IsInvalidArgument(taken) || absl::IsNotFound(taken)) {
+      return FieldError(fmt::format("warm_start[{}]", i), std::string(taken.message()));
     }
-    VERNIER_RETURN_IF_ERROR(taken.status());
-    earlier.push_back(*std::move(taken));
+    VERNIER_RETURN_IF_ERROR(taken);
   }
-  return earlier;
+  return std::move(inheritance).Take();
 }
 
-absl::StatusOr<EarlierStudy> StudiesImpl::TakeOverOne(std::string_view name,
-                                                      const StudySpec& spec) const {
+absl::Status StudiesImpl::TakeOver(std::string_view name, Inheritance& inheritance) const {
   VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudyId(name));
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
-  EarlierStudy taken;
-  const auto look = [&](const StudyFold& fold, const Transient&) -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(taken, TakeOver(fold, spec));
-    return absl::OkStatus();
-  };
-  VERNIER_RETURN_IF_ERROR(live->Read(look));
-  return taken;
+  return live->Read([&](const StudyFold& fold, const Transient& transient) {
+    return inheritance.Add(fold, transient.optimizer.ok() ? transient.optimizer->get() : nullptr);
+  });
 }
 
 StudiesImpl::Turn::Turn(StudiesImpl& studies) : studies_(studies) {
@@ -132,12 +125,12 @@ absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Call
   const Turn turn(*this);
   VERNIER_ASSIGN_OR_RETURN(std::optional<Study> before, FindCreated(spec, caller));
   if (before.has_value()) return *std::move(before);
-  VERNIER_ASSIGN_OR_RETURN(std::vector<EarlierStudy> earlier, TakeOverEarlier(spec));
+  VERNIER_ASSIGN_OR_RETURN(StudyCreated founded, Founded(spec));
   const Event created{.seq = EventSeq(1),
                       .time = clock_.Now(),
                       .actor = caller.actor,
                       .request_id = caller.request_id,
-                      .payload = StudyCreated{.spec = spec, .earlier = std::move(earlier)}};
+                      .payload = std::move(founded)};
   absl::StatusOr<Study> study = storage_.CreateStudy(created);
   if (absl::IsAlreadyExists(study.status())) return IsTaken(spec.name);
   VERNIER_RETURN_IF_ERROR(study.status());
@@ -153,10 +146,8 @@ absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Call
 absl::StatusOr<Study> StudiesImpl::PreviewStudy(const StudySpec& spec) const {
   VERNIER_RETURN_IF_ERROR(CheckSpec(spec));
   if (FindStudyId(spec.name).ok()) return IsTaken(spec.name);
-  VERNIER_ASSIGN_OR_RETURN(std::vector<EarlierStudy> earlier, TakeOverEarlier(spec));
-  const Event created{.seq = EventSeq(1),
-                      .time = clock_.Now(),
-                      .payload = StudyCreated{.spec = spec, .earlier = std::move(earlier)}};
+  VERNIER_ASSIGN_OR_RETURN(StudyCreated founded, Founded(spec));
+  const Event created{.seq = EventSeq(1), .time = clock_.Now(), .payload = std::move(founded)};
   VERNIER_ASSIGN_OR_RETURN(const StudyFold fold, StudyFold::Start(StudyId(), created));
   return fold.header();
 }

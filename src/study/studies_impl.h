@@ -17,6 +17,7 @@
 #include "src/study/amendment.h"
 #include "src/study/live_study.h"
 #include "src/study/rules.h"
+#include "src/study/warm_start.h"
 #include "vernier/studies.h"
 
 namespace vernier::study {
@@ -205,9 +206,9 @@ class StudiesImpl final : public Studies {
 
   absl::Status CheckSpec(const StudySpec& spec) const;
   absl::Status CheckPlan(const AmendmentPlan& plan) const;
-  // What the study starts from: one for each name in spec.warm_start.  InvalidArgument: a FieldError.
-  absl::StatusOr<std::vector<EarlierStudy>> TakeOverEarlier(const StudySpec& spec) const;
-  absl::StatusOr<EarlierStudy> TakeOverOne(std::string_view name, const StudySpec& spec) const;
+  // The first event of the study, with what it takes over from earlier ones.  InvalidArgument: a FieldError.
+  absl::StatusOr<StudyCreated> Founded(const StudySpec& spec) const;
+  absl::Status TakeOver(std::string_view name, Inheritance& inheritance) const;
   absl::StatusOr<std::optional<Study>> FindCreated(const StudySpec& spec, const Caller& caller);
   absl::StatusOr<bool> WasDeletedBefore(std::string_view name, const Caller& caller) const;
   absl::Status DeleteLive(StudyId id, std::string_view name, bool force, const Caller& caller);

@@ -26,19 +26,27 @@ Fingerprint MeasurementKey(const Measurement& measurement) {
 }
 
 StudyFold::StudyFold(Study header,
-                     std::vector<EarlierStudy> earlier,
+                     StudyCreated created,
                      std::vector<OutcomeConstraint> outcome_constraints)
     : header_(std::move(header)),
-      earlier_(std::move(earlier)),
+      created_(std::move(created)),
       outcome_constraints_(std::move(outcome_constraints)),
       optimal_(header_.spec.objectives),
+      curves_(created_.trials_before),
       finished_(ProblemOf(header_.spec, {})),
-      finite_(header_.spec.space.Cardinality().has_value()) {}
+      optimizer_state_(created_.optimizer_state),
+      optimizer_state_from_(created_.optimizer_state.empty() ? 0 : 1),
+      finite_(header_.spec.space.Cardinality().has_value()) {
+  created_.spec = {};
+}
 
 absl::StatusOr<StudyFold> StudyFold::Start(StudyId id, const Event& created) {
   const auto* payload = std::get_if<StudyCreated>(&created.payload);
   if (payload == nullptr || created.seq != EventSeq(1)) {
     return Damaged(created, "the log must begin with the creation of the study");
+  }
+  if (payload->trials_before < 0 || payload->streams_before < 0) {
+    return Damaged(created, "trials and random streams before it cannot be negative in number");
   }
   auto constraints = ParseOutcomeConstraints(payload->spec);
   if (!constraints.ok()) return Damaged(created, "{}", std::string(constraints.status().message()));
@@ -48,7 +56,7 @@ absl::StatusOr<StudyFold> StudyFold::Start(StudyId id, const Event& created) {
   header.created = created.time;
   header.updated = created.time;
   header.last_event = created.seq;
-  StudyFold fold(std::move(header), payload->earlier, *std::move(constraints));
+  StudyFold fold(std::move(header), *payload, *std::move(constraints));
   fold.requests_.Note(created);
   return fold;
 }
@@ -72,9 +80,8 @@ absl::Status StudyFold::Apply(const Event& event) {
 }
 
 const TrialRow* StudyFold::Find(TrialNumber trial) const {
-  const std::int64_t number = trial.value();
-  if (number < 1 || number > static_cast<std::int64_t>(rows_.size())) return nullptr;
-  return &rows_[static_cast<std::size_t>(number - 1)];
+  if (trial.value() <= created_.trials_before || trial >= next_trial()) return nullptr;
+  return &rows_[IndexOf(trial)];
 }
 
 const std::string* StudyFold::VersionInUse(std::string_view name) const {
@@ -136,7 +143,7 @@ bool StudyFold::FirstFailedAlike() const {
 
 absl::StatusOr<TrialRow*> StudyFold::Row(const Event& event, TrialNumber trial) {
   if (Find(trial) == nullptr) return Damaged(event, "there is no trial {}", trial.value());
-  TrialRow& row = rows_[static_cast<std::size_t>(trial.value() - 1)];
+  TrialRow& row = rows_[IndexOf(trial)];
   row.last_event = event.seq;
   return &row;
 }

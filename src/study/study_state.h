@@ -71,8 +71,16 @@ class StudyFold {
   absl::Status Apply(const Event& event);
 
   const Study& header() const { return header_; }
-  // What the study started from.
-  const std::vector<EarlierStudy>& earlier() const { return earlier_; }
+  // The studies that it started from.
+  const std::vector<EarlierStudy>& earlier() const { return created_.earlier; }
+  // The number of the trial that is created next.
+  TrialNumber next_trial() const {
+    return TrialNumber(created_.trials_before + static_cast<std::int64_t>(rows_.size()) + 1);
+  }
+  // The key of the trial's random stream.
+  std::uint64_t StreamOf(TrialNumber trial) const {
+    return static_cast<std::uint64_t>(created_.streams_before + trial.value());
+  }
   const std::vector<TrialRow>& rows() const { return rows_; }
   // Null: no such trial. Deleted ones are found.
   const TrialRow* Find(TrialNumber trial) const;
@@ -130,9 +138,7 @@ class StudyFold {
   std::shared_ptr<const StudySpec> DefinedBy(EventSeq defined_by) const;
 
  private:
-  StudyFold(Study header,
-            std::vector<EarlierStudy> earlier,
-            std::vector<OutcomeConstraint> outcome_constraints);
+  StudyFold(Study header, StudyCreated created, std::vector<OutcomeConstraint> outcome_constraints);
 
   absl::Status On(const Event& event, const StudyCreated& created);
   absl::Status On(const Event& event, const StudyStateChanged& change);
@@ -150,6 +156,10 @@ class StudyFold {
   absl::Status On(const Event& event, const TrialDeleted& deleted);
   absl::Status On(const Event& event, const MetadataChanged& change);
 
+  // Of a trial that exists.
+  std::size_t IndexOf(TrialNumber trial) const {
+    return static_cast<std::size_t>(trial.value() - created_.trials_before - 1);
+  }
   absl::StatusOr<TrialRow*> Row(const Event& event, TrialNumber trial);
   static std::optional<absl::Time> StartedAt(const TrialRow& row);
   void SetState(TrialRow& row, TrialState to, bool waiting);
@@ -169,10 +179,10 @@ class StudyFold {
   void CountNotFinite(const Measurement& measurement, Trial& trial) const;
 
   Study header_;
-  std::vector<EarlierStudy> earlier_;
+  StudyCreated created_;  // But for the definition: that is in the header.
   std::vector<OutcomeConstraint> outcome_constraints_;
   OptimalTrials optimal_;
-  std::vector<TrialRow> rows_;  // Trial n at n - 1.
+  std::vector<TrialRow> rows_;  // By number, which go up by one.
   CurveBook curves_;
   TrialLog finished_;
   std::set<TrialNumber> unfinished_;

@@ -17,7 +17,7 @@ SuggestionRecord Record(const BatchInputs& inputs, std::int32_t index, Suggestio
   record.fingerprint = NumericsFingerprint();
   record.as_of = inputs.as_of;
   record.state_from = inputs.state_from;
-  record.stream = static_cast<std::uint64_t>(inputs.first.value());
+  record.stream = inputs.stream;
   record.batch_size = static_cast<std::int32_t>(inputs.count);
   record.batch_index = index;
   record.pending.reserve(inputs.pending.size());
@@ -55,21 +55,21 @@ BatchInputs TakeInputs(const StudyFold& fold, const Transient& transient, std::s
   inputs.state = fold.optimizer_state();
   inputs.state_from = fold.optimizer_state_from();
   inputs.as_of = fold.header().last_event;
-  inputs.first = TrialNumber(static_cast<std::int64_t>(fold.rows().size()) + 1);
+  inputs.first = fold.next_trial();
+  inputs.stream = fold.StreamOf(inputs.first);
   inputs.seed = fold.header().spec.seed;
   inputs.count = count;
   return inputs;
 }
 
 absl::StatusOr<Suggestions> Compute(const BatchInputs& inputs, std::stop_token stop) {
-  const Rng stream = Rng(inputs.seed).Fork(static_cast<std::uint64_t>(inputs.first.value()));
+  const Rng stream = Rng(inputs.seed).Fork(inputs.stream);
   return inputs.optimizer->Suggest(
       inputs.finished, inputs.pending, inputs.state, stream, inputs.count, std::move(stop));
 }
 
 bool IsStillTrue(const StudyFold& fold, const BatchInputs& inputs) {
-  const auto next = static_cast<std::int64_t>(fold.rows().size()) + 1;
-  return next == inputs.first.value() && fold.optimizer_state_from() == inputs.state_from;
+  return fold.next_trial() == inputs.first && fold.optimizer_state_from() == inputs.state_from;
 }
 
 absl::Status CheckPoints(const StudyFold& fold,

@@ -24,7 +24,8 @@ struct BatchInputs {
   std::string state;
   EventSeq state_from;
   EventSeq as_of;
-  TrialNumber first;  // The number of its first trial, and the key of its random stream.
+  TrialNumber first;         // The number of its first trial.
+  std::uint64_t stream = 0;  // The key of that trial's random stream.
   std::uint64_t seed = 0;
   std::size_t count = 1;
 };

@@ -46,8 +46,9 @@ bool IsLegalForSomebody(TrialState from, TrialState to) {
 }  // namespace
 
 absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
-  const std::int64_t next = static_cast<std::int64_t>(rows_.size()) + 1;
-  if (created.trial.value() != next) return Damaged(event, "must create trial {}", next);
+  if (created.trial != next_trial()) {
+    return Damaged(event, "must create trial {}", next_trial().value());
+  }
   TrialRow row;
   row.trial.number = created.trial;
   row.trial.point = created.point;

@@ -78,7 +78,7 @@ absl::Status AddUsersTrial(const TrialAddition& addition,
     return answer.point == typed.point ? absl::OkStatus() : RequestReused(caller);
   }
   VERNIER_RETURN_IF_ERROR(CheckAddition(fold, typed, draft.now()));
-  const TrialNumber number(static_cast<std::int64_t>(fold.rows().size()) + 1);
+  const TrialNumber number = fold.next_trial();
   draft.Add(TrialCreated{.trial = number,
                          .point = std::move(typed.point),
                          .suggestion = UserSuggestion(draft.study()),

@@ -2,43 +2,56 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "src/core/objectives.h"
-#include "src/core/outcome_constraint.h"
 #include "src/core/status.h"
+#include "src/study/state_machine.h"
 
 namespace vernier::study {
 namespace {
 
-// InvalidArgument: the point has no place in the space.
-absl::StatusOr<Point> Moved(const Point& from, const Space& space) {
-  const Point typed = space.InKind(from);
+struct MovedPoint {
   Point point;
+  bool is_whole = true;  // It has every value of the point it was made from.
+};
+
+// InvalidArgument: the point has no place in the space.
+absl::StatusOr<MovedPoint> Moved(const Point& from, const Space& space) {
+  const Point typed = space.InKind(from);
+  MovedPoint moved;
+  std::size_t used = 0;
   for (const int index : space.parents_first()) {
     const Parameter& parameter = space.parameters()[static_cast<std::size_t>(index)];
-    if (!space.IsActive(index, point)) continue;
+    if (!space.IsActive(index, moved.point)) continue;
     const auto at = typed.find(parameter.name);
     if (at != typed.end()) {
-      point[parameter.name] = at->second;
+      moved.point[parameter.name] = at->second;
+      ++used;
     } else if (parameter.default_value.has_value()) {
-      point[parameter.name] = *parameter.default_value;
+      moved.point[parameter.name] = *parameter.default_value;
     } else {
       return InvalidArgument("it has no {}, which has no default", parameter.name);
     }
   }
-  VERNIER_RETURN_IF_ERROR(space.Check(point));
-  return point;
+  moved.is_whole = used == typed.size();
+  VERNIER_RETURN_IF_ERROR(space.Check(moved.point));
+  return moved;
 }
 
-absl::StatusOr<Observation> Moved(const Trial& trial,
-                                  const StudySpec& spec,
-                                  const std::vector<OutcomeConstraint>& constraints) {
-  Observation moved{.trial = trial.number};
-  VERNIER_ASSIGN_OR_RETURN(moved.point, Moved(trial.point, spec.space));
+struct MovedTrial {
+  Observation trial;
+  bool is_whole = true;
+};
+
+absl::StatusOr<MovedTrial> Moved(const Trial& trial,
+                                 const StudySpec& spec,
+                                 const std::vector<OutcomeConstraint>& constraints) {
+  VERNIER_ASSIGN_OR_RETURN(MovedPoint point, Moved(trial.point, spec.space));
+  Observation moved{.trial = trial.number, .point = std::move(point.point)};
   moved.values = ValuesOf(spec.objectives, trial.final_metrics);
   for (std::size_t i = 0; i < moved.values.size(); ++i) {
     if (!std::isfinite(moved.values[i])) {
@@ -46,7 +59,30 @@ absl::StatusOr<Observation> Moved(const Trial& trial,
     }
   }
   moved.slacks = SlacksOf(constraints, trial.final_metrics);
-  return moved;
+  return MovedTrial{.trial = std::move(moved), .is_whole = point.is_whole};
+}
+
+// A trial that a study in between took over, whose objectives and constraints may stand in another order.
+absl::StatusOr<MovedTrial> Moved(const Observation& trial,
+                                 const StudySpec& between,
+                                 const StudySpec& spec) {
+  VERNIER_ASSIGN_OR_RETURN(MovedPoint point, Moved(trial.point, spec.space));
+  Observation moved{.trial = trial.trial, .point = std::move(point.point)};
+  for (const Objective& objective : spec.objectives) {
+    const auto same = [&](const Objective& other) { return other.metric == objective.metric; };
+    const auto at = std::ranges::find_if(between.objectives, same);
+    if (at == between.objectives.end()) {
+      return InvalidArgument("it has no value of {}", objective.metric);
+    }
+    moved.values.push_back(trial.values[static_cast<std::size_t>(at - between.objectives.begin())]);
+  }
+  for (const std::string& constraint : spec.outcome_constraints) {
+    const auto at = std::ranges::find(between.outcome_constraints, constraint);
+    const auto index = static_cast<std::size_t>(at - between.outcome_constraints.begin());
+    moved.slacks.push_back(index < trial.slacks.size() ? trial.slacks[index]
+                                                       : std::numeric_limits<double>::quiet_NaN());
+  }
+  return MovedTrial{.trial = std::move(moved), .is_whole = point.is_whole};
 }
 
 std::string_view Verb(Goal goal) { return goal == Goal::kMaximize ? "maximizes" : "minimizes"; }
@@ -66,41 +102,174 @@ absl::Status CheckGoals(const StudySpec& earlier, const StudySpec& spec) {
   return absl::OkStatus();
 }
 
+// Whether the study would not propose the trial's point again itself.
+bool CountsAsTried(const TrialRow& row) {
+  return !row.trial.deleted && !row.is_forgotten && row.trial.state != TrialState::kCancelled;
+}
+
+// Takes the trials and points of one study over, latest first.
+class Taking {
+ public:
+  explicit Taking(EarlierStudy study) : study_(std::move(study)) {}
+
+  bool IsFull() const { return study_.trials.size() >= kMostTaken; }
+  void Learn(MovedTrial moved) {
+    study_.is_projected = study_.is_projected || !moved.is_whole;
+    if (moved.is_whole) whole_.push_back(moved.trial.point);
+    study_.trials.push_back(std::move(moved.trial));
+  }
+  // Points that have no place in the space, or lost a value, were not tried in it.
+  void Try(const Point& point, const Space& space) {
+    if (study_.tried.size() >= kMostTried) return;
+    absl::StatusOr<MovedPoint> moved = Moved(point, space);
+    if (moved.ok() && moved->is_whole) study_.tried.push_back(std::move(moved->point));
+  }
+  EarlierStudy Take() && {
+    std::ranges::reverse(study_.trials);
+    std::ranges::reverse(study_.tried);
+    if (study_.is_projected) {
+      study_.tried.insert(study_.tried.end(), whole_.rbegin(), whole_.rend());
+    }
+    return std::move(study_);
+  }
+
+ private:
+  EarlierStudy study_;
+  std::vector<Point> whole_;
+};
+
+// The trials of `study` that `nearer`, a study of its name, has as well. A study that was created under the name of a deleted
+// one has the same numbers with other values.
+void LeaveOut(const EarlierStudy& nearer, EarlierStudy& study) {
+  if (nearer.name != study.name) return;
+  std::map<TrialNumber, const Observation*> known;
+  for (const Observation& trial : nearer.trials) known.emplace(trial.trial, &trial);
+  std::erase_if(study.trials, [&](const Observation& trial) {
+    const auto at = known.find(trial.trial);
+    return at != known.end() && at->second->values == trial.values;
+  });
+  if (study.trials.empty()) study.tried.clear();
+}
+
+// "trial 3: it has no y": why the first of the trials looked at does not fit.
+std::string Reason(TrialNumber trial, const absl::Status& why) {
+  return fmt::format("; trial {}: {}", trial.value(), std::string(why.message()));
+}
+
 }  // namespace
 
-absl::StatusOr<EarlierStudy> TakeOver(const StudyFold& earlier, const StudySpec& spec) {
-  VERNIER_RETURN_IF_ERROR(CheckGoals(earlier.header().spec, spec));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<OutcomeConstraint> constraints,
+bool ResumesJob(const StudySpec& spec) {
+  if (!spec.job.has_value() || !spec.job->input.has_value()) return false;
+  const std::optional<HyperparameterSpec>& tuning = spec.job->input->hyperparameters;
+  return tuning.has_value() && !tuning->resume_previous_job_id.empty() &&
+         spec.warm_start == std::vector<std::string>{tuning->resume_previous_job_id};
+}
+
+absl::StatusOr<Inheritance> Inheritance::Create(const StudySpec& spec) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<OutcomeConstraint> constraints,
                            ParseOutcomeConstraints(spec));
-  EarlierStudy taken{.name = earlier.header().spec.name, .trials = {}};
+  return Inheritance(spec, std::move(constraints));
+}
+
+absl::Status Inheritance::Add(const StudyFold& earlier, const Optimizer* optimizer) {
+  const Study& study = earlier.header();
+  if (study.spec.objectives.empty()) {
+    return InvalidArgument("study '{}' runs a job once and tunes nothing", study.spec.name);
+  }
+  if (ResumesJob(created_.spec) && !IsFinished(study.state)) {
+    return InvalidArgument("study '{}' is {}: a job can be resumed once it has ended",
+                           study.spec.name,
+                           StudyStateName(study.state));
+  }
+  VERNIER_RETURN_IF_ERROR(CheckGoals(study.spec, created_.spec));
+  VERNIER_RETURN_IF_ERROR(AddTrials(earlier));
+  for (const EarlierStudy& distant : earlier.earlier()) AddDistant(distant, study.spec);
+  GoOn(earlier, optimizer);
+  return absl::OkStatus();
+}
+
+absl::Status Inheritance::AddTrials(const StudyFold& earlier) {
+  const StudySpec& spec = created_.spec;
+  const std::string& name = earlier.header().spec.name;
+  Taking taking(
+      {.name = name, .trials = {}, .count = static_cast<std::int64_t>(earlier.rows().size())});
   std::size_t completed = 0;
   std::string why;
   for (auto row = earlier.rows().rbegin(); row != earlier.rows().rend(); ++row) {
     const Trial& trial = row->trial;
-    if (trial.state != TrialState::kCompleted || trial.stop.has_value()) continue;
-    if (taken.trials.size() == kMostTaken) break;
+    if (!CountsAsTried(*row)) continue;
+    const bool is_known = trial.state == TrialState::kCompleted && !trial.stop.has_value();
+    if (!is_known || taking.IsFull()) {
+      taking.Try(trial.point, spec.space);
+      continue;
+    }
     ++completed;
-    absl::StatusOr<Observation> moved = Moved(trial, spec, constraints);
+    absl::StatusOr<MovedTrial> moved = Moved(trial, spec, constraints_);
     if (moved.ok()) {
-      taken.trials.push_back(*std::move(moved));
-    } else if (why.empty()) {
-      why = fmt::format(
-          "; trial {}: {}", trial.number.value(), std::string(moved.status().message()));
+      taking.Learn(*std::move(moved));
+    } else {
+      taking.Try(trial.point, spec.space);
+      if (why.empty()) why = Reason(trial.number, moved.status());
     }
   }
-  if (taken.trials.empty() && completed == 0) {
-    return InvalidArgument("study '{}' has no completed trial to start from", taken.name);
+  if (completed == 0 && !ResumesJob(spec)) {
+    return InvalidArgument("study '{}' has no completed trial to start from", name);
   }
-  if (taken.trials.empty()) {
+  EarlierStudy taken = std::move(taking).Take();
+  if (completed > 0 && taken.trials.empty()) {
     return InvalidArgument("{} of study '{}' fits this one{}",
                            completed == 1
                                ? "no completed trial"
                                : fmt::format("none of the {} completed trials", completed),
-                           taken.name,
+                           name,
                            why);
   }
-  std::reverse(taken.trials.begin(), taken.trials.end());
-  return taken;
+  created_.earlier.push_back(std::move(taken));
+  return absl::OkStatus();
+}
+
+// Unlike a study that is named, one of which nothing fits is left out without a word.
+void Inheritance::AddDistant(const EarlierStudy& distant, const StudySpec& between) {
+  const Space& space = created_.spec.space;
+  Taking taking({.name = distant.name,
+                 .trials = {},
+                 .count = std::max(distant.count, std::ssize(distant.trials)),
+                 .is_projected = distant.is_projected});
+  for (auto trial = distant.trials.rbegin(); trial != distant.trials.rend(); ++trial) {
+    absl::StatusOr<MovedTrial> moved = Moved(*trial, between, created_.spec);
+    if (!moved.ok()) {
+      if (!distant.is_projected) taking.Try(trial->point, space);
+      continue;
+    }
+    moved->is_whole = moved->is_whole && !distant.is_projected;
+    taking.Learn(*std::move(moved));
+  }
+  for (auto point = distant.tried.rbegin(); point != distant.tried.rend(); ++point) {
+    taking.Try(*point, space);
+  }
+  distant_.push_back(std::move(taking).Take());
+}
+
+void Inheritance::GoOn(const StudyFold& earlier, const Optimizer* optimizer) {
+  const StudySpec& before = earlier.header().spec;
+  const std::int64_t last = earlier.next_trial().value() - 1;
+  if (ResumesJob(created_.spec)) created_.trials_before = last;
+  const auto streams = static_cast<std::int64_t>(earlier.StreamOf(TrialNumber(last)));
+  created_.streams_before = std::max(created_.streams_before, streams - created_.trials_before);
+  const bool is_same =
+      before.space == created_.spec.space && before.algorithm == created_.spec.algorithm;
+  if (!is_same || optimizer == nullptr || !created_.optimizer_state.empty()) return;
+  created_.optimizer_state = optimizer->Continuation(earlier.optimizer_state());
+}
+
+StudyCreated Inheritance::Take() && {
+  for (EarlierStudy& distant : distant_) {
+    if (created_.earlier.size() == kMaxEarlierStudies) break;
+    for (const EarlierStudy& nearer : created_.earlier) LeaveOut(nearer, distant);
+    if (distant.trials.empty() && distant.tried.empty()) continue;
+    created_.earlier.push_back(std::move(distant));
+  }
+  return std::move(created_);
 }
 
 }  // namespace vernier::study

@@ -181,8 +181,14 @@ class Filler {
                                .trials = {{.trial = RandomId<TrialTag>(rng_),
                                            .point = RandomPoint(rng_),
                                            .values = {rng_.Normal(), rng_.Normal()},
-                                           .slacks = {rng_.Normal()}}}});
+                                           .slacks = {rng_.Normal()}}},
+                               .tried = {RandomPoint(rng_)},
+                               .count = RandomInt64(rng_),
+                               .is_projected = rng_.UniformInt(2) == 1});
     }
+    event.trials_before = RandomInt64(rng_);
+    event.streams_before = RandomInt64(rng_);
+    event.optimizer_state = RandomText(rng_);
   }
   void operator()(StudyStateChanged& event) {
     event = {.from = RandomEnum(rng_, StudyState::kFailed),

@@ -21,8 +21,14 @@ namespace vernier {
 
 struct StudyCreated {
   StudySpec spec;
-  std::vector<EarlierStudy>
-      earlier;  // What spec.warm_start names, as it was by then; one for each.
+  // The studies that spec.warm_start names, as they were then, followed by those that they started from themselves.
+  std::vector<EarlierStudy> earlier;
+  // The first trial has the next number. More than 0 for a job that resumes another.
+  std::int64_t trials_before = 0;
+  // Trial n draws from random stream n + streams_before, since earlier studies drew from the streams before.
+  std::int64_t streams_before = 0;
+  std::string
+      optimizer_state;  // To start from; empty unless the study continues the sequence of an earlier one.
   friend bool operator==(const StudyCreated&, const StudyCreated&) = default;
 };
 

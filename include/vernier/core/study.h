@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -99,6 +100,9 @@ struct ForeignDefinition {
   std::string definition;  // In that service's own encoding.
   friend bool operator==(const ForeignDefinition&, const ForeignDefinition&) = default;
 };
+
+// Number of earlier studies that a study may start from.
+inline constexpr std::size_t kMaxEarlierStudies = 8;
 
 // What a study is, as its user wrote it, with every default filled in.
 struct StudySpec {

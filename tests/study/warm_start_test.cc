@@ -94,6 +94,36 @@ TEST_F(WarmStartTest, OutlivesTheEarlierStudyAndARestartAndReplays) {
   EXPECT_THAT(report.problems, IsEmpty());
 }
 
+// As written before a study continued its earlier ones.
+TEST_F(WarmStartTest, AnOlderLogFoldsAndItsSuggestionsAreNotComparedWithThoseOfThisVersion) {
+  Digits({0.9, 0.3, 0.6, 0.1, 0.2});
+  const Study warm = Create(Warm({"digits"}));
+  SuggestOne(warm.id);
+  std::vector<Event> log = Log(warm.id);
+  auto& created = std::get<StudyCreated>(log[0].payload);
+  created = {.spec = created.spec,
+             .earlier = {{.name = "digits", .trials = created.earlier[0].trials}}};
+  auto& first = std::get<TrialCreated>(log[1].payload);
+  first.point = {{"x", 0.3}};
+  first.suggestion.version = "13";
+  first.suggestion.stream = 1;
+  first.suggestion.state_from = EventSeq(0);
+  StudyFold fold = StudyFold::Start(warm.id, log[0]).value();
+  Replayer replayer(warm.id, algorithms_);
+  for (const Event& event : log) {
+    ASSERT_THAT(replayer.Add(event), IsOk());
+    if (event.seq > EventSeq(1)) {
+      ASSERT_THAT(fold.Apply(event), IsOk());
+    }
+  }
+  EXPECT_EQ(fold.next_trial(), TrialNumber(2));
+  EXPECT_EQ(fold.StreamOf(TrialNumber(2)), 2);
+  const ReplayReport report = std::move(replayer).Finish().value();
+  ASSERT_THAT(report.problems, SizeIs(1));
+  EXPECT_EQ(report.problems[0].result, ReplayReport::Line::Result::kUnverifiable);
+  EXPECT_EQ(report.problems[0].detail, "made by version 13, this is 14");
+}
+
 TEST_F(WarmStartTest, TakesWhatFitsTheNewSpaceAndFillsInDefaults) {
   StudySpec old = ClientSpec();
   old.space = SpaceOf({Float("x", 0, 10), Choices("kind", {std::string("a"), std::string("b")})});

@@ -38,6 +38,9 @@ struct LeaseToken {
 
 // A trial that a user adds.
 struct TrialAddition {
+  // Only for foreign studies: the point may lack values, `last` may lack objectives or be empty, and its values may be NaN
+  // or infinite.
+  bool as_is = false;
   Point point;                            // Its numbers may be of either kind (Space::InKind).
   std::vector<Measurement> measurements;  // Its curve so far.
   // Tried elsewhere: what it came to, of which metrics, step and elapsed time count; and why it cannot be evaluated, if so.
@@ -217,6 +220,13 @@ class Studies {
                         const std::optional<LeaseToken>& lease,
                         const Caller& caller,
                         OnTrial completed) = 0;
+  // As Complete, only for foreign studies: the trial becomes COMPLETED even if an objective has no value, or one that is
+  // not finite.  FailedPrecondition: the study is not foreign.
+  virtual void CompleteAsIs(TrialId id,
+                            const Measurement& last,
+                            const std::optional<LeaseToken>& lease,
+                            const Caller& caller,
+                            OnTrial completed) = 0;
   virtual absl::StatusOr<Trial> Fail(TrialId id,
                                      FailureClass failure,
                                      std::string_view message,

@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "src/core/objectives.h"
+#include "src/core/point_check.h"
 #include "src/core/status.h"
 #include "src/wire/names.h"
 #include "src/wire/value_proto.h"
@@ -67,6 +68,7 @@ absl::StatusOr<AskTell> FitHere(const plot::StudyData& study, const Objective& o
     const auto value = trial.ValueOf(objective.metric);
     const bool has_ended = trial.trial.state == TrialState::kCompleted;
     if (!has_ended || !value || !std::isfinite(*value)) continue;
+    if (!IsWhole(study.spec.space, trial.trial.point)) continue;
     VERNIER_RETURN_IF_ERROR(model.Add(trial.trial.point, {*value}));
   }
   return model;
@@ -85,6 +87,15 @@ std::vector<Point> SamplePoints(const plot::StudyData& study, const Objective& o
   return points;
 }
 
+// The point of the best trial, or of the first, that has every parameter. Null: none has.
+const Point* FindWhole(const plot::StudyData& study, const plot::PlotTrial& best) {
+  if (IsWhole(study.spec.space, best.trial.point)) return &best.trial.point;
+  for (const plot::PlotTrial& other : study.trials) {
+    if (IsWhole(study.spec.space, other.trial.point)) return &other.trial.point;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 ModelChoice ChooseModel(Connection& connection,
@@ -93,7 +104,9 @@ ModelChoice ChooseModel(Connection& connection,
   const plot::PlotTrial* best = study.Best(objective);
   if (best == nullptr) return {.model = {}, .why_none = "no trial has a value yet"};
   // One point tells whether the server has a model.
-  const std::vector<Point> probe = {best->trial.point};
+  const Point* const whole = FindWhole(study, *best);
+  if (whole == nullptr) return {.model = {}, .why_none = "no trial has every parameter"};
+  const std::vector<Point> probe = {*whole};
   if (AskServer(connection, study, objective, probe).ok()) {
     return {
         .model =

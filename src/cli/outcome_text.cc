@@ -12,6 +12,7 @@
 #include "src/cli/terminal/proto_json.h"
 #include "src/cli/terminal/table.h"
 #include "src/cli/trial_csv.h"
+#include "src/core/optimal_trials.h"
 
 namespace vernier::cli {
 namespace {
@@ -121,6 +122,9 @@ const TrialRecord* NearestToFeasible(const StudyRecord& study,
 }
 
 std::string WhyNoBest(const StudyRecord& study, const std::vector<TrialRecord>& trials) {
+  if (!HasBest(study.study.spec)) {
+    return fmt::format("study '{}' has no best trial: it names no objective", study.name());
+  }
   const std::string none = fmt::format("study '{}' has no best trial yet: ", study.name());
   if (study.study.completed == 0) {
     if (study.study.trials == 0) return none + "it has no trials";

@@ -161,6 +161,9 @@ absl::StatusOr<std::vector<std::int64_t>> ParseTrials(const plot::StudyData& stu
 absl::StatusOr<Drawing> DrawCurves(const Source& source) {
   const plot::StudyData& study = source.study;
   const Objective& first = FirstObjective(study.spec);
+  if (study.spec.objectives.empty() && source.args.metric.empty()) {
+    return InvalidArgument("--metric: study '{}' has no objective, so name a metric", study.name());
+  }
   Objective metric = first;
   if (!source.args.metric.empty()) metric.metric = source.args.metric;
   plot::AxisMode mode = source.axis();

@@ -82,6 +82,9 @@ absl::StatusOr<std::vector<plot::Curve>> LoadCurves(Connection& connection,
 absl::StatusOr<Objective> ChooseObjective(const StudySpec& spec,
                                           std::string_view option,
                                           const std::string& metric) {
+  if (spec.objectives.empty()) {
+    return InvalidArgument("study '{}' has no objective to draw", spec.name);
+  }
   if (metric.empty()) return FirstObjective(spec);
   for (const Objective& objective : spec.objectives) {
     if (objective.metric == metric) return objective;
@@ -96,6 +99,7 @@ absl::StatusOr<ObjectivePair> ChoosePair(const StudySpec& spec,
                                          const std::string& x_or_empty,
                                          const std::string& y_or_empty) {
   if (spec.objectives.size() < 2) {
+    VERNIER_RETURN_IF_ERROR(ChooseObjective(spec, "--x", "").status());
     return InvalidArgument(
         "study '{}' has one objective; `vernier plot history {}` draws it", spec.name, spec.name);
   }

@@ -12,6 +12,7 @@
 #include "src/cli/terminal/fields.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/text.h"
+#include "src/core/point_check.h"
 #include "src/core/stopped_early.h"
 #include "src/jobs/utilization.h"
 #include "src/wire/time_proto.h"
@@ -311,8 +312,10 @@ std::vector<Neighbour> NearestTrials(const StudyRecord& study,
                                      const std::vector<TrialRecord>& others,
                                      std::size_t count) {
   std::vector<Neighbour> neighbours;
+  if (!IsWhole(study.study.spec.space, trial.point)) return neighbours;
   for (const TrialRecord& other : others) {
     if (other.trial.number >= trial.number) continue;
+    if (!IsWhole(study.study.spec.space, other.trial.point)) continue;
     const bool was_pending = WasPending(trial.suggestion, trial.number, other.trial.number);
     neighbours.push_back(
         {.trial = other.trial.number.value(),

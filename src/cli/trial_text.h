@@ -33,7 +33,8 @@ struct Neighbour {
   bool was_stopped = false;         // The objective is not that of a whole run.
   bool has_failed = false;          // What it reported before that is no objective.
 };
-// The `count` nearest of those of `others` that were there when `trial` was proposed, nearest first.
+// The `count` nearest of those of `others` that were there when `trial` was proposed, nearest first. A point that lacks
+// values is near to none.
 std::vector<Neighbour> NearestTrials(const StudyRecord& study,
                                      const Trial& trial,
                                      const std::vector<TrialRecord>& others,

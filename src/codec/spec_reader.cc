@@ -238,13 +238,18 @@ bool IsJobAlone(const Mapping& file) {
          file.Find("parameters") == nullptr;
 }
 
+// Foreign studies may have no objective.
+bool NeedsNoObjective(const Mapping& file) {
+  return file.Find("foreign") != nullptr && file.Find("objective") == nullptr;
+}
+
 // What is tuned and how, as far as the file speaks of it.
 absl::Status ReadTuning(const Mapping& file, StudySpec& spec) {
   if (IsJobAlone(file)) {
     MakeJobAlone(spec);
     return absl::OkStatus();
   }
-  VERNIER_RETURN_IF_ERROR(ReadObjectives(file, spec.objectives));
+  if (!NeedsNoObjective(file)) VERNIER_RETURN_IF_ERROR(ReadObjectives(file, spec.objectives));
   return ReadSpace(file, spec.space);
 }
 

@@ -85,8 +85,8 @@ nlohmann::ordered_json StudySpecToJson(const StudySpec& spec) {
   Json json = Json::object();
   json["study"] = spec.name;
   if (!spec.labels.empty()) json["labels"] = spec.labels;
-  if (!spec.objectives.empty()) {
-    json["objective"] = ObjectivesToJson(spec.objectives);
+  if (!spec.objectives.empty()) json["objective"] = ObjectivesToJson(spec.objectives);
+  if (!spec.objectives.empty() || spec.foreign) {
     json["parameters"] = ParametersToJson(spec.space.parameters());
     if (spec.job) WriteArguments(*spec.job, json["parameters"]);
   }

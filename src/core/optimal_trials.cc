@@ -10,6 +10,8 @@
 
 namespace vernier {
 
+bool HasBest(const StudySpec& spec) { return !spec.objectives.empty() || spec.job.has_value(); }
+
 OptimalTrials::OptimalTrials(std::vector<Objective> objectives)
     : objectives_(std::move(objectives)) {}
 
@@ -29,7 +31,7 @@ void OptimalTrials::Tell(TrialNumber trial,
   std::erase_if(optimal_,
                 [&](const auto& rival) { return Dominates(signed_values, rival.second); });
   optimal_.emplace(trial, std::move(signed_values));
-  const bool is_tie = objectives_.size() == 1 && optimal_.size() > 1;
+  const bool is_tie = objectives_.size() <= 1 && optimal_.size() > 1;
   if (is_tie) optimal_.erase(std::prev(optimal_.end()));
 }
 

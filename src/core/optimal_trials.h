@@ -10,10 +10,14 @@
 
 namespace vernier {
 
+// Whether the study has a best trial. A job that runs alone has no objective: its first completed trial counts as the best.
+bool HasBest(const StudySpec& spec);
+
 // Which of the trials told so far are best, whatever their order was.
 //
 // A trial counts if it keeps every outcome constraint and none of its values is NaN. Of those that count, the ones are
-// optimal that no other dominates (src/core/pareto.h); with one objective just the best, ties go to the earlier trial.
+// optimal that no other dominates (src/core/pareto.h); with one objective just the best, ties go to the earlier trial; with
+// none the first.
 // Telling one costs as much as there are optimal trials. Not thread-safe.
 class OptimalTrials {
  public:

@@ -8,7 +8,7 @@
 #include "src/core/constraint.h"
 #include "src/core/domain.h"
 #include "src/core/feasibility.h"
-#include "src/core/nearest.h"
+#include "src/core/point_check.h"
 #include "src/core/point_count.h"
 #include "src/core/space_validation.h"
 
@@ -46,19 +46,6 @@ std::string KeyOf(const ParameterValue& value) {
   if (number != nullptr && *number == 0) return "0";
   return FormatValue(value);
 }
-
-std::string WhyInactive(const Parameter& parameter) {
-  std::string needs;
-  for (const Condition& when : parameter.when) {
-    std::vector<std::string> values;
-    for (const ParameterValue& value : when.values) values.push_back(FormatValue(value));
-    needs += fmt::format(
-        "{}{} = {}", needs.empty() ? "" : " and ", when.parent, fmt::join(values, " or "));
-  }
-  return fmt::format("is active only with {}", needs);
-}
-
-std::string PointPath(std::string_view name) { return fmt::format("point.{}", name); }
 
 }  // namespace
 
@@ -124,23 +111,7 @@ bool Space::Satisfies(const Point& point) const {
 }
 
 absl::Status Space::Check(const Point& point) const {
-  for (const auto& [name, value] : point) {
-    if (Find(name).has_value()) continue;
-    std::vector<std::string> names;
-    for (const Parameter& parameter : rep_->parameters) names.push_back(parameter.name);
-    return FieldError(PointPath(name), "no such parameter" + NearestHint(name, names));
-  }
-  for (const int index : rep_->parents_first) {
-    const Parameter& parameter = rep_->parameters[static_cast<std::size_t>(index)];
-    const auto found = point.find(parameter.name);
-    const bool given = found != point.end();
-    const bool active = IsActive(index, point);
-    if (given && !active) return FieldError(PointPath(parameter.name), WhyInactive(parameter));
-    if (!given && !active) continue;
-    if (!given) return FieldError(PointPath(parameter.name), "must have a value");
-    const std::string why = WhyIllegal(parameter.domain, found->second);
-    if (!why.empty()) return FieldError(PointPath(parameter.name), why);
-  }
+  VERNIER_RETURN_IF_ERROR(CheckValues(*this, point));
   for (std::size_t i = 0; i < rep_->constraints.size(); ++i) {
     if (rep_->constraints[i].Holds(point)) continue;
     return FieldError(

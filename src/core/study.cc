@@ -76,8 +76,9 @@ absl::Status CheckLabels(const std::map<std::string, std::string>& labels) {
   return absl::OkStatus();
 }
 
-// Nothing to tune is a job of one trial.
+// Valid for a job of one trial with nothing to tune, and for foreign studies.
 absl::Status CheckNoObjective(const StudySpec& spec) {
+  if (spec.foreign.has_value()) return absl::OkStatus();
   if (!spec.job.has_value()) return FieldError("objective", "must name a metric");
   if (spec.space.parameters().empty() && spec.budget.trials == 1) return absl::OkStatus();
   return FieldError("objective",

@@ -177,11 +177,13 @@ void Replayer::Rep::OpenBatch(const TrialCreated& created) {
 // Trials that ended after `as_of` were pending then.
 std::vector<TrialNumber> Replayer::Rep::PendingAt(EventSeq as_of) const {
   std::vector<TrialNumber> pending;
-  for (const TrialNumber trial : fold_->unfinished()) {
-    if (fold_->Find(trial)->created_by <= as_of) pending.push_back(trial);
-  }
+  const auto add = [&](TrialNumber trial) {
+    const TrialRow& row = *fold_->Find(trial);
+    if (row.created_by <= as_of && !row.is_partial) pending.push_back(trial);
+  };
+  for (const TrialNumber trial : fold_->unfinished()) add(trial);
   for (auto at = endings_.rbegin(); at != endings_.rend() && at->first > as_of; ++at) {
-    if (fold_->Find(at->second)->created_by <= as_of) pending.push_back(at->second);
+    add(at->second);
   }
   std::sort(pending.begin(), pending.end());
   return pending;

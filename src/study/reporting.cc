@@ -297,7 +297,7 @@ absl::StatusOr<Trial> StudiesImpl::Complete(TrialId id,
                                             const Measurement& last,
                                             const std::optional<LeaseToken>& lease,
                                             const Caller& caller) {
-  return FinishChange(BeginCompletion(id, last, lease, caller));
+  return FinishChange(BeginCompletion(id, last, Objectives::kAll, lease, caller));
 }
 
 void StudiesImpl::Complete(TrialId id,
@@ -305,15 +305,26 @@ void StudiesImpl::Complete(TrialId id,
                            const std::optional<LeaseToken>& lease,
                            const Caller& caller,
                            OnTrial completed) {
-  FinishChange(BeginCompletion(id, last, lease, caller), std::move(completed));
+  FinishChange(BeginCompletion(id, last, Objectives::kAll, lease, caller), std::move(completed));
+}
+
+void StudiesImpl::CompleteAsIs(TrialId id,
+                               const Measurement& last,
+                               const std::optional<LeaseToken>& lease,
+                               const Caller& caller,
+                               OnTrial completed) {
+  FinishChange(BeginCompletion(id, last, Objectives::kAsIs, lease, caller), std::move(completed));
 }
 
 absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
     TrialId id,
     const Measurement& last,
+    Objectives objectives,
     const std::optional<LeaseToken>& lease,
     const Caller& caller) {
   return BeginTrialChange(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+    const bool is_as_is = objectives == Objectives::kAsIs;
+    if (is_as_is) VERNIER_RETURN_IF_ERROR(CheckForeign(draft.study()));
     VERNIER_ASSIGN_OR_RETURN(
         const bool repeated,
         IsRepeated(draft,
@@ -322,10 +333,16 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
                    {TrialState::kCompleted, TrialState::kFailed, TrialState::kCancelled}));
     if (repeated) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, TrialState::kCompleted, lease));
-    VERNIER_RETURN_IF_ERROR(CheckFinalMetrics(draft.study().spec, last.metrics));
+    if (!is_as_is) {
+      VERNIER_RETURN_IF_ERROR(CheckFinalMetrics(draft.study().spec, last.metrics));
+    }
     ReviveLease(draft, id.number);
     const Trial& trial = draft.trial(id.number);
     const Measurement measured = last.metrics.empty() ? FinalMeasurement(draft, id.number) : last;
+    if (is_as_is) {
+      AddEnd(draft, id.number, TrialState::kCompleted, measured, "", FailureClass::kNone);
+      return absl::OkStatus();
+    }
     const std::string missing = MissingObjectives(draft.study().spec.objectives, measured.metrics);
     if (missing.empty()) {
       AddCompletion(draft, id.number, measured);

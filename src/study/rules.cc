@@ -86,7 +86,8 @@ void SettleActive(Draft& draft, const Transient& transient) {
     AddEnd(draft, TrialsReason(study));
   } else if (draft.fold().GpuTimeSpent(draft.now())) {
     AddEnd(draft, GpuTimeReason(study));
-  } else if (transient.exhausted) {
+  } else if (transient.exhausted && !study.spec.foreign.has_value()) {
+    // A foreign study ends only when its client ends it: the client may still add points.
     AddEnd(draft, "every point of the space was proposed");
   }
 }
@@ -115,6 +116,13 @@ absl::Status CheckActive(const Study& study) {
                                        StudyStateName(study.state),
                                        why),
                     Reason::kStudyNotActive);
+}
+
+absl::Status CheckForeign(const Study& study) {
+  if (study.spec.foreign.has_value()) return absl::OkStatus();
+  return FailedPrecondition(
+      "{} is not foreign: its trials need a value of every parameter and objective",
+      StudyTitle(study));
 }
 
 std::int64_t TrialRoom(const Study& study) {

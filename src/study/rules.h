@@ -28,6 +28,8 @@ std::string TrialTitle(TrialNumber trial);   // "trial 7"
 absl::Status CheckTrial(const StudyFold& fold, TrialNumber trial);
 // FailedPrecondition (kStudyNotActive): the study takes no new trials.
 absl::Status CheckActive(const Study& study);
+// FailedPrecondition: the study is not foreign, so that its trials need every parameter and objective.
+absl::Status CheckForeign(const Study& study);
 // ResourceExhausted (kBudgetSpent): no trial may be created any more.
 absl::Status CheckBudget(const StudyFold& fold, absl::Time now);
 // ResourceExhausted (kParallelLimit): no further trial may be open.

@@ -33,7 +33,8 @@ absl::Status IsTaken(const std::string& name) {
 
 // Asked of new studies only: older stores may hold one.
 absl::Status CheckHasParameters(const StudySpec& spec) {
-  if (spec.objectives.empty() || !spec.space.parameters().empty()) return absl::OkStatus();
+  if (spec.objectives.empty() || spec.foreign.has_value()) return absl::OkStatus();
+  if (!spec.space.parameters().empty()) return absl::OkStatus();
   return FieldError("parameters",
                     "must name at least one parameter to tune, such as lr: {float: [1e-5, 0.1], "
                     "scale: log}; a job that is run once leaves out objective and parameters");

@@ -105,6 +105,11 @@ class StudiesImpl final : public Studies {
                 const std::optional<LeaseToken>& lease,
                 const Caller& caller,
                 OnTrial completed) override;
+  void CompleteAsIs(TrialId id,
+                    const Measurement& last,
+                    const std::optional<LeaseToken>& lease,
+                    const Caller& caller,
+                    OnTrial completed) override;
   absl::StatusOr<Trial> Fail(TrialId id,
                              FailureClass failure,
                              std::string_view message,
@@ -177,8 +182,10 @@ class StudiesImpl final : public Studies {
                                           const std::vector<Measurement>& measurements,
                                           const std::optional<LeaseToken>& lease,
                                           const Caller& caller);
+  enum class Objectives { kAll, kAsIs };  // Those that a completed trial must have.
   absl::StatusOr<TrialChange> BeginCompletion(TrialId id,
                                               const Measurement& last,
+                                              Objectives objectives,
                                               const std::optional<LeaseToken>& lease,
                                               const Caller& caller);
   // Ends a trial in a state that counts for nothing; one that was told to stop is CANCELLED.

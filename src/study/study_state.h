@@ -40,6 +40,8 @@ struct TrialRow {
   EventSeq defined_by;
   // When nothing was left of the attempt that decided how it ends; unset: not known better than by when it was seen.
   std::optional<absl::Time> program_ended;
+  // Its point lacks values: it is ranked, but algorithms neither learn from it nor see it as pending.
+  bool is_partial = false;
   // Failed for a cause that was fixed before anything ever completed: that says nothing of its point.
   bool is_forgotten = false;
   // Measurements reported so far, by MeasurementKey; emptied when the trial ends.
@@ -165,6 +167,7 @@ class StudyFold {
   void SetState(TrialRow& row, TrialState to, bool waiting);
   absl::Status Finish(const Event& event, TrialRow& row, const TrialStateChanged& change);
   absl::Status Observe(const Event& event, const TrialRow& row);
+  Observation ObservationOf(const TrialRow& row) const;
   void Rank(const Observation& completed);
   void ForgetPoint(const Trial& trial);
   void JudgeConvergence(TrialNumber trial, const SuggestionRecord& suggestion);

@@ -50,7 +50,8 @@ BatchInputs TakeInputs(const StudyFold& fold, const Transient& transient, std::s
   inputs.finished = fold.finished().Snapshot();
   inputs.pending.reserve(fold.unfinished().size());
   for (const TrialNumber trial : fold.unfinished()) {
-    inputs.pending.push_back({.trial = trial, .point = fold.Find(trial)->trial.point});
+    const TrialRow& row = *fold.Find(trial);
+    if (!row.is_partial) inputs.pending.push_back({.trial = trial, .point = row.trial.point});
   }
   inputs.state = fold.optimizer_state();
   inputs.state_from = fold.optimizer_state_from();

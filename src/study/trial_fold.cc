@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/core/objectives.h"
+#include "src/core/point_check.h"
 #include "src/study/algorithm_source.h"
 #include "src/study/fold_error.h"
 #include "src/study/state_machine.h"
@@ -57,12 +58,16 @@ absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
   row.created_by = event.seq;
   row.last_event = event.seq;
   row.waiting = created.suggestion.algorithm.empty();
+  row.is_partial = row.waiting && !IsWhole(header_.spec.space, created.point);
   ++header_.trials;
   if (IsOpen(row)) ++header_.open;
+  const bool is_partial = row.is_partial;
   rows_.push_back(std::move(row));
   curves_.AddTrial(created.trial);
   unfinished_.insert(created.trial);
-  if (finite_) points_.try_emplace(header_.spec.space.Key(created.point), created.trial);
+  if (finite_ && !is_partial) {
+    points_.try_emplace(header_.spec.space.Key(created.point), created.trial);
+  }
   JudgeConvergence(created.trial, created.suggestion);
   if (created.suggestion.algorithm.empty()) return absl::OkStatus();
   versions_[created.suggestion.algorithm] = created.suggestion.version;
@@ -161,6 +166,14 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
 }
 
 absl::Status StudyFold::Observe(const Event& event, const TrialRow& row) {
+  const Observation observation = ObservationOf(row);
+  if (row.trial.state == TrialState::kCompleted) Rank(observation);
+  if (row.is_partial) return absl::OkStatus();
+  const absl::Status taken = finished_.Append(observation);
+  return taken.ok() ? taken : Damaged(event, "{}", std::string(taken.message()));
+}
+
+Observation StudyFold::ObservationOf(const TrialRow& row) const {
   Observation observation{.trial = row.trial.number, .point = row.trial.point, .values = {}};
   switch (row.trial.state) {
     case TrialState::kCompleted:
@@ -168,7 +181,6 @@ absl::Status StudyFold::Observe(const Event& event, const TrialRow& row) {
           row.trial.stop.has_value() ? Outcome::kStoppedEarly : Outcome::kCompleted;
       observation.values = ValuesOf(header_.spec.objectives, row.trial.final_metrics);
       observation.slacks = SlacksOf(outcome_constraints_, row.trial.final_metrics);
-      Rank(observation);
       break;
     case TrialState::kInfeasible:
       observation.outcome = Outcome::kInfeasible;
@@ -176,11 +188,11 @@ absl::Status StudyFold::Observe(const Event& event, const TrialRow& row) {
     default:
       observation.outcome = Outcome::kFailed;
   }
-  const absl::Status taken = finished_.Append(observation);
-  return taken.ok() ? taken : Damaged(event, "{}", std::string(taken.message()));
+  return observation;
 }
 
 void StudyFold::Rank(const Observation& completed) {
+  if (!HasBest(header_.spec)) return;
   optimal_.Tell(completed.trial, completed.values, completed.slacks);
   header_.best = optimal_.best();
   header_.optimal = optimal_.optimal();
@@ -212,6 +224,10 @@ absl::Status StudyFold::ForgetObservations(const Event& event,
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (trials.contains(before.trial(i))) continue;
     VERNIER_RETURN_IF_ERROR(Observe(event, *Find(before.trial(i))));
+  }
+  for (const TrialRow& row : rows_) {
+    const bool counts = row.trial.state == TrialState::kCompleted && !row.trial.deleted;
+    if (row.is_partial && counts) Rank(ObservationOf(row));
   }
   header_.best = optimal_.best();
   header_.optimal = optimal_.optimal();

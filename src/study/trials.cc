@@ -5,6 +5,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "src/core/objectives.h"
+#include "src/core/point_check.h"
 #include "src/core/status.h"
 #include "src/study/studies_impl.h"
 
@@ -12,15 +13,19 @@ namespace vernier::study {
 namespace {
 
 constexpr std::string_view kUserOrigin = "user";
+constexpr std::string_view kTriedElsewhere = "tried elsewhere";
 // Of a picture of a curve: its ends, and two extremes.
 constexpr std::size_t kLeastPoints = 4;
 
 absl::Status CheckAddition(const StudyFold& fold, const TrialAddition& addition, absl::Time now) {
   const Study& study = fold.header();
   VERNIER_RETURN_IF_ERROR(CheckActive(study));
-  VERNIER_RETURN_IF_ERROR(study.spec.space.Check(addition.point));
+  if (addition.as_is) VERNIER_RETURN_IF_ERROR(CheckForeign(study));
+  const Space& space = study.spec.space;
+  VERNIER_RETURN_IF_ERROR(addition.as_is ? CheckGiven(space, addition.point)
+                                         : space.Check(addition.point));
   VERNIER_RETURN_IF_ERROR(CheckMeasurements(addition.measurements));
-  if (addition.last.has_value() && !addition.infeasible.has_value()) {
+  if (addition.last.has_value() && !addition.infeasible.has_value() && !addition.as_is) {
     for (const Objective& objective : study.spec.objectives) {
       if (addition.last->metrics.contains(objective.metric)) continue;
       return FieldError("final_metrics",
@@ -40,8 +45,11 @@ void AddTrialTriedElsewhere(Draft& draft, TrialNumber trial, const TrialAddition
            addition.last.value_or(Measurement()),
            *addition.infeasible,
            FailureClass::kInfeasible);
+  } else if (addition.as_is) {
+    AddEnd(
+        draft, trial, TrialState::kCompleted, *addition.last, kTriedElsewhere, FailureClass::kNone);
   } else {
-    AddCompletion(draft, trial, *addition.last, "tried elsewhere");
+    AddCompletion(draft, trial, *addition.last, kTriedElsewhere);
   }
 }
 

@@ -204,7 +204,8 @@ absl::Status Inheritance::AddTrials(const StudyFold& earlier) {
       continue;
     }
     ++completed;
-    absl::StatusOr<MovedTrial> moved = Moved(trial, spec, constraints_);
+    absl::StatusOr<MovedTrial> moved = row->is_partial ? InvalidArgument("its point lacks values")
+                                                       : Moved(trial, spec, constraints_);
     if (moved.ok()) {
       taking.Learn(*std::move(moved));
     } else {

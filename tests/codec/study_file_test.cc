@@ -329,6 +329,25 @@ TEST(StudyFile, MadeUpStudiesReadBackEqual) {
   }
 }
 
+TEST(StudyFile, AStudyOfAnotherServiceMayNameNoObjective) {
+  for (const bool has_parameter : {true, false}) {
+    StudySpec spec;
+    spec.name = "s";
+    if (has_parameter) spec.space = Space::Create({{.name = "x", .domain = FloatDomain{}}}).value();
+    spec.foreign = ForeignDefinition{.service = "vizier", .name = "n", .definition = "d"};
+    ASSERT_OK_AND_ASSIGN(
+        const EventPayload stored,
+        PayloadFromJson("study_created",
+                        nlohmann::ordered_json::object({{"spec", StudySpecToJson(spec)}})));
+    EXPECT_EQ(std::get<StudyCreated>(stored).spec, spec);
+    // A user's file cannot say so.
+    EXPECT_THAT(ParseStudyFile(StudySpecToJson(spec).dump()),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(ParseStudyFile(StudySpecToYaml(spec)),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+}
+
 TEST(StudyFile, JsonFillsInEveryDefault) {
   const StudySpec spec =
       Parse("study: s\nobjective: {minimize: y}\nparameters: {x: {float: [0, 1]}}\n");

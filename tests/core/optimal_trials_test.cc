@@ -61,6 +61,14 @@ TEST(OptimalTrials, ATieGoesToTheEarlierThatEndedLater) {
   EXPECT_THAT(Numbers(optimal.optimal()), ElementsAre(1));
 }
 
+TEST(OptimalTrials, WithoutAnObjectiveItIsTheFirst) {
+  EXPECT_THAT(Numbers(Tell({}, {{{}}, {{}}, {{}}}).optimal()), ElementsAre(1));
+  StudySpec spec;
+  EXPECT_FALSE(HasBest(spec));
+  spec.job.emplace();
+  EXPECT_TRUE(HasBest(spec));
+}
+
 TEST(OptimalTrials, OfSeveralObjectivesTheyAreThoseThatNoneDominates) {
   const OptimalTrials optimal =
       Tell({kAccuracy, kLatency}, {{{0.9, 30}}, {{0.8, 10}}, {{0.8, 20}}, {{0.7, 5}}, {{0.9, 30}}});

@@ -376,5 +376,13 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& row) { return row.param.name; });
 
+TEST(StudySpec, OfAnotherServicesClientNeedsNoObjective) {
+  StudySpec spec;
+  spec.name = "s";
+  EXPECT_THAT(Validate(spec), StatusIs(absl::StatusCode::kInvalidArgument));
+  spec.foreign.emplace();
+  EXPECT_THAT(Validate(spec), IsOk());
+}
+
 }  // namespace
 }  // namespace vernier

@@ -40,6 +40,14 @@ class Daemon:
             sys.exit(f"vernier {' '.join(map(str, words))}: exit {result.returncode}\n{result.stdout}\n{result.stderr}")
         return result.stdout
 
+    def fails(self, code, *words):
+        """What `vernier WORDS` complains of, which must exit with that code."""
+        result = subprocess.run([self.bin_dir / "vernier", "--store", self.store, *map(str, words)],
+                                capture_output=True, text=True, timeout=60)
+        if result.returncode != code:
+            sys.exit(f"vernier {' '.join(map(str, words))}: exit {result.returncode}, not {code}\n{result.stderr}")
+        return result.stderr
+
     def json(self, *words):
         return json.loads(self.call("-o", "json", *words))
 

@@ -47,6 +47,13 @@ def create(made, study_id):
     return clients.Study.from_study_config(made, owner=OWNER, study_id=study_id)
 
 
+def add(study, trial):
+    """Without the check that `Study.add_trial` makes before it calls."""
+    made = stub().CreateTrial(vizier_service_pb2.CreateTrialRequest(
+        parent=study.resource_name, trial=svz.TrialConverter.to_proto(trial)))
+    return study.get_trial(int(made.id))
+
+
 class VizierOwnTest(client_abc_testing.TestCase):
     """The client's own tests."""
 
@@ -64,7 +71,7 @@ class VizierOwnTest(client_abc_testing.TestCase):
 
     def test_tunes_by_every_algorithm(self):
         for algorithm in ("DEFAULT", "GP_UCB_PE", "GAUSSIAN_PROCESS_BANDIT", "RANDOM_SEARCH", "QUASI_RANDOM_SEARCH",
-                          "GRID_SEARCH", "SHUFFLED_GRID_SEARCH", "NSGA2", "CMA_ES"):
+                          "GRID_SEARCH", "SHUFFLED_GRID_SEARCH", "NSGA2", "CMA_ES", "EAGLE_STRATEGY", "BOCS", "HARMONICA"):
             with self.subTest(algorithm):
                 self.tune(algorithm)
 
@@ -196,6 +203,18 @@ class CallsTest(absltest.TestCase):
             study.suggest(count=1)[0].complete(vz.Measurement({"loss": loss, "gain": gain, "heat": heat}))
         self.assertEqual([t.id for t in study.optimal_trials()], [1, 2])
 
+    def changes_nothing(self, study, trial):
+        """Of a study that is not active."""
+        refused = grpc.StatusCode.FAILED_PRECONDITION
+        note = vz.Metadata({"k": "v"})
+        self.assertEqual(study.suggest(count=1), [])
+        self.refuses(refused, "no new trials", lambda: study.request(vz.TrialSuggestion({"x": 0.5})))
+        self.refuses(refused, "no new trials", lambda: study.add_trial(vz.Trial(parameters={"x": 0.5})))
+        for change in (trial.stop, trial.delete, trial.check_early_stopping,
+                       lambda: trial.update_metadata(note), lambda: study.update_metadata(note)):
+            self.refuses(refused, "its trials may be reported on and completed, no more", change)
+        self.assertEqual([t.id for t in study.trials()], [trial.id])
+
     def test_states_and_what_they_forbid(self):
         made = config()
         made.search_space.root.add_float_param("x", 0, 1)
@@ -204,10 +223,12 @@ class CallsTest(absltest.TestCase):
         study.set_state(vz.StudyState.ABORTED)
         self.assertEqual(study.materialize_state(), vz.StudyState.ABORTED)
         self.assertEqual(study.suggest(count=1, client_id="other"), [])
+        self.changes_nothing(study, trial)
         study.set_state(vz.StudyState.ACTIVE)
         self.assertEqual(study.suggest(count=1)[0].id, trial.id)
         study.set_state(vz.StudyState.COMPLETED)
         self.assertEqual(study.materialize_state(), vz.StudyState.COMPLETED)
+        self.changes_nothing(study, trial)
         trial.complete(vz.Measurement({"loss": 1.0}))  # What ran on is not lost.
         self.assertEqual(study.materialize_state(), vz.StudyState.COMPLETED)
         self.refuses(grpc.StatusCode.FAILED_PRECONDITION, "COMPLETED", lambda: study.set_state(vz.StudyState.ACTIVE))
@@ -219,6 +240,74 @@ class CallsTest(absltest.TestCase):
         trials = study.suggest(count=5)
         self.assertEqual(sorted(t.parameters["kind"] for t in trials), ["a", "b", "c"])
         self.assertEqual(study.suggest(count=1, client_id="other"), [])
+        for trial in trials:
+            trial.complete(vz.Measurement({"loss": 1.0}))
+        self.assertEqual(study.materialize_state(), vz.StudyState.ACTIVE)  # It goes on until a client ends it.
+        again = study.request(vz.TrialSuggestion({"kind": "a"}))
+        self.assertEqual(study.suggest(count=1)[0].id, again.id)
+
+    def test_a_study_may_name_no_metric_or_nothing_at_all(self):
+        nothing = create(svz.StudyConfig(), "nothing")
+        made = svz.StudyConfig(algorithm="EAGLE_STRATEGY")
+        made.search_space.root.add_float_param("x", 0, 1)
+        unmeasured = create(made, "unmeasured")
+        self.assertEqual(unmeasured.materialize_study_config().metadata.ns("vernier")["algorithm"],
+                         "random search, in place of EAGLE_STRATEGY: the study names no metric to optimize")
+        for study in nothing, unmeasured:
+            study.update_metadata(vz.Metadata({"k": "v"}))
+            first = study.suggest(count=1)[0]
+            first.add_measurement(vz.Measurement({"speed": 1.0}, steps=1))
+            first.complete(vz.Measurement({"speed": 2.0}))
+            add(study, vz.Trial(final_measurement=vz.Measurement({"speed": 3.0})))
+            self.assertEqual([t.id for t in study.optimal_trials()], [1, 2])
+            self.assertEqual(study.materialize_study_config().metadata["k"], "v")
+        listed = stub().ListStudies(vizier_service_pb2.ListStudiesRequest(parent=f"owners/{OWNER}"))
+        self.assertContainsSubset({"nothing", "unmeasured"}, {study.display_name for study in listed.studies})
+        for name in "ann-nothing", "ann-unmeasured":
+            for words in (("study", "show"), ("trial", "list"), ("study", "export"), ("study", "replay"), ("plot", "timeline")):
+                daemon.call(*words, name)
+            daemon.call("study", "export", name, "-o", "csv")
+            daemon.call("study", "export", name, "-o", "yaml")
+            daemon.call("study", "report", name, "--html", daemon.folder / "report.html")
+            daemon.call("plot", "curves", name, "--metric", "speed")
+            daemon.call("study", "amend", name, "--parallel", "5")
+            self.assertIn("1 of 1 decisions verified", daemon.call("study", "replay", name, "--verify"))
+            self.assertIn("names no objective", daemon.fails(3, "study", "best", name))
+            self.assertIn("has no objective to draw", daemon.fails(2, "plot", "history", name))
+            self.assertIn("has no objective to draw", daemon.fails(2, "plot", "pareto", name))
+            self.assertIn("has no objective", daemon.fails(2, "plot", "curves", name))
+        self.assertIn("ann-nothing", daemon.call("study", "list"))
+        for study in nothing, unmeasured:
+            study.set_state(vz.StudyState.COMPLETED)
+            daemon.call("study", "watch", "ann-" + study.resource_name.rpartition("/")[2])
+
+    def test_trials_may_lack_parameters_and_objectives(self):
+        made = config("DEFAULT", loss=vz.ObjectiveMetricGoal.MINIMIZE, gain=vz.ObjectiveMetricGoal.MAXIMIZE)
+        made.search_space.root.add_float_param("x", 0, 1)
+        made.search_space.root.add_float_param("y", 0, 1)
+        study = create(made, "lacking")
+        add(study, vz.Trial(parameters={"x": 0.5}, final_measurement=vz.Measurement({"loss": -1.0, "gain": 9.0})))
+        add(study, vz.Trial(final_measurement=vz.Measurement({"loss": -5.0})))
+        asked = add(study, vz.Trial(parameters={"y": 0.25}))
+        self.assertEqual(asked.materialize().parameters.as_dict(), {"y": 0.25})
+        self.assertEqual(study.suggest(count=1)[0].id, asked.id)
+        asked.complete(vz.Measurement({"gain": 1.0}))
+        self.assertEqual(asked.materialize().status, vz.TrialStatus.COMPLETED)
+        self.assertFalse(asked.materialize().infeasible)
+        for _ in range(8):
+            trial = study.suggest(count=1)[0]
+            self.assertEqual(set(trial.parameters), {"x", "y"})
+            trial.complete(vz.Measurement({"loss": trial.parameters["x"], "gain": trial.parameters["y"]}))
+        self.assertEqual([t.id for t in study.optimal_trials()], [1])
+        self.assertIn("8 of 8 decisions verified", daemon.call("study", "replay", "ann-lacking", "--verify"))
+        self.assertEqual(daemon.json("trial", "show", "ann-lacking", "3")["parameters"], {"y": 0.25})
+        for words in (("study", "show"), ("study", "best"), ("trial", "list"), ("plot", "history"), ("plot", "parallel"),
+                      ("plot", "slice"), ("plot", "contour"), ("plot", "importance"), ("plot", "pareto")):
+            daemon.call(*words, "ann-lacking")
+        for number in 1, 2, 5:
+            daemon.call("trial", "why", "ann-lacking", number)
+        daemon.call("study", "export", "ann-lacking", "-o", "csv")
+        daemon.call("study", "report", "ann-lacking", "--html", daemon.folder / "report.html")
 
     def test_deleted_ids_are_not_used_again(self):
         made = config()
@@ -257,7 +346,8 @@ class CallsTest(absltest.TestCase):
                      lambda: service.CreateStudy(request(parent=parent)))
         self.refuses(grpc.StatusCode.INVALID_ARGUMENT, "study.display_name",
                      lambda: service.CreateStudy(request(parent=parent, study={"display_name": "a/b"})))
-        made = config("BOCS")
+        made = config()
+        made.algorithm = "EMUKIT_GP_EI"
         made.search_space.root.add_float_param("x", 0, 1)
         self.refuses(grpc.StatusCode.INVALID_ARGUMENT, "study_spec.algorithm: must be one of",
                      lambda: create(made, "bad"))

@@ -1,5 +1,6 @@
 // Calls of Vizier's interface that are answered by whoever makes their change durable: over a store on disk, by many at
 // once, and after a restart.
+#include <cmath>
 #include <memory>
 #include <string>
 #include <thread>
@@ -9,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "src/app/server.h"
 #include "tests/storage/storage_testing.h"
+#include "vernier/v1/study_service.grpc.pb.h"
 #include "vizier/vizier_service.grpc.pb.h"
 
 namespace vernier::vizier {
@@ -75,15 +77,26 @@ class VizierCallsTest : public ::testing::Test {
     value->mutable_value()->set_number_value(x);
     return request;
   }
-  ::vizier::Trial Suggest(const std::string& client) {
+  google::longrunning::Operation SuggestOperation(const std::string& client) {
     ::vizier::SuggestTrialsRequest request;
     request.set_parent(kStudy);
     request.set_suggestion_count(1);
     request.set_client_id(client);
-    const auto operation = Call(&Stub::SuggestTrials, request);
+    return Call(&Stub::SuggestTrials, request);
+  }
+  ::vizier::Trial Suggest(const std::string& client) {
     ::vizier::SuggestTrialsResponse response;
-    EXPECT_TRUE(response.ParseFromString(operation.response().value()));
+    EXPECT_TRUE(response.ParseFromString(SuggestOperation(client).response().value()));
     return response.trials_size() == 1 ? response.trials(0) : ::vizier::Trial();
+  }
+  // Their ids.
+  std::vector<std::string> OptimalTrials() {
+    ::vizier::ListOptimalTrialsRequest request;
+    request.set_parent(kStudy);
+    const ::vizier::ListOptimalTrialsResponse listed = Call(&Stub::ListOptimalTrials, request);
+    std::vector<std::string> ids;
+    for (const auto& trial : listed.optimal_trials()) ids.push_back(trial.id());
+    return ids;
   }
   static void Measure(double loss, ::vizier::Measurement* measurement) {
     auto* metric = measurement->add_metrics();
@@ -103,14 +116,134 @@ class VizierCallsTest : public ::testing::Test {
   std::unique_ptr<Stub> stub_;
 };
 
-TEST_F(VizierCallsTest, ATrialCompletedWithoutItsObjectiveIsInfeasibleAndKeepsItsMeasurement) {
+TEST_F(VizierCallsTest, ATrialCompletedWithoutItsObjectiveHasSucceededButIsNotOptimal) {
   CreateStudy();
   auto request = Completion(Suggest("w").name());
   request.mutable_final_measurement()->mutable_metrics(0)->set_metric_id("los");
   const auto ended = Call(&Stub::CompleteTrial, request);
-  EXPECT_EQ(ended.state(), ::vizier::Trial::INFEASIBLE);
-  EXPECT_EQ(ended.infeasible_reason(), "ended without a value of its objective 'loss'");
+  EXPECT_EQ(ended.state(), ::vizier::Trial::SUCCEEDED);
   EXPECT_EQ(ended.final_measurement().metrics(0).metric_id(), "los");
+  EXPECT_TRUE(OptimalTrials().empty());
+  request = Completion(Suggest("w").name());
+  request.mutable_final_measurement()->mutable_metrics(0)->set_value(std::nan(""));
+  EXPECT_EQ(Call(&Stub::CompleteTrial, request).state(), ::vizier::Trial::SUCCEEDED);
+  EXPECT_TRUE(OptimalTrials().empty());
+}
+
+TEST_F(VizierCallsTest, AllTrialsThatTieAreOptimal) {
+  CreateStudy();
+  for (const double loss : {2.0, 1.0, 1.0, 3.0, 1.0}) {
+    ::vizier::CreateTrialRequest request = Creation(0.5);
+    request.mutable_trial()->set_state(::vizier::Trial::SUCCEEDED);
+    Measure(loss, request.mutable_trial()->mutable_final_measurement());
+    Call(&Stub::CreateTrial, request);
+  }
+  EXPECT_EQ(OptimalTrials(), (std::vector<std::string>{"2", "3", "5"}));
+}
+
+TEST_F(VizierCallsTest, ATrialMayLackItsParameters) {
+  CreateStudy();
+  ::vizier::CreateTrialRequest request = Creation(0.5);
+  request.mutable_trial()->clear_parameters();
+  const ::vizier::Trial made = Call(&Stub::CreateTrial, request);
+  EXPECT_EQ(made.state(), ::vizier::Trial::REQUESTED);
+  EXPECT_EQ(made.parameters_size(), 0);
+  EXPECT_EQ(Suggest("w").name(), made.name());
+  EXPECT_EQ(Suggest("v").parameters_size(), 1);
+  Restart();
+  EXPECT_EQ(Call(&Stub::CompleteTrial, Completion(made.name())).parameters_size(), 0);
+  EXPECT_EQ(OptimalTrials(), (std::vector<std::string>{"1"}));
+  request.mutable_trial()->set_state(::vizier::Trial::SUCCEEDED);
+  const ::vizier::Trial unmeasured = Call(&Stub::CreateTrial, request);
+  EXPECT_EQ(unmeasured.state(), ::vizier::Trial::SUCCEEDED);
+  EXPECT_FALSE(unmeasured.has_final_measurement());
+}
+
+TEST_F(VizierCallsTest, ADefinitionMayNameNothing) {
+  ::vizier::CreateStudyRequest request;
+  request.set_parent("owners/ann");
+  request.mutable_study()->set_display_name("s");
+  EXPECT_EQ(Call(&Stub::CreateStudy, request).state(), ::vizier::Study::ACTIVE);
+  Restart();
+  const ::vizier::Trial trial = Suggest("w");
+  EXPECT_EQ(trial.parameters_size(), 0);
+  Call(&Stub::CompleteTrial, Completion(trial.name()));
+  EXPECT_EQ(OptimalTrials(), (std::vector<std::string>{"1"}));
+  EXPECT_EQ(Suggest("w").name(), "");  // Its only point was proposed.
+  ::vizier::GetStudyRequest get;
+  get.set_name(kStudy);
+  EXPECT_EQ(Call(&Stub::GetStudy, get).state(), ::vizier::Study::ACTIVE);
+}
+
+TEST_F(VizierCallsTest, OperationsCountForEachClientAndGoWithTheirStudy) {
+  CreateStudy();
+  EXPECT_EQ(SuggestOperation("w").name(), "owners/ann/operations/suggestion/s/w/1");
+  const google::longrunning::Operation second = SuggestOperation("w");
+  EXPECT_EQ(second.name(), "owners/ann/operations/suggestion/s/w/2");
+  EXPECT_EQ(SuggestOperation("v").name(), "owners/ann/operations/suggestion/s/v/1");
+  google::longrunning::GetOperationRequest get;
+  get.set_name(second.name());
+  EXPECT_EQ(Call(&Stub::GetOperation, get).SerializeAsString(), second.SerializeAsString());
+  // Not by Vizier's own call.
+  const auto native = v1::StudyService::NewStub(
+      grpc::CreateChannel(server_->addresses().front(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  v1::DeleteStudyRequest gone;
+  gone.set_name("studies/ann-s");
+  gone.set_force(true);
+  google::protobuf::Empty nothing;
+  ASSERT_TRUE(native->DeleteStudy(&context, gone, &nothing).ok());
+  EXPECT_EQ(Refusal(&Stub::GetOperation, get), grpc::StatusCode::NOT_FOUND);
+  CreateStudy();
+  EXPECT_EQ(Refusal(&Stub::GetOperation, get), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(SuggestOperation("w").name(), "owners/ann/operations/suggestion/s/w/1");
+}
+
+TEST_F(VizierCallsTest, AStudyThatIsNotActiveIsReadAndItsTrialsAreCompleted) {
+  for (const auto state : {::vizier::Study::INACTIVE, ::vizier::Study::COMPLETED}) {
+    SCOPED_TRACE(::vizier::Study::State_Name(state));
+    CreateStudy();
+    const std::string trial = Suggest("w").name();
+    ::vizier::SetStudyStateRequest set;
+    set.set_parent(kStudy);
+    set.set_state(state);
+    Call(&Stub::SetStudyState, set);
+    const auto refused = grpc::StatusCode::FAILED_PRECONDITION;
+    EXPECT_EQ(Refusal(&Stub::CreateTrial, Creation(0.5)), refused);
+    for (const std::string client : {"w", "v"}) {  // One that holds a trial, and another.
+      ::vizier::SuggestTrialsRequest suggest;
+      suggest.set_parent(kStudy);
+      suggest.set_client_id(client);
+      EXPECT_EQ(Refusal(&Stub::SuggestTrials, suggest), refused);
+    }
+    ::vizier::StopTrialRequest stop;
+    ::vizier::DeleteTrialRequest remove;
+    ::vizier::CheckTrialEarlyStoppingStateRequest check;
+    for (const std::string& name : {trial, std::string(kStudy) + "/trials/99"}) {
+      stop.set_name(name);
+      remove.set_name(name);
+      check.set_trial_name(name);
+      EXPECT_EQ(Refusal(&Stub::StopTrial, stop), refused);
+      EXPECT_EQ(Refusal(&Stub::DeleteTrial, remove), refused);
+      EXPECT_EQ(Refusal(&Stub::CheckTrialEarlyStoppingState, check), refused);
+    }
+    ::vizier::UpdateMetadataRequest update;
+    update.set_name(kStudy);
+    EXPECT_EQ(Refusal(&Stub::UpdateMetadata, update), refused);
+
+    ::vizier::GetStudyRequest get;
+    get.set_name(kStudy);
+    EXPECT_EQ(Call(&Stub::GetStudy, get).state(), state);
+    ::vizier::AddTrialMeasurementRequest report;
+    report.set_trial_name(trial);
+    Measure(1, report.mutable_measurement());
+    EXPECT_EQ(Call(&Stub::AddTrialMeasurement, report).measurements_size(), 1);
+    EXPECT_EQ(Call(&Stub::CompleteTrial, Completion(trial)).state(), ::vizier::Trial::SUCCEEDED);
+    EXPECT_EQ(OptimalTrials(), (std::vector<std::string>{"1"}));
+    ::vizier::DeleteStudyRequest gone;
+    gone.set_name(kStudy);
+    Call(&Stub::DeleteStudy, gone);
+  }
 }
 
 TEST_F(VizierCallsTest, ByManyAtOnceNothingIsLost) {

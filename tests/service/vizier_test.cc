@@ -143,8 +143,10 @@ TEST(VizierDefinition, BadOnesAreRefusedWithTheirField) {
       {"parameters { parameter_id: '' double_value_spec { max_value: 1 } }",
        "parameters[0].name: must have 1 to 128 bytes"},
       {"parameters { parameter_id: 'c' categorical_value_spec { } }", "parameters.c.categorical"},
-      {"algorithm: 'EAGLE_STRATEGY'",
-       "study_spec.algorithm: must be one of ALGORITHM_UNSPECIFIED, CMA_ES"},
+      {"algorithm: 'EMUKIT_GP_EI'",
+       "study_spec.algorithm: must be one of ALGORITHM_UNSPECIFIED, BOCS, CMA_ES, DEFAULT, "
+       "EAGLE_STRATEGY, GAUSSIAN_PROCESS_BANDIT, GP_UCB_PE, GRID_SEARCH, HARMONICA, NSGA2, "
+       "QUASI_RANDOM_SEARCH, RANDOM_SEARCH, SHUFFLED_GRID_SEARCH, got 'EMUKIT_GP_EI'"},
       {"metrics { metric_id: 'n' }",
        "study_spec.metrics[1].goal: must be MAXIMIZE or MINIMIZE, got 0"},
       {"metrics { metric_id: 'a`b' goal: MAXIMIZE safety_config { } }",
@@ -154,6 +156,112 @@ TEST(VizierDefinition, BadOnesAreRefusedWithTheirField) {
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(bad.error)))
         << bad.text;
   }
+}
+
+struct Runs {
+  const char* algorithm;
+  // What runs, and what the metadata says of it: of a metric and a parameter, of a parameter, of nothing.
+  const char* all;
+  const char* all_note;
+  const char* no_metric;
+  const char* no_metric_note;
+  const char* nothing;
+};
+
+TEST(VizierDefinition, EveryAlgorithmRunsAndWhatStandsInForItIsSaid) {
+  const std::vector<Runs> cases = {
+      {"", "gp", "", "random", "", "random"},
+      {"DEFAULT", "gp", "", "random", "", "random"},
+      {"ALGORITHM_UNSPECIFIED", "gp", "", "random", "", "random"},
+      {"GP_UCB_PE",
+       "gp",
+       "",
+       "random",
+       "random search, in place of GP_UCB_PE: the study names no metric to optimize",
+       "random"},
+      {"GAUSSIAN_PROCESS_BANDIT",
+       "gp",
+       "",
+       "random",
+       "random search, in place of GAUSSIAN_PROCESS_BANDIT: the study names no metric to optimize",
+       "random"},
+      {"NSGA2",
+       "gp",
+       "the Gaussian process, in place of NSGA2",
+       "random",
+       "random search, in place of NSGA2: the study names no metric to optimize",
+       "random"},
+      {"CMA_ES",
+       "gp",
+       "the Gaussian process, in place of CMA_ES",
+       "random",
+       "random search, in place of CMA_ES: the study names no metric to optimize",
+       "random"},
+      {"EAGLE_STRATEGY",
+       "gp",
+       "the Gaussian process, in place of EAGLE_STRATEGY",
+       "random",
+       "random search, in place of EAGLE_STRATEGY: the study names no metric to optimize",
+       "random"},
+      {"BOCS",
+       "gp",
+       "the Gaussian process, in place of BOCS",
+       "random",
+       "random search, in place of BOCS: the study names no metric to optimize",
+       "random"},
+      {"HARMONICA",
+       "gp",
+       "the Gaussian process, in place of HARMONICA",
+       "random",
+       "random search, in place of HARMONICA: the study names no metric to optimize",
+       "random"},
+      {"RANDOM_SEARCH", "random", "", "random", "", "random"},
+      {"QUASI_RANDOM_SEARCH", "quasi-random", "", "quasi-random", "", "random"},
+      {"GRID_SEARCH", "grid", "", "grid", "", "random"},
+      {"SHUFFLED_GRID_SEARCH", "grid", "", "grid", "", "random"}};
+  const auto check = [](const std::string& text, const char* runs, const char* note) {
+    SCOPED_TRACE(text);
+    const ::vizier::StudySpec definition = Parsed(text);
+    ASSERT_OK_AND_ASSIGN(const StudySpec spec, DecodeDefinition({"ann", "s"}, definition));
+    EXPECT_THAT(Validate(spec), IsOk());
+    EXPECT_EQ(spec.algorithm.name, runs);
+    Study study;
+    study.spec = spec;
+    const ::vizier::StudySpec shown = EncodeDefinition(study);
+    if (*note == 0) {
+      EXPECT_EQ(shown.metadata_size(), 0);
+    } else {
+      ASSERT_EQ(shown.metadata_size(), 1);
+      EXPECT_EQ(shown.metadata(0).ns(), ":vernier");
+      EXPECT_EQ(shown.metadata(0).key(), "algorithm");
+      EXPECT_EQ(shown.metadata(0).value(), note);
+    }
+  };
+  for (const Runs& c : cases) {
+    const std::string name = std::string("algorithm: '") + c.algorithm + "' ";
+    const std::string x = "parameters { parameter_id: 'x' double_value_spec { max_value: 1 } } ";
+    const std::string metric = "metrics { metric_id: 'm' goal: MAXIMIZE } ";
+    check(name + x + metric, c.all, c.all_note);
+    check(name + x, c.no_metric, c.no_metric_note);
+    const bool is_open = std::string(c.all) == c.nothing || c.no_metric_note[0] == 0;
+    const bool is_left_out =
+        is_open && std::string(c.all) != "quasi-random" && std::string(c.all) != "grid";
+    const std::string note =
+        std::string("random search, in place of ") + c.algorithm + ": the study names no parameter";
+    check(name, c.nothing, is_left_out ? "" : note.c_str());
+  }
+}
+
+TEST(VizierDefinition, AMetricWithAThresholdIsNoneToOptimize) {
+  ASSERT_OK_AND_ASSIGN(
+      const StudySpec spec,
+      DecodeDefinition(
+          {"ann", "s"},
+          Parsed("metrics { metric_id: 'm' goal: MINIMIZE safety_config { } } "
+                 "parameters { parameter_id: 'x' double_value_spec { max_value: 1 } }")));
+  EXPECT_EQ(spec.algorithm.name, "random");
+  EXPECT_THAT(spec.outcome_constraints, ElementsAre("`m` <= 0"));
+  EXPECT_THAT(Validate(spec), IsOk());
 }
 
 TEST(VizierDefinition, OwnStudiesAreSaidInVizierWords) {
@@ -226,6 +334,62 @@ TEST(VizierTrials, AdditionsAreReadWholeOrRefused) {
   const auto stranger = decode("parameters { parameter_id: 'y' value { number_value: 1 } }");
   ASSERT_THAT(stranger, IsOk());
   EXPECT_THAT(spec.space.Check(stranger->point), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(VizierTrials, OfAStudyOfAVizierClientAdditionsAreTakenAsTheyAre) {
+  ASSERT_OK_AND_ASSIGN(
+      StudySpec spec,
+      DecodeDefinition(
+          {"ann", "s"},
+          Parsed("parameters { parameter_id: 'x' double_value_spec { max_value: 1 } }")));
+  ::vizier::Trial trial;
+  trial.set_state(::vizier::Trial::SUCCEEDED);
+  const TrialCodec codec(std::make_shared<const StudySpec>(spec));
+  ASSERT_OK_AND_ASSIGN(const TrialAddition addition, codec.Decode(trial));
+  EXPECT_TRUE(addition.as_is);
+  EXPECT_TRUE(addition.point.empty());
+  ASSERT_TRUE(addition.last.has_value());
+  EXPECT_TRUE(addition.last->metrics.empty());
+  spec.foreign.reset();
+  trial.set_state(::vizier::Trial::REQUESTED);
+  EXPECT_FALSE(TrialCodec(std::make_shared<const StudySpec>(spec)).Decode(trial)->as_is);
+}
+
+struct Ended {
+  std::map<std::string, double> metrics;
+  TrialState state = TrialState::kCompleted;
+};
+
+TEST(VizierTrials, OptimalAreAllThatTie) {
+  const auto tied = [](std::vector<Objective> objectives,
+                       std::optional<std::int64_t> best,
+                       const std::vector<Ended>& ends) {
+    Study study;
+    study.spec.objectives = std::move(objectives);
+    study.spec.outcome_constraints = {"heat <= 5"};
+    if (best) study.best = TrialNumber(*best);
+    std::vector<Trial> trials;
+    for (const Ended& end : ends) {
+      Trial trial;
+      trial.number = TrialNumber(std::ssize(trials) + 1);
+      trial.state = end.state;
+      trial.final_metrics = end.metrics;
+      trials.push_back(std::move(trial));
+    }
+    return TiedWithBest(study, trials).value();
+  };
+  const Objective loss = {.metric = "loss", .goal = Goal::kMinimize};
+  const std::vector<Ended> ends = {{{{"loss", 1}, {"heat", 1}}},
+                                   {{{"loss", 1}, {"heat", 9}}},
+                                   {{{"loss", 2}, {"heat", 1}}},
+                                   {{{"loss", 1}, {"heat", 1}}, TrialState::kInfeasible},
+                                   {{{"heat", 1}}},
+                                   {{{"loss", 1}, {"heat", 5}}}};
+  EXPECT_THAT(tied({loss}, 1, ends), ElementsAre(TrialNumber(1), TrialNumber(6)));
+  EXPECT_THAT(tied({}, std::nullopt, ends),
+              ElementsAre(TrialNumber(1), TrialNumber(3), TrialNumber(5), TrialNumber(6)));
+  EXPECT_THAT(tied({loss}, std::nullopt, ends), ElementsAre());
+  EXPECT_THAT(tied({loss}, 9, ends), ElementsAre());
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ inline constexpr std::size_t kMaxEarlierStudies = 8;
 struct StudySpec {
   std::string name;                           // ^[A-Za-z][A-Za-z0-9_-]{0,127}$
   std::map<std::string, std::string> labels;  // The user's own, for finding it again.
-  // May be empty where there is nothing to tune: a job, no parameters, one trial.
+  // May be empty where there is nothing to tune (a job, no parameters, one trial), and with `foreign`.
   std::vector<Objective> objectives;
   Space space;
   std::vector<std::string> outcome_constraints;  // Conditions over metrics: "latency_ms <= 20".

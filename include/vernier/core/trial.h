@@ -21,7 +21,7 @@ enum class TrialState {
   kRunning,     // Its gang runs, or a client holds its lease.
   kPaused,      // Set aside by a rule that may promote it later.
   kStopping,    // Told to stop; its gang is coming down.
-  kCompleted,   // Ended with a value of every objective.
+  kCompleted,   // Ended with a value of every objective; in a foreign study maybe not.
   kFailed,      // Ended without; see failure.
   kInfeasible,  // The point cannot be evaluated.
   kCancelled,   // Ended because the study or a user said so.
@@ -190,7 +190,7 @@ struct StopRecord {
 struct Trial {
   TrialNumber number;
   TrialState state = TrialState::kRequested;
-  Point point;
+  Point point;  // In a foreign study it may lack values: src/core/point_check.h.
   SuggestionRecord suggestion;
   absl::Time created;
   std::optional<absl::Time> started;  // Its program first started, or its client took it.

@@ -58,6 +58,7 @@ void StudyBoard::On(const TrialStateChanged& changed, absl::Time time) {
   for (const std::optional<double>& value : entry.objectives) {
     if (value) values.push_back(*value);
   }
+  if (spec_ && !HasBest(*spec_)) return;
   if (values.size() == entry.objectives.size()) optimal_.Tell(changed.trial, values, slacks);
 }
 

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/core/domain.h"
+#include "src/core/status.h"
 #include "src/service/vizier/values.h"
 #include "src/wire/time_proto.h"
 #include "vernier/core/error.h"
@@ -180,32 +181,70 @@ absl::Status DecodeMetric(const std::string& path, const MetricSpec& metric, Stu
   return absl::OkStatus();
 }
 
-absl::StatusOr<Choice> DecodeAlgorithm(const std::string& name) {
-  static const auto* const known = new std::map<std::string, Choice>{
-      {"", {.name = "gp"}},
-      {"ALGORITHM_UNSPECIFIED", {.name = "gp"}},
-      {"DEFAULT", {.name = "gp"}},
-      {"GP_UCB_PE", {.name = "gp"}},
-      {"GAUSSIAN_PROCESS_BANDIT", {.name = "gp"}},
-      {"NSGA2", {.name = "gp"}},
-      {"CMA_ES", {.name = "gp"}},
-      {"RANDOM_SEARCH", {.name = "random"}},
-      {"QUASI_RANDOM_SEARCH", {.name = "quasi-random"}},
-      {"GRID_SEARCH", {.name = "grid"}},
-      {"SHUFFLED_GRID_SEARCH", {.name = "grid", .options = {{"shuffle", true}}}}};
-  const auto found = known->find(name);
-  if (found != known->end()) return found->second;
+// The algorithm that runs for a name in a definition.
+struct Algorithm {
+  Choice choice;
+  bool is_replaced = false;  // It is of another kind than the name says.
+};
+
+const std::map<std::string, Algorithm>& KnownAlgorithms() {
+  static const auto* const known = new std::map<std::string, Algorithm>{
+      {"", {.choice = {.name = "gp"}}},
+      {"ALGORITHM_UNSPECIFIED", {.choice = {.name = "gp"}}},
+      {"DEFAULT", {.choice = {.name = "gp"}}},
+      {"GP_UCB_PE", {.choice = {.name = "gp"}}},
+      {"GAUSSIAN_PROCESS_BANDIT", {.choice = {.name = "gp"}}},
+      {"BOCS", {.choice = {.name = "gp"}, .is_replaced = true}},
+      {"CMA_ES", {.choice = {.name = "gp"}, .is_replaced = true}},
+      {"EAGLE_STRATEGY", {.choice = {.name = "gp"}, .is_replaced = true}},
+      {"HARMONICA", {.choice = {.name = "gp"}, .is_replaced = true}},
+      {"NSGA2", {.choice = {.name = "gp"}, .is_replaced = true}},
+      {"RANDOM_SEARCH", {.choice = {.name = "random"}}},
+      {"QUASI_RANDOM_SEARCH", {.choice = {.name = "quasi-random"}}},
+      {"GRID_SEARCH", {.choice = {.name = "grid"}}},
+      {"SHUFFLED_GRID_SEARCH", {.choice = {.name = "grid", .options = {{"shuffle", true}}}}}};
+  return *known;
+}
+
+// Random search where there is no parameter to choose, or no objective to learn. REQUIRES: `spec` has both.
+absl::StatusOr<Choice> DecodeAlgorithm(const std::string& name, const StudySpec& spec) {
+  const auto found = KnownAlgorithms().find(name);
+  if (found != KnownAlgorithms().end()) {
+    const Choice& choice = found->second.choice;
+    const bool has_nothing =
+        spec.space.parameters().empty() || (choice.name == "gp" && spec.objectives.empty());
+    return has_nothing ? Choice{.name = "random", .options = {}} : choice;
+  }
   std::vector<std::string> names;
-  for (const auto& [text, choice] : *known) {
+  for (const auto& [text, algorithm] : KnownAlgorithms()) {
     if (!text.empty()) names.push_back(text);
   }
   return FieldError("study_spec.algorithm",
                     fmt::format("must be one of {}, got '{}'", fmt::join(names, ", "), name));
 }
 
-// Whether the Gaussian process stands in for an algorithm of another kind.
-bool IsReplaced(const std::string& algorithm) {
-  return algorithm == "NSGA2" || algorithm == "CMA_ES";
+bool IsGrid(const std::string& algorithm) {
+  const auto found = KnownAlgorithms().find(algorithm);
+  return found != KnownAlgorithms().end() && found->second.choice.name == "grid";
+}
+
+// Whether the client leaves the algorithm to the server.
+bool IsLeftOpen(const std::string& algorithm) {
+  return algorithm.empty() || algorithm == "ALGORITHM_UNSPECIFIED" || algorithm == "DEFAULT";
+}
+
+// A sentence that names the algorithm that replaces the one in the definition; empty if that one runs.
+std::string StandIn(const std::string& algorithm, const StudySpec& spec) {
+  const auto found = KnownAlgorithms().find(algorithm);
+  if (found == KnownAlgorithms().end() || IsLeftOpen(algorithm)) return "";
+  const std::string& wanted = found->second.choice.name;
+  if (wanted != spec.algorithm.name) {
+    return fmt::format("random search, in place of {}: the study names no {}",
+                       algorithm,
+                       spec.space.parameters().empty() ? "parameter" : "metric to optimize");
+  }
+  return found->second.is_replaced ? fmt::format("the Gaussian process, in place of {}", algorithm)
+                                   : "";
 }
 
 // --- back ---
@@ -362,9 +401,8 @@ absl::StatusOr<StudySpec> DecodeDefinition(const StudyName& name,
     VERNIER_RETURN_IF_ERROR(
         DecodeMetric(fmt::format("study_spec.metrics[{}]", i), definition.metrics(i), spec));
   }
-  VERNIER_ASSIGN_OR_RETURN(spec.algorithm, DecodeAlgorithm(definition.algorithm()));
   VERNIER_ASSIGN_OR_RETURN(Parameters parameters, DecodeParameters(definition));
-  if (spec.algorithm.name == "grid") {
+  if (IsGrid(definition.algorithm())) {
     for (Parameter& parameter : parameters.list) {
       if (auto* const floats = std::get_if<FloatDomain>(&parameter.domain)) {
         floats->points = kGridValues;
@@ -372,6 +410,7 @@ absl::StatusOr<StudySpec> DecodeDefinition(const StudyName& name,
     }
   }
   VERNIER_ASSIGN_OR_RETURN(spec.space, Space::Create(std::move(parameters.list)));
+  VERNIER_ASSIGN_OR_RETURN(spec.algorithm, DecodeAlgorithm(definition.algorithm(), spec));
   spec.stopping = {.name = "median", .options = {}};
   spec.judged_when_asked = true;
   spec.parallel = kParallel;
@@ -394,10 +433,8 @@ std::optional<::vizier::StudySpec> OwnDefinition(const StudySpec& spec) {
   std::optional<::vizier::StudySpec> own = OwnDefinition(study.spec);
   ::vizier::StudySpec definition = own ? *std::move(own) : MadeUp(study.spec);
   Metadata metadata;
-  if (IsReplaced(definition.algorithm())) {
-    metadata[{.space = ":vernier", .name = "algorithm"}] = {
-        .type = "",
-        .content = fmt::format("the Gaussian process, in place of {}", definition.algorithm())};
+  if (std::string said = StandIn(definition.algorithm(), study.spec); !said.empty()) {
+    metadata[{.space = ":vernier", .name = "algorithm"}] = {.type = "", .content = std::move(said)};
   }
   for (const ::vizier::KeyValue& entry : definition.metadata()) DecodeMetadatum(entry, metadata);
   Merge(study.metadata, metadata);
@@ -426,6 +463,16 @@ void EncodeStudy(const Study& study, ::vizier::Study* out) {
   out->set_state(EncodeState(study.state));
   if (out->state() == ::vizier::Study::INACTIVE) out->set_inactive_reason(study.reason);
   wire::EncodeTime(study.created, out->mutable_create_time());
+}
+
+absl::Status CheckChangeable(const Study& study) {
+  const ::vizier::Study::State state = EncodeState(study.state);
+  if (state == ::vizier::Study::ACTIVE) return absl::OkStatus();
+  return WithReason(
+      FailedPrecondition("study {} is {}: its trials may be reported on and completed, no more",
+                         ResourceName(NameOf(study.spec)),
+                         ::vizier::Study::State_Name(state)),
+      Reason::kStudyNotActive);
 }
 
 }  // namespace vernier::vizier

@@ -26,9 +26,9 @@ absl::StatusOr<Parameters> DecodeParameters(const ::vizier::StudySpec& definitio
 // The study that a client defines so. Every definition comes to a study that clients drive, with leases that never expire
 // and a stopping rule that judges when asked.
 //
-// Algorithms: DEFAULT, GP_UCB_PE, GAUSSIAN_PROCESS_BANDIT and, as they are no better, NSGA2 and CMA_ES are the Gaussian
-// process; RANDOM_SEARCH, QUASI_RANDOM_SEARCH, GRID_SEARCH and SHUFFLED_GRID_SEARCH what they say, a grid taking ten
-// values of each double. InvalidArgument: a FieldError; also for any other algorithm.
+// Algorithms: RANDOM_SEARCH, QUASI_RANDOM_SEARCH, GRID_SEARCH and SHUFFLED_GRID_SEARCH are what they say, a grid taking ten
+// values of each double; all others that Vizier has are the Gaussian process. A study without a metric to optimize, or
+// without parameters, is searched at random where they need one. InvalidArgument: a FieldError; also for any other name.
 absl::StatusOr<StudySpec> DecodeDefinition(const StudyName& name,
                                            const ::vizier::StudySpec& definition);
 
@@ -42,5 +42,9 @@ std::optional<::vizier::StudySpec> OwnDefinition(const StudySpec& spec);
 
 ::vizier::Study::State EncodeState(StudyState state);
 void EncodeStudy(const Study& study, ::vizier::Study* out);
+
+// FailedPrecondition: Vizier's clients see the study as INACTIVE or COMPLETED. They may then only read it, report on its
+// trials and complete them.
+absl::Status CheckChangeable(const Study& study);
 
 }  // namespace vernier::vizier

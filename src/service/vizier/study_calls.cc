@@ -144,6 +144,7 @@ grpc::Status VizierServiceImpl::DeleteStudy(grpc::ServerContext*,
     VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("name", request->name()));
     VERNIER_RETURN_IF_ERROR(
         parts_.studies.Delete(study.spec.name, /*force=*/!study.spec.job, VizierCaller()));
+    operations_.Forget(study.id);
     parts_.changed();
     return absl::OkStatus();
   });
@@ -185,6 +186,7 @@ grpc::Status VizierServiceImpl::UpdateMetadata(grpc::ServerContext*,
                                                ::vizier::UpdateMetadataResponse*) {
   return Reply("vizier.UpdateMetadata", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("name", request->name()));
+    VERNIER_RETURN_IF_ERROR(CheckChangeable(study));
     MetadataUpdate values;
     for (const ::vizier::UnitMetadataUpdate& update : request->delta()) {
       VERNIER_ASSIGN_OR_RETURN(const std::optional<TrialNumber> trial, TrialOf(update));

@@ -56,6 +56,15 @@ absl::StatusOr<VizierServiceImpl::Found> VizierServiceImpl::FindTrial(std::strin
   return Found{.study = std::move(study), .trial = std::move(trial)};
 }
 
+absl::StatusOr<VizierServiceImpl::Found> VizierServiceImpl::FindTrialToChange(
+    std::string_view field, const std::string& resource) {
+  VERNIER_ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(field, resource));
+  VERNIER_ASSIGN_OR_RETURN(const Known known, FindKnown(name.study));
+  VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.GetStudy(known.id));
+  VERNIER_RETURN_IF_ERROR(CheckChangeable(study));
+  return FindTrial(field, resource);
+}
+
 absl::Status VizierServiceImpl::EncodeTrial(const Known& study,
                                             const Trial& trial,
                                             ::vizier::Trial* out) const {
@@ -109,20 +118,13 @@ grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
       }
     }
     VERNIER_ASSIGN_OR_RETURN(const Study now, parts_.studies.GetStudy(study.id));
+    VERNIER_RETURN_IF_ERROR(CheckChangeable(now));
     suggestions.set_study_state(EncodeState(now.state));
     wire::EncodeTime(parts_.clock.Now(), suggestions.mutable_end_time());
     response->set_done(true);
     response->mutable_response()->set_type_url(kSuggestionsType);
     response->mutable_response()->set_value(suggestions.SerializeAsString());
-    const StudyName& name = study.codec->study();
-    response->set_name(fmt::format("owners/{}/operations/suggestion/{}/{}/{}",
-                                   name.owner,
-                                   name.study,
-                                   request->client_id(),
-                                   parts_.call_ids.Next()));
-    const absl::MutexLock lock(&mu_);
-    operations_.push_back(*response);
-    if (operations_.size() > kOperations) operations_.pop_front();
+    operations_.Add(study.id, study.codec->study(), request->client_id(), *response);
     return absl::OkStatus();
   });
 }
@@ -132,11 +134,15 @@ grpc::Status VizierServiceImpl::GetOperation(
     const google::longrunning::GetOperationRequest* request,
     google::longrunning::Operation* response) {
   return Reply("vizier.GetOperation", [&]() -> absl::Status {
-    const absl::MutexLock lock(&mu_);
-    for (const google::longrunning::Operation& operation : operations_) {
-      if (operation.name() != request->name()) continue;
-      *response = operation;
-      return absl::OkStatus();
+    std::optional<Operations::Kept> kept = operations_.Find(request->name());
+    // Its study may have been deleted through another interface.
+    if (kept.has_value()) {
+      const absl::StatusOr<StudyId> study = parts_.studies.FindStudyId(StoredName(kept->name));
+      if (study.ok() && *study == kept->study) {
+        *response = std::move(kept->operation);
+        return absl::OkStatus();
+      }
+      operations_.Forget(kept->study);
     }
     return NotFound(
         "there is no operation '{}': suggestions are answered at once, and the last {} are kept",
@@ -236,7 +242,12 @@ grpc::ServerUnaryReactor* VizierServiceImpl::CompleteTrial(
       VERNIER_RETURN_IF_ERROR(CheckHeld(trial));
       return FieldError("final_measurement", "is needed: the trial has no measurement yet");
     }
-    // To a Vizier client it is no error to leave an objective out: the trial counts for nothing, and keeps what it measured.
+    if (study.codec->is_own()) {
+      parts_.studies.CompleteAsIs(id, last, LeaseOf(trial), CallerOf(trial), ended);
+      return absl::OkStatus();
+    }
+    // In studies of other interfaces, completed trials have every objective: without one the trial becomes infeasible, and
+    // keeps its measurement.
     const std::string missing = MissingObjectives(study.codec->spec().objectives, last.metrics);
     if (!last.metrics.empty() && !missing.empty()) {
       const std::string reason = fmt::format("ended without a value of its {}", missing);
@@ -253,7 +264,7 @@ grpc::Status VizierServiceImpl::DeleteTrial(grpc::ServerContext*,
                                             const ::vizier::DeleteTrialRequest* request,
                                             google::protobuf::Empty*) {
   return Reply("vizier.DeleteTrial", [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrialToChange("name", request->name()));
     return parts_.studies.DeleteTrial(found.id(), {.actor = "vizier", .request_id = ""});
   });
 }
@@ -263,7 +274,8 @@ grpc::Status VizierServiceImpl::CheckTrialEarlyStoppingState(
     const ::vizier::CheckTrialEarlyStoppingStateRequest* request,
     ::vizier::CheckTrialEarlyStoppingStateResponse* response) {
   return Reply("vizier.CheckTrialEarlyStoppingState", [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial("trial_name", request->trial_name()));
+    VERNIER_ASSIGN_OR_RETURN(const Found found,
+                             FindTrialToChange("trial_name", request->trial_name()));
     VERNIER_RETURN_IF_ERROR(CheckHeld(found.trial));
     VERNIER_ASSIGN_OR_RETURN(const Studies::Reported judged,
                              parts_.studies.Judge(found.id(), CallerOf(found.trial)));
@@ -276,7 +288,7 @@ grpc::Status VizierServiceImpl::StopTrial(grpc::ServerContext*,
                                           const ::vizier::StopTrialRequest* request,
                                           ::vizier::Trial* response) {
   return Reply("vizier.StopTrial", [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(Found found, FindTrial("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(Found found, FindTrialToChange("name", request->name()));
     const TrialState state = found.trial.state;
     if (state != TrialState::kStopping && state != TrialState::kCompleted) {
       VERNIER_RETURN_IF_ERROR(CheckHeld(found.trial));
@@ -288,15 +300,22 @@ grpc::Status VizierServiceImpl::StopTrial(grpc::ServerContext*,
   });
 }
 
+absl::StatusOr<std::vector<TrialNumber>> VizierServiceImpl::ListOptimal(StudyId id) const {
+  VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.GetStudy(id));
+  if (study.spec.objectives.size() > 1) return study.optimal;
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, parts_.studies.ListTrials(id));
+  return TiedWithBest(study, trials);
+}
+
 grpc::Status VizierServiceImpl::ListOptimalTrials(grpc::ServerContext*,
                                                   const ::vizier::ListOptimalTrialsRequest* request,
                                                   ::vizier::ListOptimalTrialsResponse* response) {
   return Reply("vizier.ListOptimalTrials", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown("parent", request->parent()));
-    VERNIER_ASSIGN_OR_RETURN(const Study now, parts_.studies.GetStudy(study.id));
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<TrialNumber> optimal, ListOptimal(study.id));
     return AddPage(
         *request,
-        now.optimal,
+        optimal,
         response->mutable_optimal_trials(),
         response->mutable_next_page_token(),
         [](TrialNumber number) { return number.value(); },

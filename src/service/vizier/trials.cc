@@ -1,10 +1,13 @@
 #include "src/service/vizier/trials.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "fmt/format.h"
+#include "src/core/objectives.h"
+#include "src/core/outcome_constraint.h"
 #include "src/service/vizier/definition.h"
 #include "src/service/vizier/values.h"
 #include "src/wire/time_proto.h"
@@ -65,6 +68,29 @@ Measurement DecodeMeasurement(const ::vizier::Measurement& measurement) {
   return decoded;
 }
 
+absl::StatusOr<std::vector<TrialNumber>> TiedWithBest(const Study& study,
+                                                      const std::vector<Trial>& trials) {
+  std::vector<TrialNumber> tied;
+  if (!study.best && !study.spec.objectives.empty()) return tied;
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<OutcomeConstraint> constraints,
+                           ParseOutcomeConstraints(study.spec));
+  const auto values = [&](const Trial& trial) {
+    return ValuesOf(study.spec.objectives, trial.final_metrics);
+  };
+  std::vector<double> best;
+  if (study.best) {
+    const auto found = std::ranges::find(trials, *study.best, &Trial::number);
+    if (found == trials.end()) return tied;  // Deleted between two looks.
+    best = values(*found);
+  }
+  for (const Trial& trial : trials) {
+    const bool counts = trial.state == TrialState::kCompleted &&
+                        AreKept(SlacksOf(constraints, trial.final_metrics));
+    if (counts && values(trial) == best) tied.push_back(trial.number);
+  }
+  return tied;
+}
+
 TrialCodec::TrialCodec(std::shared_ptr<const StudySpec> spec)
     : spec_(std::move(spec)), name_(NameOf(*spec_)), ids_(IdsOf(*spec_)) {}
 
@@ -122,6 +148,7 @@ absl::StatusOr<Point> TrialCodec::DecodePoint(const ::vizier::Trial& trial) cons
 
 absl::StatusOr<TrialAddition> TrialCodec::Decode(const ::vizier::Trial& trial) const {
   TrialAddition addition;
+  addition.as_is = is_own();
   VERNIER_ASSIGN_OR_RETURN(addition.point, DecodePoint(trial));
   for (const auto& measurement : trial.measurements()) {
     if (!measurement.metrics().empty()) {
@@ -129,12 +156,13 @@ absl::StatusOr<TrialAddition> TrialCodec::Decode(const ::vizier::Trial& trial) c
     }
   }
   if (trial.state() == ::vizier::Trial::SUCCEEDED) {
-    if (trial.final_measurement().metrics().empty() && addition.measurements.empty()) {
+    const bool has_final = !trial.final_measurement().metrics().empty();
+    if (!has_final && addition.measurements.empty() && !is_own()) {
       return FieldError("trial.final_measurement", "a trial that succeeded needs one");
     }
-    addition.last = trial.final_measurement().metrics().empty()
-                        ? addition.measurements.back()
-                        : DecodeMeasurement(trial.final_measurement());
+    addition.last = has_final || addition.measurements.empty()
+                        ? DecodeMeasurement(trial.final_measurement())
+                        : addition.measurements.back();
   } else if (trial.state() == ::vizier::Trial::INFEASIBLE) {
     addition.infeasible = trial.infeasible_reason();
     if (!trial.final_measurement().metrics().empty()) {

@@ -17,6 +17,11 @@ namespace vernier::vizier {
 
 Measurement DecodeMeasurement(const ::vizier::Measurement& measurement);
 
+// Optimal trials of a study with one objective, in their order: all that are as good as the best. Without objectives: all
+// that completed. Trials that break an outcome constraint do not count.  InvalidArgument: a constraint cannot be read.
+absl::StatusOr<std::vector<TrialNumber>> TiedWithBest(const Study& study,
+                                                      const std::vector<Trial>& trials);
+
 // The trials of one study. Made once for many calls, as it reads the study's definition. Immutable.
 class TrialCodec {
  public:
@@ -24,6 +29,9 @@ class TrialCodec {
 
   const StudySpec& spec() const { return *spec_; }
   const StudyName& study() const { return name_; }
+  // Whether a Vizier client made the study. Then trials are stored as clients send them: points may lack values, and
+  // results may lack objectives.
+  bool is_own() const { return spec_->foreign.has_value() && spec_->foreign->service == kVizier; }
 
   // What a client adds. Its number, its client and its start are not looked at; unless it has succeeded or is infeasible it
   // is one that was requested.  InvalidArgument: a FieldError, paths in the request.

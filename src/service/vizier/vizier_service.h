@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,6 +17,7 @@
 #include "src/service/call_ids.h"
 #include "src/service/call_watch.h"
 #include "src/service/vizier/names.h"
+#include "src/service/vizier/operations.h"
 #include "src/service/vizier/trials.h"
 #include "vernier/core/clock.h"
 #include "vernier/studies.h"
@@ -72,7 +72,7 @@ class VizierServiceImpl final : public ::vizier::VizierService::WithCallbackMeth
   grpc::Status SuggestTrials(grpc::ServerContext* context,
                              const ::vizier::SuggestTrialsRequest* request,
                              google::longrunning::Operation* response) override;
-  // Of the last kOperations suggestions.
+  // One of the last kOperations suggestions, unless its study was deleted.
   grpc::Status GetOperation(grpc::ServerContext* context,
                             const google::longrunning::GetOperationRequest* request,
                             google::longrunning::Operation* response) override;
@@ -107,6 +107,7 @@ class VizierServiceImpl final : public ::vizier::VizierService::WithCallbackMeth
 
  private:
   static constexpr std::size_t kOperations = 1000;
+  static constexpr std::size_t kClients = 100000;
   static constexpr std::size_t kKnown = 1000;
 
   // A study, as far as its trials' calls need it.
@@ -128,6 +129,10 @@ class VizierServiceImpl final : public ::vizier::VizierService::WithCallbackMeth
   // Without loading the study: if that is needed, without its codec.
   absl::StatusOr<Known> FindAtHand(const StudyName& name);
   absl::StatusOr<Found> FindTrial(std::string_view field, const std::string& resource);
+  // FailedPrecondition: the study has ended or is paused.
+  absl::StatusOr<Found> FindTrialToChange(std::string_view field, const std::string& resource);
+  // With one objective all trials that tie, without any all that completed.
+  absl::StatusOr<std::vector<TrialNumber>> ListOptimal(StudyId id) const;
   // With its measurements.
   absl::Status EncodeTrial(const Known& study, const Trial& trial, ::vizier::Trial* out) const;
   // Runs `work` and turns what it returns into what the client sees: reply.h.
@@ -156,7 +161,7 @@ class VizierServiceImpl final : public ::vizier::VizierService::WithCallbackMeth
   absl::Mutex mu_;
   // Of the studies last called for; a study's number is never used again.
   absl::flat_hash_map<StudyId, std::shared_ptr<const TrialCodec>> codecs_ ABSL_GUARDED_BY(mu_);
-  std::deque<google::longrunning::Operation> operations_ ABSL_GUARDED_BY(mu_);
+  Operations operations_{kOperations, kClients};
   base::SideThreads side_threads_;  // Goes first: what it runs uses all of the above.
 };
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "absl/status/status.h"
+#include "vernier/core/space.h"
+
+// Checks of points that may lack values: trials of foreign studies have such points.
+namespace vernier {
+
+// Whether each active parameter has a value. A parameter whose parent has none is not active.
+bool IsWhole(const Space& space, const Point& point);
+
+// As Space::Check, for a point that may lack values: the values that are there must be legal. A parameter may have a value
+// while its parent has none, if some value of the parent makes it active.  InvalidArgument: a FieldError.
+absl::Status CheckGiven(const Space& space, const Point& point);
+
+// As Space::Check, without the constraints.
+absl::Status CheckValues(const Space& space, const Point& point);
+
+}  // namespace vernier

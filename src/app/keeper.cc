@@ -37,6 +37,7 @@ launch::LocalLauncherOptions LauncherOptions(const ServerOptions& options) {
           .detect_gpus = options.detect_gpus,
           .fitting = options.fitting,
           .first_port = options.first_port,
+          .unmanaged = options.unmanaged,
           .control_group = options.control_group,
           .containers = nullptr};
 }

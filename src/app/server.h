@@ -43,6 +43,8 @@ struct ServerOptions {
   launch::Fitting fitting = launch::Fitting::kStrict;
   // Replicas listen on ports from this one on. Unset: wherever there are some.
   std::optional<std::int32_t> first_port;
+  // As launch::LocalLauncherOptions::unmanaged: for one run in the foreground.
+  bool unmanaged = false;
   // The control group below which replicas get theirs. Empty: the one of this process. "none": shares are only accounted.
   std::string control_group;
   // The program that looks after one replica. Empty: vernier-supervisor beside this program, or on PATH.

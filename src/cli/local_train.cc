@@ -34,7 +34,29 @@ struct TrainArgs {
   GcloudFlags gcloud;
 };
 
-// As it would run as a job, with this host's own interpreter. It asks for nothing, so it never waits.
+// Whether the folder has the module's package, or the module itself.
+bool Has(const fs::path& folder, const std::string& module) {
+  std::error_code error;
+  const std::string top = module.substr(0, module.find('.'));
+  return fs::is_directory(folder / top, error) || fs::exists(folder / (top + ".py"), error);
+}
+
+// The parent of the package, which is this folder if none is given. A module that only this folder has runs here.
+absl::StatusOr<std::string> FolderToRunIn(const TrainArgs& args) {
+  std::error_code error;
+  const std::string given = args.package_path.empty() ? "." : args.package_path;
+  fs::path package = fs::absolute(given, error).lexically_normal();  // Links stay what they are.
+  if (error || !fs::is_directory(package, error)) {
+    return NotFound("--package-path: '{}' is no folder", given);
+  }
+  if (!package.has_filename()) package = package.parent_path();  // A "/" at the end.
+  const fs::path parent = package.parent_path();
+  const bool is_here = args.package_path.empty() && !Has(parent, args.module);
+  return is_here && Has(package, args.module) ? package.string() : parent.string();
+}
+
+// As it would run as a job, with this host's own interpreter, but once: nothing is started again. It asks for nothing, so
+// it never waits.
 absl::StatusOr<StudySpec> MakeSpec(const TrainArgs& args, const GlobalFlags& flags) {
   StudySpec spec;
   spec.name = kStudy;
@@ -44,12 +66,8 @@ absl::StatusOr<StudySpec> MakeSpec(const TrainArgs& args, const GlobalFlags& fla
   job.python = PythonProgram{.module = args.module};
   job.args = flags.user_args;
   job.job_directory = args.job_dir;
-  std::error_code error;
-  const fs::path package =
-      args.package_path.empty() ? fs::current_path(error) : fs::canonical(args.package_path, error);
-  if (error) return NotFound("--package-path: '{}' is no folder", args.package_path);
-  job.working_directory =
-      args.package_path.empty() ? package.string() : package.parent_path().string();
+  job.restarts = {.replica = 0, .job = 0, .internal = 0};
+  VERNIER_ASSIGN_OR_RETURN(job.working_directory, FolderToRunIn(args));
   const auto add = [&](Role role, int count) {
     if (count > 0) job.replicas[role].count = count;
   };
@@ -84,6 +102,14 @@ absl::StatusOr<Study> Follow(Context& context, Connection& connection, Interrupt
   }
 }
 
+// What the primary ended with, as a shell has it: 128 and more after a signal.
+ExitCode StatusOfPrimary(const Trial& trial) {
+  if (trial.attempts.empty() || trial.attempts.back().replicas.empty()) return ExitCode::kFailed;
+  const ReplicaResult& primary = trial.attempts.back().replicas.front();
+  if (primary.signal) return ExitCodeOfSignal(*primary.signal);
+  return static_cast<ExitCode>(primary.exit_code.value_or(static_cast<int>(ExitCode::kFailed)));
+}
+
 absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeSpec(args, context.flags()));
   WarnOfUnusedCounts(args, context.console().err);
@@ -93,6 +119,7 @@ absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   options.store = folder.path() + "/store.db";
   options.listen = {fmt::format("unix:{}/socket", folder.path())};
   options.detect_gpus = false;
+  options.unmanaged = true;
   if (args.start_port > 0) options.first_port = args.start_port;
   options.control_group = "none";  // Nothing is asked for, so there is nothing to hold it to.
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
@@ -102,7 +129,7 @@ absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   if (interrupts.count() > 0) return ExitCodeOfSignal(interrupts.signal_number());
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, kStudy, "1"));
   context.console().err << trial.trial.message << '\n';
-  return ExitCode::kFailed;
+  return StatusOfPrimary(trial.trial);
 }
 
 }  // namespace
@@ -120,7 +147,8 @@ void AddLocalCommands(CLI::App& root, Action& chosen) {
       ->required();
   train->add_option("--package-path",
                     args->package_path,
-                    "Folder of the package; the module runs in its parent (default: this folder)");
+                    "Folder of the package; the module runs in its parent (default: this folder, unless only "
+                    "it has the module)");
   train->add_option(
       "--job-dir", args->job_dir, "Output folder, passed to the program as --job-dir");
   train->add_flag("--distributed", args->distributed, "Start workers and parameter servers, too");

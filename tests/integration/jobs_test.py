@@ -29,7 +29,7 @@ parser.add_argument("--folder", required=True)
 args = parser.parse_args()
 tf_config = json.loads(os.environ["TF_CONFIG"])
 task = tf_config["task"]
-record = {"argv": sys.argv[1:], "tf_config": tf_config, "gpus": os.environ["CUDA_VISIBLE_DEVICES"],
+record = {"argv": sys.argv[1:], "tf_config": tf_config, "gpus": os.environ.get("CUDA_VISIBLE_DEVICES"), "folder": os.getcwd(),
           "tuned": "CLOUD_ML_TRIAL_ID" in os.environ, "python": sys.executable}
 name = f"{os.environ['CLOUD_ML_JOB_ID']}-{task.get('trial', '')}-{task['type']}-{task['index']}.json"
 with open(os.path.join(args.folder, name + ".part"), "w") as file:
@@ -364,14 +364,57 @@ def test_local_train(bin_dir, folder):
     result = subprocess.run([bin_dir / "vernier", "local", "train", "--module-name", "trainer.task", "--package-path",
                              folder / "trainer", "--job-dir", "here", "--distributed", "--worker-count", "2",
                              "--parameter-server-count", "1", "--start-port", "27182", "--", "--folder", folder],
-                            capture_output=True, text=True, check=False, timeout=120, cwd="/")
+                            capture_output=True, text=True, check=False, timeout=120, cwd="/",
+                            env={**os.environ, "CUDA_VISIBLE_DEVICES": "1,0"})
     assert result.returncode == 0, (result.stdout, result.stderr)
     assert "plain words" in result.stderr and "taken apart" in result.stdout, (result.stdout, result.stderr)
     said = {path.name for path in folder.glob("local_train-*.json")}
     assert said == {f"local_train--{task}.json" for task in ("chief-0", "worker-0", "worker-1", "ps-0")}, said
-    cluster = json.loads((folder / "local_train--chief-0.json").read_text())["tf_config"]["cluster"]
-    ports = sorted(int(address.rsplit(":", 1)[1]) for addresses in cluster.values() for address in addresses)
-    assert 27182 <= ports[0] and ports[-1] < 27182 + 200, ports
+    record = json.loads((folder / "local_train--chief-0.json").read_text())
+    assert record["gpus"] == "1,0" and record["folder"] == str(folder), record
+    cluster = record["tf_config"]["cluster"]
+    ports = [int(address.rsplit(":", 1)[1]) for role in ("chief", "ps", "worker") for address in cluster[role]]
+    assert ports == sorted(ports) and 27182 <= ports[0] and ports[-1] < 27182 + 200, ports
+
+
+ONCE = '''\
+import json, os, signal, sys
+task = json.loads(os.environ["TF_CONFIG"])["task"].get("type", "chief")
+with open(os.path.join(sys.argv[1], "runs"), "a") as file:
+    file.write(task + "\\n")
+if task == "chief" and sys.argv[2] == "signal":
+    os.kill(os.getpid(), signal.SIGKILL)
+if task == "chief":
+    while len(open(os.path.join(sys.argv[1], "runs")).readlines()) < int(sys.argv[3]):
+        pass
+    sys.exit(int(sys.argv[2]))
+sys.exit(1)
+'''
+
+
+def test_local_train_ends_as_its_primary(bin_dir, folder):
+    """Each program runs once; the primary's exit status is the command's, whatever became of the others."""
+    package = folder / "once"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "task.py").write_text(ONCE)
+
+    def run(code, status, *args, cwd=package, expected=1, gcloud=()):
+        (package / "runs").unlink(missing_ok=True)
+        command = [bin_dir / "vernier", *gcloud, "local", "train", "--module-name", "once.task", *args, "--", package, status,
+                   str(expected)]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=cwd)
+        assert result.returncode == code, (code, result)
+        runs = sorted((package / "runs").read_text().split())
+        return runs
+
+    assert run(0, "0") == ["chief"]  # From within the package, whose parent is on the path.
+    assert run(0, "0", cwd=folder) == ["chief"]
+    assert run(7, "7", gcloud=["gcloud", "ai-platform"]) == ["chief"]
+    assert run(137, "signal") == ["chief"]
+    distributed = ["--distributed", "--worker-count", "1", "--parameter-server-count", "1"]
+    assert run(0, "0", *distributed, expected=3) == ["chief", "ps", "worker"]
+    assert run(5, "5", *distributed, "--package-path", "../once/", expected=3) == ["chief", "ps", "worker"]
 
 
 class Interrupted:
@@ -446,7 +489,7 @@ def test_ignored_counts(bin_dir, folder):
                              folder / "trainer", "--worker-count", "3"], capture_output=True, text=True, check=False,
                             timeout=120)
     assert "warning: --worker-count is ignored without --distributed" in result.stderr, result.stderr
-    assert "exited with a non-zero status of 3" in result.stderr and result.returncode == 1, result
+    assert "exited with a non-zero status of 3" in result.stderr and result.returncode == 3, result
 
 
 def main():
@@ -477,6 +520,7 @@ def main():
             daemon.stop()
         test_side_by_side(args.bin_dir)
         test_local_train(args.bin_dir, folder)
+        test_local_train_ends_as_its_primary(args.bin_dir, folder)
         test_interrupted_local_train(args.bin_dir, folder)
         test_ignored_counts(args.bin_dir, folder)
     print("ok")

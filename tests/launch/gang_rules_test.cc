@@ -382,6 +382,25 @@ TEST(GangRules, BeginWithTheLastWordsOfTheOneToBlame) {
   EXPECT_LE(message({.cause = std::string(kLongestWords, 'x')}).size(), 600U);
 }
 
+TEST(GangRules, OfAPrimaryAloneTheOthersMeanNothing) {
+  GangTraits gang = AnyGang();
+  gang.primary_alone = true;
+  gang.settling = absl::Seconds(1);
+  const std::vector<Observation> others = {Exited(1, 1), In(Phase::kGone), Signalled(9, 2)};
+  const auto decide = [&](const Observation& primary) {
+    return Decide(gang, std::vector<Observation>{primary, others[0], others[1], others[2]}, At(50));
+  };
+  EXPECT_FALSE(decide(Running()).has_value());
+  EXPECT_EQ(decide(Exited(0, 50))->state, AttemptState::kSucceeded);
+  Observation failed = Exited(4, 50);
+  failed.words = LastWords{.cause = "ConnectionError", .lost_peer = true};
+  const auto verdict = decide(failed);
+  ASSERT_TRUE(verdict.has_value());
+  EXPECT_THAT(verdict->message,
+              ::testing::StartsWith("ConnectionError. The replica chief 0 exited with a non-zero "
+                                    "status of 4."));
+}
+
 TEST(GangRules, NameAtMostThreeThatFailed) {
   GangTraits gang{
       .replicas = {{"chief", 0}}, .patience = absl::Seconds(1), .spread = absl::Seconds(60)};

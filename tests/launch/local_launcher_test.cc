@@ -76,6 +76,40 @@ TEST_F(LocalLauncherTest, TheChiefsFailureIsTheGangs) {
             "printed no error message.");
 }
 
+TEST_F(LocalLauncherTest, PortsGoToThePrimaryThenParameterServersThenWorkers) {
+  const auto launcher = NewLauncher({.first_port = 21000});
+  const auto placed = launcher->Place(Request(1,
+                                              {{"chief", 0, "true"},
+                                               {"worker", 0, "true"},
+                                               {"worker", 1, "true"},
+                                               {"ps", 0, "true"},
+                                               {"evaluator", 0, "true"}}));
+  ASSERT_THAT(placed, IsOk());
+  std::map<std::int32_t, std::string> by_port;
+  for (const ReplicaPlacement& replica : placed->placement) {
+    by_port[replica.port] = replica.role + std::to_string(replica.index);
+  }
+  std::string order;
+  for (const auto& [port, replica] : by_port) order += replica + " ";
+  EXPECT_EQ(order, "chief0 ps0 worker0 worker1 evaluator0 ");
+}
+
+TEST_F(LocalLauncherTest, AnUnmanagedGangSeesTheUsersDevicesAndIsItsPrimary) {
+  setenv("CUDA_VISIBLE_DEVICES", "3,1", 1);
+  const auto launcher = NewLauncher({.unmanaged = true});
+  const std::vector<Script> scripts = {
+      {"chief", 0, "until [ -e $OUT/seen ]; do sleep 0.01; done; sleep 0.5; exit 7"},
+      {"worker", 0, "echo \"$CUDA_VISIBLE_DEVICES\" > $OUT/seen; exit 1"}};
+  GangProgram gang = Program(1, scripts, *launcher->Place(Request(1, scripts)));
+  for (ReplicaProgram& replica : gang.replicas) replica.env["CUDA_VISIBLE_DEVICES"] = "";
+  ASSERT_THAT(launcher->Start(gang), IsOk());
+  const GangStatus status = Await(*launcher, 1);
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(Slurp(Out("seen")), "3,1\n");
+  EXPECT_EQ(status.replicas[0].exit_code, 7);
+  EXPECT_THAT(status.message, StartsWith("The replica chief 0 exited with a non-zero status of 7."));
+}
+
 TEST_F(LocalLauncherTest, AWorkersSuccessMeansNothing) {
   const auto launcher = NewLauncher();
   const GangProgram gang =

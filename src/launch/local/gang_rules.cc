@@ -56,7 +56,7 @@ std::vector<Fault> FindFaults(const GangTraits& gang, std::span<const Observatio
   std::vector<Fault> faults;
   for (std::size_t i = 0; i < replicas.size(); ++i) {
     const auto& [role, index] = gang.replicas[i];
-    if (role == kEvaluator) continue;
+    if (role == kEvaluator || (gang.primary_alone && i > 0)) continue;
     for (const Observation::Run& run : replicas[i].earlier) {
       AddFault(gang, i, run.exit, run.ended, run.words, /*overcome=*/true, faults);
     }
@@ -185,7 +185,7 @@ bool IsHeard(const GangTraits& gang,
              const Judgement& judgement,
              std::span<const Observation> replicas,
              absl::Time now) {
-  if (std::ranges::all_of(replicas, IsDown)) return true;
+  if (gang.primary_alone || std::ranges::all_of(replicas, IsDown)) return true;
   const absl::Duration since = now - replicas.front().ended;
   if (judgement.lost_peer) return since >= gang.patience;
   return judgement.verdict.transient || since >= gang.settling;

@@ -25,6 +25,7 @@
 //   3. A worker or parameter server that failed while the primary goes on brings the gang down after a while (`patience`):
 //      a primary that is about to end by itself, well or badly, knows better. At once, if the primary failed first and was
 //      started again. One that exits 0 means nothing. An evaluator's end means nothing at all: training does without it.
+//      In a gang of which the primary alone counts, nobody else's end means anything, and its own is final at once.
 //   4. A primary that failed for good is heard to the end (`settling`): a peer may have failed before it, and its record
 //      be still on its way to the disk. If all that is known is that it lost a peer, that peer gets its `patience`.
 //   5. A replica whose supervisor is gone without a record is lost, and the gang with it.
@@ -74,7 +75,8 @@ struct GangTraits {
   };
   std::vector<Replica> replicas;
   std::optional<absl::Duration> time_limit;
-  bool lenient = false;  // How a program's own status is read: RestartPolicy.
+  bool primary_alone = false;  // The ends of all others mean nothing.
+  bool lenient = false;        // How a program's own status is read: RestartPolicy.
   absl::Duration patience;
   absl::Duration settling;
   absl::Duration spread;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -81,6 +82,17 @@ std::string HostName() {
   std::array<char, 256> name = {};
   if (gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
   return name.data();
+}
+
+// Who gets the first port: the primary, then parameter servers, workers and all others.
+std::vector<std::size_t> PortOrder(const GangRequest& request) {
+  std::vector<std::size_t> order(request.replicas.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    const std::string& role = request.replicas[i].role;
+    return i == 0 ? 0 : role == "ps" ? 1 : role == "worker" ? 2 : 3;
+  });
+  return order;
 }
 
 Share ShareOf(const Resources& resources) {
@@ -258,7 +270,8 @@ class LocalLauncher final : public Launcher {
   Gang NewGang(const GangRequest& request, const PlacedGang& placed) const {
     Gang gang{.request = Fitted(request),
               .placed = placed,
-              .traits = {.patience = options_.failed_replica_patience,
+              .traits = {.primary_alone = options_.unmanaged,
+                         .patience = options_.failed_replica_patience,
                          .settling = options_.failed_primary_settling,
                          .spread = options_.failure_spread},
               .replicas = std::vector<Observation>(request.replicas.size()),
@@ -283,9 +296,11 @@ class LocalLauncher final : public Launcher {
       placed.placement.push_back({.role = request.replicas[i].role,
                                   .index = request.replicas[i].index,
                                   .host = kHost,
-                                  .port = ports[i],
+                                  .port = 0,
                                   .gpus = gpus[i]});
     }
+    std::size_t next = 0;
+    for (const std::size_t i : PortOrder(request)) placed.placement[i].port = ports[next++];
     absl::StatusOr<std::string> directory = NewDirectory(request);
     if (!directory.ok()) {
       for (const std::int32_t port : ports) ports_.Free(port);
@@ -343,8 +358,12 @@ class LocalLauncher final : public Launcher {
                                                const ContainerSite& site) const {
     std::vector<std::string> groups = ControlGroupsOf(limits_, site.folder);
     if (!program.container.has_value()) {
+      std::map<std::string, std::string> env = program.env;
+      if (options_.unmanaged) {  // So that this process's own are inherited.
+        for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"}) env.erase(name);
+      }
       return SupervisedProgram{.argv = program.argv,
-                               .env = {program.env.begin(), program.env.end()},
+                               .env = {env.begin(), env.end()},
                                .share = site.share,
                                .control_groups = std::move(groups)};
     }

@@ -30,6 +30,9 @@ struct LocalLauncherOptions {
   Fitting fitting = Fitting::kStrict;
   // Replicas listen on ports from this one on. Unset: wherever there are some.
   std::optional<std::int32_t> first_port;
+  // Run gangs as a user at a terminal would: their programs see the devices that this process sees, whatever was reserved,
+  // and the end of the primary alone is the end of the gang, at once and for its own reason.
+  bool unmanaged = false;
   // The control group below which each replica gets one that holds it to its share (control_group_host.h): empty, the one
   // this process is in; "none": shares are only accounted.
   std::string control_group;

@@ -13,6 +13,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/cli/terminal/figures.h"
+#include "src/codec/job_reader.h"
 #include "src/codec/training_input_json.h"
 #include "src/core/objectives.h"
 #include "src/jobs/job_name.h"
@@ -130,7 +131,9 @@ Json TrialJson(const Trial& trial, const StudySpec& spec) {
   json["state"] = TrialStateText(trial.state);
   if (trial.started) json["startTime"] = TimeText(*trial.started);
   if (trial.ended) json["endTime"] = TimeText(*trial.ended);
-  if (!trial.message.empty()) json["errorMessage"] = trial.message;
+  if (!trial.message.empty() && trial.state != TrialState::kCompleted) {
+    json["errorMessage"] = trial.message;
+  }
   // By a rule, which has a version; not by a user, or with its study.
   if (trial.stop && !trial.stop->version.empty()) json["isTrialStoppedEarly"] = true;
   if (Json utilization = UtilizationToJson(spec, trial); !utilization.is_null()) {
@@ -284,6 +287,8 @@ nlohmann::ordered_json JobToJson(const StudyRecord& record,
   if (study.spec.job && study.spec.job->input) {
     job["trainingInput"] =
         codec::TrainingInputToJson(*study.spec.job->input, codec::FieldNames::kCamelCase);
+    Json restarts = codec::RestartsToJson(study.spec.job->restarts);
+    if (!restarts.empty()) job["restarts"] = std::move(restarts);
   }
   if (!study.spec.objectives.empty()) job["trainingOutput"] = OutputJson(study, trials);
   return job;

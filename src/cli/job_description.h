@@ -29,8 +29,8 @@ struct JobWait {
   std::string reason;         // One sentence.
 };
 
-// jobId, state, times, errorMessage, jobPosition and waitingReason of one that waits, etag, labels, trainingInput and, of a tuning job, trainingOutput with its trials, best
-// first.
+// jobId, state, times, errorMessage, jobPosition and waitingReason of one that waits, etag, labels, trainingInput, restarts
+// that are not the usual ones and, of a tuning job, trainingOutput with its trials, best first.
 nlohmann::ordered_json JobToJson(const StudyRecord& study,
                                  const std::vector<TrialRecord>& trials,
                                  const std::optional<JobWait>& wait = std::nullopt);

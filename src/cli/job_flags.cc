@@ -48,6 +48,14 @@ void Set(Json& object, const char* key, const std::string& value) {
   if (!value.empty()) object[key] = value;
 }
 
+// What the file has at the key, to be added to.  InvalidArgument: something else than a mapping.
+absl::StatusOr<Json*> MappingAt(const std::string& key, Json& object, const std::string& path) {
+  Json& value = object[key];
+  if (value.is_null()) value = Json::object();
+  if (value.is_object()) return &value;
+  return InvalidArgument("--config: {} must be a mapping", path);
+}
+
 struct RoleNames {
   std::string flag;   // "parameter-server"
   std::string field;  // "parameterServer"
@@ -61,19 +69,34 @@ absl::Status SetRole(const RoleNames& names, const RoleFlags& role, Json& input)
   }
   Set(input, (names.field + "Type").c_str(), role.machine_type);
   if (role.count > 0) input[names.field + "Count"] = role.count;
-  const std::string config = names.field + "Config";
+  if (role.accelerator.empty() && role.image_uri.empty()) return absl::OkStatus();
+  const std::string key = names.field + "Config";
+  VERNIER_ASSIGN_OR_RETURN(Json * config, MappingAt(key, input, "trainingInput." + key));
   if (!role.accelerator.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(input[config]["acceleratorConfig"],
+    VERNIER_ASSIGN_OR_RETURN((*config)["acceleratorConfig"],
                              ReadAccelerator("--" + names.flag + "-accelerator", role.accelerator));
   }
-  if (!role.image_uri.empty()) input[config]["imageUri"] = role.image_uri;
+  Set(*config, "imageUri", role.image_uri);
   return absl::OkStatus();
 }
 
 absl::Status SetLabels(const std::vector<std::string>& labels, Json& job) {
   for (const std::string& text : labels) {
     VERNIER_ASSIGN_OR_RETURN(const auto pairs, ReadPairs("--labels", text));
-    for (const auto& [key, value] : pairs) job["labels"][key] = value;
+    VERNIER_ASSIGN_OR_RETURN(Json * all, MappingAt("labels", job, "labels"));
+    for (const auto& [key, value] : pairs) (*all)[key] = value;
+  }
+  return absl::OkStatus();
+}
+
+// "replica=0,job=0,reading=lenient", whose values the reader of job files checks.
+absl::Status SetRestarts(const std::string& text, Json& job) {
+  if (text.empty()) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(const auto pairs, ReadPairs("--restarts", text));
+  VERNIER_ASSIGN_OR_RETURN(Json * restarts, MappingAt("restarts", job, "restarts"));
+  for (const auto& [key, value] : pairs) {
+    std::int64_t count = 0;
+    (*restarts)[key] = absl::SimpleAtoi(value, &count) ? Json(count) : Json(value);
   }
   return absl::OkStatus();
 }
@@ -137,13 +160,18 @@ void AddJobFlags(CLI::App& command, JobFlags& flags) {
   AddRoleFlags(command, "master", flags.master);
   AddRoleFlags(command, "worker", flags.worker);
   AddRoleFlags(command, "parameter-server", flags.parameter_server);
-  command.add_flag(
+  // As a function: bound to an optional, the parser sets it to false where the flag is not given.
+  command.add_flag_function(
       "--use-chief-in-tf-config",
-      flags.use_chief_in_tf_config,
+      [&flags](std::int64_t yes) { flags.use_chief_in_tf_config = yes > 0; },
       "Name the first replica chief instead of master in TF_CONFIG (container images): true or "
       "false");
   command.add_option("--tpu-tf-version", flags.tpu_tf_version, "TensorFlow version of TPU workers");
   command.add_option("--labels", flags.labels, "Labels to find the job by: KEY=VALUE,…");
+  command.add_option("--restarts",
+                     flags.restarts,
+                     "Restarts of a replica, reruns of the job, and the meaning of an exit status: "
+                     "replica=5,job=3,internal=2,reading=strict (default)");
   command.add_option(
       "--service-account", flags.service_account, "Accepted for compatibility; no effect");
   command.add_option("--network", flags.network, "Accepted for compatibility; no effect");
@@ -164,9 +192,9 @@ absl::StatusOr<nlohmann::ordered_json> ApplyJobFlags(const std::string& job_id,
   }
   Json job = std::move(file);
   job["jobId"] = job_id;
-  Json& input = job["trainingInput"];
-  if (input.is_null()) input = Json::object();
-  if (!input.is_object()) return InvalidArgument("--config: trainingInput must be a mapping");
+  VERNIER_ASSIGN_OR_RETURN(Json* const training_input,
+                           MappingAt("trainingInput", job, "trainingInput"));
+  Json& input = *training_input;
   if (!flags.scale_tier.empty()) input["scaleTier"] = ApiName(flags.scale_tier);
   VERNIER_RETURN_IF_ERROR(SetRole({"master", "master"}, flags.master, input));
   VERNIER_RETURN_IF_ERROR(SetRole({"worker", "worker"}, flags.worker, input));
@@ -180,12 +208,21 @@ absl::StatusOr<nlohmann::ordered_json> ApplyJobFlags(const std::string& job_id,
   Set(input, "serviceAccount", flags.service_account);
   Set(input, "network", flags.network);
   VERNIER_ASSIGN_OR_RETURN(const std::string kms_key, KmsKeyName(flags));
-  if (!kms_key.empty()) input["encryptionConfig"]["kmsKeyName"] = kms_key;
-  if (!flags.tpu_tf_version.empty()) input["workerConfig"]["tpuTfVersion"] = flags.tpu_tf_version;
+  if (!kms_key.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(
+        Json * config, MappingAt("encryptionConfig", input, "trainingInput.encryptionConfig"));
+    (*config)["kmsKeyName"] = kms_key;
+  }
+  if (!flags.tpu_tf_version.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(Json * config,
+                             MappingAt("workerConfig", input, "trainingInput.workerConfig"));
+    (*config)["tpuTfVersion"] = flags.tpu_tf_version;
+  }
   if (flags.use_chief_in_tf_config) input["useChiefInTfConfig"] = *flags.use_chief_in_tf_config;
   if (flags.enable_web_access) input["enableWebAccess"] = true;
   if (!flags.args.empty()) input["args"] = flags.args;
   VERNIER_RETURN_IF_ERROR(SetLabels(flags.labels, job));
+  VERNIER_RETURN_IF_ERROR(SetRestarts(flags.restarts, job));
   return job;
 }
 

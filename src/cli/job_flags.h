@@ -37,6 +37,7 @@ struct JobFlags {
   std::optional<bool> use_chief_in_tf_config;
   std::string tpu_tf_version;
   std::vector<std::string> labels;  // "owner=alice"
+  std::string restarts;             // "replica=0,reading=lenient"
   std::string service_account;
   std::string network;
   std::string kms_key;  // Its full name, or the last part of it, with the others.

@@ -261,6 +261,32 @@ std::string MissingPart(const std::vector<std::string>& command,
   return "";
 }
 
+// Where `python3 -m` finds the module in the folder that programs run in, and so never in a package.
+void AddShadowedPackages(const TrainingJob& job, std::vector<std::string>& warnings) {
+  if (!job.python.has_value() || job.python->packages.empty() || RunsInOwnFolder(job)) return;
+  const std::string top = job.python->module.substr(0, job.python->module.find('.'));
+  const auto is_file = [&](const std::string& name) {
+    std::error_code error;
+    return name.find("://") == name.npos &&
+           (name.find('/') != name.npos ||
+            fs::exists(fs::path(job.working_directory) / name, error));
+  };
+  const auto package = std::ranges::find_if(job.python->packages, is_file);
+  if (package == job.python->packages.end()) return;
+  for (const auto& [role, replica] : job.replicas) {
+    std::error_code error;
+    const fs::path folder = jobs::Below(job.working_directory, replica.directory);
+    if (!fs::exists(folder / top, error) && !fs::exists(folder / (top + ".py"), error)) continue;
+    warnings.push_back(fmt::format(
+        "job.python.packages: python3 -m runs '{}' as it is in '{}', not that of '{}'; set "
+        "working_dir to a folder without it, or leave the package out",
+        top,
+        folder.string(),
+        *package));
+    return;
+  }
+}
+
 void AddMissingPrograms(const TrainingJob& job, std::vector<std::string>& warnings) {
   if (RunsImages(job) || job.input.has_value()) return;
   if (job.code.has_value() && job.code->folder.empty()) return;  // It was sent: the server has it.
@@ -296,7 +322,9 @@ std::vector<std::string> JobWarningsOf(const StudySpec& spec, bool runs_here) {
   AddShellSyntax(*spec.job, warnings);
   AddOpenValues(*spec.job, warnings);
   AddOverwrittenVariables(spec, warnings);
-  if (runs_here) AddMissingPrograms(*spec.job, warnings);
+  if (!runs_here) return warnings;
+  AddShadowedPackages(*spec.job, warnings);
+  AddMissingPrograms(*spec.job, warnings);
   return warnings;
 }
 

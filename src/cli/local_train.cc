@@ -145,10 +145,11 @@ void AddLocalCommands(CLI::App& root, Action& chosen) {
       chosen);
   train->add_option("--module-name", args->module, "Python module to run, e.g. trainer.task")
       ->required();
-  train->add_option("--package-path",
-                    args->package_path,
-                    "Folder of the package; the module runs in its parent (default: this folder, unless only "
-                    "it has the module)");
+  train->add_option(
+      "--package-path",
+      args->package_path,
+      "Folder of the package; the module runs in its parent (default: this folder, unless only "
+      "it has the module)");
   train->add_option(
       "--job-dir", args->job_dir, "Output folder, passed to the program as --job-dir");
   train->add_flag("--distributed", args->distributed, "Start workers and parameter servers, too");

@@ -90,7 +90,21 @@ absl::Status Renamed(const absl::Status& error, const std::vector<Renaming>& ren
   return error;
 }
 
+// What a job file has beside the input, where a study file has it in the job.
+const std::vector<Renaming>& FileRenamings() {
+  static const auto& renamings = *new std::vector<Renaming>{
+      {"job.restarts.replica", "restarts.replica"},
+      {"job.restarts.job", "restarts.job"},
+      {"job.restarts.internal", "restarts.internal"},
+  };
+  return renamings;
+}
+
 }  // namespace
+
+absl::Status InWordsOfJobFile(absl::Status error, const StudySpec& spec) {
+  return Renamed(InWordsOfInput(std::move(error), spec), FileRenamings());
+}
 
 absl::Status InWordsOfInput(absl::Status error, const StudySpec& spec) {
   if (error.ok() || !spec.job.has_value() || !spec.job->input.has_value()) return error;

@@ -10,4 +10,7 @@ namespace vernier::codec {
 // are returned as they are.
 absl::Status InWordsOfInput(absl::Status error, const StudySpec& spec);
 
+// As InWordsOfInput, of a study that came from a job file: "restarts.replica" for "job.restarts.replica".
+absl::Status InWordsOfJobFile(absl::Status error, const StudySpec& spec);
+
 }  // namespace vernier::codec

@@ -10,6 +10,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/codec/input_paths.h"
+#include "src/codec/job_reader.h"
 #include "src/codec/mapping.h"
 #include "src/codec/training_input_json.h"
 #include "vernier/core/error.h"
@@ -18,6 +19,7 @@ namespace vernier::codec {
 namespace {
 
 constexpr char kInput[] = "trainingInput";
+constexpr char kRestarts[] = "restarts";
 constexpr char kDefaultTag[] = "training/hptuning/metric";
 constexpr std::size_t kMaxValues = 1000;
 
@@ -228,8 +230,9 @@ bool IsJobFile(const nlohmann::ordered_json& document) {
 absl::StatusOr<StudySpec> ReadJobFile(const nlohmann::ordered_json& document,
                                       UnknownKeys unknown_keys) {
   StudySpec spec;
-  VERNIER_ASSIGN_OR_RETURN(const Mapping file,
-                           Mapping::Open(document, "", {"jobId", "labels", kInput}, unknown_keys));
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping file,
+      Mapping::Open(document, "", {"jobId", "labels", kRestarts, kInput}, unknown_keys));
   if (file.Find("jobId") == nullptr) {
     return FieldError("jobId", "is missing; give the job a name in the file or with --name");
   }
@@ -238,9 +241,12 @@ absl::StatusOr<StudySpec> ReadJobFile(const nlohmann::ordered_json& document,
   VERNIER_ASSIGN_OR_RETURN(const Json* input, file.Require(kInput));
   TrainingJob& job = spec.job.emplace();
   VERNIER_ASSIGN_OR_RETURN(job.input, ReadTrainingInput(*input, kInput, unknown_keys));
+  if (const Json* const restarts = file.Find(kRestarts)) {
+    VERNIER_ASSIGN_OR_RETURN(job.restarts, ReadRestarts(*restarts, kRestarts, unknown_keys));
+  }
   VERNIER_RETURN_IF_ERROR(ApplyHyperparameters(spec));
   if (spec.objectives.empty()) MakeJobAlone(spec);
-  VERNIER_RETURN_IF_ERROR(InWordsOfInput(Validate(spec), spec));
+  VERNIER_RETURN_IF_ERROR(InWordsOfJobFile(Validate(spec), spec));
   return spec;
 }
 

@@ -6,7 +6,7 @@
 #include "vernier/core/study.h"
 
 // The configuration file of a training job as users of AI Platform Training have it: `trainingInput`, and beside it
-// `jobId` and `labels`. With `hyperparameters` it is a study; without, a study of one trial and nothing to tune.
+// `jobId` and `labels`, and what that service leaves no choice in, `restarts`. With `hyperparameters` it is a study; without, a study of one trial and nothing to tune.
 namespace vernier::codec {
 
 // Whether the document is of that kind, rather than a study file.

@@ -237,33 +237,6 @@ absl::StatusOr<FailureReading> ReadReading(const Json& json, const std::string& 
   return MustBe(path, "strict or lenient", json);
 }
 
-absl::StatusOr<RestartPolicy> ReadRestarts(const Json& json,
-                                           const std::string& path,
-                                           UnknownKeys unknown_keys) {
-  VERNIER_ASSIGN_OR_RETURN(
-      const Mapping mapping,
-      Mapping::Open(json, path, {"reading", "replica", "job", "internal"}, unknown_keys));
-  RestartPolicy restarts;
-  VERNIER_RETURN_IF_ERROR(mapping.Read("reading", restarts.reading, &ReadReading));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("replica", restarts.replica, &ReadInt32));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("job", restarts.job, &ReadInt32));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("internal", restarts.internal, &ReadInt32));
-  return restarts;
-}
-
-// What differs from the default: older studies say nothing of it.
-Json RestartsToJson(const RestartPolicy& restarts) {
-  const RestartPolicy usual;
-  Json json = Json::object();
-  for (const auto& [name, reading] : kReadings) {
-    if (restarts.reading == reading && reading != usual.reading) json["reading"] = name;
-  }
-  if (restarts.replica != usual.replica) json["replica"] = restarts.replica;
-  if (restarts.job != usual.job) json["job"] = restarts.job;
-  if (restarts.internal != usual.internal) json["internal"] = restarts.internal;
-  return json;
-}
-
 Json ReplicaToJson(const ReplicaSpec& replica) {
   Json json = {{"count", replica.count}};
   if (!replica.command.empty()) json["command"] = replica.command;
@@ -395,6 +368,32 @@ Json JobToJson(const TrainingJob& job) {
   if (Json restarts = RestartsToJson(job.restarts); !restarts.empty()) {
     json["restarts"] = std::move(restarts);
   }
+  return json;
+}
+
+absl::StatusOr<RestartPolicy> ReadRestarts(const Json& json,
+                                           const std::string& path,
+                                           UnknownKeys unknown_keys) {
+  VERNIER_ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      Mapping::Open(json, path, {"reading", "replica", "job", "internal"}, unknown_keys));
+  RestartPolicy restarts;
+  VERNIER_RETURN_IF_ERROR(mapping.Read("reading", restarts.reading, &ReadReading));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("replica", restarts.replica, &ReadInt32));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("job", restarts.job, &ReadInt32));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("internal", restarts.internal, &ReadInt32));
+  return restarts;
+}
+
+Json RestartsToJson(const RestartPolicy& restarts) {
+  const RestartPolicy usual;
+  Json json = Json::object();
+  for (const auto& [name, reading] : kReadings) {
+    if (restarts.reading == reading && reading != usual.reading) json["reading"] = name;
+  }
+  if (restarts.replica != usual.replica) json["replica"] = restarts.replica;
+  if (restarts.job != usual.job) json["job"] = restarts.job;
+  if (restarts.internal != usual.internal) json["internal"] = restarts.internal;
   return json;
 }
 

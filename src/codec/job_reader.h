@@ -12,6 +12,13 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
                                     UnknownKeys unknown_keys);
 Json JobToJson(const TrainingJob& job);
 
+// The `restarts` of a job, in a study file or a job file.
+absl::StatusOr<RestartPolicy> ReadRestarts(const Json& json,
+                                           const std::string& path,
+                                           UnknownKeys unknown_keys);
+// What differs from the default; an empty object: nothing does.
+Json RestartsToJson(const RestartPolicy& restarts);
+
 // InvalidArgument: the study file has a key of a job, or of one of its replicas, at the top.
 absl::Status RefuseJobKeys(const Json& document);
 

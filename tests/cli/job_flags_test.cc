@@ -1,7 +1,9 @@
 #include "src/cli/job_flags.h"
 
 #include <string>
+#include <utility>
 
+#include "CLI/CLI.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -38,6 +40,52 @@ TEST(JobFlags, RefusePartsOfNoKey) {
   EXPECT_THAT(ApplyJobFlags("census", Json::object(), flags),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("--kms-keyring: 'ring' needs --kms-key")));
+}
+
+TEST(JobFlags, LeaveWhatTheFileSaysWhereTheyAreNotGiven) {
+  const auto chief_by = [](const std::string& words) {
+    CLI::App command;
+    JobFlags flags;
+    AddJobFlags(command, flags);
+    command.parse(words);
+    const auto job = ApplyJobFlags(
+        "census", Json::parse(R"({"trainingInput": {"useChiefInTfConfig": true}})"), flags);
+    EXPECT_TRUE(job.ok());
+    return (*job)["trainingInput"]["useChiefInTfConfig"].get<bool>();
+  };
+  EXPECT_TRUE(chief_by(""));
+  EXPECT_TRUE(chief_by("--use-chief-in-tf-config"));
+  EXPECT_TRUE(chief_by("--use-chief-in-tf-config=true"));
+  EXPECT_FALSE(chief_by("--use-chief-in-tf-config=false"));
+}
+
+TEST(JobFlags, AddRestartsToThoseOfTheFile) {
+  JobFlags flags;
+  flags.restarts = "job=0,reading=lenient";
+  const auto job =
+      ApplyJobFlags("census", Json::parse(R"({"restarts": {"replica": 2, "job": 7}})"), flags);
+  ASSERT_TRUE(job.ok());
+  EXPECT_EQ((*job)["restarts"], Json::parse(R"({"replica": 2, "job": 0, "reading": "lenient"})"));
+  flags.restarts = "7";
+  EXPECT_THAT(
+      ApplyJobFlags("census", Json::object(), flags),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--restarts: must be KEY=VALUE")));
+}
+
+TEST(JobFlags, RefuseToAddToWhatIsNoMapping) {
+  JobFlags flags;
+  flags.labels = {"team=vision"};
+  flags.restarts = "job=0";
+  flags.worker.image_uri = "image";
+  for (const auto& [text, key] :
+       {std::pair(R"({"labels": 5})", "labels"),
+        std::pair(R"({"restarts": [1]})", "restarts"),
+        std::pair(R"({"trainingInput": "x"})", "trainingInput"),
+        std::pair(R"({"trainingInput": {"workerConfig": "x"}})", "trainingInput.workerConfig")}) {
+    EXPECT_THAT(ApplyJobFlags("census", Json::parse(text), flags),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr(std::string("--config: ") + key + " must be a mapping")));
+  }
 }
 
 TEST(JobFlags, WithoutAKeyEncryptionIsNotMentioned) {

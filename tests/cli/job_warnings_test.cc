@@ -153,5 +153,23 @@ TEST_F(ProgramTest, SaysNothingOfWhatAnImageHas) {
   EXPECT_THAT(JobWarningsOf(spec, /*runs_here=*/true), IsEmpty());
 }
 
+TEST_F(ProgramTest, WarnsOfAPackageWhoseModuleIsInTheFolder) {
+  StudySpec spec = AnySpec();
+  spec.job->command.clear();
+  spec.job->python =
+      PythonProgram{.module = "train.task", .packages = {"numpy", "dist/train-1.0.tar.gz"}};
+  spec.job->working_directory = folder_.string();
+  EXPECT_THAT(
+      JobWarningsOf(spec, /*runs_here=*/true),
+      ElementsAre("job.python.packages: python3 -m runs 'train' as it is in '" + folder_.string() +
+                  "', not that of 'dist/train-1.0.tar.gz'; set working_dir to a folder "
+                  "without it, or leave the package out"));
+  spec.job->python->packages = {"numpy"};
+  EXPECT_THAT(JobWarningsOf(spec, /*runs_here=*/true), IsEmpty());
+  spec.job->python->packages = {"dist/other-1.0-py3-none-any.whl"};
+  spec.job->python->module = "other";
+  EXPECT_THAT(JobWarningsOf(spec, /*runs_here=*/true), IsEmpty());
+}
+
 }  // namespace
 }  // namespace vernier::cli

@@ -89,6 +89,24 @@ TEST(JobFile, SurvivesItsStoredForm) {
   }
 }
 
+TEST(JobFile, MayAskForRestarts) {
+  const auto read = [](const std::string& restarts) {
+    return ParseStudyFile("{jobId: a, trainingInput: {pythonModule: t}, restarts: " + restarts +
+                          "}");
+  };
+  const auto spec = read("{replica: 0, job: 1, reading: lenient}");
+  ASSERT_THAT(spec.status(), IsOk());
+  EXPECT_EQ(spec->job->restarts,
+            (RestartPolicy{.reading = FailureReading::kLenient, .replica = 0, .job = 1}));
+  const auto again = StudySpecFromJson(StudySpecToJson(*spec));
+  ASSERT_THAT(again.status(), IsOk());
+  EXPECT_EQ(*again, *spec);
+  EXPECT_EQ(read("{reading: odd}").status().message(),
+            R"(restarts.reading: must be strict or lenient, got "odd")");
+  EXPECT_EQ(read("{replica: 101}").status().message(),
+            "restarts.replica: must be from 0 to 100, got 101");
+}
+
 TEST(StudyFile, MayBeAJobAlone) {
   const auto spec = ParseStudyFile("{study: hello, job: {command: [echo, hi]}}");
   ASSERT_THAT(spec.status(), IsOk());

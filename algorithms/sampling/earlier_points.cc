@@ -39,8 +39,7 @@ absl::StatusOr<EarlierPoints> EarlierPoints::Of(const Problem& problem) {
     points.trials_ += static_cast<std::uint64_t>(std::max(study.count, known));
   }
   std::ranges::sort(points.rows_);
-  const auto repeats = std::ranges::unique(points.rows_);
-  points.rows_.erase(repeats.begin(), repeats.end());
+  points.rows_.erase(std::unique(points.rows_.begin(), points.rows_.end()), points.rows_.end());
   return points;
 }
 

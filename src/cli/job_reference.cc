@@ -12,6 +12,7 @@ namespace vernier::cli {
 namespace {
 
 constexpr std::string_view kProjects = "projects/";
+constexpr std::string_view kStudies = "studies/";  // Of a job that belongs to no project.
 
 }  // namespace
 
@@ -20,12 +21,15 @@ std::string JobReference::Words() const {
 }
 
 void AddJobOption(CLI::App& command, std::string& job) {
-  command.add_option("JOB", job, "Id of the job, or projects/PROJECT/jobs/JOB")->required();
+  command.add_option("JOB", job, "Id of the job, projects/PROJECT/jobs/JOB or studies/JOB")
+      ->required();
 }
 
 absl::StatusOr<JobReference> ReadJob(const std::string& job, const GcloudFlags& flags) {
   JobReference reference = {.name = {.project = flags.project, .job = job}};
-  if (const std::size_t at = job.find(kProjects); job.find('/') != std::string::npos) {
+  if (job.starts_with(kStudies)) {
+    reference.name = {.project = "", .job = job.substr(kStudies.size())};
+  } else if (const std::size_t at = job.find(kProjects); job.find('/') != std::string::npos) {
     // A link to the service's own resource has more before it.
     const std::vector<std::string> parts =
         absl::StrSplit(job.substr(at == std::string::npos ? 0 : at), '/');

@@ -55,6 +55,20 @@ absl::StatusOr<std::string> FolderToRunIn(const TrainArgs& args) {
   return is_here && Has(package, args.module) ? package.string() : parent.string();
 }
 
+// Where both have one, gcloud's rule may surprise.
+void WarnOfOtherModule(const TrainArgs& args, const std::string& folder, std::ostream& err) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (error || !args.package_path.empty() || here == fs::path(folder)) return;
+  const std::string top = args.module.substr(0, args.module.find('.'));
+  if (!Has(here, args.module)) return;
+  err << fmt::format(
+      "vernier: warning: '{0}' of '{1}' runs, as with gcloud, not that of the current folder; "
+      "--package-path {0} runs the latter\n",
+      top,
+      folder);
+}
+
 // As it would run as a job, with this host's own interpreter, but once: nothing is started again. It asks for nothing, so
 // it never waits.
 absl::StatusOr<StudySpec> MakeSpec(const TrainArgs& args, const GlobalFlags& flags) {
@@ -113,6 +127,7 @@ ExitCode StatusOfPrimary(const Trial& trial) {
 absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, MakeSpec(args, context.flags()));
   WarnOfUnusedCounts(args, context.console().err);
+  WarnOfOtherModule(args, spec.job->working_directory, context.console().err);
   Interrupts interrupts(Interrupts::Heed::kAll);
   VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
   app::ServerOptions options;
@@ -148,8 +163,8 @@ void AddLocalCommands(CLI::App& root, Action& chosen) {
   train->add_option(
       "--package-path",
       args->package_path,
-      "Folder of the package; the module runs in its parent (default: this folder, unless only "
-      "it has the module)");
+      "Folder of the package, in whose parent the module runs (default: the current folder; where "
+      "its parent does not have the module, it runs in the current folder)");
   train->add_option(
       "--job-dir", args->job_dir, "Output folder, passed to the program as --job-dir");
   train->add_flag("--distributed", args->distributed, "Start workers and parameter servers, too");

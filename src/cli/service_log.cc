@@ -81,7 +81,7 @@ Said OfStudy(const StudyStateChanged& changed) {
     case StudyState::kStopping:
       return {With("Stopping the job", changed.reason)};
     case StudyState::kCompleted:
-      return {"The job completed."};
+      return {With("The job completed", changed.reason)};
     case StudyState::kCancelled:
       return {With("The job was cancelled", changed.reason), Severity::kWarning};
     case StudyState::kFailed:

@@ -50,6 +50,17 @@ absl::StatusOr<std::string> ReadInput(const std::string& path, std::string_view 
   return ReadAll(file);
 }
 
+// Packages that are files or folders beside the study file, by their full paths; names for pip stay what they are.
+void ResolvePackages(const fs::path& folder, TrainingJob& job) {
+  if (!job.python.has_value()) return;
+  for (std::string& package : job.python->packages) {
+    std::error_code error;
+    const bool is_path = package.find('/') != package.npos && package.find("://") == package.npos;
+    if (!is_path && !fs::exists(folder / package, error)) continue;
+    package = fs::absolute(folder / package, error).lexically_normal().string();
+  }
+}
+
 absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view name) {
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadInput(path, "study file"));
   absl::StatusOr<StudySpec> spec = codec::ParseStudyFile(text, name);
@@ -60,6 +71,7 @@ absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view na
   if (!spec.ok()) {
     return WithHint(spec.status(), fmt::format("nothing was stored; fix {} and try again", path));
   }
+  if (spec->job) ResolvePackages(FolderOf(path), *spec->job);
   if (spec->job && spec->job->code.has_value()) {
     std::string& code = spec->job->code->folder;
     if (!code.empty()) code = (FolderOf(path) / code).lexically_normal().string();

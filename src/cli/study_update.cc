@@ -21,6 +21,9 @@ using Stub = Connection::Stub;
 // What the server made of a job's training input and machine types is no difference to what the file says.
 void ForgetResolution(const TrainingJob& resolved, TrainingJob& given) {
   if (given.input.has_value() && given.input == resolved.input) given = resolved;
+  const bool is_same_code = given.code.has_value() && resolved.code.has_value() &&
+                            given.code->archive == resolved.code->archive;
+  if (is_same_code) given.code = resolved.code;  // The server hashes it.
   for (auto& [role, replica] : given.replicas) {
     const auto other = resolved.replicas.find(role);
     if (other == resolved.replicas.end() || replica.machine_type.empty()) continue;

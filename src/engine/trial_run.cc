@@ -33,6 +33,12 @@ std::string MissingObjectives(const Study& study, const Trial& trial) {
                                     trial.last.value_or(Measurement()).metrics);
 }
 
+// Whether the study is a tuning job, whose file says nothing of where metrics are found.
+bool IsTuningInput(const StudySpec& spec) {
+  return spec.job.has_value() && spec.job->input.has_value() &&
+         spec.job->input->hyperparameters.has_value() && spec.metrics.empty();
+}
+
 // What was seen instead of the metrics that are missing, and what to write in the study file.
 std::string SeenInstead(const Study& study, const Trial& trial, const MetricReader& reader) {
   const std::map<std::string, double> reported = trial.last.value_or(Measurement()).metrics;
@@ -44,10 +50,15 @@ std::string SeenInstead(const Study& study, const Trial& trial, const MetricRead
       continue;
     }
     const MetricSighting::Candidate& likely = sighting.candidates.front();
-    sentences.push_back(
-        likely.entry.empty()
-            ? likely.what
-            : fmt::format("{}: if that is it, write metrics: {{{}}}", likely.what, likely.entry));
+    if (likely.entry.empty()) {
+      sentences.push_back(likely.what);
+    } else if (IsTuningInput(study.spec)) {
+      sentences.push_back(
+          fmt::format("{}: if that is it, name it in hyperparameterMetricTag", likely.what));
+    } else {
+      sentences.push_back(
+          fmt::format("{}: if that is it, write metrics: {{{}}}", likely.what, likely.entry));
+    }
   }
   return fmt::format("{}", fmt::join(sentences, "; "));
 }

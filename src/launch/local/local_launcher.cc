@@ -387,7 +387,9 @@ class LocalLauncher final : public Launcher {
         .folder = folder, .gpus = gang.placed.placement[i].gpus, .share = share};
     VERNIER_ASSIGN_OR_RETURN(SupervisedProgram supervised, Supervised(program, site));
     std::error_code error;
-    const fs::path directory = fs::absolute(program.directory, error);
+    // What the client of a container engine leaves where it runs is the replica's own.
+    const fs::path directory =
+        fs::absolute(program.container.has_value() ? folder : program.directory, error);
     if (error) return Unavailable("directory '{}': {}", program.directory, error.message());
     supervised.directory = directory.string();
     supervised.grace_ms = absl::ToInt64Milliseconds(gang.grace);

@@ -82,6 +82,10 @@ absl::StatusOr<std::string> NameOf(const EnvironmentRequest& request) {
   return hash.Hex().substr(0, 32);
 }
 
+bool IsArchive(std::string_view name) {
+  return name.ends_with(".whl") || name.ends_with(".tar.gz") || name.ends_with(".zip");
+}
+
 }  // namespace
 
 std::optional<std::string> PathOfPackage(const std::string& package, const std::string& directory) {
@@ -89,8 +93,8 @@ std::optional<std::string> PathOfPackage(const std::string& package, const std::
   if (package.starts_with(kFile)) return package.substr(kFile.size());
   std::error_code error;
   const fs::path below = fs::path(directory) / package;
-  const bool is_path =
-      package.find('/') != std::string::npos && package.find("://") == std::string::npos;
+  const bool is_url = package.find("://") != std::string::npos;
+  const bool is_path = !is_url && (package.find('/') != std::string::npos || IsArchive(package));
   if (!is_path && !fs::exists(below, error)) return std::nullopt;
   return fs::absolute(below, error).lexically_normal().string();
 }

@@ -18,7 +18,8 @@ struct PythonRuntime {
   friend bool operator==(const PythonRuntime&, const PythonRuntime&) = default;
 };
 
-// The file or folder that the package is, absolute; relative ones are below the folder. Nothing: it is a name or a URL for pip.
+// The file or folder that the package is, absolute; relative ones are below the folder. What is named like an archive is
+// one, there or not. Nothing: it is a name or a URL for pip.
 std::optional<std::string> PathOfPackage(const std::string& package, const std::string& directory);
 
 // What a program is to find installed.

@@ -175,6 +175,89 @@ TEST_F(VizierCallsTest, ADefinitionMayNameNothing) {
   EXPECT_EQ(Call(&Stub::GetStudy, get).state(), ::vizier::Study::ACTIVE);
 }
 
+TEST_F(VizierCallsTest, ASingleMetricNeedsNoName) {
+  ::vizier::CreateStudyRequest request;
+  request.set_parent("owners/ann");
+  request.mutable_study()->set_display_name("s");
+  auto& spec = *request.mutable_study()->mutable_study_spec();
+  spec.add_metrics()->set_goal(::vizier::StudySpec::MetricSpec::MINIMIZE);
+  auto* parameter = spec.add_parameters();
+  parameter->set_parameter_id("x");
+  parameter->mutable_double_value_spec()->set_max_value(1);
+  EXPECT_EQ(Call(&Stub::CreateStudy, request).study_spec().metrics(0).metric_id(), "");
+  for (int i = 0; i < 2; ++i) {
+    auto completion = Completion(Suggest("w").name());
+    completion.mutable_final_measurement()->mutable_metrics(0)->set_metric_id("");
+    completion.mutable_final_measurement()->mutable_metrics(0)->set_value(i);
+    const auto ended = Call(&Stub::CompleteTrial, completion);
+    ASSERT_EQ(ended.final_measurement().metrics_size(), 1);
+    EXPECT_EQ(ended.final_measurement().metrics(0).metric_id(), "");
+  }
+  EXPECT_EQ(OptimalTrials(), (std::vector<std::string>{"1"}));
+}
+
+// As Vizier's client sends the values of add_bool_param.
+TEST_F(VizierCallsTest, BooleansMayBeNumbers) {
+  ::vizier::CreateStudyRequest request;
+  request.set_parent("owners/ann");
+  request.mutable_study()->set_display_name("s");
+  auto* parameter = request.mutable_study()->mutable_study_spec()->add_parameters();
+  parameter->set_parameter_id("x");
+  parameter->mutable_categorical_value_spec()->add_values("False");
+  parameter->mutable_categorical_value_spec()->add_values("True");
+  parameter->set_external_type(::vizier::StudySpec::ParameterSpec::AS_BOOLEAN);
+  Call(&Stub::CreateStudy, request);
+  for (const bool value : {true, false}) {
+    const auto trial = Call(&Stub::CreateTrial, Creation(value ? 1 : 0));
+    EXPECT_EQ(trial.parameters(0).value().string_value(), value ? "True" : "False");
+  }
+  EXPECT_EQ(Refusal(&Stub::CreateTrial, Creation(2)), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(VizierCallsTest, MetadataOfATrialIsNeverTakenForTheStudys) {
+  CreateStudy();
+  const auto update = [](const std::string& trial) {
+    ::vizier::UpdateMetadataRequest request;
+    request.set_name(kStudy);
+    auto& unit = *request.add_delta();
+    unit.set_trial_id(trial);
+    unit.mutable_metadatum()->set_key("k");
+    unit.mutable_metadatum()->set_value("v");
+    return request;
+  };
+  for (const std::string trial : {"", "0", "01", "-1", "x", "1x"}) {
+    EXPECT_EQ(Refusal(&Stub::UpdateMetadata, update(trial)), grpc::StatusCode::INVALID_ARGUMENT)
+        << trial;
+  }
+  EXPECT_NE(Call(&Stub::UpdateMetadata, update("7")).error_details().find("trial 7"),
+            std::string::npos);
+  Suggest("w");
+  EXPECT_EQ(Call(&Stub::UpdateMetadata, update("1")).error_details(), "");
+  ::vizier::GetStudyRequest get;
+  get.set_name(kStudy);
+  EXPECT_EQ(Call(&Stub::GetStudy, get).study_spec().metadata_size(), 0);
+}
+
+TEST_F(VizierCallsTest, AStudyIsCreatedInTheStateThatIsAskedFor) {
+  for (const auto state : {::vizier::Study::INACTIVE, ::vizier::Study::COMPLETED}) {
+    ::vizier::CreateStudyRequest request;
+    request.set_parent("owners/ann");
+    request.mutable_study()->set_display_name(::vizier::Study::State_Name(state));
+    request.mutable_study()->set_state(state);
+    EXPECT_EQ(Call(&Stub::CreateStudy, request).state(), state);
+  }
+}
+
+TEST_F(VizierCallsTest, AMeasurementWithoutMetricsIsASignOfLife) {
+  CreateStudy();
+  ::vizier::AddTrialMeasurementRequest report;
+  report.set_trial_name(Suggest("w").name());
+  report.mutable_measurement()->set_step_count(3);
+  EXPECT_EQ(Call(&Stub::AddTrialMeasurement, report).measurements_size(), 0);
+  Call(&Stub::CompleteTrial, Completion(report.trial_name()));
+  EXPECT_EQ(Refusal(&Stub::AddTrialMeasurement, report), grpc::StatusCode::FAILED_PRECONDITION);
+}
+
 TEST_F(VizierCallsTest, OperationsCountForEachClientAndGoWithTheirStudy) {
   CreateStudy();
   EXPECT_EQ(SuggestOperation("w").name(), "owners/ann/operations/suggestion/s/w/1");

@@ -43,8 +43,10 @@ absl::StatusOr<Domain> DecodeDomain(const std::string& path, const ParameterSpec
                        .upper = spec.integer_value_spec().max_value(),
                        .scale = DecodeScale(spec.scale_type())};
     case ParameterSpec::kDiscreteValueSpec: {
-      const auto& values = spec.discrete_value_spec().values();
-      return DiscreteDomain{{values.begin(), values.end()}};
+      const auto& given = spec.discrete_value_spec().values();
+      std::vector<double> values(given.begin(), given.end());
+      std::ranges::sort(values);
+      return DiscreteDomain{std::move(values)};
     }
     case ParameterSpec::kCategoricalValueSpec: {
       const auto& values = spec.categorical_value_spec().values();
@@ -161,6 +163,7 @@ absl::StatusOr<std::string> Quoted(const std::string& path, const std::string& m
 }
 
 absl::Status DecodeMetric(const std::string& path, const MetricSpec& metric, StudySpec& spec) {
+  const std::string id = MetricOfId(metric.metric_id());
   if (metric.goal() != MetricSpec::MAXIMIZE && metric.goal() != MetricSpec::MINIMIZE) {
     return FieldError(
         path + ".goal",
@@ -169,10 +172,10 @@ absl::Status DecodeMetric(const std::string& path, const MetricSpec& metric, Stu
   const bool is_maximised = metric.goal() == MetricSpec::MAXIMIZE;
   if (!metric.has_safety_config()) {
     spec.objectives.push_back(
-        {.metric = metric.metric_id(), .goal = is_maximised ? Goal::kMaximize : Goal::kMinimize});
+        {.metric = id, .goal = is_maximised ? Goal::kMaximize : Goal::kMinimize});
     return absl::OkStatus();
   }
-  VERNIER_ASSIGN_OR_RETURN(const std::string name, Quoted(path + ".metric_id", metric.metric_id()));
+  VERNIER_ASSIGN_OR_RETURN(const std::string name, Quoted(path + ".metric_id", id));
   spec.outcome_constraints.push_back(
       fmt::format("{} {} {}",
                   name,

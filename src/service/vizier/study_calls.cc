@@ -1,7 +1,9 @@
 #include <charconv>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "fmt/format.h"
 #include "src/service/vizier/definition.h"
 #include "src/service/vizier/reply.h"
 #include "src/service/vizier/values.h"
@@ -17,13 +19,11 @@ const Caller& VizierCaller() {
 
 // Nothing: the study itself.
 absl::StatusOr<std::optional<TrialNumber>> TrialOf(const ::vizier::UnitMetadataUpdate& update) {
+  if (!update.has_trial_id()) return std::nullopt;
   const std::string& text = update.trial_id();
-  if (text.empty() || text == "0") return std::nullopt;
   std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number > 0) {
-    return TrialNumber(number);
-  }
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  if (number > 0 && text == std::to_string(number)) return TrialNumber(number);
   return FieldError("delta.trial_id", fmt::format("must be a trial's number, got '{}'", text));
 }
 
@@ -86,6 +86,11 @@ grpc::Status VizierServiceImpl::CreateStudy(grpc::ServerContext*,
     if (!request->study().name().empty()) {
       return FieldError("study.name", "must be empty: the server gives it");
     }
+    if (!::vizier::Study::State_IsValid(request->study().state())) {
+      return FieldError("study.state",
+                        fmt::format("must be ACTIVE, INACTIVE or COMPLETED, got {}",
+                                    static_cast<int>(request->study().state())));
+    }
     const std::string resource = ResourceName(
         StudyName{.owner = std::move(owner), .study = request->study().display_name()});
     VERNIER_ASSIGN_OR_RETURN(const StudyName name, ParseStudyName("study.display_name", resource));
@@ -94,6 +99,9 @@ grpc::Status VizierServiceImpl::CreateStudy(grpc::ServerContext*,
       VERNIER_ASSIGN_OR_RETURN(const StudySpec spec,
                                DecodeDefinition(name, request->study().study_spec()));
       study = parts_.studies.CreateStudy(spec, VizierCaller());
+      if (study.ok() && request->study().state() != ::vizier::Study::STATE_UNSPECIFIED) {
+        study = SetState(*study, request->study().state(), VizierCaller());
+      }
       // Another client may have made it meanwhile.
       if (absl::IsAlreadyExists(study.status())) {
         absl::StatusOr<Study> other = FindStudy("study.display_name", resource);
@@ -183,7 +191,7 @@ grpc::Status VizierServiceImpl::SetStudyState(grpc::ServerContext*,
 
 grpc::Status VizierServiceImpl::UpdateMetadata(grpc::ServerContext*,
                                                const ::vizier::UpdateMetadataRequest* request,
-                                               ::vizier::UpdateMetadataResponse*) {
+                                               ::vizier::UpdateMetadataResponse* response) {
   return Reply("vizier.UpdateMetadata", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("name", request->name()));
     VERNIER_RETURN_IF_ERROR(CheckChangeable(study));
@@ -192,7 +200,11 @@ grpc::Status VizierServiceImpl::UpdateMetadata(grpc::ServerContext*,
       VERNIER_ASSIGN_OR_RETURN(const std::optional<TrialNumber> trial, TrialOf(update));
       DecodeMetadatum(update.metadatum(), trial ? values.trials[*trial] : values.study);
     }
-    return parts_.studies.SetMetadata(study.id, values, VizierCaller());
+    absl::Status set = parts_.studies.SetMetadata(study.id, values, VizierCaller());
+    if (!absl::IsNotFound(set) || values.trials.empty()) return set;
+    // A Vizier client looks for it there, and raises what its callers expect.
+    response->set_error_details(std::string(set.message()));
+    return absl::OkStatus();
   });
 }
 

@@ -42,7 +42,7 @@ void EncodeMeasurement(std::int64_t step,
   wire::EncodeDuration(elapsed, out->mutable_elapsed_duration());
   for (const auto& [name, value] : metrics) {
     ::vizier::Measurement::Metric& metric = *out->add_metrics();
-    metric.set_metric_id(name);
+    metric.set_metric_id(IdOfMetric(name));
     metric.set_value(value);
   }
 }
@@ -62,7 +62,7 @@ Measurement DecodeMeasurement(const ::vizier::Measurement& measurement) {
   decoded.step = measurement.step_count();
   decoded.elapsed = wire::DecodeDuration(measurement.elapsed_duration());
   for (const auto& metric : measurement.metrics()) {
-    decoded.metrics[metric.metric_id()] = metric.value();
+    decoded.metrics[MetricOfId(metric.metric_id())] = metric.value();
   }
   decoded.source = "client";
   return decoded;

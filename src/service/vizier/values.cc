@@ -1,5 +1,7 @@
 #include "src/service/vizier/values.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -38,6 +40,11 @@ ParameterValue OfNumber(const Domain& domain, double number) {
     return number == 1;
   }
   if (const auto* const listed = std::get_if<CategoricalDomain>(&domain)) {
+    // Vizier's client has booleans as these two texts, and sends them as numbers.
+    const bool is_boolean = std::ranges::is_permutation(
+        listed->values, std::array<ParameterValue, 2>{std::string("False"), std::string("True")});
+    if (is_boolean && (number == 0 || number == 1))
+      return std::string(number == 1 ? "True" : "False");
     return Listed(listed->values, FormatValue(number));
   }
   return InKindOf(domain, number);

@@ -11,6 +11,13 @@
 // Parameter values and metadata as Vizier's clients write them: numbers and text.
 namespace vernier::vizier {
 
+// A metric without a name, as a client may have it where there is just one, is called so in Vernier.
+inline constexpr char kUnnamedMetric[] = "(unnamed)";
+inline std::string MetricOfId(const std::string& id) { return id.empty() ? kUnnamedMetric : id; }
+inline std::string IdOfMetric(const std::string& name) {
+  return name == kUnnamedMetric ? std::string() : name;
+}
+
 // A boolean is "True" or "False", another choice its text.
 void EncodeValue(const ParameterValue& value, google::protobuf::Value* out);
 // The value of the domain that is written so.  InvalidArgument: a FieldError at `field`; whether the domain holds it is not

@@ -37,7 +37,7 @@ TEST_F(LoadStudyTest, PackagesAreThoseBesideTheFile) {
   const std::string python =
       "python: {module: trainer.task, packages: [pkg, trainer-1.tar.gz, ./dist/a.whl, /abs/b.whl, "
       "numpy, 'https://host/c.whl']}";
-  for (const std::string& where : {"", ", working_dir: empty", ", code: ."}) {
+  for (const char* where : {"", ", working_dir: empty", ", code: ."}) {
     EXPECT_THAT(PackagesOf(python + where),
                 ElementsAre(folder_.path() + "/pkg",
                             folder_.path() + "/trainer-1.tar.gz",

@@ -76,12 +76,12 @@ Said OfAttempt(const AttemptStateChanged& changed, std::int64_t restarts) {
   }
 }
 
-Said OfStudy(const StudyStateChanged& changed) {
+Said OfStudy(const StudyStateChanged& changed, bool is_tuned) {
   switch (changed.to) {
     case StudyState::kStopping:
       return {With("Stopping the job", changed.reason)};
     case StudyState::kCompleted:
-      return {With("The job completed", changed.reason)};
+      return {With("The job completed", is_tuned ? changed.reason : "")};
     case StudyState::kCancelled:
       return {With("The job was cancelled", changed.reason), Severity::kWarning};
     case StudyState::kFailed:
@@ -116,12 +116,13 @@ void ServiceLog::AddLine(absl::Time time,
 
 void ServiceLog::Add(const Event& event) {
   Said said;
-  if (std::holds_alternative<StudyCreated>(event.payload)) {
+  if (const auto* created = std::get_if<StudyCreated>(&event.payload)) {
+    is_tuned_ = !created->spec.objectives.empty();
     said.text = "The job was checked and accepted.";
   } else if (const auto* amended = std::get_if<StudyAmended>(&event.payload)) {
     if (!amended->changes.empty()) said.text = "The definition of the job was changed.";
   } else if (const auto* study = std::get_if<StudyStateChanged>(&event.payload)) {
-    said = OfStudy(*study);
+    said = OfStudy(*study, is_tuned_);
   } else if (const auto* trial = std::get_if<TrialStateChanged>(&event.payload)) {
     said = OfTrial(*trial);
   } else if (const auto* placed = std::get_if<AttemptPlaced>(&event.payload)) {

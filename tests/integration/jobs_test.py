@@ -203,6 +203,7 @@ def test_cancel_and_list(jobs):
     (jobs.folder / "trainer" / "slow.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(1000)\n")
     jobs.run("jobs", "submit", "training", "slow", "--package-path", "trainer", "--module-name", "trainer.slow")
     wait_until(lambda: jobs.describe("slow")["state"] == "RUNNING", "the slow job runs")
+    wait_until(lambda: "begun" in jobs.run("trial", "logs", "slow", "1").stdout, "the slow job says so")
     jobs.run("jobs", "cancel", "slow")
     wait_until(lambda: jobs.describe("slow")["state"] == "CANCELLED", "the slow job is cancelled")
     jobs.run("jobs", "cancel", "slow")  # Once more does nothing.

@@ -120,7 +120,8 @@ def test_service_log(daemon):
     lines = [json.loads(line) for line in
              daemon.call("jobs", "stream-logs", "pkg", "--task-name", "service", "--format", "json").splitlines()]
     texts = [line["text"] for line in lines]
-    for text in ("The job was checked and accepted.", "Its programs run.", "The trial completed.", "The job completed."):
+    for text in ("The job was checked and accepted.", "Its programs run.", "The trial completed.",
+                 "The job completed: budget of 3 trials spent"):
         assert text in texts, (text, texts)
     assert any(text.startswith("Waiting: installing its packages") for text in texts) or any(
         "Successfully installed" in text for text in texts), texts

@@ -182,7 +182,7 @@ class CallsTest(absltest.TestCase):
         for trial_id in ("1", "99"):
             unit = update.delta.add(trial_id=trial_id)
             unit.metadatum.key, unit.metadatum.value = "k", "3"
-        self.refuses(grpc.StatusCode.NOT_FOUND, "trial 99", lambda: stub().UpdateMetadata(update))
+        self.assertIn("trial 99", stub().UpdateMetadata(update).error_details)
         self.assertEqual(trial.materialize().metadata["k"], "2")
 
     def test_metadata_says_what_stands_in_for_an_algorithm(self):

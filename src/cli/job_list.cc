@@ -71,6 +71,7 @@ std::vector<std::string> WarningsOn(const JobSelection& selection, const std::ve
   std::vector<std::string> warnings;
   std::vector<std::string> states;
   FindUnknownStates(selection.filter.root(), states);
+  warnings.reserve(states.size());
   for (const std::string& state : states) {
     warnings.push_back(fmt::format(
         "--filter: no job's state is ever '{}'; states are {}", state, fmt::join(kStates, ", ")));

@@ -107,7 +107,8 @@ TEST_F(LocalLauncherTest, AnUnmanagedGangSeesTheUsersDevicesAndIsItsPrimary) {
   unsetenv("CUDA_VISIBLE_DEVICES");
   EXPECT_EQ(Slurp(Out("seen")), "3,1\n");
   EXPECT_EQ(status.replicas[0].exit_code, 7);
-  EXPECT_THAT(status.message, StartsWith("The replica chief 0 exited with a non-zero status of 7."));
+  EXPECT_THAT(status.message,
+              StartsWith("The replica chief 0 exited with a non-zero status of 7."));
 }
 
 TEST_F(LocalLauncherTest, AWorkersSuccessMeansNothing) {
@@ -506,7 +507,10 @@ TEST_F(LocalLauncherTest, UnpacksCodeForEachReplicaOnce) {
   ASSERT_EQ(std::system(fmt::format("tar -C {0}/tree -czf {0}/code.tar.gz .", Out("")).c_str()), 0);
   const auto launcher = NewLauncher();
   const std::vector<Script> scripts = {
-      {"chief", 0, "cat word > $OUT/chief; echo B > word; kill -9 $$"},
+      {"chief",
+       0,
+       "while [ ! -s $OUT/worker ]; do sleep 0.05; done; cat word > $OUT/chief; echo B > word; "
+       "kill -9 $$"},
       {"worker", 0, "cat word > $OUT/worker; sleep 1000"}};
   restarts_.replica = 1;
   const auto placed = launcher->Place(Request(1, scripts));

@@ -167,6 +167,10 @@ void PrintItems(const FormatSpec& format,
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
+std::string Below(const std::string& path, const std::string& name) {
+  return path.empty() ? name : fmt::format("{}.{}", path, name);
+}
+
 // "trials[0].trialId" and its value, sorted by name.
 void FlattenInto(const Json& value, const std::string& path, Pairs& pairs) {
   if (value.is_array() && !value.empty()) {
@@ -175,7 +179,7 @@ void FlattenInto(const Json& value, const std::string& path, Pairs& pairs) {
     }
   } else if (value.is_object() && !value.empty()) {
     for (const auto& [key, part] : MembersOf(value)) {
-      FlattenInto(part, path.empty() ? key : path + "." + key, pairs);
+      FlattenInto(part, Below(path, key), pairs);
     }
   } else if (!value.is_null()) {
     pairs.emplace_back(path, TextOf(value));
@@ -231,7 +235,7 @@ void PrintSection(const Json& value, const std::string& path, std::ostream& out)
     if (!part.is_structured()) out << fmt::format("{} = {}\n", name, TextOf(part));
   }
   for (const auto& [name, part] : members) {
-    if (part.is_structured()) PrintSection(part, path.empty() ? name : path + "." + name, out);
+    if (part.is_structured()) PrintSection(part, Below(path, name), out);
   }
 }
 
@@ -261,6 +265,7 @@ void Print(const FormatSpec& format,
   if (format.name == "flattened") PrintFlattened(format, resources, options.is_list, frame, out);
   if (format.name == "table") {
     std::vector<std::vector<Json>> rows;
+    rows.reserve(resources.size());
     for (const Json& resource : resources) rows.push_back(RowOf(format, resource, frame));
     PrintTable(format, std::move(rows), options.headings, console);
   }

@@ -69,7 +69,7 @@ class TablePrinter {
     if (absl::SimpleAtoi(format.Attribute("pad", ""), &pad)) pad_ = std::clamp(pad, 0, 100);
   }
 
-  void Print(std::vector<Row> rows, bool headings) {
+  void Print(const std::vector<Row>& rows, bool headings) {
     for (const Row& row : rows) {
       Line& line = lines_.emplace_back();
       for (const Json& value : row) line.push_back(cli::Printable(TextOf(value)));
@@ -216,7 +216,7 @@ void PrintTable(const FormatSpec& format,
                 cli::Console& console) {
   if (rows.empty()) return;
   SortRows(format, rows);
-  TablePrinter(format, console).Print(std::move(rows), headings);
+  TablePrinter(format, console).Print(rows, headings);
 }
 
 }  // namespace vernier::gcloud

@@ -55,7 +55,10 @@ void ResolvePackages(const fs::path& folder, TrainingJob& job) {
   if (!job.python.has_value()) return;
   for (std::string& package : job.python->packages) {
     std::error_code error;
-    const bool is_path = package.find('/') != package.npos && package.find("://") == package.npos;
+    if (package.find("://") != package.npos) continue;
+    const bool is_archive =
+        package.ends_with(".whl") || package.ends_with(".tar.gz") || package.ends_with(".zip");
+    const bool is_path = is_archive || package.find('/') != package.npos;
     if (!is_path && !fs::exists(folder / package, error)) continue;
     package = fs::absolute(folder / package, error).lexically_normal().string();
   }

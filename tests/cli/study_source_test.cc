@@ -36,13 +36,14 @@ TEST_F(LoadStudyTest, PackagesAreThoseBesideTheFile) {
   std::ofstream(folder_.path() + "/trainer-1.tar.gz") << "x";
   const std::string python =
       "python: {module: trainer.task, packages: [pkg, trainer-1.tar.gz, ./dist/a.whl, /abs/b.whl, "
-      "numpy, 'https://host/c.whl']}";
+      "gone-2.zip, numpy, 'https://host/c.whl']}";
   for (const char* where : {"", ", working_dir: empty", ", code: ."}) {
     EXPECT_THAT(PackagesOf(python + where),
                 ElementsAre(folder_.path() + "/pkg",
                             folder_.path() + "/trainer-1.tar.gz",
                             folder_.path() + "/dist/a.whl",
                             "/abs/b.whl",
+                            folder_.path() + "/gone-2.zip",
                             "numpy",
                             "https://host/c.whl"))
         << where;

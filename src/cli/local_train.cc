@@ -105,7 +105,7 @@ void WarnOfUnusedCounts(const TrainArgs& args, std::ostream& err) {
 
 // Streams it to its end. Whatever comes between, nothing of it runs any more when this returns.
 absl::StatusOr<Study> Follow(Context& context, Connection& connection, Interrupts& interrupts) {
-  const absl::StatusOr<Study> study =
+  absl::StatusOr<Study> study =
       StreamJobLogs(context, connection, kStudy, {.plain = true, .live = true}, interrupts);
   if (study.ok()) return study;
   VERNIER_RETURN_IF_ERROR(StopStudy(connection, kStudy, "its output cannot be shown"));

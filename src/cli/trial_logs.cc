@@ -51,7 +51,8 @@ std::string Line(const v1::LogLine& line,
       line.has_message() ? fmt::format("{:<8} ", SeverityText(line)) : std::string();
   std::vector<std::string> lines;
   for (const std::string_view message : MessageLines(line)) {
-    lines.push_back(head + Paint(severity + ShownText(message), SeverityStyle(line), color));
+    const std::string text = fmt::format("{}{}", severity, ShownText(message));
+    lines.push_back(fmt::format("{}{}", head, Paint(text, SeverityStyle(line), color)));
   }
   return fmt::format("{}", fmt::join(lines, "\n"));
 }

@@ -35,6 +35,7 @@ std::optional<ArgumentStyle> FindStyle(std::string_view name) {
 
 std::vector<std::string> StyleNames() {
   std::vector<std::string> names;
+  names.reserve(kStyles.size());
   for (const auto& [name, style] : kStyles) names.emplace_back(name);
   return names;
 }

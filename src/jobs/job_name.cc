@@ -72,7 +72,7 @@ absl::StatusOr<std::string> StudyNameOf(const JobName& name) {
 
 JobName JobNameOf(std::string_view study) {
   const std::size_t at = study.rfind(kSeparator);
-  const JobName whole = {.project = "", .job = std::string(study)};
+  JobName whole = {.project = "", .job = std::string(study)};
   if (at == std::string_view::npos || at == 0 || at + kSeparator.size() == study.size()) {
     return whole;
   }

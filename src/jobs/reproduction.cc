@@ -21,6 +21,7 @@ bool IsPlain(char c) {
 
 std::vector<std::string> Quoted(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
+  quoted.reserve(words.size());
   for (const std::string& word : words) quoted.push_back(ShellQuote(word));
   return quoted;
 }

@@ -622,6 +622,7 @@ LastWords ReadLastWords(const std::string& folder, absl::Time since, absl::Time 
   const auto marks =
       cursor.SeekTail({.count = kTailLines, .since = since, .until = until, .is_wanted = collect});
   std::vector<base::OutputLine> printed;
+  printed.reserve(lines.size());
   for (const Line& line : lines) {
     printed.push_back({.time = {}, .is_error = line.is_error, .text = line.text});
   }

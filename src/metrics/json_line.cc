@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "src/metrics/number.h"
 
@@ -61,7 +62,7 @@ void Flatten(const json& value, const std::string& path, std::map<std::string, d
     }
   } else if (value.is_object()) {
     for (const auto& [key, child] : value.items()) {
-      Flatten(child, path.empty() ? key : path + "." + key, numbers);
+      Flatten(child, path.empty() ? key : absl::StrCat(path, ".", key), numbers);
     }
   }
 }

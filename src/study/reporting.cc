@@ -100,6 +100,7 @@ absl::Status CheckFinalMetrics(const StudySpec& spec,
     return absl::OkStatus();
   }
   std::vector<std::string> given;
+  given.reserve(metrics.size());
   for (const auto& [name, value] : metrics) given.push_back(name);
   std::vector<std::string> wanted;
   std::string hint;

@@ -12,8 +12,8 @@
 #include "fmt/format.h"
 #include "src/base/sha256.h"
 #include "src/core/status.h"
+#include "src/jobs/package_path.h"
 #include "src/jobs/replica_command.h"
-#include "src/launch/python/environments.h"
 #include "vernier/core/error.h"
 
 namespace vernier::app {
@@ -43,7 +43,7 @@ absl::Status CheckPackages(const std::string& base, const TrainingJob& job) {
   if (!job.python.has_value()) return absl::OkStatus();
   const std::vector<std::string>& packages = job.python->packages;
   for (std::size_t i = 0; i < packages.size(); ++i) {
-    const std::optional<std::string> path = launch::PathOfPackage(packages[i], base);
+    const std::optional<std::string> path = jobs::PathOfPackage(packages[i], base);
     std::error_code error;
     if (!path.has_value() || fs::exists(*path, error)) continue;
     return FieldError(fmt::format("job.python.packages[{}]", i),

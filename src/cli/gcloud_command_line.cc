@@ -69,8 +69,7 @@ struct Cut {
 Cut CutUp(const Words& args) {
   Cut cut;
   std::size_t at = 0;
-  bool is_known = true;
-  for (; at < args.size() && is_known && args[at] != "--"; ++at) {
+  for (; at < args.size() && args[at] != "--"; ++at) {
     const std::string& arg = args[at];
     if (arg.starts_with('-') && arg.size() > 1) {
       cut.flags.push_back(arg);

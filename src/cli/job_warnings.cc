@@ -15,6 +15,7 @@
 #include "fmt/format.h"
 #include "src/core/nearest.h"
 #include "src/jobs/environment.h"
+#include "src/jobs/package_path.h"
 #include "src/jobs/placeholders.h"
 #include "src/jobs/replica_command.h"
 
@@ -266,10 +267,8 @@ void AddShadowedPackages(const TrainingJob& job, std::vector<std::string>& warni
   if (!job.python.has_value() || job.python->packages.empty() || RunsInOwnFolder(job)) return;
   const std::string top = job.python->module.substr(0, job.python->module.find('.'));
   const auto is_file = [&](const std::string& name) {
-    std::error_code error;
     return name.find("://") == name.npos &&
-           (name.find('/') != name.npos ||
-            fs::exists(fs::path(job.working_directory) / name, error));
+           jobs::PathOfPackage(name, job.working_directory).has_value();
   };
   const auto package = std::ranges::find_if(job.python->packages, is_file);
   if (package == job.python->packages.end()) return;

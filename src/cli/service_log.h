@@ -37,7 +37,7 @@ class ServiceLog {
                         const std::vector<TrialRecord>& trials);
   void AddLine(absl::Time time, TrialNumber trial, Severity severity, const std::string& text);
 
-  EventSeq last_;  // Of the events that were read.
+  EventSeq last_;          // Of the events that were read.
   bool is_tuned_ = false;  // What it completed for is worth telling.
   std::map<TrialNumber, std::string> waits_for_;
   std::map<TrialNumber, std::int64_t> restarts_;  // Of its last attempt.

@@ -11,6 +11,7 @@
 #include "src/codec/document.h"
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
+#include "src/jobs/package_path.h"
 
 namespace vernier::cli {
 namespace {
@@ -54,13 +55,8 @@ absl::StatusOr<std::string> ReadInput(const std::string& path, std::string_view 
 void ResolvePackages(const fs::path& folder, TrainingJob& job) {
   if (!job.python.has_value()) return;
   for (std::string& package : job.python->packages) {
-    std::error_code error;
     if (package.find("://") != package.npos) continue;
-    const bool is_archive =
-        package.ends_with(".whl") || package.ends_with(".tar.gz") || package.ends_with(".zip");
-    const bool is_path = is_archive || package.find('/') != package.npos;
-    if (!is_path && !fs::exists(folder / package, error)) continue;
-    package = fs::absolute(folder / package, error).lexically_normal().string();
+    package = jobs::PathOfPackage(package, folder.string()).value_or(package);
   }
 }
 

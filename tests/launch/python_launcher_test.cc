@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/jobs/reproduction.h"
-#include "src/launch/python/environments.h"
 #include "tests/launch/local_gang.h"
 #include "tests/support/status_matchers.h"
 
@@ -271,17 +269,6 @@ TEST_F(PythonLauncherTest, OneThatIsReleasedLeavesTheQueue) {
   EXPECT_THAT(launcher->Prepare(request), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(launcher->Release(request.id), IsOk());
   EXPECT_TRUE(launcher->Queue().empty());
-}
-
-TEST(PathOfPackage, IsThatOfWhatIsThereOrIsNamedLikeAFile) {
-  const fs::path folder = fs::temp_directory_path();
-  EXPECT_EQ(PathOfPackage("numpy", "/nowhere"), std::nullopt);
-  EXPECT_EQ(PathOfPackage("https://host/a.whl", "/nowhere"), std::nullopt);
-  EXPECT_EQ(PathOfPackage("./numpy", "/nowhere"), "/nowhere/numpy");
-  EXPECT_EQ(PathOfPackage("trainer-1.tar.gz", "/nowhere"), "/nowhere/trainer-1.tar.gz");
-  EXPECT_EQ(PathOfPackage("file:///a/b.whl", "/nowhere"), "/a/b.whl");
-  EXPECT_EQ(PathOfPackage(folder.filename().string(), folder.parent_path().string()),
-            folder.string());
 }
 
 }  // namespace

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "fmt/format.h"
 #include "src/base/sha256.h"
 #include "src/core/status.h"
+#include "src/jobs/package_path.h"
 #include "src/launch/local/gang_records.h"
 #include "src/launch/local/replica_records.h"
 #include "src/launch/output_tail.h"
@@ -65,7 +67,7 @@ absl::Status HashPackage(const std::string& package, base::Sha256& hash) {
 
 EnvironmentRequest WithPaths(EnvironmentRequest request) {
   for (std::string& package : request.packages) {
-    package = PathOfPackage(package, request.directory).value_or(package);
+    package = jobs::PathOfPackage(package, request.directory).value_or(package);
   }
   return request;
 }
@@ -82,22 +84,7 @@ absl::StatusOr<std::string> NameOf(const EnvironmentRequest& request) {
   return hash.Hex().substr(0, 32);
 }
 
-bool IsArchive(std::string_view name) {
-  return name.ends_with(".whl") || name.ends_with(".tar.gz") || name.ends_with(".zip");
-}
-
 }  // namespace
-
-std::optional<std::string> PathOfPackage(const std::string& package, const std::string& directory) {
-  constexpr std::string_view kFile = "file://";
-  if (package.starts_with(kFile)) return package.substr(kFile.size());
-  std::error_code error;
-  const fs::path below = fs::path(directory) / package;
-  const bool is_url = package.find("://") != std::string::npos;
-  const bool is_path = !is_url && (package.find('/') != std::string::npos || IsArchive(package));
-  if (!is_path && !fs::exists(below, error)) return std::nullopt;
-  return fs::absolute(below, error).lexically_normal().string();
-}
 
 PythonEnvironments::PythonEnvironments(std::string directory, std::string supervisor)
     : directory_(std::move(directory)), supervisor_(std::move(supervisor)) {}

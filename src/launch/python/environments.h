@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +16,6 @@ struct PythonRuntime {
       wheels;  // Folder of wheels that is asked instead of an index; empty: pip's own configuration.
   friend bool operator==(const PythonRuntime&, const PythonRuntime&) = default;
 };
-
-// The file or folder that the package is, absolute; relative ones are below the folder. What is named like an archive is
-// one, there or not. Nothing: it is a name or a URL for pip.
-std::optional<std::string> PathOfPackage(const std::string& package, const std::string& directory);
 
 // What a program is to find installed.
 struct EnvironmentRequest {

@@ -388,6 +388,22 @@ absl::Status FollowRun(Context& context,
       .status();
 }
 
+// Whether another process ran the trials, and does not have the store any more.
+bool HasOwnerEnded(const Context& context, const Connection& connection) {
+  if (!connection.owner().has_value()) return false;
+  const auto now = app::FindStoreOwner(context.Store());
+  return !now.has_value() || now->process_id != connection.owner()->process_id;
+}
+
+absl::StatusOr<StudyRecord> SumUpNow(Context& context,
+                                     Connection& connection,
+                                     const std::string& name,
+                                     const RunOptions& options) {
+  VERNIER_ASSIGN_OR_RETURN(StudyRecord after, GetStudy(connection, name));
+  VERNIER_RETURN_IF_ERROR(SumUp(context, connection, after, options.plot));
+  return after;
+}
+
 // Shows the study until it ends, then sums up. Where another process runs the trials and ends before that, this one goes
 // on.
 absl::StatusOr<ExitCode> SeeThrough(Context& context,
@@ -405,9 +421,15 @@ absl::StatusOr<ExitCode> SeeThrough(Context& context,
   }
   VERNIER_RETURN_IF_ERROR(followed);
   if (detachment.has_abandoned()) return ExitCode::kInterrupted;
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord after, GetStudy(connection, prepared.name));
-  VERNIER_RETURN_IF_ERROR(SumUp(context, connection, after, options.plot));
-  return detachment.is_wanted() ? ExitCode::kInterrupted : ExitCodeOf(after.study.state);
+  absl::StatusOr<StudyRecord> after = SumUpNow(context, connection, prepared.name, options);
+  if (absl::IsUnavailable(after.status()) && HasOwnerEnded(context, connection)) {
+    VERNIER_ASSIGN_OR_RETURN(
+        connection,
+        TakeOver(context, *connection.owner(), options.capacity, detachment.interrupts()));
+    after = SumUpNow(context, connection, prepared.name, options);
+  }
+  VERNIER_RETURN_IF_ERROR(after.status());
+  return detachment.is_wanted() ? ExitCode::kInterrupted : ExitCodeOf(after->study.state);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ std::vector<Scored> AcquisitionSearch::RunFrom(std::vector<Coordinates> candidat
   std::vector<Scored> starts = ChooseStarts(scored, rng);
   for (Scored& start : starts) {
     if (stop.stop_requested()) return {};
-    Improve(start);
+    Improve(start, stop);
   }
   scored.insert(
       scored.end(), std::make_move_iterator(starts.begin()), std::make_move_iterator(starts.end()));
@@ -219,14 +219,14 @@ std::vector<Scored> AcquisitionSearch::ChooseStarts(const std::vector<Scored>& s
   return starts;
 }
 
-void AcquisitionSearch::Improve(Scored& at) const {
-  for (int round = 0; round < kMaxRounds; ++round) {
-    const bool moved = ImproveContinuous(at);
+void AcquisitionSearch::Improve(Scored& at, const std::stop_token& stop) const {
+  for (int round = 0; round < kMaxRounds && !stop.stop_requested(); ++round) {
+    const bool moved = ImproveContinuous(at, stop);
     if (!ImproveFinite(at) || !moved) break;
   }
 }
 
-bool AcquisitionSearch::ImproveContinuous(Scored& at) const {
+bool AcquisitionSearch::ImproveContinuous(Scored& at, const std::stop_token& stop) const {
   std::vector<char> active;
   space_.Activity(at.u, active);
   const FreeCoordinates free = FreeAt(space_, features_, acquisition_.LogLengthScales(), active);
@@ -262,8 +262,8 @@ bool AcquisitionSearch::ImproveContinuous(Scored& at) const {
     }
     return -value;
   };
-  const numerics::Minimum found =
-      numerics::MinimizeLbfgs(negative, start, box, {.max_evaluations = effort_.local_evaluations});
+  const numerics::Minimum found = numerics::MinimizeLbfgs(
+      negative, start, box, {.max_evaluations = effort_.local_evaluations, .stop = stop});
   if (!(-found.value > at.value + kLeastGain)) return false;
   move_to(found.x);
   at = {std::move(u), -found.value};

@@ -63,8 +63,8 @@ class AcquisitionSearch {
   std::vector<Scored> Score(std::vector<Coordinates> candidates) const;
   std::vector<double> Values(const std::vector<Coordinates>& configurations) const;
   std::vector<Scored> ChooseStarts(const std::vector<Scored>& scored, Rng& rng) const;
-  void Improve(Scored& at) const;
-  bool ImproveContinuous(Scored& at) const;
+  void Improve(Scored& at, const std::stop_token& stop) const;
+  bool ImproveContinuous(Scored& at, const std::stop_token& stop) const;
   bool ImproveFinite(Scored& at) const;
 
   const CoordinateSpace& space_;

@@ -19,6 +19,8 @@ constexpr double kLargestStep = 0.3;
 // Parameters that a perturbation moves on average, at least.
 constexpr double kMovedParameters = 5.0;
 constexpr double kMovedShare = 0.3;
+// Choices that a point is varied by, at most.
+constexpr std::int64_t kMostTriedChoices = 256;
 // Domains up to this size are tried value by value.
 constexpr std::int64_t kSmallDomain = 16;
 
@@ -110,7 +112,9 @@ std::vector<Coordinates> Neighbours(const CoordinateSpace& space, const Coordina
       neighbours.back()[static_cast<std::size_t>(k)] = space.CellOf(k, value);
     };
     if (one_by_one) {
-      for (std::int64_t value = 0; value < count; ++value) add(value);
+      // Of very many choices some, spread over all, others from each point.
+      const std::int64_t stride = (count + kMostTriedChoices - 1) / kMostTriedChoices;
+      for (std::int64_t value = now % stride; value < count; value += stride) add(value);
     } else {
       for (std::int64_t away = 1; away < count; away *= 4) {
         add(now - away);

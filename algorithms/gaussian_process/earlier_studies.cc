@@ -24,6 +24,7 @@ Belief BeliefOf(const MetricModel& model) {
 absl::StatusOr<EarlierBeliefs> LearnFromEarlier(const CoordinateSpace& space,
                                                 const FeatureMap& features,
                                                 const Problem& problem,
+                                                const std::optional<ModelSize>& size,
                                                 const sampling::EarlierPoints& tried,
                                                 const std::stop_token& stop) {
   const std::size_t objectives = problem.objectives.size();
@@ -33,13 +34,12 @@ absl::StatusOr<EarlierBeliefs> LearnFromEarlier(const CoordinateSpace& space,
     VERNIER_ASSIGN_OR_RETURN(const TrialLog::View trials, TrialLog::Of(problem, study.trials));
     History history;
     Update(space, problem, trials, history);
-    if (history.points.empty()) continue;
+    if (history.points.empty() || !size) continue;
     ModelState state;
     state.metrics.resize(beliefs.metrics.size());
     VERNIER_ASSIGN_OR_RETURN(
         Surrogate surrogate,
-        Surrogate::Fit(
-            features, {}, TakeWhole(history, history.points.size()), {}, state, {}, stop));
+        Surrogate::Fit(features, {}, TakeWhole(history, *size), {}, state, {}, stop));
     for (std::size_t j = 0; j < objectives; ++j) {
       beliefs.metrics[j].push_back(BeliefOf(surrogate.objectives()[j]));
     }

@@ -33,10 +33,12 @@ struct EarlierBeliefs {
   std::size_t known = 0;  // Number of their trials with values.
 };
 
-// Models every earlier study of the problem by itself. `tried`: of the problem.  Internal: a model cannot be computed.
+// Models every earlier study of the problem by itself. `size`: of each; nothing: they are not modelled. `tried`: of the
+// problem.  Internal: a model cannot be computed.
 absl::StatusOr<EarlierBeliefs> LearnFromEarlier(const CoordinateSpace& space,
                                                 const FeatureMap& features,
                                                 const Problem& problem,
+                                                const std::optional<ModelSize>& size,
                                                 const sampling::EarlierPoints& tried,
                                                 const std::stop_token& stop);
 

@@ -1,8 +1,10 @@
 #include "algorithms/gaussian_process/explanation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,36 @@
 
 namespace vernier::gp {
 namespace {
+
+// Of each constraint; of more than a few, the ones least sure to be kept.
+void AddConstraints(const Problem& problem,
+                    const Surrogate& surrogate,
+                    const Eigen::RowVectorXd& row,
+                    std::string& note) {
+  constexpr std::size_t kMostNamed = 5;
+  const std::vector<std::optional<Requirement>> constraints = surrogate.Requirements();
+  std::vector<std::pair<double, std::string>> said;
+  for (std::size_t k = 0; k < constraints.size(); ++k) {
+    const std::string& text = problem.outcome_constraints[k];
+    if (!constraints[k]) {
+      said.emplace_back(-1, fmt::format("no trial told how far it keeps '{}'", text));
+      continue;
+    }
+    const Prediction slack = constraints[k]->model->Predict(row).front();
+    const double probability = std::exp(LogProbability(*constraints[k], slack));
+    said.emplace_back(probability,
+                      fmt::format("keeps '{}' with probability {:.2g}", text, probability));
+  }
+  if (said.size() > kMostNamed) {
+    std::stable_sort(
+        said.begin(), said.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+  for (std::size_t k = 0; k < std::min(said.size(), kMostNamed); ++k) AddNote(said[k].second, note);
+  if (said.size() > kMostNamed) {
+    AddNote(fmt::format("of {} other constraints it is as sure or surer", said.size() - kMostNamed),
+            note);
+  }
+}
 
 std::string Note(const Problem& problem,
                  const Surrogate& surrogate,
@@ -29,19 +61,7 @@ std::string Note(const Problem& problem,
   for (const EarlierStudy& study : problem.earlier) {
     AddNote(fmt::format("with {} trials of study '{}'", study.trials.size(), study.name), note);
   }
-  const std::vector<std::optional<Requirement>> constraints = surrogate.Requirements();
-  for (std::size_t k = 0; k < constraints.size(); ++k) {
-    const std::string& text = problem.outcome_constraints[k];
-    if (!constraints[k]) {
-      AddNote(fmt::format("no trial told how far it keeps '{}'", text), note);
-      continue;
-    }
-    const Prediction slack = constraints[k]->model->Predict(row).front();
-    AddNote(fmt::format("keeps '{}' with probability {:.2g}",
-                        text,
-                        std::exp(LogProbability(*constraints[k], slack))),
-            note);
-  }
+  AddConstraints(problem, surrogate, row, note);
   if (const std::optional<Requirement> success = surrogate.Success()) {
     const double log = LogProbability(*success, success->model->Predict(row).front());
     AddNote(fmt::format("works with probability {:.2g}", std::exp(log)), note);
@@ -73,8 +93,9 @@ PredictedValue InUserUnits(const Prediction& prediction, const TargetScale& scal
   const double deviation = std::sqrt(prediction.variance);
   const double mean = scale.Backward(prediction.mean);
   return {.mean = goal == Goal::kMaximize ? mean : -mean,
-          .deviation = 0.5 * (scale.Backward(prediction.mean + deviation) -
-                              scale.Backward(prediction.mean - deviation))};
+          .deviation = Finite(0.5 * scale.unit() *
+                              (scale.BackwardInUnits(prediction.mean + deviation) -
+                               scale.BackwardInUnits(prediction.mean - deviation)))};
 }
 
 std::vector<PredictedPoint> PredictAt(const Problem& problem,

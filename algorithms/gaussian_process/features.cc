@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numbers>
 #include <variant>
+
+#include "vernier/core/rng.h"
 
 namespace vernier::gp {
 namespace {
@@ -13,6 +16,15 @@ namespace {
 // an unconditional one. Its ends are 0.90 apart; from inactive to active it is 0.64.
 constexpr double kArcAngle = std::numbers::pi / 2;
 constexpr double kArcRadius = 1.0 / kArcAngle;
+
+// More than choices of optimizers, layers or data sets ever are, and few enough to cost nothing.
+constexpr std::int64_t kExactChoices = 64;
+constexpr int kProjectedColumns = 64;
+
+// The signs of a choice, a bit for each column.
+std::uint64_t SignsOf(std::int64_t choice) {
+  return Rng(static_cast<std::uint64_t>(choice)).NextU64();
+}
 
 // How uneven the gaps are: their largest over their mean.
 double Unevenness(const std::vector<double>& values) {
@@ -44,11 +56,12 @@ std::vector<double> ListedPositions(const std::vector<double>& values) {
 FeatureMap::FeatureMap(const CoordinateSpace& space) : space_(space) {
   for (int k = 0; k < space.size(); ++k) {
     if (space.kind(k) == Kind::kConstant) continue;
-    Embedding embedding{
-        .parameter = k, .first_column = columns(), .on_arc = false, .positions = {}};
+    Embedding embedding{.parameter = k, .first_column = columns(), .positions = {}};
     int width = 1;
     if (space.kind(k) == Kind::kCategorical) {
-      width = static_cast<int>(space.count(k));
+      embedding.is_projected = space.count(k) > kExactChoices;
+      has_projected_ = has_projected_ || embedding.is_projected;
+      width = embedding.is_projected ? kProjectedColumns : static_cast<int>(space.count(k));
     } else if (space.is_conditional(k)) {
       embedding.on_arc = true;
       width = 2;
@@ -76,7 +89,13 @@ void FeatureMap::Write(std::span<const double> u,
     const int k = embedding.parameter;
     if (!active[static_cast<std::size_t>(k)]) continue;
     const double coordinate = u[static_cast<std::size_t>(k)];
-    if (space_.kind(k) == Kind::kCategorical) {
+    if (embedding.is_projected) {
+      const std::uint64_t signs = SignsOf(space_.IndexAt(k, coordinate));
+      const double size = std::sqrt(0.5 / kProjectedColumns);
+      for (int column = 0; column < kProjectedColumns; ++column) {
+        row[embedding.first_column + column] = (signs >> column & 1) != 0 ? size : -size;
+      }
+    } else if (space_.kind(k) == Kind::kCategorical) {
       row[embedding.first_column + space_.IndexAt(k, coordinate)] = std::numbers::sqrt2 / 2;
     } else if (embedding.on_arc) {
       const double angle = kArcAngle * PositionOf(embedding, coordinate);

@@ -59,7 +59,8 @@ Hyperparameters FitHyperparameters(const Eigen::MatrixXd& features,
   const numerics::StopRule rule{
       .max_evaluations = starts.warm ? kWarmEvaluations : kColdEvaluations,
       .value_tolerance = kValueTolerance,
-      .gradient_tolerance = kGradientTolerance};
+      .gradient_tolerance = kGradientTolerance,
+      .stop = stop};
   std::optional<numerics::Minimum> best;
   for (const Hyperparameters& start : StartsOf(starts, prior, groups)) {
     if (stop.stop_requested()) break;

@@ -23,6 +23,7 @@
 #include "algorithms/gaussian_process/gp_state.h"
 #include "algorithms/gaussian_process/history.h"
 #include "algorithms/gaussian_process/initial_design.h"
+#include "algorithms/gaussian_process/model_size.h"
 #include "algorithms/gaussian_process/models.h"
 #include "algorithms/gaussian_process/note.h"
 #include "algorithms/gaussian_process/surrogate.h"
@@ -48,12 +49,14 @@ constexpr std::size_t kMostObjectives = 4;
 constexpr double kSpent = -7.0;
 // So many points are drawn where the search's own candidates are not to be had.
 constexpr int kDrawn = 64;
+// Of the trials of an earlier study, so many are modelled, at most.
+constexpr std::size_t kMostOfEarlier = 1000;
 // Number of first trials that earlier studies choose, one each, at most.
 constexpr std::size_t kMostStarters = 2;
 
 struct Settings {
   std::size_t initial_points = 5;
-  std::size_t max_points = 1024;
+  std::size_t max_points = gp::ModelSize().points;
   bool repeat_best = false;
 };
 
@@ -73,6 +76,39 @@ gp::StateShape ShapeOf(const Problem& problem, const Frame& frame) {
           .coordinates = static_cast<std::size_t>(frame.coordinates.size())};
 }
 
+// What suggestions can afford; nothing where models would cost too much to tell anything.
+struct Sizes {
+  gp::ModelShape shape;
+  std::optional<gp::ModelSize> own;
+  std::optional<gp::ModelSize> earlier;  // Of each earlier study.
+  bool are_cut = false;                  // Some model takes in less than it would otherwise.
+};
+
+Sizes SizesOf(const Problem& problem, const Frame& frame, const Settings& settings) {
+  const gp::ModelSize most = {.points = settings.max_points};
+  const gp::ModelSize most_of_earlier = {.points = kMostOfEarlier};
+  const gp::ModelShape shape = {
+      .models = problem.objectives.size() + problem.outcome_constraints.size() + 1,
+      .groups = static_cast<std::size_t>(std::max(frame.features.groups(), 1)),
+      .columns = static_cast<std::size_t>(std::max(frame.features.columns(), 1))};
+  gp::ModelShape of_all_earlier = shape;
+  of_all_earlier.models *= std::max<std::size_t>(problem.earlier.size(), 1);
+  const std::optional<gp::ModelSize> own = gp::Affordable(shape, most);
+  const std::optional<gp::ModelSize> earlier = gp::Affordable(of_all_earlier, most_of_earlier);
+  return {.shape = shape,
+          .own = own,
+          .earlier = earlier,
+          .are_cut = own != most || (!problem.earlier.empty() && earlier != most_of_earlier)};
+}
+
+std::string WhyNoModel(const Sizes& sizes) {
+  return fmt::format(
+      "a quasi-random point: models of {} metrics over {} parameters would cost more than a "
+      "suggestion may",
+      sizes.shape.models - 1,
+      sizes.shape.groups);
+}
+
 absl::Status WasCancelled() { return Cancelled("the suggestion was cancelled"); }
 
 // What an optimiser keeps from one call to the next to spare itself work. Changes nothing of what it proposes.
@@ -87,6 +123,7 @@ class Session {
   Session(const Problem& problem,
           const Frame& frame,
           const Settings& settings,
+          const Sizes& sizes,
           const gp::EarlierBeliefs& earlier,
           const sampling::EarlierPoints& tried,
           const TrialLog::View& finished,
@@ -98,6 +135,7 @@ class Session {
       : problem_(problem),
         frame_(frame),
         settings_(settings),
+        sizes_(sizes),
         earlier_(earlier),
         kept_(kept),
         state_(gp::ParseState(state, ShapeOf(problem, frame))),
@@ -110,7 +148,7 @@ class Session {
                 earlier.metrics,
                 kept.history,
                 kept.models,
-                settings.max_points,
+                sizes.own.value_or(gp::ModelSize()),
                 state_) {
     gp::Update(frame.coordinates, problem, finished, kept.history);
     for (const PendingPoint& trial : pending) {
@@ -143,6 +181,7 @@ class Session {
   const gp::History& history() const { return kept_.history; }
 
   absl::StatusOr<Suggestion> Next() {
+    if (!sizes_.own) return WithoutModel();
     if (const std::optional<std::size_t> starter = StarterDue()) return Starter(*starter);
     if (out_ < DesignSize()) return Design();
     if (!HasTooFewOfItsOwn()) return Model();
@@ -195,6 +234,14 @@ class Session {
                               history().trials()),
                   suggestion.note);
     }
+    return suggestion;
+  }
+
+  // The design goes on.
+  absl::StatusOr<Suggestion> WithoutModel() {
+    VERNIER_ASSIGN_OR_RETURN(Suggestion suggestion, DesignPoint());
+    suggestion.origin = "sequence";
+    suggestion.note = WhyNoModel(sizes_);
     return suggestion;
   }
 
@@ -398,6 +445,7 @@ class Session {
   const Problem& problem_;
   const Frame& frame_;
   const Settings& settings_;
+  const Sizes& sizes_;
   const gp::EarlierBeliefs& earlier_;
   Kept& kept_;
   std::vector<gp::Coordinates> pending_;
@@ -420,12 +468,17 @@ class GpOptimizer final : public Optimizer {
         tried_(std::move(tried)),
         frame_(problem.space),
         settings_(settings),
+        sizes_(SizesOf(problem, frame_, settings)),
         options_(std::move(options)) {}
 
   std::string_view name() const override { return "gp"; }
-  // With earlier studies the output changed once more.
-  std::string_view version() const override { return problem_.earlier.empty() ? "13" : "14"; }
-  bool has_model() const override { return true; }
+  // With earlier studies the output changed once more, with choices that have no column each, and where work is bounded.
+  std::string_view version() const override {
+    if (sizes_.are_cut) return "16";
+    if (frame_.features.has_projected()) return "15";
+    return problem_.earlier.empty() ? "13" : "14";
+  }
+  bool has_model() const override { return sizes_.own.has_value(); }
   std::string options() const override { return options_; }
   std::string Continuation(std::string_view state) const override {
     return gp::Continuation(state);
@@ -444,6 +497,7 @@ class GpOptimizer final : public Optimizer {
     Session session(problem_,
                     frame_,
                     settings_,
+                    sizes_,
                     *earlier,
                     tried_,
                     finished,
@@ -463,6 +517,7 @@ class GpOptimizer final : public Optimizer {
                                                       const std::stop_token& stop) const override {
     const Space& space = frame_.coordinates.space();
     for (const Point& point : points) VERNIER_RETURN_IF_ERROR(space.Check(point));
+    if (!sizes_.own) return FailedPrecondition("gp predicts nothing: {}", WhyNoModel(sizes_));
     VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const gp::EarlierBeliefs> earlier,
                              Earlier(stop));
     Kept kept = Take();
@@ -485,7 +540,8 @@ class GpOptimizer final : public Optimizer {
     if (earlier_ != nullptr) return earlier_;
     VERNIER_ASSIGN_OR_RETURN(
         gp::EarlierBeliefs learned,
-        gp::LearnFromEarlier(frame_.coordinates, frame_.features, problem_, tried_, stop));
+        gp::LearnFromEarlier(
+            frame_.coordinates, frame_.features, problem_, sizes_.earlier, tried_, stop));
     if (stop.stop_requested()) return WasCancelled();
     earlier_ = std::make_shared<const gp::EarlierBeliefs>(std::move(learned));
     return earlier_;
@@ -503,7 +559,7 @@ class GpOptimizer final : public Optimizer {
     gp::GpState parsed = gp::ParseState(state, ShapeOf(problem_, frame_));
     return gp::Surrogate::Fit(frame_.features,
                               earlier.metrics,
-                              gp::TakeWhole(kept.history, settings_.max_points),
+                              gp::TakeWhole(kept.history, *sizes_.own),
                               {},
                               parsed.whole,
                               kept.models,
@@ -524,6 +580,7 @@ class GpOptimizer final : public Optimizer {
   const sampling::EarlierPoints tried_;
   const Frame frame_;
   const Settings settings_;
+  const Sizes sizes_;
   const std::string options_;
   mutable absl::Mutex earlier_mutex_;
   // Null: not learned yet. Shared with calls in flight.

@@ -16,8 +16,6 @@ namespace {
 constexpr double kNoiselessShare = 1e-3;
 // Of a coordinate's range.
 constexpr double kShortestOfLabels = 0.3;
-// Of many trials, so many are looked at when hyperparameters are fitted.
-constexpr std::size_t kMostFitted = 300;
 // Below so many points a factor is computed sooner than remembered.
 constexpr Eigen::Index kLeastRemembered = 150;
 
@@ -36,6 +34,11 @@ absl::StatusOr<Posterior> Condition(const Eigen::MatrixXd& rows,
     if (posterior) return *std::move(posterior);
   }
   return Internal("the covariance of {} trials is not positive definite", targets.size());
+}
+
+// What was fitted is not worth conditioning once nobody waits for it.
+absl::Status CheckGoesOn(const std::stop_token& stop) {
+  return stop.stop_requested() ? Cancelled("the suggestion was cancelled") : absl::OkStatus();
 }
 
 bool IsPrefix(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& of) {
@@ -63,11 +66,13 @@ absl::StatusOr<Posterior> Grow(const Eigen::MatrixXd& rows,
       first.factor(), rows, targets, first.hyperparameters(), group_of_column, mean);
 }
 
-// What hyperparameters are fitted to: at most kMostFitted rows, evenly spread.
+// What hyperparameters are fitted to: at most `most` rows, evenly spread.
 struct FittingSet {
-  FittingSet(const Eigen::MatrixXd& all_rows, std::span<const double> all_values) {
+  FittingSet(const Eigen::MatrixXd& all_rows,
+             std::span<const double> all_values,
+             std::size_t most) {
     const std::size_t all = all_values.size();
-    const std::size_t kept = std::min(all, kMostFitted);
+    const std::size_t kept = std::min(all, most);
     rows.resize(static_cast<Eigen::Index>(kept), all_rows.cols());
     values.resize(kept);
     for (std::size_t i = 0; i < kept; ++i) {
@@ -117,6 +122,7 @@ absl::StatusOr<double> FitWarps(const FeatureMap& features,
       state.by_warp[i] =
           FitTo(features, set.rows, residuals, {state.by_warp[i], occasion.besides[i]}, stop);
     }
+    VERNIER_RETURN_IF_ERROR(CheckGoesOn(stop));
     VERNIER_ASSIGN_OR_RETURN(
         const Posterior posterior,
         Condition(set.rows, targets, *state.by_warp[i], features.group_of_column(), mean));
@@ -144,8 +150,11 @@ absl::StatusOr<MetricModel> MetricModel::Fit(const FeatureMap& features,
   std::optional<double> skill;
   if (refit) {
     VERNIER_ASSIGN_OR_RETURN(
-        skill, FitWarps(features, FittingSet(rows, values), beliefs, occasion, state, stop));
+        skill,
+        FitWarps(
+            features, FittingSet(rows, values, occasion.fitted), beliefs, occasion, state, stop));
   }
+  VERNIER_RETURN_IF_ERROR(CheckGoesOn(stop));
   TargetScale scale(values, state.warp);
   const Eigen::VectorXd targets = scale.Targets(values);
   const Hyperparameters& hyperparameters = *state.by_warp[static_cast<std::size_t>(state.warp)];
@@ -174,11 +183,12 @@ absl::StatusOr<MetricModel> MetricModel::Fit(const FeatureMap& features,
 absl::StatusOr<Posterior> FitLabels(const FeatureMap& features,
                                     const Eigen::MatrixXd& rows,
                                     const Eigen::VectorXd& labels,
-                                    bool refit,
+                                    const MetricModel::Occasion& occasion,
                                     std::optional<Hyperparameters>& state,
                                     const std::stop_token& stop) {
-  if (refit || !state) {
-    const FittingSet set(rows, {labels.data(), static_cast<std::size_t>(labels.size())});
+  if (occasion.refit || !state) {
+    const FittingSet set(
+        rows, {labels.data(), static_cast<std::size_t>(labels.size())}, occasion.fitted);
     const Eigen::Map<const Eigen::VectorXd> targets(set.values.data(), set.rows.rows());
     state = FitTo(features, set.rows, targets, {.warm = state}, stop);
     // A border looks like short lengths, with which a model knows nothing a little away from a failure.
@@ -186,6 +196,7 @@ absl::StatusOr<Posterior> FitLabels(const FeatureMap& features,
       log_length = std::max(log_length, std::log(kShortestOfLabels));
     }
   }
+  VERNIER_RETURN_IF_ERROR(CheckGoesOn(stop));
   return Condition(rows, labels, *state, features.group_of_column());
 }
 

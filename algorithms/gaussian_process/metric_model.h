@@ -14,6 +14,7 @@
 #include "algorithms/gaussian_process/gp_state.h"
 #include "algorithms/gaussian_process/growing_factor.h"
 #include "algorithms/gaussian_process/mean_function.h"
+#include "algorithms/gaussian_process/model_size.h"
 #include "algorithms/gaussian_process/posterior.h"
 #include "algorithms/gaussian_process/targets.h"
 
@@ -38,6 +39,8 @@ class MetricModel {
     bool refit = true;
     StandardStartByWarp besides;
     bool grows = true;  // The rows are those of the call before, and more.
+    std::size_t fitted =
+        ModelSize().fitted;  // Hyperparameters are fitted to so many rows, at most.
   };
 
   // Fits a model under each warp and chooses one when a refit is due or `state` has none, starting from what `state` holds
@@ -79,7 +82,7 @@ class MetricModel {
 absl::StatusOr<Posterior> FitLabels(const FeatureMap& features,
                                     const Eigen::MatrixXd& rows,
                                     const Eigen::VectorXd& labels,
-                                    bool refit,
+                                    const MetricModel::Occasion& occasion,
                                     std::optional<Hyperparameters>& state,
                                     const std::stop_token& stop);
 

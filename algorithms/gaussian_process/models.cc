@@ -17,7 +17,7 @@ constexpr std::uint64_t kCycle = 2;
 absl::StatusOr<const Model*> Models::At(std::uint64_t turn,
                                         const std::vector<Coordinates>& pending,
                                         const std::stop_token& stop) {
-  const bool are_many = history_.values.size() == 1 && history_.points.size() > max_points_;
+  const bool are_many = history_.values.size() == 1 && history_.points.size() > size_.points;
   const bool is_nearby_due = are_many && state_.best && turn % kCycle != 0;
   std::optional<Model>& model = is_nearby_due ? nearby_ : whole_;
   if (!model) {
@@ -40,14 +40,10 @@ std::optional<Memory> Models::remembered() const {
 
 absl::StatusOr<Model> Models::Whole(const std::vector<Coordinates>& pending,
                                     const std::stop_token& stop) {
-  VERNIER_ASSIGN_OR_RETURN(Surrogate surrogate,
-                           Surrogate::Fit(features_,
-                                          beliefs_,
-                                          TakeWhole(history_, max_points_),
-                                          pending,
-                                          state_.whole,
-                                          known_,
-                                          stop));
+  VERNIER_ASSIGN_OR_RETURN(
+      Surrogate surrogate,
+      Surrogate::Fit(
+          features_, beliefs_, TakeWhole(history_, size_), pending, state_.whole, known_, stop));
   return Model{.surrogate = std::move(surrogate), .region = std::nullopt};
 }
 
@@ -56,12 +52,12 @@ absl::StatusOr<Model> Models::Nearby(const Coordinates& best,
                                      const std::vector<Coordinates>& pending,
                                      const std::stop_token& stop) {
   const double length = SideLength(
-      history_.values.front(), max_points_, static_cast<std::size_t>(features_.groups()));
+      history_.values.front(), size_.points, static_cast<std::size_t>(features_.groups()));
   const Region around = RegionAbout(best, length, LogLengthScales());
   VERNIER_ASSIGN_OR_RETURN(Surrogate surrogate,
                            Surrogate::Fit(features_,
                                           beliefs_,
-                                          TakeNearby(history_, around, max_points_),
+                                          TakeNearby(history_, around, size_),
                                           pending,
                                           state_.nearby,
                                           {},

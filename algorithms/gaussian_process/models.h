@@ -11,6 +11,7 @@
 #include "algorithms/gaussian_process/features.h"
 #include "algorithms/gaussian_process/gp_state.h"
 #include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/model_size.h"
 #include "algorithms/gaussian_process/surrogate.h"
 #include "algorithms/gaussian_process/trust_region.h"
 
@@ -31,16 +32,16 @@ class Models {
          const Beliefs& beliefs,
          const History& history,
          const Memory& known,
-         std::size_t max_points,
+         const ModelSize& size,
          GpState& state)
       : features_(features),
         beliefs_(beliefs),
         history_(history),
         known_(known),
-        max_points_(max_points),
+        size_(size),
         state_(state) {}
 
-  // The `turn`-th suggestion's: of one objective and more than `max_points` trials, every other looks near the trial that
+  // The `turn`-th suggestion's: of one objective and more than `size.points` trials, every other looks near the trial that
   // the model before believed to be the best, which is kept in the state.
   // REQUIRES: history.points is not empty.  Internal: a model cannot be computed.
   absl::StatusOr<const Model*> At(std::uint64_t turn,
@@ -63,7 +64,7 @@ class Models {
   const Beliefs& beliefs_;
   const History& history_;
   const Memory& known_;
-  const std::size_t max_points_;
+  const ModelSize size_;
   GpState& state_;
   std::optional<Model> whole_;
   std::optional<Model> nearby_;

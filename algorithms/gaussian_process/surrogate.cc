@@ -193,8 +193,10 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
     state.fitted_at = set.trials;
     ++state.fits;
   }
-  const MetricModel::Occasion occasion{
-      .refit = refit, .besides = StandardStartsDue(state.fits, set.trials), .grows = set.is_whole};
+  const MetricModel::Occasion occasion{.refit = refit,
+                                       .besides = StandardStartsDue(state.fits, set.trials),
+                                       .grows = set.is_whole,
+                                       .fitted = set.fitted};
   const auto known_of = [&known](std::size_t metric) {
     return metric < known.size() ? known[metric].get() : nullptr;
   };
@@ -239,7 +241,7 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
     const Labelled labelled(rows, features.Matrix(set.failed));
     VERNIER_ASSIGN_OR_RETURN(
         surrogate.success_,
-        FitLabels(features, labelled.rows, labelled.labels, refit, state.success, stop));
+        FitLabels(features, labelled.rows, labelled.labels, occasion, state.success, stop));
     const bool border = HaveBorder(*surrogate.success_, labelled.labels);
     surrogate.worked_ =
         border ? kWorks : std::min(kWorks, LeastOfWorked(*surrogate.success_, labelled.worked));
@@ -331,7 +333,8 @@ std::optional<double> Surrogate::ExpectedImprovement(const Eigen::RowVectorXd& f
   const Prediction at = objective.posterior().Predict(features).front();
   const double deviation = std::sqrt(at.variance);
   const double best = std::max_element(feasible_.begin(), feasible_.end())->front();
-  const double from = objective.scale().Backward(best);
+  const TargetScale& scale = objective.scale();
+  const double from = scale.BackwardInUnits(best);
   // The trapezoid rule, which for what fades at both ends is as exact as any.
   double improvement = 0;
   double weights = 0;
@@ -340,14 +343,14 @@ std::optional<double> Surrogate::ExpectedImprovement(const Eigen::RowVectorXd& f
     const double weight = std::exp(-0.5 * z * z);
     weights += weight;
     const double value = at.mean + deviation * z;
-    if (value > best) improvement += weight * (objective.scale().Backward(value) - from);
+    if (value > best) improvement += weight * (scale.BackwardInUnits(value) - from);
   }
   double log_kept = 0;
   for (const std::optional<Requirement>& constraint : Requirements()) {
     if (!constraint) continue;
     log_kept += LogProbability(*constraint, constraint->model->Predict(features).front());
   }
-  return std::exp(log_kept) * improvement / weights;
+  return Finite(scale.unit() * (std::exp(log_kept) * improvement / weights));
 }
 
 std::vector<std::optional<Requirement>> Surrogate::Requirements() const {

@@ -159,18 +159,22 @@ double TargetScale::Forward(double value) const {
 }
 
 double TargetScale::Backward(double target) const {
-  if (values_.empty()) return target * unit_;
-  if (is_flat()) return unit_ * values_.front();
+  return Finite(unit_ * BackwardInUnits(target));
+}
+
+double TargetScale::BackwardInUnits(double target) const {
+  if (values_.empty()) return target;
+  if (is_flat()) return values_.front();
   if (target >= targets_.back()) {
-    return unit_ * (values_.back() + (target - targets_.back()) / slope_);
+    return Finite(values_.back() + (target - targets_.back()) / slope_);
   }
   if (target <= targets_.front()) {
-    return unit_ * (values_.front() + (target - targets_.front()) / slope_);
+    return Finite(values_.front() + (target - targets_.front()) / slope_);
   }
   const auto above = static_cast<std::size_t>(
       std::upper_bound(targets_.begin(), targets_.end(), target) - targets_.begin());
   const double share = (target - targets_[above - 1]) / (targets_[above] - targets_[above - 1]);
-  return unit_ * (values_[above - 1] + share * (values_[above] - values_[above - 1]));
+  return values_[above - 1] + share * (values_[above] - values_[above - 1]);
 }
 
 Eigen::VectorXd TargetScale::Targets(std::span<const double> values) const {
@@ -179,6 +183,11 @@ Eigen::VectorXd TargetScale::Targets(std::span<const double> values) const {
     targets[i] = Forward(values[static_cast<std::size_t>(i)]);
   }
   return targets;
+}
+
+double Finite(double value) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  return std::clamp(value, -kLargest, kLargest);
 }
 
 }  // namespace vernier::gp

@@ -33,7 +33,12 @@ class TargetScale {
   // The inverse, increasing; beyond the values given it continues as a straight line with the slope between the best two,
   // so that a prediction better than anything seen has its natural size. Where all values given are the same, that value:
   // they tell nothing of how much others differ.
+  // The largest finite value where it would be larger.
   double Backward(double target) const;
+  // Backward in multiples of unit(), so that differences and sums of values of any size do not overflow.
+  double BackwardInUnits(double target) const;
+  // A power of two.
+  double unit() const { return unit_; }
   bool is_flat() const { return values_.size() == 1; }
 
   // The targets of the values given, in their order.
@@ -46,5 +51,8 @@ class TargetScale {
   double slope_ = 1;  // d target / d value between the best two.
   double unit_ = 1;   // Values are divided by this, so that squares of 1e300 do not overflow.
 };
+
+// The nearest finite number.
+double Finite(double value);
 
 }  // namespace vernier::gp

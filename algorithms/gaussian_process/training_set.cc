@@ -91,24 +91,26 @@ std::vector<std::size_t> Nearest(const std::vector<Coordinates>& points,
 
 }  // namespace
 
-TrainingSet TakeWhole(const History& history, std::size_t max_points) {
+TrainingSet TakeWhole(const History& history, const ModelSize& size) {
   const std::vector<std::vector<double>> values = AllModelledValues(history);
-  const bool fits = history.points.size() <= max_points;
+  const bool fits = history.points.size() <= size.points;
   TrainingSet set =
-      Take(history, values, ChooseModelled(values, fits ? max_points : PartOf(max_points)));
+      Take(history, values, ChooseModelled(values, fits ? size.points : PartOf(size.points)));
+  set.fitted = size.fitted;
   if (!fits) {
     set.note =
         fmt::format("the model looks at {} of {} trials", set.points.size(), history.points.size());
   }
-  const auto kept = static_cast<std::ptrdiff_t>(std::min(history.failed.size(), max_points));
+  const auto kept = static_cast<std::ptrdiff_t>(std::min(history.failed.size(), size.points));
   AddFailures(history, {history.failed.end() - kept, history.failed.end()}, set);
   return set;
 }
 
-TrainingSet TakeNearby(const History& history, const Region& region, std::size_t max_points) {
-  const std::size_t count = PartOf(max_points);
+TrainingSet TakeNearby(const History& history, const Region& region, const ModelSize& size) {
+  const std::size_t count = PartOf(size.points);
   TrainingSet set =
       Take(history, AllModelledValues(history), Nearest(history.points, region, count));
+  set.fitted = size.fitted;
   set.is_whole = false;
   set.is_nearby = true;
   set.note =

@@ -8,6 +8,7 @@
 
 #include "algorithms/gaussian_process/coordinates.h"
 #include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/model_size.h"
 #include "algorithms/gaussian_process/trust_region.h"
 
 namespace vernier::gp {
@@ -28,16 +29,17 @@ struct TrainingSet {
   std::vector<std::vector<double>> slacks;  // By outcome constraint; NaN: not known.
   std::vector<Coordinates> failed;          // For the failure model; empty if there is none.
   std::int64_t trials = 0;                  // So many had finished when it was taken.
+  std::size_t fitted = 0;                   // Hyperparameters are fitted to so many, at most.
   bool is_whole = true;                     // Holds every trial with values.
   bool is_nearby = false;                   // Holds those near a point.
   std::string note;                         // What a user should know of it; mostly empty.
 };
 
-// Every trial or, of more than `max_points`, 5/8 as many from everywhere (ChooseModelled): a set that is not whole cannot be
+// Every trial or, of more than `size.points`, 5/8 as many from everywhere (ChooseModelled): a set that is not whole cannot be
 // appended to, so that it costs more to learn from.
-TrainingSet TakeWhole(const History& history, std::size_t max_points);
+TrainingSet TakeWhole(const History& history, const ModelSize& size);
 
-// 5/8 of `max_points` trials: those nearest to the centre of a region (Region::SquaredDistance).
-TrainingSet TakeNearby(const History& history, const Region& region, std::size_t max_points);
+// 5/8 of `size.points` trials: those nearest to the centre of a region (Region::SquaredDistance).
+TrainingSet TakeNearby(const History& history, const Region& region, const ModelSize& size);
 
 }  // namespace vernier::gp

@@ -68,7 +68,7 @@ class Descent {
   }
 
   Minimum Run() {
-    while (std::isfinite(value_) && evaluations_ < rule_.max_evaluations && !IsStationary()) {
+    while (std::isfinite(value_) && MayEvaluate() && !IsStationary()) {
       const double before = value_;
       if (!Step()) break;
       if (before - value_ <= rule_.value_tolerance * (1.0 + std::abs(before))) break;
@@ -83,6 +83,10 @@ class Descent {
     ++evaluations_;
     const std::size_t n = static_cast<std::size_t>(x.size());
     return f_({x.data(), n}, {gradient.data(), n});
+  }
+
+  bool MayEvaluate() const {
+    return evaluations_ < rule_.max_evaluations && !rule_.stop.stop_requested();
   }
 
   bool IsStationary() const {
@@ -113,7 +117,7 @@ class Descent {
     double length =
         history_.empty() ? std::min(1.0, 0.3 / direction.lpNorm<Eigen::Infinity>()) : 1.0;
     VectorXd trial_gradient(x_.size());
-    for (int i = 0; i < kMaxHalvings && evaluations_ < rule_.max_evaluations; ++i) {
+    for (int i = 0; i < kMaxHalvings && MayEvaluate(); ++i) {
       VectorXd trial = Project(x_ + length * direction);
       const double value = Evaluate(trial, trial_gradient);
       const double slope = gradient_.dot(trial - x_);

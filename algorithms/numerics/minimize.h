@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -23,6 +24,9 @@ struct StopRule {
   int max_evaluations = 100;
   double value_tolerance = 1e-7;     // Relative change of the value over one step.
   double gradient_tolerance = 1e-5;  // Largest component of the projected gradient.
+  // Asked for a stop, a search evaluates nothing more and returns what it has, which then is of no use to who wants equal
+  // bits.
+  std::stop_token stop = {};
 };
 
 struct Minimum {

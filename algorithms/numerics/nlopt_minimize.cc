@@ -29,13 +29,14 @@ nlopt_algorithm Native(NloptAlgorithm algorithm) {
 struct Recorder {
   SmoothFunction f;
   int max_evaluations;
+  std::stop_token stop;
   Minimum best;
   nlopt_opt search = nullptr;           // Not owned.
   std::vector<double> unread_gradient;  // For calls that do not ask for one.
 
   double Evaluate(unsigned n, const double* x, double* gradient) {
     const std::span<double> out(gradient != nullptr ? gradient : unread_gradient.data(), n);
-    if (best.evaluations >= max_evaluations) {
+    if (best.evaluations >= max_evaluations || stop.stop_requested()) {
       // Its own limit is looked at between steps only, and a step may take several evaluations.
       nlopt_force_stop(search);
       std::fill(out.begin(), out.end(), 0.0);
@@ -75,6 +76,7 @@ Minimum MinimizeNlopt(NloptAlgorithm algorithm,
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::clamp(x[i], box.lower[i], box.upper[i]);
   Recorder recorder{.f = f,
                     .max_evaluations = std::max(rule.max_evaluations, 1),
+                    .stop = rule.stop,
                     .best = {.x = x, .value = std::numeric_limits<double>::infinity()},
                     .unread_gradient = std::vector<double>(x.size())};
   const std::unique_ptr<std::remove_pointer_t<nlopt_opt>, Destroy> search(

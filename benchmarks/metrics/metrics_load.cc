@@ -14,16 +14,13 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "benchmarks/service/load.h"
+#include "benchmarks/service/load_client.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "vernier/client.h"
 
 namespace vernier {
 namespace {
-
-using Json = nlohmann::ordered_json;
-using std::chrono::steady_clock;
 
 constexpr char kMetric[] = "accuracy";
 
@@ -37,28 +34,6 @@ struct Options {
   int batch = 500;
   int max_points = 200;
 };
-
-[[noreturn]] void Fail(const absl::Status& status) {
-  std::cerr << status.ToString() << '\n';
-  std::exit(1);
-}
-
-template <typename T>
-T Get(absl::StatusOr<T> value) {
-  if (!value.ok()) Fail(value.status());
-  return *std::move(value);
-}
-
-double MillisecondsSince(steady_clock::time_point begun) {
-  return std::chrono::duration<double, std::milli>(steady_clock::now() - begun).count();
-}
-
-Json Summary(const std::vector<double>& milliseconds) {
-  return {{"count", milliseconds.size()},
-          {"p50_ms", Quantile(milliseconds, 0.5)},
-          {"p99_ms", Quantile(milliseconds, 0.99)},
-          {"max_ms", Quantile(milliseconds, 1)}};
-}
 
 StudySpec SpecOf(const Options& options) {
   StudySpec spec;
@@ -215,15 +190,12 @@ int Main(int argc, char** argv) {
   app.add_option("--points", options.points);
   app.add_option("--batch", options.batch);
   app.add_option("--max-points", options.max_points);
-  Json (*run)(const Options&) = nullptr;
-  const std::map<std::string, Json (*)(const Options&)> commands = {
-      {"report", &Report}, {"watch", &Watch}, {"fill", &Fill}, {"read", &Read}};
-  for (const auto& [name, function] : commands) {
-    app.add_subcommand(name)->fallthrough()->callback([&run, f = function] { run = f; });
-  }
-  CLI11_PARSE(app, argc, argv);
-  std::cout << run(options).dump() << '\n';
-  return 0;
+  return RunCommand<Options>(
+      app,
+      argc,
+      argv,
+      options,
+      {{"report", &Report}, {"watch", &Watch}, {"fill", &Fill}, {"read", &Read}});
 }
 
 }  // namespace

@@ -75,6 +75,9 @@ int main() {
   if (!study.ok()) return Fail(study.status());
   while (!vernier::IsFinished(study->state)) {
     if (const auto wait = engine->Step(); !wait.ok()) return Fail(wait.status());
+    for (const vernier::StudyTrouble& trouble : engine->troubles()) {
+      std::fprintf(stderr, "%s: %s\n", trouble.name.c_str(), trouble.error.ToString().c_str());
+    }
     cluster.Turn();
     study = studies->GetStudy(study->id);
     if (!study.ok()) return Fail(study.status());

@@ -31,6 +31,9 @@ struct ClientOptions {
   // `backoff`, doubling, with jitter. Each try carries the same request_id, so that a change is made once.
   int attempts = 5;
   absl::Duration backoff = absl::Milliseconds(100);
+  // What the server asks for over TCP. Empty: what the file named by $VERNIER_TOKEN_FILE holds, or for a server of this host,
+  // the user's own.
+  std::string token;
 };
 
 // What to list. Empty: everything, in the order of creation.

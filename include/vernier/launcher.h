@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -102,6 +103,8 @@ struct ReplicaProgram {
   bool runs_python = false;  // argv[0] stands for the interpreter of the gang's Python environment.
   // Added to the launcher's own environment; in a container, to the image's.
   std::map<std::string, std::string> env;
+  // The same, read when the program starts: no record of the launcher's has their values.
+  std::map<std::string, SecretSource> secrets;
   std::string directory;             // Working directory.
   std::vector<std::string> folders;  // Made before the program starts; absolute.
   // An archive that is unpacked into a folder, one of the above, before the program starts for the first time.
@@ -140,12 +143,15 @@ struct GangStatus {
   bool transient = false;
   std::string message;
   std::vector<ReplicaResult> replicas;
+  // Why some of what the replicas printed was not kept, for instance because the disk was full; empty: nothing is missing
+  // but what `output_bytes` left out. An engine runs an attempt again that succeeded and may have printed its metrics there.
+  std::string lost_output;
 };
 
 // Makes the replicas of attempts exist. Implemented by Vernier for this host, and by schedulers that embed Vernier.
 //
-// The engine calls it from one thread, and never blocks on it for long: every call returns at once. Nodes and Queue may
-// be called from any thread. What a launcher started may outlive the process; Adopt takes it back.
+// The engine calls it from one thread, for all studies: every call returns at once. Nodes, Queue and WhyHeld may be called from any
+// thread. What a launcher started may outlive the process; Adopt takes it back.
 class Launcher {
  public:
   virtual ~Launcher() = default;
@@ -184,6 +190,15 @@ class Launcher {
   // Gives the room of an ended attempt back, or of one that was not started and now never will be; one that waits for
   // room leaves the queue. Its records stay in its directory.  FailedPrecondition: it runs; Stop it first.
   virtual absl::Status Release(const AttemptId& id) = 0;
+
+  // Asks to be told when something may have changed: `changed` of an attempt for which Check may say something new, and of
+  // one that waits for which Prepare or Place may; it may be called from any thread, at times more often than needed, and
+  // returns at once. False: this launcher cannot tell, and is asked again and again. Called once, before all else.
+  virtual bool Watch(std::function<void(const AttemptId& id)> /*changed*/) { return false; }
+
+  // Why no gang is placed at present, whatever room it needs, in one sentence: a disk is nearly full. Empty: gangs are placed
+  // as there is room. From any thread.
+  virtual std::string WhyHeld() { return ""; }
 
   // The machines that gangs are placed on, and the gangs that wait, in the order of the queue. A launcher that knows
   // nothing of them has none to tell of.

@@ -28,6 +28,25 @@ struct Commit {
   std::vector<Trial> trials;  // Those that the events created or changed, as they are afterwards.
 };
 
+// A study as others name it.
+struct StudyKey {
+  StudyId id;
+  std::string name;
+};
+
+// Which trials of a study to read, and in what order.
+struct TrialScan {
+  // By their numbers if it is empty. Otherwise by what they count for in this metric: the final value, or, of a trial that has
+  // none, the one reported last. Trials without a value, or with NaN, come last in either direction; equals in the order of
+  // their numbers.
+  std::string metric;
+  bool descending = false;
+  // Begins behind this trial, wherever it stands now; 0: with the first. One that is not there stands where its number would,
+  // without a value.
+  TrialNumber after;
+  std::vector<TrialState> states;  // Only trials in one of these; empty: in any.
+};
+
 // A commit on its way. Destroying it without waiting does not take the commit back. Must not outlive its storage.
 class PendingCommit {
  public:
@@ -43,7 +62,8 @@ class PendingCommit {
 
 // Durable record of studies, trials and events.
 //
-// Thread-safe. Durability: a commit whose Wait returned OK survives the death of the process and of the host (the
+// Thread-safe. Every call: DataLoss (kDataLoss), with the study's name where rows of one were read: they are damaged. What
+// can be read is read all the same. Durability: a commit whose Wait returned OK survives the death of the process and of the host (the
 // in-memory implementation survives neither). Returned values are snapshots and never change.
 class Storage {
  public:
@@ -70,6 +90,8 @@ class Storage {
   // In the order of ids, after `after`, at most `limit`.
   virtual absl::StatusOr<std::vector<Study>> ListStudies(StudyId after,
                                                          std::size_t limit) const = 0;
+  // All studies, in the order of their ids; also those of which nothing else can be read any more.
+  virtual absl::StatusOr<std::vector<StudyKey>> ListStudyKeys() const = 0;
 
   // NotFound: no such study or trial.
   virtual absl::StatusOr<Trial> GetTrial(TrialId id) const = 0;
@@ -77,6 +99,12 @@ class Storage {
   virtual absl::StatusOr<std::vector<Trial>> ListTrials(StudyId study,
                                                         TrialNumber after,
                                                         std::size_t limit) const = 0;
+
+  // Calls `visit` with one trial of the scan after the other, in its order, until it returns false. All are of one snapshot, and
+  // none but the one that is visited is held in memory. `visit` must not call the storage.  NotFound: no such study.
+  virtual absl::Status ScanTrials(StudyId study,
+                                  const TrialScan& scan,
+                                  const std::function<bool(Trial)>& visit) const = 0;
 
   // The log after `after`, oldest first, at most `limit` events. Only durable events are returned.  NotFound.
   virtual absl::StatusOr<std::vector<Event>> ReadEvents(StudyId study,

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "vernier/core/clock.h"
+#include "vernier/core/durations.h"
 #include "vernier/core/event.h"
 #include "vernier/core/metadata.h"
 #include "vernier/core/study.h"
@@ -67,6 +68,20 @@ struct CurvePart {
   std::size_t total = 0;                  // Number of points before that.
 };
 
+// What takes time: see Studies::RecentTimes.
+struct StudyDurations {
+  Durations suggestions;
+  Durations commits;
+};
+
+// A study that cannot be read: rows or events of it are damaged.
+struct DamagedStudy {
+  StudyId id;
+  std::string name;
+  absl::Status error;  // DataLoss (kDataLoss).
+  absl::Time since;    // When it was met first.
+};
+
 struct ReplayReport {
   struct Line {
     EventSeq event;
@@ -87,7 +102,7 @@ struct ReplayReport {
 // Thread-safe; starts no thread. Durability: a call that returned OK, or that told its OnTrial a trial, is durable. All
 // changes of a store must go through one Studies object at a time. Suggestions are computed outside every lock, one at a
 // time for each study.
-// Errors of every call: NotFound (kStudyNotFound, kTrialNotFound); FailedPrecondition (kIllegalTransition,
+// Errors of every call: DataLoss (kDataLoss): the study is damaged in the store; NotFound (kStudyNotFound, kTrialNotFound); FailedPrecondition (kIllegalTransition,
 // kTrialFinished, kStudyNotActive); Unavailable or ResourceExhausted: the store could not be written, nothing changed.
 class Studies {
  public:
@@ -109,7 +124,16 @@ class Studies {
   // The definition that an attempt was started with (Attempt::defined_by), as far as its job and metrics go.
   virtual absl::StatusOr<std::shared_ptr<const StudySpec>> GetDefinition(
       StudyId id, EventSeq defined_by) const = 0;
+  // All but those whose row is damaged: DamagedStudies has these.
   virtual absl::StatusOr<std::vector<Study>> ListStudies() const = 0;
+  // Calls `visit` with one study after the other, in the order of ids and behind `after`, until it returns false. Holds a few
+  // of them at a time: for lists of any length. Those whose row is damaged are left out, as by ListStudies.
+  virtual absl::Status ScanStudies(StudyId after,
+                                   const std::function<bool(Study)>& visit) const = 0;
+  // What Tick, ListStudies and ScanStudies could not read, in the order of ids. The others are not affected.
+  virtual std::vector<DamagedStudy> DamagedStudies() const = 0;
+  // How long suggestions took to compute, and changes to become durable. Waits for nobody.
+  virtual StudyDurations RecentTimes() const = 0;
   virtual absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) = 0;
   virtual absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) = 0;
   // To STOPPING; waiting trials are cancelled, running ones told to stop; when the last has ended, CANCELLED.
@@ -139,6 +163,12 @@ class Studies {
   // --- trials ---
   virtual absl::StatusOr<Trial> GetTrial(TrialId id) const = 0;
   virtual absl::StatusOr<std::vector<Trial>> ListTrials(StudyId id) const = 0;
+  // Calls `visit` with one trial after the other, in the order of the scan, until it returns false. They are read from the store
+  // as of one moment during the call, which holds neither a lock nor more than one of them: for lists of any length. `visit`
+  // must not call this object.
+  virtual absl::Status ScanTrials(StudyId id,
+                                  const TrialScan& scan,
+                                  const std::function<bool(Trial)>& visit) const = 0;
   virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId id) const = 0;
   // A part of the curve, or a picture of all of it. Costs as much as the points returned, and a look at one number for
   // each of the others.
@@ -186,7 +216,7 @@ class Studies {
     bool stop = false;  // The trial should end now; trial.stop says why.
   };
   // Adds measurements and judges the curve. Measurements equal to one reported before are skipped.
-  // `lease`: of the client that runs the trial; unset for the engine.
+  // `lease`: of the client that runs the trial, which a new measurement renews; unset for the engine.
   virtual absl::StatusOr<Reported> Report(TrialId id,
                                           const std::vector<Measurement>& measurements,
                                           const std::optional<LeaseToken>& lease,
@@ -269,8 +299,8 @@ class Studies {
                                             std::string_view message,
                                             const std::vector<ReplicaResult>& replicas) = 0;
   // What time and counts decide: expired leases, spent time budgets, studies that are done or have failed too often.
-  // Call it now and then; every change it makes is an event. Returns the studies that are not finished,
-  // in the order of their ids.
+  // Call it now and then; every change it makes is an event. Returns the studies that are not finished, in the order of
+  // their ids. A study that cannot be changed holds up no other: it is an error only if none can.
   virtual absl::StatusOr<std::vector<StudyId>> Tick() = 0;
 
   // --- the log ---
@@ -283,6 +313,14 @@ class Studies {
                              EventSeq after,
                              absl::Duration timeout,
                              std::stop_token stop) const = 0;
+  // Ends when it is destroyed, once a call that is under way has returned.
+  class Subscription {
+   public:
+    virtual ~Subscription() = default;
+  };
+  // Calls `changed` whenever a study has new durable events, or was deleted: from any thread, at times more often than
+  // needed. It must return at once, and call nothing here.  The subscription must end before the Studies does.
+  virtual std::unique_ptr<Subscription> Subscribe(std::function<void(StudyId)> changed) const = 0;
   // Recomputes every suggestion and every stop verdict from the log and compares.
   virtual absl::StatusOr<ReplayReport> Replay(StudyId id) const = 0;
 };

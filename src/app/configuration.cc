@@ -19,11 +19,13 @@
 namespace vernier::app {
 namespace {
 
+// Bytes of a configuration file.
+constexpr std::int64_t kMostConfiguration = std::int64_t{16} << 20;
+
 using codec::Json;
 using codec::Mapping;
 
 constexpr char kDocument[] = "configuration";
-constexpr char kDefaultAddress[] = "127.0.0.1:7117";
 constexpr char kAnyEngine[] = "auto";
 constexpr char kNoEngine[] = "none";
 
@@ -71,6 +73,31 @@ absl::StatusOr<std::int64_t> ReadHostMemory(const Json& json, const std::string&
   return FieldError(path, fmt::format("must be above 0, got {}", bytes));
 }
 
+absl::StatusOr<std::int64_t> ReadDiskReserve(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const std::int64_t bytes, codec::ReadMemory(json, path));
+  if (bytes >= launch::kLeastReserve) return bytes;
+  return FieldError(path,
+                    fmt::format("must be at least {} bytes, got {}", launch::kLeastReserve, bytes));
+}
+
+absl::StatusOr<absl::Duration> ReadUnusedFor(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const absl::Duration duration, codec::ReadDuration(json, path));
+  if (duration >= service::kLeastUnused) return duration;
+  return FieldError(path, fmt::format("must be at least 1h, got {}", json.dump()));
+}
+
+absl::StatusOr<CleanUpConfiguration> ReadCleanUp(const Json& json, const std::string& path) {
+  CleanUpConfiguration clean_up;
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Mapping::Open(json, path, {"unused_for", "cache_size"}));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("unused_for", clean_up.unused_for, &ReadUnusedFor));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("cache_size", clean_up.cache_bytes, &ReadHostMemory));
+  if (!clean_up.unused_for.has_value() && !clean_up.cache_bytes.has_value()) {
+    return FieldError(path, "needs unused_for or cache_size");
+  }
+  return clean_up;
+}
+
 absl::StatusOr<std::vector<std::string>> ReadGpus(const Json& json, const std::string& path) {
   if (!json.is_array()) return codec::MustBe(path, "a list such as [T4:0:16GiB]", json);
   std::vector<std::string> gpus;
@@ -100,12 +127,13 @@ absl::StatusOr<HostConfiguration> ReadHost(const Json& json, const std::string& 
   HostConfiguration host;
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping mapping,
-      Mapping::Open(json, path, {"cpus", "memory", "gpus", "fitting", "cgroup"}));
+      Mapping::Open(json, path, {"cpus", "memory", "gpus", "fitting", "cgroup", "disk_reserve"}));
   VERNIER_RETURN_IF_ERROR(mapping.Read("cpus", host.cpus, &ReadCpus));
   VERNIER_RETURN_IF_ERROR(mapping.Read("memory", host.memory_bytes, &ReadHostMemory));
   VERNIER_RETURN_IF_ERROR(mapping.Read("gpus", host.gpus, &ReadGpus));
   VERNIER_RETURN_IF_ERROR(mapping.Read("fitting", host.fitting, &ReadFitting));
   VERNIER_RETURN_IF_ERROR(mapping.Read("cgroup", host.control_group, &ReadControlGroup));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("disk_reserve", host.disk_reserve, &ReadDiskReserve));
   return host;
 }
 
@@ -190,6 +218,23 @@ absl::StatusOr<ContainersConfiguration> ReadContainers(const Json& json, const s
   return containers;
 }
 
+// A name, with an asterisk at its end or alone for all that begin so.
+absl::Status CheckVariable(const std::string& name, const std::string& path) {
+  const bool is_sound = !name.empty() && name.find('*') >= name.size() - 1 &&
+                        name.find('=') == std::string::npos && name.find('\0') == std::string::npos;
+  if (is_sound) return absl::OkStatus();
+  return FieldError(path,
+                    fmt::format("must be the name of a variable, with * at its end for all that "
+                                "begin so, got '{}'",
+                                name));
+}
+
+absl::StatusOr<std::vector<std::string>> ReadVariables(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> names, ReadTextOrTexts(json, path));
+  for (const std::string& name : names) VERNIER_RETURN_IF_ERROR(CheckVariable(name, path));
+  return names;
+}
+
 launch::ContainerHostOptions ContainerOptions(const ContainersConfiguration& containers) {
   launch::ContainerHostOptions options{
       .is_enabled = containers.engine != kNoEngine,
@@ -252,19 +297,26 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text) {
                                          {"store",
                                           "listen",
                                           "allow_remote",
+                                          "open",
+                                          "token_file",
                                           "runs",
+                                          "inherit_env",
                                           "supervisor",
                                           "log_level",
                                           "host",
                                           "regions",
                                           "machines",
                                           "runtimes",
-                                          "containers"}));
+                                          "containers",
+                                          "clean_up"}));
   Configuration result;
   VERNIER_RETURN_IF_ERROR(mapping.Read("store", result.store, &codec::ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("listen", result.listen, &ReadAddresses));
   VERNIER_RETURN_IF_ERROR(mapping.Read("allow_remote", result.allow_remote, &codec::ReadBool));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("open", result.open, &codec::ReadBool));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("token_file", result.token_file, &codec::ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("runs", result.runs, &codec::ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("inherit_env", result.inherit_env, &ReadVariables));
   VERNIER_RETURN_IF_ERROR(mapping.Read("supervisor", result.supervisor, &codec::ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("log_level", result.log_level, &ReadLogLevel));
   VERNIER_RETURN_IF_ERROR(mapping.Read("host", result.host, &ReadHost));
@@ -272,11 +324,12 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text) {
   VERNIER_RETURN_IF_ERROR(mapping.Read("machines", result.machines, &ReadMachines));
   VERNIER_RETURN_IF_ERROR(mapping.Read("runtimes", result.runtimes, &ReadRuntimes));
   VERNIER_RETURN_IF_ERROR(mapping.Read("containers", result.containers, &ReadContainers));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("clean_up", result.clean_up, &ReadCleanUp));
   return result;
 }
 
 absl::StatusOr<Configuration> LoadConfiguration(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(const std::string text, base::ReadFile(path));
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, base::ReadInput(path, kMostConfiguration));
   absl::StatusOr<Configuration> configuration = ParseConfiguration(text);
   if (configuration.ok()) return configuration;
   return InvalidArgument("{}: {}", path, std::string(configuration.status().message()));
@@ -287,7 +340,10 @@ Configuration Overlay(const Configuration& above, const Configuration& below) {
   TakeIfUnsaid(result.store, below.store);
   TakeIfUnsaid(result.listen, below.listen);
   TakeIfUnsaid(result.allow_remote, below.allow_remote);
+  TakeIfUnsaid(result.open, below.open);
+  TakeIfUnsaid(result.token_file, below.token_file);
   TakeIfUnsaid(result.runs, below.runs);
+  TakeIfUnsaid(result.inherit_env, below.inherit_env);
   TakeIfUnsaid(result.supervisor, below.supervisor);
   TakeIfUnsaid(result.log_level, below.log_level);
   TakeIfUnsaid(result.host.cpus, below.host.cpus);
@@ -295,25 +351,69 @@ Configuration Overlay(const Configuration& above, const Configuration& below) {
   TakeIfUnsaid(result.host.gpus, below.host.gpus);
   TakeIfUnsaid(result.host.fitting, below.host.fitting);
   TakeIfUnsaid(result.host.control_group, below.host.control_group);
+  TakeIfUnsaid(result.host.disk_reserve, below.host.disk_reserve);
   TakeIfUnsaid(result.regions, below.regions);
   TakeIfUnsaid(result.machines, below.machines);
   TakeIfUnsaid(result.runtimes, below.runtimes);
   TakeIfUnsaid(result.containers.engine, below.containers.engine);
   TakeIfUnsaid(result.containers.arguments, below.containers.arguments);
+  TakeIfUnsaid(result.clean_up, below.clean_up);
   return result;
+}
+
+void DeclareAccess(Configuration& said, CLI::App& app) {
+  app.add_option_function<std::vector<std::string>>(
+         "--inherit-env",
+         [&said](const std::vector<std::string>& names) { said.inherit_env = names; },
+         "Variable of the server's environment that programs get besides the usual ones, NAME or "
+         "NAME*; repeat it for more")
+      ->option_text("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--token-file",
+                 said.token_file,
+                 "File of the token that calls over TCP must show, made if missing (default: "
+                 "$VERNIER_TOKEN_FILE, else ~/.local/state/vernier/token)")
+      ->option_text("FILE");
+  app.add_flag_callback(
+      "--open",
+      [&said] { said.open = true; },
+      "Take calls over TCP without a token: whoever can connect runs programs as this user");
+  app.add_flag_callback(
+      "--allow-remote",
+      [&said] { said.allow_remote = true; },
+      "Allow addresses that other hosts can reach; calls, the token included, are not encrypted");
+}
+
+absl::Status ApplyAccess(const Configuration& configuration, ServerOptions& options) {
+  options.listen = configuration.listen;
+  if (options.listen.empty()) options.listen = {"unix:" + DefaultSocket(options.store)};
+  options.allow_remote = configuration.allow_remote.value_or(false);
+  options.token_file = configuration.token_file;
+  options.open = configuration.open.value_or(false);
+  if (options.open && !options.token_file.empty()) {
+    return FieldError("open", "and token_file exclude each other: with open no call needs a token");
+  }
+  options.inherit_env = launch::UsualVariables();
+  for (const std::string& name : configuration.inherit_env.value_or(std::vector<std::string>())) {
+    VERNIER_RETURN_IF_ERROR(CheckVariable(name, "inherit_env"));
+    options.inherit_env.push_back(name);
+  }
+  for (const std::string& address : options.listen) {
+    VERNIER_RETURN_IF_ERROR(CheckListenAddress(address, options.allow_remote));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration) {
   const HostConfiguration& host = configuration.host;
   ServerOptions options{
       .store = configuration.store.empty() ? DefaultStorePath() : configuration.store,
-      .listen = configuration.listen,
-      .allow_remote = configuration.allow_remote.value_or(false),
       .runs_directory = configuration.runs,
       .cpus = host.cpus,
       .memory_bytes = host.memory_bytes,
       .gpus = host.gpus.value_or(std::vector<std::string>()),
       .detect_gpus = !host.gpus.has_value(),
+      .disk_reserve = host.disk_reserve,
       .fitting = host.fitting.value_or(launch::Fitting::kStrict),
       .control_group = host.control_group,
       .supervisor = configuration.supervisor,
@@ -322,10 +422,13 @@ absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration
       .containers = ContainerOptions(configuration.containers),
       .regions = {}};
   for (const auto& [name, region] : configuration.regions) options.regions.push_back(name);
-  if (options.listen.empty()) options.listen = {kDefaultAddress};
-  for (const std::string& address : options.listen) {
-    VERNIER_RETURN_IF_ERROR(CheckListenAddress(address, options.allow_remote));
+  if (configuration.clean_up.has_value()) {
+    options.clean_up = service::CleanUpRule{
+        .unused_for = configuration.clean_up->unused_for.value_or(absl::InfiniteDuration()),
+        .cache_bytes = configuration.clean_up->cache_bytes,
+        .remove = true};
   }
+  VERNIER_RETURN_IF_ERROR(ApplyAccess(configuration, options));
   return options;
 }
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "CLI/App.hpp"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "src/app/server.h"
 #include "src/base/log.h"
@@ -36,7 +38,8 @@ struct HostConfiguration {
   std::optional<std::int64_t> memory_bytes;
   std::optional<std::vector<std::string>> gpus;  // "T4:0:16GiB"; an empty list: no devices.
   std::optional<launch::Fitting> fitting;
-  std::string control_group;  // Below which replicas get theirs; "none".
+  std::optional<std::int64_t> disk_reserve;  // Bytes; at least launch::kLeastReserve.
+  std::string control_group;                 // Below which replicas get theirs; "none".
   friend bool operator==(const HostConfiguration&, const HostConfiguration&) = default;
 };
 
@@ -45,6 +48,13 @@ struct ContainersConfiguration {
   std::string engine;  // "auto", "podman", "docker", "apptainer", "none".
   std::optional<std::vector<std::string>> arguments;
   friend bool operator==(const ContainersConfiguration&, const ContainersConfiguration&) = default;
+};
+
+// What is removed every hour, once nobody needs it. At least one of them is set.
+struct CleanUpConfiguration {
+  std::optional<absl::Duration> unused_for;  // At least service::kLeastUnused. Unset: however long.
+  std::optional<std::int64_t> cache_bytes;   // Unset: however many.
+  friend bool operator==(const CleanUpConfiguration&, const CleanUpConfiguration&) = default;
 };
 
 struct ZoneConfiguration {
@@ -63,7 +73,10 @@ struct Configuration {
   std::string store;
   std::vector<std::string> listen;
   std::optional<bool> allow_remote;
+  std::optional<bool> open;
+  std::string token_file;
   std::string runs;
+  std::optional<std::vector<std::string>> inherit_env;  // Besides launch::UsualVariables().
   std::string supervisor;
   std::optional<base::LogLevel> log_level;
   HostConfiguration host;
@@ -71,6 +84,7 @@ struct Configuration {
   std::optional<jobs::MachineCatalogue> machines;      // The standard ones with those of the file.
   std::map<std::string, launch::PythonRuntime> runtimes;
   ContainersConfiguration containers;
+  std::optional<CleanUpConfiguration> clean_up;  // Unset: nothing is removed.
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
@@ -82,6 +96,12 @@ absl::StatusOr<Configuration> LoadConfiguration(const std::string& path);
 
 // `above` where it says something, else `below`.
 Configuration Overlay(const Configuration& above, const Configuration& below);
+
+// Declares the options that say who may call a server at its addresses, and what programs inherit from it.
+void DeclareAccess(Configuration& said, CLI::App& app);
+// Puts what they, or the file, say into the options; what nobody said becomes the default.
+// InvalidArgument: an address to listen on that needs allow_remote, or what is no name of a variable.
+absl::Status ApplyAccess(const Configuration& configuration, ServerOptions& options);
 
 // What nobody said becomes the default.  InvalidArgument: an address to listen on that needs allow_remote.
 absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration);

@@ -1,15 +1,17 @@
 #include "src/app/job_files.h"
 
-#include <array>
-#include <cstddef>
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "fmt/format.h"
+#include "src/base/open_file.h"
 #include "src/base/sha256.h"
 #include "src/core/status.h"
 #include "src/jobs/package_path.h"
@@ -20,6 +22,10 @@ namespace vernier::app {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Bytes of an archive of code, and of what is read of it at once.
+constexpr std::int64_t kMostArchive = std::int64_t{1} << 30;
+constexpr std::int64_t kPiece = std::int64_t{1} << 16;
 
 absl::Status CheckFolder(const std::string& field, const std::string& path) {
   std::error_code error;
@@ -53,18 +59,26 @@ absl::Status CheckPackages(const std::string& base, const TrainingJob& job) {
 }
 
 absl::StatusOr<std::string> HashOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::error_code error;
-  if (!file || !fs::is_regular_file(path, error)) {
-    return FieldError("job.code.archive",
-                      fmt::format("'{}' is no file on the server's host", path));
+  const auto refused = [](const std::string& why) { return FieldError("job.code.archive", why); };
+  const base::OpenFile file(path);
+  if (file.error() != 0 || !file.kind().empty()) {
+    return refused(fmt::format("'{}' is no file on the server's host", path));
+  }
+  const std::int64_t size = file.Size().value_or(0);
+  if (size > kMostArchive) {
+    return refused(
+        fmt::format("'{}' has {} bytes, at most {} are taken", path, size, kMostArchive));
   }
   base::Sha256 hash;
-  std::array<char, std::size_t{1} << 16> piece{};
-  do {
-    file.read(piece.data(), piece.size());
-    hash.AddBytes({piece.data(), static_cast<std::size_t>(file.gcount())});
-  } while (file);
+  for (std::int64_t offset = 0; offset < size;) {
+    const std::optional<std::string> piece = file.ReadAt(offset, std::min(kPiece, size - offset));
+    if (!piece.has_value()) {
+      return refused(fmt::format("'{}' cannot be read: {}", path, std::strerror(errno)));
+    }
+    if (piece->empty()) break;
+    hash.AddBytes(*piece);
+    offset += static_cast<std::int64_t>(piece->size());
+  }
   return hash.Hex();
 }
 

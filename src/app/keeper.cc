@@ -31,6 +31,8 @@ constexpr absl::Duration kLongestPause = absl::Seconds(1);
 launch::LocalLauncherOptions LauncherOptions(const ServerOptions& options) {
   return {.runs_directory = RunsDirectory(options.store, options.runs_directory),
           .supervisor = options.supervisor,
+          .environment = launch::OwnEnvironment(options.inherit_env),
+          .secrets_directory = SecretsDirectory(),
           .cpus = options.cpus,
           .memory_bytes = options.memory_bytes,
           .gpus = options.gpus,
@@ -39,6 +41,9 @@ launch::LocalLauncherOptions LauncherOptions(const ServerOptions& options) {
           .first_port = options.first_port,
           .unmanaged = options.unmanaged,
           .control_group = options.control_group,
+          .disk_reserve = options.disk_reserve,
+          .store_directory = StoreDirectory(options.store),
+          .disk_probe = options.disk_probe,
           .containers = nullptr};
 }
 
@@ -84,6 +89,22 @@ absl::Status CheckNames(const TrainingJob& job, const ServerOptions& options) {
   return CheckName("region", job.region, options.regions, "job.region");
 }
 
+// What the engine could not move, and what cannot be read.
+std::vector<StudyTrouble> TroublesOf(const Engine* engine, const Studies& studies, absl::Time now) {
+  std::vector<StudyTrouble> troubles;
+  if (engine != nullptr) troubles = engine->troubles();
+  for (DamagedStudy& damaged : studies.DamagedStudies()) {
+    std::erase_if(troubles, [&](const StudyTrouble& known) { return known.study == damaged.id; });
+    troubles.push_back({.study = damaged.id,
+                        .name = std::move(damaged.name),
+                        .error = std::move(damaged.error),
+                        .since = damaged.since,
+                        .next_try = now});
+  }
+  std::ranges::sort(troubles, {}, &StudyTrouble::study);
+  return troubles;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Keeper>> Keeper::Start(Studies& studies,
@@ -96,6 +117,11 @@ absl::StatusOr<std::unique_ptr<Keeper>> Keeper::Start(Studies& studies,
   keeper->loop_ =
       std::make_unique<base::BackgroundLoop>([self = keeper.get()] { return self->Step(); });
   return keeper;
+}
+
+Keeper::~Keeper() {
+  Stop();
+  engine_.reset();  // What it gives up still tells that it has ended.
 }
 
 absl::Status Keeper::StartEngine(Reporting reporting) {
@@ -111,14 +137,19 @@ absl::Status Keeper::StartEngine(Reporting reporting) {
   launcher_ = launch::NewContainerLauncher(std::move(launcher_),
                                            containers_,
                                            options.supervisor,
+                                           options.environment,
                                            options.runs_directory + "/.images/fetching");
   launcher_ = launch::NewPythonLauncher(
       std::move(launcher_),
       {.environments_directory = options.runs_directory + "/.environments",
        .supervisor = options.supervisor,
-       .runtimes = options_.runtimes},
+       .environment = options.environment,
+       .runtimes = options_.runtimes,
+       .executor = &threads_},
       clock_);
   EngineOptions engine = MakeEngineOptions(std::move(reporting));
+  engine.executor = &threads_;
+  engine.wake = [this] { Wake(); };
   if (!options_.run_every_study) {
     engine.runs = [this](const std::string& study) {
       absl::MutexLock lock(&mu_);
@@ -137,6 +168,10 @@ absl::StatusOr<std::vector<Node>> Keeper::Nodes() {
 
 std::vector<QueuedGang> Keeper::Queue() {
   return launcher_ == nullptr ? std::vector<QueuedGang>() : launcher_->Queue();
+}
+
+std::string Keeper::WhyHeld() {
+  return launcher_ == nullptr ? std::string() : launcher_->WhyHeld();
 }
 
 absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
@@ -176,7 +211,33 @@ absl::StatusOr<absl::Duration> Keeper::Move() {
   return kLongestPause;
 }
 
+service::LoopTimes Keeper::Times() const {
+  const absl::Time now = clock_.Now();
+  return {.steps = steps_.Of(now), .delays = delays_.Of(now)};
+}
+
+absl::Duration Keeper::Lateness() const {
+  const absl::Time now = clock_.Now();
+  absl::MutexLock lock(&mu_);
+  return std::max(now - std::min(due_, begun_), absl::ZeroDuration());
+}
+
 absl::Duration Keeper::Step() {
+  {
+    absl::MutexLock lock(&mu_);
+    begun_ = clock_.Now();
+    const absl::Time due = std::exchange(due_, absl::InfiniteFuture());
+    if (due <= begun_) delays_.Add(begun_, begun_ - due);
+  }
+  const absl::Duration pause = TakeStep();
+  absl::MutexLock lock(&mu_);
+  begun_ = absl::InfiniteFuture();
+  due_ = std::min(due_, clock_.Now() + pause);
+  return pause;
+}
+
+absl::Duration Keeper::TakeStep() {
+  const Timed timed(steps_, clock_);
   const auto pause = Move();
   const std::string trouble = pause.ok() ? std::string() : pause.status().ToString();
   if (!trouble.empty() && trouble != trouble_) {
@@ -186,16 +247,46 @@ absl::Duration Keeper::Step() {
     base::Log(base::LogLevel::kInfo, "studies move again", {});
   }
   trouble_ = trouble;
+  KeepTroubles();
   return pause.ok() ? std::min(*pause, kLongestPause) : kLongestPause;
 }
 
-void Keeper::Want(const std::string& study) {
+void Keeper::KeepTroubles() {
+  std::vector<StudyTrouble> troubles = TroublesOf(engine_.get(), studies_, clock_.Now());
+  std::map<StudyId, std::string> stuck;
+  for (const StudyTrouble& trouble : troubles) {
+    stuck.emplace(trouble.study, trouble.name);
+    // Without an engine the command that asks tells it.
+    if (engine_ == nullptr || stuck_.contains(trouble.study)) continue;
+    base::Log(base::LogLevel::kError,
+              "a study does not move",
+              {{"study", trouble.name}, {"error", trouble.error.ToString()}});
+  }
+  for (const auto& [id, name] : stuck_) {
+    if (stuck.contains(id)) continue;
+    base::Log(base::LogLevel::kInfo, "a study moves again", {{"study", name}});
+  }
+  stuck_ = std::move(stuck);
   absl::MutexLock lock(&mu_);
-  wanted_.insert(study);
+  troubles_ = std::move(troubles);
+}
+
+std::vector<StudyTrouble> Keeper::Troubles() const {
+  absl::MutexLock lock(&mu_);
+  return troubles_;
+}
+
+void Keeper::Want(const std::string& study) {
+  {
+    absl::MutexLock lock(&mu_);
+    wanted_.insert(study);
+  }
+  Wake();
 }
 
 void Keeper::Wake() {
   absl::MutexLock lock(&mu_);
+  due_ = std::min(due_, clock_.Now());
   if (loop_ != nullptr) loop_->Wake();
 }
 

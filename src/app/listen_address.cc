@@ -10,13 +10,17 @@
 namespace vernier::app {
 namespace {
 
+constexpr std::string_view kUnix = "unix:";
+// As the address of a socket has room for, its end included.
+constexpr std::size_t kLongestSocketPath = 107;
+
 struct HostPort {
   std::string_view host;  // Without brackets.
   int port = 0;
 };
 
 bool IsUnix(std::string_view address) {
-  return address.starts_with("unix:") || address.starts_with("unix-abstract:");
+  return address.starts_with(kUnix) || address.starts_with("unix-abstract:");
 }
 
 std::optional<HostPort> Split(std::string_view address) {
@@ -50,19 +54,32 @@ bool IsLocal(const std::string& address) {
          (split->host == "localhost" || split->host == "::1" || IsLoopbackV4(split->host));
 }
 
+std::optional<std::string> SocketPathOf(const std::string& address) {
+  std::string_view path = address;
+  if (!path.starts_with(kUnix)) return std::nullopt;
+  path.remove_prefix(kUnix.size());
+  if (path.starts_with("///")) path.remove_prefix(2);  // unix:///run/vernier.sock is a URI.
+  return std::string(path);
+}
+
 absl::Status CheckListenAddress(const std::string& address, bool allow_remote) {
   if (IsUnix(address)) {
-    return address.find(':') + 1 < address.size()
-               ? absl::OkStatus()
-               : FieldError("listen", fmt::format("'{}' names no socket", address));
+    const std::string path = SocketPathOf(address).value_or(address.substr(address.find(':') + 1));
+    if (path.empty()) return FieldError("listen", fmt::format("'{}' names no socket", address));
+    if (path.size() <= kLongestSocketPath) return absl::OkStatus();
+    return FieldError("listen",
+                      fmt::format("the path of a socket has at most {} bytes, '{}' has {}",
+                                  kLongestSocketPath,
+                                  path,
+                                  path.size()));
   }
   if (!Split(address).has_value()) {
     return FieldError("listen", fmt::format("must be HOST:PORT or unix:PATH, got '{}'", address));
   }
   if (allow_remote || IsLocal(address)) return absl::OkStatus();
   return FieldError("listen",
-                    fmt::format("other hosts can reach '{}', and their calls are neither encrypted "
-                                "nor authenticated; --allow-remote (in the configuration file, "
+                    fmt::format("other hosts can reach '{}', and nothing is encrypted, the token "
+                                "included; --allow-remote (in the configuration file, "
                                 "allow_remote: true) permits it",
                                 address));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -9,6 +10,9 @@ namespace vernier::app {
 
 // Whether only programs of this host can reach it.
 bool IsLocal(const std::string& address);
+
+// The path of a unix socket that has one; nothing for what any program of the host can connect to.
+std::optional<std::string> SocketPathOf(const std::string& address);
 
 // InvalidArgument: a FieldError at "listen": not an address, or one that other hosts reach without `allow_remote`.
 absl::Status CheckListenAddress(const std::string& address, bool allow_remote);

@@ -1,45 +1,31 @@
 #include "src/app/paths.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include "fmt/format.h"
+#include "src/base/access_token.h"
+#include "src/base/private_folder.h"
+#include "src/base/sha256.h"
 #include "src/core/status.h"
 
 namespace vernier::app {
 namespace {
 
 constexpr std::string_view kInMemory = ":memory:";
+// As the address of a socket has room for, its end included.
+constexpr std::size_t kLongestSocketPath = 107;
 
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
 }
 
-std::filesystem::path StateHome() {
-  // The base directory specification tells programs to ignore a relative value.
-  std::filesystem::path state = Environment("XDG_STATE_HOME");
-  if (state.is_absolute()) return state;
-  const std::string home = Environment("HOME");
-  return std::filesystem::path(home.empty() ? "/" : home) / ".local" / "state";
-}
-
-std::filesystem::path OwnStorePath() { return StateHome() / "vernier" / "vernier.db"; }
-
-absl::Status CreateFolder(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return absl::OkStatus();
-  VERNIER_RETURN_IF_ERROR(CreateFolder(folder.parent_path()));
-  if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return absl::OkStatus();
-  return Unavailable("folder '{}' cannot be created: {}", folder.string(), std::strerror(errno));
-}
+std::filesystem::path OwnStorePath() { return base::StateFolder() / "vernier.db"; }
 
 }  // namespace
 
@@ -49,15 +35,35 @@ std::string DefaultStorePath() {
   return OwnStorePath().string();
 }
 
+std::string SecretsDirectory() {
+  std::string base = Environment("XDG_CONFIG_HOME");
+  if (base.empty()) {
+    const std::string home = Environment("HOME");
+    if (!home.empty()) base = home + "/.config";
+  }
+  return base.empty() ? base : base + "/vernier/secrets";
+}
+
 absl::Status CreateStoreFolder(const std::string& store) {
   if (store == kInMemory) return absl::OkStatus();
   const std::filesystem::path folder = std::filesystem::path(store).parent_path();
-  if (store == OwnStorePath()) return CreateFolder(folder);
+  if (store == OwnStorePath()) {
+    const std::error_code error = base::MakePrivateFolders(folder);
+    if (!error) return absl::OkStatus();
+    return Unavailable("folder '{}' cannot be created: {}", folder.string(), error.message());
+  }
   std::error_code ignored;
   if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return absl::OkStatus();
   return NotFound("store: there is no folder '{}' for '{}'; create it, or name another store",
                   folder.string(),
                   store);
+}
+
+std::string StoreDirectory(const std::string& store) {
+  if (store == kInMemory) return "";
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(store, error);
+  return error ? "." : absolute.parent_path().string();
 }
 
 std::string DefaultRunsDirectory(const std::string& store) {
@@ -73,6 +79,32 @@ std::string RunsDirectory(const std::string& store, const std::string& given) {
   std::error_code error;
   const auto absolute = std::filesystem::absolute(directory, error);
   return error ? directory : absolute.lexically_normal().string();
+}
+
+std::string SocketPath(const std::string& wanted) {
+  if (wanted.size() <= kLongestSocketPath) return wanted;
+  base::Sha256 hash;
+  hash.Add(wanted);
+  return fmt::format("/tmp/vernier-{}-{}/socket", geteuid(), hash.Hex().substr(0, 16));
+}
+
+std::string DefaultSocket(const std::string& store) {
+  if (store == kInMemory) return SocketPath(DefaultRunsDirectory(store) + "/socket");
+  std::error_code error;
+  const auto file =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(store, error), error);
+  return SocketPath((error ? store : file.string()) + ".sock");
+}
+
+absl::Status PrepareDefaultSocket(const std::string& store) {
+  const std::filesystem::path socket = DefaultSocket(store);
+  std::error_code error;
+  const bool is_beside_store =
+      store != kInMemory &&
+      std::filesystem::equivalent(
+          socket.parent_path(), std::filesystem::absolute(store, error).parent_path(), error);
+  if (is_beside_store) return absl::OkStatus();
+  return base::ClaimPrivateFolder(socket.parent_path().string());
 }
 
 }  // namespace vernier::app

@@ -1,6 +1,5 @@
 #include "src/app/reporting.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,15 +13,18 @@
 
 #include "absl/strings/str_split.h"
 #include "fmt/format.h"
+#include "src/app/paths.h"
 #include "src/base/files.h"
 #include "src/base/keyed_hash.h"
-#include "src/base/sha256.h"
+#include "src/base/private_folder.h"
 #include "src/core/status.h"
 #include "src/launch/replica_files.h"
 #include "src/wire/names.h"
 
 namespace vernier::app {
 namespace {
+
+constexpr std::int64_t kMostSecret = 4096;
 
 namespace fs = std::filesystem;
 
@@ -31,31 +33,6 @@ constexpr char kSecretFile[] = "/.secret";
 constexpr char kSocketFolder[] = "/.report";
 constexpr char kSocketFile[] = "/socket";
 constexpr std::string_view kUnix = "unix:";
-// As the address of a socket has room for, its end included.
-constexpr std::size_t kLongestSocketPath = 107;
-
-// Makes the folder unless it is there, for its owner only.
-absl::Status MakePrivateFolder(const std::string& path) {
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Unavailable("folder '{}' cannot be made: {}", path, std::strerror(errno));
-  }
-  struct stat status = {};
-  if (lstat(path.c_str(), &status) != 0) {
-    return Unavailable("folder '{}': {}", path, std::strerror(errno));
-  }
-  const bool is_ours = S_ISDIR(status.st_mode) && status.st_uid == geteuid();
-  if (!is_ours || ((status.st_mode & 0077) != 0 && chmod(path.c_str(), 0700) != 0)) {
-    return absl::PermissionDeniedError(fmt::format("'{}' is not a folder of this user", path));
-  }
-  return absl::OkStatus();
-}
-
-// Where the path of a socket in the folder of runs is too long. The same for the same folder of runs.
-std::string ShortFolder(const std::string& runs_directory) {
-  base::Sha256 hash;
-  hash.Add(runs_directory);
-  return fmt::format("/tmp/vernier-{}-{}", geteuid(), hash.Hex().substr(0, 16));
-}
 
 bool IsProgram(const fs::path& path) {
   std::error_code error;
@@ -84,10 +61,9 @@ std::optional<std::string> PathWithVernier() {
 }  // namespace
 
 absl::StatusOr<std::string> LoadTokenSecret(const std::string& runs_directory) {
-  std::error_code error;
-  fs::create_directories(runs_directory, error);
+  base::MakePrivateFolders(runs_directory);  // What is written there tells.
   const std::string path = runs_directory + kSecretFile;
-  absl::StatusOr<std::string> stored = base::ReadFile(path);
+  absl::StatusOr<std::string> stored = base::ReadFile(path, kMostSecret);
   if (stored.ok() && stored->size() >= 2 * kSecretBytes) return stored;
   if (!stored.ok() && !absl::IsNotFound(stored.status())) return stored.status();
   const std::string secret = base::RandomHex(kSecretBytes);
@@ -98,12 +74,9 @@ absl::StatusOr<std::string> LoadTokenSecret(const std::string& runs_directory) {
 }
 
 absl::StatusOr<std::string> PrepareReportSocket(const std::string& runs_directory) {
-  std::string folder = runs_directory + kSocketFolder;
-  if (folder.size() + std::strlen(kSocketFile) > kLongestSocketPath) {
-    folder = ShortFolder(runs_directory);
-  }
-  VERNIER_RETURN_IF_ERROR(MakePrivateFolder(folder));
-  return folder + kSocketFile;
+  std::string socket = SocketPath(runs_directory + kSocketFolder + kSocketFile);
+  VERNIER_RETURN_IF_ERROR(base::ClaimPrivateFolder(fs::path(socket).parent_path().string()));
+  return socket;
 }
 
 ReportingAccess AccessOf(const std::string& address,

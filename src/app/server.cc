@@ -1,24 +1,35 @@
 #include "src/app/server.h"
 
+#include <malloc.h>
 #include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "fmt/format.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "src/app/access.h"
 #include "src/app/attempt_logs.h"
+#include "src/app/clean_up.h"
+#include "src/app/job_directory.h"
 #include "src/app/keeper.h"
 #include "src/app/listen_address.h"
 #include "src/app/paths.h"
 #include "src/app/reporting.h"
 #include "src/app/store_lock.h"
+#include "src/app/store_watch.h"
+#include "src/base/access_token.h"
 #include "src/base/background_thread.h"
+#include "src/base/files.h"
 #include "src/base/log.h"
+#include "src/base/private_folder.h"
 #include "src/core/status.h"
 #include "src/service/call_watch.h"
 #include "src/service/cluster_service.h"
@@ -26,6 +37,7 @@
 #include "src/service/study_service.h"
 #include "src/service/vizier/vizier_service.h"
 #include "vernier/core/clock.h"
+#include "vernier/core/limits.h"
 #include "vernier/storage.h"
 #include "vernier/studies.h"
 
@@ -33,9 +45,15 @@ namespace vernier::app {
 namespace {
 
 constexpr char kInMemory[] = ":memory:";
-constexpr int kMaxMessageBytes = 64 << 20;
 // How long a shutdown waits for calls that do not heed their stop token.
 constexpr absl::Duration kShutdownPatience = absl::Seconds(5);
+// A loop that takes so long for a step, or to begin one, moves no study.
+constexpr absl::Duration kStuck = absl::Seconds(10);
+// How often memory that studies have left goes back to the system: the C library keeps most of it.
+constexpr absl::Duration kTrimPause = absl::Minutes(1);
+// From the start to the first clean-up, and from one to the next.
+constexpr absl::Duration kFirstCleanUp = absl::Minutes(1);
+constexpr absl::Duration kCleanUpPause = absl::Hours(1);
 
 absl::StatusOr<std::unique_ptr<Storage>> OpenStorage(const std::string& store) {
   if (store == kInMemory) return NewMemoryStorage();
@@ -58,7 +76,65 @@ void LimitThreads(grpc::ServerBuilder& builder) {
   builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 16);
 }
 
-class ServerImpl final : public Server {
+std::string TokenFile(const ServerOptions& options) {
+  const std::string path = options.token_file.empty() ? base::TokenPath() : options.token_file;
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);  // Clients are elsewhere.
+  return error ? path : absolute.string();
+}
+
+// What a call to the address must show.
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsFor(
+    const std::string& address, const ServerOptions& options) {
+  if (SocketPathOf(address).has_value() || options.open) return grpc::InsecureServerCredentials();
+  const std::string file = TokenFile(options);
+  VERNIER_ASSIGN_OR_RETURN(std::string token, base::LoadOrMakeToken(file));
+  return RequireToken(std::move(token), file);
+}
+
+// The address of a socket, for clients in other folders.
+std::string FromAnywhere(const std::string& address) {
+  std::error_code error;
+  const auto path = std::filesystem::absolute(*SocketPathOf(address), error);
+  return error ? address : "unix:" + path.string();
+}
+
+absl::Status PrepareSocket(const std::string& path, const std::string& store) {
+  if (path == DefaultSocket(store)) VERNIER_RETURN_IF_ERROR(PrepareDefaultSocket(store));
+  return ClearSocket(path);
+}
+
+// The stores and runs of a server by the disks that they are on.
+std::vector<service::DiskUse> DisksOf(const ServerOptions& options) {
+  std::vector<service::DiskUse> disks;
+  const auto add = [&](const std::string& user, const std::string& folder) {
+    if (folder.empty()) return;
+    const std::string path = NearestExisting(folder).string();
+    struct stat status {};
+    const auto space = launch::ProbeDisk(path);
+    if (!space.has_value() || stat(path.c_str(), &status) != 0) return;
+    for (service::DiskUse& known : disks) {
+      struct stat other {};
+      if (stat(known.path.c_str(), &other) != 0 || other.st_dev != status.st_dev) continue;
+      return known.users.push_back(user);
+    }
+    disks.push_back({.users = {user},
+                     .path = path,
+                     .free_bytes = space->free_bytes,
+                     .total_bytes = space->total_bytes});
+  };
+  add("store", StoreDirectory(options.store));
+  add("runs", RunsDirectory(options.store, options.runs_directory));
+  return disks;
+}
+
+void ReturnFreeMemory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+class ServerImpl final : public Server, private service::ServerState {
  public:
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
   ~ServerImpl() override { Shutdown(); }
@@ -78,12 +154,32 @@ class ServerImpl final : public Server {
   absl::Status MakeServices(const ServerOptions& options);
   // Lets the programs of attempts report. Before the engine, so that they find an answer from the start.
   absl::Status StartReporting(const ServerOptions& options);
+  absl::Status LockRuns(const std::string& runs);
+  absl::Status ListenForReports();
   absl::Status StartKeeper(const ServerOptions& options);
   absl::Status StartServing(const ServerOptions& options);
+  // Says in the store how to reach this server.
+  absl::Status Publish(const ServerOptions& options);
+  void WatchStore(const ServerOptions& options);
+  // Tells health checks how the engine and the disks are, and looks after the sockets.
+  void WatchHealth();
+  void StartTrimmer();
+  // Somebody may remove a socket: the one for reports is made again; of another, which cannot be, the log tells.
+  void LookAfterSockets();
+  void CleanUpAtTimes(const service::CleanUpRule& rule, const std::stop_token& stop);
 
+  std::vector<StudyTrouble> Troubles() const override { return keeper_->Troubles(); }
+  std::string WhyHeld() override { return keeper_->WhyHeld(); }
+  service::LoopTimes Loop() const override { return keeper_->Times(); }
+  std::vector<service::DiskUse> Disks() const override { return DisksOf(options_); }
+  absl::StatusOr<service::CleanUpReport> CleanUp(const service::CleanUpRule& rule,
+                                                 std::stop_token stop) override;
+
+  ServerOptions options_;
   // In the order of construction; each stands on those before it.
   const std::unique_ptr<Clock> clock_ = NewRealClock();
   std::unique_ptr<StoreLock> lock_;
+  std::optional<base::FileLock> runs_lock_;  // With the engine.
   std::unique_ptr<Storage> storage_;
   std::unique_ptr<Studies> studies_;
   std::unique_ptr<Keeper> keeper_;
@@ -97,16 +193,35 @@ class ServerImpl final : public Server {
   std::unique_ptr<service::ClusterServiceImpl> cluster_;
   std::unique_ptr<vizier::VizierServiceImpl> vizier_;
   std::unique_ptr<grpc::Server> reports_;
-  std::string report_address_;  // Where reports_ listens.
+  std::string report_address_;  // Where reports_ listens. Never changes once it is set.
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> addresses_;
+  std::unique_ptr<StoreWatch> store_watch_;  // Null: the store is in memory.
+  std::set<std::string> gone_;               // Sockets of which the log has told. The loop's.
+  std::unique_ptr<base::BackgroundLoop> health_watch_;
+  std::unique_ptr<base::BackgroundLoop> trimmer_;
+  absl::Mutex cleaning_;  // One clean-up at a time.
+  std::unique_ptr<base::BackgroundThread> cleaner_;
 };
+
+// A store that was copied here, or made by an older version, may be open to others.
+void CloseToOthers(const std::string& store) {
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    const std::string path = store + suffix;
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0 || (status.st_mode & 077) == 0) continue;
+    if (chmod(path.c_str(), status.st_mode & 0700) != 0) {
+      base::Log(base::LogLevel::kWarning, "others can read the store", {{"file", path}});
+    }
+  }
+}
 
 absl::Status ServerImpl::OpenStore(const ServerOptions& options) {
   if (options.store.empty()) return FieldError("store", "must not be empty");
   if (options.store != kInMemory) {
     VERNIER_RETURN_IF_ERROR(CreateStoreFolder(options.store));
     VERNIER_ASSIGN_OR_RETURN(lock_, StoreLock::Acquire(options.store));
+    CloseToOthers(options.store);
   }
   VERNIER_ASSIGN_OR_RETURN(storage_, OpenStorage(options.store));
   studies_ = Studies::Create(*storage_, *clock_);
@@ -127,33 +242,54 @@ absl::Status ServerImpl::StartKeeper(const ServerOptions& options) {
 
 absl::Status ServerImpl::StartReporting(const ServerOptions& options) {
   if (!options.run_engine) return absl::OkStatus();
-  const std::string runs = RunsDirectory(options.store, options.runs_directory);
-  VERNIER_ASSIGN_OR_RETURN(const std::string socket, PrepareReportSocket(runs));
-  report_address_ = "unix:" + socket;
+  if (options.store != kInMemory) {
+    VERNIER_RETURN_IF_ERROR(
+        ClaimRuns(RunsDirectory(options.store, options.runs_directory), options.store));
+  }
   report_service_ = std::make_unique<service::ReportService>(*service_);
+  return ListenForReports();
+}
+
+// Two servers in one folder would take each other's socket and secret.
+absl::Status ServerImpl::LockRuns(const std::string& runs) {
+  base::MakePrivateFolders(runs);
+  VERNIER_ASSIGN_OR_RETURN(runs_lock_, base::FileLock::TryAcquire(runs + "/.lock"));
+  if (runs_lock_.has_value()) return absl::OkStatus();
+  return Unavailable(
+      "the server of another store keeps its runs in '{}': choose another folder (--runs)", runs);
+}
+
+absl::Status ServerImpl::ListenForReports() {
+  const std::string runs = RunsDirectory(options_.store, options_.runs_directory);
+  VERNIER_ASSIGN_OR_RETURN(const std::string socket, PrepareReportSocket(runs));
+  const std::string address = "unix:" + socket;
+  if (report_address_ != address) report_address_ = address;  // It stays; the engine reads it.
   grpc::ServerBuilder builder;
   builder.RegisterService(report_service_.get());
   LimitThreads(builder);
   builder.AddListeningPort(report_address_, grpc::InsecureServerCredentials());
-  reports_ = builder.BuildAndStart();
+  {
+    const PrivateUmask for_socket;
+    reports_ = builder.BuildAndStart();
+  }
   // Jobs run all the same, and are read as ever.
   if (reports_ == nullptr) {
     base::Log(base::LogLevel::kWarning, "programs cannot report", {{"socket", socket}});
-  } else if (chmod(socket.c_str(), 0600) != 0) {
-    return Unavailable("'{}': {}", socket, std::strerror(errno));
   }
   return absl::OkStatus();
 }
 
 absl::Status ServerImpl::MakeServices(const ServerOptions& options) {
   if (options.run_engine) {
-    VERNIER_ASSIGN_OR_RETURN(std::string secret,
-                             LoadTokenSecret(RunsDirectory(options.store, options.runs_directory)));
+    const std::string runs = RunsDirectory(options.store, options.runs_directory);
+    VERNIER_RETURN_IF_ERROR(LockRuns(runs));
+    VERNIER_ASSIGN_OR_RETURN(std::string secret, LoadTokenSecret(runs));
     tokens_ = std::make_unique<service::AttemptTokens>(std::move(secret));
   }
   service_ = std::make_unique<service::StudyServiceImpl>(service::ServiceParts{
       .studies = *studies_,
       .logs = *logs_,
+      .server = *this,
       .clock = *clock_,
       .calls = calls_,
       .call_ids = call_ids_,
@@ -182,15 +318,28 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
   builder.RegisterService(service_.get());
   builder.RegisterService(cluster_.get());
   builder.RegisterService(vizier_.get());
-  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(limits::kRequest));
   // Two servers on one port would share its calls between their stores.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   LimitThreads(builder);
   std::vector<int> ports(options.listen.size(), 0);
   for (std::size_t i = 0; i < options.listen.size(); ++i) {
-    builder.AddListeningPort(options.listen[i], grpc::InsecureServerCredentials(), &ports[i]);
+    const std::string& address = options.listen[i];
+    if (const auto socket = SocketPathOf(address); socket.has_value()) {
+      VERNIER_RETURN_IF_ERROR(PrepareSocket(*socket, options.store));
+    }
+    if (options.open && !SocketPathOf(address).has_value()) {
+      base::Log(base::LogLevel::kWarning,
+                "whoever can connect runs programs as this user: no token is asked for",
+                {{"address", address}});
+    }
+    VERNIER_ASSIGN_OR_RETURN(const auto credentials, CredentialsFor(address, options));
+    builder.AddListeningPort(address, credentials, &ports[i]);
   }
-  server_ = builder.BuildAndStart();
+  {
+    const PrivateUmask for_sockets;
+    server_ = builder.BuildAndStart();
+  }
   for (std::size_t i = 0; i < options.listen.size(); ++i) {
     if (server_ == nullptr || ports[i] == 0) {
       return Unavailable("address '{}' cannot be listened on, another program may have it",
@@ -199,8 +348,122 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
     addresses_.push_back(WithPort(options.listen[i], ports[i]));
   }
   if (server_ == nullptr) return Internal("the gRPC server did not start");
-  return lock_ == nullptr || addresses_.empty() ? absl::OkStatus()
-                                                : lock_->Publish(ReachableAt(addresses_.front()));
+  WatchStore(options);
+  WatchHealth();
+  StartTrimmer();
+  if (options.clean_up.has_value()) {
+    cleaner_ = std::make_unique<base::BackgroundThread>(
+        [this, rule = *options.clean_up](const std::stop_token& stop) {
+          CleanUpAtTimes(rule, stop);
+        });
+  }
+  return Publish(options);
+}
+
+absl::Status ServerImpl::Publish(const ServerOptions& options) {
+  if (lock_ == nullptr || addresses_.empty()) return absl::OkStatus();
+  const auto socket = std::ranges::find_if(
+      addresses_, [](const std::string& address) { return SocketPathOf(address).has_value(); });
+  if (socket != addresses_.end()) return lock_->Publish(FromAnywhere(*socket), "");
+  return lock_->Publish(ReachableAt(addresses_.front()), options.open ? "" : TokenFile(options));
+}
+
+void ServerImpl::WatchHealth() {
+  grpc::HealthCheckServiceInterface* const health = server_->GetHealthCheckService();
+  if (health == nullptr) return;
+  health_watch_ = std::make_unique<base::BackgroundLoop>([this, health] {
+    LookAfterSockets();
+    health->SetServingStatus("engine", keeper_->Lateness() < kStuck);
+    health->SetServingStatus("disk", keeper_->WhyHeld().empty());
+    return absl::Seconds(1);
+  });
+}
+
+void ServerImpl::StartTrimmer() {
+  trimmer_ = std::make_unique<base::BackgroundLoop>([] {
+    ReturnFreeMemory();
+    return kTrimPause;
+  });
+}
+
+void ServerImpl::LookAfterSockets() {
+  const auto is_there = [](const std::string& address) {
+    const auto path = SocketPathOf(address);
+    std::error_code error;
+    return !path.has_value() || std::filesystem::is_socket(*path, error);
+  };
+  for (const std::string& address : addresses_) {
+    if (is_there(address)) {
+      gone_.erase(address);
+    } else if (gone_.insert(address).second) {
+      base::Log(base::LogLevel::kError,
+                "the socket was removed: nobody can call this server until it is started again",
+                {{"address", address}});
+    }
+  }
+  if (report_address_.empty() || is_there(report_address_)) return;
+  if (reports_ != nullptr) {
+    base::Log(base::LogLevel::kWarning,
+              "the socket for reports was removed, and is made again",
+              {{"address", report_address_}});
+    reports_->Shutdown(gpr_now(GPR_CLOCK_MONOTONIC));
+    reports_->Wait();
+    reports_.reset();  // Which removes its socket.
+  }
+  const absl::Status listening = ListenForReports();
+  if (!listening.ok()) {
+    base::Log(
+        base::LogLevel::kWarning, "programs cannot report", {{"error", listening.ToString()}});
+  }
+}
+
+absl::StatusOr<service::CleanUpReport> ServerImpl::CleanUp(const service::CleanUpRule& rule,
+                                                           std::stop_token stop) {
+  absl::MutexLock lock(&cleaning_);
+  RunsFolder runs{.directory = RunsDirectory(options_.store, options_.runs_directory),
+                  .store = options_.store};
+  VERNIER_ASSIGN_OR_RETURN(runs.deleted, DeletedStudies(options_.store));
+  return app::CleanUp(*studies_, *clock_, runs, rule, stop);
+}
+
+void ServerImpl::CleanUpAtTimes(const service::CleanUpRule& rule, const std::stop_token& stop) {
+  absl::Notification stopped;
+  const std::stop_callback notify(stop, [&] { stopped.Notify(); });
+  absl::Duration pause = kFirstCleanUp;
+  while (!stopped.WaitForNotificationWithTimeout(pause)) {
+    const absl::StatusOr<service::CleanUpReport> report = CleanUp(rule, stop);
+    pause = kCleanUpPause;
+    if (!report.ok()) {
+      base::Log(base::LogLevel::kWarning,
+                "what nobody needs any more could not be removed",
+                {{"error", report.status().ToString()}});
+      continue;
+    }
+    for (const service::Leftover& leftover : report->leftovers) {
+      if (leftover.removed) {
+        base::Log(
+            base::LogLevel::kInfo, "removed what nobody needs any more", {{"path", leftover.path}});
+      } else {
+        base::Log(base::LogLevel::kWarning,
+                  "cannot be removed",
+                  {{"path", leftover.path}, {"error", leftover.error}});
+      }
+    }
+  }
+}
+
+// Writing calls are refused by the store itself; this is for those who would not notice otherwise.
+void ServerImpl::WatchStore(const ServerOptions& options) {
+  if (lock_ == nullptr) return;
+  store_watch_ = std::make_unique<StoreWatch>(
+      options.store, *lock_, [health = server_->GetHealthCheckService()](const std::string& why) {
+        if (health != nullptr) health->SetServingStatus(why.empty());
+        if (why.empty()) {
+          base::Log(base::LogLevel::kInfo, "the store is back", {});
+        } else {
+          base::Log(base::LogLevel::kError, "the store is gone", {{"why", why}});
+        }
+      });
 }
 
 absl::StatusOr<std::unique_ptr<Server>> ServerImpl::Start(const ServerOptions& options) {
@@ -208,6 +471,7 @@ absl::StatusOr<std::unique_ptr<Server>> ServerImpl::Start(const ServerOptions& o
     VERNIER_RETURN_IF_ERROR(CheckListenAddress(address, options.allow_remote));
   }
   auto server = std::make_unique<ServerImpl>();
+  server->options_ = options;
   VERNIER_RETURN_IF_ERROR(server->OpenStore(options));
   EnableHealthAndReflection();
   VERNIER_RETURN_IF_ERROR(server->MakeServices(options));
@@ -218,7 +482,12 @@ absl::StatusOr<std::unique_ptr<Server>> ServerImpl::Start(const ServerOptions& o
 }
 
 void ServerImpl::Shutdown() {
+  store_watch_.reset();
+  health_watch_.reset();
+  trimmer_.reset();
+  cleaner_.reset();
   calls_.Shutdown();
+  if (service_ != nullptr) service_->EndWatches();
   const auto span =
       gpr_time_from_millis(absl::ToInt64Milliseconds(kShutdownPatience), GPR_TIMESPAN);
   const auto deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), span);

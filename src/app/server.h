@@ -15,8 +15,10 @@
 #include "grpcpp/channel.h"
 #include "src/jobs/machine_catalogue.h"
 #include "src/launch/container/engine.h"
+#include "src/launch/local/disk_guard.h"
 #include "src/launch/local/host_capacity.h"
 #include "src/launch/python/environments.h"
+#include "src/service/server_state.h"
 
 // The composition root: the only code that picks concrete classes.
 namespace vernier::app {
@@ -24,10 +26,14 @@ namespace vernier::app {
 struct ServerOptions {
   // SQLite file, created if missing; ":memory:" keeps nothing.
   std::string store;
-  // gRPC addresses: "127.0.0.1:7117", "unix:/run/vernier.sock", port 0 for any free one. May be empty (in process only).
+  // gRPC addresses: "unix:/run/vernier.sock", "127.0.0.1:7117", port 0 for any free one. May be empty (in process only).
   // Anything but loopback and unix sockets is refused unless allow_remote is set.
   std::vector<std::string> listen;
   bool allow_remote = false;
+  // A unix socket is for this user only. Calls over TCP need the token of this file, which is made if there is none; empty:
+  // base::TokenPath(). With `open` they need none: whoever can connect runs programs as this user.
+  std::string token_file;
+  bool open = false;
   // Run the training jobs of studies. Needs to own the store.
   bool run_engine = true;
   // False: start trials of those studies only that a client creates, redefines or resumes meanwhile. Trials that run already
@@ -35,11 +41,16 @@ struct ServerOptions {
   bool run_every_study = true;
   // Where attempts keep logs and records. Empty: "<store>.runs".
   std::string runs_directory;
+  // Variables of this process that programs of trials get besides their job's: names, "NAME*", "*" for all.
+  std::vector<std::string> inherit_env = {"*"};
   // Capacity of this host for training jobs. Unset: what the host has.
   std::optional<double> cpus;
   std::optional<std::int64_t> memory_bytes;
   std::vector<std::string> gpus;  // "T4:0:16GiB", "T4:0" or bare ids; declared devices.
   bool detect_gpus = true;
+  // What is to stay free on the disks of the runs and of the store: launch::LocalLauncherOptions::disk_reserve.
+  std::optional<std::int64_t> disk_reserve;
+  launch::DiskProbe disk_probe;  // Null: the real one.
   launch::Fitting fitting = launch::Fitting::kStrict;
   // Replicas listen on ports from this one on. Unset: wherever there are some.
   std::optional<std::int32_t> first_port;
@@ -57,12 +68,15 @@ struct ServerOptions {
   launch::ContainerHostOptions containers;
   // What jobs may name as their region. Empty: anything.
   std::vector<std::string> regions;
+  // Removes what nobody needs any more, every hour. Unset: it stays until somebody asks.
+  std::optional<service::CleanUpRule> clean_up;
 };
 
 // Who has the store open for writing: one process at a time. Kept beside the store in "<store>.owner", locked by flock.
 struct StoreOwner {
   std::int64_t process_id = 0;
-  std::string address;  // A gRPC target that reaches it; empty: none.
+  std::string address;     // A gRPC target that reaches it; empty: none.
+  std::string token_file;  // Holds the token that it asks for; empty: none is needed.
 };
 // The live owner of the store, if there is one.
 std::optional<StoreOwner> FindStoreOwner(const std::string& store);

@@ -4,22 +4,42 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "nlohmann/json.hpp"
 #include "src/app/server.h"
 #include "src/core/status.h"
+#include "vernier/core/error.h"
 
 namespace vernier::app {
 namespace {
+
+// Bytes of what is known of an owner.
+constexpr std::int64_t kMostOwner = 65536;
+
+namespace fs = std::filesystem;
 
 // A process that was killed may leave the lock to a child that it was about to turn into another program, and somebody
 // who looks at the lock holds it for a moment: both are over within milliseconds.
 constexpr int kTries = 40;
 constexpr int kPauseMilliseconds = 25;
 
-std::string OwnerPath(const std::string& store) { return store + ".owner"; }
+// Of the file itself: links to it are the same store.
+std::string OwnerPath(const std::string& store) {
+  std::error_code error;
+  const fs::path file = fs::weakly_canonical(store, error);
+  return (error ? store : file.string()) + ".owner";
+}
+
+absl::Status CheckIsFile(const std::string& store) {
+  std::error_code error;
+  const fs::file_status status = fs::status(store, error);
+  if (!fs::exists(status) || fs::is_regular_file(status)) return absl::OkStatus();
+  return FieldError("store", fmt::format("must be a regular file, '{}' is none", store));
+}
 
 absl::StatusOr<std::optional<base::FileLock>> TryLock(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> lock, base::FileLock::TryAcquire(path));
@@ -33,7 +53,7 @@ absl::StatusOr<std::optional<base::FileLock>> TryLock(const std::string& path) {
 // What is known of the owner; a text without sense says nothing.
 StoreOwner ReadOwner(const std::string& path) {
   StoreOwner owner;
-  const absl::StatusOr<std::string> text = base::ReadFile(path);
+  const absl::StatusOr<std::string> text = base::ReadFile(path, kMostOwner);
   if (!text.ok()) return owner;
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return owner;
@@ -42,6 +62,9 @@ StoreOwner ReadOwner(const std::string& path) {
   }
   if (const auto address = json.find("address"); address != json.end() && address->is_string()) {
     owner.address = address->get<std::string>();
+  }
+  if (const auto file = json.find("token_file"); file != json.end() && file->is_string()) {
+    owner.token_file = file->get<std::string>();
   }
   return owner;
 }
@@ -60,13 +83,22 @@ absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string&
   const std::string path = OwnerPath(store);
   VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> file, TryLock(path));
   if (!file.has_value()) return Busy(store, ReadOwner(path));
-  std::unique_ptr<StoreLock> lock(new StoreLock(*std::move(file)));
-  VERNIER_RETURN_IF_ERROR(lock->Publish(""));
+  VERNIER_RETURN_IF_ERROR(CheckIsFile(store));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> inner, TryLock(store));
+  if (!inner.has_value()) {
+    return WithReason(
+        Unavailable("store '{}' is in use by another process, under another name", store),
+        Reason::kStoreBusy);
+  }
+  std::unique_ptr<StoreLock> lock(new StoreLock(*std::move(file), *std::move(inner)));
+  VERNIER_RETURN_IF_ERROR(lock->Publish("", ""));
   return lock;
 }
 
-absl::Status StoreLock::Publish(const std::string& address) {
-  return file_.Write(nlohmann::json({{"pid", getpid()}, {"address", address}}).dump() + "\n");
+absl::Status StoreLock::Publish(const std::string& address, const std::string& token_file) {
+  const nlohmann::json owner = {
+      {"pid", getpid()}, {"address", address}, {"token_file", token_file}};
+  return owner_.Write(owner.dump() + "\n");
 }
 
 std::optional<StoreOwner> FindStoreOwner(const std::string& store) {

@@ -10,22 +10,31 @@
 
 namespace vernier::app {
 
-// The right of one process to write a store: a lock on "<store>.owner", whose text says who it is and how to reach it.
-// The lock goes with the process, however that ends.
+// The right of one process to write a store: a lock on the file itself, whatever it is called, and one on "<file>.owner",
+// whose text says who has it and how to reach him. Both go with the process, however that ends.
+//
+// SQLite's own locks are kept by process and file: they are lost when any descriptor of the file is closed. So this must
+// be destroyed after the store is closed.
 class StoreLock {
  public:
-  // Unavailable (kStoreBusy): a live process has it; the message names it.  Other errors: as base::FileLock.
+  // Creates the file, empty, if there is none.
+  // Unavailable (kStoreBusy): a live process has it; the message names it.  InvalidArgument: it is no regular file.  Other
+  // errors: as base::FileLock.
   static absl::StatusOr<std::unique_ptr<StoreLock>> Acquire(const std::string& store);
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
 
-  // Says where calls are taken: a gRPC target, or empty.  Errors: as base::FileLock::Write.
-  absl::Status Publish(const std::string& address);
+  // Says where calls are taken: a gRPC target, or empty; and where the token for it is.  Errors: as base::FileLock::Write.
+  absl::Status Publish(const std::string& address, const std::string& token_file);
+  // Whether the store's name still leads to the file that is locked.
+  bool IsInPlace() const { return store_.IsInPlace(); }
 
  private:
-  explicit StoreLock(base::FileLock file) : file_(std::move(file)) {}
+  StoreLock(base::FileLock owner, base::FileLock store)
+      : owner_(std::move(owner)), store_(std::move(store)) {}
 
-  const base::FileLock file_;
+  const base::FileLock owner_;
+  const base::FileLock store_;
 };
 
 }  // namespace vernier::app

@@ -86,6 +86,16 @@ CLI::Validator AmountOfMemory() {
       "");
 }
 
+CLI::Validator DiskReserve() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const std::optional<std::int64_t> bytes = ReadMemory(text);
+        if (bytes.has_value() && *bytes >= launch::kLeastReserve) return std::string();
+        return fmt::format("must be a size such as 1GiB of at least 16MiB, got '{}'", text);
+      },
+      "");
+}
+
 void DeclareHost(HostConfiguration& host, CLI::App& app) {
   app.add_option("--cpus", host.cpus, "CPUs that training jobs may use (default: all)")
       ->check(AboveZero())
@@ -102,6 +112,13 @@ void DeclareHost(HostConfiguration& host, CLI::App& app) {
          "A GPU that training jobs may use: TYPE:ID:MEMORY, TYPE:ID or ID; repeat it for more "
          "(default: all that are found)")
       ->option_text("GPU");
+  app.add_option_function<std::string>(
+         "--disk-reserve",
+         [&host](const std::string& text) { host.disk_reserve = ReadMemory(text); },
+         "Start no trial while the disk of the store or of the runs has less free, e.g. 1GiB "
+         "(default: 1 % of it, at most 256 MiB)")
+      ->check(DiskReserve())
+      ->option_text("SIZE");
   AddChoice(app,
             "--fitting",
             kFittings,
@@ -123,7 +140,7 @@ void Declare(Flags& flags, CLI::App& app) {
   app.add_option("--listen",
                  said.listen,
                  "Address to listen on: HOST:PORT (port 0: any free one) or unix:PATH; repeat it "
-                 "for more (default: 127.0.0.1:7117)")
+                 "for more (default: unix:STORE.sock)")
       ->option_text("ADDRESS");
   app.add_option("--store",
                  said.store,
@@ -139,10 +156,7 @@ void Declare(Flags& flags, CLI::App& app) {
                  "Program that supervises each replica (default: vernier-supervisor beside this "
                  "one)")
       ->option_text("FILE");
-  app.add_flag("--allow-remote",
-               said.allow_remote,
-               "Allow addresses that other hosts can reach; their calls are neither encrypted nor "
-               "authenticated");
+  DeclareAccess(said, app);
   AddChoice(app,
             "--log-level",
             kLogLevels,

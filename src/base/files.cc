@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "src/base/open_file.h"
 #include "src/core/status.h"
 
 namespace vernier::base {
@@ -47,20 +49,35 @@ absl::Status WriteAll(int fd, const std::string& path, std::string_view content)
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::string> ReadWhole(const std::string& path,
+                                      std::int64_t most_bytes,
+                                      bool takes_streams) {
+  const OpenFile file(path);
+  if (file.error() != 0) return FromErrno("cannot open", path, file.error());
+  const bool is_stream = file.kind() == "a pipe" || file.kind() == "a terminal";
+  if (!file.kind().empty() && !(takes_streams && is_stream)) {
+    return InvalidArgument("'{}' is {}, not a regular file", path, file.kind());
+  }
+  const std::int64_t size = file.Size().value_or(0);
+  if (size > most_bytes) {
+    return InvalidArgument("'{}' has {} bytes, at most {} are read", path, size, most_bytes);
+  }
+  std::optional<std::string> content = file.ReadToEnd(most_bytes);
+  if (!content.has_value()) return FromErrno("cannot read", path, errno);
+  if (std::cmp_greater(content->size(), most_bytes)) {
+    return InvalidArgument("'{}' has more than the {} bytes that are read", path, most_bytes);
+  }
+  return *std::move(content);
+}
+
 }  // namespace
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return FromErrno("cannot open", path, errno);
-  std::string content;
-  char buffer[65536];
-  for (;;) {
-    const ssize_t got = ::read(file.get(), buffer, sizeof(buffer));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FromErrno("cannot read", path, errno);
-    if (got == 0) return content;
-    content.append(buffer, static_cast<std::size_t>(got));
-  }
+absl::StatusOr<std::string> ReadFile(const std::string& path, std::int64_t most_bytes) {
+  return ReadWhole(path, most_bytes, /*takes_streams=*/false);
+}
+
+absl::StatusOr<std::string> ReadInput(const std::string& path, std::int64_t most_bytes) {
+  return ReadWhole(path, most_bytes, /*takes_streams=*/true);
 }
 
 absl::StatusOr<std::optional<FileLock>> FileLock::TryAcquire(const std::string& path) {
@@ -86,6 +103,13 @@ FileLock::~FileLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
+bool FileLock::IsInPlace() const {
+  struct stat locked;
+  struct stat named;
+  return ::fstat(descriptor_, &locked) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+         locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
+}
+
 absl::Status FileLock::Write(std::string_view content) const {
   if (::ftruncate(descriptor_, 0) != 0 || ::lseek(descriptor_, 0, SEEK_SET) != 0) {
     return FromErrno("cannot empty", path_, errno);
@@ -94,7 +118,7 @@ absl::Status FileLock::Write(std::string_view content) const {
 }
 
 bool IsLocked(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return false;
   return ::flock(file.get(), LOCK_SH | LOCK_NB) != 0;
 }

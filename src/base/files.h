@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,8 +12,14 @@
 // Files of the operating system, with its reasons in the errors.
 namespace vernier::base {
 
-// NotFound: there is none.  Unavailable: it cannot be read.
-absl::StatusOr<std::string> ReadFile(const std::string& path);
+// The whole content of a regular file. Waits for nothing.
+// NotFound: there is none.  InvalidArgument: it has more than `most_bytes`, or is something else.  Unavailable: it cannot be
+// read.
+absl::StatusOr<std::string> ReadFile(const std::string& path, std::int64_t most_bytes);
+
+// As ReadFile, and takes what a shell puts in the place of a file: a pipe or a terminal, which is waited for; a pipe that has
+// a name, for ten seconds at most.
+absl::StatusOr<std::string> ReadInput(const std::string& path, std::int64_t most_bytes);
 
 // An exclusive lock on a file, held by this process until it is destroyed or the process dies, however it dies.
 class FileLock {
@@ -24,6 +31,8 @@ class FileLock {
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();
 
+  // Whether its path still leads to the locked file.
+  bool IsInPlace() const;
   // Replaces the content of the locked file. A reader may see it half done.
   // ResourceExhausted: the disk is full.  Unavailable: it cannot be written.
   absl::Status Write(std::string_view content) const;

@@ -1,14 +1,33 @@
+#include <ctime>
 #include <memory>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "src/base/steady_time.h"
 #include "vernier/core/clock.h"
 
 namespace vernier {
 namespace {
 
+// Since the host was started, while it slept, too.
+absl::Duration Elapsed() {
+  timespec time = {};
+  clock_gettime(CLOCK_BOOTTIME, &time);
+  return absl::DurationFromTimespec(time);
+}
+
 class RealClock final : public Clock {
  public:
-  absl::Time Now() const override { return absl::Now(); }
+  absl::Time Now() const override {
+    const absl::MutexLock lock(&mu_);
+    const absl::Duration elapsed = Elapsed();
+    return time_.At(absl::Now(), elapsed);
+  }
+
+ private:
+  mutable absl::Mutex mu_;
+  mutable base::SteadyTime time_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace

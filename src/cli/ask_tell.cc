@@ -1,21 +1,41 @@
 #include <iostream>
+#include <istream>
 #include <optional>
 #include <string>
 
 #include "src/cli/arguments.h"
 #include "src/cli/ask_tell/session.h"
 #include "src/cli/commands.h"
+#include "src/core/status.h"
 
 namespace vernier::cli {
 namespace {
 
 struct NoArgs {};
 
+// Bytes of a request.
+constexpr std::size_t kMostLine = std::size_t{16} << 20;
+
+// The next line, without its end. False: there is none.
+absl::StatusOr<bool> ReadLine(std::istream& in, std::string& line) {
+  line.clear();
+  char next = 0;
+  while (in.get(next) && next != '\n') {
+    if (line.size() == kMostLine) {
+      return InvalidArgument("a line of standard input has more than {} bytes", kMostLine);
+    }
+    line.push_back(next);
+  }
+  return in.good() || !line.empty();
+}
+
 // Neither a store nor a server: the optimiser alone.
 absl::StatusOr<ExitCode> Converse(Context& context, const NoArgs&) {
   AskTellSession session;
   std::string line;
-  while (std::getline(std::cin, line)) {
+  for (;;) {
+    VERNIER_ASSIGN_OR_RETURN(const bool is_there, ReadLine(std::cin, line));
+    if (!is_there) break;
     const std::optional<std::string> answer = session.Handle(line);
     if (!answer) break;
     context.console().out << *answer << std::endl;

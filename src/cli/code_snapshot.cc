@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -14,6 +13,8 @@
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "src/base/files.h"
+#include "src/base/open_file.h"
 #include "src/cli/ignore_rules.h"
 #include "src/cli/job_packages.h"
 #include "src/cli/temporary_folder.h"
@@ -34,15 +35,18 @@ constexpr char kNeverCode[] =
     ".git/\n.hg/\n.svn/\n__pycache__/\n*.pyc\n.ipynb_checkpoints/\n.mypy_cache/\n.pytest_cache/\n"
     "*.db-wal\n*.db-shm\n";
 constexpr std::size_t kLargestNamed = 3;
+// Bytes of an ignore file.
+constexpr std::int64_t kMostRules = std::int64_t{1} << 20;
 
 absl::Status Refused(std::string_view reason) { return FieldError("job.code", reason); }
 
-std::string ReadIgnoreFile(const fs::path& folder) {
+absl::StatusOr<std::string> ReadIgnoreFile(const fs::path& folder) {
   for (const char* name : kIgnoreFiles) {
-    std::ifstream file(folder / name, std::ios::binary);
-    if (file) return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    absl::StatusOr<std::string> rules = base::ReadFile(folder / name, kMostRules);
+    if (rules.ok()) return rules;
+    if (!absl::IsNotFound(rules.status())) return Refused(std::string(rules.status().message()));
   }
-  return "";
+  return std::string();
 }
 
 struct Contents {
@@ -64,7 +68,7 @@ bool IsOfStore(const fs::path& path) {
 absl::Status Add(const fs::directory_entry& entry, const std::string& path, Contents& contents) {
   std::error_code error;
   if (entry.is_regular_file(error) && !entry.is_symlink(error)) {
-    if (!std::ifstream(entry.path())) {
+    if (base::OpenFile(entry.path()).error() != 0) {
       return Refused(fmt::format("'{}' cannot be read; name it in .vernierignore to leave it out",
                                  entry.path().string()));
     }
@@ -78,7 +82,8 @@ absl::Status Add(const fs::directory_entry& entry, const std::string& path, Cont
 }
 
 absl::StatusOr<Contents> ListCode(const fs::path& folder) {
-  const IgnoreRules rules(kNeverCode + ReadIgnoreFile(folder));
+  VERNIER_ASSIGN_OR_RETURN(const std::string own_rules, ReadIgnoreFile(folder));
+  const IgnoreRules rules(kNeverCode + own_rules);
   Contents contents;
   std::error_code error;
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;

@@ -10,6 +10,9 @@ namespace vernier::cli {
 void AddStudyCommands(CLI::App& root, Action& chosen);
 void AddTrialCommands(CLI::App& root, Action& chosen);
 void AddServerCommands(CLI::App& root, Action& chosen);
+// Of `server`: check, backup, restore, compact.
+void AddStoreCommands(CLI::App& server, Action& chosen);
+void AddCleanCommand(CLI::App& server, Action& chosen);
 void AddJobCommands(CLI::App& root, Action& chosen);
 void AddLocalCommands(CLI::App& root, Action& chosen);
 void AddMetricsCommands(CLI::App& root, Action& chosen);

@@ -1,16 +1,22 @@
 #include "src/cli/connection.h"
 
+#include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "fmt/format.h"
-#include "grpcpp/create_channel.h"
-#include "grpcpp/security/credentials.h"
+#include "src/app/access.h"
+#include "src/app/listen_address.h"
 #include "src/app/paths.h"
+#include "src/base/access_token.h"
 #include "src/cli/hint.h"
+#include "src/client/access.h"
 #include "src/core/nearest.h"
+#include "src/core/status.h"
+#include "src/wire/channel.h"
 #include "src/wire/names.h"
 #include "vernier/core/error.h"
 
@@ -18,6 +24,15 @@ namespace vernier::cli {
 namespace {
 
 constexpr char kInMemory[] = ":memory:";
+
+// Names of gRPC's own, too.
+absl::Status CheckTarget(const std::string& target) {
+  for (const char* scheme : {"unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:"}) {
+    if (target.starts_with(scheme)) return absl::OkStatus();
+  }
+  if (app::CheckListenAddress(target, /*allow_remote=*/true).ok()) return absl::OkStatus();
+  return InvalidArgument("--server: must be HOST:PORT or unix:PATH, got '{}'", target);
+}
 
 }  // namespace
 
@@ -45,11 +60,14 @@ absl::StatusOr<Connection> Connection::Embed(const app::ServerOptions& options) 
 
 absl::StatusOr<Connection> Connection::Open(const ServerChoice& choice) {
   if (!choice.server.empty()) {
-    return Connection(grpc::CreateChannel(choice.server, grpc::InsecureChannelCredentials()),
-                      choice.server);
+    VERNIER_RETURN_IF_ERROR(CheckTarget(choice.server));
+    VERNIER_ASSIGN_OR_RETURN(const std::string token, client::FindToken(choice.server));
+    return Connection(wire::OpenChannel(choice.server, token), choice.server);
   }
   app::ServerOptions options = {.store = choice.store, .run_engine = false};
-  const absl::Status exists = CheckStoreExists(choice.store);
+  absl::Status exists = CheckStoreExists(choice.store);
+  // A server knows more of a file that was taken away under it.
+  if (!exists.ok() && app::FindStoreOwner(choice.store).has_value()) exists = absl::OkStatus();
   if (!exists.ok() && choice.missing == MissingStore::kRefuse) return exists;
   if (!exists.ok() && choice.missing == MissingStore::kDoWithout) options.store = kInMemory;
   return OpenWithEngine(options);
@@ -64,8 +82,11 @@ absl::StatusOr<Connection> Connection::OpenWithEngine(const app::ServerOptions& 
             "process {} owns the store {} and takes no calls", owner->process_id, options.store)),
         Reason::kStoreBusy);
   }
-  Connection connection(grpc::CreateChannel(owner->address, grpc::InsecureChannelCredentials()),
-                        owner->address);
+  std::string token;
+  if (!owner->token_file.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(token, base::ReadToken(owner->token_file));
+  }
+  Connection connection(wire::OpenChannel(owner->address, token), owner->address);
   connection.owner_ = owner;
   return connection;
 }
@@ -78,6 +99,19 @@ void Connection::SetDeadline(absl::Duration timeout, grpc::ClientContext& contex
 
 absl::Status Connection::Explain(absl::Status status) const {
   if (status.code() != absl::StatusCode::kUnavailable || is_embedded()) return status;
+  if (GetReason(status) != Reason::kNone) return status;  // It did answer.
+  if (const std::optional<std::string> socket = app::SocketPathOf(target_); socket.has_value()) {
+    const int error = app::TryToConnect(*socket);
+    if (error == EACCES) {
+      return PermissionDenied("socket '{}' is another user's", *socket);
+    }
+    if (error == ENOENT && owner_.has_value()) {
+      return WithHint(Unavailable("process {} has the store, but its socket '{}' was removed",
+                                  owner_->process_id,
+                                  *socket),
+                      fmt::format("stop it with `kill {}` and start it again", owner_->process_id));
+    }
+  }
   return WithHint(
       absl::UnavailableError(fmt::format("no server answers at {}", target_)),
       "start one with `vernier server start`, or leave --server out to use the store directly");

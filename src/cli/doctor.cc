@@ -1,8 +1,5 @@
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
@@ -20,9 +17,12 @@
 #include "src/app/job_directory.h"
 #include "src/app/paths.h"
 #include "src/app/server.h"
+#include "src/app/store_report.h"
+#include "src/base/access_token.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
 #include "src/cli/terminal/figures.h"
+#include "src/core/damage.h"
 
 namespace vernier::cli {
 namespace {
@@ -56,6 +56,39 @@ Check CheckStore(const std::string& store) {
   }
   check.is_ok = false;
   check.advice = "choose another place with --store or $VERNIER_STORE";
+  return check;
+}
+
+// What a look of two seconds finds.
+Check CheckPages(Context& context, const std::string& store) {
+  Check check = {.name = "pages"};
+  std::error_code error;
+  if (store == ":memory:" || !fs::exists(store, error)) {
+    check.found = "there is no store yet";
+    return check;
+  }
+  constexpr std::uintmax_t kMost = std::uintmax_t{512} << 20;  // Of which a slow disk reads most.
+  if (const auto size = fs::file_size(store, error); !error && size > kMost) {
+    check.found = fmt::format("not looked at: {}", FormatBytes(static_cast<std::int64_t>(size)));
+    check.advice = "`vernier server check` looks at all of them";
+    return check;
+  }
+  const absl::Time end = context.Now() + absl::Seconds(2);
+  const absl::StatusOr<app::StoreReport> report =
+      app::LookIntoStore(store, [&] { return context.Now() < end; });
+  if (absl::IsCancelled(report.status())) {
+    check.found = "not all looked at within 2 s";
+    check.advice = "`vernier server check` looks at all of them";
+  } else if (!report.ok() || !report->problems.empty()) {
+    check.is_ok = false;
+    const std::string message(report.status().message());
+    check.found = report.ok() ? report->problems.front() : std::string(WithoutAdvice(message));
+    check.advice =
+        "`vernier server check` tells which studies are damaged; see "
+        "docs/guides/operating.md";
+  } else {
+    check.found = fmt::format("sound, {}", FormatBytes(report->bytes));
+  }
   return check;
 }
 
@@ -161,21 +194,18 @@ Check CheckSync(Context& context, const std::string& store) {
   return check;
 }
 
-Check CheckPort() {
-  constexpr std::uint16_t kPort = 7117;
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(kPort);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const int yes = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  const bool is_free = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
-  close(fd);
-  return {.name = "port",
-          .is_ok = is_free,
-          .found = fmt::format("127.0.0.1:{} is {}", kPort, is_free ? "free" : "taken"),
-          .advice = is_free ? "" : "that may be a server of yours; else use --listen"};
+// Needed for servers that listen on TCP.
+Check CheckToken() {
+  const std::string path = base::TokenPath();
+  const absl::StatusOr<std::string> token = base::ReadToken(path);
+  if (token.ok()) return {.name = "token", .is_ok = true, .found = path};
+  if (absl::IsNotFound(token.status())) {
+    return {.name = "token", .is_ok = true, .found = "none, a server on TCP makes one"};
+  }
+  return {.name = "token",
+          .is_ok = false,
+          .found = std::string(token.status().message()),
+          .advice = "calls to a server on TCP are refused without it"};
 }
 
 // Jobs whose command is python3 get the one that whoever starts them has on PATH.
@@ -231,6 +261,7 @@ absl::StatusOr<ExitCode> Examine(Context& context, const NoArgs&) {
   const app::HostReport host = app::ExamineHost();
   const std::vector<Check> checks = {
       CheckStore(store),
+      CheckPages(context, store),
       CheckOwner(store),
       CheckDisk("disk", FolderOf(store), "the store may fill it; make room"),
       CheckDisk("runs",
@@ -238,7 +269,7 @@ absl::StatusOr<ExitCode> Examine(Context& context, const NoArgs&) {
                 "logs and records of trials may fill it; make room, "
                 "or choose another folder with --runs"),
       CheckSync(context, store),
-      CheckPort(),
+      CheckToken(),
       CheckClock(context),
       CheckSupervisor(host),
       CheckPython(),

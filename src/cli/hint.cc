@@ -20,6 +20,9 @@ std::string HintForReason(Reason reason) {
       return "`vernier trial list STUDY` shows the trials of a study";
     case Reason::kStoreBusy:
       return "stop the process that owns the store, or name another with --store";
+    case Reason::kStoreGone:
+      return "put the file back where it was, with its -wal file, or restart the server with the "
+             "store that it is to use";
     case Reason::kBudgetSpent:
       return "`vernier study amend STUDY --trials N` raises the budget";
     case Reason::kStudyNotActive:

@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -20,6 +18,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/app/program_output.h"
+#include "src/base/open_file.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
 #include "src/cli/hint.h"
@@ -37,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr absl::Duration kPatience = absl::Seconds(10);
-constexpr std::size_t kMostSource = std::size_t{1} << 20;
+constexpr std::int64_t kMostSource = std::int64_t{1} << 20;
 
 struct InitArgs {
   std::vector<std::string> program;
@@ -149,10 +148,9 @@ std::vector<std::string> SourcesOf(const std::vector<std::string>& command) {
 }
 
 std::string ReadSource(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (text.size() > kMostSource) text.resize(kMostSource);
-  return text;
+  const base::OpenFile file(path);
+  if (file.error() != 0 || !file.kind().empty()) return "";
+  return file.ReadAt(0, kMostSource).value_or("");
 }
 
 // The text as a study may be called; empty: it has no letter to begin with.

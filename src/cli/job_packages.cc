@@ -1,12 +1,19 @@
 #include "src/cli/job_packages.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "fmt/format.h"
+#include "src/base/open_file.h"
 #include "src/core/status.h"
 #include "src/jobs/reproduction.h"
 #include "src/wire/status_proto.h"
@@ -17,7 +24,9 @@ namespace {
 namespace fs = std::filesystem;
 using jobs::ShellQuote;
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
+// Bytes of a package, and of what is sent of it at once.
+constexpr std::int64_t kMostPackage = std::int64_t{4} << 30;
+constexpr std::int64_t kPiece = std::int64_t{1} << 20;
 
 absl::Status Run(const std::string& command, std::string_view what) {
   if (std::system(command.c_str()) == 0) return absl::OkStatus();
@@ -89,22 +98,32 @@ absl::StatusOr<std::string> BuildWithMadeSetup(const fs::path& package, const st
 bool IsUrl(const std::string& package) { return package.find("://") != std::string::npos; }
 
 absl::StatusOr<std::string> Upload(Connection& connection, const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || fs::is_directory(path)) {
+  const base::OpenFile file(path);
+  if (file.error() != 0 || !file.kind().empty()) {
     return InvalidArgument("package '{}': is no file that can be read", path);
+  }
+  const std::int64_t size = file.Size().value_or(0);
+  if (size > kMostPackage) {
+    return InvalidArgument(
+        "package '{}': has {} bytes, at most {} are sent", path, size, kMostPackage);
   }
   grpc::ClientContext context;
   v1::UploadedPackage uploaded;
   const auto writer = connection.stub().UploadPackage(&context, &uploaded);
   v1::UploadPackageRequest request;
   request.set_file_name(fs::path(path).filename().string());
-  std::string piece(kPiece, '\0');
+  std::int64_t offset = 0;
   do {
-    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    request.set_data(piece.data(), static_cast<std::size_t>(file.gcount()));
+    std::optional<std::string> piece = file.ReadAt(offset, std::min(kPiece, size - offset));
+    if (!piece.has_value()) {
+      context.TryCancel();
+      return Unavailable("package '{}': cannot be read: {}", path, std::strerror(errno));
+    }
+    offset = piece->empty() ? size : offset + static_cast<std::int64_t>(piece->size());
+    request.set_data(*std::move(piece));
     if (!writer->Write(request)) break;  // Finish says why.
     request.clear_file_name();
-  } while (file);
+  } while (offset < size);
   writer->WritesDone();
   VERNIER_RETURN_IF_ERROR(wire::DecodeStatus(writer->Finish()));
   return uploaded.uri();

@@ -221,6 +221,32 @@ void AddOverwrittenVariables(const StudySpec& spec, std::vector<std::string>& wa
   }
 }
 
+// By the name of the variable, and by a value that is long enough to be one and no path.
+bool LooksLikeASecret(std::string_view field, std::string_view value) {
+  constexpr std::array<std::string_view, 8> kEnds = {"API_KEY",
+                                                     "ACCESS_KEY",
+                                                     "SECRET_KEY",
+                                                     "PRIVATE_KEY",
+                                                     "TOKEN",
+                                                     "SECRET",
+                                                     "PASSWORD",
+                                                     "PASSWD"};
+  constexpr std::size_t kLeast = 12;
+  if (value.size() < kLeast || !IsPlain(value)) return false;
+  if (value.find_first_of("/~ ") != std::string_view::npos) return false;
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return field.ends_with(end); });
+}
+
+void AddReadableSecrets(const TrainingJob& job, std::vector<std::string>& warnings) {
+  for (const auto& [field, value] : VariablesIn(job)) {
+    if (!LooksLikeASecret(field, value)) continue;
+    warnings.push_back(
+        fmt::format("{}: looks like a secret, and is stored and exported as it stands here; write "
+                    "`{{from_file: PATH}}` or `{{secret: NAME}}` in its place",
+                    field));
+  }
+}
+
 bool IsProgramOnPath(const std::string& name) {
   const char* const variable = std::getenv("PATH");
   std::string_view rest = variable == nullptr ? "" : variable;
@@ -321,6 +347,7 @@ std::vector<std::string> JobWarningsOf(const StudySpec& spec, bool runs_here) {
   AddShellSyntax(*spec.job, warnings);
   AddOpenValues(*spec.job, warnings);
   AddOverwrittenVariables(spec, warnings);
+  AddReadableSecrets(*spec.job, warnings);
   if (!runs_here) return warnings;
   AddShadowedPackages(*spec.job, warnings);
   AddMissingPrograms(*spec.job, warnings);

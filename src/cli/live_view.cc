@@ -1,5 +1,7 @@
 #include "src/cli/live_view.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,44 @@ namespace {
 // Often enough to look alive, seldom enough to cost nothing.
 constexpr absl::Duration kFastest = absl::Milliseconds(150);
 constexpr absl::Duration kSlowest = absl::Seconds(1);
+
+// Says why nothing happens, once for each reason, after some seconds of silence.
+class Silence {
+ public:
+  Silence(Context& context, Connection& connection, std::string_view study)
+      : context_(context), connection_(connection), study_(study), since_(context.Now()) {}
+
+  // Something happens.
+  void Break() { since_ = context_.Now(); }
+
+  // Asks the server if it is time to.
+  void Look(LiveView& view) {
+    const absl::Time now = context_.Now();
+    if (now - std::max(since_, looked_) < kSilence) return;
+    looked_ = now;
+    v1::GetStudyRequest request;
+    request.set_name(wire::StudyResource(study_));
+    const auto study = connection_.Call(&Connection::Stub::GetStudy, request);
+    if (!study.ok()) return;  // It is for the stream to tell.
+    const std::string& trouble = study->trouble().error();
+    const std::string why = trouble.empty() ? study->held() : "the study does not move: " + trouble;
+    // The same with other figures is no news.
+    std::string words = why;
+    std::erase_if(words, [](char c) { return c >= '0' && c <= '9'; });
+    if (!why.empty() && words != said_) view.Say("waiting: " + why);
+    said_ = words;
+  }
+
+ private:
+  static constexpr absl::Duration kSilence = absl::Seconds(3);
+
+  Context& context_;
+  Connection& connection_;
+  const std::string study_;
+  absl::Time since_;
+  absl::Time looked_ = absl::InfinitePast();
+  std::string said_;
+};
 
 }  // namespace
 
@@ -99,6 +139,7 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
   });
   using Next = Stream<v1::StudyEvent>::Next;
   LiveView view(context, options.after, options.detail);
+  Silence silence(context, connection, study);
   const absl::Time deadline = context.Now() + options.timeout;
   v1::StudyEvent event;
   while (true) {
@@ -108,8 +149,12 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
     }
     if (!next.ok()) return connection.ExplainMissing(study, next.status());
     if (*next == Next::kEnd) break;
-    if (*next == Next::kMessage) VERNIER_RETURN_IF_ERROR(view.Show(event));
+    if (*next == Next::kMessage) {
+      silence.Break();
+      VERNIER_RETURN_IF_ERROR(view.Show(event));
+    }
     view.Refresh();
+    if (options.follow && options.detail != Detail::kNothing) silence.Look(view);
     if (options.on_tick && !options.on_tick(view)) break;
     if (context.Now() >= deadline) {
       view.Finish();

@@ -83,13 +83,16 @@ std::string EventFolder(const fs::path& folder, const std::string& own) {
   return is_there ? own : folder.string();
 }
 
+// Bytes of a log whose metrics are looked for.
+constexpr std::int64_t kMostLog = std::int64_t{256} << 20;
+
 // A gang that has written the log and the folder, whatever the role.
 absl::StatusOr<Sample> SampleOfFiles(const TestArgs& args, const TemporaryFolder& temporary) {
   Sample sample;
   VERNIER_ASSIGN_OR_RETURN(sample.spec, LoadStudy(args.file));
   const std::string log_file = temporary.path() + "/output.log";
   if (!args.log.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadInput(args.log, "log"));
+    VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadInput(args.log, "log", kMostLog));
     std::ofstream(log_file, std::ios::binary) << AsCaptured(text);
   }
   std::string folder;

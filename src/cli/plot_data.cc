@@ -32,15 +32,16 @@ std::string FirstBut(const StudySpec& spec, const std::string& other) {
 absl::StatusOr<plot::StudyData> LoadStudyData(Connection& connection,
                                               const StudyRecord& study,
                                               absl::Time now) {
-  VERNIER_ASSIGN_OR_RETURN(auto records, ListTrials(connection, study, {}));
   plot::StudyData data = {
       .spec = study.study.spec, .trials = {}, .created = study.study.created, .now = now};
-  for (TrialRecord& record : records) {
+  const auto take = [&](TrialRecord record) {
     const bool breaks_constraint = study.BreaksConstraint(record.trial);
     const bool is_optimal = study.IsOptimal(record.trial.number);
     const plot::Fate fate = plot::FateOf(record.trial, breaks_constraint);
     data.trials.push_back({.trial = std::move(record.trial), .fate = fate, .optimal = is_optimal});
-  }
+    return absl::OkStatus();
+  };
+  VERNIER_RETURN_IF_ERROR(ForEachTrial(connection, study, {}, take));
   std::sort(data.trials.begin(), data.trials.end(), [](const auto& a, const auto& b) {
     return a.number() < b.number();
   });

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <future>
 #include <iterator>
 #include <utility>
 
 #include "src/cli/hint.h"
 #include "src/cli/terminal/text.h"
+#include "src/core/counted_metrics.h"
 #include "src/core/status.h"
 #include "src/core/stopped_early.h"
 #include "src/wire/cluster_proto.h"
@@ -140,7 +142,9 @@ absl::Status StopStudy(Connection& connection, std::string_view name, std::strin
   return absl::IsFailedPrecondition(stopped.status()) ? absl::OkStatus() : stopped.status();
 }
 
-absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const Query& query) {
+absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection,
+                                                   const Query& query,
+                                                   std::vector<std::string>* damaged) {
   v1::ListStudiesRequest request;
   request.set_filter(query.filter);
   request.set_order_by(OrderBy(query.sort));
@@ -149,6 +153,9 @@ absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const
     request.set_page_size(NextPage(query, studies.size()));
     auto page = connection.Call(&Stub::ListStudies, request);
     if (!page.ok()) return NamingFlags(page.status());
+    for (const v1::StudyTrouble& study : page->damaged()) {
+      if (damaged != nullptr) damaged->push_back(study.error());
+    }
     std::move(page->mutable_studies()->begin(),
               page->mutable_studies()->end(),
               std::back_inserter(studies));
@@ -167,24 +174,44 @@ absl::StatusOr<TrialRecord> GetTrial(Connection& connection,
   return Record(std::move(message));
 }
 
-absl::StatusOr<std::vector<TrialRecord>> ListTrials(Connection& connection,
-                                                    const StudyRecord& study,
-                                                    const Query& query) {
+absl::Status ForEachTrial(Connection& connection,
+                          const StudyRecord& study,
+                          const Query& query,
+                          const std::function<absl::Status(TrialRecord)>& visit) {
   v1::ListTrialsRequest request;
   request.set_parent(wire::StudyResource(study.name()));
   request.set_filter(query.filter);
   request.set_order_by(OrderBy(query.sort, study.objective().metric));
-  std::vector<TrialRecord> trials;
-  do {
-    request.set_page_size(NextPage(query, trials.size()));
-    auto page = connection.CallOn(study.name(), &Stub::ListTrials, request);
+  std::size_t got = 0;
+  const auto ask = [&] {
+    request.set_page_size(NextPage(query, got));
+    return std::async(std::launch::async, [&connection, &study, request] {
+      return connection.CallOn(study.name(), &Stub::ListTrials, request);
+    });
+  };
+  for (auto next = ask(); next.valid();) {
+    auto page = next.get();
     if (!page.ok()) return NamingFlags(page.status());
+    got += static_cast<std::size_t>(page->trials_size());
+    request.set_page_token(page->next_page_token());
+    // The next page is on its way while this one is visited.
+    if (!request.page_token().empty() && !IsEnough(query, got)) next = ask();
     for (v1::Trial& message : *page->mutable_trials()) {
       VERNIER_ASSIGN_OR_RETURN(TrialRecord record, Record(std::move(message)));
-      trials.push_back(std::move(record));
+      VERNIER_RETURN_IF_ERROR(visit(std::move(record)));
     }
-    request.set_page_token(page->next_page_token());
-  } while (!request.page_token().empty() && !IsEnough(query, trials.size()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<TrialRecord>> ListTrials(Connection& connection,
+                                                    const StudyRecord& study,
+                                                    const Query& query) {
+  std::vector<TrialRecord> trials;
+  VERNIER_RETURN_IF_ERROR(ForEachTrial(connection, study, query, [&](TrialRecord record) {
+    trials.push_back(std::move(record));
+    return absl::OkStatus();
+  }));
   return trials;
 }
 
@@ -228,13 +255,7 @@ absl::StatusOr<std::vector<v1::Measurement>> SampleMeasurements(Connection& conn
 }
 
 std::optional<double> ObjectiveOf(const Trial& trial, const std::string& metric) {
-  if (const auto final = trial.final_metrics.find(metric); final != trial.final_metrics.end()) {
-    return final->second;
-  }
-  if (!trial.last) return std::nullopt;
-  const auto last = trial.last->metrics.find(metric);
-  if (last == trial.last->metrics.end()) return std::nullopt;
-  return last->second;
+  return CountedValue(trial, metric);
 }
 
 std::vector<std::optional<double>> ObjectivesOf(const Trial& trial, const StudySpec& spec) {

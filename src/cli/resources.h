@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,7 +60,10 @@ absl::StatusOr<v1::Study> CreateStudy(Connection& connection,
                                       bool validate_only = false);
 // Stops what of it is under way, for good. One that has ended stays as it is, and that is no error.
 absl::Status StopStudy(Connection& connection, std::string_view name, std::string_view reason);
-absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection, const Query& query);
+// `damaged`: what is said of each study that cannot be read; may be null.
+absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection,
+                                                   const Query& query,
+                                                   std::vector<std::string>* damaged = nullptr);
 
 // Both forms of a trial.
 struct TrialRecord {
@@ -74,7 +78,13 @@ absl::StatusOr<TrialRecord> GetTrial(Connection& connection,
                                      std::string_view trial);
 // The trial's place among those that wait for room; nothing if it does not wait, or the server knows nothing of it.
 std::optional<QueuedGang> FindQueued(Connection& connection, const TrialRecord& trial);
+// Calls `visit` with each trial of the list while its pages arrive, so that none has to be held; what it returns ends the list.
 // "objective" in the sort stands for the metric of the study's first objective.
+absl::Status ForEachTrial(Connection& connection,
+                          const StudyRecord& study,
+                          const Query& query,
+                          const std::function<absl::Status(TrialRecord)>& visit);
+// The whole list.
 absl::StatusOr<std::vector<TrialRecord>> ListTrials(Connection& connection,
                                                     const StudyRecord& study,
                                                     const Query& query);

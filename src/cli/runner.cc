@@ -266,6 +266,11 @@ void AddCapacityOptions(CLI::App& command, CapacityFlags& flags) {
                   "(default: strict)")
       ->check(OneOf({"strict", "scaled"}));
   command.add_option("--runs", flags.runs, "Folder for logs and records (default: STORE.runs)");
+  command.add_option(
+      "--disk-reserve",
+      flags.disk_reserve,
+      "Start no trial while the disk of the store or of the runs has less free, e.g. "
+      "1GiB (default: 1 % of it, at most 256 MiB)");
 }
 
 absl::StatusOr<app::ServerOptions> EngineOptionsOf(const std::string& store,
@@ -274,6 +279,15 @@ absl::StatusOr<app::ServerOptions> EngineOptionsOf(const std::string& store,
   if (flags.cpus > 0) options.cpus = flags.cpus;
   if (!flags.memory.empty()) {
     VERNIER_ASSIGN_OR_RETURN(options.memory_bytes, ParseBytesFlag("--memory", flags.memory));
+  }
+  if (!flags.disk_reserve.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(options.disk_reserve,
+                             ParseBytesFlag("--disk-reserve", flags.disk_reserve));
+    if (*options.disk_reserve < launch::kLeastReserve) {
+      return InvalidArgument("--disk-reserve: must be at least {} bytes, got {}",
+                             launch::kLeastReserve,
+                             *options.disk_reserve);
+    }
   }
   options.detect_gpus = flags.gpus.empty();
   if (flags.fitting == "scaled") options.fitting = launch::Fitting::kScaled;

@@ -23,6 +23,7 @@ struct CapacityFlags {
   std::vector<std::string> gpus;
   std::string fitting = "strict";
   std::string runs;
+  std::string disk_reserve;
 };
 void AddCapacityOptions(CLI::App& command, CapacityFlags& flags);
 

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/app/configuration.h"
 #include "src/app/paths.h"
 #include "src/base/log.h"
 #include "src/cli/arguments.h"
@@ -14,15 +16,16 @@
 #include "src/cli/runner.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/proto_json.h"
+#include "src/cli/terminal/table.h"
 #include "src/core/status.h"
+#include "src/wire/names.h"
 #include "src/wire/time_proto.h"
 
 namespace vernier::cli {
 namespace {
 
 struct StartArgs {
-  std::vector<std::string> listen = {"127.0.0.1:7117"};
-  bool allow_remote = false;
+  app::Configuration access;
   CapacityFlags capacity;
 };
 
@@ -33,8 +36,7 @@ absl::StatusOr<ExitCode> Start(Context& context, const StartArgs& args) {
   }
   VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options,
                            EngineOptionsOf(context.Store(), args.capacity));
-  options.listen = args.listen;
-  options.allow_remote = args.allow_remote;
+  VERNIER_RETURN_IF_ERROR(app::ApplyAccess(args.access, options));
   VERNIER_RETURN_IF_ERROR(app::CreateStoreFolder(options.store));
   base::SetLogLevel(base::LogLevel::kInfo);
   Interrupts interrupts;
@@ -50,6 +52,51 @@ absl::StatusOr<ExitCode> Start(Context& context, const StartArgs& args) {
 
 struct StatusArgs {};
 
+// "0.4 ms", "12 ms", "3.2 s".
+std::string FormatMoments(const google::protobuf::Duration& duration) {
+  const double milliseconds = absl::ToDoubleMilliseconds(wire::DecodeDuration(duration));
+  if (milliseconds < 10) return fmt::format("{:.1f} ms", milliseconds);
+  if (milliseconds < 1000) return fmt::format("{:.0f} ms", milliseconds);
+  return fmt::format("{:.1f} s", milliseconds / 1000);
+}
+
+// What took how long of late.
+std::string TimesText(const v1::ServerInfo& info, const Console& console) {
+  Table table({{.name = "IN 5 MINUTES"},
+               {.name = "COUNT", .align = Align::kRight},
+               {.name = "MEAN", .align = Align::kRight},
+               {.name = "LONGEST", .align = Align::kRight}});
+  const auto add = [&](const char* what, const v1::Durations& durations) {
+    const bool is_any = durations.count() > 0;
+    table.AddRow({{what},
+                  {std::to_string(durations.count())},
+                  {is_any ? FormatMoments(durations.mean()) : "-"},
+                  {is_any ? FormatMoments(durations.longest()) : "-"}});
+  };
+  add("suggestions", info.suggestions());
+  add("commits", info.commits());
+  add("loop steps", info.steps());
+  add("loop delays", info.step_delays());
+  std::string text = "\n";
+  for (const std::string& line :
+       table.Lines({.width = console.width, .color = console.color, .cut = console.is_terminal})) {
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string DisksText(const v1::ServerInfo& info) {
+  std::string text;
+  for (const v1::Disk& disk : info.disks()) {
+    text += fmt::format("{:<12}{} of {} free, {}\n",
+                        text.empty() ? "disk" : "",
+                        FormatBytes(disk.free_bytes()),
+                        FormatBytes(disk.total_bytes()),
+                        fmt::join(disk.users(), " and "));
+  }
+  return text;
+}
+
 absl::StatusOr<ExitCode> Status(Context& context, const StatusArgs&) {
   // A server that this process would start to answer itself is no answer.
   if (context.flags().server.empty() && !app::FindStoreOwner(context.Store())) {
@@ -61,11 +108,19 @@ absl::StatusOr<ExitCode> Status(Context& context, const StatusArgs&) {
       const v1::ServerInfo info,
       connection.Call(&Connection::Stub::GetServerInfo, v1::GetServerInfoRequest()));
   const absl::Duration up = context.Now() - wire::DecodeTime(info.start_time());
+  std::string troubles;
+  for (const v1::StudyTrouble& trouble : info.troubles()) {
+    const auto name = wire::ParseStudyName("study", trouble.study());
+    troubles += fmt::format("trouble     study '{}' does not move, and is tried again: {}\n",
+                            name.value_or(trouble.study()),
+                            trouble.error());
+  }
+  if (!info.held().empty()) troubles += fmt::format("waiting     {}\n", info.held());
   context.output().Item(fmt::format("version     {}\n"
                                     "process     {}, up {}, {}\n"
                                     "store       {}\n"
                                     "studies     {}\n"
-                                    "running     {} trial{}\n",
+                                    "open        {} trial{}\n{}{}{}",
                                     info.version(),
                                     info.process_id(),
                                     FormatElapsed(up),
@@ -73,7 +128,10 @@ absl::StatusOr<ExitCode> Status(Context& context, const StatusArgs&) {
                                     info.store(),
                                     info.studies(),
                                     info.running_trials(),
-                                    info.running_trials() == 1 ? "" : "s"),
+                                    info.running_trials() == 1 ? "" : "s",
+                                    DisksText(info),
+                                    troubles,
+                                    TimesText(info, context.console())),
                         ProtoToJson(info));
   return ExitCode::kOk;
 }
@@ -81,22 +139,23 @@ absl::StatusOr<ExitCode> Status(Context& context, const StatusArgs&) {
 }  // namespace
 
 void AddServerCommands(CLI::App& root, Action& chosen) {
-  CLI::App* server = root.add_subcommand("server", "Start a server, or ask one how it is");
+  CLI::App* server =
+      root.add_subcommand("server", "Start a server, ask one how it is, and care for its store");
   server->require_subcommand(1);
   auto [start, args] = AddCommand<StartArgs>(
       *server, "start", "Start a server in the foreground, as vernierd does", &Start, chosen);
   start
       ->add_option("--listen",
-                   args->listen,
+                   args->access.listen,
                    "Address to listen on: HOST:PORT (port 0: any free one) or unix:PATH (default: "
-                   "127.0.0.1:7117)")
+                   "unix:STORE.sock)")
       ->allow_extra_args(false);
-  start->add_flag("--allow-remote",
-                  args->allow_remote,
-                  "Allow addresses that other hosts can reach; calls are not encrypted");
+  app::DeclareAccess(args->access, *start);
   AddCapacityOptions(*start, args->capacity);
   AddCommand<StatusArgs>(
       *server, "status", "Show the state of the running server", &Status, chosen);
+  AddStoreCommands(*server, chosen);
+  AddCleanCommand(*server, chosen);
 }
 
 }  // namespace vernier::cli

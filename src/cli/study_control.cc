@@ -108,6 +108,17 @@ absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
                         study.study.trials == 1 ? "" : "s"),
         fmt::format("`vernier study export {} > {}.jsonl` keeps a copy", args.study, args.study));
   }
+  if (args.force && connection.is_embedded() && study.study.open > 0 &&
+      study.study.spec.job.has_value()) {
+    return WithHint(
+        FailedPrecondition(
+            "study '{}' has {} that {} not ended, and no server runs that could end "
+            "their programs",
+            args.study,
+            study.study.open == 1 ? "a trial" : fmt::format("{} trials", study.study.open),
+            study.study.open == 1 ? "has" : "have"),
+        "start one first: `vernier server start`");
+  }
   v1::DeleteStudyRequest request;
   request.set_name(wire::StudyResource(args.study));
   request.set_force(args.force);

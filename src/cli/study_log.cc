@@ -110,11 +110,12 @@ absl::StatusOr<ExitCode> ExportTo(Output& output, Context& context, const Export
     }));
     return ExitCode::kOk;
   }
-  VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
   if (output.format() == Format::kCsv) {
-    output.List(Table({}), ordered_json::array(), TrialCsvRows(study, trials));
+    VERNIER_RETURN_IF_ERROR(
+        WriteTrialCsv(connection, study, {}, output.console().out, output.options().headers));
     return ExitCode::kOk;
   }
+  VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
   VERNIER_ASSIGN_OR_RETURN(ordered_json items, ExportTrials(connection, trials));
   output.Item("", {{"study", ProtoToJson(study.message)}, {"trials", std::move(items)}});
   return ExitCode::kOk;

@@ -28,6 +28,30 @@
 namespace vernier::cli {
 namespace {
 
+// Whether the value of a variable of this name is nobody's business.
+bool IsSecret(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
+    return static_cast<char>(std::toupper(c));
+  });
+  for (const char* word : {"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"}) {
+    if (name.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// A report is handed on: keys and passwords stay behind.
+StudySpec WithoutSecrets(StudySpec spec) {
+  const auto hide = [](std::map<std::string, std::string>& variables) {
+    for (auto& [name, value] : variables) {
+      if (IsSecret(name)) value = "(hidden)";
+    }
+  };
+  if (!spec.job) return spec;
+  hide(spec.job->env);
+  for (auto& [role, replica] : spec.job->replicas) hide(replica.env);
+  return spec;
+}
+
 using plot::ReportSection;
 
 // Objectives that get figures of their own.
@@ -194,7 +218,7 @@ ReportSection BestOfOne(const Source& source) {
   if (const auto took = DurationOf(trial, source.study.now)) {
     section.facts.emplace_back("took", FormatElapsed(*took));
   }
-  const std::string command = ReproducingCommand(source.study.spec, trial);
+  const std::string command = ReproducingCommand(WithoutSecrets(source.study.spec), trial);
   if (!command.empty() && ReplicaCount(source.study.spec) == 1) {
     section.facts.emplace_back("command", command);
   } else if (source.study.spec.job) {
@@ -315,30 +339,6 @@ ReportSection Failures(const Source& source) {
                                                           section.table.rows.size(),
                                                           source.study.trials.size());
   return section;
-}
-
-// Whether the value of a variable of this name is nobody's business.
-bool IsSecret(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
-    return static_cast<char>(std::toupper(c));
-  });
-  for (const char* word : {"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"}) {
-    if (name.find(word) != std::string::npos) return true;
-  }
-  return false;
-}
-
-// A report is handed on: keys and passwords stay behind.
-StudySpec WithoutSecrets(StudySpec spec) {
-  const auto hide = [](std::map<std::string, std::string>& variables) {
-    for (auto& [name, value] : variables) {
-      if (IsSecret(name)) value = "(hidden)";
-    }
-  };
-  if (!spec.job) return spec;
-  hide(spec.job->env);
-  for (auto& [role, replica] : spec.job->replicas) hide(replica.env);
-  return spec;
 }
 
 absl::StatusOr<plot::Report> MakeReport(const Source& source) {

@@ -93,7 +93,8 @@ Table FittedTable(std::vector<std::vector<Cell>> rows, int width) {
 
 absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const auto studies, ListStudies(connection, query));
+  std::vector<std::string> damaged;
+  VERNIER_ASSIGN_OR_RETURN(const auto studies, ListStudies(connection, query, &damaged));
   std::vector<std::vector<Cell>> cells;
   auto items = nlohmann::ordered_json::array();
   auto rows = nlohmann::ordered_json::array();
@@ -102,7 +103,10 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
     const Study& study = record.study;
     std::optional<double> best;
     if (context.output().is_table() || context.output().format() == Format::kCsv) {
-      VERNIER_ASSIGN_OR_RETURN(best, BestValue(connection, record));
+      const absl::StatusOr<std::optional<double>> value = BestValue(connection, record);
+      if (absl::IsDataLoss(value.status())) damaged.emplace_back(value.status().message());
+      if (!value.ok() && !absl::IsDataLoss(value.status())) return value.status();
+      best = value.value_or(std::nullopt);
     }
     const auto& bound = study.spec.budget.trials;
     cells.push_back(
@@ -118,7 +122,8 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
     rows.push_back(CsvRow(study, items.back()));
     rows.back()["best_value"] = best ? nlohmann::ordered_json(*best) : nlohmann::ordered_json();
   }
-  if (studies.empty() && query.filter.empty()) {
+  for (const std::string& error : damaged) context.console().err << "warning: " << error << "\n";
+  if (studies.empty() && damaged.empty() && query.filter.empty()) {
     context.console().err << "no studies yet; `vernier study create FILE` makes one\n";
   }
   const bool is_cut = context.console().is_terminal && !context.output().is_wide();
@@ -132,9 +137,20 @@ struct ShowArgs {
   bool file = false;
 };
 
+// Of its newest trial.
+absl::StatusOr<std::string> NewestNote(Connection& connection, const StudyRecord& study) {
+  VERNIER_ASSIGN_OR_RETURN(const auto newest,
+                           ListTrials(connection, study, {.sort = "-number", .limit = 1}));
+  if (newest.empty()) return std::string();
+  const Trial& trial = newest.front().trial;
+  if (trial.suggestion.note.empty()) return std::string();
+  return fmt::format("trial {}: {}", trial.number.value(), trial.suggestion.note);
+}
+
 absl::StatusOr<StudyFacts> FactsOf(Connection& connection, const StudyRecord& study) {
   StudyFacts facts;
   VERNIER_ASSIGN_OR_RETURN(facts.best, BestValue(connection, study));
+  VERNIER_ASSIGN_OR_RETURN(facts.note, NewestNote(connection, study));
   if (study.study.spec.stopping.name == "none" && study.study.completed == 0) return facts;
   VERNIER_ASSIGN_OR_RETURN(const auto stopped,
                            ListTrials(connection, study, {.filter = "stopped"}));

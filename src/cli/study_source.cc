@@ -1,13 +1,18 @@
 #include "src/cli/study_source.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "nlohmann/json.hpp"
+#include "src/base/open_file.h"
 #include "src/cli/hint.h"
+#include "src/cli/terminal/figures.h"
 #include "src/codec/document.h"
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
@@ -17,10 +22,6 @@ namespace vernier::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string ReadAll(std::istream& in) {
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 // Where the user is, in the file system's own words; "." if even that is gone.
 fs::path FolderOf(const std::string& path) {
@@ -40,15 +41,29 @@ bool IsShownStudy(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadInput(const std::string& path, std::string_view what) {
-  if (path == "-") return ReadAll(std::cin);
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    return InvalidArgument("{}: is a folder, not a {}", path, what);
+absl::StatusOr<std::string> ReadInput(const std::string& path,
+                                      std::string_view what,
+                                      std::int64_t most_bytes) {
+  const base::OpenFile file = path == "-" ? base::OpenFile(STDIN_FILENO) : base::OpenFile(path);
+  if (file.error() != 0) return NotFound("{}: no such file, or not readable", path);
+  const std::string_view kind = file.kind();
+  const bool is_stream = path == "-" || kind == "a pipe" || kind == "a terminal";
+  if (!kind.empty() && !is_stream) return InvalidArgument("{}: is {}, not a {}", path, kind, what);
+  const std::int64_t size = kind.empty() ? file.Size().value_or(0) : 0;
+  if (size > most_bytes) {
+    return InvalidArgument(
+        "{}: has {}, a {} has at most {}", path, FormatBytes(size), what, FormatBytes(most_bytes));
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return NotFound("{}: no such file, or not readable", path);
-  return ReadAll(file);
+  std::optional<std::string> text = file.ReadToEnd(most_bytes);
+  if (!text.has_value()) {
+    if (errno == ETIMEDOUT) return InvalidArgument("{}: is a pipe that nobody writes to", path);
+    return InvalidArgument("{}: cannot be read: {}", path, std::strerror(errno));
+  }
+  if (std::cmp_greater(text->size(), most_bytes)) {
+    return InvalidArgument(
+        "{}: has more than {}, the most of a {}", path, FormatBytes(most_bytes), what);
+  }
+  return *std::move(text);
 }
 
 // Packages that are files or folders beside the study file, by their full paths; names for pip stay what they are.

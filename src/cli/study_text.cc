@@ -218,6 +218,12 @@ std::string DescribeStudy(const StudyRecord& record,
   std::string state(StudyStateName(study.state));
   if (!study.reason.empty()) state += ": " + study.reason;
   fields.Add("state", state);
+  if (record.message.has_trouble()) {
+    fields.Add(
+        "trouble",
+        fmt::format("does not move, and is tried again: {}", record.message.trouble().error()));
+  }
+  if (!record.message.held().empty()) fields.Add("waiting", record.message.held());
   if (!study.spec.labels.empty()) {
     fields.Add("labels", Join(study.spec.labels, " ", [](const auto& label) {
                  return fmt::format("{}={}", label.first, label.second);
@@ -233,6 +239,7 @@ std::string DescribeStudy(const StudyRecord& record,
                          study.spec.stopping.name,
                          study.spec.parallel,
                          study.spec.seed));
+  if (!facts.note.empty()) fields.Add("", facts.note);
   if (!study.spec.warm_start.empty()) {
     fields.Add("warm start",
                Join(study.spec.warm_start, ", ", [](const std::string& name) { return name; }));

@@ -44,6 +44,7 @@ std::string DescribeBestValue(const StudyRecord& study, const std::optional<doub
 struct StudyFacts {
   std::optional<double> best;  // Value of its first objective.
   std::int64_t stopped = 0;    // Completed trials that were stopped early.
+  std::string note;            // What the algorithm says of its newest suggestion.
 };
 
 // All about a study, some lines; of its amendments the last ones.

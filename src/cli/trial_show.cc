@@ -61,9 +61,29 @@ absl::StatusOr<std::int64_t> LongestCurve(Connection& connection,
   const bool is_asked =
       std::any_of(rows.begin(), rows.end(), [](const TrialRow& row) { return row.stopped_early; });
   if (is_all || !is_asked) return longest;
-  VERNIER_ASSIGN_OR_RETURN(const auto all, ListTrials(connection, study, {}));
-  for (const TrialRecord& trial : all) longest = std::max(longest, LastStepOf(trial.trial));
+  VERNIER_RETURN_IF_ERROR(ForEachTrial(connection, study, {}, [&](const TrialRecord& trial) {
+    longest = std::max(longest, LastStepOf(trial.trial));
+    return absl::OkStatus();
+  }));
   return longest;
+}
+
+// Lists whose rows need not be held: CSV with all columns, and a JSON object a line.
+absl::StatusOr<ExitCode> StreamList(Context& context,
+                                    Connection& connection,
+                                    const StudyRecord& study,
+                                    const Query& query) {
+  Output& output = context.output();
+  if (output.format() == Format::kCsv) {
+    VERNIER_RETURN_IF_ERROR(
+        WriteTrialCsv(connection, study, query, context.console().out, output.options().headers));
+    return ExitCode::kOk;
+  }
+  VERNIER_RETURN_IF_ERROR(ForEachTrial(connection, study, query, [&](const TrialRecord& trial) {
+    output.StreamItem("", ProtoToJson(trial.message));
+    return absl::OkStatus();
+  }));
+  return ExitCode::kOk;
 }
 
 absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
@@ -74,6 +94,8 @@ absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
   }
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  const bool is_streamed = output.format() == Format::kJsonl || output.format() == Format::kCsv;
+  if (is_streamed && !chooses) return StreamList(context, connection, study, args.query);
   VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, args.query));
   std::vector<TrialRow> rows;
   TrialColumnContext columns_of = {
@@ -94,12 +116,14 @@ absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
   const Table table = columns.empty() || !output.is_table()
                           ? TrialTable(rows, study.study.spec.objectives, columns_of.scale)
                           : MakeTrialTable(columns, trials, rows);
-  ordered_json csv = TrialCsvRows(study, trials);
+  ordered_json csv = ordered_json::array();
   if (chooses && !output.is_table()) {
-    VERNIER_ASSIGN_OR_RETURN(csv, SelectCsvColumns(columns, csv));
+    VERNIER_ASSIGN_OR_RETURN(csv, SelectCsvColumns(columns, TrialCsvRows(study, trials)));
   }
   auto items = ordered_json::array();
-  for (const TrialRecord& trial : trials) items.push_back(ProtoToJson(trial.message));
+  if (!output.is_table() && !chooses) {
+    for (const TrialRecord& trial : trials) items.push_back(ProtoToJson(trial.message));
+  }
   output.List(table, items, csv);
   return ExitCode::kOk;
 }

@@ -307,38 +307,35 @@ bool WasPending(const SuggestionRecord& suggestion, TrialNumber trial, TrialNumb
   return same_batch || std::ranges::find(suggestion.pending, other) != suggestion.pending.end();
 }
 
-std::vector<Neighbour> NearestTrials(const StudyRecord& study,
-                                     const Trial& trial,
-                                     const std::vector<TrialRecord>& others,
-                                     std::size_t count) {
-  std::vector<Neighbour> neighbours;
-  if (!IsWhole(study.study.spec.space, trial.point)) return neighbours;
-  for (const TrialRecord& other : others) {
-    if (other.trial.number >= trial.number) continue;
-    if (!IsWhole(study.study.spec.space, other.trial.point)) continue;
-    const bool was_pending = WasPending(trial.suggestion, trial.number, other.trial.number);
-    neighbours.push_back(
-        {.trial = other.trial.number.value(),
-         .distance = PointDistance(study.study.spec.space, trial.point, other.trial.point),
-         .objective = was_pending || HasFailed(other.trial)
-                          ? std::nullopt
-                          : ObjectiveOf(other.trial, study.objective().metric),
-         .was_pending = was_pending,
-         .was_stopped = IsStoppedEarly(other.trial),
-         .has_failed = HasFailed(other.trial)});
-  }
-  std::stable_sort(neighbours.begin(), neighbours.end(), [](const auto& a, const auto& b) {
-    return a.distance < b.distance;
-  });
-  neighbours.resize(std::min(neighbours.size(), count));
-  return neighbours;
+Neighbourhood::Neighbourhood(const StudyRecord& study, const Trial& trial, std::size_t count)
+    : study_(study),
+      trial_(trial),
+      count_(count),
+      is_whole_(IsWhole(study.study.spec.space, trial.point)) {}
+
+void Neighbourhood::Show(const Trial& other) {
+  const Space& space = study_.study.spec.space;
+  if (!is_whole_ || other.number >= trial_.number || !IsWhole(space, other.point)) return;
+  const double distance = PointDistance(space, trial_.point, other.point);
+  if (nearest_.size() == count_ && distance >= nearest_.back().distance) return;
+  const bool was_pending = WasPending(trial_.suggestion, trial_.number, other.number);
+  const bool counts = !was_pending && !HasFailed(other);
+  const Neighbour neighbour{
+      .trial = other.number.value(),
+      .distance = distance,
+      .objective = counts ? ObjectiveOf(other, study_.objective().metric) : std::nullopt,
+      .was_pending = was_pending,
+      .was_stopped = IsStoppedEarly(other),
+      .has_failed = HasFailed(other)};
+  const auto place = std::ranges::upper_bound(nearest_, distance, {}, &Neighbour::distance);
+  nearest_.insert(place, neighbour);
+  nearest_.resize(std::min(nearest_.size(), count_));
 }
 
 std::string ExplainTrial(const StudyRecord& study,
                          const TrialRecord& record,
-                         const std::vector<TrialRecord>& others,
+                         const std::vector<Neighbour>& nearest,
                          bool unicode) {
-  constexpr std::size_t kNeighbours = 3;
   const Trial& trial = record.trial;
   const SuggestionRecord& suggestion = trial.suggestion;
   Fields fields;
@@ -369,7 +366,7 @@ std::string ExplainTrial(const StudyRecord& study,
   if (suggestion.acquisition) fields.Add("acquisition", FormatFigure(*suggestion.acquisition));
   AddImportance(suggestion.importance, unicode, fields);
   fields.Add("pending", suggestion.pending.empty() ? "none" : Pending(suggestion.pending));
-  AddNearest(NearestTrials(study, trial, others, kNeighbours), fields);
+  AddNearest(nearest, fields);
   if (trial.stop) AddStop(*trial.stop, fields);
   return fields.Text();
 }

@@ -33,12 +33,24 @@ struct Neighbour {
   bool was_stopped = false;         // The objective is not that of a whole run.
   bool has_failed = false;          // What it reported before that is no objective.
 };
-// The `count` nearest of those of `others` that were there when `trial` was proposed, nearest first. A point that lacks
-// values is near to none.
-std::vector<Neighbour> NearestTrials(const StudyRecord& study,
-                                     const Trial& trial,
-                                     const std::vector<TrialRecord>& others,
-                                     std::size_t count);
+// The `count` nearest of the trials shown to it that were there when `trial` was proposed. A point that lacks values is near
+// to none.
+class Neighbourhood {
+ public:
+  // Nothing is owned.
+  Neighbourhood(const StudyRecord& study, const Trial& trial, std::size_t count);
+  // In the order of numbers.
+  void Show(const Trial& other);
+  // Nearest first; of equally near ones, the one shown first.
+  const std::vector<Neighbour>& nearest() const { return nearest_; }
+
+ private:
+  const StudyRecord& study_;
+  const Trial& trial_;
+  const std::size_t count_;
+  const bool is_whole_;
+  std::vector<Neighbour> nearest_;
+};
 // The root of the mean squared difference of the coordinates in the unit cube; categories, booleans and parameters that
 // only one of the points has differ by 0 or 1.
 double PointDistance(const Space& space, const Point& a, const Point& b);
@@ -46,7 +58,7 @@ double PointDistance(const Space& space, const Point& a, const Point& b);
 // Why the trial was proposed, and if it was stopped, why.
 std::string ExplainTrial(const StudyRecord& study,
                          const TrialRecord& trial,
-                         const std::vector<TrialRecord>& others,
+                         const std::vector<Neighbour>& nearest,
                          bool unicode);
 
 }  // namespace vernier::cli

@@ -11,24 +11,32 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::size_t kNeighbours = 3;
+
 absl::StatusOr<ExitCode> Why(Context& context, const TrialArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
-  VERNIER_ASSIGN_OR_RETURN(const auto others, ListTrials(connection, study, {}));
+  Neighbourhood neighbourhood(study, trial.trial, kNeighbours);
+  const auto show = [&](const TrialRecord& other) {
+    neighbourhood.Show(other.trial);
+    return absl::OkStatus();
+  };
+  VERNIER_RETURN_IF_ERROR(ForEachTrial(connection, study, {}, show));
   const ordered_json whole = ProtoToJson(trial.message);
   ordered_json item = {{"name", whole["name"]}, {"number", whole["number"]}};
   for (const char* key : {"state", "parameters", "suggestion", "stop", "final_metrics"}) {
     if (whole.contains(key)) item[key] = whole[key];
   }
   item["nearest"] = ordered_json::array();
-  for (const Neighbour& neighbour : NearestTrials(study, trial.trial, others, 3)) {
+  for (const Neighbour& neighbour : neighbourhood.nearest()) {
     item["nearest"].push_back(
         {{"trial", neighbour.trial},
          {"distance", neighbour.distance},
          {"objective", neighbour.objective ? ordered_json(*neighbour.objective) : ordered_json()}});
   }
-  context.output().Item(ExplainTrial(study, trial, others, context.console().unicode), item);
+  context.output().Item(
+      ExplainTrial(study, trial, neighbourhood.nearest(), context.console().unicode), item);
   return ExitCode::kOk;
 }
 

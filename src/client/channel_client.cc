@@ -2,12 +2,12 @@
 
 #include <utility>
 
-#include "grpcpp/create_channel.h"
-#include "grpcpp/security/credentials.h"
 #include "grpcpp/support/channel_arguments.h"
+#include "src/client/access.h"
 #include "src/client/decode.h"
 #include "src/client/retry.h"
 #include "src/client/stream.h"
+#include "src/wire/channel.h"
 #include "src/wire/cluster_proto.h"
 #include "src/wire/enum_proto.h"
 #include "src/wire/names.h"
@@ -381,9 +381,10 @@ std::unique_ptr<Client> Client::Connect(const std::string& address, ClientOption
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
   arguments.SetMaxReceiveMessageSize(-1);
-  return client::NewChannelClient(
-      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments),
-      std::move(options));
+  // Where it cannot be read, the server says what is missing.
+  const std::string token =
+      options.token.empty() ? client::FindToken(address).value_or("") : options.token;
+  return client::NewChannelClient(wire::OpenChannel(address, token, arguments), std::move(options));
 }
 
 }  // namespace vernier

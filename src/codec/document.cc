@@ -5,17 +5,13 @@
 #include "src/codec/yaml_reader.h"
 #include "src/core/utf8.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::codec {
-namespace {
-
-constexpr std::size_t kMaxSize = std::size_t{1} << 20;
-
-}  // namespace
-
 absl::StatusOr<nlohmann::ordered_json> ReadDocument(std::string_view text, std::string_view what) {
-  if (text.size() > kMaxSize) {
-    return FieldError(what, fmt::format("must be at most {} bytes, got {}", kMaxSize, text.size()));
+  if (text.size() > limits::kFile) {
+    return FieldError(what,
+                      fmt::format("must be at most {} bytes, got {}", limits::kFile, text.size()));
   }
   if (ToValidUtf8(text) != text) return FieldError(what, "must be UTF-8 text");
   // YAML nearly contains JSON: what starts with a brace is read as JSON where it is.

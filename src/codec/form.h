@@ -158,7 +158,12 @@ template <typename T>
 struct Form<std::map<std::string, T>> {
   static Json Write(const std::map<std::string, T>& values) {
     Json object = Json::object();
-    for (const auto& [key, value] : values) object[ToValidUtf8(key)] = Form<T>::Write(value);
+    // Added, not looked for: that would be quadratic in the number of keys.
+    auto& members = object.get_ref<Json::object_t&>();
+    members.reserve(values.size());
+    for (const auto& [key, value] : values) {
+      members.emplace_back(ToValidUtf8(key), Form<T>::Write(value));
+    }
     return object;
   }
   static absl::Status Read(const Json& json, std::map<std::string, T>& values) {

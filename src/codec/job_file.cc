@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -158,15 +159,14 @@ class ParamReader {
 absl::StatusOr<Space> ReadParams(const HyperparameterSpec& tuning, const std::string& path) {
   if (tuning.params.empty()) return FieldError(path + ".params", "must name a parameter");
   std::vector<Parameter> parameters;
+  std::set<std::string> names;
   for (std::size_t i = 0; i < tuning.params.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(
         parameters.emplace_back(),
         ParamReader(tuning.params[i], fmt::format("{}.params[{}]", path, i)).Read());
-    for (std::size_t j = 0; j < i; ++j) {
-      if (parameters[j].name != parameters[i].name) continue;
-      return FieldError(fmt::format("{}.params[{}].parameterName", path, i),
-                        fmt::format("'{}' is there twice", parameters[i].name));
-    }
+    if (names.insert(parameters[i].name).second) continue;
+    return FieldError(fmt::format("{}.params[{}].parameterName", path, i),
+                      fmt::format("'{}' is there twice", parameters[i].name));
   }
   return Space::Create(std::move(parameters));
 }

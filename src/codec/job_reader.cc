@@ -80,6 +80,45 @@ absl::StatusOr<std::vector<std::string>> ReadCommand(const Json& json, const std
   return FieldError(path, std::string(words.status().message()));
 }
 
+absl::StatusOr<SecretSource> ReadSecret(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
+                           Mapping::Open(json, path, {"from_file", "secret"}));
+  SecretSource secret;
+  VERNIER_RETURN_IF_ERROR(mapping.Read("from_file", secret.from_file, &ReadText));
+  VERNIER_RETURN_IF_ERROR(mapping.Read("secret", secret.name, &ReadText));
+  return secret;
+}
+
+// A variable is a text, or says where a secret is.
+absl::Status ReadEnvironment(const Mapping& mapping,
+                             std::map<std::string, std::string>& values,
+                             std::map<std::string, SecretSource>& secrets) {
+  const Json* const env = mapping.Find("env");
+  if (env == nullptr) return absl::OkStatus();
+  const std::string path = mapping.PathOf("env");
+  if (!env->is_object()) return MustBe(path, "a mapping of names to text", *env);
+  for (const auto& [name, value] : env->items()) {
+    const std::string field = fmt::format("{}.{}", path, name);
+    if (value.is_object()) {
+      VERNIER_ASSIGN_OR_RETURN(secrets[name], ReadSecret(value, field));
+    } else {
+      VERNIER_ASSIGN_OR_RETURN(values[name], ReadText(value, field));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void AddEnvironment(const std::map<std::string, std::string>& values,
+                    const std::map<std::string, SecretSource>& secrets,
+                    Json& json) {
+  if (values.empty() && secrets.empty()) return;
+  Json& env = json["env"] = values;
+  for (const auto& [name, secret] : secrets) {
+    env[name] =
+        secret.name.empty() ? Json{{"from_file", secret.from_file}} : Json{{"secret", secret.name}};
+  }
+}
+
 Json MemoryToJson(std::int64_t bytes) {
   std::string text = FormatByteSize(bytes);
   return text.ends_with('B') ? Json(std::move(text)) : Json(bytes);
@@ -114,7 +153,7 @@ absl::StatusOr<ReplicaSpec> ReadReplica(const Json& json,
   VERNIER_RETURN_IF_ERROR(mapping.Read("count", replica.count, &ReadInt32));
   VERNIER_RETURN_IF_ERROR(mapping.Read("command", replica.command, &ReadCommand));
   VERNIER_RETURN_IF_ERROR(mapping.Read("args", replica.args, &ReadTexts));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("env", replica.env, &ReadTextMap));
+  VERNIER_RETURN_IF_ERROR(ReadEnvironment(mapping, replica.env, replica.secrets));
   VERNIER_RETURN_IF_ERROR(mapping.Read("directory", replica.directory, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("image", replica.image, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("machine", replica.machine_type, &ReadText));
@@ -241,7 +280,7 @@ Json ReplicaToJson(const ReplicaSpec& replica) {
   Json json = {{"count", replica.count}};
   if (!replica.command.empty()) json["command"] = replica.command;
   if (!replica.args.empty()) json["args"] = replica.args;
-  if (!replica.env.empty()) json["env"] = replica.env;
+  AddEnvironment(replica.env, replica.secrets, json);
   if (!replica.directory.empty()) json["directory"] = replica.directory;
   if (!replica.image.empty()) json["image"] = replica.image;
   if (!replica.machine_type.empty()) json["machine"] = replica.machine_type;
@@ -303,7 +342,7 @@ absl::StatusOr<TrainingJob> ReadJob(const Json& json,
   VERNIER_RETURN_IF_ERROR(mapping.Read("region", job.region, &ReadText));
   VERNIER_RETURN_IF_ERROR(mapping.Read("args", job.args, &ReadTexts));
   VERNIER_RETURN_IF_ERROR(mapping.Read("arguments", job.argument_style, &ReadArgumentStyle));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("env", job.env, &ReadTextMap));
+  VERNIER_RETURN_IF_ERROR(ReadEnvironment(mapping, job.env, job.secrets));
   VERNIER_RETURN_IF_ERROR(mapping.Read("dir", job.job_directory, &ReadText));
   if (const Json* const code = mapping.Find("code")) {
     VERNIER_ASSIGN_OR_RETURN(job.code, ReadCode(*code, mapping.PathOf("code"), unknown_keys));
@@ -348,7 +387,7 @@ Json JobToJson(const TrainingJob& job) {
   if (job.argument_style != ArgumentStyle::kOption) {
     json["arguments"] = ArgumentStyleName(job.argument_style);
   }
-  if (!job.env.empty()) json["env"] = job.env;
+  AddEnvironment(job.env, job.secrets, json);
   if (!job.job_directory.empty()) json["dir"] = job.job_directory;
   if (job.code) json["code"] = CodeToJson(*job.code);
   if (!job.working_directory.empty()) json["working_dir"] = job.working_directory;

@@ -3,6 +3,7 @@
 #include "src/codec/document.h"
 #include "src/codec/job_file.h"
 #include "src/codec/spec_reader.h"
+#include "src/core/limit_checks.h"
 #include "vernier/core/error.h"
 
 namespace vernier::codec {
@@ -16,7 +17,9 @@ absl::StatusOr<StudySpec> ParseStudyFile(std::string_view text, std::string_view
 }
 
 absl::StatusOr<StudySpec> StudySpecFromJson(const nlohmann::ordered_json& document) {
-  return ReadSpec(document, UnknownKeys::kRefuse);
+  VERNIER_ASSIGN_OR_RETURN(StudySpec spec, ReadSpec(document, UnknownKeys::kRefuse));
+  VERNIER_RETURN_IF_ERROR(CheckLimits(spec));
+  return spec;
 }
 
 }  // namespace vernier::codec

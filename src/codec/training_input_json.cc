@@ -15,6 +15,7 @@
 #include "src/core/nearest.h"
 #include "src/core/training_input_fields.h"
 #include "src/core/training_job_validation.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::codec {
 namespace {
@@ -43,7 +44,7 @@ absl::Status ReadValue(const Json& json,
   const absl::StatusOr<std::int32_t> read = ReadInt32(json, path);
   if (!read.ok()) {
     const std::int32_t most =
-        path.ends_with(".priority") ? kMaxPriority : std::numeric_limits<std::int32_t>::max();
+        path.ends_with(".priority") ? limits::kPriority : std::numeric_limits<std::int32_t>::max();
     return MustBe(path, fmt::format("a whole number from 0 to {}", most), json);
   }
   value = *read;

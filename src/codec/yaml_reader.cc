@@ -6,13 +6,16 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "fmt/format.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 #include "yaml-cpp/yaml.h"
 
 namespace vernier::codec {
@@ -20,9 +23,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Far beyond any file that somebody writes; keeps aliases of aliases from filling the memory.
-constexpr int kMaxNodes = 100'000;
-constexpr int kMaxDepth = 32;
 constexpr std::string_view kCoreTags = "tag:yaml.org,2002:";
 
 bool OnlyOf(std::string_view text, std::string_view characters) {
@@ -78,12 +78,14 @@ class Converter {
  public:
   explicit Converter(std::string_view what) : what_(what) {}
 
-  absl::StatusOr<Json> Convert(const YAML::Node& node, int depth) {
-    if (++nodes_ > kMaxNodes) {
-      return ErrorAt(node.Mark(), fmt::format("more than {} values", kMaxNodes), what_);
+  absl::StatusOr<Json> Convert(const YAML::Node& node, std::size_t depth) {
+    // Aliases of aliases would fill the memory.
+    if (++nodes_ > limits::kFileValues) {
+      return ErrorAt(node.Mark(), fmt::format("more than {} values", limits::kFileValues), what_);
     }
-    if (depth > kMaxDepth) {
-      return ErrorAt(node.Mark(), fmt::format("nested deeper than {} levels", kMaxDepth), what_);
+    if (depth > limits::kFileDepth) {
+      return ErrorAt(
+          node.Mark(), fmt::format("nested deeper than {} levels", limits::kFileDepth), what_);
     }
     switch (node.Type()) {
       case YAML::NodeType::Scalar:
@@ -119,7 +121,7 @@ class Converter {
     return ErrorAt(node.Mark(), fmt::format("'{}' is no !!{}", node.Scalar(), type), what_);
   }
 
-  absl::StatusOr<Json> ConvertSequence(const YAML::Node& node, int depth) {
+  absl::StatusOr<Json> ConvertSequence(const YAML::Node& node, std::size_t depth) {
     Json list = Json::array();
     for (const YAML::Node& element : node) {
       VERNIER_ASSIGN_OR_RETURN(Json value, Convert(element, depth + 1));
@@ -128,21 +130,24 @@ class Converter {
     return list;
   }
 
-  absl::StatusOr<Json> ConvertMap(const YAML::Node& node, int depth) {
+  absl::StatusOr<Json> ConvertMap(const YAML::Node& node, std::size_t depth) {
     Json object = Json::object();
+    auto& members = object.get_ref<Json::object_t&>();
+    std::set<std::string_view> keys;  // Of the node. Searching the object would be quadratic.
     for (const auto& entry : node) {
       if (!entry.first.IsScalar()) return ErrorAt(entry.first.Mark(), "a key must be text", what_);
       const std::string& key = entry.first.Scalar();
-      if (object.contains(key)) {
+      if (!keys.insert(key).second) {
         return ErrorAt(entry.first.Mark(), fmt::format("key '{}' is there twice", key), what_);
       }
-      VERNIER_ASSIGN_OR_RETURN(object[key], Convert(entry.second, depth + 1));
+      VERNIER_ASSIGN_OR_RETURN(Json value, Convert(entry.second, depth + 1));
+      members.emplace_back(key, std::move(value));
     }
     return object;
   }
 
   const std::string_view what_;
-  int nodes_ = 0;
+  std::size_t nodes_ = 0;
 };
 
 std::string_view LineAt(std::string_view text, int line) {

@@ -188,27 +188,29 @@ std::string WhyIllegal(const Domain& domain, const ParameterValue& value) {
 }
 
 ParameterValue InKindOf(const Domain& domain, const ParameterValue& value) {
-  const auto* const integer = std::get_if<std::int64_t>(&value);
-  const auto* const number = std::get_if<double>(&value);
-  // From 2^53 on a double and an integer are not surely the same number.
-  const bool exact_integer =
-      integer != nullptr && std::abs(static_cast<double>(*integer)) < kTwoTo53;
-  const bool exact_number =
-      number != nullptr && std::abs(*number) < kTwoTo53 && *number == std::nearbyint(*number);
+  const bool holds_integers = std::holds_alternative<IntDomain>(domain);
+  const bool holds_doubles =
+      std::holds_alternative<FloatDomain>(domain) || std::holds_alternative<DiscreteDomain>(domain);
   if (std::holds_alternative<CategoricalDomain>(domain)) {
     if (FindIndex(domain, value).has_value()) return value;
-    ParameterValue other = value;
-    if (exact_integer) other = static_cast<double>(*integer);
-    if (exact_number) other = static_cast<std::int64_t>(*number);
-    return FindIndex(domain, other).has_value() ? other : value;
+    const std::optional<ParameterValue> other = InOtherKind(value);
+    return other.has_value() && FindIndex(domain, *other).has_value() ? *other : value;
   }
-  if (std::holds_alternative<IntDomain>(domain) && exact_number) {
+  const bool is_other = (holds_integers && std::holds_alternative<double>(value)) ||
+                        (holds_doubles && std::holds_alternative<std::int64_t>(value));
+  return is_other ? InOtherKind(value).value_or(value) : value;
+}
+
+std::optional<ParameterValue> InOtherKind(const ParameterValue& value) {
+  const auto* const integer = std::get_if<std::int64_t>(&value);
+  if (integer != nullptr && std::abs(static_cast<double>(*integer)) < kTwoTo53) {
+    return static_cast<double>(*integer);
+  }
+  const auto* const number = std::get_if<double>(&value);
+  if (number != nullptr && std::abs(*number) < kTwoTo53 && *number == std::nearbyint(*number)) {
     return static_cast<std::int64_t>(*number);
   }
-  const bool holds_number =
-      std::holds_alternative<FloatDomain>(domain) || std::holds_alternative<DiscreteDomain>(domain);
-  if (holds_number && exact_integer) return static_cast<double>(*integer);
-  return value;
+  return std::nullopt;
 }
 
 }  // namespace vernier

@@ -34,6 +34,9 @@ std::string WhyIllegal(const Domain& domain, const ParameterValue& value);
 // The value in the kind that the domain holds, where the number is the same: 1 for a float becomes 1.0, 16.0 for an
 // integer becomes 16, "3" stays text. What does not fit is returned as it is.
 ParameterValue InKindOf(const Domain& domain, const ParameterValue& value);
+// The same number in the other kind: 1 as 1.0, 16.0 as 16. Nothing for other values, and from 2^53 on, where a double and an
+// integer are not surely the same number.
+std::optional<ParameterValue> InOtherKind(const ParameterValue& value);
 
 // The i-th value of a float's grid. Where bounds and step are short decimals it is the double nearest to the decimal, 0.3
 // and not 0.30000000000000004.

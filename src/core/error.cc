@@ -12,7 +12,7 @@ constexpr char kReasonPayload[] = "vernier.reason";
 constexpr char kFieldPayload[] = "vernier.field";
 
 // In the order of Reason.
-constexpr std::array<std::string_view, 14> kReasonNames = {
+constexpr std::array<std::string_view, 16> kReasonNames = {
     "NONE",
     "STUDY_EXISTS",
     "STUDY_NOT_FOUND",
@@ -27,6 +27,8 @@ constexpr std::array<std::string_view, 14> kReasonNames = {
     "REQUEST_REUSED",
     "INSUFFICIENT_CAPACITY",
     "STORE_BUSY",
+    "STORE_GONE",
+    "DATA_LOSS",
 };
 
 }  // namespace

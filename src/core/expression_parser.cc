@@ -7,16 +7,13 @@
 
 #include "src/core/nearest.h"
 #include "src/core/status.h"
+#include "vernier/core/limits.h"
 
 namespace vernier {
 namespace {
 
 using Op = Expression::Op;
 using Type = ExpressionName::Type;
-
-constexpr std::size_t kMaxLength = 4096;
-// Parentheses, signs and exponents within each other: what bounds the parser's own stack.
-constexpr int kMaxDepth = 64;
 
 struct Function {
   std::string_view name;
@@ -55,8 +52,8 @@ ExpressionParser::ExpressionParser(std::string_view text,
       lexer_(text, [this](std::string_view name) { return Find(name) != nullptr; }) {}
 
 absl::StatusOr<Expression> ExpressionParser::Parse() {
-  if (length_ > kMaxLength) {
-    return InvalidArgument("must have at most {} characters, got {}", kMaxLength, length_);
+  if (length_ > limits::kExpression) {
+    return InvalidArgument("must have at most {} characters, got {}", limits::kExpression, length_);
   }
   VERNIER_RETURN_IF_ERROR(Advance());
   VERNIER_ASSIGN_OR_RETURN(const Operand whole, Or());
@@ -329,9 +326,9 @@ absl::Status ExpressionParser::Unexpected(std::string_view expected) const {
 }
 
 absl::Status ExpressionParser::Enter() {
-  if (++depth_ <= kMaxDepth) return absl::OkStatus();
+  if (++depth_ <= limits::kExpressionDepth) return absl::OkStatus();
   return InvalidArgument(
-      "is nested more than {} levels deep at column {}", kMaxDepth, token_.column);
+      "is nested more than {} levels deep at column {}", limits::kExpressionDepth, token_.column);
 }
 
 absl::Status ExpressionParser::Emit(Expression::Instruction instruction, int stack_change) {

@@ -12,6 +12,8 @@ namespace {
 
 // Names longer than this are not compared: the cost is quadratic and nobody types them.
 constexpr std::size_t kCompared = 128;
+// Names beyond these are not compared: whoever has so many sees enough in the list.
+constexpr std::size_t kNamesCompared = 1000;
 
 bool SameLetter(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
@@ -56,7 +58,7 @@ std::string NearestHint(std::string_view given,
   if (known.empty()) return "";
   const std::string* nearest = nullptr;
   std::size_t best = 0;
-  for (const std::string& name : known) {
+  for (const std::string& name : known.first(std::min(known.size(), kNamesCompared))) {
     const std::optional<std::size_t> slips = SlipsBetween(given, name);
     if (slips.has_value() && (nearest == nullptr || *slips < best)) {
       best = *slips;

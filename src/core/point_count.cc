@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "src/core/listed_values.h"
 #include "vernier/core/unit_cube.h"
 
 namespace vernier {
@@ -43,6 +44,7 @@ class Counter {
   // Positions 0, 1, … are those of the order with parents first.
   Counter(const std::vector<Parameter>& parameters, std::span<const int> order) {
     std::map<std::string_view, std::size_t> position;
+    ListedValues listed;
     for (const int index : order) {
       const Parameter& parameter = parameters[static_cast<std::size_t>(index)];
       std::vector<Link> links;
@@ -50,7 +52,8 @@ class Counter {
         const std::size_t parent = position.at(when.parent);
         Link link{.parent = parent, .values = {}};
         for (const ParameterValue& value : when.values) {
-          link.values.insert(IndexOf(*parameters_[parent], value));
+          const std::optional<std::int64_t> place = listed.Find(*parameters_[parent], value);
+          link.values.insert(place ? *place : IndexOf(*parameters_[parent], value));
         }
         links.push_back(std::move(link));
       }

@@ -7,14 +7,13 @@
 
 #include "fmt/format.h"
 #include "src/core/domain.h"
+#include "src/core/listed_values.h"
 #include "src/core/nearest.h"
 #include "src/core/utf8.h"
+#include "vernier/core/limits.h"
 
 namespace vernier {
 namespace {
-
-constexpr std::size_t kMaxParameters = 1000;
-constexpr std::size_t kMaxName = 128;
 
 using IndexByName = std::map<std::string_view, int>;
 
@@ -23,12 +22,13 @@ std::string PathOf(const Parameter& parameter) {
 }
 
 absl::Status CheckName(std::size_t index, const std::string& name) {
-  const bool sound = !name.empty() && name.size() <= kMaxName && IsPrintableUtf8(name);
+  const bool sound =
+      !name.empty() && name.size() <= limits::kParameterName && IsPrintableUtf8(name);
   if (sound) return absl::OkStatus();
   return FieldError(
       fmt::format("parameters[{}].name", index),
       fmt::format("must have 1 to {} bytes of UTF-8 without control characters, got '{}'",
-                  kMaxName,
+                  limits::kParameterName,
                   ToValidUtf8(name)));
 }
 
@@ -45,7 +45,19 @@ bool IsContinuous(const Parameter& parameter) {
   return domain != nullptr && !GridOf(*domain).has_value();
 }
 
-absl::Status CheckCondition(const std::string& child, const Parameter& parent, Condition& when) {
+// Whether a list has the value, which is then in the list's kind. False for other domains.
+bool IsListed(const Parameter& parameter, ListedValues& listed, ParameterValue& value) {
+  if (listed.Find(parameter, value).has_value()) return true;
+  const std::optional<ParameterValue> other = InOtherKind(value);
+  if (!other.has_value() || !listed.Find(parameter, *other).has_value()) return false;
+  value = *other;
+  return true;
+}
+
+absl::Status CheckCondition(const std::string& child,
+                            const Parameter& parent,
+                            ListedValues& listed,
+                            Condition& when) {
   const std::string path = fmt::format("parameters.{}.when.{}", child, when.parent);
   if (parent.name == child) return FieldError(path, "a parameter cannot depend on itself");
   if (IsContinuous(parent)) {
@@ -53,6 +65,7 @@ absl::Status CheckCondition(const std::string& child, const Parameter& parent, C
   }
   if (when.values.empty()) return FieldError(path, "must name at least one value");
   for (std::size_t i = 0; i < when.values.size(); ++i) {
+    if (IsListed(parent, listed, when.values[i])) continue;
     when.values[i] = InKindOf(parent.domain, when.values[i]);
     const std::string why = WhyIllegal(parent.domain, when.values[i]);
     if (!why.empty()) return FieldError(fmt::format("{}[{}]", path, i), why);
@@ -61,6 +74,7 @@ absl::Status CheckCondition(const std::string& child, const Parameter& parent, C
 }
 
 absl::Status CheckConditions(std::vector<Parameter>& parameters, const IndexByName& index) {
+  ListedValues listed;
   for (Parameter& parameter : parameters) {
     for (Condition& when : parameter.when) {
       const auto parent = index.find(when.parent);
@@ -71,7 +85,7 @@ absl::Status CheckConditions(std::vector<Parameter>& parameters, const IndexByNa
                           "no such parameter" + NearestHint(when.parent, names));
       }
       const Parameter& of = parameters[static_cast<std::size_t>(parent->second)];
-      VERNIER_RETURN_IF_ERROR(CheckCondition(parameter.name, of, when));
+      VERNIER_RETURN_IF_ERROR(CheckCondition(parameter.name, of, listed, when));
     }
   }
   return absl::OkStatus();
@@ -114,9 +128,10 @@ absl::Status CircleError(const std::vector<Parameter>& parameters,
 }  // namespace
 
 absl::Status CheckAndNormalize(std::vector<Parameter>& parameters) {
-  if (parameters.size() > kMaxParameters) {
-    return FieldError("parameters",
-                      fmt::format("must be at most {}, got {}", kMaxParameters, parameters.size()));
+  if (parameters.size() > limits::kParameters) {
+    return FieldError(
+        "parameters",
+        fmt::format("must be at most {}, got {}", limits::kParameters, parameters.size()));
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     Parameter& parameter = parameters[i];

@@ -10,21 +10,14 @@
 #include "src/core/parameter_argument.h"
 #include "src/core/study_name.h"
 #include "src/core/training_job_validation.h"
+#include "vernier/core/limits.h"
 
 namespace vernier {
 namespace {
 
-constexpr std::size_t kMaxName = 128;
-constexpr std::int32_t kMaxParallel = 10000;
-constexpr std::int32_t kMaxFinalCount = 1000;
-constexpr std::size_t kMaxSourceText = 1000;
-
 // In the order of StudyState.
 constexpr std::array<std::string_view, 6> kStudyStates = {
     "ACTIVE", "PAUSED", "STOPPING", "COMPLETED", "CANCELLED", "FAILED"};
-
-constexpr std::size_t kMaxLabels = 64;
-constexpr std::size_t kMaxLabelPart = 63;  // Characters, not bytes.
 
 absl::Status CheckName(const std::string& name) {
   if (IsStudyName(name)) return absl::OkStatus();
@@ -46,11 +39,11 @@ std::size_t CountCharacters(std::string_view utf8) {
 }
 
 absl::Status CheckLabelPart(std::string_view path, std::string_view what, std::string_view text) {
-  if (CountCharacters(text) > kMaxLabelPart) {
+  if (CountCharacters(text) > limits::kLabelPart) {
     return FieldError(path,
                       fmt::format("{} must have at most {} characters, got {}",
                                   what,
-                                  kMaxLabelPart,
+                                  limits::kLabelPart,
                                   CountCharacters(text)));
   }
   if (std::ranges::all_of(text, IsLabelPart)) return absl::OkStatus();
@@ -61,9 +54,9 @@ absl::Status CheckLabelPart(std::string_view path, std::string_view what, std::s
 }
 
 absl::Status CheckLabels(const std::map<std::string, std::string>& labels) {
-  if (labels.size() > kMaxLabels) {
+  if (labels.size() > limits::kLabels) {
     return FieldError("labels",
-                      fmt::format("must be at most {}, got {}", kMaxLabels, labels.size()));
+                      fmt::format("must be at most {}, got {}", limits::kLabels, labels.size()));
   }
   for (const auto& [key, value] : labels) {
     if (key.empty() || !IsLabelStart(key.front())) {
@@ -92,19 +85,20 @@ absl::Status CheckObjectives(const std::vector<Objective>& objectives) {
     const std::string& metric = objectives[i].metric;
     const std::int32_t final_count = objectives[i].final_count;
     if (metric.empty()) return FieldError(path, "must name a metric");
-    if (metric.size() > kMaxName) {
+    if (metric.size() > limits::kMetricName) {
       return FieldError(path,
                         fmt::format("the metric's name must have at most {} characters, got {}",
-                                    kMaxName,
+                                    limits::kMetricName,
                                     metric.size()));
     }
     if (!seen.insert(metric).second) {
       return FieldError(path, fmt::format("metric '{}' is an objective twice", metric));
     }
-    if (final_count < 1 || final_count > kMaxFinalCount) {
+    if (final_count < 1 || final_count > limits::kFinalCount) {
       return FieldError(
           path + ".final",
-          fmt::format("must be the mean of 1 to {} values, got {}", kMaxFinalCount, final_count));
+          fmt::format(
+              "must be the mean of 1 to {} values, got {}", limits::kFinalCount, final_count));
     }
   }
   return absl::OkStatus();
@@ -116,10 +110,11 @@ absl::Status CheckMetricSource(const std::string& metric, const MetricSource& so
   if (source.kind != MetricSourceKind::kName && source.text.empty()) {
     return FieldError(path, "must not be empty");
   }
-  if (source.text.size() > kMaxSourceText) {
+  if (source.text.size() > limits::kSourceText) {
     return FieldError(
         path,
-        fmt::format("must have at most {} characters, got {}", kMaxSourceText, source.text.size()));
+        fmt::format(
+            "must have at most {} characters, got {}", limits::kSourceText, source.text.size()));
   }
   const bool reads_files =
       source.kind == MetricSourceKind::kName || source.kind == MetricSourceKind::kTfevents;
@@ -181,10 +176,10 @@ absl::Status CheckChoice(std::string_view path, const Choice& choice) {
 }
 
 absl::Status CheckWarmStart(const std::vector<std::string>& names) {
-  if (names.size() > kMaxEarlierStudies) {
+  if (names.size() > limits::kEarlierStudies) {
     return FieldError(
         "warm_start",
-        fmt::format("must name at most {} studies, got {}", kMaxEarlierStudies, names.size()));
+        fmt::format("must name at most {} studies, got {}", limits::kEarlierStudies, names.size()));
   }
   std::set<std::string> seen;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -212,9 +207,9 @@ absl::Status Validate(const StudySpec& spec) {
   VERNIER_RETURN_IF_ERROR(CheckChoice("algorithm", spec.algorithm));
   VERNIER_RETURN_IF_ERROR(CheckChoice("stopping", spec.stopping));
   VERNIER_RETURN_IF_ERROR(CheckWarmStart(spec.warm_start));
-  if (spec.parallel < 1 || spec.parallel > kMaxParallel) {
-    return FieldError("parallel",
-                      fmt::format("must be from 1 to {}, got {}", kMaxParallel, spec.parallel));
+  if (spec.parallel < 1 || spec.parallel > limits::kParallel) {
+    return FieldError(
+        "parallel", fmt::format("must be from 1 to {}, got {}", limits::kParallel, spec.parallel));
   }
   VERNIER_RETURN_IF_ERROR(CheckBudget(spec.budget, spec.job.has_value()));
   VERNIER_RETURN_IF_ERROR(CheckConvergence(spec));

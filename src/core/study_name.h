@@ -6,10 +6,9 @@
 #include <string_view>
 
 #include "fmt/format.h"
+#include "vernier/core/limits.h"
 
 namespace vernier {
-
-inline constexpr std::size_t kMaxStudyName = 128;
 
 // Whether a study may be called so: ^[A-Za-z][A-Za-z0-9_-]{0,127}$.
 inline bool IsStudyName(std::string_view name) {
@@ -17,7 +16,7 @@ inline bool IsStudyName(std::string_view name) {
   const auto is_part = [&](char c) {
     return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
   };
-  return !name.empty() && name.size() <= kMaxStudyName && is_letter(name.front()) &&
+  return !name.empty() && name.size() <= limits::kStudyName && is_letter(name.front()) &&
          std::all_of(name.begin(), name.end(), is_part);
 }
 

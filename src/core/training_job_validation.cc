@@ -9,26 +9,63 @@
 #include "src/core/built_in_trainers.h"
 #include "src/core/nearest.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier {
 namespace {
 
-constexpr std::int32_t kMaxRestarts = 100;
 constexpr std::int64_t kLeastOutput = std::int64_t{1} << 20;
 
 bool IsNameStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
 bool IsNamePart(char c) { return IsNameStart(c) || (c >= '0' && c <= '9'); }
 
+absl::Status CheckVariableName(std::string_view path, const std::string& name) {
+  const bool is_legal = !name.empty() && IsNameStart(name.front()) &&
+                        std::all_of(name.begin(), name.end(), IsNamePart);
+  if (is_legal) return absl::OkStatus();
+  return FieldError(
+      fmt::format("{}.env", path),
+      fmt::format("a variable's name must match ^[A-Za-z_][A-Za-z0-9_]*$, got '{}'", name));
+}
+
+// A name of a file, in one folder.
+bool IsSecretName(const std::string& name) {
+  return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+absl::Status CheckSecret(const std::string& path, const SecretSource& secret) {
+  if (secret.from_file.empty() == secret.name.empty()) {
+    return FieldError(path, "needs one of from_file and secret");
+  }
+  const std::string& file = secret.from_file;
+  if (!file.empty() && !file.starts_with('/') && !file.starts_with("~/")) {
+    return FieldError(path + ".from_file",
+                      fmt::format("must be an absolute path or begin with ~/, got '{}'", file));
+  }
+  if (file.find('\0') != std::string::npos) {
+    return FieldError(path + ".from_file", "must not hold a zero byte");
+  }
+  if (!secret.name.empty() && !IsSecretName(secret.name)) {
+    return FieldError(
+        path + ".secret",
+        fmt::format("must be the name of a file without / and not begin with a dot, got '{}'",
+                    secret.name));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckEnvironment(std::string_view path,
-                              const std::map<std::string, std::string>& environment) {
+                              const std::map<std::string, std::string>& environment,
+                              const std::map<std::string, SecretSource>& secrets) {
+  for (const auto& [name, secret] : secrets) {
+    VERNIER_RETURN_IF_ERROR(CheckVariableName(path, name));
+    const std::string field = fmt::format("{}.env.{}", path, name);
+    if (environment.contains(name)) return FieldError(field, "is both a value and a secret");
+    VERNIER_RETURN_IF_ERROR(CheckSecret(field, secret));
+  }
   for (const auto& [name, value] : environment) {
-    if (name.empty() || !IsNameStart(name.front()) ||
-        !std::all_of(name.begin(), name.end(), IsNamePart)) {
-      return FieldError(fmt::format("{}.env", path),
-                        fmt::format("a variable's name must match ^[A-Za-z_][A-Za-z0-9_]*$, got "
-                                    "'{}'",
-                                    name));
-    }
+    VERNIER_RETURN_IF_ERROR(CheckVariableName(path, name));
     if (value.find('\0') != std::string::npos) {
       return FieldError(fmt::format("{}.env.{}", path, name), "must not hold a zero byte");
     }
@@ -152,9 +189,10 @@ absl::Status CheckImage(const TrainingJob& job) {
 absl::Status CheckReplica(std::string_view path,
                           const ReplicaSpec& replica,
                           const TrainingJob& job) {
-  if (replica.count < 0 || replica.count > kMaxReplicas) {
-    return FieldError(fmt::format("{}.count", path),
-                      fmt::format("must be from 0 to {}, got {}", kMaxReplicas, replica.count));
+  if (replica.count < 0 || replica.count > limits::kReplicas) {
+    return FieldError(
+        fmt::format("{}.count", path),
+        fmt::format("must be from 0 to {}, got {}", limits::kReplicas, replica.count));
   }
   const bool runs_something = !replica.command.empty() || !job.command.empty() ||
                               !job.image.empty() || job.python || job.input;
@@ -166,7 +204,7 @@ absl::Status CheckReplica(std::string_view path,
       CheckPathForImage(fmt::format("{}.directory", path), replica.directory, job));
   VERNIER_RETURN_IF_ERROR(CheckCommand(fmt::format("{}.command", path), replica.command));
   VERNIER_RETURN_IF_ERROR(CheckWords(fmt::format("{}.args", path), replica.args));
-  VERNIER_RETURN_IF_ERROR(CheckEnvironment(path, replica.env));
+  VERNIER_RETURN_IF_ERROR(CheckEnvironment(path, replica.env, replica.secrets));
   return CheckResources(path, replica.resources);
 }
 
@@ -212,9 +250,10 @@ absl::Status CheckPython(const TrainingJob& job) {
                                   job.python->module));
   }
   const std::vector<std::string>& packages = job.python->packages;
-  if (packages.size() > kMaxPackages) {
-    return FieldError("job.python.packages",
-                      fmt::format("must be at most {}, got {}", kMaxPackages, packages.size()));
+  if (packages.size() > limits::kPackages) {
+    return FieldError(
+        "job.python.packages",
+        fmt::format("must be at most {}, got {}", limits::kPackages, packages.size()));
   }
   for (std::size_t i = 0; i < packages.size(); ++i) {
     if (!packages[i].empty() && !packages[i].starts_with('-')) continue;
@@ -258,9 +297,9 @@ absl::Status CheckTimeLimit(std::string_view name, const std::optional<absl::Dur
 }
 
 absl::Status CheckRestarts(std::string_view name, std::int32_t count) {
-  if (count >= 0 && count <= kMaxRestarts) return absl::OkStatus();
+  if (count >= 0 && count <= limits::kRestarts) return absl::OkStatus();
   return FieldError(fmt::format("job.restarts.{}", name),
-                    fmt::format("must be from 0 to {}, got {}", kMaxRestarts, count));
+                    fmt::format("must be from 0 to {}, got {}", limits::kRestarts, count));
 }
 
 }  // namespace
@@ -277,7 +316,7 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
   VERNIER_RETURN_IF_ERROR(CheckPython(job));
   VERNIER_RETURN_IF_ERROR(CheckBuiltIn(job));
   VERNIER_RETURN_IF_ERROR(CheckWords("job.args", job.args));
-  VERNIER_RETURN_IF_ERROR(CheckEnvironment("job", job.env));
+  VERNIER_RETURN_IF_ERROR(CheckEnvironment("job", job.env, job.secrets));
   VERNIER_RETURN_IF_ERROR(CheckTimeLimit("time", job.time_limit));
   VERNIER_RETURN_IF_ERROR(CheckTimeLimit("trial", job.trial_limit));
   VERNIER_RETURN_IF_ERROR(CheckTimeLimit("wait", job.wait_limit));
@@ -296,9 +335,9 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
     return FieldError("job.limits.output",
                       fmt::format("must be at least 1MiB, got {} bytes", job.output_bytes));
   }
-  if (job.priority < 0 || job.priority > kMaxPriority) {
+  if (job.priority < 0 || job.priority > limits::kPriority) {
     return FieldError("job.priority",
-                      fmt::format("must be from 0 to {}, got {}", kMaxPriority, job.priority));
+                      fmt::format("must be from 0 to {}, got {}", limits::kPriority, job.priority));
   }
   return absl::OkStatus();
 }

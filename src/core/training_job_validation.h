@@ -10,11 +10,6 @@
 
 namespace vernier {
 
-// Bounds of a job, in whatever words it is given.
-inline constexpr std::int32_t kMaxReplicas = 10000;  // Of a role.
-inline constexpr std::size_t kMaxPackages = 100;
-inline constexpr std::int32_t kMaxPriority = 1000;
-
 // InvalidArgument: a FieldError, paths as in the study file ("job.replicas.worker.count").
 absl::Status CheckTrainingJob(const TrainingJob& job);
 

@@ -130,4 +130,20 @@ std::optional<std::string> FindSpentWait(const TrainingJob& job,
                      absl::FormatDuration(*job.wait_limit));
 }
 
+absl::Time NextLimit(const TrainingJob& job, const Trial& trial, absl::Time now) {
+  absl::Time next = absl::InfiniteFuture();
+  const auto add = [&](const std::optional<absl::Duration>& limit, absl::Time since) {
+    if (limit.has_value() && since + *limit > now) next = std::min(next, since + *limit);
+  };
+  if (!trial.started.has_value()) {
+    add(job.wait_limit, trial.created);
+    return next;
+  }
+  add(job.trial_limit, *trial.started);
+  if (!trial.attempts.empty() && trial.attempts.back().started.has_value()) {
+    add(job.progress_limit, LastProgress(trial, trial.attempts.back()));
+  }
+  return next;
+}
+
 }  // namespace vernier::engine

@@ -49,4 +49,8 @@ std::optional<std::string> FindSpentWait(const TrainingJob& job,
                                          const Trial& trial,
                                          absl::Time now);
 
+// When one of the two above may next say something new of the trial, if nothing is reported meanwhile and it stays in its
+// state. InfiniteFuture: never.
+absl::Time NextLimit(const TrainingJob& job, const Trial& trial, absl::Time now);
+
 }  // namespace vernier::engine

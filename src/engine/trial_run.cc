@@ -1,6 +1,7 @@
 #include "src/engine/trial_run.h"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,12 +13,16 @@
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
 #include "src/jobs/replica_command.h"
+#include "src/metrics/wanted_metric.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::engine {
 namespace {
 
 // As AI Platform Training says it.
 constexpr char kInternalError[] = "Internal error occurred for the current attempt";
+// What an attempt ran was told by them alone.
+constexpr char kRecordsGone[] = "the records of the attempt are gone";
 
 // Somebody else moved or removed the trial between our look and our change. The next step looks again.
 bool WasOvertaken(const absl::Status& status) {
@@ -31,6 +36,13 @@ absl::Status UnlessOvertaken(const absl::Status& status) {
 std::string MissingObjectives(const Study& study, const Trial& trial) {
   return vernier::MissingObjectives(study.spec.objectives,
                                     trial.last.value_or(Measurement()).metrics);
+}
+
+// Whether the result of the trial is, or may have been, among what its program printed.
+bool DependsOnOutput(const StudySpec& spec, const Trial& trial) {
+  const Measurement last = trial.last.value_or(Measurement());
+  return !vernier::MissingObjectives(spec.objectives, last.metrics).empty() ||
+         last.source == metrics::kLogSource || last.source == metrics::kJsonSource;
 }
 
 // Whether the study is a tuning job, whose file says nothing of where metrics are found.
@@ -83,6 +95,35 @@ std::int64_t Restarts(const std::vector<ReplicaResult>& replicas) {
   return sum;
 }
 
+// Number of the first measurements that one report takes; at least 1.
+std::size_t CountForOneCall(const std::vector<Measurement>& measurements) {
+  const std::size_t most = std::min(measurements.size(), limits::kMeasurements);
+  std::size_t values = 0;
+  for (std::size_t i = 0; i < most; ++i) {
+    values += measurements[i].metrics.size();
+    if (values > limits::kValues) return std::max<std::size_t>(1, i);
+  }
+  return most;
+}
+
+std::vector<Measurement> FirstOf(const std::vector<Measurement>& measurements, std::size_t count) {
+  return {measurements.begin(), measurements.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+void DropFirst(std::size_t count, std::vector<Measurement>& measurements) {
+  measurements.erase(measurements.begin(),
+                     measurements.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+// A reader may be somebody else's.
+absl::StatusOr<std::vector<Measurement>> ReadFrom(MetricReader& reader, bool is_last) {
+  try {
+    return is_last ? reader.Finish() : reader.Read();
+  } catch (const std::exception& error) {
+    return Internal("the metrics cannot be read: {}", error.what());
+  }
+}
+
 // Gives every replica what it takes to report by itself.
 void LetReport(const ReportingAccess& access, GangProgram& gang) {
   for (ReplicaProgram& replica : gang.replicas) {
@@ -114,15 +155,31 @@ Caller TrialRun::caller() const { return {.actor = context_.options.actor, .requ
 
 absl::Status TrialRun::Step(const Study& study, bool may_start) {
   if (done_) return absl::OkStatus();
-  VERNIER_ASSIGN_OR_RETURN(const Trial trial, context_.studies.GetTrial(id_));
-  const bool is_over = attempt_.has_value() && IsFinished(trial.state);
-  if (taken_up_ || is_over) return Follow(study, trial);
-  VERNIER_RETURN_IF_ERROR(TakeUp(study, trial, may_start));
+  if (is_touched_ || !taken_up_) {
+    VERNIER_ASSIGN_OR_RETURN(trial_, context_.studies.GetTrial(id_));
+  }
+  is_touched_ = true;  // If anything goes wrong.
+  const bool is_over = attempt_.has_value() && IsFinished(trial_.state);
+  const bool follows = taken_up_ || is_over;
+  SetNextLimit(study);
+  VERNIER_RETURN_IF_ERROR(follows ? Follow(study, trial_) : TakeUp(study, trial_, may_start));
+  is_touched_ = false;
+  if (follows) return absl::OkStatus();
   taken_up_ = attempt_.has_value();
+  if (taken_up_) next_limit_ = absl::InfinitePast();  // The next step sees what it has come to.
   return absl::OkStatus();
 }
 
-absl::Status TrialRun::TakeUp(const Study& study, const Trial& trial, bool may_start) {
+void TrialRun::SetNextLimit(const Study& study) {
+  next_limit_ = absl::InfiniteFuture();
+  if (taken_up_) {
+    next_limit_ = NextLimit(*definition_->job, trial_, context_.clock.Now());
+  } else if (study.state == StudyState::kActive) {
+    next_limit_ = NextLimit(*study.spec.job, trial_, context_.clock.Now());
+  }
+}
+
+absl::Status TrialRun::TakeUp(const Study& study, Trial& trial, bool may_start) {
   if (IsFinished(trial.state)) return RunsStill(trial) ? AdoptEnded(trial) : GiveBack();
   const bool waits = trial.state == TrialState::kRequested || trial.state == TrialState::kQueued;
   if (waits && study.state == StudyState::kActive) {
@@ -208,10 +265,13 @@ absl::StatusOr<GangProgram> TrialRun::Program(const Trial& trial) const {
 
 absl::Status TrialRun::OpenReader(const Trial& trial, const GangProgram& gang) {
   if (!context_.options.metrics) return absl::OkStatus();
-  unreported_.clear();
-  report_.reset();
+  source_.reset();
+  reading_.reset();
+  has_read_all_ = false;
   reads_since_.reset();
-  VERNIER_ASSIGN_OR_RETURN(reader_, context_.options.metrics(*definition_, trial, gang));
+  VERNIER_ASSIGN_OR_RETURN(auto reader, context_.options.metrics(*definition_, trial, gang));
+  if (reader != nullptr)
+    source_ = std::make_shared<Source>(Source{.reader = std::move(reader), .unreported = {}});
   return absl::OkStatus();
 }
 
@@ -239,7 +299,7 @@ absl::Status TrialRun::Abort(std::string_view error) {
   return absl::OkStatus();
 }
 
-absl::Status TrialRun::Adopt(const Study& study, const Trial& trial) {
+absl::Status TrialRun::Adopt(const Study& study, Trial& trial) {
   if (trial.attempts.empty()) return FinishStopped(study, trial);  // Stopped while it waited.
   const Attempt& attempt = trial.attempts.back();
   const AttemptId id{id_, attempt.number};
@@ -254,11 +314,12 @@ absl::Status TrialRun::Adopt(const Study& study, const Trial& trial) {
   if (!status.ok() && !absl::IsNotFound(status.status())) return status.status();
   attempt_ = id;
   if (status.ok() && status->state == AttemptState::kStarting) {
-    return StartGang(*gang);  // Of which only a part may have been started.
+    // Of which only a part may have been started.
+    return attempt.state == AttemptState::kRunning ? Abort(kRecordsGone) : StartGang(*gang);
   }
   if (status.ok()) return Follow(study, trial);
   if (attempt.state == AttemptState::kRunning) {
-    return Abort("the records of the attempt are gone");  // What it started may still run.
+    return Abort(kRecordsGone);  // What it started may still run.
   }
   if (trial.state == TrialState::kStopping) {
     return Finish(study, trial, {.state = AttemptState::kStopped});
@@ -281,18 +342,23 @@ absl::Status TrialRun::AdoptEnded(const Trial& trial) {
   return absl::OkStatus();
 }
 
-absl::Status TrialRun::Follow(const Study& study, Trial trial) {
+absl::Status TrialRun::Follow(const Study& study, Trial& trial) {
   VERNIER_ASSIGN_OR_RETURN(const GangStatus status, context_.launcher.Check(*attempt_));
   if (IsFinished(trial.state)) return TakeDown(status);  // Somebody ended the trial, not its job.
+  const bool is_stopping = trial.state == TrialState::kStopping;
   // Of a trial that was told to stop while no engine looked, what it reported before counts.
   const bool is_unread = trial.started.has_value() && !reads_since_.has_value();
   if (status.state != AttemptState::kStarting &&
-      (trial.state != TrialState::kStopping || is_unread)) {
-    absl::StatusOr<Trial> now =
-        trial.state == TrialState::kStopping ? trial : MarkRunning(trial, status);
-    if (now.ok()) now = ReadMetrics(*std::move(now), IsEnded(status.state));
-    if (!now.ok()) return UnlessOvertaken(now.status());
-    trial = *std::move(now);
+      (!is_stopping || is_unread || reading_ != nullptr)) {
+    if (!is_stopping) {
+      const absl::Status running = MarkRunning(trial, status);
+      if (!running.ok()) return UnlessOvertaken(running);
+    }
+    const bool has_ended = IsEnded(status.state);
+    const absl::StatusOr<bool> is_read =
+        ReadMetrics(trial, /*needs_all=*/has_ended && (!is_stopping || is_unread));
+    if (!is_read.ok()) return UnlessOvertaken(is_read.status());
+    if (!*is_read && has_ended) return absl::OkStatus();
   }
   if (IsEnded(status.state)) return Finish(study, trial, status);
   return StopIfDue(trial);
@@ -312,64 +378,97 @@ absl::Status TrialRun::StopIfDue(const Trial& trial) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Trial> TrialRun::MarkRunning(const Trial& trial, const GangStatus& status) {
+absl::Status TrialRun::MarkRunning(Trial& trial, const GangStatus& status) {
   // One that was stopped before anybody saw it run may never have run.
-  if (status.state == AttemptState::kStopped) return trial;
+  if (status.state == AttemptState::kStopped) return absl::OkStatus();
   if (trial.state == TrialState::kRunning && status.state == AttemptState::kRunning &&
       Restarts(status.replicas) > Restarts(trial.attempts.back().replicas)) {
     VERNIER_RETURN_IF_ERROR(RecordAttempt(status, AttemptState::kRunning));
   }
-  if (trial.state != TrialState::kPreparing) return trial;
+  if (trial.state != TrialState::kPreparing) return absl::OkStatus();
   VERNIER_RETURN_IF_ERROR(RecordAttempt(status, AttemptState::kRunning));
-  return context_.studies.Move(id_, TrialState::kRunning, FailureClass::kNone, "");
+  VERNIER_ASSIGN_OR_RETURN(
+      trial, context_.studies.Move(id_, TrialState::kRunning, FailureClass::kNone, ""));
+  return absl::OkStatus();
 }
 
-void TrialRun::ReadFresh(std::optional<absl::Time> started, bool has_ended) {
-  absl::StatusOr<std::vector<Measurement>> fresh = has_ended ? reader_->Finish() : reader_->Read();
+void TrialRun::ReadFresh(Source& source, std::optional<absl::Time> started, bool is_last) {
+  const absl::StatusOr<std::vector<Measurement>> read = ReadFrom(*source.reader, is_last);
   // What cannot be read is the trial's own misfortune: it goes on, and fails at its end if a metric is missing.
-  if (!fresh.ok()) return;
-  for (Measurement& measurement : *fresh) {
+  if (!read.ok()) return;
+  for (Measurement measurement : *read) {
     measurement.elapsed = measurement.time - started.value_or(measurement.time);
-    unreported_.push_back(std::move(measurement));
+    source.unreported.push_back(std::move(measurement));
   }
 }
 
 void TrialRun::BeginReport() {
-  if (reader_ == nullptr || !reads_since_.has_value() || report_ != nullptr) return;
-  ReadFresh(reads_since_, /*has_ended=*/false);
-  if (unreported_.empty()) return;
-  report_ = std::make_shared<Report>();
-  context_.studies.Report(id_,
-                          unreported_,
-                          std::nullopt,
-                          caller(),
-                          [report = report_](absl::StatusOr<Studies::Reported> outcome) {
-                            report->outcome = std::move(outcome);
-                            report->told.Notify();
-                          });
+  if (source_ == nullptr || !reads_since_.has_value() || reading_ != nullptr || has_read_all_) {
+    return;
+  }
+  BeginReading(/*is_last=*/false);
 }
 
-absl::StatusOr<Trial> TrialRun::FinishReport(Trial trial) {
-  if (report_ == nullptr) return trial;
-  const std::shared_ptr<Report> report = std::exchange(report_, nullptr);
-  report->told.WaitForNotification();
-  VERNIER_RETURN_IF_ERROR(report->outcome.status());
-  unreported_.clear();
-  return std::move(report->outcome->trial);
+void TrialRun::BeginReading(bool is_last) {
+  reading_ = std::make_shared<Reading>();
+  reading_->is_last = is_last;
+  context_.tasks.Run([this_id = id_,
+                      caller = caller(),
+                      &studies = context_.studies,
+                      &news = context_.news,
+                      source = source_,
+                      reading = reading_,
+                      started = reads_since_](const std::stop_token&, const Tasks::Done& done) {
+    const auto tell = [reading, &news, this_id, done] {
+      reading->told.Notify();
+      if (reading->is_last) news.Add(this_id);
+      done();
+    };
+    ReadFresh(*source, started, reading->is_last);
+    reading->outcome = std::nullopt;
+    reading->count = CountForOneCall(source->unreported);
+    if (reading->count == 0) return tell();
+    studies.Report(this_id,
+                   FirstOf(source->unreported, reading->count),
+                   std::nullopt,
+                   caller,
+                   [reading, tell](absl::StatusOr<Studies::Reported> outcome) {
+                     if (outcome.ok()) {
+                       reading->outcome = std::move(outcome->trial);
+                     } else {
+                       reading->outcome = outcome.status();
+                     }
+                     tell();
+                   });
+  });
 }
 
-absl::StatusOr<Trial> TrialRun::ReadMetrics(Trial trial, bool has_ended) {
-  if (reader_ == nullptr) return trial;
-  const bool has_begun = reads_since_.has_value();
-  VERNIER_ASSIGN_OR_RETURN(trial, FinishReport(std::move(trial)));
+absl::StatusOr<bool> TrialRun::TakeReading(Trial& trial) {
+  if (reading_ == nullptr) return true;
+  if (!reading_->told.HasBeenNotified()) return false;
+  const std::shared_ptr<Reading> reading = std::exchange(reading_, nullptr);
+  // What a reader of somebody's own found, and no study takes, is the trial's own misfortune as well.
+  const bool is_refused = absl::IsInvalidArgument(reading->outcome.status());
+  if (!is_refused) VERNIER_RETURN_IF_ERROR(reading->outcome.status());
+  DropFirst(reading->count, source_->unreported);
+  has_read_all_ = reading->is_last && source_->unreported.empty();
+  if (!is_refused && reading->outcome->has_value()) trial = **std::move(reading->outcome);
+  return true;
+}
+
+absl::StatusOr<bool> TrialRun::ReadMetrics(Trial& trial, bool needs_all) {
+  if (source_ == nullptr) return true;
+  VERNIER_ASSIGN_OR_RETURN(const bool is_free, TakeReading(trial));
+  if (!is_free) return false;
+  const bool is_first = !reads_since_.has_value();
   reads_since_ = trial.started;
-  if (has_begun && !has_ended) return trial;
-  ReadFresh(trial.started, has_ended);
-  if (unreported_.empty()) return trial;
-  VERNIER_ASSIGN_OR_RETURN(Studies::Reported reported,
-                           context_.studies.Report(id_, unreported_, std::nullopt, caller()));
-  unreported_.clear();
-  return std::move(reported.trial);
+  if (has_read_all_ || (!is_first && !needs_all)) return true;
+  while (true) {
+    BeginReading(needs_all);
+    VERNIER_ASSIGN_OR_RETURN(const bool is_taken, TakeReading(trial));
+    if (!is_taken) return false;
+    if (!needs_all || has_read_all_) return true;
+  }
 }
 
 absl::Status TrialRun::TakeDown(const GangStatus& status) {
@@ -390,6 +489,15 @@ absl::Status TrialRun::Abandon() {
 }
 
 GangStatus TrialRun::Judge(const Trial& trial, GangStatus status) const {
+  if (status.state == AttemptState::kSucceeded && !status.lost_output.empty() &&
+      DependsOnOutput(*definition_, trial)) {
+    status.state = AttemptState::kFailed;
+    status.failure = FailureClass::kInternal;
+    status.transient = true;
+    status.message = fmt::format("some of what it printed was lost, and its result with it: {}",
+                                 status.lost_output);
+    return status;
+  }
   if (status.state == AttemptState::kLost) {
     if (status.failure == FailureClass::kNone) status.failure = FailureClass::kNodeLost;
     status.transient = true;
@@ -467,9 +575,9 @@ absl::Status TrialRun::Requeue() {
   stop_sent_ = false;
   internal_error_.clear();
   spent_limit_.reset();
-  reader_.reset();
-  unreported_.clear();
-  report_.reset();
+  source_.reset();
+  reading_.reset();
+  has_read_all_ = false;
   reads_since_.reset();
   return old.has_value() ? context_.launcher.Release(*old) : absl::OkStatus();
 }
@@ -491,13 +599,15 @@ absl::Status TrialRun::FinishSucceeded(const Study& study, const Trial& trial) {
   if (missing.empty()) {
     return UnlessOvertaken(context_.studies.Complete(id_, {}, std::nullopt, caller()).status());
   }
-  return UnlessOvertaken(context_.studies
-                             .Fail(id_,
-                                   FailureClass::kNoMetric,
-                                   NoMetricMessage(missing, study, trial, reader_.get()),
-                                   std::nullopt,
-                                   caller())
-                             .status());
+  return UnlessOvertaken(
+      context_.studies
+          .Fail(id_,
+                FailureClass::kNoMetric,
+                NoMetricMessage(
+                    missing, study, trial, source_ == nullptr ? nullptr : source_->reader.get()),
+                std::nullopt,
+                caller())
+          .status());
 }
 
 absl::Status TrialRun::RecordAttempt(const GangStatus& status, AttemptState state) {

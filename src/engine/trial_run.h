@@ -7,9 +7,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "src/engine/job_rules.h"
+#include "src/engine/news.h"
+#include "src/engine/tasks.h"
 #include "vernier/core/clock.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
@@ -25,6 +26,9 @@ struct Context {
   Launcher& launcher;
   const Clock& clock;
   const EngineOptions& options;
+  Tasks& tasks;
+  News& news;
+  bool launcher_tells;  // When something of a gang may have changed.
 };
 
 // Whether something of the trial's last attempt may still run, even if the trial itself has ended.
@@ -38,11 +42,13 @@ class TrialRun {
  public:
   TrialRun(const Context& context, TrialId id, absl::Time created);
 
+  // The log says something new of it.
+  void Touch() { is_touched_ = true; }
   // Moves as far as possible without waiting; a trial whose job was not placed yet stays where it is unless `may_start`.
   // An error is about the store or the launcher as a whole.
   absl::Status Step(const Study& study, bool may_start);
-  // Reads what a running job has reported, and begins to store it without waiting for the disk: Step waits. So the reports
-  // of many trials share a sync.
+  // Begins to read what a running job has reported, and to store it, if it is not being read. So the reports of many
+  // trials share a sync.
   void BeginReport();
   // Leaves the launcher's queue, if it is in it: its study is not to start it now.
   absl::Status StopWaiting();
@@ -53,12 +59,17 @@ class TrialRun {
   bool done() const { return done_; }
   // Something runs, or is on its way up or down.
   bool active() const { return attempt_.has_value() && !done_; }
+  // It has to be asked how it goes: nobody tells.
+  bool is_polled() const { return active() && (source_ != nullptr || !context_.launcher_tells); }
+  // When a limit of its job may be spent, as of the last step.
+  absl::Time next_limit() const { return next_limit_; }
   TrialId id() const { return id_; }
   absl::Time created() const { return created_; }
 
  private:
   // From REQUESTED, QUEUED or wherever an earlier process left it, to an attempt of ours.
-  absl::Status TakeUp(const Study& study, const Trial& trial, bool may_start);
+  void SetNextLimit(const Study& study);
+  absl::Status TakeUp(const Study& study, Trial& trial, bool may_start);
   absl::Status Queue(const Study& study);
   absl::Status Place(const Study& study, const Trial& trial);
   // What comes of a gang that is not placed: it is asked for again, or, if it never will be, its trial fails.
@@ -68,18 +79,29 @@ class TrialRun {
   absl::Status StartGang(const GangProgram& gang);
   // What runs of the attempt is taken down because of an error that is not the program's.
   absl::Status Abort(std::string_view error);
-  absl::Status Adopt(const Study& study, const Trial& trial);
+  absl::Status Adopt(const Study& study, Trial& trial);
   absl::Status AdoptEnded(const Trial& trial);
-  absl::Status Follow(const Study& study, Trial trial);
+  absl::Status Follow(const Study& study, Trial& trial);
   absl::Status TakeDown(const GangStatus& status);
-  absl::StatusOr<Trial> MarkRunning(const Trial& trial, const GangStatus& status);
+  absl::Status MarkRunning(Trial& trial, const GangStatus& status);
   // Tells the gang to stop, once, if the trial was told to or a limit is spent.
   absl::Status StopIfDue(const Trial& trial);
-  // Stores what was reported by now. `has_ended`: nothing more is written, so that everything is read.
-  absl::StatusOr<Trial> ReadMetrics(Trial trial, bool has_ended);
-  void ReadFresh(std::optional<absl::Time> started, bool has_ended);
-  // Waits for the report that was begun.
-  absl::StatusOr<Trial> FinishReport(Trial trial);
+  // What a reader found and the study does not have yet. Used by one at a time.
+  struct Source {
+    std::unique_ptr<MetricReader> reader;
+    std::vector<Measurement> unreported;
+  };
+  // One reading of it: the trial with what was stored, or as it was if there was nothing.
+  struct Reading : Awaited<absl::StatusOr<std::optional<Trial>>> {
+    bool is_last = false;
+    std::size_t count = 0;  // Of the measurements that are stored with it.
+  };
+  static void ReadFresh(Source& source, std::optional<absl::Time> started, bool is_last);
+  void BeginReading(bool is_last);
+  // Takes the outcome of a reading.  False: it is under way.
+  absl::StatusOr<bool> TakeReading(Trial& trial);
+  // Sees to it that what was reported is read. True: all that the trial's next move needs is stored.
+  absl::StatusOr<bool> ReadMetrics(Trial& trial, bool needs_all);
   absl::Status Finish(const Study& study, const Trial& trial, const GangStatus& status);
   absl::Status FinishStopped(const Study& study, const Trial& trial);
   absl::Status FinishSucceeded(const Study& study, const Trial& trial);
@@ -106,6 +128,9 @@ class TrialRun {
   const Context context_;
   const TrialId id_;
   const absl::Time created_;  // Its place in the queue, which a retry keeps.
+  absl::Time next_limit_ = absl::InfiniteFuture();
+  Trial trial_;  // As of the last step.
+  bool is_touched_ = true;
   bool done_ = false;
   bool stop_sent_ = false;
   std::optional<AttemptId> waiting_;       // In the launcher's queue.
@@ -117,14 +142,10 @@ class TrialRun {
   // Started or adopted to the end. Where that was refused half way, by a full disk for one, the next step finds out from
   // the records how far it came.
   bool taken_up_ = false;
-  std::unique_ptr<MetricReader> reader_;  // Of that attempt.
-  std::vector<Measurement> unreported_;   // Read by it, and not stored yet.
-  // A report of all of them that is on its way to the disk.
-  struct Report {
-    absl::Notification told;
-    absl::StatusOr<Studies::Reported> outcome;
-  };
-  std::shared_ptr<Report> report_;  // Shared with whoever stores it; null: none is.
+  std::shared_ptr<Source>
+      source_;  // Of that attempt; shared with who reads it. Null: none is read.
+  std::shared_ptr<Reading> reading_;  // Shared with who does it; null: none is under way.
+  bool has_read_all_ = false;
   std::optional<absl::Time>
       reads_since_;  // When the trial began to run; set while its reports are read.
 };

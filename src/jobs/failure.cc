@@ -56,6 +56,15 @@ Failure Classify(std::string_view role, std::int32_t index, const ReplicaExit& e
     case ExitKind::kSuccess:
       return {};
     case ExitKind::kHostFailed:
+      if (exit.error.empty()) {
+        return {FailureClass::kInternal,
+                fmt::format("{} exited with a non-zero status of {}, and some of its output was "
+                            "lost: {}.",
+                            name,
+                            status,
+                            exit.lost_output)};
+      }
+      [[fallthrough]];
     case ExitKind::kNotStarted:
       return {exit.host_failed ? FailureClass::kInternal : FailureClass::kUserError,
               fmt::format("{} could not be started: {}.", name, exit.error)};
@@ -78,6 +87,14 @@ Failure ClassifyLost(std::string_view role, std::int32_t index) {
                   "end.",
                   role,
                   index)};
+}
+
+Failure ClassifyOrphaned(std::string_view role, std::int32_t index) {
+  return {FailureClass::kNodeLost,
+          fmt::format("The replica {} {} was lost: the records in its folder were removed while it "
+                      "ran.",
+                      role,
+                      index)};
 }
 
 }  // namespace vernier::jobs

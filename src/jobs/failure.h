@@ -22,4 +22,7 @@ Failure Classify(std::string_view role, std::int32_t index, const ReplicaExit& e
 // A replica of which nothing is left, not even how it ended: an error of the service, not of the program.
 Failure ClassifyLost(std::string_view role, std::int32_t index);
 
+// A replica whose folder was removed, or replaced by another, while it ran: as ClassifyLost.
+Failure ClassifyOrphaned(std::string_view role, std::int32_t index);
+
 }  // namespace vernier::jobs

@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "src/core/status.h"
 #include "src/core/study_name.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::jobs {
 namespace {
@@ -65,7 +66,7 @@ absl::StatusOr<std::string> StudyNameOf(const JobName& name) {
   if (IsStudyName(study)) return study;
   return InvalidArgument(
       "JOB: project and id must have at most {} characters together, got '{}' and '{}'",
-      kMaxStudyName - kSeparator.size(),
+      limits::kStudyName - kSeparator.size(),
       name.project,
       name.job);
 }

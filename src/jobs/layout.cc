@@ -111,10 +111,14 @@ absl::StatusOr<ReplicaProgram> MakeReplica(const AttemptId& id,
     program.files[parameters_file] = ParametersJson(trial.point, spec.space) + "\n";
   }
   for (const auto& [name, value] : command.env) program.env[name] = value;
+  program.secrets = std::move(command.secrets);
   for (auto& [name, value] :
        ServiceVariables(id, spec, trial.point, placed.placement, i, program.metric_file)) {
     program.env[name] = value;
   }
+  std::erase_if(program.secrets,
+                [](const auto& secret) { return IsServiceVariable(secret.first); });
+  for (const auto& [name, secret] : program.secrets) program.env.erase(name);
   return program;
 }
 

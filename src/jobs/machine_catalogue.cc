@@ -12,6 +12,7 @@
 #include "src/core/nearest.h"
 #include "src/core/training_job_validation.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::jobs {
 
@@ -224,7 +225,7 @@ absl::Status CheckTierRole(const MachineCatalogue& catalogue,
                            const std::string& path,
                            Role role,
                            const TierRole& replica) {
-  const std::int32_t most = role == Role::kPrimary ? 1 : kMaxReplicas;
+  const std::int32_t most = role == Role::kPrimary ? 1 : limits::kReplicas;
   if (replica.count < 1 || replica.count > most) {
     return FieldError(path + ".count",
                       most == 1 ? fmt::format("must be 1, got {}", replica.count)

@@ -30,6 +30,7 @@ struct Source {
 struct RoleSources {
   std::vector<Source> command;
   std::map<std::string, Source> env;
+  std::map<std::string, SecretSource> secrets;
   std::set<std::string> placeholders;
 };
 
@@ -64,11 +65,22 @@ std::map<std::string, Source> EnvironmentSources(const TrainingJob& job,
                                                  Role role,
                                                  const ReplicaSpec& replica) {
   std::map<std::string, Source> sources;
-  for (const auto& [name, text] : job.env) sources[name] = {text, "job.env." + name};
+  for (const auto& [name, text] : job.env) {
+    if (!replica.secrets.contains(name)) sources[name] = {text, "job.env." + name};
+  }
   for (const auto& [name, text] : replica.env) {
     sources[name] = {text, RolePath(job, role) + ".env." + name};
   }
   return sources;
+}
+
+// The role's come before the job's, and before the job's plain values.
+std::map<std::string, SecretSource> SecretsOf(const TrainingJob& job, const ReplicaSpec& replica) {
+  std::map<std::string, SecretSource> secrets = replica.secrets;
+  for (const auto& [name, secret] : job.secrets) {
+    if (!replica.env.contains(name)) secrets.emplace(name, secret);
+  }
+  return secrets;
 }
 
 RoleSources SourcesOf(const StudySpec& spec, Role role) {
@@ -76,6 +88,7 @@ RoleSources SourcesOf(const StudySpec& spec, Role role) {
   const ReplicaSpec& replica = job.replicas.at(role);
   RoleSources sources{.command = CommandSources(job, role, replica),
                       .env = EnvironmentSources(job, role, replica),
+                      .secrets = SecretsOf(job, replica),
                       .placeholders = {}};
   if (!HasPlaceholders(spec)) return sources;
   for (const Source& source : sources.command) {
@@ -194,6 +207,9 @@ absl::Status CheckVariable(const std::string& field,
                                   variable));
   }
   for (const auto& [role, sources] : roles) {
+    if (sources.secrets.contains(variable)) {
+      return FieldError(field, fmt::format("variable {} is a secret, too", variable));
+    }
     const auto other = sources.env.find(variable);
     if (other == sources.env.end()) continue;
     return FieldError(field,
@@ -266,6 +282,7 @@ absl::StatusOr<ReplicaCommand> CommandOf(const StudySpec& spec,
                         .reads_parameters_file = ReadsFile(spec, sources)};
   FillCommand(values, sources, trial.number, result);
   FillEnvironment(values, sources.env, result);
+  result.secrets = sources.secrets;
   for (const Parameter& parameter : spec.space.parameters()) {
     const auto value = trial.point.find(parameter.name);
     if (value == trial.point.end() || sources.placeholders.contains(parameter.name)) continue;

@@ -15,7 +15,8 @@ namespace vernier::jobs {
 
 struct ReplicaCommand {
   std::vector<std::string> argv;
-  std::map<std::string, std::string> env;  // The job's, the role's and the parameters'.
+  std::map<std::string, std::string> env;       // The job's, the role's and the parameters'.
+  std::map<std::string, SecretSource> secrets;  // The job's and the role's.
   std::string directory;
   bool reads_parameters_file = false;  // Whether `parameters_file` is to be there.
 };

@@ -30,8 +30,11 @@ ExitKind KindOf(const ReplicaExit& exit) {
   const std::optional<std::int32_t> signal = SignalOf(exit);
   if (!signal.has_value() && exit.exit_code.value_or(0) == 0) return ExitKind::kSuccess;
   if (exit.out_of_memory) return ExitKind::kOutOfMemory;
+  const bool is_from_outside = signal.has_value() && IsFromOutside(*signal);
+  if (is_from_outside) return ExitKind::kFromOutside;
+  // Where it could not print, it may have failed to write other files, too.
+  if (!exit.lost_output.empty()) return ExitKind::kHostFailed;
   if (!signal.has_value()) return ExitKind::kOwnStatus;
-  if (IsFromOutside(*signal)) return ExitKind::kFromOutside;
   return IsCrash(*signal) ? ExitKind::kCrashed : ExitKind::kOwnStatus;
 }
 

@@ -15,15 +15,17 @@ struct ReplicaExit {
   bool out_of_memory = false;  // It ended so because it, or the host, ran out of memory.
   std::string error;           // Why the program could not be started; empty if it was.
   bool host_failed = false;    // And that is no fault of the program's, but the host's.
+  std::string lost_output;  // Why some of its output was not kept; empty: all that is wanted was.
   friend bool operator==(const ReplicaExit&, const ReplicaExit&) = default;
 };
 
 enum class ExitKind {
   kSuccess,
-  kNotStarted,   // The program could not be started at all.
-  kHostFailed,   // Nor could any other have been: what runs programs here failed.
-  kOwnStatus,    // By its own doing: a status other than 0, or a signal such as SIGFPE.
-  kCrashed,      // SIGABRT, SIGSEGV: by its own doing too, but often not the same way twice.
+  kNotStarted,  // The program could not be started at all.
+  kHostFailed,  // Nor could any other have been: what runs programs here failed. Or it failed by its own doing, and some
+                // of what it printed could not be written.
+  kOwnStatus,   // By its own doing: a status other than 0, or a signal such as SIGFPE.
+  kCrashed,     // SIGABRT, SIGSEGV: by its own doing too, but often not the same way twice.
   kOutOfMemory,  // Whatever the status was in the end, if it was no good one.
   kFromOutside,  // SIGKILL, SIGTERM, SIGINT, SIGHUP: somebody else ended it.
 };

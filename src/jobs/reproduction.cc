@@ -26,13 +26,29 @@ std::vector<std::string> Quoted(const std::vector<std::string>& words) {
   return quoted;
 }
 
+// NAME="$(cat FILE)" for each secret, each with a space after it.
+std::string SecretAssignments(const std::map<std::string, SecretSource>& secrets) {
+  std::string text;
+  for (const auto& [name, secret] : secrets) {
+    const std::string file =
+        secret.name.empty() ? secret.from_file : "~/.config/vernier/secrets/" + secret.name;
+    const bool is_at_home = file.starts_with("~/");  // Which a shell expands unless it is quoted.
+    text += fmt::format("{}=\"$(cat {}{})\" ",
+                        name,
+                        is_at_home ? "~/" : "",
+                        ShellQuote(is_at_home ? file.substr(2) : file));
+  }
+  return text;
+}
+
 // "cd DIR && NAME=value … exec program …", to be run in a subshell.
 std::string SubshellCommand(const ReplicaProgram& replica) {
   std::string command = fmt::format("cd {} && exec env", ShellQuote(replica.directory));
   for (const auto& [name, value] : replica.env) {
     if (name != kMetricFile) command += fmt::format(" {}={}", name, ShellQuote(value));
   }
-  return fmt::format("{} {}", command, fmt::join(Quoted(replica.argv), " "));
+  return fmt::format(
+      "{} {}{}", command, SecretAssignments(replica.secrets), fmt::join(Quoted(replica.argv), " "));
 }
 
 }  // namespace
@@ -75,6 +91,7 @@ absl::StatusOr<std::string> PrimaryCommand(const StudySpec& spec, const Trial& t
   for (const auto& [name, value] : replica.env) {
     text += fmt::format("{}={} ", name, ShellQuote(value));
   }
+  text += SecretAssignments(replica.secrets);
   return text + fmt::format("{}", fmt::join(Quoted(replica.argv), " "));
 }
 

@@ -15,6 +15,7 @@
 #include "src/core/training_job_validation.h"
 #include "src/jobs/built_in_algorithms.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::jobs {
 namespace {
@@ -121,9 +122,9 @@ class MachineResolver {
       return Error("masterType", "is missing; scaleTier CUSTOM needs it");
     }
     for (const RoleInput& role : RolesOf(input_)) {
-      if (role.count < 0 || role.count > kMaxReplicas) {
+      if (role.count < 0 || role.count > limits::kReplicas) {
         return Error(role.name + "Count",
-                     fmt::format("must be from 0 to {}, got {}", kMaxReplicas, role.count));
+                     fmt::format("must be from 0 to {}, got {}", limits::kReplicas, role.count));
       }
       const bool is_given = role.count > 0 || !role.type.empty() || AcceleratorOf(role) != nullptr;
       if (is_given) VERNIER_RETURN_IF_ERROR(CustomRole(role));
@@ -280,10 +281,10 @@ absl::Status ResolvePython(const TrainingInput& input, TrainingJob& job) {
   if (!job.python.has_value()) {
     VERNIER_ASSIGN_OR_RETURN(job.python, PackagedProgram(input));
   }
-  if (input.package_uris.size() > kMaxPackages) {
+  if (input.package_uris.size() > limits::kPackages) {
     return Error(
         "packageUris",
-        fmt::format("must be at most {}, got {}", kMaxPackages, input.package_uris.size()));
+        fmt::format("must be at most {}, got {}", limits::kPackages, input.package_uris.size()));
   }
   VERNIER_RETURN_IF_ERROR(CheckPackages(input.package_uris, "trainingInput.packageUris"));
   return CheckBuiltInReplicas(input, job);
@@ -304,9 +305,10 @@ absl::Status ResolveProgram(const TrainingInput& input, bool runs_images, Traini
 absl::Status ResolveScheduling(const TrainingInput& input, TrainingJob& job) {
   if (!input.scheduling.has_value()) return absl::OkStatus();
   const JobScheduling& scheduling = *input.scheduling;
-  if (scheduling.priority < 0 || scheduling.priority > kMaxPriority) {
-    return Error("scheduling.priority",
-                 fmt::format("must be from 0 to {}, got {}", kMaxPriority, scheduling.priority));
+  if (scheduling.priority < 0 || scheduling.priority > limits::kPriority) {
+    return Error(
+        "scheduling.priority",
+        fmt::format("must be from 0 to {}, got {}", limits::kPriority, scheduling.priority));
   }
   if (scheduling.max_wait_time.has_value() && *scheduling.max_wait_time < kLeastWait) {
     return Error("scheduling.maxWaitTime",

@@ -1,9 +1,5 @@
 #include "src/launch/output_cursor.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -11,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/base/open_file.h"
 #include "src/base/output_line.h"
 #include "src/core/status.h"
 #include "src/launch/output_segments.h"
@@ -23,53 +20,42 @@ namespace {
 constexpr std::int64_t kLongestStamped = 1 << 17;
 constexpr std::int64_t kBlock = 1 << 16;
 
-// A file open for reading.
+// A file of output, open for reading.
 class File {
  public:
-  // Not open: there is no such file.  Unavailable: it cannot be read.
+  // Not open: there is no such file, or the program has put something else in its place.  Unavailable: it cannot be read.
   static absl::StatusOr<File> Open(std::string path) {
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 || errno == ENOENT) return File(std::move(path), fd);
-    return Unreadable(path);
-  }
-  File(File&& other) noexcept : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
-  File& operator=(File&&) = delete;
-  ~File() {
-    if (fd_ >= 0) close(fd_);
+    File file(std::move(path));
+    const int error = file.file_.error();
+    const bool is_other = error == ENOENT || error == ENXIO || error == ELOOP;
+    if (error != 0 && !is_other) return file.Unreadable(error);
+    return file;
   }
 
-  bool is_open() const { return fd_ >= 0; }
+  bool is_open() const { return file_.error() == 0 && file_.kind().empty(); }
 
   absl::StatusOr<std::int64_t> Size() const {
-    struct stat file {};
-    if (fstat(fd_, &file) != 0) return Unreadable(path_);
-    return file.st_size;
+    const std::optional<std::int64_t> size = file_.Size();
+    if (!size.has_value()) return Unreadable(errno);
+    return *size;
   }
 
   // At most `count` bytes from `offset` on.
   absl::StatusOr<std::string> Read(std::int64_t offset, std::int64_t count) const {
-    std::string bytes(static_cast<std::size_t>(count), '\0');
-    std::size_t filled = 0;
-    while (filled < bytes.size()) {
-      const ssize_t got = pread(
-          fd_, bytes.data() + filled, bytes.size() - filled, offset + static_cast<off_t>(filled));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return Unreadable(path_);
-      if (got == 0) break;
-      filled += static_cast<std::size_t>(got);
-    }
-    bytes.resize(filled);
-    return bytes;
+    std::optional<std::string> bytes = file_.ReadAt(offset, count);
+    if (!bytes.has_value()) return Unreadable(errno);
+    return *std::move(bytes);
   }
 
  private:
-  File(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
-  static absl::Status Unreadable(const std::string& path) {
-    return Unavailable("cannot read '{}': {}", path, std::strerror(errno));
+  explicit File(std::string path)
+      : path_(std::move(path)), file_(path_, base::OpenFile::Link::kRefuse) {}
+  absl::Status Unreadable(int error) const {
+    return Unavailable("cannot read '{}': {}", path_, std::strerror(error));
   }
 
   std::string path_;
-  int fd_;
+  base::OpenFile file_;
 };
 
 // Whole lines of a file, the last one first.

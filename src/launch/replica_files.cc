@@ -1,17 +1,23 @@
 #include "src/launch/replica_files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <utility>
+
+#include "src/base/open_file.h"
 
 namespace vernier::launch {
 namespace {
 
-constexpr std::string_view kForm = "vernier-program-6";
-// Knows no setup.
+constexpr std::string_view kForm = "vernier-program-7";
+// Knows no secrets.
+constexpr std::string_view kFormWithoutSecrets = "vernier-program-6";
+// Nor setup.
 constexpr std::string_view kFormWithoutSetup = "vernier-program-5";
 // Knows no containers.
 constexpr std::string_view kFormWithoutContainers = "vernier-program-4";
@@ -46,6 +52,16 @@ void AddList(std::string& bytes, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) AddField(bytes, text);
 }
 
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+void AddPairs(std::string& bytes, const Pairs& pairs) {
+  AddField(bytes, std::to_string(pairs.size()));
+  for (const auto& [name, value] : pairs) {
+    AddField(bytes, name);
+    AddField(bytes, value);
+  }
+}
+
 // Takes fields off the front of the bytes. Once one is missing, every later one is too.
 class Fields {
  public:
@@ -73,7 +89,14 @@ class Fields {
     for (std::int64_t left = Number(); left > 0 && ok_; --left) texts.push_back(Text());
     return texts;
   }
-  bool ok() const { return ok_; }
+  Pairs NamedTexts() {
+    Pairs pairs;
+    for (std::int64_t left = Number(); left > 0 && ok_; --left) {
+      std::string name = Text();
+      pairs.emplace_back(std::move(name), Text());
+    }
+    return pairs;
+  }
   bool done() const { return ok_ && rest_.empty(); }
 
  private:
@@ -103,6 +126,25 @@ bool WriteAll(int fd, std::string_view bytes) {
   return true;
 }
 
+// Where a file is written before it gets its name.
+std::string TemporaryOf(const std::string& path) { return path + ".new"; }
+
+// The file as it is, or a new one; not emptied, as that would give back what was reserved. A program may have put something
+// else in its place, which goes.
+int OpenForWriting(const std::string& path) {
+  const auto open_it = [&](int more) {
+    return open(
+        path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | more, 0600);
+  };
+  const int fd = open_it(0);
+  struct stat status {};
+  if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) return fd;
+  if (fd >= 0) close(fd);
+  if (fd < 0 && errno != ENXIO && errno != ELOOP) return fd;
+  unlink(path.c_str());
+  return open_it(O_EXCL);
+}
+
 std::string FolderOf(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -121,11 +163,7 @@ std::string EncodeProgram(const SupervisedProgram& program) {
   AddField(bytes, std::to_string(program.restarts));
   AddField(bytes, program.lenient ? "1" : "0");
   AddList(bytes, program.argv);
-  AddField(bytes, std::to_string(program.env.size()));
-  for (const auto& [name, value] : program.env) {
-    AddField(bytes, name);
-    AddField(bytes, value);
-  }
+  AddPairs(bytes, program.env);
   AddField(bytes, std::to_string(program.share.cpu_millis));
   AddField(bytes, std::to_string(program.share.memory_bytes));
   AddList(bytes, program.control_groups);
@@ -133,6 +171,7 @@ std::string EncodeProgram(const SupervisedProgram& program) {
   AddList(bytes, program.container.inspect);
   AddList(bytes, program.container.remove);
   AddList(bytes, program.setup);
+  AddPairs(bytes, program.secrets);
   return bytes;
 }
 
@@ -140,7 +179,8 @@ std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes) {
   Fields fields(bytes);
   const std::string form = fields.Text();
   const bool is_oldest = form == kFormOfBefore;
-  const bool knows_containers = form == kForm || form == kFormWithoutSetup;
+  const bool knows_setup = form == kForm || form == kFormWithoutSecrets;
+  const bool knows_containers = knows_setup || form == kFormWithoutSetup;
   if (!knows_containers && form != kFormWithoutContainers && !is_oldest) return std::nullopt;
   SupervisedProgram program;
   program.directory = fields.Text();
@@ -151,36 +191,50 @@ std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes) {
     program.lenient = fields.Number() != 0;
   }
   program.argv = fields.List();
-  for (std::int64_t left = fields.Number(); left > 0 && fields.ok(); --left) {
-    std::string name = fields.Text();
-    program.env.emplace_back(std::move(name), fields.Text());
-  }
+  program.env = fields.NamedTexts();
   if (!is_oldest) ReadShare(fields, program);
   if (knows_containers) ReadContainer(fields, program.container);
-  if (form == kForm) program.setup = fields.List();
+  if (knows_setup) program.setup = fields.List();
+  if (form == kForm) program.secrets = fields.NamedTexts();
   if (!fields.done() || program.argv.empty()) return std::nullopt;
   return program;
 }
 
-std::optional<std::string> ReadWholeFile(const std::string& path) {
-  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.ok()) return std::nullopt;
-  std::string contents;
-  char buffer[16384];
-  for (;;) {
-    const ssize_t got = read(file.fd(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) return contents;
-    contents.append(buffer, static_cast<std::size_t>(got));
+std::optional<std::string> ReadWholeFile(const std::string& path,
+                                         std::int64_t most_bytes,
+                                         OpenFile::Link link) {
+  const OpenFile file(path, link);
+  if (file.error() != 0 || !file.kind().empty()) {
+    errno = file.error() != 0 ? file.error() : EINVAL;
+    return std::nullopt;
   }
+  std::optional<std::string> contents = file.ReadToEnd(most_bytes);
+  if (contents.has_value() && std::cmp_greater(contents->size(), most_bytes)) {
+    errno = EFBIG;
+    return std::nullopt;
+  }
+  return contents;
 }
 
+bool ReserveFile(const std::string& path) {
+  const std::string temporary = TemporaryOf(path);
+  const File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.ok()) return false;
+  const int error = posix_fallocate(file.fd(), 0, kReservedBytes);
+  if (error == 0) return true;
+  unlink(temporary.c_str());
+  errno = error;
+  return false;
+}
+
+bool IsDiskFull(int error) { return error == ENOSPC || error == EDQUOT; }
+
 bool ReplaceFile(const std::string& path, std::string_view contents, bool durable) {
-  const std::string temporary = path + ".new";
+  const std::string temporary = TemporaryOf(path);
   {
-    const File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const File file(OpenForWriting(temporary));
     if (!file.ok() || !WriteAll(file.fd(), contents)) return false;
+    if (ftruncate(file.fd(), static_cast<off_t>(contents.size())) != 0) return false;
     if (durable && fsync(file.fd()) != 0) return false;
   }
   if (rename(temporary.c_str(), path.c_str()) != 0) return false;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/open_file.h"
 #include "src/launch/control_group.h"
 
 // The files by which a launcher and the supervisor of one replica understand each other, in the replica's folder.
@@ -51,6 +52,8 @@ struct ContainerSteps {
 struct SupervisedProgram {
   std::vector<std::string> argv;
   std::vector<std::pair<std::string, std::string>> env;  // Added to the supervisor's own.
+  // Variables whose values are read from these files at each start.
+  std::vector<std::pair<std::string, std::string>> secrets;
   std::string directory;
   std::int64_t grace_ms = 0;      // Between TERM and KILL.
   std::int64_t output_bytes = 0;  // At most so much of what it prints is kept.
@@ -65,13 +68,29 @@ struct SupervisedProgram {
   friend bool operator==(const SupervisedProgram&, const SupervisedProgram&) = default;
 };
 
-// Fields that end with a NUL byte, so that any text is safe; the first names the form. Older forms, which know no setup, no
+// Fields that end with a NUL byte, so that any text is safe; the first names the form. Older forms, which know no secrets, no setup, no
 // containers, or neither restarts nor shares, are read too.
 std::string EncodeProgram(const SupervisedProgram& program);
 std::optional<SupervisedProgram> DecodeProgram(std::string_view bytes);
 
-// The whole file; nothing if it cannot be read (errno says why).
-std::optional<std::string> ReadWholeFile(const std::string& path);
+// Bytes of a record, at most.
+inline constexpr std::int64_t kMostRecord = std::int64_t{16} << 20;
+
+// The whole of a regular file; nothing if it cannot be read, with errno EINVAL if it is something else, EFBIG if it has
+// more than `most_bytes`, ELOOP if it is a symbolic link and these are refused: a program may have put one in the place of
+// a record. Waits for nothing.
+using base::OpenFile;
+std::optional<std::string> ReadWholeFile(const std::string& path,
+                                         std::int64_t most_bytes = kMostRecord,
+                                         OpenFile::Link link = OpenFile::Link::kRefuse);
+
+// Makes room on the disk for a file of up to kReservedBytes that ReplaceFile is to write later: a full disk is then no
+// obstacle to it. False: errno says why not.
+bool ReserveFile(const std::string& path);
+inline constexpr std::int64_t kReservedBytes = 8192;
+
+// Whether the error, an errno, is that of a disk without room, or of a spent quota.
+bool IsDiskFull(int error);
 
 // Replaces the file by write-then-rename, so that a reader sees the old or the new one. `durable`: survives power loss.
 // False: errno says why, and the old one stands.

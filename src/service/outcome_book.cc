@@ -17,9 +17,9 @@ OutcomeBook::Constraints OutcomeBook::Get(StudyId study) {
     if (at != known_.end()) return at->second;
   }
   auto constraints = std::make_shared<std::vector<OutcomeConstraint>>();
-  const absl::StatusOr<Study> found = studies_.GetStudy(study);
-  if (!found.ok()) return constraints;
-  auto parsed = ParseOutcomeConstraints(found->spec);
+  const auto definition = studies_.GetDefinition(study);
+  if (!definition.ok()) return constraints;
+  auto parsed = ParseOutcomeConstraints(**definition);
   if (parsed.ok()) *constraints = *std::move(parsed);
   const absl::MutexLock lock(&mu_);
   if (known_.size() >= kMostStudies) known_.clear();

@@ -9,21 +9,21 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "src/base/private_folder.h"
 #include "src/base/sha256.h"
 #include "src/core/status.h"
 #include "src/service/reply.h"
 #include "src/service/study_service.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::service {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMaxPackage = std::int64_t{4} << 30;
-
 absl::Status CheckFileName(const std::string& name) {
-  const bool sound = !name.empty() && name.size() <= 200 && name.front() != '.' &&
+  const bool sound = !name.empty() && name.size() <= limits::kFileName && name.front() != '.' &&
                      name.front() != '-' && name.find('/') == std::string::npos &&
                      name.find('\0') == std::string::npos;
   if (sound) return absl::OkStatus();
@@ -34,8 +34,7 @@ absl::Status CheckFileName(const std::string& name) {
 class IncomingFile {
  public:
   static absl::StatusOr<IncomingFile> Create(const std::string& directory) {
-    std::error_code error;
-    fs::create_directories(directory, error);
+    const std::error_code error = base::MakePrivateFolders(directory);
     std::string path = directory + "/.incoming-XXXXXX";
     const int descriptor = error ? -1 : mkstemp(path.data());
     if (descriptor < 0) {
@@ -61,8 +60,7 @@ class IncomingFile {
   // Moves it to where it stays, replacing what is there.
   absl::Status Keep(const fs::path& path) {
     file_.close();
-    std::error_code error;
-    fs::create_directories(path.parent_path(), error);
+    std::error_code error = base::MakePrivateFolders(path.parent_path());
     if (!error && file_) fs::rename(path_, path, error);
     if (error || !file_) {
       return Unavailable(
@@ -92,11 +90,11 @@ grpc::Status StudyServiceImpl::UploadPackage(grpc::ServerContext*,
     const std::string name = request.file_name();
     VERNIER_ASSIGN_OR_RETURN(IncomingFile file, IncomingFile::Create(parts_.packages_directory));
     base::Sha256 hash;
-    std::int64_t size = 0;
+    std::size_t size = 0;
     do {
-      size += static_cast<std::int64_t>(request.data().size());
-      if (size > kMaxPackage) {
-        return FieldError("data", fmt::format("must be at most {} bytes", kMaxPackage));
+      size += request.data().size();
+      if (size > limits::kPackage) {
+        return FieldError("data", fmt::format("must be at most {} bytes", limits::kPackage));
       }
       hash.AddBytes(request.data());
       VERNIER_RETURN_IF_ERROR(file.Write(request.data()));
@@ -104,7 +102,7 @@ grpc::Status StudyServiceImpl::UploadPackage(grpc::ServerContext*,
     const fs::path path = fs::path(parts_.packages_directory) / hash.Hex() / name;
     VERNIER_RETURN_IF_ERROR(file.Keep(path));
     response->set_uri("file://" + path.string());
-    response->set_size(size);
+    response->set_size(static_cast<std::int64_t>(size));
     return absl::OkStatus();
   });
 }

@@ -5,6 +5,7 @@
 #include "fmt/format.h"
 #include "src/base/log.h"
 #include "src/wire/status_proto.h"
+#include "vernier/core/error.h"
 
 namespace vernier::service {
 namespace {
@@ -23,6 +24,8 @@ grpc::Status ToWireStatus(const absl::Status& status,
   base::Log(base::LogLevel::kError,
             "call failed",
             {{"method", method}, {"request", request_id}, {"error", status.ToString()}});
+  // Of a damaged store whoever asks is told: a backup may help.
+  if (GetReason(status) == Reason::kDataLoss) return wire::EncodeStatus(status, request_id);
   return wire::EncodeStatus(
       absl::InternalError(fmt::format("internal error, request {}", request_id)), request_id);
 }

@@ -1,15 +1,21 @@
-#include <unistd.h>
-
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "src/codec/input_paths.h"
 #include "src/service/paging.h"
 #include "src/service/reply.h"
-#include "src/service/resident_memory.h"
 #include "src/service/study_service.h"
+#include "src/service/trouble_proto.h"
+#include "src/wire/columns.h"
+#include "src/wire/filter.h"
 #include "src/wire/names.h"
-#include "src/wire/query.h"
+#include "src/wire/order.h"
+#include "src/wire/page_token.h"
 #include "src/wire/study_proto.h"
 #include "src/wire/time_proto.h"
 
@@ -41,12 +47,24 @@ void EncodeReplay(const ReplayReport& report, v1::ReplayStudyResponse* out) {
   }
 }
 
+void EncodeDamaged(const Studies& studies, v1::ListStudiesResponse* out) {
+  for (const DamagedStudy& damaged : studies.DamagedStudies()) {
+    EncodeTrouble({.study = damaged.id,
+                   .name = damaged.name,
+                   .error = damaged.error,
+                   .since = damaged.since,
+                   .next_try = damaged.since},
+                  out->add_damaged());
+  }
+}
+
 }  // namespace
 
 grpc::Status StudyServiceImpl::CreateStudy(grpc::ServerContext* context,
                                            const v1::CreateStudyRequest* request,
                                            v1::Study* response) {
   return Reply("CreateStudy", request->request_id(), [&]() -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(wire::CheckCounts(request->study().spec()));
     VERNIER_ASSIGN_OR_RETURN(StudySpec spec,
                              wire::DecodeSpec(request->study_id(), request->study().spec()));
     VERNIER_ASSIGN_OR_RETURN(spec, parts_.prepare_job(std::move(spec)));
@@ -70,6 +88,11 @@ grpc::Status StudyServiceImpl::GetStudy(grpc::ServerContext*,
     VERNIER_ASSIGN_OR_RETURN(const std::string name, wire::ParseStudyName("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.FindStudy(name));
     wire::EncodeStudy(study, response);
+    for (const StudyTrouble& trouble : parts_.server.Troubles()) {
+      if (trouble.study == study.id) EncodeTrouble(trouble, response->mutable_trouble());
+    }
+    const bool may_start = study.spec.job.has_value() && study.state == StudyState::kActive;
+    if (may_start) response->set_held(parts_.server.WhyHeld());
     return absl::OkStatus();
   });
 }
@@ -78,17 +101,67 @@ grpc::Status StudyServiceImpl::ListStudies(grpc::ServerContext*,
                                            const v1::ListStudiesRequest* request,
                                            v1::ListStudiesResponse* response) {
   return Reply("ListStudies", {}, [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(auto studies, parts_.studies.ListStudies());
-    VERNIER_ASSIGN_OR_RETURN(
-        studies, wire::SelectStudies(std::move(studies), request->filter(), request->order_by()));
-    VERNIER_ASSIGN_OR_RETURN(auto page,
-                             TakePage(std::move(studies), *request, {}, [](const Study& study) {
-                               return study.id.value();
-                             }));
-    for (const Study& study : page.rows) wire::EncodeStudy(study, response->add_studies());
-    response->set_next_page_token(std::move(page.next_page_token));
+    VERNIER_ASSIGN_OR_RETURN(const PageRequest page, DecodePage(*request, ""));
+    std::size_t bytes = 0;
+    wire::PageToken end = page.begin;
+    const auto add = [&](const Study& study) {
+      if (response->studies_size() == page.size || bytes >= kPageBytes) {
+        response->set_next_page_token(wire::EncodePageToken(end, page.query));
+        return false;
+      }
+      v1::Study& row = *response->add_studies();
+      wire::EncodeStudy(study, &row);
+      bytes += row.ByteSizeLong();
+      end = {.last = study.id.value(), .offset = end.offset + 1};
+      return true;
+    };
+    VERNIER_RETURN_IF_ERROR(ReadStudies(*request, page.begin, add));
+    // All were looked at.
+    if (response->next_page_token().empty()) EncodeDamaged(parts_.studies, response);
     return absl::OkStatus();
   });
+}
+
+// Calls `take` with the studies that the request wants, behind those of earlier pages, until it returns false.
+absl::Status StudyServiceImpl::ReadStudies(const v1::ListStudiesRequest& request,
+                                           const wire::PageToken& begin,
+                                           const std::function<bool(const Study&)>& take) const {
+  VERNIER_ASSIGN_OR_RETURN(const auto filter,
+                           wire::Filter::Parse(request.filter(), wire::StudyColumnSet()));
+  VERNIER_ASSIGN_OR_RETURN(const auto order,
+                           wire::Order::Parse(request.order_by(), wire::StudyColumnSet()));
+  const auto cell = [](const Study& study, std::string_view column) {
+    return wire::ReadCell(wire::StudyColumns(), study, column);
+  };
+  const auto matches = [&](const Study& study) {
+    return filter.Matches([&](std::string_view column) { return cell(study, column); });
+  };
+  if (order.empty()) {
+    return parts_.studies.ScanStudies(
+        StudyId(begin.last), [&](const Study& study) { return !matches(study) || take(study); });
+  }
+  std::vector<std::pair<std::vector<wire::Cell>, StudyId>> ranking;
+  VERNIER_RETURN_IF_ERROR(parts_.studies.ScanStudies(StudyId(0), [&](const Study& study) {
+    if (!matches(study)) return true;
+    auto& [cells, id] = ranking.emplace_back();
+    for (const auto& term : order.terms()) cells.push_back(cell(study, term.column));
+    id = study.id;
+    return true;
+  }));
+  std::ranges::stable_sort(
+      ranking, [&](const auto& a, const auto& b) { return order.Before(a.first, b.first); });
+  // Behind the last one given, wherever it is by now; where it was, if it is gone.
+  const auto last = std::ranges::find(
+      ranking, StudyId(begin.last), [](const auto& entry) { return entry.second; });
+  const auto place = std::clamp<std::ptrdiff_t>(begin.offset - 1, 0, std::ssize(ranking));
+  auto next = last != ranking.end() ? std::next(last) : ranking.begin() + place;
+  for (; next != ranking.end(); ++next) {
+    const absl::StatusOr<Study> study = parts_.studies.GetStudy(next->second);
+    if (absl::IsNotFound(study.status())) continue;  // Deleted meanwhile.
+    VERNIER_RETURN_IF_ERROR(study.status());
+    if (!take(*study)) break;
+  }
+  return absl::OkStatus();
 }
 
 grpc::Status StudyServiceImpl::UpdateStudy(grpc::ServerContext* context,
@@ -97,6 +170,7 @@ grpc::Status StudyServiceImpl::UpdateStudy(grpc::ServerContext* context,
   return Reply("UpdateStudy", request->request_id(), [&]() -> absl::Status {
     const std::string& name = request->name().empty() ? request->study().name() : request->name();
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", name));
+    VERNIER_RETURN_IF_ERROR(wire::CheckCounts(request->study().spec()));
     VERNIER_ASSIGN_OR_RETURN(Amendment change, wire::DecodeAmendment(*request));
     VERNIER_RETURN_IF_ERROR(PrepareAmendment(id, change));
     const Caller caller = CallerOf(*context, {}, request->request_id());
@@ -219,24 +293,6 @@ grpc::Status StudyServiceImpl::ReplayStudy(grpc::ServerContext*,
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const ReplayReport report, parts_.studies.Replay(id));
     EncodeReplay(report, response);
-    return absl::OkStatus();
-  });
-}
-
-grpc::Status StudyServiceImpl::GetServerInfo(grpc::ServerContext*,
-                                             const v1::GetServerInfoRequest*,
-                                             v1::ServerInfo* response) {
-  return Reply("GetServerInfo", {}, [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const auto studies, parts_.studies.ListStudies());
-    std::int64_t running = 0;
-    for (const Study& study : studies) running += study.open;
-    response->set_version(parts_.version);
-    response->set_store(parts_.store);
-    response->set_process_id(getpid());
-    wire::EncodeTime(started_, response->mutable_start_time());
-    response->set_studies(static_cast<std::int64_t>(studies.size()));
-    response->set_running_trials(running);
-    response->set_resident_bytes(ResidentBytes());
     return absl::OkStatus();
   });
 }

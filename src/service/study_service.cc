@@ -10,7 +10,13 @@
 namespace vernier::service {
 
 StudyServiceImpl::StudyServiceImpl(ServiceParts parts)
-    : parts_(std::move(parts)), started_(parts_.clock.Now()), outcomes_(parts_.studies) {}
+    : parts_(std::move(parts)),
+      started_(parts_.clock.Now()),
+      outcomes_(parts_.studies),
+      lists_(parts_.studies),
+      watches_(parts_.studies, [this](const absl::Status& status) {
+        return ToWireStatus(status, "WatchStudy", parts_.call_ids.Next());
+      }) {}
 
 absl::StatusOr<StudyId> StudyServiceImpl::FindStudy(std::string_view field,
                                                     const std::string& name) const {

@@ -15,7 +15,11 @@
 #include "src/service/call_watch.h"
 #include "src/service/log_source.h"
 #include "src/service/outcome_book.h"
+#include "src/service/server_state.h"
+#include "src/service/study_watches.h"
+#include "src/service/trial_lists.h"
 #include "vernier/core/clock.h"
+#include "vernier/engine.h"
 #include "vernier/studies.h"
 #include "vernier/v1/study_service.grpc.pb.h"
 
@@ -25,6 +29,7 @@ namespace vernier::service {
 struct ServiceParts {
   Studies& studies;
   LogSource& logs;
+  ServerState& server;
   const Clock& clock;
   CallWatch& calls;
   CallIds& call_ids;
@@ -48,11 +53,15 @@ struct ServiceParts {
 // vernier.v1.StudyService: decode, call Studies, encode. Thread-safe.
 //
 // The actor of a change is the request's client_id, or else the call's metadata "x-vernier-actor", or else "user".
-class StudyServiceImpl final : public v1::StudyService::Service {
+class StudyServiceImpl final
+    : public v1::StudyService::WithCallbackMethod_WatchStudy<v1::StudyService::Service> {
  public:
   explicit StudyServiceImpl(ServiceParts parts);
 
-  // --- study_calls.cc ---
+  // Ends the calls that wait for events, and those that come later.
+  void EndWatches() { watches_.Shutdown(); }
+
+  // --- study_calls.cc, server_calls.cc ---
   grpc::Status CreateStudy(grpc::ServerContext* context,
                            const v1::CreateStudyRequest* request,
                            v1::Study* response) override;
@@ -86,6 +95,9 @@ class StudyServiceImpl final : public v1::StudyService::Service {
   grpc::Status GetServerInfo(grpc::ServerContext* context,
                              const v1::GetServerInfoRequest* request,
                              v1::ServerInfo* response) override;
+  grpc::Status CleanUp(grpc::ServerContext* context,
+                       const v1::CleanUpRequest* request,
+                       v1::CleanUpResponse* response) override;
 
   // --- trial_calls.cc ---
   grpc::Status GetTrial(grpc::ServerContext* context,
@@ -129,9 +141,8 @@ class StudyServiceImpl final : public v1::StudyService::Service {
                            google::protobuf::Empty* response) override;
 
   // --- stream_calls.cc ---
-  grpc::Status WatchStudy(grpc::ServerContext* context,
-                          const v1::WatchStudyRequest* request,
-                          grpc::ServerWriter<v1::StudyEvent>* writer) override;
+  StudyWatches::Reactor* WatchStudy(grpc::CallbackServerContext* context,
+                                    const v1::WatchStudyRequest* request) override;
   grpc::Status StreamTrialLogs(grpc::ServerContext* context,
                                const v1::StreamTrialLogsRequest* request,
                                grpc::ServerWriter<v1::LogLine>* writer) override;
@@ -181,14 +192,17 @@ class StudyServiceImpl final : public v1::StudyService::Service {
                          std::string_view request_id,
                          Work work);
 
-  absl::Status SendEvents(const v1::WatchStudyRequest& request,
-                          grpc::ServerWriter<v1::StudyEvent>& writer,
-                          const std::stop_token& stop) const;
+  absl::Status ReadStudies(const v1::ListStudiesRequest& request,
+                           const wire::PageToken& begin,
+                           const std::function<bool(const Study&)>& take) const;
+  absl::StatusOr<StudyWatches::Wish> DecodeWatch(const v1::WatchStudyRequest& request);
   absl::Status Stopped() const;
 
   const ServiceParts parts_;
   const absl::Time started_;
   OutcomeBook outcomes_;
+  TrialLists lists_;
+  StudyWatches watches_;
 };
 
 }  // namespace vernier::service

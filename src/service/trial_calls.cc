@@ -5,15 +5,16 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/core/limit_checks.h"
 #include "src/service/paging.h"
 #include "src/service/reply.h"
 #include "src/service/study_service.h"
 #include "src/wire/enum_proto.h"
 #include "src/wire/names.h"
 #include "src/wire/page_token.h"
-#include "src/wire/query.h"
 #include "src/wire/trial_proto.h"
 #include "src/wire/value_proto.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::service {
 namespace {
@@ -25,12 +26,10 @@ std::optional<LeaseToken> LeaseOf(const Request& request) {
   return LeaseToken{.holder = request.client_id(), .token = request.lease_token()};
 }
 
-constexpr int kMostPredicted = 1000;
-
 absl::StatusOr<std::size_t> DecodeCount(std::int32_t count) {
-  constexpr std::int32_t kMaxCount = 1000;
-  if (count < 0 || count > kMaxCount) {
-    return FieldError("count", fmt::format("must be between 1 and {}, got {}", kMaxCount, count));
+  if (count < 0 || count > limits::kSuggestions) {
+    return FieldError("count",
+                      fmt::format("must be between 1 and {}, got {}", limits::kSuggestions, count));
   }
   return count == 0 ? 1 : static_cast<std::size_t>(count);
 }
@@ -40,8 +39,13 @@ std::string CurveKey(const v1::ListMeasurementsRequest& request) {
   return fmt::format("{}\n{}\n{}", request.parent(), request.metric(), request.max_points());
 }
 
+// Asked before they are decoded.
+absl::Status CheckMetricCount(std::string_view path, const wire::MetricsProto& metrics) {
+  return CheckAtMost(path, static_cast<std::size_t>(metrics.size()), limits::kMetrics);
+}
+
 absl::StatusOr<CurveQuery> DecodeCurveQuery(const v1::ListMeasurementsRequest& request) {
-  constexpr std::int32_t kMostPerPage = 10000;
+  VERNIER_RETURN_IF_ERROR(CheckLength("metric", request.metric(), limits::kMetricName));
   if (request.max_points() < 0) {
     return FieldError("max_points",
                       fmt::format("must not be negative, got {}", request.max_points()));
@@ -50,9 +54,10 @@ absl::StatusOr<CurveQuery> DecodeCurveQuery(const v1::ListMeasurementsRequest& r
     return FieldError("page_size",
                       fmt::format("must not be negative, got {}", request.page_size()));
   }
-  CurveQuery query{.metric = request.metric(),
-                   .max_points = static_cast<std::size_t>(request.max_points()),
-                   .limit = static_cast<std::size_t>(std::min(request.page_size(), kMostPerPage))};
+  CurveQuery query{
+      .metric = request.metric(),
+      .max_points = static_cast<std::size_t>(request.max_points()),
+      .limit = static_cast<std::size_t>(std::min(request.page_size(), limits::kCurvePage))};
   if (request.page_token().empty()) return query;
   VERNIER_ASSIGN_OR_RETURN(const wire::PageToken token,
                            wire::DecodePageToken(request.page_token(), CurveKey(request)));
@@ -70,8 +75,12 @@ absl::StatusOr<FailureClass> DecodeFailure(v1::FailureClass failure) {
 absl::StatusOr<std::vector<Measurement>> DecodeMeasurements(
     const google::protobuf::RepeatedPtrField<v1::Measurement>& protos) {
   if (protos.empty()) return FieldError("measurements", "must not be empty");
+  VERNIER_RETURN_IF_ERROR(
+      CheckAtMost("measurements", static_cast<std::size_t>(protos.size()), limits::kMeasurements));
   std::vector<Measurement> measurements;
   for (const auto& proto : protos) {
+    VERNIER_RETURN_IF_ERROR(CheckMetricCount(
+        fmt::format("measurements[{}].metrics", measurements.size()), proto.metrics()));
     Measurement measurement = wire::DecodeMeasurement(proto);
     if (measurement.metrics.empty()) {
       return FieldError(fmt::format("measurements[{}].metrics", measurements.size()),
@@ -111,16 +120,23 @@ grpc::Status StudyServiceImpl::ListTrials(grpc::ServerContext*,
     VERNIER_ASSIGN_OR_RETURN(const std::string study,
                              wire::ParseStudyName("parent", request->parent()));
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("parent", request->parent()));
-    VERNIER_ASSIGN_OR_RETURN(auto trials, parts_.studies.ListTrials(id));
-    VERNIER_ASSIGN_OR_RETURN(
-        trials, wire::SelectTrials(std::move(trials), request->filter(), request->order_by()));
-    VERNIER_ASSIGN_OR_RETURN(
-        auto page, TakePage(std::move(trials), *request, request->parent(), [](const Trial& trial) {
-          return trial.number.value();
-        }));
-    for (const Trial& trial : page.rows) EncodeTrial(study, id, trial, response->add_trials());
-    response->set_next_page_token(std::move(page.next_page_token));
-    return absl::OkStatus();
+    VERNIER_ASSIGN_OR_RETURN(const PageRequest page, DecodePage(*request, request->parent()));
+    std::size_t bytes = 0;
+    wire::PageToken end = page.begin;
+    const auto add = [&](const Trial& trial) {
+      if (response->trials_size() == page.size || bytes >= kPageBytes) {
+        response->set_next_page_token(wire::EncodePageToken(end, page.query));
+        return false;
+      }
+      v1::Trial& row = *response->add_trials();
+      EncodeTrial(study, id, trial, &row);
+      bytes += row.ByteSizeLong();
+      end = {.last = trial.number.value(), .offset = end.offset + 1};
+      return true;
+    };
+    return lists_.Read({.study = id, .filter = request->filter(), .order_by = request->order_by()},
+                       page.begin,
+                       add);
   });
 }
 
@@ -155,6 +171,7 @@ grpc::Status StudyServiceImpl::CreateTrial(grpc::ServerContext* context,
     VERNIER_ASSIGN_OR_RETURN(Point point,
                              wire::DecodePoint("parameters", request->trial().parameters()));
     TrialAddition addition{.point = wire::FitPoint(definition->space, std::move(point))};
+    VERNIER_RETURN_IF_ERROR(CheckMetricCount("final_metrics", request->trial().final_metrics()));
     if (!request->trial().final_metrics().empty()) {
       addition.last.emplace().metrics = wire::DecodeMetrics(request->trial().final_metrics());
     }
@@ -194,9 +211,10 @@ grpc::Status StudyServiceImpl::PredictPoints(grpc::ServerContext* context,
                                              v1::PredictPointsResponse* response) {
   const auto work = [&](const std::stop_token& stop) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("parent", request->parent()));
-    if (request->points_size() < 1 || request->points_size() > kMostPredicted) {
+    if (request->points_size() < 1 || request->points_size() > limits::kPredictedPoints) {
       return FieldError(
-          "points", fmt::format("must be 1 to {}, got {}", kMostPredicted, request->points_size()));
+          "points",
+          fmt::format("must be 1 to {}, got {}", limits::kPredictedPoints, request->points_size()));
     }
     std::vector<Point> points;
     for (int i = 0; i < request->points_size(); ++i) {
@@ -254,6 +272,7 @@ absl::StatusOr<Studies::Reported> StudyServiceImpl::Report(
 
 absl::StatusOr<AttemptId> StudyServiceImpl::CheckToken(const TrialId& id,
                                                        const std::string& token) const {
+  VERNIER_RETURN_IF_ERROR(CheckLength("attempt_token", token, limits::kAttemptToken));
   const std::optional<AttemptId> attempt =
       parts_.tokens == nullptr ? std::nullopt : parts_.tokens->Verify(id, token);
   if (attempt.has_value()) return *attempt;
@@ -283,6 +302,7 @@ grpc::Status StudyServiceImpl::CompleteTrial(grpc::ServerContext* context,
                                              const v1::CompleteTrialRequest* request,
                                              v1::Trial* response) {
   return Reply("CompleteTrial", request->request_id(), [&]() -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(CheckMetricCount("final_metrics", request->final_metrics()));
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(
         const Trial trial,

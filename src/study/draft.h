@@ -24,6 +24,7 @@ class Draft {
   // What is added from here on follows from the change by the rules: it does not bear the caller's request id, which
   // tells what the caller asked for.
   void BeginConsequences() { is_consequence_ = true; }
+  void EndConsequences() { is_consequence_ = false; }
 
   const StudyFold& fold() const { return fold_; }
   StudyFold& mutable_fold() {

@@ -14,9 +14,8 @@ const Caller& TickCaller() {
 }
 
 absl::Time ExpiryOf(const TrialRow& row, const Transient& transient) {
-  const auto fresher = transient.lease_expires.find(row.trial.number);
-  if (fresher == transient.lease_expires.end()) return row.trial.lease->expires;
-  return std::max(row.trial.lease->expires, fresher->second);
+  const auto known = transient.lease_expires.find(row.trial.number);
+  return known == transient.lease_expires.end() ? row.trial.lease->expires : known->second;
 }
 
 // What the holder left behind: a trial that was told to stop ends with what it reported, any other as the study says.
@@ -40,18 +39,20 @@ void EndLease(Draft& draft, TrialNumber number) {
   }
 }
 
+}  // namespace
+
 void ExpireLeases(Draft& draft, Transient& transient) {
   const std::vector<TrialNumber> leased(draft.fold().leased().begin(), draft.fold().leased().end());
+  draft.BeginConsequences();  // Whoever asks did not ask for this.
   for (const TrialNumber trial : leased) {
-    if (ExpiryOf(draft.row(trial), transient) > draft.now()) continue;
+    if (ExpiryOf(draft.row(trial), transient) > transient.now) continue;
     EndLease(draft, trial);
     transient.lease_expires.erase(trial);
   }
+  draft.EndConsequences();
   std::erase_if(transient.lease_expires,
                 [&](const auto& entry) { return !draft.fold().leased().contains(entry.first); });
 }
-
-}  // namespace
 
 absl::Status CheckLease(const Study& study,
                         const TrialRow& row,
@@ -77,23 +78,24 @@ absl::Status CheckLease(const Study& study,
   return refused.ok() ? refused : WithReason(refused, Reason::kLeaseLost);
 }
 
-void ReviveLease(Draft& draft, TrialNumber trial) {
+absl::Time Extend(const Draft& draft, Transient& transient, TrialNumber trial) {
+  const absl::Duration ttl = draft.study().spec.lease.ttl;
+  transient.lease_expires[trial] = transient.now + ttl;
+  return draft.now() + ttl;
+}
+
+void ReviveLease(Draft& draft, Transient& transient, TrialNumber trial) {
   const TrialRow& row = draft.row(trial);
   if (!row.waiting || !row.last_lease.has_value()) return;
-  draft.Add(LeaseRenewed{.trial = trial, .expires = draft.now() + draft.study().spec.lease.ttl});
+  draft.Add(LeaseRenewed{.trial = trial, .expires = Extend(draft, transient, trial)});
   AddMove(draft, trial, TrialState::kRunning);
 }
 
 void RenewLease(Draft& draft, Transient& transient, TrialNumber trial, bool record) {
+  const absl::Time expires = Extend(draft, transient, trial);
   const absl::Duration ttl = draft.study().spec.lease.ttl;
-  const absl::Time expires = draft.now() + ttl;
-  if (record || draft.trial(trial).lease->expires < draft.now() + ttl / 2) {
-    transient.lease_expires.erase(trial);
-    draft.Add(LeaseRenewed{.trial = trial, .expires = expires});
-  } else {
-    absl::Time& fresher = transient.lease_expires[trial];
-    fresher = std::max(fresher, expires);
-  }
+  if (!record && draft.trial(trial).lease->expires >= draft.now() + ttl / 2) return;
+  draft.Add(LeaseRenewed{.trial = trial, .expires = expires});
 }
 
 absl::StatusOr<Trial> StudiesImpl::Heartbeat(TrialId id, const LeaseToken& lease) {
@@ -107,7 +109,7 @@ absl::StatusOr<Trial> StudiesImpl::Heartbeat(TrialId id, const LeaseToken& lease
                         Reason::kTrialFinished);
     }
     VERNIER_RETURN_IF_ERROR(CheckLease(draft.study(), row, lease));
-    ReviveLease(draft, id.number);
+    ReviveLease(draft, transient, id.number);
     RenewLease(draft, transient, id.number, /*record=*/false);
     return absl::OkStatus();
   });
@@ -119,20 +121,23 @@ absl::Status StudiesImpl::LoadUnfinished() {
     if (unfinished_.has_value()) return absl::OkStatus();
     unfinished_.emplace();  // Studies created from here on add themselves.
   }
-  absl::StatusOr<std::vector<Study>> studies = ListStudies();
+  std::vector<StudyId> found;
+  const absl::Status scanned = ScanStudies(StudyId(0), [&](const Study& study) {
+    if (!IsFinished(study.state)) found.push_back(study.id);
+    return true;
+  });
   absl::MutexLock lock(&mu_);
-  if (!studies.ok()) {
+  if (!scanned.ok()) {
     unfinished_.reset();
-    return studies.status();
+    return scanned;
   }
-  for (const Study& study : *studies) {
-    if (!IsFinished(study.state)) unfinished_->insert(study.id);
-  }
+  unfinished_->insert(found.begin(), found.end());
+  for (const auto& [id, damage] : damaged_) unfinished_->insert(id);  // As far as can be told.
   return absl::OkStatus();
 }
 
 absl::StatusOr<bool> StudiesImpl::TickOne(StudyId id) {
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  VERNIER_ASSIGN_OR_RETURN(const Live live, FindUnused(id));
   bool finished = false;
   const auto tick = [&](Draft& draft, Transient& transient) {
     ExpireLeases(draft, transient);
@@ -147,16 +152,22 @@ absl::StatusOr<bool> StudiesImpl::TickOne(StudyId id) {
 absl::StatusOr<std::vector<StudyId>> StudiesImpl::Tick() {
   VERNIER_RETURN_IF_ERROR(LoadUnfinished());
   std::vector<StudyId> ids;
+  std::vector<StudyId> unfinished;
   std::uint64_t extensions = 0;
   {
     absl::MutexLock lock(&mu_);
-    ids.assign(unfinished_->begin(), unfinished_->end());
+    for (const StudyId id : *unfinished_) (resting_.contains(id) ? unfinished : ids).push_back(id);
     extensions = extensions_;
   }
-  std::vector<StudyId> unfinished;
   absl::Status failed;
+  bool any = !unfinished.empty();
   for (const StudyId id : ids) {
+    if (IsDamaged(id, clock_.Now())) continue;
     const absl::StatusOr<bool> finished = TickOne(id);
+    NoteDamage(id,
+               absl::IsDataLoss(finished.status()) ? StudyNameOf(storage_, id) : "",
+               finished.status());
+    any = any || finished.ok();
     if (finished.ok() && !*finished) {
       unfinished.push_back(id);
     } else if (finished.ok() || absl::IsNotFound(finished.status())) {
@@ -164,9 +175,12 @@ absl::StatusOr<std::vector<StudyId>> StudiesImpl::Tick() {
       if (extensions == extensions_) unfinished_->erase(id);
     } else if (!absl::IsDataLoss(finished.status())) {
       failed.Update(finished.status());
-    }  // A damaged log is told to whoever asks for that study; it must not hold up the others.
+      unfinished.push_back(id);
+    }  // A damaged study must not hold up the others.
   }
-  VERNIER_RETURN_IF_ERROR(failed);
+  if (!any) VERNIER_RETURN_IF_ERROR(failed);
+  ReleaseUnused();
+  std::ranges::sort(unfinished);
   return unfinished;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/core/damage.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
 
@@ -14,7 +15,15 @@ namespace {
 constexpr std::size_t kPage = 1000;
 constexpr int kReadAttempts = 3;
 
+// As long as the study's row says it is, or longer: changes may arrive meanwhile.
+absl::Status CheckLength(const StudyFold& fold, const Study& row) {
+  const std::int64_t last = fold.header().last_event.value();
+  if (last >= row.last_event.value()) return absl::OkStatus();
+  return DataLoss("its log ends at event {}, {} were stored", last, row.last_event.value());
+}
+
 absl::StatusOr<std::unique_ptr<StudyFold>> FoldLog(const Storage& storage, StudyId id) {
+  VERNIER_ASSIGN_OR_RETURN(const Study row, storage.GetStudy(id));
   std::unique_ptr<StudyFold> fold;
   EventSeq after;
   while (true) {
@@ -30,25 +39,47 @@ absl::StatusOr<std::unique_ptr<StudyFold>> FoldLog(const Storage& storage, Study
     }
     if (events.size() < kPage) break;
   }
-  if (fold == nullptr) return DataLoss("study {} has no events", id.value());
+  if (fold == nullptr) return DataLoss("it has no events");
+  VERNIER_RETURN_IF_ERROR(CheckLength(*fold, row));
   return fold;
 }
 
-std::unique_ptr<Transient> MakeTransient(const AlgorithmSource& algorithms, const StudyFold& fold) {
+std::unique_ptr<Transient> MakeTransient(const AlgorithmSource& algorithms,
+                                         const StudyFold& fold,
+                                         absl::Time now) {
   auto transient = std::make_unique<Transient>();
   const StudySpec& spec = fold.header().spec;
   transient->optimizer = algorithms.optimizer(spec.algorithm, ProblemOf(spec, fold.earlier()));
   transient->stopper = algorithms.stopper(spec.stopping, FirstObjective(spec).goal);
+  // Whatever the clock said when they were granted, none is longer from now on than the study's leases are.
+  const absl::Time latest = now + spec.lease.ttl;
+  for (const TrialNumber trial : fold.leased()) {
+    if (fold.Find(trial)->trial.lease->expires > latest) transient->lease_expires[trial] = latest;
+  }
   return transient;
 }
 
 }  // namespace
 
+std::string StudyNameOf(const Storage& storage, StudyId id) {
+  const absl::StatusOr<std::vector<StudyKey>> keys = storage.ListStudyKeys();
+  if (!keys.ok()) return "";
+  const auto found = std::ranges::find(*keys, id, &StudyKey::id);
+  return found == keys->end() ? "" : found->name;
+}
+
 LiveStudy::LiveStudy(Storage& storage,
                      const Clock& clock,
                      const AlgorithmSource& algorithms,
+                     std::shared_ptr<const Listeners> listeners,
+                     RecentDurations& commits,
                      StudyId id)
-    : storage_(storage), clock_(clock), algorithms_(algorithms), id_(id) {}
+    : storage_(storage),
+      clock_(clock),
+      algorithms_(algorithms),
+      listeners_(std::move(listeners)),
+      commits_(commits),
+      id_(id) {}
 
 absl::Status LiveStudy::Gone() const {
   return WithReason(NotFound("there is no study {}", id_.value()), Reason::kStudyNotFound);
@@ -75,11 +106,14 @@ absl::Status LiveStudy::Load() {
     mu_.Unlock();
     if (last != nullptr) last->Wait().IgnoreError();  // What is still in line must not land later.
     absl::StatusOr<std::unique_ptr<StudyFold>> fold = FoldLog(storage_, id_);
-    std::unique_ptr<Transient> transient = fold.ok() ? MakeTransient(algorithms_, **fold) : nullptr;
+    std::unique_ptr<Transient> transient =
+        fold.ok() ? MakeTransient(algorithms_, **fold, clock_.Now()) : nullptr;
+    const std::string name = absl::IsDataLoss(fold.status()) ? StudyNameOf(storage_, id_) : "";
     mu_.Lock();
     loading_ = false;
-    if (!fold.ok()) return Refusal(fold.status());
+    if (!fold.ok()) return Refusal(DamageOf(name, fold.status()));
     fold_ = *std::move(fold);
+    is_loaded_ = true;
     transient_ = std::move(transient);
     durable_ = std::max(durable_, fold_->header().last_event);
     last_commit_.reset();
@@ -97,6 +131,7 @@ LiveStudy::Ticket LiveStudy::LastTicket() const { return TicketFor(fold_->header
 
 void LiveStudy::Discard() {
   fold_.reset();
+  is_loaded_ = false;
   transient_.reset();
   ++generation_;
 }
@@ -122,6 +157,11 @@ absl::Status LiveStudy::Read(Look look, std::optional<TrialNumber> only) {
     if (stored.ok()) return seen;
   }
   return stored;
+}
+
+std::map<TrialNumber, absl::Time> LiveStudy::lease_expires() const {
+  absl::MutexLock lock(&mu_);
+  return transient_ == nullptr ? std::map<TrialNumber, absl::Time>() : transient_->lease_expires;
 }
 
 absl::StatusOr<std::shared_ptr<const StudySpec>> LiveStudy::Definition() {
@@ -164,7 +204,8 @@ void LiveStudy::Begin(Creation creation) {
 
 absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginLocked(const Caller& caller, Decide decide) {
   VERNIER_RETURN_IF_ERROR(Load());
-  Draft draft(*fold_, caller, clock_.Now());
+  transient_->now = clock_.Now();
+  Draft draft(*fold_, caller, transient_->now);
   absl::Status decided = decide(draft, *transient_);
   if (decided.ok()) decided = draft.status();
   if (!decided.ok()) {
@@ -173,29 +214,41 @@ absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginLocked(const Caller& caller, D
   }
   if (draft.empty()) return LastTicket();
   last_commit_ = storage_.Begin(std::move(draft).Build());
-  return LastTicket();
+  Ticket ticket = LastTicket();
+  ticket.begun = transient_->now;
+  return ticket;
 }
 
 absl::Status LiveStudy::Finish(const Ticket& ticket) {
   if (ticket.commit == nullptr) return absl::OkStatus();
-  return Learn(ticket.commit->Wait(), ticket.last, ticket.generation);
+  return Learn(ticket.commit->Wait(), ticket);
 }
 
 void LiveStudy::Finish(const Ticket& ticket, std::function<void(const absl::Status&)> finished) {
   if (ticket.commit == nullptr) return finished(absl::OkStatus());
-  ticket.commit->Then(
-      [this, last = ticket.last, generation = ticket.generation, finished = std::move(finished)](
-          const absl::Status& stored) { finished(Learn(stored, last, generation)); });
+  Ticket rest = ticket;
+  rest.commit.reset();  // Which has this function until it is called.
+  ticket.commit->Then([this, rest, finished = std::move(finished)](const absl::Status& stored) {
+    finished(Learn(stored, rest));
+  });
 }
 
-absl::Status LiveStudy::Learn(const absl::Status& stored, EventSeq last, std::uint64_t generation) {
-  absl::MutexLock lock(&mu_);
-  if (stored.ok()) {
-    durable_ = std::max(durable_, last);
-    return absl::OkStatus();
+absl::Status LiveStudy::Learn(const absl::Status& stored, const Ticket& ticket) {
+  if (ticket.begun.has_value()) {
+    const absl::Time now = clock_.Now();
+    commits_.Add(now, now - *ticket.begun);
   }
-  if (generation == generation_) Discard();
-  return Refusal(stored);
+  {
+    absl::MutexLock lock(&mu_);
+    if (!stored.ok()) {
+      if (ticket.generation == generation_) Discard();
+      return Refusal(stored);
+    }
+    if (durable_ >= ticket.last) return absl::OkStatus();
+    durable_ = ticket.last;
+  }
+  listeners_->Tell(id_);
+  return absl::OkStatus();
 }
 
 absl::Status LiveStudy::Change(const Caller& caller, Decide decide) {
@@ -252,10 +305,45 @@ bool LiveStudy::WaitForEvents(EventSeq after, absl::Duration timeout, const std:
   return durable_ > after;
 }
 
-absl::Status LiveStudy::Bar(Look look) {
+LiveStudy::Fold LiveStudy::fold() const {
+  const absl::Time used = absl::FromUnixNanos(used_.load());
   absl::MutexLock lock(&mu_);
-  VERNIER_RETURN_IF_ERROR(Load());
-  VERNIER_RETURN_IF_ERROR(look(*fold_, *transient_));
+  if (fold_ == nullptr) return {.used = used};
+  const Study& study = fold_->header();
+  return {.is_loaded = true,
+          .is_finished = IsFinished(study.state),
+          .trials = study.trials,
+          .used = used};
+}
+
+bool LiveStudy::MayRest() const {
+  const Study& study = fold_->header();
+  const bool is_durable = durable_ >= study.last_event;
+  if (loading_ || slot_taken_ || barred_ || !creations_.empty() || !is_durable) return false;
+  if (IsFinished(study.state)) return fold_->IsDown();
+  const bool has_time = study.spec.budget.time.has_value() && study.state != StudyState::kPaused;
+  return fold_->leased().empty() && !has_time && (!study.spec.job.has_value() || fold_->IsDown());
+}
+
+bool LiveStudy::Release() {
+  absl::MutexLock lock(&mu_);
+  if (fold_ == nullptr) return IsAtRest();
+  if (!MayRest()) return false;
+  Discard();
+  definition_.reset();
+  last_commit_.reset();
+  return true;
+}
+
+absl::Status LiveStudy::Bar(Look look, absl::FunctionRef<absl::Status(const Study&)> look_at_row) {
+  const absl::StatusOr<Study> row = storage_.GetStudy(id_);
+  absl::MutexLock lock(&mu_);
+  if (row.ok() && IsAtRest()) {
+    VERNIER_RETURN_IF_ERROR(look_at_row(*row));
+  } else {
+    VERNIER_RETURN_IF_ERROR(Load());
+    VERNIER_RETURN_IF_ERROR(look(*fold_, *transient_));
+  }
   barred_ = true;
   return absl::OkStatus();
 }

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -14,8 +16,10 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "src/core/recent_durations.h"
 #include "src/study/algorithm_source.h"
 #include "src/study/draft.h"
+#include "src/study/listeners.h"
 #include "src/study/study_state.h"
 #include "vernier/core/clock.h"
 #include "vernier/early_stopper.h"
@@ -27,10 +31,13 @@ namespace vernier::study {
 // What a study holds in memory besides the fold of its log. Lost with the process, and missed by nobody: what it decides
 // is recorded as events.
 struct Transient {
-  // Of leases renewed since their last event; later than what is stored.
+  // The clock at the change that is being decided. Events have a later time where the clock was put back since the last one.
+  absl::Time now;
+  // When leases are over by this process's clock: of those granted or renewed by it, and of others that were stored as longer
+  // than a lease can be. The rest are over when they are stored to be.
   std::map<TrialNumber, absl::Time> lease_expires;
   // The algorithm found no point that was not proposed before.
-  bool exhausted = false;
+  std::string exhausted;  // In the algorithm's words; empty: it did.
   // What the study computes with. A status where the registry refuses: the study was made by another version.
   absl::StatusOr<std::shared_ptr<const Optimizer>>
       optimizer;  // Shared with suggestions being computed.
@@ -46,7 +53,12 @@ struct Transient {
 class LiveStudy {
  public:
   // Nothing is owned; all must outlive it.
-  LiveStudy(Storage& storage, const Clock& clock, const AlgorithmSource& algorithms, StudyId id);
+  LiveStudy(Storage& storage,
+            const Clock& clock,
+            const AlgorithmSource& algorithms,
+            std::shared_ptr<const Listeners> listeners,
+            RecentDurations& commits,
+            StudyId id);
 
   using Look = absl::FunctionRef<absl::Status(const StudyFold&, const Transient&)>;
   using Decide = absl::FunctionRef<absl::Status(Draft&, Transient&)>;
@@ -54,6 +66,9 @@ class LiveStudy {
   // Shows the study as of some moment during the call, and returns once all that was shown is durable. `only`: nothing
   // but this trial is looked at, so that changes of others need not be waited for.
   absl::Status Read(Look look, std::optional<TrialNumber> only = std::nullopt);
+
+  // Transient::lease_expires as it is now.
+  std::map<TrialNumber, absl::Time> lease_expires() const;
 
   // As it was at some moment during the call. Waits for no change, so that an amendment it shows may not be durable yet.
   absl::StatusOr<std::shared_ptr<const StudySpec>> Definition();
@@ -71,6 +86,7 @@ class LiveStudy {
         commit;  // Shared with readers that wait for it; null: nothing to wait for.
     EventSeq last;
     std::uint64_t generation = 0;
+    std::optional<absl::Time> begun;  // When it came in line; unset: nothing did.
   };
   // Change in two halves, for those who let something go between them.
   absl::StatusOr<Ticket> Begin(const Caller& caller, Decide decide);
@@ -96,19 +112,39 @@ class LiveStudy {
   // True if there is a durable event after `after`.
   bool WaitForEvents(EventSeq after, absl::Duration timeout, const std::stop_token& stop);
 
-  // Bars further changes, `decide` permitting; Revive takes it back.
-  absl::Status Bar(Look look);
+  // Whether the fold is in memory, and what it takes to decide whether it should be.
+  struct Fold {
+    bool is_loaded = false;
+    bool is_finished = false;  // The study.
+    std::int64_t trials = 0;
+    absl::Time used;
+  };
+  Fold fold() const;
+  void MarkUsed(absl::Time now) { used_.store(absl::ToUnixNanos(now)); }
+  bool is_loaded() const { return is_loaded_.load(); }
+  // Lets go of the fold, which the next call loads again. False: it is needed, since it knows of leases or of time that runs
+  // out what no row does, or since a change of it is on its way.
+  bool Release();
+
+  // Bars further changes, `look` permitting; Revive takes it back. Of a study that is not in memory `look_at_row` sees the row
+  // instead, so that nothing is folded only to be deleted.
+  absl::Status Bar(Look look, absl::FunctionRef<absl::Status(const Study&)> look_at_row);
   void Revive();
 
  private:
   absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MayRest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Nothing of it is in memory, nor on its way there or to the disk.
+  bool IsAtRest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return fold_ == nullptr && !loading_ && !barred_ && last_commit_ == nullptr;
+  }
   // Of all changes, if those up to `shown` are not durable yet.
   Ticket TicketFor(EventSeq shown) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Ticket LastTicket() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::StatusOr<Ticket> BeginLocked(const Caller& caller, Decide decide)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // What became of a change. Returns what Finish does.
-  absl::Status Learn(const absl::Status& stored, EventSeq last, std::uint64_t generation);
+  absl::Status Learn(const absl::Status& stored, const Ticket& ticket);
   void Discard() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Gone() const;
   absl::Status Refusal(const absl::Status& status) const;
@@ -116,9 +152,13 @@ class LiveStudy {
   Storage& storage_;
   const Clock& clock_;
   const AlgorithmSource& algorithms_;
+  const std::shared_ptr<const Listeners> listeners_;  // With the others of the store.
+  RecentDurations& commits_;                          // How long they took.
   const StudyId id_;
+  std::atomic<bool> is_loaded_ = false;  // Whether there is a fold.
+  std::atomic<std::int64_t> used_ = 0;   // When it was last, in nanoseconds since 1970.
 
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   std::unique_ptr<StudyFold> fold_ ABSL_GUARDED_BY(mu_);  // Null until loaded.
   std::unique_ptr<Transient> transient_ ABSL_GUARDED_BY(mu_);
   std::shared_ptr<const StudySpec> definition_
@@ -132,6 +172,9 @@ class LiveStudy {
   std::vector<Creation> creations_ ABSL_GUARDED_BY(mu_);  // That wait for the slot.
   bool barred_ ABSL_GUARDED_BY(mu_) = false;
 };
+
+// The study's name, as far as it can be read.
+std::string StudyNameOf(const Storage& storage, StudyId id);
 
 // Holds the slot of a study until it is destroyed.
 class Slot {

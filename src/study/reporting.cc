@@ -1,11 +1,19 @@
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "fmt/ranges.h"
+#include "src/core/limit_checks.h"
 #include "src/core/nearest.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/study/studies_impl.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::study {
 namespace {
@@ -92,6 +100,16 @@ std::string Quoted(const std::vector<std::string>& names) {
   return fmt::format("'{}'", fmt::join(names, "', '"));
 }
 
+// For the first slip only: one sentence is enough to see what went wrong.
+std::string SlipHint(const std::vector<std::string>& given, const std::string& missing) {
+  const std::vector<std::string> wanted = {missing};
+  for (const std::string& name : given) {
+    std::string nearest = NearestHint(name, wanted);
+    if (nearest.starts_with("; did you mean")) return nearest;
+  }
+  return "";
+}
+
 // A client that ends a trial by metrics of its own must give every objective: one that is spelled otherwise is a slip, and
 // must not cost the trial.
 absl::Status CheckFinalMetrics(const StudySpec& spec,
@@ -103,17 +121,12 @@ absl::Status CheckFinalMetrics(const StudySpec& spec,
   given.reserve(metrics.size());
   for (const auto& [name, value] : metrics) given.push_back(name);
   std::vector<std::string> wanted;
-  std::string hint;
+  std::vector<std::string> missing;
   for (const Objective& objective : spec.objectives) {
     wanted.push_back(objective.metric);
-    if (metrics.contains(objective.metric)) continue;
-    // For the first slip only: one sentence is enough to see what went wrong.
-    for (const std::string& name : given) {
-      const std::vector<std::string> missing = {objective.metric};
-      const std::string nearest = NearestHint(name, missing);
-      if (hint.empty() && nearest.starts_with("; did you mean")) hint = nearest;
-    }
+    if (!metrics.contains(objective.metric)) missing.push_back(objective.metric);
   }
+  const std::string hint = SlipHint(given, missing.front());
   return FieldError("final_metrics",
                     fmt::format("has {}, the study's {} {}{}",
                                 Quoted(given),
@@ -187,11 +200,33 @@ Studies::Reported ReportedOf(Trial trial) {
 }  // namespace
 
 absl::Status CheckMeasurements(const std::vector<Measurement>& measurements) {
+  VERNIER_RETURN_IF_ERROR(CheckMeasurementLimits("measurements", measurements));
   for (std::size_t i = 0; i < measurements.size(); ++i) {
     if (!measurements[i].metrics.empty()) continue;
     return FieldError(fmt::format("measurements[{}].metrics", i), "must hold at least one metric");
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckTrialMetrics(const std::optional<Measurement>& last,
+                               const std::vector<Measurement>& measurements) {
+  static const std::map<std::string, double> kNone;
+  const std::map<std::string, double>& known = last.has_value() ? last->metrics : kNone;
+  std::size_t values = known.size();
+  for (const Measurement& measurement : measurements) values += measurement.metrics.size();
+  if (values <= limits::kMetrics) return absl::OkStatus();
+  std::set<std::string_view> fresh;
+  for (const Measurement& measurement : measurements) {
+    for (const auto& [name, value] : measurement.metrics) {
+      if (!known.contains(name)) fresh.insert(name);
+    }
+  }
+  if (fresh.empty()) return absl::OkStatus();
+  const std::size_t count = known.size() + fresh.size();
+  if (count <= limits::kMetrics) return absl::OkStatus();
+  return FieldError(
+      "measurements",
+      fmt::format("a trial must have at most {} metrics, got {}", limits::kMetrics, count));
 }
 
 Measurement Completed(Measurement measurement, const Trial& trial, absl::Time now) {
@@ -241,11 +276,18 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReport(
       VERNIER_RETURN_IF_ERROR(CheckLease(draft.study(), row, lease));
     const bool late = row.last_lease.has_value() && row.waiting;
     if (!late) VERNIER_RETURN_IF_ERROR(CheckReportable(row.trial));
-    ReviveLease(draft, id.number);
+    VERNIER_RETURN_IF_ERROR(CheckTrialMetrics(row.trial.last, measurements));
+    ReviveLease(draft, transient, id.number);
+    bool any = false;
     for (const Measurement& measurement : measurements) {
       Measurement whole = Completed(measurement, row.trial, draft.now());
       if (row.seen.contains(MeasurementKey(whole))) continue;
       AddMeasurement(draft, transient, id.number, std::move(whole));
+      any = true;
+    }
+    // Who reports is alive. After the measurement, which tells that the request was a report.
+    if (any && lease.has_value() && draft.trial(id.number).lease.has_value()) {
+      RenewLease(draft, transient, id.number, /*record=*/false);
     }
     return absl::OkStatus();
   };
@@ -265,6 +307,7 @@ absl::StatusOr<Studies::Reported> StudiesImpl::ReportFrom(AttemptId id,
     if (repeated != nullptr) return CheckSameReport(row, measurements, caller);
     if (!IsFinished(row.trial.state)) VERNIER_RETURN_IF_ERROR(CheckAttempt(row.trial, id.number));
     VERNIER_RETURN_IF_ERROR(CheckReportable(row.trial));
+    VERNIER_RETURN_IF_ERROR(CheckTrialMetrics(row.trial.last, measurements));
     for (const Measurement& measurement : measurements) {
       Measurement whole = Completed(measurement, row.trial, draft.now());
       if (whole.step < 0) whole.step = row.trial.last.has_value() ? row.trial.last->step + 1 : 1;
@@ -323,7 +366,8 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
     Objectives objectives,
     const std::optional<LeaseToken>& lease,
     const Caller& caller) {
-  return BeginTrialChange(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+  VERNIER_RETURN_IF_ERROR(CheckMetricLimits("final_metrics", last.metrics));
+  return BeginTrialChange(id, caller, [&](Draft& draft, Transient& transient) -> absl::Status {
     const bool is_as_is = objectives == Objectives::kAsIs;
     if (is_as_is) VERNIER_RETURN_IF_ERROR(CheckForeign(draft.study()));
     VERNIER_ASSIGN_OR_RETURN(
@@ -337,7 +381,7 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
     if (!is_as_is) {
       VERNIER_RETURN_IF_ERROR(CheckFinalMetrics(draft.study().spec, last.metrics));
     }
-    ReviveLease(draft, id.number);
+    ReviveLease(draft, transient, id.number);
     const Trial& trial = draft.trial(id.number);
     const Measurement measured = last.metrics.empty() ? FinalMeasurement(draft, id.number) : last;
     if (is_as_is) {
@@ -366,12 +410,14 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginVainEnd(
     const Measurement& last,
     const std::optional<LeaseToken>& lease,
     const Caller& caller) {
-  return BeginTrialChange(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+  VERNIER_RETURN_IF_ERROR(CheckLength("message", message, limits::kMessage));
+  VERNIER_RETURN_IF_ERROR(CheckMetricLimits("final_metrics", last.metrics));
+  return BeginTrialChange(id, caller, [&](Draft& draft, Transient& transient) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const bool repeated,
                              IsRepeated(draft, id.number, {}, {end, TrialState::kCancelled}));
     if (repeated) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, end, lease));
-    ReviveLease(draft, id.number);
+    ReviveLease(draft, transient, id.number);
     AddEnd(draft, id.number, EndOf(draft.trial(id.number), end), last, message, failure);
     return absl::OkStatus();
   });

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "src/codec/study_file.h"
+#include "src/core/limit_checks.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::study {
 namespace {
@@ -86,9 +88,9 @@ void SettleActive(Draft& draft, const Transient& transient) {
     AddEnd(draft, TrialsReason(study));
   } else if (draft.fold().GpuTimeSpent(draft.now())) {
     AddEnd(draft, GpuTimeReason(study));
-  } else if (transient.exhausted && !study.spec.foreign.has_value()) {
+  } else if (!transient.exhausted.empty() && !study.spec.foreign.has_value()) {
     // A foreign study ends only when its client ends it: the client may still add points.
-    AddEnd(draft, "every point of the space was proposed");
+    AddEnd(draft, transient.exhausted);
   }
 }
 
@@ -101,11 +103,20 @@ Driver DriverOf(const Study& study) {
 std::string StudyTitle(const Study& study) { return fmt::format("study '{}'", study.spec.name); }
 std::string TrialTitle(TrialNumber trial) { return fmt::format("trial {}", trial.value()); }
 
+absl::Status CheckCaller(const Caller& caller) {
+  VERNIER_RETURN_IF_ERROR(CheckLength("client_id", caller.actor, limits::kClientId));
+  return CheckLength("request_id", caller.request_id, limits::kRequestId);
+}
+
+absl::Status NoTrial(const Study& study, TrialNumber trial) {
+  return WithReason(NotFound("{} has no trial {}", StudyTitle(study), trial.value()),
+                    Reason::kTrialNotFound);
+}
+
 absl::Status CheckTrial(const StudyFold& fold, TrialNumber trial) {
   const TrialRow* const row = fold.Find(trial);
   if (row != nullptr && !row->trial.deleted) return absl::OkStatus();
-  return WithReason(NotFound("{} has no trial {}", StudyTitle(fold.header()), trial.value()),
-                    Reason::kTrialNotFound);
+  return NoTrial(fold.header(), trial);
 }
 
 absl::Status CheckActive(const Study& study) {

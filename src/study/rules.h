@@ -24,7 +24,11 @@ Driver DriverOf(const Study& study);
 std::string StudyTitle(const Study& study);  // "study 'digits'"
 std::string TrialTitle(TrialNumber trial);   // "trial 7"
 
-// NotFound (kTrialNotFound): there is none, or it was deleted.
+// InvalidArgument: a FieldError; the caller's name or its request's id is too long.
+absl::Status CheckCaller(const Caller& caller);
+// NotFound (kTrialNotFound).
+absl::Status NoTrial(const Study& study, TrialNumber trial);
+// NoTrial: there is none, or it was deleted.
 absl::Status CheckTrial(const StudyFold& fold, TrialNumber trial);
 // FailedPrecondition (kStudyNotActive): the study takes no new trials.
 absl::Status CheckActive(const Study& study);

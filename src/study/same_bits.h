@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,11 +10,12 @@
 
 #include "vernier/core/space.h"
 
-// Equality as replay means it: of the bits. 0.0 is not -0.0, and a NaN is itself.
+// Equality as replay means it: of the bits. 0.0 is not -0.0, and any NaN is any other: a log keeps none of its bits.
 namespace vernier::study {
 
 inline bool SameBits(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  return (std::isnan(a) && std::isnan(b)) ||
+         std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
 inline bool SameBits(const ParameterValue& a, const ParameterValue& b) {

@@ -4,12 +4,17 @@
 #include <utility>
 #include <variant>
 
+#include "src/codec/json_text.h"
+#include "src/codec/study_file.h"
+#include "src/core/damage.h"
+#include "src/core/limit_checks.h"
 #include "src/core/objectives.h"
 #include "src/core/outcome_constraint.h"
 #include "src/core/status.h"
 #include "src/study/replay.h"
 #include "src/study/studies_impl.h"
 #include "src/study/warm_start.h"
+#include "vernier/core/limits.h"
 
 namespace vernier {
 
@@ -22,10 +27,12 @@ namespace {
 
 constexpr std::size_t kPage = 500;
 
-absl::Status NoStudy(absl::Status status, std::string_view what) {
-  if (!absl::IsNotFound(status)) return status;
-  return WithReason(NotFound("there is no study {}", what), Reason::kStudyNotFound);
-}
+// How long a study stays in memory that nobody uses: after its end, and where there are more of them, or more trials in them (at
+// about 3 KiB each), than may stay at once; else.
+constexpr absl::Duration kShortRest = absl::Minutes(1);
+constexpr absl::Duration kLongRest = absl::Minutes(10);
+constexpr std::size_t kMostFolds = 500;
+constexpr std::int64_t kMostTrials = 150'000;
 
 absl::Status IsTaken(const std::string& name) {
   return WithReason(AlreadyExists("there is already a study '{}'", name), Reason::kStudyExists);
@@ -40,9 +47,121 @@ absl::Status CheckHasParameters(const StudySpec& spec) {
                     "scale: log}; a job that is run once leaves out objective and parameters");
 }
 
+// A definition fits a message together with the study's metadata. What another service's client wrote has a bound of its own.
+absl::Status CheckSize(StudySpec spec) {
+  spec.foreign.reset();
+  const std::size_t size = codec::ToText(codec::StudySpecToJson(spec)).size();
+  if (size <= limits::kDefinition) return absl::OkStatus();
+  return FieldError(
+      "study",
+      fmt::format(
+          "the definition must have at most {} bytes as JSON, got {}", limits::kDefinition, size));
+}
+
+// Metadata that was stored before there was a bound may stay, and be replaced by less.
+absl::Status CheckMetadataSize(const Metadata& before,
+                               const Metadata& change,
+                               std::string_view owner,
+                               std::size_t most) {
+  Metadata after = before;
+  Merge(change, after);
+  const std::size_t size = SizeOf(after);
+  if (size <= most || size <= SizeOf(before)) return absl::OkStatus();
+  return FieldError("metadata",
+                    fmt::format("of {} must have at most {} bytes, got {}", owner, most, size));
+}
+
+class Listening final : public Studies::Subscription {
+ public:
+  Listening(std::shared_ptr<Listeners> listeners, Listeners::Changed changed)
+      : listeners_(std::move(listeners)), number_(listeners_->Add(std::move(changed))) {}
+  ~Listening() override { listeners_->Remove(number_); }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  const std::shared_ptr<Listeners> listeners_;  // With the studies.
+  const std::uint64_t number_;
+};
+
 }  // namespace
 
+absl::Status NoStudy(absl::Status status, std::string_view what) {
+  if (!absl::IsNotFound(status)) return status;
+  return WithReason(NotFound("there is no study {}", what), Reason::kStudyNotFound);
+}
+
+StudiesImpl::Live StudiesImpl::FindAtHand(StudyId id) const {
+  absl::MutexLock lock(&mu_);
+  const auto at = live_.find(id);
+  return at == live_.end() ? nullptr : at->second;
+}
+
 absl::StatusOr<StudiesImpl::Live> StudiesImpl::Find(StudyId id) const {
+  VERNIER_ASSIGN_OR_RETURN(Live live, FindUnused(id));
+  live->MarkUsed(clock_.Now());
+  return live;
+}
+
+absl::StatusOr<StudiesImpl::Live> StudiesImpl::FindToRead(StudyId id) const {
+  {
+    absl::MutexLock lock(&mu_);
+    const auto at = live_.find(id);
+    if (at != live_.end()) return at->second;
+    if (resting_.contains(id)) return nullptr;
+  }
+  const absl::StatusOr<Study> stored = storage_.GetStudy(id);
+  if (!stored.ok()) return NoStudy(stored.status(), fmt::format("{}", id.value()));
+  if (IsFinished(stored->state)) return nullptr;
+  return FindUnused(id);
+}
+
+std::vector<StudiesImpl::InMemory> StudiesImpl::ListInMemory() const {
+  std::vector<InMemory> all;
+  {
+    absl::MutexLock lock(&mu_);
+    for (const auto& [id, live] : live_) all.push_back({.id = id, .live = live, .fold = {}});
+  }
+  for (InMemory& each : all) each.fold = each.live->fold();
+  std::ranges::sort(all, {}, [](const InMemory& each) { return each.fold.used; });
+  return all;
+}
+
+std::size_t StudiesImpl::CountInMemory() const {
+  absl::MutexLock lock(&mu_);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(live_, [](const auto& entry) { return entry.second->is_loaded(); }));
+}
+
+void StudiesImpl::ReleaseUnused() {
+  const absl::Time now = clock_.Now();
+  const std::vector<InMemory> all = ListInMemory();
+  std::size_t count = all.size();
+  std::int64_t trials = 0;
+  for (const InMemory& each : all) trials += each.fold.trials;
+  for (const InMemory& each : all) {
+    const bool is_much = count > kMostFolds || trials > kMostTrials;
+    const bool is_brief = each.fold.is_finished || !each.fold.is_loaded || is_much;
+    const absl::Duration unused = now - each.fold.used;
+    if (unused < (is_brief ? kShortRest : kLongRest) || !each.live->Release()) continue;
+    --count;
+    trials -= each.fold.trials;
+    Forget(each);
+  }
+}
+
+void StudiesImpl::Forget(const InMemory& released) {
+  constexpr std::int64_t kOwners = 2;  // The map, and who lists what is in memory.
+  absl::MutexLock lock(&mu_);
+  const auto at = live_.find(released.id);
+  if (at == live_.end() || at->second != released.live) return;
+  // Somebody else may load it again, or has.
+  if (released.live.use_count() > kOwners || released.live->is_loaded()) return;
+  live_.erase(at);
+  if (unfinished_.has_value() && unfinished_->contains(released.id)) resting_.insert(released.id);
+}
+
+absl::StatusOr<StudiesImpl::Live> StudiesImpl::FindUnused(StudyId id) const {
   {
     absl::MutexLock lock(&mu_);
     const auto at = live_.find(id);
@@ -52,13 +171,18 @@ absl::StatusOr<StudiesImpl::Live> StudiesImpl::Find(StudyId id) const {
   if (!stored.ok()) return NoStudy(stored, fmt::format("{}", id.value()));
   absl::MutexLock lock(&mu_);
   Live& live = live_[id];
-  if (live == nullptr) live = std::make_shared<LiveStudy>(storage_, clock_, algorithms_, id);
+  if (live == nullptr) {
+    live = std::make_shared<LiveStudy>(storage_, clock_, algorithms_, listeners_, commits_, id);
+    live->MarkUsed(clock_.Now());
+    resting_.erase(id);
+  }
   return live;
 }
 
 absl::StatusOr<Study> StudiesImpl::ChangeStudy(StudyId id,
                                                const Caller& caller,
                                                LiveStudy::Decide decide) {
+  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   Study answer;
   const auto change = [&](Draft& draft, Transient& transient) -> absl::Status {
@@ -72,6 +196,8 @@ absl::StatusOr<Study> StudiesImpl::ChangeStudy(StudyId id,
 }
 
 absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
+  VERNIER_RETURN_IF_ERROR(CheckLimits(spec));
+  VERNIER_RETURN_IF_ERROR(CheckSize(spec));
   VERNIER_RETURN_IF_ERROR(Validate(spec));
   VERNIER_RETURN_IF_ERROR(CheckHasParameters(spec));
   VERNIER_RETURN_IF_ERROR(CheckOutcomeConstraints(spec));
@@ -122,6 +248,7 @@ StudiesImpl::Turn::~Turn() {
 }
 
 absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Caller& caller) {
+  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
   VERNIER_RETURN_IF_ERROR(CheckSpec(spec));
   const Turn turn(*this);
   VERNIER_ASSIGN_OR_RETURN(std::optional<Study> before, FindCreated(spec, caller));
@@ -138,9 +265,12 @@ absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Call
   if (creations_.has_value() && !caller.request_id.empty()) {
     creations_->emplace(caller.request_id, study->id);
   }
-  absl::MutexLock lock(&mu_);
-  ids_.insert_or_assign(spec.name, study->id);
-  if (unfinished_.has_value()) unfinished_->insert(study->id);
+  {
+    absl::MutexLock lock(&mu_);
+    ids_.insert_or_assign(spec.name, study->id);
+    if (unfinished_.has_value()) unfinished_->insert(study->id);
+  }
+  listeners_->Tell(study->id);
   return study;
 }
 
@@ -178,7 +308,9 @@ absl::Status StudiesImpl::LoadCreations() {
   for (const Study& study : studies) {
     const absl::StatusOr<std::vector<Event>> events = storage_.ReadEvents(study.id, EventSeq(0), 1);
     if (absl::IsNotFound(events.status())) continue;
+    if (absl::IsDataLoss(events.status())) continue;  // Its name is taken all the same.
     VERNIER_RETURN_IF_ERROR(events.status());
+    if (events->empty()) continue;
     const std::string& request_id = events->front().request_id;
     if (!request_id.empty()) creations.emplace(request_id, study.id);
   }
@@ -187,7 +319,8 @@ absl::Status StudiesImpl::LoadCreations() {
 }
 
 absl::StatusOr<Study> StudiesImpl::GetStudy(StudyId id) const {
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  VERNIER_ASSIGN_OR_RETURN(const Live live, FindToRead(id));
+  if (live == nullptr) return ReadRow(id);
   Study answer;
   const auto look = [&](const StudyFold& fold, const Transient&) {
     answer = fold.header();
@@ -195,6 +328,12 @@ absl::StatusOr<Study> StudiesImpl::GetStudy(StudyId id) const {
   };
   VERNIER_RETURN_IF_ERROR(live->Read(look));
   return answer;
+}
+
+absl::StatusOr<Study> StudiesImpl::ReadRow(StudyId id) const {
+  absl::StatusOr<Study> study = storage_.GetStudy(id);
+  if (!study.ok()) return NoStudy(study.status(), fmt::format("{}", id.value()));
+  return study;
 }
 
 absl::StatusOr<Study> StudiesImpl::FindStudy(std::string_view name) const {
@@ -216,7 +355,11 @@ absl::StatusOr<StudyId> StudiesImpl::FindStudyId(std::string_view name) const {
 }
 
 absl::StatusOr<std::shared_ptr<const StudySpec>> StudiesImpl::GetDefinition(StudyId id) const {
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
+  const Live live = FindAtHand(id);
+  if (live == nullptr || !live->is_loaded()) {  // Its row says as much, and waits for nobody.
+    VERNIER_ASSIGN_OR_RETURN(Study study, ReadRow(id));
+    return std::make_shared<const StudySpec>(std::move(study.spec));
+  }
   return live->Definition();
 }
 
@@ -226,15 +369,76 @@ absl::StatusOr<std::shared_ptr<const StudySpec>> StudiesImpl::GetDefinition(
   return live->Definition(defined_by);
 }
 
+absl::Status StudiesImpl::ScanReadable(StudyId after,
+                                       const std::function<bool(Study)>& visit) const {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<StudyKey> keys, storage_.ListStudyKeys());
+  std::ranges::sort(keys, {}, &StudyKey::id);
+  for (const auto& [id, name] : keys) {
+    if (id <= after) continue;
+    absl::StatusOr<Study> study = storage_.GetStudy(id);
+    if (absl::IsNotFound(study.status())) continue;  // Deleted meanwhile.
+    if (!study.ok() && !absl::IsDataLoss(study.status())) return study.status();
+    NoteDamage(id, name, study.status());
+    if (study.ok() && !visit(*std::move(study))) return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+void StudiesImpl::NoteDamage(StudyId id, const std::string& name, const absl::Status& error) const {
+  absl::MutexLock lock(&mu_);
+  if (!absl::IsDataLoss(error)) {
+    damaged_.erase(id);
+    return;
+  }
+  const absl::Time now = clock_.Now();
+  const auto [at, is_new] = damaged_.try_emplace(id);
+  if (is_new) at->second.study = {.id = id, .name = name, .error = error, .since = now};
+  at->second.study.error = error;
+  at->second.looked = now;
+}
+
+bool StudiesImpl::IsDamaged(StudyId id, absl::Time now) const {
+  constexpr absl::Duration kRest = absl::Minutes(1);
+  absl::MutexLock lock(&mu_);
+  const auto at = damaged_.find(id);
+  return at != damaged_.end() && now >= at->second.looked && now < at->second.looked + kRest;
+}
+
+std::vector<DamagedStudy> StudiesImpl::DamagedStudies() const {
+  absl::MutexLock lock(&mu_);
+  std::vector<DamagedStudy> damaged;
+  for (const auto& [id, damage] : damaged_) damaged.push_back(damage.study);
+  return damaged;
+}
+
+StudyDurations StudiesImpl::RecentTimes() const {
+  const absl::Time now = clock_.Now();
+  return {.suggestions = suggestions_.Of(now), .commits = commits_.Of(now)};
+}
+
+absl::Status StudiesImpl::ScanStudies(StudyId after,
+                                      const std::function<bool(Study)>& visit) const {
+  constexpr std::size_t kStudies = 100;
+  while (true) {
+    absl::StatusOr<std::vector<Study>> page = storage_.ListStudies(after, kStudies);
+    if (absl::IsDataLoss(page.status())) return ScanReadable(after, visit);
+    VERNIER_RETURN_IF_ERROR(page.status());
+    const bool is_last = page->size() < kStudies;
+    for (Study& study : *page) {
+      after = study.id;
+      if (!visit(std::move(study))) return absl::OkStatus();
+    }
+    if (is_last) return absl::OkStatus();
+  }
+}
+
 absl::StatusOr<std::vector<Study>> StudiesImpl::ListStudies() const {
   std::vector<Study> all;
-  while (true) {
-    const StudyId after = all.empty() ? StudyId(0) : all.back().id;
-    VERNIER_ASSIGN_OR_RETURN(std::vector<Study> page, storage_.ListStudies(after, kPage));
-    const bool last = page.size() < kPage;
-    std::move(page.begin(), page.end(), std::back_inserter(all));
-    if (last) return all;
-  }
+  VERNIER_RETURN_IF_ERROR(ScanStudies(StudyId(0), [&](Study study) {
+    all.push_back(std::move(study));
+    return true;
+  }));
+  return all;
 }
 
 absl::StatusOr<Study> StudiesImpl::Pause(StudyId id, const Caller& caller) {
@@ -281,6 +485,7 @@ absl::StatusOr<Study> StudiesImpl::End(StudyId id,
                                        std::string_view reason,
                                        StudyState ending,
                                        const Caller& caller) {
+  VERNIER_RETURN_IF_ERROR(CheckLength("reason", reason, limits::kMessage));
   const Verb verb = ending == StudyState::kCancelled ? Verb::kStopStudy : Verb::kFinishStudy;
   const std::string why = reason.empty() ? "stopped by " + caller.actor : std::string(reason);
   return ChangeStudy(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
@@ -313,7 +518,7 @@ absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
     VERNIER_RETURN_IF_ERROR(CheckPlan(plan));
     const bool is_rule_changed = plan.spec.stopping != draft.study().spec.stopping;
     // Points of trials that failed before may be proposed again after a fix.
-    if (plan.extends || plan.amended.fixed) transient.exhausted = false;
+    if (plan.extends || plan.amended.fixed) transient.exhausted.clear();
     draft.Add(std::move(plan.amended));
     draft.BeginConsequences();
     if (plan.extends) {
@@ -354,12 +559,18 @@ absl::StatusOr<Study> StudiesImpl::PreviewAmendment(StudyId id, const Amendment&
 absl::Status StudiesImpl::SetMetadata(StudyId id,
                                       const MetadataUpdate& values,
                                       const Caller& caller) {
+  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
+  VERNIER_RETURN_IF_ERROR(CheckMetadataLimits(values));
   const auto set = [&](Draft& draft, Transient&) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kSetMetadata));
     if (repeated != nullptr) return absl::OkStatus();
+    VERNIER_RETURN_IF_ERROR(CheckMetadataSize(
+        draft.study().metadata, values.study, "the study", limits::kStudyMetadata));
     for (const auto& [trial, metadata] : values.trials) {
       VERNIER_RETURN_IF_ERROR(CheckTrial(draft.fold(), trial));
+      VERNIER_RETURN_IF_ERROR(CheckMetadataSize(
+          draft.trial(trial).metadata, metadata, TrialTitle(trial), limits::kTrialMetadata));
     }
     if (values != MetadataUpdate{}) draft.Add(MetadataChanged{.values = values});
     return absl::OkStatus();
@@ -379,6 +590,7 @@ absl::StatusOr<bool> StudiesImpl::WasDeletedBefore(std::string_view name,
 }
 
 absl::Status StudiesImpl::Delete(std::string_view name, bool force, const Caller& caller) {
+  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
   const Turn turn(*this);
   VERNIER_ASSIGN_OR_RETURN(const bool repeated, WasDeletedBefore(name, caller));
   if (repeated) return absl::OkStatus();
@@ -391,10 +603,8 @@ absl::Status StudiesImpl::DeleteLive(StudyId id,
                                      std::string_view name,
                                      bool force,
                                      const Caller& caller) {
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
-  const auto may_go = [&](const StudyFold& fold, const Transient&) -> absl::Status {
-    if (fold.requests().Find(caller.request_id) != nullptr) return RequestReused(caller);
-    const Study& study = fold.header();
+  VERNIER_ASSIGN_OR_RETURN(const Live live, FindUnused(id));
+  const auto row_may_go = [&](const Study& study) -> absl::Status {
     if (force || study.open == 0) return absl::OkStatus();
     return FailedPrecondition("{} has {}: wait for {}, or add --force",
                               StudyTitle(study),
@@ -403,16 +613,24 @@ absl::Status StudiesImpl::DeleteLive(StudyId id,
                                   : fmt::format("{} trials that have not ended", study.open),
                               study.open == 1 ? "it" : "them");
   };
-  VERNIER_RETURN_IF_ERROR(live->Bar(may_go));
+  const auto may_go = [&](const StudyFold& fold, const Transient&) -> absl::Status {
+    if (fold.requests().Find(caller.request_id) != nullptr) return RequestReused(caller);
+    return row_may_go(fold.header());
+  };
+  VERNIER_RETURN_IF_ERROR(live->Bar(may_go, row_may_go));
   absl::Status deleted = storage_.DeleteStudy(id, caller.request_id);
   if (!deleted.ok() && !absl::IsNotFound(deleted)) {
     live->Revive();
     return deleted;
   }
-  absl::MutexLock lock(&mu_);
-  live_.erase(id);
-  ids_.erase(std::string(name));
-  if (unfinished_.has_value()) unfinished_->erase(id);
+  {
+    absl::MutexLock lock(&mu_);
+    live_.erase(id);
+    resting_.erase(id);
+    ids_.erase(std::string(name));
+    if (unfinished_.has_value()) unfinished_->erase(id);
+  }
+  listeners_->Tell(id);
   return deleted;
 }
 
@@ -428,8 +646,17 @@ bool StudiesImpl::WaitForEvents(StudyId id,
                                 EventSeq after,
                                 absl::Duration timeout,
                                 std::stop_token stop) const {
-  const absl::StatusOr<Live> live = Find(id);
+  if (FindAtHand(id) == nullptr) {
+    const absl::StatusOr<Study> study = storage_.GetStudy(id);
+    if (!study.ok() || study->last_event > after) return study.ok();
+  }
+  const absl::StatusOr<Live> live = FindUnused(id);
   return live.ok() && (*live)->WaitForEvents(after, timeout, stop);
+}
+
+std::unique_ptr<Studies::Subscription> StudiesImpl::Subscribe(
+    std::function<void(StudyId)> changed) const {
+  return std::make_unique<Listening>(listeners_, std::move(changed));
 }
 
 absl::StatusOr<ReplayReport> StudiesImpl::Replay(StudyId id) const {
@@ -437,7 +664,10 @@ absl::StatusOr<ReplayReport> StudiesImpl::Replay(StudyId id) const {
   EventSeq after;
   while (true) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events, ReadEvents(id, after, kPage));
-    for (const Event& event : events) VERNIER_RETURN_IF_ERROR(replayer.Add(event));
+    for (const Event& event : events) {
+      const absl::Status added = replayer.Add(event);
+      if (!added.ok()) return DamageOf(StudyNameOf(storage_, id), added);
+    }
     if (events.size() < kPage) return std::move(replayer).Finish();
     after = events.back().seq;
   }

@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "src/study/amendment.h"
+#include "src/study/listeners.h"
 #include "src/study/live_study.h"
 #include "src/study/rules.h"
 #include "src/study/warm_start.h"
@@ -41,6 +42,9 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<std::shared_ptr<const StudySpec>> GetDefinition(
       StudyId id, EventSeq defined_by) const override;
   absl::StatusOr<std::vector<Study>> ListStudies() const override;
+  absl::Status ScanStudies(StudyId after, const std::function<bool(Study)>& visit) const override;
+  std::vector<DamagedStudy> DamagedStudies() const override;
+  StudyDurations RecentTimes() const override;
   absl::StatusOr<Study> Pause(StudyId id, const Caller& caller) override;
   absl::StatusOr<Study> Resume(StudyId id, const Caller& caller) override;
   absl::StatusOr<Study> Stop(StudyId id, std::string_view reason, const Caller& caller) override;
@@ -53,6 +57,9 @@ class StudiesImpl final : public Studies {
   // trials.cc
   absl::StatusOr<Trial> GetTrial(TrialId id) const override;
   absl::StatusOr<std::vector<Trial>> ListTrials(StudyId id) const override;
+  absl::Status ScanTrials(StudyId id,
+                          const TrialScan& scan,
+                          const std::function<bool(Trial)>& visit) const override;
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId id) const override;
   absl::StatusOr<CurvePart> ReadCurve(TrialId id, const CurveQuery& query) const override;
   absl::StatusOr<Trial> AddTrial(StudyId id,
@@ -150,7 +157,11 @@ class StudiesImpl final : public Studies {
                      EventSeq after,
                      absl::Duration timeout,
                      std::stop_token stop) const override;
+  std::unique_ptr<Subscription> Subscribe(std::function<void(StudyId)> changed) const override;
   absl::StatusOr<ReplayReport> Replay(StudyId id) const override;
+
+  // Studies whose fold is in memory.
+  std::size_t CountInMemory() const;
 
  private:
   // Shared with calls in flight, so that a study may be deleted under them.
@@ -158,6 +169,23 @@ class StudiesImpl final : public Studies {
 
   // NotFound (kStudyNotFound).
   absl::StatusOr<Live> Find(StudyId id) const;
+  // The same by somebody whose interest does not keep the study in memory.
+  absl::StatusOr<Live> FindUnused(StudyId id) const;
+  // The study as far as it is in memory; null: nothing of it is.
+  Live FindAtHand(StudyId id) const;
+  // What to read the study from: null where its rows say all there is to say, so that its log need not be folded.
+  absl::StatusOr<Live> FindToRead(StudyId id) const;
+  // Lets studies leave memory that have finished or were not used for a while, the longest unused first where there are many.
+  void ReleaseUnused();
+  struct InMemory {
+    StudyId id;
+    Live live;
+    LiveStudy::Fold fold;
+  };
+  // The longest unused first.
+  std::vector<InMemory> ListInMemory() const;
+  // Of a study that was released: takes it out of live_, unless somebody uses it again.
+  void Forget(const InMemory& released);
   absl::StatusOr<Study> End(StudyId id,
                             std::string_view reason,
                             StudyState ending,
@@ -211,6 +239,11 @@ class StudiesImpl final : public Studies {
     StudiesImpl& studies_;
   };
 
+  // The study as its row has it.
+  absl::StatusOr<Study> ReadRow(StudyId id) const;
+  // NotFound (kTrialNotFound): no such trial, or it was deleted.
+  absl::StatusOr<Trial> ReadTrialRow(TrialId id) const;
+  absl::StatusOr<CurvePart> ReadCurveRows(TrialId id, const CurveQuery& query) const;
   absl::Status CheckSpec(const StudySpec& spec) const;
   absl::Status CheckPlan(const AmendmentPlan& plan) const;
   // The first event of the study, with what it takes over from earlier ones.  InvalidArgument: a FieldError.
@@ -221,17 +254,36 @@ class StudiesImpl final : public Studies {
   absl::Status DeleteLive(StudyId id, std::string_view name, bool force, const Caller& caller);
   absl::Status LoadCreations();
   absl::Status LoadUnfinished();
+  // Those that can be read, one by one; the others are noted.
+  absl::Status ScanReadable(StudyId after, const std::function<bool(Study)>& visit) const;
+  // Notes that the study is damaged, or that it is not.
+  void NoteDamage(StudyId id, const std::string& name, const absl::Status& error) const
+      ABSL_LOCKS_EXCLUDED(mu_);
+  // Whether it was found damaged within the last minute: to fold its log again would tell no more.
+  bool IsDamaged(StudyId id, absl::Time now) const ABSL_LOCKS_EXCLUDED(mu_);
   // Whether the study has finished.
   absl::StatusOr<bool> TickOne(StudyId id);
 
   Storage& storage_;
   const Clock& clock_;
   const AlgorithmSource algorithms_;
+  const std::shared_ptr<Listeners> listeners_ =
+      std::make_shared<Listeners>();  // With live studies.
+  mutable RecentDurations suggestions_;
+  mutable RecentDurations commits_;
 
   mutable absl::Mutex mu_;
+  // Those that are in memory, or were a moment ago.
   mutable absl::flat_hash_map<StudyId, Live> live_ ABSL_GUARDED_BY(mu_);
   // By name, as far as they were created or asked for.
   mutable std::map<std::string, StudyId, std::less<>> ids_ ABSL_GUARDED_BY(mu_);
+  struct Damage {
+    DamagedStudy study;
+    absl::Time looked;  // When it was met last.
+  };
+  mutable std::map<StudyId, Damage> damaged_ ABSL_GUARDED_BY(mu_);
+  // Unfinished studies that were released: for them, time brings no change.
+  mutable std::set<StudyId> resting_ ABSL_GUARDED_BY(mu_);
   // Studies that Tick has to look at; unset until the first.
   std::optional<std::set<StudyId>> unfinished_ ABSL_GUARDED_BY(mu_);
   // Grows whenever a study may have become active again, so that Tick forgets none that did while it looked.
@@ -243,11 +295,20 @@ class StudiesImpl final : public Studies {
   std::optional<absl::flat_hash_map<std::string, StudyId>> creations_;
 };
 
+// The store's NotFound as users are to hear it, `what` being the study; any other status as it is.
+absl::Status NoStudy(absl::Status status, std::string_view what);
+
+// When leases are over by the clock of this process (Transient::lease_expires).
+using LeaseTimes = std::map<TrialNumber, absl::Time>;
 // A trial as people and programs are to see it: with the lease as it stands in memory.
+Trial Shown(Trial trial, const LeaseTimes& expires);
 Trial Shown(const Trial& trial, const Transient& transient);
 
 // reporting.cc. InvalidArgument: one of them holds nothing.
 absl::Status CheckMeasurements(const std::vector<Measurement>& measurements);
+// InvalidArgument: the trial would have too many metrics. `last`: those that it has (Trial::last).
+absl::Status CheckTrialMetrics(const std::optional<Measurement>& last,
+                               const std::vector<Measurement>& measurements);
 // With what the reporter left out filled in.
 Measurement Completed(Measurement measurement, const Trial& trial, absl::Time now);
 
@@ -255,8 +316,12 @@ Measurement Completed(Measurement measurement, const Trial& trial, absl::Time no
 absl::Status CheckLease(const Study& study,
                         const TrialRow& row,
                         const std::optional<LeaseToken>& lease);
+// The lease lasts its ttl from now on. Returns when it is over, for an event.
+absl::Time Extend(const Draft& draft, Transient& transient, TrialNumber trial);
 // Takes back a trial whose lease expired, for the holder that turned out to be alive. No event where it did not expire.
-void ReviveLease(Draft& draft, TrialNumber trial);
+void ReviveLease(Draft& draft, Transient& transient, TrialNumber trial);
+// Ends the leases that are over.
+void ExpireLeases(Draft& draft, Transient& transient);
 // Extends the lease by its ttl. The log hears of it if `record`, or once the expiry that it knows comes near: at most
 // two events for each ttl.  REQUIRES: the trial is leased.
 void RenewLease(Draft& draft, Transient& transient, TrialNumber trial, bool record);

@@ -93,7 +93,7 @@ std::optional<TrialNumber> StudyFold::FindPoint(const Point& point) const {
   if (!finite_) return std::nullopt;
   const auto at = points_.find(header_.spec.space.Key(point));
   if (at == points_.end()) return std::nullopt;
-  return at->second;
+  return *at->second.begin();
 }
 
 absl::Duration StudyFold::ActiveTime(absl::Time now) const {

@@ -198,7 +198,8 @@ class StudyFold {
   std::map<std::string, std::string, std::less<>> versions_;
   std::int64_t idle_trials_ = 0;  // Proposed in a row that were expected to improve too little.
   bool finite_ = false;
-  absl::flat_hash_map<std::string, TrialNumber> points_;  // By Space::Key, in finite spaces.
+  // In finite spaces, by Space::Key: the trials that have the point and were not forgotten.
+  absl::flat_hash_map<std::string, std::set<TrialNumber>> points_;
   absl::Duration paused_;
   std::optional<absl::Time> paused_since_;  // Or ended since.
   StudyState ending_ = StudyState::kCancelled;

@@ -1,5 +1,7 @@
 #include "src/study/suggestion_batch.h"
 
+#include <exception>
+#include <new>
 #include <utility>
 
 #include "src/core/status.h"
@@ -65,8 +67,15 @@ BatchInputs TakeInputs(const StudyFold& fold, const Transient& transient, std::s
 
 absl::StatusOr<Suggestions> Compute(const BatchInputs& inputs, std::stop_token stop) {
   const Rng stream = Rng(inputs.seed).Fork(inputs.stream);
-  return inputs.optimizer->Suggest(
-      inputs.finished, inputs.pending, inputs.state, stream, inputs.count, std::move(stop));
+  // A study that cannot compute costs itself only.
+  try {
+    return inputs.optimizer->Suggest(
+        inputs.finished, inputs.pending, inputs.state, stream, inputs.count, std::move(stop));
+  } catch (const std::bad_alloc&) {
+    return Internal("algorithm '{}' needs more memory than there is", inputs.optimizer->name());
+  } catch (const std::exception& error) {
+    return Internal("algorithm '{}' failed: {}", inputs.optimizer->name(), error.what());
+  }
 }
 
 bool IsStillTrue(const StudyFold& fold, const BatchInputs& inputs) {

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/core/limit_checks.h"
 #include "src/core/status.h"
 #include "src/study/studies_impl.h"
 #include "src/study/suggestion_batch.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::study {
 namespace {
@@ -11,13 +13,24 @@ namespace {
 // One call that hands out trials, from its first look to its answer.
 class HandOut {
  public:
+  // Where it notes how long it computed.
+  struct Times {
+    const Clock& clock;
+    RecentDurations& durations;
+  };
   // `holder`: of the leases; none for the engine, whose trials stay in REQUESTED.
-  HandOut(const Caller& caller, std::size_t count, std::optional<std::string> holder)
-      : caller_(caller), count_(static_cast<std::int64_t>(count)), holder_(std::move(holder)) {}
+  HandOut(const Caller& caller,
+          std::size_t count,
+          std::optional<std::string> holder,
+          const Times& times)
+      : caller_(caller),
+        count_(static_cast<std::int64_t>(count)),
+        holder_(std::move(holder)),
+        times_(times) {}
 
   // Answers if it can. Else takes the inputs of the batch that it needs, and adds nothing.
   absl::Status Decide(Draft& draft, Transient& transient);
-  // Computes the batch.  OutOfRange is kept for the next Decide.
+  // Computes the batch, and notes how long that took.  OutOfRange is kept for the next Decide.
   absl::Status Compute(std::stop_token stop);
 
   bool answered() const { return answered_; }
@@ -37,14 +50,16 @@ class HandOut {
   std::int64_t Need(const StudyFold& fold, const Claims& claims, absl::Time now) const;
   absl::Status WhyNone(const StudyFold& fold, absl::Time now) const;
   absl::Status Take(Draft& draft, Transient& transient, const Claims& claims);
-  void Grant(Draft& draft, TrialNumber trial);
+  void Grant(Draft& draft, Transient& transient, TrialNumber trial);
 
   const Caller& caller_;
   const std::int64_t count_;
   const std::optional<std::string> holder_;
+  const Times times_;
   std::optional<BatchInputs> inputs_;
   std::optional<Suggestions> batch_;  // Computed from inputs_.
-  bool exhausted_ = false;
+  std::string
+      exhausted_;  // Why the algorithm found no point; empty: it was not asked, or found some.
   bool answered_ = false;
   std::vector<Trial> answer_;
   absl::Status refusal_;
@@ -57,11 +72,15 @@ absl::StatusOr<bool> HandOut::AnswerRepeated(const Draft& draft, const Transient
   if (holder_.has_value() && !repeated->holder.empty() && repeated->holder != *holder_) {
     return RequestReused(caller_);
   }
-  for (const TrialNumber trial : repeated->trials) {
-    answer_.push_back(Shown(draft.trial(trial), transient));
+  for (const TrialNumber number : repeated->trials) {
+    const Trial& trial = draft.trial(number);
+    // What the caller has lost since, nobody may tell him to run: it is offered again, or somebody else has it.
+    const bool is_lost = holder_.has_value() && !IsFinished(trial.state) &&
+                         (!trial.lease.has_value() || trial.lease->holder != *holder_);
+    if (!is_lost) answer_.push_back(Shown(trial, transient));
   }
-  answered_ = true;
-  return true;
+  answered_ = !answer_.empty();
+  return answered_;
 }
 
 HandOut::Claims HandOut::FindClaims(const StudyFold& fold) const {
@@ -102,62 +121,72 @@ absl::Status HandOut::Decide(Draft& draft, Transient& transient) {
     return FailedPrecondition("{} runs its own job: its trials are not for clients",
                               StudyTitle(fold.header()));
   }
+  // What is lost is lost now, not when somebody sweeps next.
+  ExpireLeases(draft, transient);
   VERNIER_ASSIGN_OR_RETURN(const bool repeated, AnswerRepeated(draft, transient));
   if (repeated) return absl::OkStatus();
   const Claims claims = FindClaims(fold);
   const std::int64_t need = Need(fold, claims, draft.now());
-  if (need == 0 && claims.size() == 0) return WhyNone(fold, draft.now());
+  if (need == 0 && claims.size() == 0) {
+    refusal_ = WhyNone(fold, draft.now());
+    if (draft.empty()) return refusal_;
+    answered_ = true;  // Leases have ended, which is to be stored.
+    return absl::OkStatus();
+  }
   const bool fits = batch_.has_value() && IsStillTrue(fold, *inputs_) &&
                     static_cast<std::int64_t>(inputs_->count) <= need;
   if (!fits) batch_.reset();
-  if (need == 0 || fits || exhausted_) return Take(draft, transient, claims);
+  if (need == 0 || fits || !exhausted_.empty()) return Take(draft, transient, claims);
   VERNIER_RETURN_IF_ERROR(transient.optimizer.status());
   inputs_ = TakeInputs(fold, transient, static_cast<std::size_t>(need));
   return absl::OkStatus();
 }
 
 absl::Status HandOut::Take(Draft& draft, Transient& transient, const Claims& claims) {
-  std::vector<TrialNumber> fresh;
   if (batch_.has_value()) {
     VERNIER_RETURN_IF_ERROR(CheckPoints(draft.fold(), *inputs_, *batch_));
-    fresh = AddBatch(draft, *inputs_, *std::move(batch_));
   }
+  // Events in the order of the answer: a repeated request is answered from them.
   for (const TrialNumber trial : claims.held) {
     RenewLease(draft, transient, trial, /*record=*/!caller_.request_id.empty());
   }
-  for (const TrialNumber trial : claims.offered) Grant(draft, trial);
+  for (const TrialNumber trial : claims.offered) Grant(draft, transient, trial);
+  std::vector<TrialNumber> fresh;
+  if (batch_.has_value()) fresh = AddBatch(draft, *inputs_, *std::move(batch_));
   if (holder_.has_value()) {
-    for (const TrialNumber trial : fresh) Grant(draft, trial);
+    for (const TrialNumber trial : fresh) Grant(draft, transient, trial);
   }
-  transient.exhausted = transient.exhausted || exhausted_;
+  if (!exhausted_.empty()) transient.exhausted = exhausted_;
   Settle(draft, transient);
   std::vector<TrialNumber> all = claims.held;
   all.insert(all.end(), claims.offered.begin(), claims.offered.end());
   all.insert(all.end(), fresh.begin(), fresh.end());
   for (const TrialNumber trial : all) answer_.push_back(Shown(draft.trial(trial), transient));
   if (all.empty()) {
-    refusal_ = WithReason(
-        OutOfRange("{}: every point of the space was proposed", StudyTitle(draft.study())),
-        Reason::kSpaceExhausted);
+    refusal_ = WithReason(OutOfRange("{}: {}", StudyTitle(draft.study()), transient.exhausted),
+                          Reason::kSpaceExhausted);
   }
   answered_ = true;
   return absl::OkStatus();
 }
 
-void HandOut::Grant(Draft& draft, TrialNumber trial) {
+void HandOut::Grant(Draft& draft, Transient& transient, TrialNumber trial) {
   const TrialRow& row = draft.row(trial);
   const std::int64_t before = row.last_lease.has_value() ? row.last_lease->token : 0;
-  draft.Add(LeaseGranted{.trial = trial,
-                         .lease = {.holder = *holder_,
-                                   .token = before + 1,
-                                   .expires = draft.now() + draft.study().spec.lease.ttl}});
+  draft.Add(LeaseGranted{
+      .trial = trial,
+      .lease = {
+          .holder = *holder_, .token = before + 1, .expires = Extend(draft, transient, trial)}});
   AddMove(draft, trial, TrialState::kRunning);
 }
 
 absl::Status HandOut::Compute(std::stop_token stop) {
+  const Timed timed(times_.durations, times_.clock);
   absl::StatusOr<Suggestions> computed = study::Compute(*inputs_, std::move(stop));
-  exhausted_ = absl::IsOutOfRange(computed.status());
-  if (exhausted_) return absl::OkStatus();
+  if (absl::IsOutOfRange(computed.status())) {
+    exhausted_ = std::string(computed.status().message());
+    return absl::OkStatus();
+  }
   VERNIER_RETURN_IF_ERROR(computed.status());
   batch_ = *std::move(computed);
   return absl::OkStatus();
@@ -191,8 +220,8 @@ absl::StatusOr<std::vector<Trial>> Serve(LiveStudy& live,
 }
 
 absl::Status CheckCount(std::size_t count) {
-  if (count >= 1) return absl::OkStatus();
-  return FieldError("count", "must be at least 1, got 0");
+  if (count < 1) return FieldError("count", "must be at least 1, got 0");
+  return CheckAtMost("count", count, limits::kAsked);
 }
 
 }  // namespace
@@ -202,8 +231,9 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::Ask(StudyId id,
                                                     const Caller& caller,
                                                     std::stop_token stop) {
   VERNIER_RETURN_IF_ERROR(CheckCount(count));
+  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
-  HandOut hand_out(caller, count, std::nullopt);
+  HandOut hand_out(caller, count, std::nullopt, {clock_, suggestions_});
   return Serve(*live, hand_out, caller, stop);
 }
 
@@ -213,9 +243,12 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::Suggest(StudyId id,
                                                         const Caller& caller,
                                                         std::stop_token stop) {
   VERNIER_RETURN_IF_ERROR(CheckCount(count));
+  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
   if (holder.empty()) return FieldError("client_id", "must not be empty");
+  VERNIER_RETURN_IF_ERROR(CheckLength("client_id", holder, limits::kClientId));
+  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
-  HandOut hand_out(caller, count, std::string(holder));
+  HandOut hand_out(caller, count, std::string(holder), {clock_, suggestions_});
   return Serve(*live, hand_out, caller, stop);
 }
 

@@ -66,7 +66,7 @@ absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
   curves_.AddTrial(created.trial);
   unfinished_.insert(created.trial);
   if (finite_ && !is_partial) {
-    points_.try_emplace(header_.spec.space.Key(created.point), created.trial);
+    points_[header_.spec.space.Key(created.point)].insert(created.trial);
   }
   JudgeConvergence(created.trial, created.suggestion);
   if (created.suggestion.algorithm.empty()) return absl::OkStatus();
@@ -236,16 +236,11 @@ absl::Status StudyFold::ForgetObservations(const Event& event,
 
 // It may be proposed again, unless another trial has it.
 void StudyFold::ForgetPoint(const Trial& trial) {
-  if (FindPoint(trial.point) != trial.number) return;
-  points_.erase(header_.spec.space.Key(trial.point));
-  for (const TrialRow& row : rows_) {
-    const Trial& other = row.trial;
-    const bool counts =
-        !other.deleted && other.state != TrialState::kCancelled && !row.is_forgotten;
-    if (!counts || other.number == trial.number || other.point != trial.point) continue;
-    points_.try_emplace(header_.spec.space.Key(other.point), other.number);
-    return;
-  }
+  if (!finite_) return;
+  const auto at = points_.find(header_.spec.space.Key(trial.point));
+  if (at == points_.end()) return;
+  at->second.erase(trial.number);
+  if (at->second.empty()) points_.erase(at);
 }
 
 // Measurements without an objective say nothing of it.

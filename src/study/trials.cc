@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "absl/synchronization/notification.h"
+#include "src/core/limit_checks.h"
 #include "src/core/objectives.h"
 #include "src/core/point_check.h"
 #include "src/core/status.h"
 #include "src/study/studies_impl.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::study {
 namespace {
@@ -16,6 +18,27 @@ constexpr std::string_view kUserOrigin = "user";
 constexpr std::string_view kTriedElsewhere = "tried elsewhere";
 // Of a picture of a curve: its ends, and two extremes.
 constexpr std::size_t kLeastPoints = 4;
+// Of a study that is not in memory: measurements that are read whole for each part of a curve.
+constexpr std::int64_t kShortCurve = 20'000;
+
+// What needs no look at the study.
+absl::Status CheckAdditionLimits(const TrialAddition& addition) {
+  VERNIER_RETURN_IF_ERROR(CheckAtMost("parameters", addition.point.size(), limits::kParameters));
+  VERNIER_RETURN_IF_ERROR(CheckMeasurements(addition.measurements));
+  VERNIER_RETURN_IF_ERROR(CheckTrialMetrics(std::nullopt, addition.measurements));
+  if (addition.last.has_value()) {
+    VERNIER_RETURN_IF_ERROR(CheckMetricLimits("final_metrics", addition.last->metrics));
+  }
+  VERNIER_RETURN_IF_ERROR(
+      CheckLength("infeasible", addition.infeasible.value_or(""), limits::kMessage));
+  VERNIER_RETURN_IF_ERROR(
+      CheckMetadataLimits({.study = {}, .trials = {{TrialNumber(), addition.metadata}}}));
+  const std::size_t size = SizeOf(addition.metadata);
+  if (size <= limits::kTrialMetadata) return absl::OkStatus();
+  return FieldError(
+      "metadata",
+      fmt::format("of a trial must have at most {} bytes, got {}", limits::kTrialMetadata, size));
+}
 
 absl::Status CheckAddition(const StudyFold& fold, const TrialAddition& addition, absl::Time now) {
   const Study& study = fold.header();
@@ -24,7 +47,6 @@ absl::Status CheckAddition(const StudyFold& fold, const TrialAddition& addition,
   const Space& space = study.spec.space;
   VERNIER_RETURN_IF_ERROR(addition.as_is ? CheckGiven(space, addition.point)
                                          : space.Check(addition.point));
-  VERNIER_RETURN_IF_ERROR(CheckMeasurements(addition.measurements));
   if (addition.last.has_value() && !addition.infeasible.has_value() && !addition.as_is) {
     for (const Objective& objective : study.spec.objectives) {
       if (addition.last->metrics.contains(objective.metric)) continue;
@@ -108,13 +130,14 @@ absl::Status AddUsersTrial(const TrialAddition& addition,
 
 }  // namespace
 
+Trial Shown(Trial trial, const LeaseTimes& expires) {
+  const auto at = expires.find(trial.number);
+  if (trial.lease.has_value() && at != expires.end()) trial.lease->expires = at->second;
+  return trial;
+}
+
 Trial Shown(const Trial& trial, const Transient& transient) {
-  Trial shown = trial;
-  const auto expires = transient.lease_expires.find(trial.number);
-  if (shown.lease.has_value() && expires != transient.lease_expires.end()) {
-    shown.lease->expires = std::max(shown.lease->expires, expires->second);
-  }
-  return shown;
+  return Shown(trial, transient.lease_expires);
 }
 
 absl::StatusOr<Trial> StudiesImpl::ChangeTrial(TrialId id,
@@ -126,6 +149,7 @@ absl::StatusOr<Trial> StudiesImpl::ChangeTrial(TrialId id,
 absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginTrialChange(TrialId id,
                                                                        const Caller& caller,
                                                                        LiveStudy::Decide decide) {
+  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
   TrialChange change;
   VERNIER_ASSIGN_OR_RETURN(change.study, Find(id.study));
   const auto decide_all = [&](Draft& draft, Transient& transient) -> absl::Status {
@@ -159,8 +183,17 @@ void StudiesImpl::FinishChange(absl::StatusOr<TrialChange> change, OnTrial finis
                });
 }
 
+absl::StatusOr<Trial> StudiesImpl::ReadTrialRow(TrialId id) const {
+  absl::StatusOr<Trial> trial = storage_.GetTrial(id);
+  if (trial.ok() && !trial->deleted) return trial;
+  if (!trial.ok() && !absl::IsNotFound(trial.status())) return trial;
+  VERNIER_ASSIGN_OR_RETURN(const Study study, ReadRow(id.study));
+  return NoTrial(study, id.number);
+}
+
 absl::StatusOr<Trial> StudiesImpl::GetTrial(TrialId id) const {
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
+  VERNIER_ASSIGN_OR_RETURN(const Live live, FindToRead(id.study));
+  if (live == nullptr) return ReadTrialRow(id);
   Trial answer;
   const auto look = [&](const StudyFold& fold, const Transient& transient) -> absl::Status {
     VERNIER_RETURN_IF_ERROR(CheckTrial(fold, id.number));
@@ -172,18 +205,23 @@ absl::StatusOr<Trial> StudiesImpl::GetTrial(TrialId id) const {
 }
 
 absl::StatusOr<std::vector<Trial>> StudiesImpl::ListTrials(StudyId id) const {
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   std::vector<Trial> trials;
-  const auto look = [&](const StudyFold& fold, const Transient& transient) {
-    trials.clear();
-    trials.reserve(fold.rows().size());
-    for (const TrialRow& row : fold.rows()) {
-      if (!row.trial.deleted) trials.push_back(Shown(row.trial, transient));
-    }
-    return absl::OkStatus();
-  };
-  VERNIER_RETURN_IF_ERROR(live->Read(look));
+  VERNIER_RETURN_IF_ERROR(ScanTrials(id, {}, [&](Trial trial) {
+    trials.push_back(std::move(trial));
+    return true;
+  }));
   return trials;
+}
+
+absl::Status StudiesImpl::ScanTrials(StudyId id,
+                                     const TrialScan& scan,
+                                     const std::function<bool(Trial)>& visit) const {
+  const Live live = FindAtHand(id);
+  const LeaseTimes expires = live == nullptr ? LeaseTimes() : live->lease_expires();
+  const absl::Status scanned = storage_.ScanTrials(id, scan, [&](Trial trial) {
+    return trial.deleted || visit(Shown(std::move(trial), expires));
+  });
+  return NoStudy(scanned, fmt::format("{}", id.value()));
 }
 
 absl::StatusOr<std::vector<Measurement>> StudiesImpl::ListMeasurements(TrialId id) const {
@@ -197,7 +235,12 @@ absl::StatusOr<CurvePart> StudiesImpl::ReadCurve(TrialId id, const CurveQuery& q
         "max_points",
         fmt::format("must be 0, or {} or more, got {}", kLeastPoints, query.max_points));
   }
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
+  VERNIER_ASSIGN_OR_RETURN(Live live, FindToRead(id.study));
+  if (live == nullptr) {
+    VERNIER_ASSIGN_OR_RETURN(const Trial trial, ReadTrialRow(id));
+    if (trial.measurements <= kShortCurve) return ReadCurveRows(id, query);
+    VERNIER_ASSIGN_OR_RETURN(live, Find(id.study));
+  }
   std::vector<EventSeq> events;
   CurvePart part;
   const auto look = [&](const StudyFold& fold, const Transient&) -> absl::Status {
@@ -216,6 +259,28 @@ absl::StatusOr<CurvePart> StudiesImpl::ReadCurve(TrialId id, const CurveQuery& q
   VERNIER_ASSIGN_OR_RETURN(
       part.measurements,
       storage_.ReadMeasurements(id.study, std::span(events).subspan(begin, count)));
+  return part;
+}
+
+// The index is made for this one call, of positions instead of events.
+absl::StatusOr<CurvePart> StudiesImpl::ReadCurveRows(TrialId id, const CurveQuery& query) const {
+  VERNIER_ASSIGN_OR_RETURN(const Study study, ReadRow(id.study));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<Measurement> all, storage_.ListMeasurements(id));
+  CurveIndex curve;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    curve.Add(EventSeq(static_cast<std::int64_t>(i)), all[i].metrics);
+  }
+  const std::vector<EventSeq> chosen =
+      curve.Choose(query.metric, FirstObjective(study.spec).metric, query.max_points);
+  CurvePart part;
+  part.total = curve.Count(query.metric);
+  part.chosen = chosen.size();
+  const std::size_t begin = std::min(query.offset, chosen.size());
+  const std::size_t rest = chosen.size() - begin;
+  const std::size_t count = query.limit == 0 ? rest : std::min(query.limit, rest);
+  for (const EventSeq position : std::span(chosen).subspan(begin, count)) {
+    part.measurements.push_back(all[static_cast<std::size_t>(position.value())]);
+  }
   return part;
 }
 
@@ -248,6 +313,9 @@ void StudiesImpl::BeginAddition(StudyId id,
                                 TrialAddition addition,
                                 const Caller& caller,
                                 std::function<void(absl::StatusOr<TrialChange>)> begun) {
+  absl::Status bounded = CheckCaller(caller);
+  if (bounded.ok()) bounded = CheckAdditionLimits(addition);
+  if (!bounded.ok()) return begun(bounded);
   absl::StatusOr<Live> study = Find(id);
   if (!study.ok()) return begun(study.status());
   LiveStudy& live = **study;
@@ -268,6 +336,7 @@ void StudiesImpl::BeginAddition(StudyId id,
 }
 
 absl::Status StudiesImpl::DeleteTrial(TrialId id, const Caller& caller) {
+  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
   const auto remove = [&](Draft& draft, Transient& transient) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
@@ -282,7 +351,7 @@ absl::Status StudiesImpl::DeleteTrial(TrialId id, const Caller& caller) {
       }
     }
     draft.Add(TrialDeleted{.trial = id.number});
-    transient.exhausted = false;  // In a finite space its point may be proposed again.
+    transient.exhausted.clear();  // In a finite space its point may be proposed again.
     Settle(draft, transient);
     return absl::OkStatus();
   };
@@ -292,6 +361,7 @@ absl::Status StudiesImpl::DeleteTrial(TrialId id, const Caller& caller) {
 absl::StatusOr<Trial> StudiesImpl::StopTrial(TrialId id,
                                              std::string_view reason,
                                              const Caller& caller) {
+  VERNIER_RETURN_IF_ERROR(CheckLength("reason", reason, limits::kMessage));
   const std::string why = reason.empty() ? "stopped by " + caller.actor : std::string(reason);
   return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,

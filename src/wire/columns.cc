@@ -1,8 +1,10 @@
 #include "src/wire/columns.h"
 
 #include <cstdint>
-#include <map>
+#include <optional>
+#include <string>
 
+#include "src/core/counted_metrics.h"
 #include "src/core/stopped_early.h"
 
 namespace vernier::wire {
@@ -26,16 +28,10 @@ Cell ParameterCell(const Trial& trial, std::string_view name) {
   return value == trial.point.end() ? Cell() : std::visit(ValueCell{}, value->second);
 }
 
-Cell Find(const std::map<std::string, double>& metrics, std::string_view name) {
-  const auto value = metrics.find(std::string(name));
-  return value == metrics.end() ? Cell() : Cell(value->second);
-}
-
 // What a finished trial counts for; of one that runs, what it reported last.
 Cell MetricCell(const Trial& trial, std::string_view name) {
-  Cell counted = Find(trial.final_metrics, name);
-  if (!std::holds_alternative<std::monostate>(counted) || !trial.last.has_value()) return counted;
-  return Find(trial.last->metrics, name);
+  const std::optional<double> value = CountedValue(trial, std::string(name));
+  return value.has_value() ? Cell(*value) : Cell();
 }
 
 Cell LabelCell(const Study& study, std::string_view key) {

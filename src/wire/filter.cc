@@ -60,6 +60,25 @@ bool Compare(const FilterNode& node, const Cell& cell) {
   return std::visit(CellComparison{node}, cell);
 }
 
+std::optional<std::vector<std::string>> AlternativesOf(const FilterNode& node,
+                                                       std::string_view column) {
+  if (node.kind == FilterNode::Kind::kCompare) {
+    if (node.column != column || node.comparator != Comparator::kEqual) return std::nullopt;
+    return std::vector<std::string>{node.text};
+  }
+  if (node.kind == FilterNode::Kind::kNot) return std::nullopt;
+  std::vector<std::string> all;
+  for (const FilterNode& child : node.children) {
+    const auto of_child = AlternativesOf(child, column);
+    if (node.kind == FilterNode::Kind::kAll && of_child.has_value()) return of_child;
+    if (node.kind == FilterNode::Kind::kAll) continue;
+    if (!of_child.has_value()) return std::nullopt;
+    all.insert(all.end(), of_child->begin(), of_child->end());
+  }
+  if (node.kind == FilterNode::Kind::kAll) return std::nullopt;
+  return all;
+}
+
 bool Evaluate(const FilterNode& node, const Filter::Reader& read) {
   switch (node.kind) {
     case FilterNode::Kind::kAll:
@@ -93,6 +112,10 @@ bool HasText(std::string_view cell, std::string_view written) {
 absl::StatusOr<Filter> Filter::Parse(std::string_view text, const ColumnSet& columns) {
   VERNIER_ASSIGN_OR_RETURN(FilterNode root, ParseFilter(text, columns));
   return Filter(std::move(root));
+}
+
+std::optional<std::vector<std::string>> Filter::Alternatives(std::string_view column) const {
+  return AlternativesOf(root_, column);
 }
 
 bool Filter::Matches(const Reader& read) const { return Evaluate(root_, read); }

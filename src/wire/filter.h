@@ -48,6 +48,8 @@ class Filter {
 
   // `read` gives the row's cells, of columns that Parse knew.
   bool Matches(const Reader& read) const;
+  // Texts of which the column must equal one in every row that matches. Nothing: the filter does not say.
+  std::optional<std::vector<std::string>> Alternatives(std::string_view column) const;
 
  private:
   explicit Filter(FilterNode root) : root_(std::move(root)) {}

@@ -10,12 +10,10 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::wire {
 namespace {
-
-constexpr std::size_t kMaxLength = 4096;
-constexpr int kMaxDepth = 32;
 
 struct Token {
   enum class Kind { kEnd, kWord, kQuoted, kSign } kind = Kind::kEnd;
@@ -214,7 +212,8 @@ class Parser {
   }
 
   absl::StatusOr<FilterNode> ParseTerm(int depth) {
-    if (depth > kMaxDepth) return Error(fmt::format("is nested deeper than {}", kMaxDepth));
+    if (depth > limits::kFilterDepth)
+      return Error(fmt::format("is nested deeper than {}", limits::kFilterDepth));
     if (TakeNot()) {
       VERNIER_ASSIGN_OR_RETURN(FilterNode child, ParseTerm(depth + 1));
       FilterNode negated{.kind = FilterNode::Kind::kNot};
@@ -291,9 +290,9 @@ class Parser {
 }  // namespace
 
 absl::StatusOr<FilterNode> ParseFilter(std::string_view text, const ColumnSet& columns) {
-  if (text.size() > kMaxLength) {
+  if (text.size() > limits::kFilter) {
     return Error(
-        fmt::format("is {} characters long, at most {} are read", text.size(), kMaxLength));
+        fmt::format("is {} characters long, at most {} are read", text.size(), limits::kFilter));
   }
   VERNIER_ASSIGN_OR_RETURN(std::vector<Token> tokens, Split(text));
   return Parser(std::move(tokens), columns).Parse();

@@ -14,11 +14,33 @@
 namespace vernier::wire {
 namespace {
 
+template <typename Secrets>
+void EncodeSecrets(const std::map<std::string, SecretSource>& secrets, Secrets& out) {
+  for (const auto& [name, secret] : secrets) {
+    v1::SecretSource& source = out[name];
+    if (secret.name.empty()) {
+      source.set_from_file(secret.from_file);
+    } else {
+      source.set_secret(secret.name);
+    }
+  }
+}
+
+template <typename Secrets>
+std::map<std::string, SecretSource> DecodeSecrets(const Secrets& secrets) {
+  std::map<std::string, SecretSource> decoded;
+  for (const auto& [name, source] : secrets) {
+    decoded[name] = {.from_file = source.from_file(), .name = source.secret()};
+  }
+  return decoded;
+}
+
 void EncodeReplica(const ReplicaSpec& replica, v1::ReplicaSpec* out) {
   out->set_count(replica.count);
   for (const auto& part : replica.command) out->add_command(part);
   for (const auto& arg : replica.args) out->add_args(arg);
   for (const auto& [name, value] : replica.env) (*out->mutable_env())[name] = value;
+  EncodeSecrets(replica.secrets, *out->mutable_secrets());
   out->set_directory(replica.directory);
   out->set_image(replica.image);
   out->set_cpus(replica.resources.cpus);
@@ -35,6 +57,7 @@ ReplicaSpec DecodeReplica(const v1::ReplicaSpec& replica) {
   decoded.command.assign(replica.command().begin(), replica.command().end());
   decoded.args.assign(replica.args().begin(), replica.args().end());
   decoded.env.insert(replica.env().begin(), replica.env().end());
+  decoded.secrets = DecodeSecrets(replica.secrets());
   decoded.directory = replica.directory();
   decoded.image = replica.image();
   if (replica.has_cpus()) decoded.resources.cpus = replica.cpus();
@@ -145,6 +168,7 @@ void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
   for (const auto& part : job.command) out->add_command(part);
   for (const auto& arg : job.args) out->add_args(arg);
   for (const auto& [name, value] : job.env) (*out->mutable_env())[name] = value;
+  EncodeSecrets(job.secrets, *out->mutable_secrets());
   out->set_working_directory(job.working_directory);
   for (const auto& [role, replica] : job.replicas) {
     EncodeReplica(replica, &(*out->mutable_replicas())[RoleName(role, job)]);
@@ -171,6 +195,7 @@ absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
   decoded.command.assign(job.command().begin(), job.command().end());
   decoded.args.assign(job.args().begin(), job.args().end());
   decoded.env.insert(job.env().begin(), job.env().end());
+  decoded.secrets = DecodeSecrets(job.secrets());
   decoded.working_directory = job.working_directory();
   VERNIER_RETURN_IF_ERROR(DecodeReplicas(job, &decoded));
   decoded.job_directory = job.job_directory();

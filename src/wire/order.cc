@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_split.h"
 #include "fmt/format.h"
+#include "src/core/limit_checks.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::wire {
 namespace {
@@ -48,6 +50,7 @@ absl::StatusOr<Order::Term> ParseTerm(const std::string& text, const ColumnSet& 
 }  // namespace
 
 absl::StatusOr<Order> Order::Parse(std::string_view text, const ColumnSet& columns) {
+  VERNIER_RETURN_IF_ERROR(CheckLength("order_by", text, limits::kOrder));
   Order order;
   if (text.find_first_not_of(" \t") == std::string_view::npos) return order;
   const std::vector<std::string> parts = absl::StrSplit(std::string(text), ',');

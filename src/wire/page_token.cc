@@ -2,7 +2,9 @@
 
 #include "absl/strings/escaping.h"
 #include "src/core/fnv.h"
+#include "src/core/limit_checks.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::wire {
 namespace {
@@ -34,6 +36,7 @@ std::string EncodePageToken(const PageToken& token, std::string_view query) {
 }
 
 absl::StatusOr<PageToken> DecodePageToken(std::string_view text, std::string_view query) {
+  VERNIER_RETURN_IF_ERROR(CheckLength("page_token", text, limits::kPageToken));
   std::string bytes;
   const bool decoded = absl::WebSafeBase64Unescape(std::string(text), &bytes);
   if (!decoded || bytes.size() != kSize ||

@@ -24,6 +24,8 @@ constexpr Reason kReasons[] = {
     Reason::kRequestReused,
     Reason::kInsufficientCapacity,
     Reason::kStoreBusy,
+    Reason::kStoreGone,
+    Reason::kDataLoss,
 };
 
 Reason ReasonOf(std::string_view name) {

@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "src/codec/job_file.h"
+#include "src/core/limit_checks.h"
 #include "src/wire/attempt_proto.h"
 #include "src/wire/enum_proto.h"
 #include "src/wire/job_proto.h"
@@ -15,6 +16,7 @@
 #include "src/wire/time_proto.h"
 #include "src/wire/value_proto.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::wire {
 namespace {
@@ -289,6 +291,20 @@ void EncodeSpec(const StudySpec& spec, v1::StudySpec* out) {
   out->mutable_labels()->insert(spec.labels.begin(), spec.labels.end());
 }
 
+absl::Status CheckCounts(const v1::StudySpec& spec) {
+  const auto count = [](const auto& list) { return static_cast<std::size_t>(list.size()); };
+  VERNIER_RETURN_IF_ERROR(CheckAtMost("parameters", count(spec.parameters()), limits::kParameters));
+  VERNIER_RETURN_IF_ERROR(
+      CheckAtMost("constraints", count(spec.constraints()), limits::kConstraints));
+  VERNIER_RETURN_IF_ERROR(CheckAtMost(
+      "outcome_constraints", count(spec.outcome_constraints()), limits::kOutcomeConstraints));
+  VERNIER_RETURN_IF_ERROR(CheckAtMost("objective", count(spec.objectives()), limits::kObjectives));
+  VERNIER_RETURN_IF_ERROR(CheckAtMost("labels", count(spec.labels()), limits::kLabels));
+  return CheckAtMost("parameters",
+                     count(spec.job().training_input().hyperparameters().params()),
+                     limits::kParameters);
+}
+
 absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& proto) {
   StudySpec spec;
   spec.name = std::move(name);
@@ -372,6 +388,7 @@ absl::StatusOr<Amendment> DecodeAmendment(const v1::UpdateStudyRequest& request)
   const auto& mask = request.update_mask().paths();
   const std::vector<std::string> paths =
       mask.empty() ? ImpliedPaths(update) : std::vector<std::string>(mask.begin(), mask.end());
+  VERNIER_RETURN_IF_ERROR(CheckAtMost("update_mask", paths.size(), limits::kMaskPaths));
   if (paths.empty() && !request.fixed()) {
     return FieldError("update_mask", "names no field and the study sets none");
   }

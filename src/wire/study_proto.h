@@ -11,6 +11,10 @@
 // Studies and their definitions.
 namespace vernier::wire {
 
+// Bounds on the numbers of things in a definition that a client sends, to be asked before it is decoded: what it takes to decode
+// one grows faster than they do.  InvalidArgument: a FieldError.
+absl::Status CheckCounts(const v1::StudySpec& spec);
+
 void EncodeSpec(const StudySpec& spec, v1::StudySpec* out);
 // The definition of the study `name`, defaults filled in. DecodeSpec(EncodeSpec(spec)) == spec.
 // InvalidArgument: a FieldError with the path that the study file would have. What the message can say and the study

@@ -7,12 +7,17 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/app/paths.h"
+#include "src/launch/environment.h"
 #include "tests/app/temporary_folder.h"
 #include "tests/support/status_matchers.h"
+#include "vernier/core/error.h"
 
 namespace vernier::app {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -31,7 +36,7 @@ runs: /var/lib/vernier/runs
 supervisor: /usr/lib/vernier/supervisor
 log_level: warning
 host: {cpus: 15.5, memory: 60GiB, gpus: [T4:0:16GiB, 1], fitting: scaled,
-       cgroup: /vernier.slice}
+       cgroup: /vernier.slice, disk_reserve: 2GiB}
 regions:
   us-central1: {zones: {us-central1-a: {backend: local}, us-central1-b: {}}}
 machines:
@@ -40,6 +45,7 @@ runtimes:
   2.11: {python: opt/tf-2.11/bin/python, wheels: /opt/wheels}
   default: {}
 containers: {engine: podman, arguments: [--ulimit, "nofile=1024:1024"]}
+clean_up: {unused_for: 30d, cache_size: 50GiB}
 )";
 
 TEST(Configuration, IsReadWhole) {
@@ -55,6 +61,7 @@ TEST(Configuration, IsReadWhole) {
                                .memory_bytes = 60 * kGiB,
                                .gpus = {{"T4:0:16GiB", "1"}},
                                .fitting = launch::Fitting::kScaled,
+                               .disk_reserve = 2 * kGiB,
                                .control_group = "/vernier.slice"}));
   ASSERT_TRUE(read.regions.contains("us-central1"));
   EXPECT_EQ(read.regions.at("us-central1").zones.size(), 2U);
@@ -69,6 +76,8 @@ TEST(Configuration, IsReadWhole) {
   EXPECT_EQ(read.containers,
             (ContainersConfiguration{.engine = "podman",
                                      .arguments = {{"--ulimit", "nofile=1024:1024"}}}));
+  EXPECT_EQ(read.clean_up,
+            (CleanUpConfiguration{.unused_for = absl::Hours(30 * 24), .cache_bytes = 50 * kGiB}));
 }
 
 TEST(Configuration, MayBeJsonAndOneAddress) {
@@ -80,7 +89,9 @@ TEST(Configuration, MayBeJsonAndOneAddress) {
 
 TEST(Configuration, BecomesOptionsWithDefaults) {
   ASSERT_OK_AND_ASSIGN(const ServerOptions plain, ServerOptionsOf({}));
-  EXPECT_THAT(plain.listen, ElementsAre("127.0.0.1:7117"));
+  EXPECT_THAT(plain.listen, ElementsAre("unix:" + DefaultSocket(plain.store)));
+  EXPECT_FALSE(plain.open);
+  EXPECT_EQ(plain.inherit_env, launch::UsualVariables());
   EXPECT_TRUE(plain.detect_gpus);
   EXPECT_EQ(plain.fitting, launch::Fitting::kStrict);
   EXPECT_FALSE(plain.store.empty());
@@ -93,6 +104,7 @@ TEST(Configuration, BecomesOptionsWithDefaults) {
   EXPECT_THAT(full.gpus, ElementsAre("T4:0:16GiB", "1"));
   EXPECT_FALSE(full.detect_gpus);
   EXPECT_EQ(full.fitting, launch::Fitting::kScaled);
+  EXPECT_EQ(full.disk_reserve, 2 * kGiB);
   EXPECT_EQ(full.machines, read.machines);
   EXPECT_THAT(full.regions, ElementsAre("us-central1"));
   EXPECT_EQ(full.runtimes.at("2.11").python,
@@ -155,6 +167,34 @@ TEST(Configuration, WhatIsAboveBeatsWhatIsBelow) {
   EXPECT_EQ(both.regions, below.regions);
   EXPECT_EQ(both.machines, below.machines);
   EXPECT_EQ(both.runtimes, below.runtimes);
+}
+
+TEST(Configuration, SaysWhoMayCallAndWhatProgramsInherit) {
+  ASSERT_OK_AND_ASSIGN(const Configuration read,
+                       ParseConfiguration("token_file: t\ninherit_env: [DATA, 'WANDB_*']\n"));
+  ASSERT_OK_AND_ASSIGN(const ServerOptions options, ServerOptionsOf(read));
+  EXPECT_FALSE(options.open);
+  EXPECT_EQ(options.token_file, "t");
+  EXPECT_THAT(options.inherit_env, AllOf(Contains("PATH"), Contains("DATA"), Contains("WANDB_*")));
+  ASSERT_OK_AND_ASSIGN(const Configuration open, ParseConfiguration("open: true\n"));
+  EXPECT_TRUE(ServerOptionsOf(open).value().open);
+  EXPECT_EQ(GetField(ServerOptionsOf(Overlay(open, read)).status()), "open")
+      << "nobody is asked for it";
+  const Configuration above{.open = false, .inherit_env = {{"OTHER"}}};
+  EXPECT_EQ(Overlay(above, open).open, false);
+  EXPECT_THAT(*Overlay(above, read).inherit_env, ElementsAre("OTHER"));
+  EXPECT_EQ(Overlay({}, read).token_file, "t");
+}
+
+TEST(Configuration, NamesOfVariablesAreChecked) {
+  for (const char* name : {"''", "A=B", "'*A'", "'A*B'"}) {
+    const absl::Status refused =
+        ParseConfiguration("inherit_env: [" + std::string(name) + "]").status();
+    EXPECT_EQ(GetField(refused), "inherit_env") << name;
+  }
+  EXPECT_THAT(ParseConfiguration("inherit_env: '*'"), IsOk());
+  // What a flag says.
+  EXPECT_EQ(GetField(ServerOptionsOf({.inherit_env = {{"A=B"}}}).status()), "inherit_env");
 }
 
 TEST(Configuration, AnAddressThatOthersReachNeedsLeave) {
@@ -223,6 +263,9 @@ INSTANTIATE_TEST_SUITE_P(
         {"Fitting",
          "host: {fitting: scale}",
          "host.fitting: unknown value 'scale'; did you mean 'scaled'?"},
+        {"DiskReserve",
+         "host: {disk_reserve: 15MiB}",
+         "host.disk_reserve: must be at least 16777216 bytes, got 15728640"},
         {"Cgroup",
          "host: {cgroup: vernier}",
          "host.cgroup: must be none or a path such as /vernier.slice/jobs, got 'vernier'"},
@@ -244,6 +287,13 @@ INSTANTIATE_TEST_SUITE_P(
         {"Tier",
          "machines: {tiers: {BIG: {master: {machine: big}}}}",
          "machines.tiers.BIG.master.machine: there is no machine 'big'"},
+        {"CleanUpTooSoon",
+         "clean_up: {unused_for: 59m}",
+         "clean_up.unused_for: must be at least 1h, got \"59m\""},
+        {"EmptyCleanUp", "clean_up: {}", "clean_up: needs unused_for or cache_size"},
+        {"CacheSizeOfNothing",
+         "clean_up: {cache_size: 0}",
+         "clean_up.cache_size: must be above 0, got 0"},
         {"Engine",
          "containers: {engine: rocker}",
          "containers.engine: unknown value 'rocker'; did you mean 'docker'?"},

@@ -78,7 +78,7 @@ class Daemon {
 };
 
 std::vector<std::string> Arguments(const std::string& store) {
-  return {"--listen", "127.0.0.1:0", "--store", store, "--log-level", "error"};
+  return {"--open", "--listen", "127.0.0.1:0", "--store", store, "--log-level", "error"};
 }
 
 // "listening on ADDRESS store PATH"

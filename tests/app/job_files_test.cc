@@ -1,5 +1,8 @@
 #include "src/app/job_files.h"
 
+#include <sys/stat.h>
+
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -68,6 +71,15 @@ TEST(CheckJobFiles, FillsInTheHashOfCodeAndRefusesAnother) {
   EXPECT_EQ(GetField(CheckJobFiles("/", job)), "job.code.sha256");
   job.code = {.archive = folder / "gone.tar.gz", .sha256 = {}, .folder = {}};
   EXPECT_EQ(GetField(CheckJobFiles("/", job)), "job.code.archive");
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  job.code = {.archive = folder / "pipe", .sha256 = {}, .folder = {}};
+  EXPECT_THAT(CheckJobFiles("/", job),
+              StatusIs(kRefused, HasSubstr("/pipe' is no file on the server's host")));
+  std::ofstream(folder / "large") << "";
+  fs::resize_file(folder / "large", (std::uintmax_t{1} << 30) + 1);  // Without a block of its own.
+  job.code = {.archive = folder / "large", .sha256 = {}, .folder = {}};
+  EXPECT_THAT(CheckJobFiles("/", job),
+              StatusIs(kRefused, HasSubstr("has 1073741825 bytes, at most 1073741824 are taken")));
   job.code = {.archive = {}, .sha256 = {}, .folder = "/home/ann/trainer"};
   EXPECT_EQ(GetField(CheckJobFiles("/", job)), "job.code");
 }

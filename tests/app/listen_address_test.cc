@@ -1,5 +1,6 @@
 #include "src/app/listen_address.h"
 
+#include <optional>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -47,6 +48,14 @@ TEST(ListenAddress, WithoutAPortOrSocketIsRefused) {
                                     "unix:"}) {
     EXPECT_EQ(GetField(CheckListenAddress(address, true)), "listen") << address;
   }
+}
+
+TEST(ListenAddress, OfASocketHasAPathUnlessAnyoneCanConnect) {
+  EXPECT_EQ(SocketPathOf("unix:/run/vernier.sock"), "/run/vernier.sock");
+  EXPECT_EQ(SocketPathOf("unix:///run/vernier.sock"), "/run/vernier.sock");
+  EXPECT_EQ(SocketPathOf("unix:vernier.sock"), "vernier.sock");
+  EXPECT_EQ(SocketPathOf("unix-abstract:vernier"), std::nullopt);
+  EXPECT_EQ(SocketPathOf("127.0.0.1:7117"), std::nullopt);
 }
 
 TEST(ListenAddress, IsPublishedAsThisHostReachesIt) {

@@ -1,8 +1,10 @@
 #include "src/app/paths.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -16,6 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::IsOk;
+using ::testing::StartsWith;
 using testing::StatusIs;
 
 // An environment variable for the time of a test.
@@ -73,6 +76,25 @@ TEST(CreateStoreFolder, SaysWhatIsInTheWay) {
   const Variable none("VERNIER_STORE", nullptr);
   const Variable state("XDG_STATE_HOME", (folder / "file/sub").c_str());
   EXPECT_THAT(CreateStoreFolder(DefaultStorePath()), StatusIs(absl::StatusCode::kUnavailable));
+}
+
+TEST(DefaultSocket, IsBesideTheStoreWhereThatIsNotTooLong) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(DefaultSocket(folder / "vernier.db"), folder / "vernier.db.sock");
+  EXPECT_THAT(PrepareDefaultSocket(folder / "vernier.db"), IsOk());
+  const std::string deep = folder / std::string(100, 'd') + "/vernier.db";
+  const std::string socket = DefaultSocket(deep);
+  EXPECT_THAT(socket, StartsWith("/tmp/vernier-" + std::to_string(geteuid()) + "-"));
+  EXPECT_LE(socket.size(), 107u);
+  EXPECT_EQ(DefaultSocket(deep), socket);
+  EXPECT_NE(DefaultSocket(deep + "2"), socket);
+}
+
+TEST(DefaultSocket, OfASymbolicLinkIsThatOfTheFile) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "vernier.db") << "";
+  std::filesystem::create_symlink("vernier.db", folder / "link.db");
+  EXPECT_EQ(DefaultSocket(folder / "link.db"), folder / "vernier.db.sock");
 }
 
 }  // namespace

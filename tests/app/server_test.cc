@@ -3,15 +3,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "src/base/access_token.h"
 #include "src/client/channel_client.h"
+#include "src/wire/channel.h"
 #include "tests/app/temporary_folder.h"
+#include "tests/support/raw_call.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
 
@@ -32,7 +40,18 @@ StudySpec Spec(const std::string& name) {
   return spec;
 }
 
-ServerOptions Options(const std::string& store) { return {.store = store, .run_engine = false}; }
+ServerOptions Options(const std::string& store) {
+  return {.store = store, .open = true, .run_engine = false};
+}
+
+bool Soon(const std::function<bool()>& holds) {
+  const absl::Time deadline = absl::Now() + absl::Seconds(30);
+  while (!holds()) {
+    if (absl::Now() > deadline) return false;
+    absl::SleepFor(absl::Milliseconds(20));
+  }
+  return true;
+}
 
 TEST(Server, KeepsStudiesFromOneLifeToTheNext) {
   const TemporaryFolder folder;
@@ -67,6 +86,103 @@ TEST(Server, OwnsItsStoreAlone) {
   }
   EXPECT_EQ(FindStoreOwner(options.store), std::nullopt);
   EXPECT_THAT(Server::Start(options), IsOk());
+}
+
+TEST(Server, OwnsItsStoreUnderEveryName) {
+  const TemporaryFolder folder;
+  const ServerOptions options = Options(folder / "vernier.db");
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(options));
+  std::filesystem::create_symlink("vernier.db", folder / "symbolic.db");
+  std::filesystem::create_hard_link(folder / "vernier.db", folder / "hard.db");
+  EXPECT_TRUE(FindStoreOwner(folder / "symbolic.db").has_value());
+  const auto symbolic = Server::Start(Options(folder / "symbolic.db"));
+  EXPECT_EQ(GetReason(symbolic.status()), Reason::kStoreBusy);
+  const auto hard = Server::Start(Options(folder / "hard.db"));
+  EXPECT_EQ(GetReason(hard.status()), Reason::kStoreBusy);
+  EXPECT_THAT(std::string(hard.status().message()), HasSubstr("under another name"));
+}
+
+TEST(Server, RefusesAStoreThatIsNoFile) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
+  std::filesystem::create_directory(folder / "directory");
+  for (const char* name : {"fifo", "directory"}) {
+    const absl::Status refused = Server::Start(Options(folder / name)).status();
+    EXPECT_EQ(GetField(refused), "store");
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("must be a regular file"));
+  }
+}
+
+TEST(Server, RefusesCallsAndSaysItIsIllWhileItsStoreIsGone) {
+  const TemporaryFolder folder;
+  ServerOptions options = Options(folder / "vernier.db");
+  options.listen = {"127.0.0.1:0"};
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(options));
+  const auto channel =
+      grpc::CreateChannel(server->addresses().front(), grpc::InsecureChannelCredentials());
+  const auto client = client::NewChannelClient(channel);
+  ASSERT_THAT(client->CreateStudy(Spec("before")), IsOk());
+  const auto is_healthy_soon = [&](bool wanted) {
+    return Soon([&] { return testing::IsHealthy(channel) == wanted; });
+  };
+  EXPECT_TRUE(is_healthy_soon(true));
+  std::filesystem::rename(folder / "vernier.db", folder / "elsewhere.db");
+  const absl::Status refused = client->CreateStudy(Spec("meanwhile")).status();
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kUnavailable, HasSubstr("moved or removed")));
+  EXPECT_EQ(GetReason(refused), Reason::kStoreGone);
+  EXPECT_TRUE(is_healthy_soon(false));
+  std::filesystem::rename(folder / "elsewhere.db", folder / "vernier.db");
+  EXPECT_TRUE(is_healthy_soon(true));
+  EXPECT_THAT(client->CreateStudy(Spec("after")), IsOk());
+  EXPECT_THAT(client->GetStudy("meanwhile"), StatusIs(absl::StatusCode::kNotFound, HasSubstr("")));
+}
+
+TEST(Server, SaysHowTheEngineAndTheDisksAre) {
+  const TemporaryFolder folder;
+  std::atomic<std::int64_t> free = std::int64_t{1} << 40;
+  ServerOptions options = Options(folder / "vernier.db");
+  options.listen = {"127.0.0.1:0"};
+  options.run_engine = true;
+  options.detect_gpus = false;
+  options.control_group = "none";
+  options.supervisor = SUPERVISOR;
+  options.disk_probe = [&](const std::string&) {
+    return launch::DiskSpace{.free_bytes = free, .total_bytes = std::int64_t{1} << 40};
+  };
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(options));
+  const auto channel =
+      grpc::CreateChannel(server->addresses().front(), grpc::InsecureChannelCredentials());
+  const auto soon = [&](const std::string& service, bool wanted) {
+    return Soon([&] { return testing::IsHealthy(channel, service) == wanted; });
+  };
+  EXPECT_TRUE(soon("engine", true));
+  EXPECT_TRUE(soon("disk", true));
+  free = 0;
+  EXPECT_TRUE(soon("disk", false));
+  EXPECT_TRUE(testing::IsHealthy(channel)) << "it goes on taking calls";
+  EXPECT_FALSE(testing::IsHealthy(channel, "nonsense"));
+}
+
+TEST(Server, MakesTheSocketForReportsAgain) {
+  const TemporaryFolder folder;
+  ASSERT_OK_AND_ASSIGN(const auto server,
+                       Server::Start({.store = folder / "vernier.db",
+                                      .listen = {"127.0.0.1:0"},
+                                      .open = true,
+                                      .detect_gpus = false,
+                                      .control_group = "none",
+                                      .supervisor = SUPERVISOR}));
+  const std::string reports = folder / "vernier.db.runs/.report";
+  const auto answers = [&] {
+    const auto channel =
+        grpc::CreateChannel("unix:" + reports + "/socket", grpc::InsecureChannelCredentials());
+    std::string response;
+    return testing::RawCall(channel, "/vernier.v1.StudyService/ReportMeasurement", "", &response)
+               .error_code() == grpc::StatusCode::PERMISSION_DENIED;  // It has no token.
+  };
+  EXPECT_TRUE(Soon(answers));
+  std::filesystem::remove_all(reports);
+  EXPECT_TRUE(Soon(answers));
 }
 
 TEST(Server, TakesOverAnOwnerFileWithoutSense) {
@@ -109,6 +225,55 @@ TEST(Server, ListensOnSockets) {
   for (const std::string& address : server->addresses()) {
     EXPECT_THAT(Client::Connect(address)->GetServerStatus(), IsOk()) << address;
   }
+}
+
+TEST(Server, AsksForTheTokenOverTcp) {
+  const TemporaryFolder folder;
+  ServerOptions options = Options(folder / "vernier.db");
+  options.open = false;
+  options.token_file = folder / "made/token";
+  options.listen = {"127.0.0.1:0", "unix-abstract:" + (folder / "s"), "unix:" + (folder / "s")};
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(options));
+  ASSERT_OK_AND_ASSIGN(const std::string token, base::ReadToken(options.token_file));
+  const std::vector<std::string> addresses = server->addresses();
+  for (const std::string& address : {addresses[0], addresses[1]}) {
+    for (const std::string& wrong : {std::string(64, 'f'), token + "0", token.substr(1)}) {
+      const auto client = Client::Connect(address, {.token = wrong});
+      EXPECT_THAT(client->GetServerStatus(),
+                  StatusIs(absl::StatusCode::kUnauthenticated, HasSubstr(options.token_file)))
+          << address;
+      // Whatever service it is for.
+      EXPECT_FALSE(testing::IsHealthy(wire::OpenChannel(address, wrong))) << address;
+    }
+    EXPECT_THAT(Client::Connect(address, {.token = token})->GetServerStatus(), IsOk()) << address;
+    EXPECT_TRUE(testing::IsHealthy(wire::OpenChannel(address, token))) << address;
+  }
+  EXPECT_THAT(Client::Connect(addresses[2])->GetServerStatus(), IsOk());
+  // Those who know the store need not know more: the socket is published before the rest.
+  EXPECT_EQ(FindStoreOwner(options.store)->address, addresses[2]);
+  EXPECT_EQ(FindStoreOwner(options.store)->token_file, "");
+}
+
+TEST(Server, PublishesWhereItsTokenIs) {
+  const TemporaryFolder folder;
+  ServerOptions options = Options(folder / "vernier.db");
+  options.open = false;
+  options.token_file = folder / "token";
+  options.listen = {"127.0.0.1:0"};
+  ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(options));
+  EXPECT_EQ(FindStoreOwner(options.store)->token_file, options.token_file);
+}
+
+TEST(Server, DoesNotListenWithATokenThatOthersKnow) {
+  const TemporaryFolder folder;
+  ServerOptions options = Options(folder / "vernier.db");
+  options.open = false;
+  options.token_file = folder / "token";
+  options.listen = {"127.0.0.1:0"};
+  std::ofstream(options.token_file) << std::string(64, 'a');
+  ASSERT_EQ(chmod(options.token_file.c_str(), 0640), 0);
+  EXPECT_THAT(Server::Start(options),
+              StatusIs(absl::StatusCode::kPermissionDenied, HasSubstr("0640")));
 }
 
 // A study of one trial that takes no time.
@@ -167,7 +332,7 @@ TEST(Server, TellsWhatWaitsForRoomAndWhy) {
   const auto client = client::NewChannelClient(server->InProcessChannel());
   StudySpec spec = Spec("s");
   spec.parallel = 2;
-  spec.job = TrainingJob{.command = {"sleep", "60"}, .priority = 3};
+  spec.job = TrainingJob{.command = {"sh", "-c", "sleep 60"}, .priority = 3};
   spec.job->replicas[Role::kPrimary].resources.cpus = 1.5;
   ASSERT_THAT(client->CreateStudy(spec), IsOk());
   std::vector<QueuedGang> queue;

@@ -1,17 +1,23 @@
 #include "src/base/files.h"
 
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <thread>
 
 #include "gtest/gtest.h"
+#include "src/base/open_file.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::base {
@@ -19,6 +25,8 @@ namespace {
 
 using ::vernier::testing::IsOk;
 using ::vernier::testing::StatusIs;
+
+constexpr std::int64_t kMost = std::int64_t{1} << 20;
 
 class Files : public ::testing::Test {
  protected:
@@ -42,20 +50,76 @@ TEST_F(Files, ReadsEveryByte) {
   std::string content = "text\n";
   for (int i = 0; i < 300000; ++i) content += static_cast<char>(i % 256);
   std::ofstream(Path("a"), std::ios::binary) << content;
-  ASSERT_OK_AND_ASSIGN(const std::string read, ReadFile(Path("a")));
+  ASSERT_OK_AND_ASSIGN(const std::string read, ReadFile(Path("a"), kMost));
   EXPECT_TRUE(read == content);
   std::ofstream(Path("b"), std::ios::binary);
-  ASSERT_OK_AND_ASSIGN(const std::string empty, ReadFile(Path("b")));
+  ASSERT_OK_AND_ASSIGN(const std::string empty, ReadFile(Path("b"), kMost));
   EXPECT_EQ(empty, "");
 }
 
+TEST_F(Files, ReadsNoMoreThanIsWanted) {
+  std::ofstream(Path("a")) << "12345";
+  ASSERT_OK_AND_ASSIGN(const std::string all, ReadFile(Path("a"), 5));
+  EXPECT_EQ(all, "12345");
+  EXPECT_THAT(ReadFile(Path("a"), 4),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "'" + Path("a") + "' has 5 bytes, at most 4 are read"));
+  // A file that does not say how much it has.
+  EXPECT_THAT(ReadFile("/proc/self/status", 4),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "'/proc/self/status' has more than the 4 bytes that are read"));
+}
+
+TEST_F(Files, APipeIsNotWaitedFor) {
+  ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(ReadFile(Path("pipe"), kMost),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "'" + Path("pipe") + "' is a pipe, not a regular file"));
+}
+
+TEST_F(Files, APipeOfAShellIsReadToItsEnd) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe(ends), 0);
+  std::thread writer([&] {
+    const std::string text(200000, 'x');  // More than a pipe holds.
+    EXPECT_EQ(::write(ends[1], text.data(), text.size()), 200000);
+    ::close(ends[1]);
+  });
+  const absl::StatusOr<std::string> read = ReadInput("/dev/fd/" + std::to_string(ends[0]), kMost);
+  writer.join();
+  ::close(ends[0]);
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(read->size(), 200000U);
+}
+
+TEST_F(Files, WhatIsNeitherAFileNorAStreamIsNotWaitedFor) {
+  const int events = ::eventfd(0, EFD_NONBLOCK);
+  EXPECT_EQ(OpenFile(events).ReadToEnd(kMost), std::nullopt);
+  EXPECT_EQ(errno, EAGAIN);
+  ::close(events);
+}
+
+TEST_F(Files, OfWhatHasNoEndNotMuchMoreIsReadThanIsWanted) {
+  const OpenFile file("/dev/zero");
+  const std::optional<std::string> read = file.ReadToEnd(1000000);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_GT(read->size(), 1000000U);
+  EXPECT_LT(read->size(), 1100000U);
+}
+
 TEST_F(Files, ReadingSaysWhatIsWrong) {
-  EXPECT_THAT(ReadFile(Path("none")),
+  EXPECT_THAT(ReadFile(Path("none"), kMost),
               StatusIs(absl::StatusCode::kNotFound,
                        "cannot open '" + Path("none") + "': No such file or directory"));
+  EXPECT_THAT(ReadFile(folder_, kMost),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "'" + folder_ + "' is a folder, not a regular file"));
   EXPECT_THAT(
-      ReadFile(folder_),
-      StatusIs(absl::StatusCode::kUnavailable, "cannot read '" + folder_ + "': Is a directory"));
+      ReadFile("/dev/zero", kMost),
+      StatusIs(absl::StatusCode::kInvalidArgument, "'/dev/zero' is a device, not a regular file"));
+  EXPECT_THAT(
+      ReadFile("/proc/self/mem", kMost),
+      StatusIs(absl::StatusCode::kUnavailable, "cannot read '/proc/self/mem': Input/output error"));
 }
 
 TEST_F(Files, OneLockAtATime) {
@@ -91,7 +155,7 @@ TEST_F(Files, LockedFileHoldsWhatWasWrittenLast) {
   ASSERT_TRUE(lock.has_value());
   ASSERT_THAT(lock->Write("a longer text"), IsOk());
   ASSERT_THAT(lock->Write("short"), IsOk());
-  ASSERT_OK_AND_ASSIGN(const std::string content, ReadFile(Path("lock")));
+  ASSERT_OK_AND_ASSIGN(const std::string content, ReadFile(Path("lock"), kMost));
   EXPECT_EQ(content, "short");
 }
 

@@ -1,5 +1,7 @@
 #include "src/cli/code_snapshot.h"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -71,6 +73,11 @@ TEST_F(PackCodeTest, LeavesOutWhatTheIgnoreFileSays) {
   Write(".gitignore", "data/\n");
   ASSERT_OK_AND_ASSIGN(const PackedCode by_git, PackCode(Folder(), Into()));
   EXPECT_EQ(NamesIn(by_git.archive), "./.gitignore\n./logs/\n./logs/a.txt\n./train.py\n");
+  ASSERT_EQ(mkfifo((Folder() + "/.vernierignore").c_str(), 0600), 0);
+  EXPECT_THAT(PackCode(Folder(), Into()).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("/.vernierignore' is a pipe, not a regular file")));
+  fs::remove(Folder() + "/.vernierignore");
   Write(".vernierignore", "logs\n.*ignore\n");
   ASSERT_OK_AND_ASSIGN(const PackedCode by_ours, PackCode(Folder(), Into()));
   EXPECT_EQ(NamesIn(by_ours.archive), "./data/\n./data/a.bin\n./train.py\n");

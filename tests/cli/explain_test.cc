@@ -1,16 +1,21 @@
+#include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/cli/terminal/output.h"
 #include "src/cli/trial_csv.h"
 #include "src/cli/trial_text.h"
+#include "tests/support/status_matchers.h"
 
 namespace vernier::cli {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::vernier::testing::IsOk;
 
 class ExplainTest : public ::testing::Test {
  protected:
@@ -29,6 +34,13 @@ class ExplainTest : public ::testing::Test {
     record.trial.final_metrics = {{"loss", loss}};
     return record;
   }
+  std::vector<Neighbour> Nearest(const TrialRecord& trial,
+                                 const std::vector<TrialRecord>& all,
+                                 std::size_t count) const {
+    Neighbourhood neighbourhood(study_, trial.trial, count);
+    for (const TrialRecord& other : all) neighbourhood.Show(other.trial);
+    return neighbourhood.nearest();
+  }
   StudyRecord study_;
 };
 
@@ -46,13 +58,26 @@ TEST_F(ExplainTest, ListsTheNearestFirstOfThoseThatWereThere) {
                                   MakeTrial(3, 0.2, "a", 3),
                                   MakeTrial(4, 0.2, "a", 4)};
   all[2].trial.suggestion.pending = {TrialNumber(1)};
-  const auto nearest = NearestTrials(study_, all[2].trial, all, 5);
+  const auto nearest = Nearest(all[2], all, 5);
   ASSERT_EQ(nearest.size(), 2U);
   EXPECT_EQ(nearest[0].trial, 2);
   EXPECT_EQ(nearest[0].objective, 2);
   EXPECT_EQ(nearest[1].trial, 1);
   EXPECT_EQ(nearest[1].objective, std::nullopt);
   EXPECT_TRUE(nearest[1].was_pending);
+}
+
+TEST_F(ExplainTest, OfManyTrialsTheNearestAreKept) {
+  std::vector<TrialRecord> all;
+  for (int i = 1; i <= 50; ++i) all.push_back(MakeTrial(i, (i * 37 % 50) / 100.0, "a", i));
+  all.push_back(MakeTrial(51, 0.205, "a", 1));
+  const auto nearest = Nearest(all.back(), all, 4);
+  ASSERT_EQ(nearest.size(), 4U);
+  const auto x_of = [](const Neighbour& near) { return (near.trial * 37 % 50) / 100.0; };
+  EXPECT_EQ(x_of(nearest[0]), 0.2);
+  EXPECT_EQ(x_of(nearest[1]), 0.21);
+  EXPECT_EQ(x_of(nearest[2]), 0.19);
+  EXPECT_EQ(x_of(nearest[3]), 0.22);
 }
 
 TEST_F(ExplainTest, ShowsPredictionPendingImportanceAndStop) {
@@ -94,17 +119,18 @@ TEST_F(ExplainTest, ComparesTheEndOfAWholeTrialWithWhatWasPredicted) {
 TEST_F(ExplainTest, SaysOfNeighboursWhetherTheyRanToTheirEnd) {
   std::vector<TrialRecord> all = {MakeTrial(1, 0.1, "a", 1), MakeTrial(2, 0.2, "a", 2)};
   all[0].trial.stop = {.rule = "median"};
-  EXPECT_THAT(ExplainTrial(study_, all[1], all, false), HasSubstr("objective 1, stopped early\n"));
+  EXPECT_THAT(ExplainTrial(study_, all[1], Nearest(all[1], all, 3), false),
+              HasSubstr("objective 1, stopped early\n"));
 }
 
 TEST_F(ExplainTest, AFailedTrialHasNoValue) {
   std::vector<TrialRecord> all = {MakeTrial(1, 0.1, "a", 1), MakeTrial(2, 0.2, "a", 2)};
   all[0].trial.state = TrialState::kFailed;
-  EXPECT_THAT(ExplainTrial(study_, all[1], all, false),
+  EXPECT_THAT(ExplainTrial(study_, all[1], Nearest(all[1], all, 3), false),
               HasSubstr("trial 1  distance 0.07  failed\n"));
   all[0].trial.suggestion.predicted_mean = 1.0;
   all[0].trial.suggestion.predicted_deviation = 0.1;
-  EXPECT_THAT(ExplainTrial(study_, all[0], all, false),
+  EXPECT_THAT(ExplainTrial(study_, all[0], Nearest(all[0], all, 3), false),
               HasSubstr("predicted   1 ± 0.1, but the trial failed\n"));
 }
 
@@ -146,6 +172,30 @@ TEST_F(ExplainTest, CsvHasOneColumnForEachMetricAndParameter) {
   ended.trial.started = absl::UnixEpoch();
   ended.trial.ended = absl::UnixEpoch() + absl::Seconds(90);
   EXPECT_EQ(TrialCsvRows(study_, {ended})[0]["duration"], 90.0);
+}
+
+TEST_F(ExplainTest, CsvOfAListOfAnyLengthHasTheSameRows) {
+  std::vector<TrialRecord> trials;
+  for (int i = 1; i <= 20; ++i) trials.push_back(MakeTrial(i, i / 20.0, i % 2 ? "a" : "b", i));
+  trials[1].trial.final_metrics["gap"] = -0.5;  // A column that the first trial does not have.
+  trials[2].trial.final_metrics["loss"] = std::numeric_limits<double>::quiet_NaN();
+  trials[3].trial.state = TrialState::kFailed;
+  trials[3].trial.failure = FailureClass::kUserError;
+  trials[3].trial.message = "exit code 1,\n\"quoted\"";
+  trials[4].trial.started = absl::UnixEpoch();
+  trials[4].trial.ended = absl::UnixEpoch() + absl::Milliseconds(1500);
+  trials[5].trial.final_metrics.clear();
+  trials[5].trial.last.reset();
+  for (const bool headers : {true, false}) {
+    TrialCsv csv(study_);
+    for (const TrialRecord& trial : trials) ASSERT_THAT(csv.Add(trial.trial), IsOk());
+    std::ostringstream out;
+    ASSERT_THAT(csv.Write(out, headers), IsOk());
+    EXPECT_EQ(out.str(), ToCsv(TrialCsvRows(study_, trials), headers));
+  }
+  std::ostringstream out;
+  ASSERT_THAT(TrialCsv(study_).Write(out, true), IsOk());
+  EXPECT_EQ(out.str(), "");
 }
 
 }  // namespace

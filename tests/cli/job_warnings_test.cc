@@ -50,6 +50,18 @@ INSTANTIATE_TEST_SUITE_P(
     Rows,
     JobWarningTest,
     ::testing::ValuesIn(std::vector<WarningCase>{
+        {"Secret",
+         [](TrainingJob& job) { job.env["WANDB_API_KEY"] = "0123456789abcdef"; },
+         "job.env.WANDB_API_KEY: looks like a secret, and is stored and exported as it stands "
+         "here; "
+         "write `{from_file: PATH}` or `{secret: NAME}` in its place"},
+        {"NoSecretButAPath",
+         [](TrainingJob& job) { job.env["HF_TOKEN"] = "/run/secrets/token"; },
+         ""},
+        {"NoSecretButAWord", [](TrainingJob& job) { job.env["PAD_TOKEN"] = "pad"; }, ""},
+        {"NoSecretButAParameter",
+         [](TrainingJob& job) { job.env["SORT_TOKEN"] = "{learning_rate}"; },
+         ""},
         {"And",
          [](TrainingJob& job) {
            job.command = {"python3", "e.py", "&&", "echo", "done"};

@@ -53,7 +53,7 @@ class ClientTest : public ::testing::Test {
 
   std::unique_ptr<app::Server> Start(const std::string& address) {
     auto server = app::Server::Start(
-        {.store = folder_ + "/vernier.db", .listen = {address}, .run_engine = false});
+        {.store = folder_ + "/vernier.db", .listen = {address}, .open = true, .run_engine = false});
     EXPECT_THAT(server, IsOk());
     return *std::move(server);
   }

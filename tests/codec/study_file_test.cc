@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::vernier::testing::IsOk;
 using ::vernier::testing::StatusIs;
 
@@ -44,10 +45,10 @@ lease: {ttl: 90s, on_expiry: fail}
 job:
   command: [python3, train.py, --epochs, "5"]
   args: ["--fast"]
-  env: {MODE: "on"}
+  env: {MODE: "on", API_KEY: {from_file: ~/.key}}
   replicas:
     chief: 1
-    worker: {count: 2, gpus: 1, gpu_memory: 6GiB, cpus: 2, memory: 4GiB, env: {OMP_NUM_THREADS: "1"}}
+    worker: {count: 2, gpus: 1, gpu_memory: 6GiB, cpus: 2, memory: 4GiB, env: {OMP_NUM_THREADS: "1", DB: {secret: db}}}
   dir: runs/digits
   working_dir: /srv
   limits: {time: 30m, grace: 5s, output: 2GiB}
@@ -146,7 +147,8 @@ TEST(StudyFile, ReadsTheJob) {
   const TrainingJob& job = *spec.job;
   EXPECT_THAT(job.command, ElementsAre("python3", "train.py", "--epochs", "5"));
   EXPECT_THAT(job.args, ElementsAre("--fast"));
-  EXPECT_EQ(job.env.at("MODE"), "on");
+  EXPECT_THAT(job.env, ElementsAre(Pair("MODE", "on")));
+  EXPECT_THAT(job.secrets, ElementsAre(Pair("API_KEY", SecretSource{.from_file = "~/.key"})));
   EXPECT_EQ(job.job_directory, "runs/digits");
   EXPECT_EQ(job.working_directory, "/srv");
   EXPECT_EQ(job.time_limit, absl::Minutes(30));
@@ -161,7 +163,8 @@ TEST(StudyFile, ReadsTheJob) {
                        .memory_bytes = std::int64_t{4} << 30,
                        .gpus = 1,
                        .gpu_memory_bytes = std::int64_t{6} << 30}));
-  EXPECT_EQ(worker.env.at("OMP_NUM_THREADS"), "1");
+  EXPECT_THAT(worker.env, ElementsAre(Pair("OMP_NUM_THREADS", "1")));
+  EXPECT_THAT(worker.secrets, ElementsAre(Pair("DB", SecretSource{.name = "db"})));
 }
 
 TEST(StudyFile, ReadsHowAJobIsLimitedAndTriedAgain) {

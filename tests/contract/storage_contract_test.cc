@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -398,6 +402,148 @@ TEST_P(StorageContract, ListsComeInPages) {
   EXPECT_THAT(none, IsEmpty());
   ASSERT_OK_AND_ASSIGN(const auto all, storage().ListTrials(study.id, TrialNumber(0), SIZE_MAX));
   EXPECT_THAT(all, SizeIs(5));
+}
+
+// Trials of every kind that an order has to place: with equal values, without one, with NaN and infinities, ended and not,
+// with a final value that is not the last one reported.
+std::vector<Trial> TrialsToRank() {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::optional<double>> values = {
+      0.5, 0.25, std::nullopt, kNaN, 0.5, -kInfinity, kInfinity, -0.0, 0.0, 1e-300, 0.1, 0.5};
+  const std::vector<TrialState> states = {TrialState::kCompleted,
+                                          TrialState::kRunning,
+                                          TrialState::kFailed,
+                                          TrialState::kCompleted,
+                                          TrialState::kStopping};
+  std::vector<Trial> trials;
+  for (std::int64_t number = 1; number <= 60; ++number) {
+    const auto index = static_cast<std::size_t>(number);
+    Trial trial;
+    trial.number = TrialNumber(number);
+    trial.state = states[index % states.size()];
+    trial.created = absl::FromUnixSeconds(1'700'000'000);
+    if (IsFinished(trial.state)) trial.ended = trial.created + absl::Seconds(1);
+    const std::optional<double> value = values[index % values.size()];
+    if (value.has_value()) {
+      trial.last = Measurement{.step = 1, .metrics = {{"loss", *value}, {"other", -1.0}}};
+    }
+    if (number % 7 == 0 && IsFinished(trial.state)) trial.final_metrics = {{"loss", 0.125}};
+    trials.push_back(std::move(trial));
+  }
+  return trials;
+}
+
+struct ScanCase {
+  std::string name;
+  TrialScan scan;
+};
+
+std::vector<ScanCase> ScanCases() {
+  return {{"ByNumber", {}},
+          {"ByNumberDescending", {.descending = true}},
+          {"ByMetric", {.metric = "loss"}},
+          {"ByMetricDescending", {.metric = "loss", .descending = true}},
+          {"ByMetricOfNone", {.metric = "unknown"}},
+          {"Failed", {.states = {TrialState::kFailed}}},
+          {"Open", {.states = {TrialState::kRunning, TrialState::kStopping}}},
+          {"CompletedOrRunning", {.states = {TrialState::kCompleted, TrialState::kRunning}}},
+          {"CompletedByMetric", {.metric = "loss", .states = {TrialState::kCompleted}}}};
+}
+
+// The order that the scan asks for, written down once more.
+std::vector<std::int64_t> Expected(std::vector<Trial> trials, const TrialScan& scan) {
+  const auto value_of = [&](const Trial& trial) -> double {
+    const auto final = trial.final_metrics.find(scan.metric);
+    if (final != trial.final_metrics.end()) return final->second;
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    if (!trial.last.has_value() || !trial.last->metrics.contains(scan.metric)) return none;
+    return trial.last->metrics.at(scan.metric);
+  };
+  if (scan.metric.empty()) {
+    if (scan.descending) std::ranges::reverse(trials);
+  } else {
+    std::ranges::stable_sort(trials, [&](const Trial& a, const Trial& b) {
+      const double x = value_of(a);
+      const double y = value_of(b);
+      if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+      return scan.descending ? x > y : x < y;
+    });
+  }
+  std::vector<std::int64_t> numbers;
+  for (const Trial& trial : trials) {
+    if (scan.states.empty() || std::ranges::count(scan.states, trial.state) > 0) {
+      numbers.push_back(trial.number.value());
+    }
+  }
+  return numbers;
+}
+
+TEST_P(StorageContract, TrialsAreScannedInTheOrderAskedForPageByPage) {
+  const Study study = Create("a");
+  const std::vector<Trial> trials = TrialsToRank();
+  Commit commit = TrialCommit(study);
+  commit.trials = trials;
+  Apply(commit);
+  for (const auto& [name, scan] : ScanCases()) {
+    const std::vector<std::int64_t> expected = Expected(trials, scan);
+    for (const std::size_t size : {1u, 7u, 1000u}) {
+      std::vector<std::int64_t> numbers;
+      TrialScan next = scan;
+      bool is_more = true;
+      while (is_more) {
+        std::size_t count = 0;
+        is_more = false;
+        const auto visit = [&](const Trial& trial) {
+          is_more = count++ == size;
+          if (is_more) return false;
+          EXPECT_EQ(trial.state, trials[static_cast<std::size_t>(trial.number.value() - 1)].state);
+          numbers.push_back(trial.number.value());
+          next.after = trial.number;
+          return true;
+        };
+        ASSERT_THAT(storage().ScanTrials(study.id, next, visit), IsOk());
+      }
+      EXPECT_EQ(numbers, expected) << name << " in pages of " << size;
+    }
+  }
+}
+
+TEST_P(StorageContract, AScanFollowsTrialsThatChange) {
+  Study study = Apply(TrialCommit(Create("a")));
+  study = Apply(TrialCommit(study));
+  const auto order = [&] {
+    std::vector<std::int64_t> numbers;
+    EXPECT_THAT(storage().ScanTrials(study.id,
+                                     {.metric = "loss"},
+                                     [&](const Trial& trial) {
+                                       numbers.push_back(trial.number.value());
+                                       return true;
+                                     }),
+                IsOk());
+    return numbers;
+  };
+  EXPECT_THAT(order(), ElementsAre(1, 2));
+  const auto second = [&] { return storage().GetTrial({study.id, TrialNumber(2)}).value(); };
+  study = Apply(MeasurementCommit(study, second(), 1));
+  EXPECT_THAT(order(), ElementsAre(2, 1));
+  Trial first = storage().GetTrial({study.id, TrialNumber(1)}).value();
+  study = Apply(MeasurementCommit(study, first, 5));
+  EXPECT_THAT(order(), ElementsAre(1, 2));
+  Commit ended = MeasurementCommit(study, second(), 9);
+  ended.trials.front().state = TrialState::kCompleted;
+  ended.trials.front().ended = study.updated;
+  ended.trials.front().final_metrics = {{"loss", 0.01}};
+  study = Apply(ended);
+  EXPECT_THAT(order(), ElementsAre(2, 1));
+}
+
+TEST_P(StorageContract, AScanOfNoStudyIsNotFound) {
+  const auto visit = [](const Trial&) { return true; };
+  for (const TrialScan& scan : {TrialScan(), TrialScan{.metric = "loss"}}) {
+    EXPECT_THAT(storage().ScanTrials(StudyId(7), scan, visit),
+                StatusIs(absl::StatusCode::kNotFound));
+  }
 }
 
 TEST_P(StorageContract, MeasurementsAreListedByTrialInTheirOrder) {

@@ -27,12 +27,12 @@ TEST(Error, ReasonTravelsWithTheStatusAndLeavesTheMessageAlone) {
 
 TEST(Error, EveryReasonIsFoundAgainUnderItsOwnName) {
   std::set<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(Reason::kStoreBusy); ++i) {
+  for (int i = 0; i <= static_cast<int>(Reason::kDataLoss); ++i) {
     const auto reason = static_cast<Reason>(i);
     names.insert(ReasonName(reason));
     EXPECT_EQ(GetReason(WithReason(Aborted("no"), reason)), reason);
   }
-  EXPECT_EQ(names.size(), 14u);
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(Reason::kDataLoss) + 1);
   EXPECT_EQ(ReasonName(Reason::kTrialFinished), "TRIAL_FINISHED");
   EXPECT_EQ(ReasonName(Reason::kLeaseLost), "LEASE_LOST");
   EXPECT_EQ(ReasonName(Reason::kStoreBusy), "STORE_BUSY");

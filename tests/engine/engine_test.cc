@@ -42,6 +42,19 @@ TEST_F(EngineTest, FailsATrialWithoutObjectiveAndSaysWhatItPrinted) {
   EXPECT_THAT(trial.message, AllOf(HasSubstr("'accuracy'"), HasSubstr("hello | goodbye")));
 }
 
+TEST_F(EngineTest, StoresMoreMeasurementsAtOnceThanOneCallTakes) {
+  constexpr std::size_t kValues = 2500;
+  world_.script = [](const GangProgram&) {
+    return Script{.values = std::vector<double>(kValues, 0.5), .at_once = kValues};
+  };
+  const Study study = RunToEnd(Create(AnySpec(2, 1)).id);
+  EXPECT_EQ(study.state, StudyState::kCompleted);
+  for (const Trial& trial : Trials(study.id)) {
+    EXPECT_EQ(trial.state, TrialState::kCompleted);
+    EXPECT_EQ(trial.measurements, static_cast<std::int64_t>(kValues));
+  }
+}
+
 // First trials that diverge tell of their points, not of the job: the study goes on.
 TEST_F(EngineTest, TrialsThatDivergeFailAndTheStudyGoesOn) {
   world_.script = [](const GangProgram& gang) {

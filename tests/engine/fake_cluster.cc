@@ -46,7 +46,7 @@ void FakeWorld::Turn() {
     } else if (job.state == AttemptState::kStarting) {
       job.state = AttemptState::kRunning;
     } else if (job.reported < job.script.values.size()) {
-      ++job.reported;
+      job.reported = std::min(job.reported + job.script.at_once, job.script.values.size());
     } else if (job.script.hangs > 0) {
       --job.script.hangs;
     } else {
@@ -123,7 +123,7 @@ absl::StatusOr<GangStatus> FakeLauncher::Check(const AttemptId& id) {
                           stopped_.contains(id) ? AttemptState::kStopped : AttemptState::kStarting};
   }
   const Script& script = job->second.script;
-  GangStatus status{.state = job->second.state};
+  GangStatus status{.state = job->second.state, .lost_output = script.lost_output};
   if (script.restarts > 0) status.replicas = {{.role = "chief", .restarts = script.restarts}};
   if (status.state != AttemptState::kFailed && status.state != AttemptState::kLost) return status;
   if (script.signal > 0) status.replicas = {{.role = "chief", .signal = script.signal}};

@@ -20,9 +20,11 @@ struct Script {
   FailureClass failure = FailureClass::kNone;
   bool transient = false;
   std::string message;
-  int hangs = 0;     // So many turns more pass before it ends.
-  int restarts = 0;  // Of its primary, as soon as it runs.
-  int signal = 0;    // That ended its primary.
+  int hangs = 0;            // So many turns more pass before it ends.
+  int restarts = 0;         // Of its primary, as soon as it runs.
+  int signal = 0;           // That ended its primary.
+  std::size_t at_once = 1;  // Number of values that it reports in a turn.
+  std::string lost_output;  // Why some of what it printed was not kept.
 };
 
 // The machines and the programs on them: what is still there when the process that launched it has died.
@@ -65,7 +67,7 @@ class FakeWorld {
 };
 
 // A launcher of one process over a world that outlives it.
-class FakeLauncher final : public Launcher {
+class FakeLauncher : public Launcher {
  public:
   explicit FakeLauncher(FakeWorld& world) : world_(world) {}
 

@@ -389,5 +389,37 @@ TEST_F(RerunTest, AnAttemptWhoseRecordsAreGoneIsTakenDownAndRunAgain) {
   EXPECT_EQ(attempts[0].message, "the records of the attempt are gone");
 }
 
+TEST_F(RerunTest, ATrialWhoseResultMayBeAmongLostOutputIsRunAgain) {
+  Play({Script{.values = {}, .lost_output = "the disk of the runs was full"}, Script{}});
+  const Study study = Create(AnySpec(1, 1));
+  EXPECT_EQ(RunToEnd(study.id).completed, 1);
+  const std::vector<Attempt> attempts = Trials(study.id)[0].attempts;
+  ASSERT_THAT(attempts, SizeIs(2));
+  EXPECT_EQ(attempts[0].failure, FailureClass::kInternal);
+  EXPECT_EQ(attempts[0].message,
+            "some of what it printed was lost, and its result with it: the disk of the runs was "
+            "full");
+}
+
+TEST_F(RerunTest, LostOutputMeansNothingWhereTheResultWasReported) {
+  Play({Script{.values = {0.5}, .lost_output = "the disk of the runs was full"}});
+  const Study study = Create(AnySpec(1, 1));
+  EXPECT_EQ(RunToEnd(study.id).completed, 1);
+  EXPECT_THAT(Trials(study.id)[0].attempts, SizeIs(1));
+}
+
+TEST_F(RerunTest, AnAttemptThatRanIsNotCompletedWhereRecordsOfItAreGone) {
+  Play({Script{.values = {0.5}, .message = "", .hangs = 1000}, Script{}});
+  const Study study = Create(AnySpec(1, 1));
+  StepAndTurn(6);
+  ASSERT_EQ(Trials(study.id)[0].state, TrialState::kRunning);
+  world_.jobs.begin()->second.state = AttemptState::kStarting;  // As if a replica was not started.
+  Restart();
+  EXPECT_EQ(RunToEnd(study.id).completed, 1);
+  const std::vector<Attempt> attempts = Trials(study.id)[0].attempts;
+  ASSERT_THAT(attempts, SizeIs(2));
+  EXPECT_EQ(attempts[0].message, "the records of the attempt are gone");
+}
+
 }  // namespace
 }  // namespace vernier::testing

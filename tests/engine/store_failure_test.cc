@@ -49,7 +49,8 @@ class Fixture {
   Study study() const { return studies_->GetStudy(id_).value(); }
 
   absl::Status StepAndTurn() {
-    const absl::Status stepped = engine_->Step().status();
+    absl::Status stepped = engine_->Step().status();
+    if (!engine_->troubles().empty()) stepped.Update(engine_->troubles().front().error);
     world_.Turn();
     clock_.Advance(absl::Seconds(1));
     return stepped;
@@ -78,6 +79,41 @@ class Fixture {
   FakeLauncher launcher_{world_};
   const std::unique_ptr<Engine> engine_ = Engine::Create(*studies_, launcher_, clock_, Options());
   StudyId id_;
+};
+
+// Starts nothing of one study.
+class RefusingLauncher final : public Launcher {
+ public:
+  RefusingLauncher(Launcher& launcher, StudyId refused) : launcher_(launcher), study_(refused) {}
+  void Mend() { mended_ = true; }
+  int refused() const { return refused_; }
+
+  absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
+    return launcher_.CheckFits(replicas);
+  }
+  absl::Status Prepare(const GangRequest& gang) override { return launcher_.Prepare(gang); }
+  absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override {
+    return launcher_.Place(gang);
+  }
+  std::vector<Node> Nodes() override { return launcher_.Nodes(); }
+  std::vector<QueuedGang> Queue() override { return launcher_.Queue(); }
+  absl::Status Start(const GangProgram& gang) override {
+    if (mended_ || gang.id.trial.study != study_) return launcher_.Start(gang);
+    ++refused_;
+    return absl::ResourceExhaustedError("the host is ill");
+  }
+  absl::StatusOr<GangStatus> Adopt(const GangRequest& gang, const PlacedGang& placed) override {
+    return launcher_.Adopt(gang, placed);
+  }
+  absl::StatusOr<GangStatus> Check(const AttemptId& id) override { return launcher_.Check(id); }
+  absl::Status Stop(const AttemptId& id) override { return launcher_.Stop(id); }
+  absl::Status Release(const AttemptId& id) override { return launcher_.Release(id); }
+
+ private:
+  Launcher& launcher_;
+  const StudyId study_;
+  bool mended_ = false;
+  int refused_ = 0;
 };
 
 // Refuses the nth write and all that follow for some steps, for every n.
@@ -133,6 +169,54 @@ TEST(EngineWithAFullDisk, StartsAnAttemptWhenThereIsRoomInsteadOfFailingItsTrial
   EXPECT_EQ(fixture.study().completed, kTrials);
   EXPECT_EQ(fixture.study().failed, 0);
   for (const auto& [id, job] : fixture.world().jobs) EXPECT_EQ(job.starts, 1);
+}
+
+TEST(EngineWithAFailingLauncher, MovesAllStudiesButTheOneThatIsRefused) {
+  ManualClock clock(absl::FromUnixSeconds(1'700'000'000));
+  FakeWorld world(/*slots=*/2);
+  world.script = [](const GangProgram&) { return Script{.values = kValues, .message = ""}; };
+  const std::unique_ptr<Storage> memory = NewMemoryStorage();
+  const std::unique_ptr<Studies> studies = Studies::Create(*memory, clock);
+  const auto create = [&](const std::string& name) {
+    StudySpec spec = OneAtATime();
+    spec.name = name;
+    return studies->CreateStudy(spec, {.actor = "test", .request_id = ""})->id;
+  };
+  const StudyId troubled = create("troubled");
+  const StudyId other = create("other");
+  FakeLauncher cluster(world);
+  RefusingLauncher launcher(cluster, troubled);
+  EngineOptions options;
+  options.metrics = [&world](const StudySpec& spec, const Trial&, const GangProgram& gang)
+      -> absl::StatusOr<std::unique_ptr<MetricReader>> {
+    return NewFakeReader(world, gang.id, spec.objectives.front().metric);
+  };
+  const auto engine = Engine::Create(*studies, launcher, clock, options);
+  const absl::Time began = clock.Now();
+  for (int turn = 0; turn < 40; ++turn) {
+    ASSERT_THAT(engine->Step(), IsOk());
+    world.Turn();
+    clock.Advance(absl::Milliseconds(500));
+  }
+  EXPECT_EQ(studies->GetStudy(other)->completed, kTrials);
+  EXPECT_EQ(studies->GetStudy(troubled)->completed, 0);
+  ASSERT_EQ(engine->troubles().size(), 1u);
+  const StudyTrouble trouble = engine->troubles().front();
+  EXPECT_EQ(trouble.study, troubled);
+  EXPECT_EQ(trouble.name, "troubled");
+  EXPECT_THAT(trouble.error, StatusIs(absl::StatusCode::kResourceExhausted, "the host is ill"));
+  EXPECT_EQ(trouble.since, began);
+  EXPECT_GT(trouble.next_try, clock.Now() - absl::Seconds(1));
+  EXPECT_LE(launcher.refused(), 12) << "it rests between its tries";
+
+  launcher.Mend();
+  for (int turn = 0; turn < 40; ++turn) {
+    ASSERT_THAT(engine->Step(), IsOk());
+    world.Turn();
+    clock.Advance(absl::Milliseconds(500));
+  }
+  EXPECT_EQ(studies->GetStudy(troubled)->completed, kTrials);
+  EXPECT_TRUE(engine->troubles().empty());
 }
 
 }  // namespace

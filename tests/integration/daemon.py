@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -17,12 +18,18 @@ class Daemon:
         self.process = None
         self.greeting = ""  # The line that says where it listens.
 
-    def start(self, *options):
-        command = [self.bin_dir / "vernierd", "--listen", "127.0.0.1:0", "--store", self.store, *options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=open(self.log, "ab"), text=True)
+    def start(self, *options, **how):
+        """`how`: of its process, as subprocess.Popen takes it."""
+        command = [self.bin_dir / "vernierd", "--store", self.store, *options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=open(self.log, "ab"), text=True, **how)
         self.greeting = self.process.stdout.readline()
         if not self.greeting:
             sys.exit(f"vernierd did not start:\n{self.log.read_text()[-2000:]}")
+
+    @property
+    def address(self):
+        """The first that it listens on."""
+        return re.search(r"listening on ([^\s,]+)", self.greeting).group(1)
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)

@@ -2,7 +2,8 @@
 """Ctrl-C during `vernier run`, on a study whose trials end when they are told to.
 
 Once: no new trial starts, the command waits for the one that runs, the study is paused. Twice: the command leaves at once
-and says how to go on; the trial goes on, was started once, and the next run takes it up and finishes the study.
+and says how to go on; the trial goes on, was started once, and the next run takes it up and finishes the study. While the disk is too full to start
+trials, the command says so and can be left.
 usage: interrupt_test.py BIN_DIR
 """
 
@@ -43,8 +44,8 @@ job:
 class Run:
     """`vernier run` as a terminal runs it: a process group of its own, which Ctrl-C reaches as a whole."""
 
-    def __init__(self, bin_dir, folder, store=None):
-        self.command = [bin_dir / "vernier", "run", folder / "study.yaml", "--store", store or folder / "vernier.db"]
+    def __init__(self, bin_dir, folder, store=None, flags=()):
+        self.command = [bin_dir / "vernier", "run", folder / "study.yaml", "--store", store or folder / "vernier.db", *flags]
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                         start_new_session=True)
         self.lines = []
@@ -142,6 +143,15 @@ def check_going_on(bin_dir, folder):
     assert [len(starts(folder, n)) for n in (1, 2, 3)] == [1, 1, 1]
 
 
+def check_held(bin_dir, folder):
+    """No trial starts, since the disk has less than the reserve: the command says so, and can be left."""
+    run = Run(bin_dir, folder, folder / "held.db", ["--disk-reserve", "900TiB"])
+    run.wait_for("waiting: the disk of the ")
+    assert run.text().count("waiting: ") == 1, run.text()
+    run.interrupt()
+    assert run.end(PATIENCE) == 130, run.text()
+
+
 def main():
     bin_dir = pathlib.Path(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix="vernier-interrupt-") as name:
@@ -152,6 +162,7 @@ def main():
             check_once(bin_dir, folder)
             check_twice(bin_dir, folder)
             check_going_on(bin_dir, folder)
+            check_held(bin_dir, folder)
         finally:
             for trial in (1, 2, 3):
                 (folder / f"end-{trial}").touch()

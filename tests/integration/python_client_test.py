@@ -51,7 +51,7 @@ def generate(proto_dir, out):
 class Daemon:
     def __init__(self, bin_dir, folder):
         self.process = subprocess.Popen(
-            [str(bin_dir / "vernierd"), "--listen", "127.0.0.1:0", "--store", str(folder / "vernier.db"),
+            [str(bin_dir / "vernierd"), "--store", str(folder / "vernier.db"),
              "--cpus", "2", "--log-level", "error"],
             stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()  # listening on ADDRESS store PATH

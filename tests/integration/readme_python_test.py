@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the Python program of README.md, as it stands there, against a daemon: 14 lines, and the best point is found.
+"""Runs the Python program of README.md, as it stands there, against a daemon: 15 lines, and the best point is found.
 usage: readme_python_test.py README.md BIN_DIR     (with a Python that has google-vizier: scripts/lib/python_venv vizier)
 """
 
@@ -12,8 +12,8 @@ import tempfile
 
 from daemon import Daemon
 
-LINES = 14
-DEFAULT_ADDRESS = "127.0.0.1:7117"
+LINES = 15
+DEFAULT_ADDRESS = '"unix:" + os.path.expanduser("~/.local/state/vernier/vernier.db.sock")'
 
 
 def main():
@@ -29,10 +29,9 @@ def main():
         daemon = Daemon(bin_dir, pathlib.Path(folder))
         daemon.start()
         try:
-            address = re.search(r"listening on (\S+)", daemon.greeting).group(1)
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
-                exec(compile(program.replace(DEFAULT_ADDRESS, address), str(readme), "exec"), {})
+                exec(compile(program.replace(DEFAULT_ADDRESS, repr(daemon.address)), str(readme), "exec"), {})
         finally:
             daemon.stop()
     print(printed.getvalue())

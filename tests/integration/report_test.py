@@ -161,7 +161,7 @@ def nobody_speaks_for_another(daemon, folder, bin_dir):
 
 def short_folder(runs):
     """Where the socket of such a folder of runs is, whose own path is too long for one."""
-    text = str(runs).encode()
+    text = f"{runs}/.report/socket".encode()
     digest = hashlib.sha256(struct.pack("=Q", len(text)) + text).hexdigest()
     return pathlib.Path(f"/tmp/vernier-{os.geteuid()}-{digest[:16]}")
 

@@ -5,7 +5,6 @@ usage: vizier_client_test.py BIN_DIR     (with a Python that has google-vizier: 
 """
 
 import pathlib
-import re
 import sys
 import tempfile
 import threading
@@ -28,7 +27,7 @@ daemon = None  # Of all tests; it is started below.
 def listen():
     """Starts the daemon, whose port is new each time, and makes it the clients' endpoint."""
     daemon.start()
-    address = re.search(r"listening on (\S+)", daemon.greeting).group(1)
+    address = daemon.address
     clients.environment_variables.server_endpoint = address
 
 

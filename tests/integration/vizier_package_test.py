@@ -11,7 +11,6 @@ usage: vizier_package_test.py BIN_DIR [TEST ...]     (with a Python that has goo
 
 import importlib
 import pathlib
-import re
 import sys
 import tempfile
 import types
@@ -42,7 +41,7 @@ def start():
     daemon = Daemon(BIN_DIR, pathlib.Path(folder.name))
     daemon.start()
     daemons.append((daemon, folder))
-    return re.search(r"listening on (\S+)", daemon.greeting).group(1)
+    return daemon.address
 
 
 def stop_all():

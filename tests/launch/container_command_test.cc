@@ -138,6 +138,14 @@ TEST(ContainerProgram, KeepsTheTokenOffTheCommandLine) {
   EXPECT_THAT(apptainer.env, Contains(Pair("APPTAINERENV_VERNIER_TOKEN", "1-secret")));
 }
 
+TEST(ContainerProgram, PassesSecretsOnByTheirNames) {
+  ReplicaProgram program = Program();
+  program.secrets["API_KEY"] = {.from_file = "/run/key"};
+  EXPECT_THAT(Values(Supervised(Podman(), program).argv, "--env"), Contains("API_KEY"));
+  EXPECT_EQ(ClientVariable(Podman(), "API_KEY"), "API_KEY");
+  EXPECT_EQ(ClientVariable(Apptainer(), "API_KEY"), "APPTAINERENV_API_KEY");
+}
+
 TEST(ContainerProgram, PutsACommandInPlaceOfTheEntryPoint) {
   ReplicaProgram program = Program();
   program.argv = {"python3", "-m", "trainer.task", "--lr=0.1"};

@@ -52,8 +52,11 @@ class ContainerLauncherTest : public LocalGangTest {
     const auto host = std::make_shared<ContainerHost>(std::move(options));
     LocalLauncherOptions local;
     local.containers = host;
-    return NewContainerLauncher(
-        NewLauncher(std::move(local)), host, VERNIER_SUPERVISOR, Out("fetching"));
+    return NewContainerLauncher(NewLauncher(std::move(local)),
+                                host,
+                                VERNIER_SUPERVISOR,
+                                OwnEnvironment({"*"}),
+                                Out("fetching"));
   }
 
   GangProgram Containers(std::int64_t trial,

@@ -415,5 +415,35 @@ TEST(GangRules, NameAtMostThreeThatFailed) {
   EXPECT_THAT(message, ::testing::Not(::testing::HasSubstr("worker 1")));
 }
 
+TEST(BoundTimes, LeavesWhatIsPlausible) {
+  Observation now = Restarted(9, {50}, Exited(1, 60));
+  const Observation seen = now;
+  BoundTimes(Running(), At(40), At(61), now);
+  EXPECT_EQ(now.earlier[0].started, seen.earlier[0].started);
+  EXPECT_EQ(now.earlier[0].ended, seen.earlier[0].ended);
+  EXPECT_EQ(now.started, seen.started);
+  EXPECT_EQ(now.ended, seen.ended);
+}
+
+TEST(BoundTimes, OfAClockThatJumpedAreWhenItWasLookedAt) {
+  for (const double jump : {3600.0, -3600.0}) {
+    Observation now = Running(jump + 5);
+    BoundTimes(In(Phase::kStarting), At(4), At(6), now);
+    EXPECT_NEAR(absl::ToDoubleSeconds(now.started - At(5)), 0, 31) << jump;
+    // What was found out once stays, whatever the record says.
+    Observation later = Exited(0, jump + 20);
+    later.started = At(jump + 5);
+    BoundTimes(now, At(19), At(21), later);
+    EXPECT_EQ(later.started, now.started) << jump;
+    EXPECT_NEAR(absl::ToDoubleSeconds(later.ended - At(20)), 0, 31) << jump;
+  }
+}
+
+TEST(BoundTimes, OfWhatRanBeforeThisProcessAreTaken) {
+  Observation now = Running(-5000);
+  BoundTimes({}, absl::InfinitePast(), At(10), now);
+  EXPECT_EQ(now.started, At(-5000));
+}
+
 }  // namespace
 }  // namespace vernier::launch

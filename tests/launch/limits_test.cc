@@ -198,7 +198,7 @@ TEST_F(LimitsTest, AGroupThatCannotBeMadeIsSaidAndTheProgramRuns) {
                                   .share = {.cpu_millis = 100},
                                   .control_groups = {"/proc/vernier-no-such"}};
   ASSERT_TRUE(ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(program), false));
-  ASSERT_THAT(SpawnSupervisor(VERNIER_SUPERVISOR, folder), IsOk());
+  ASSERT_THAT(SpawnSupervisor(VERNIER_SUPERVISOR, folder, OwnEnvironment({"*"})), IsOk());
   ASSERT_TRUE(Eventually([&] { return IsDown(Observe(folder)); }));
   EXPECT_EQ(Observe(folder).exit.exit_code, 0);
   const std::string output = Slurp(folder + "/output.log");

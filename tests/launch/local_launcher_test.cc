@@ -27,11 +27,13 @@ namespace vernier::launch {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using testing::Eventually;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::LocalGangTest;
+using ::testing::Not;
 using testing::Script;
 using ::testing::SizeIs;
 using testing::Slurp;
@@ -297,6 +299,36 @@ TEST_F(LocalLauncherTest, MakesItsFilesBeforeAProgramStarts) {
   ASSERT_THAT(launcher->Start(gang), IsOk());
   EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
   EXPECT_EQ(Slurp(Out("p.json")), "{\"lr\":0.1}\n");
+}
+
+TEST_F(LocalLauncherTest, ASecretIsInTheProgramsEnvironmentAndInNoRecord) {
+  LocalLauncherOptions options;
+  options.secrets_directory = Out("secrets");
+  const auto launcher = NewLauncher(options);
+  std::filesystem::create_directory(options.secrets_directory);
+  std::ofstream(options.secrets_directory + "/db") << "pass word\n";
+  std::ofstream(Out("key")) << "k3y-value";
+  const std::vector<Script> scripts = {{"chief", 0, "printf '%s' \"$DB:$KEY\" > $OUT/seen"}};
+  ASSERT_OK_AND_ASSIGN(PlacedGang placed, launcher->Place(Request(1, scripts)));
+  GangProgram gang = Program(1, scripts, placed);
+  gang.replicas[0].secrets = {{"DB", {.name = "db"}}, {"KEY", {.from_file = Out("key")}}};
+  ASSERT_THAT(launcher->Start(gang), IsOk());
+  EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
+  EXPECT_EQ(Slurp(Out("seen")), "pass word:k3y-value");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(placed.directory)) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_THAT(Slurp(entry.path()), Not(AnyOf(HasSubstr("pass word"), HasSubstr("k3y-value"))))
+        << entry.path();
+  }
+
+  ASSERT_OK_AND_ASSIGN(placed, launcher->Place(Request(2, scripts)));
+  gang = Program(2, scripts, placed);
+  gang.replicas[0].secrets = {{"DB", {.name = "none"}}};
+  ASSERT_THAT(launcher->Start(gang), IsOk());
+  EXPECT_EQ(
+      Await(*launcher, 2).message,
+      "The replica chief 0 could not be started: cannot read the secret of variable DB from '" +
+          options.secrets_directory + "/none': No such file or directory.");
 }
 
 TEST_F(LocalLauncherTest, StartingAgainStartsNothing) {

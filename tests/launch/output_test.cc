@@ -1,8 +1,10 @@
 // What a replica prints: written in segments within a limit, followed from segment to segment.
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -109,6 +111,14 @@ TEST_F(OutputTest, WhatIsLittleIsOneFile) {
   EXPECT_THAT(ListSegments(log_), ElementsAre(0));
 }
 
+TEST_F(OutputTest, WhatIsInARemovedFileIsLost) {
+  OutputWriter writer(log_, kLimit);
+  writer.Write(Lines(0, 1));
+  EXPECT_EQ(writer.error(), 0);
+  fs::remove(log_);
+  EXPECT_EQ(writer.error(), ENOENT);
+}
+
 TEST_F(OutputTest, TimesOfLinesNeverGoBack) {
   static const char* const kTimes[] = {
       "2026-01-01T00:00:02.000000Z", "2026-01-01T00:00:01.000000Z", "2026-01-01T00:00:03.000000Z"};
@@ -182,6 +192,26 @@ TEST_F(OutputTest, AFollowerMissesAndDoublesNothingWhereverSegmentsBegin) {
   read += ReadAll(cursor, &dropped);
   EXPECT_EQ(dropped, 0);
   EXPECT_TRUE(read == printed);
+}
+
+TEST_F(OutputTest, APipeInThePlaceOfTheOutputIsNotWaitedFor) {
+  ASSERT_EQ(mkfifo(log_.c_str(), 0600), 0);
+  OutputCursor cursor(log_);
+  std::int64_t dropped = 0;
+  EXPECT_EQ(ReadAll(cursor, &dropped), "");
+}
+
+TEST_F(OutputTest, ALinkInThePlaceOfTheOutputIsNotFollowed) {
+  const std::string secret = folder_ + "/secret";
+  std::ofstream(secret) << Lines(0, 1);
+  fs::create_symlink(secret, log_);
+  OutputCursor cursor(log_);
+  std::int64_t dropped = 0;
+  EXPECT_EQ(ReadAll(cursor, &dropped), "");
+  OutputWriter writer(log_, kLimit);
+  writer.Write(Lines(1, 2));
+  EXPECT_EQ(writer.error(), ELOOP);
+  EXPECT_EQ(fs::file_size(secret), Lines(0, 1).size()) << "nor written through";
 }
 
 TEST_F(OutputTest, AFollowerThatFallsBehindGoesOnWithWhatIsKept) {

@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -44,9 +45,19 @@ class RecordsTest : public ::testing::Test {
   std::string folder_;
 };
 
+TEST_F(RecordsTest, ARecordThatIsALinkIsNotRead) {
+  Write("secret", "told");
+  const std::string link = folder_ + "/record";
+  std::filesystem::create_symlink(folder_ + "/secret", link);
+  EXPECT_EQ(ReadWholeFile(link), std::nullopt);
+  EXPECT_EQ(errno, ELOOP);
+  EXPECT_EQ(ReadWholeFile(link, kMostRecord, OpenFile::Link::kFollow), "told");
+}
+
 TEST(ProgramFile, ReadsBackWhateverItHolds) {
   const SupervisedProgram program{.argv = {"sh", "", "a\nb \"'$"},
                                   .env = {{"A", "x=y"}, {"B", ""}},
+                                  .secrets = {{"KEY", "/run/a key"}},
                                   .directory = "/some where",
                                   .grace_ms = 1234,
                                   .output_bytes = std::int64_t{1} << 40,
@@ -56,7 +67,8 @@ TEST(ProgramFile, ReadsBackWhateverItHolds) {
                                   .control_groups = {"/sys/fs/cgroup/a", "/b"},
                                   .container = {.within_client = true,
                                                 .inspect = {"podman", "inspect", "x y"},
-                                                .remove = {"podman", ""}}};
+                                                .remove = {"podman", ""}},
+                                  .setup = {"tar", "x"}};
   EXPECT_EQ(DecodeProgram(EncodeProgram(program)), program);
 }
 
@@ -87,8 +99,24 @@ TEST(ProgramFile, OfTheFormWithoutContainersIsRead) {
                                .control_groups = {"/g"}}));
 }
 
+TEST(ProgramFile, OfTheFormWithoutSecretsIsRead) {
+  using namespace std::string_literals;
+  const auto program = DecodeProgram(
+      "vernier-program-6\0/d\0001234\00099\0005\0001\0001\0sh\0000\0001500\0007\0000\0000\0000\0000\0001\0tar\0"s);
+  EXPECT_EQ(program,
+            (SupervisedProgram{.argv = {"sh"},
+                               .directory = "/d",
+                               .grace_ms = 1234,
+                               .output_bytes = 99,
+                               .restarts = 5,
+                               .lenient = true,
+                               .share = {.cpu_millis = 1500, .memory_bytes = 7},
+                               .setup = {"tar"}}));
+}
+
 TEST(ProgramFile, EveryCutIsRefused) {
-  const std::string whole = EncodeProgram({.argv = {"sh", "-c"}, .env = {{"A", "b"}}});
+  const std::string whole =
+      EncodeProgram({.argv = {"sh", "-c"}, .env = {{"A", "b"}}, .secrets = {{"B", "/c"}}});
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_EQ(DecodeProgram(whole.substr(0, length)), std::nullopt) << length;
   }
@@ -217,13 +245,21 @@ TEST_F(RecordsTest, ADamagedRecordCountsAsNone) {
 }
 
 TEST_F(RecordsTest, AnEndWithoutAStatusIsAnError) {
+  Write("started", "");
   Write("exit.json", "{\"exit_code\":null,\"signal\":null}");
   const Observation replica = Observe(folder_);
   EXPECT_EQ(replica.phase, Observation::Phase::kEnded);
   EXPECT_EQ(replica.exit.error, "the record of its end is damaged");
 }
 
+TEST_F(RecordsTest, AnEndWithoutItsStartIsWhatIsLeftOfRemovedRecords) {
+  Write("exit.json", R"({"exit_code":0})");
+  EXPECT_EQ(Observe(folder_).phase, Observation::Phase::kNotStarted);
+  EXPECT_TRUE(HasNoRecords(folder_));
+}
+
 TEST_F(RecordsTest, EveryRunOfAReplicaIsRead) {
+  Write("started", "");
   Write("exit-1.json", R"({"signal":9,"started":"2026-11-21T04:00:00Z","cpu_seconds":1.5})");
   Write("exit-2.json", R"({"exit_code":143,"cpu_seconds":-3,"peak_memory_bytes":"much"})");
   Write("exit.json", R"({"exit_code":0,"cpu_seconds":0.25,"peak_memory_bytes":4096})");
@@ -287,6 +323,45 @@ TEST(Host, HasCpusAndMemory) {
   const HostCapacity host = DetectHost();
   EXPECT_GT(host.cpus, 0);
   EXPECT_GT(host.memory_bytes, std::int64_t{1} << 20);
+}
+
+TEST_F(RecordsTest, AReservedFileIsWrittenWhereItsRoomIs) {
+  const std::string path = folder_ + "/exit.json";
+  ASSERT_TRUE(ReserveFile(path));
+  struct stat reserved {};
+  ASSERT_EQ(stat((path + ".new").c_str(), &reserved), 0);
+  EXPECT_GE(reserved.st_blocks * 512, kReservedBytes);
+  ASSERT_TRUE(ReplaceFile(path, "{}\n", /*durable=*/true));
+  struct stat written {};
+  ASSERT_EQ(stat(path.c_str(), &written), 0);
+  EXPECT_EQ(written.st_ino, reserved.st_ino);
+  EXPECT_EQ(ReadWholeFile(path), "{}\n");
+}
+
+TEST_F(RecordsTest, APipeInThePlaceOfARecordIsNotWaitedFor) {
+  const std::string path = folder_ + "/exit.json";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(ReadWholeFile(path), std::nullopt);
+  EXPECT_EQ(errno, EINVAL);
+  ASSERT_EQ(mkfifo((path + ".new").c_str(), 0600), 0);
+  ASSERT_TRUE(ReplaceFile(path, "{}\n", /*durable=*/true));
+  EXPECT_EQ(ReadWholeFile(path), "{}\n");
+}
+
+TEST_F(RecordsTest, ALinkInThePlaceOfARecordIsNotWrittenThrough) {
+  const std::string path = folder_ + "/exit.json";
+  Write("other", "kept");
+  std::filesystem::create_symlink(folder_ + "/other", path + ".new");
+  ASSERT_TRUE(ReplaceFile(path, "{}\n", /*durable=*/true));
+  EXPECT_EQ(ReadWholeFile(path), "{}\n");
+  EXPECT_EQ(ReadWholeFile(folder_ + "/other"), "kept");
+}
+
+TEST_F(RecordsTest, NoMoreIsReadThanARecordMayHave) {
+  Write("large", "12345");
+  EXPECT_EQ(ReadWholeFile(folder_ + "/large", 5), "12345");
+  EXPECT_EQ(ReadWholeFile(folder_ + "/large", 4), std::nullopt);
+  EXPECT_EQ(errno, EFBIG);
 }
 
 }  // namespace

@@ -1,14 +1,18 @@
 // Creation, reading, lists and changes of studies and trials.
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
 #include "tests/service/server_fixture.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::service {
 namespace {
@@ -88,6 +92,118 @@ TEST_F(ListingTest, FiltersAndOrdersTrials) {
             (std::vector<std::int64_t>{2, 3, 1}));
   EXPECT_EQ(Numbers(Text<v1::ListTrialsRequest>("filter: 'metrics.accuracy > 0.5'")),
             (std::vector<std::int64_t>{2, 3}));
+}
+
+TEST_F(ListingTest, AnyOrderGivesEachTrialOnceInPages) {
+  CreateStudy("s");
+  for (const double accuracy : {0.3, 0.9, 0.6, 0.9, 0.1}) Complete(Suggest("w"), accuracy);
+  Suggest("w");
+  const auto in_pages = [&](const std::string& text) {
+    const auto whole = Numbers(Text<v1::ListTrialsRequest>(text));
+    for (const std::string size : {"1", "2", "4"}) {
+      EXPECT_EQ(Numbers(Text<v1::ListTrialsRequest>(text + " page_size: " + size)), whole) << text;
+    }
+    return whole;
+  };
+  using Numbers = std::vector<std::int64_t>;
+  EXPECT_EQ(in_pages("order_by: 'metrics.accuracy desc, number'"), (Numbers{2, 4, 3, 1, 5, 6}));
+  EXPECT_EQ(in_pages("order_by: 'metrics.accuracy desc, number desc'"),
+            (Numbers{4, 2, 3, 1, 5, 6}));
+  EXPECT_EQ(in_pages("order_by: 'number desc'"), (Numbers{6, 5, 4, 3, 2, 1}));
+  EXPECT_EQ(in_pages("order_by: 'create_time desc, number desc'"), (Numbers{6, 5, 4, 3, 2, 1}));
+  EXPECT_EQ(in_pages("order_by: 'state, metrics.accuracy'"), (Numbers{5, 1, 3, 2, 4, 6}));
+  EXPECT_EQ(in_pages("order_by: 'parameters.x'").size(), 6u);
+  EXPECT_EQ(in_pages("filter: 'state = RUNNING OR state = FAILED'"), (Numbers{6}));
+  EXPECT_EQ(
+      in_pages(
+          "filter: 'state = COMPLETED AND metrics.accuracy > 0.5' order_by: 'metrics.accuracy'"),
+      (Numbers{3, 2, 4}));
+  EXPECT_EQ(in_pages("filter: 'NOT state = COMPLETED'"), (Numbers{6}));
+}
+
+TEST_F(ListingTest, PagesInARankedOrderFollowTheStudy) {
+  CreateStudy("s");
+  for (const double accuracy : {0.3, 0.9, 0.6}) Complete(Suggest("w"), accuracy);
+  auto request = Text<v1::ListTrialsRequest>(
+      "parent: 'studies/s' order_by: 'state, metrics.accuracy' page_size: 2");
+  const auto first = Call(&Stub::ListTrials, request);
+  Complete(Suggest("w"), 0.7);
+  Complete(Suggest("w"), 0.1);
+  request.set_page_token(first.next_page_token());
+  const auto second = Call(&Stub::ListTrials, request);
+  ASSERT_EQ(second.trials_size(), 2);  // Behind trial 3, where it stands by now.
+  EXPECT_EQ(second.trials(0).number(), 4);
+  EXPECT_EQ(second.trials(1).number(), 2);
+  EXPECT_EQ(second.next_page_token(), "");
+}
+
+TEST_F(ListingTest, ADeletedTrialIsOnNoPageAndEndsNone) {
+  CreateStudy("s");
+  for (const double accuracy : {0.3, 0.9, 0.6}) Complete(Suggest("w"), accuracy);
+  for (const std::string order : {"", "metrics.accuracy", "parameters.x"}) {
+    auto request = Text<v1::ListTrialsRequest>("parent: 'studies/s' page_size: 1");
+    request.set_order_by(order);
+    const auto first = Call(&Stub::ListTrials, request);
+    request.set_page_token(first.next_page_token());
+    v1::DeleteTrialRequest deletion;
+    deletion.set_name(first.trials(0).name());
+    Call(&Stub::DeleteTrial, deletion);
+    const auto second = Call(&Stub::ListTrials, request);
+    EXPECT_EQ(second.trials_size(), 1) << order;
+    EXPECT_NE(second.trials(0).number(), first.trials(0).number()) << order;
+    Complete(Suggest("w"), 0.5);
+  }
+}
+
+TEST_F(ListingTest, APageEndsBeforeItIsTooLargeForAMessage) {
+  auto creation = Creation("s");
+  creation.mutable_study()->mutable_spec()->mutable_budget()->set_trials(1000);
+  Call(&Stub::CreateStudy, creation);
+  const std::string message(limits::kMessage, 'x');
+  constexpr int kTrials = 200;  // More than 3 MiB of messages.
+  for (int i = 0; i < kTrials; ++i) {
+    v1::FailTrialRequest request;
+    const v1::Trial trial = Suggest("w");
+    request.set_name(trial.name());
+    request.set_client_id("w");
+    request.set_lease_token(trial.lease().token());
+    request.set_message(message);
+    Call(&Stub::FailTrial, request);
+  }
+  v1::ListTrialsRequest request;
+  request.set_parent("studies/s");
+  request.set_page_size(1000);
+  const auto page = Call(&Stub::ListTrials, request);
+  EXPECT_LT(page.trials_size(), kTrials);
+  EXPECT_LT(page.ByteSizeLong(), std::size_t{4} << 20);
+  EXPECT_EQ(Numbers(request).size(), static_cast<std::size_t>(kTrials));
+}
+
+// One that was given already may go meanwhile, and others may come: in the order of creation they are behind.
+TEST_F(ListingTest, PagesOfStudiesHoldEachOnceWhileStudiesComeAndGo) {
+  for (const char* order : {"", "name", "name desc"}) {
+    for (int i = 0; i < 7; ++i) CreateStudy("a" + std::to_string(i));
+    CreateStudy("left-out");
+    auto request = Text<v1::ListStudiesRequest>("page_size: 2 filter: 'name != left-out'");
+    request.set_order_by(order);
+    std::vector<std::string> names;
+    bool is_first = true;
+    do {
+      const auto page = Call(&Stub::ListStudies, request);
+      EXPECT_LE(page.studies_size(), 2);
+      for (const v1::Study& study : page.studies()) names.push_back(study.name().substr(8));
+      request.set_page_token(page.next_page_token());
+      if (!std::exchange(is_first, false)) continue;
+      Call(&Stub::DeleteStudy, Text<v1::DeleteStudyRequest>("name: 'studies/" + names[1] + "'"));
+    } while (!request.page_token().empty());
+    std::vector<std::string> expected = {"a0", "a1", "a2", "a3", "a4", "a5", "a6"};
+    if (std::string_view(order) == "name desc") std::ranges::reverse(expected);
+    EXPECT_EQ(names, expected) << order;
+    const auto left = Call(&Stub::ListStudies, v1::ListStudiesRequest());
+    for (const v1::Study& study : left.studies()) {
+      Call(&Stub::DeleteStudy, Text<v1::DeleteStudyRequest>("name: '" + study.name() + "'"));
+    }
+  }
 }
 
 TEST_F(ListingTest, BadListsAreExplained) {

@@ -19,8 +19,8 @@ class ServerTest : public ::testing::Test {
   using Stub = v1::StudyService::Stub;
 
   ServerTest() {
-    auto server =
-        app::Server::Start({.store = ":memory:", .listen = {"127.0.0.1:0"}, .run_engine = false});
+    auto server = app::Server::Start(
+        {.store = ":memory:", .listen = {"127.0.0.1:0"}, .open = true, .run_engine = false});
     EXPECT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     channel_ =

@@ -5,6 +5,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/log.h"
+#include "src/core/damage.h"
+#include "src/wire/status_proto.h"
+#include "vernier/core/error.h"
 
 namespace vernier::service {
 namespace {
@@ -48,6 +51,17 @@ INSTANTIATE_TEST_SUITE_P(
         CodeCase{absl::StatusCode::kDataLoss, grpc::StatusCode::INTERNAL, false},
         CodeCase{absl::StatusCode::kUnauthenticated, grpc::StatusCode::UNAUTHENTICATED, true}),
     [](const auto& row) { return "Code" + std::to_string(static_cast<int>(row.param.code)); });
+
+TEST(StatusMap, ShowsWhichPartOfTheStoreIsDamaged) {
+  base::SetLogLevel(base::LogLevel::kOff);
+  const absl::Status damage = DamageOf("digits", absl::DataLossError("event 7: not JSON"));
+  const absl::Status shown = wire::DecodeStatus(ToWireStatus(damage, "GetStudy", "r-17"));
+  EXPECT_EQ(shown.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(GetReason(shown), Reason::kDataLoss);
+  EXPECT_EQ(shown.message(),
+            "study 'digits' is damaged: event 7: not JSON; run `vernier server check` "
+            "(docs/guides/operating.md)");
+}
 
 }  // namespace
 }  // namespace vernier::service

@@ -23,8 +23,10 @@ class VizierCallsTest : public ::testing::Test {
   VizierCallsTest() { Start(); }
 
   void Start() {
-    auto server = app::Server::Start(
-        {.store = folder_.PathOf("store"), .listen = {"127.0.0.1:0"}, .run_engine = false});
+    auto server = app::Server::Start({.store = folder_.PathOf("store"),
+                                      .listen = {"127.0.0.1:0"},
+                                      .open = true,
+                                      .run_engine = false});
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     stub_ = ::vizier::VizierService::NewStub(
@@ -236,6 +238,38 @@ TEST_F(VizierCallsTest, MetadataOfATrialIsNeverTakenForTheStudys) {
   ::vizier::GetStudyRequest get;
   get.set_name(kStudy);
   EXPECT_EQ(Call(&Stub::GetStudy, get).study_spec().metadata_size(), 0);
+}
+
+TEST_F(VizierCallsTest, ATrialFitsAMessageHoweverLongItsCurveIs) {
+  CreateStudy();
+  const std::string name = Suggest("w").name();
+  const auto native = v1::StudyService::NewStub(
+      grpc::CreateChannel(server_->addresses().front(), grpc::InsecureChannelCredentials()));
+  v1::ReportMeasurementRequest report;
+  report.set_name("studies/ann-s/trials/1");
+  int step = 0;
+  for (int call = 0; call < 8; ++call) {
+    report.clear_measurements();
+    for (int i = 0; i < 999; ++i) {
+      v1::Measurement& measurement = *report.add_measurements();
+      measurement.set_step(++step);
+      for (char metric = 'a'; metric < 'k'; ++metric) {
+        (*measurement.mutable_metrics())[std::string(100, metric)] = step;
+      }
+    }
+    grpc::ClientContext context;
+    v1::ReportMeasurementResponse response;
+    const grpc::Status status = native->ReportMeasurement(&context, report, &response);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+  }
+  ::vizier::GetTrialRequest get;
+  get.set_name(name);
+  const ::vizier::Trial trial = Call(&Stub::GetTrial, get);
+  EXPECT_GT(trial.measurements_size(), 1000);
+  EXPECT_EQ(trial.measurements(trial.measurements_size() - 1).step_count(), step);
+  for (int i = 1; i < trial.measurements_size(); ++i) {
+    ASSERT_EQ(trial.measurements(i).step_count() - trial.measurements(i - 1).step_count(), 4);
+  }
 }
 
 TEST_F(VizierCallsTest, AStudyIsCreatedInTheStateThatIsAskedFor) {

@@ -3,8 +3,8 @@
 #include <thread>
 #include <vector>
 
-#include "grpcpp/generic/generic_stub.h"
 #include "tests/service/server_fixture.h"
+#include "tests/support/raw_call.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::service {
@@ -90,49 +90,15 @@ TEST_F(WatchTest, RefusesASequenceNumberBelowZero) {
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-// Debian ships no generated code for health and reflection: the requests are written byte by byte.
-class RawCallTest : public WatchTest {
- protected:
-  grpc::Status Call(const std::string& method, const std::string& request, std::string* response) {
-    grpc::GenericStub stub(channel_);
-    grpc::ClientContext context;
-    grpc::CompletionQueue queue;
-    const grpc::Slice slice(request);
-    const grpc::ByteBuffer sent(&slice, 1);
-    grpc::ByteBuffer received;
-    grpc::Status status;
-    const auto stream = stub.PrepareCall(&context, method, &queue);
-    int tag = 0;
-    void* got = nullptr;
-    bool ok = false;
-    stream->StartCall(&tag);
-    queue.Next(&got, &ok);
-    stream->WriteLast(sent, grpc::WriteOptions(), &tag);
-    queue.Next(&got, &ok);
-    stream->Read(&received, &tag);
-    queue.Next(&got, &ok);
-    stream->Finish(&status, &tag);
-    queue.Next(&got, &ok);
-    grpc::Slice dumped;
-    if (received.Valid() && received.DumpToSingleSlice(&dumped).ok()) {
-      response->assign(reinterpret_cast<const char*>(dumped.begin()), dumped.size());
-    }
-    return status;
-  }
-};
+TEST_F(WatchTest, HealthIsServing) { EXPECT_TRUE(testing::IsHealthy(channel_)); }
 
-TEST_F(RawCallTest, HealthIsServing) {
-  std::string response;
-  EXPECT_TRUE(Call("/grpc.health.v1.Health/Check", "", &response).ok());
-  EXPECT_EQ(response, std::string("\x08\x01", 2));  // status: SERVING
-}
-
-TEST_F(RawCallTest, ReflectionListsTheService) {
+TEST_F(WatchTest, ReflectionListsTheService) {
   std::string response;
   const std::string list_services("\x3a\x01*", 3);
-  EXPECT_TRUE(Call("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
-                   list_services,
-                   &response)
+  EXPECT_TRUE(testing::RawCall(channel_,
+                               "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+                               list_services,
+                               &response)
                   .ok());
   EXPECT_THAT(response, ::testing::HasSubstr("vernier.v1.StudyService"));
 }

@@ -21,6 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::vernier::testing::CheckConsistent;
+using ::vernier::testing::CreatedEvent;
 using ::vernier::testing::IsOk;
 using ::vernier::testing::StatusIs;
 using ::vernier::testing::TempFolder;
@@ -72,6 +73,59 @@ TEST_F(SqliteOpen, AClosedStoreIsOneFile) {
   EXPECT_FALSE(std::filesystem::exists(path_ + "-wal"));
 }
 
+TEST_F(SqliteOpen, NothingIsAcknowledgedOnceTheFileIsGone) {
+  const std::string elsewhere = folder_.PathOf("elsewhere");
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
+  ASSERT_THAT(WriteTrials(*store, "a", 1).error, IsOk());
+  const auto refused = [](const std::string& how) {
+    return StatusIs(absl::StatusCode::kUnavailable, HasSubstr(how));
+  };
+  std::filesystem::rename(path_, elsewhere);
+  EXPECT_THAT(WriteTrials(*store, "b", 1).error, refused("the file was moved or removed"));
+  EXPECT_FALSE(std::filesystem::exists(path_)) << "nobody makes another one";
+  const std::string found = folder_.PathOf("found");
+  std::filesystem::copy_file(elsewhere,
+                             found);  // Without the log, as somebody would who looks for a .db.
+  ASSERT_OK_AND_ASSIGN(const auto copy, OpenSqliteStorage({.path = found}));
+  EXPECT_THAT(copy->GetStudyByName("a"), IsOk());
+  std::ofstream(path_) << "";
+  EXPECT_THAT(WriteTrials(*store, "c", 1).error, refused("the file was replaced"));
+  std::filesystem::rename(elsewhere, path_);
+  EXPECT_THAT(WriteTrials(*store, "d", 1).error, IsOk()) << "it is back";
+  std::filesystem::rename(path_ + "-wal", elsewhere);
+  EXPECT_THAT(WriteTrials(*store, "e", 1).error,
+              refused("its write-ahead log was moved or removed"));
+  std::filesystem::rename(elsewhere, path_ + "-wal");
+  EXPECT_THAT(WriteTrials(*store, "f", 1).error, IsOk());
+  EXPECT_THAT(store->GetStudyByName("b"), StatusIs(absl::StatusCode::kNotFound, HasSubstr("b")));
+  EXPECT_THAT(store->GetStudyByName("d"), IsOk());
+}
+
+TEST_F(SqliteOpen, AMovedStoreIsWholeOnceItIsClosed) {
+  const std::string elsewhere = folder_.PathOf("elsewhere");
+  {
+    ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
+    ASSERT_THAT(WriteTrials(*store, "a", 1).error, IsOk());
+    std::filesystem::rename(path_, elsewhere);
+  }
+  const std::string found = folder_.PathOf("found");
+  std::filesystem::copy_file(elsewhere, found);
+  ASSERT_OK_AND_ASSIGN(const auto copy, OpenSqliteStorage({.path = found}));
+  EXPECT_THAT(copy->GetStudyByName("a"), IsOk());
+}
+
+TEST_F(SqliteOpen, ReadersNeverLookIntoAnotherFile) {
+  ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
+  ASSERT_THAT(WriteTrials(*store, "a", 1).error, IsOk());
+  std::filesystem::rename(path_, folder_.PathOf("elsewhere"));
+  EXPECT_THAT(store->GetStudyByName("a"),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("store")));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  std::ofstream(path_) << "";
+  EXPECT_THAT(store->GetStudyByName("a"),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("another file is in its place")));
+}
+
 TEST_F(SqliteOpen, WhatWasWrittenIsThereWhenOpenedAgain) {
   MakeStore(3);
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
@@ -89,6 +143,30 @@ TEST_F(SqliteOpen, DeletedStudiesAreRememberedAfterReopening) {
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
   EXPECT_EQ(store->FindDeletion("r1").value(), "a");
   EXPECT_EQ(WriteTrials(*store, "b", 0).study, StudyId(2));
+}
+
+TEST_F(SqliteOpen, ADeletionThatWasUnderWayGoesOnWhenTheStoreIsOpenedAgain) {
+  constexpr int kTrials = 1300;  // More than a step removes.
+  MakeStore(kTrials);
+  Tamper("INSERT INTO leftovers SELECT id FROM studies; DELETE FROM studies");
+  {
+    ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
+    EXPECT_THAT(store->GetTrial({StudyId(1), TrialNumber(1)}),
+                StatusIs(absl::StatusCode::kNotFound));
+    EXPECT_THAT(store->ReadEvents(StudyId(1), EventSeq(0), 10),
+                StatusIs(absl::StatusCode::kNotFound));
+    // A change of somebody else goes between its steps.
+    ASSERT_OK_AND_ASSIGN(Study other, store->CreateStudy(CreatedEvent("other")));
+    for (int i = 0; i < 1000 && Ask("SELECT count(*) FROM leftovers") > 0; ++i) {
+      const Commit commit = TrialCommit(other);
+      ASSERT_THAT(store->Begin(commit)->Wait(), IsOk());
+      other = commit.header;
+    }
+  }
+  EXPECT_EQ(Ask("SELECT count(*) FROM leftovers"), 0);
+  EXPECT_EQ(Ask("SELECT count(*) FROM trials WHERE study = 1"), 0);
+  EXPECT_EQ(Ask("SELECT count(*) FROM events WHERE study = 1"), 0);
+  EXPECT_EQ(Ask("SELECT count(*) FROM events WHERE study = 2 AND seq = 1"), 1);
 }
 
 TEST_F(SqliteOpen, AnUnwaitedCommitIsWrittenWhenTheStoreIsClosed) {
@@ -163,6 +241,9 @@ TEST_F(SqliteOpen, OptimalTrialsOfOlderStoresAreTheBestWhereThatIsCertain) {
       "ALTER TABLE studies DROP COLUMN gpu_time_ns;"
       "ALTER TABLE studies DROP COLUMN peak_memory_bytes;"
       "ALTER TABLE studies DROP COLUMN metadata;"
+      "DROP TABLE trial_metrics;"
+      "DROP TABLE leftovers;"
+      "DROP INDEX trials_by_state;"
       "PRAGMA user_version = 2");
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
   const auto optimal = [&](std::int64_t id) { return store->GetStudy(StudyId(id))->optimal; };

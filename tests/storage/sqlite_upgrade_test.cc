@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -19,6 +20,18 @@ using ::vernier::testing::TrialCommit;
 
 constexpr std::size_t kAll = 1'000'000;
 
+std::vector<std::int64_t> NumbersIn(const Storage& storage, StudyId study, const TrialScan& scan) {
+  std::vector<std::int64_t> numbers;
+  EXPECT_THAT(storage.ScanTrials(study,
+                                 scan,
+                                 [&](const Trial& trial) {
+                                   numbers.push_back(trial.number.value());
+                                   return true;
+                                 }),
+              IsOk());
+  return numbers;
+}
+
 void ExpectSameContent(const Storage& expected, const Storage& actual) {
   ASSERT_OK_AND_ASSIGN(const auto studies, expected.ListStudies(StudyId(0), kAll));
   ASSERT_OK_AND_ASSIGN(const auto read, actual.ListStudies(StudyId(0), kAll));
@@ -29,6 +42,11 @@ void ExpectSameContent(const Storage& expected, const Storage& actual) {
               expected.ListTrials(study.id, TrialNumber(0), kAll).value());
     EXPECT_EQ(actual.ReadEvents(study.id, EventSeq(0), kAll).value(),
               expected.ReadEvents(study.id, EventSeq(0), kAll).value());
+    for (const TrialScan& scan : {TrialScan{.metric = "loss"},
+                                  TrialScan{.metric = "accuracy", .descending = true},
+                                  TrialScan{.states = {TrialState::kCompleted}}}) {
+      EXPECT_EQ(NumbersIn(actual, study.id, scan), NumbersIn(expected, study.id, scan));
+    }
     const TrialId trial{study.id, TrialNumber(1)};
     EXPECT_EQ(actual.ListMeasurements(trial).value(), expected.ListMeasurements(trial).value());
   }

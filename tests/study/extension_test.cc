@@ -197,7 +197,7 @@ TEST_F(ExtensionTest, AnExhaustedSpaceEndsTheStudyAgain) {
   ASSERT_EQ(StateAfter(id, {.trials = 99}), StudyState::kActive);
   EXPECT_EQ(GetReason(studies_->Suggest(id, 1, "w1", As("w1"), {}).status()),
             Reason::kSpaceExhausted);
-  EXPECT_EQ(Get(id).reason, "every point of the space was proposed");
+  EXPECT_EQ(Get(id).reason, "all 2 cells of the grid were proposed");
 }
 
 // --- failures ---

@@ -81,6 +81,32 @@ TEST_F(LeasesTest, HeartbeatsKeepTheLeaseAndTheLogSmall) {
   EXPECT_LE(written, 2 * 600 / 60);
 }
 
+TEST_F(LeasesTest, ReportsKeepTheLeaseToo) {
+  const Trial trial = SuggestOne(study_.id, "w1");
+  for (int step = 1; step <= 20; ++step) {
+    PassTime(absl::Seconds(50));
+    ASSERT_THAT(Report(study_.id, trial, step, 0.5), IsOk());
+  }
+  const Trial kept = Get(study_.id, trial.number);
+  EXPECT_EQ(kept.state, TrialState::kRunning);
+  EXPECT_EQ(kept.lease->token, trial.lease->token);
+  EXPECT_EQ(kept.lease->expires, clock_.Now() + absl::Seconds(60));
+  PassTime(absl::Seconds(61));
+  EXPECT_EQ(Get(study_.id, trial.number).state, TrialState::kRequested);
+}
+
+TEST_F(LeasesTest, AReportThatRenewsIsRepeatedAsAReport) {
+  const Trial trial = SuggestOne(study_.id, "w1");
+  PassTime(absl::Seconds(50));
+  const auto report = [&](double value) {
+    return studies_->Report(
+        {study_.id, trial.number}, {Measured(1, value)}, TokenOf(trial), As("w1", "r1"));
+  };
+  ASSERT_THAT(report(0.5), IsOk());
+  EXPECT_THAT(report(0.5), IsOk());
+  EXPECT_EQ(GetReason(report(0.25).status()), Reason::kRequestReused);
+}
+
 TEST_F(LeasesTest, AfterARestartTheStoredExpiryHolds) {
   const Trial trial = SuggestOne(study_.id, "w1");
   clock_.Advance(absl::Seconds(29));
@@ -92,6 +118,62 @@ TEST_F(LeasesTest, AfterARestartTheStoredExpiryHolds) {
   EXPECT_EQ(Get(study_.id, trial.number).state, TrialState::kRunning);
   PassTime(absl::Seconds(1));
   EXPECT_EQ(Get(study_.id, trial.number).state, TrialState::kRequested);
+}
+
+TEST_F(LeasesTest, ALeaseIsOverWhenSomebodyAsksThoughNobodySweeps) {
+  StudySpec spec = ClientSpec("narrow");
+  spec.parallel = 1;
+  const Study narrow = Create(spec);
+  const Trial lost = SuggestOne(narrow.id, "w1");
+  clock_.Advance(absl::Seconds(59));
+  EXPECT_EQ(GetReason(studies_->Suggest(narrow.id, 1, "w2", {.actor = "w2"}, {}).status()),
+            Reason::kParallelLimit);
+  clock_.Advance(absl::Seconds(2));
+  const Trial again = SuggestOne(narrow.id, "w2");
+  EXPECT_EQ(again.number, lost.number);
+  EXPECT_GT(again.lease->token, lost.lease->token);
+}
+
+TEST_F(LeasesTest, ARepeatedRequestNamesNoTrialThatWasLost) {
+  const auto ask = [&](const std::string& client, std::size_t count) {
+    return studies_->Suggest(study_.id, count, client, As(client, "of-" + client), {}).value();
+  };
+  const std::vector<Trial> first = ask("w1", 2);
+  ASSERT_THAT(Complete(study_.id, first[0], 0.5), IsOk());
+  clock_.Advance(absl::Seconds(61));
+  const Trial taken = ask("w2", 1).front();
+  EXPECT_EQ(taken.number, first[1].number);
+  // One has ended, which is what became of it; the other is w2's.
+  const std::vector<Trial> again = ask("w1", 2);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].number, first[0].number);
+  // Where nothing is left, the call is served as a new one, and from then on is the same again.
+  clock_.Advance(absl::Seconds(61));
+  SuggestOne(study_.id, "w3");
+  const std::vector<Trial> fresh = ask("w2", 1);
+  ASSERT_EQ(fresh.size(), 1u);
+  EXPECT_NE(fresh[0].number, taken.number);
+  EXPECT_EQ(fresh[0].lease->holder, "w2");
+  EXPECT_EQ(ask("w2", 1).front().number, fresh[0].number);
+}
+
+TEST_F(LeasesTest, AClockThatWasPutForwardAndBackMakesNoLeaseLonger) {
+  const Trial before = SuggestOne(study_.id, "w1");
+  clock_.Advance(absl::Hours(1000));
+  ASSERT_THAT(studies_->Heartbeat({study_.id, before.number}, TokenOf(before)), IsOk());
+  const Trial during = SuggestOne(study_.id, "w2");
+  clock_.Advance(-absl::Hours(1000));
+  Restart();  // A process keeps its clock from jumping; the next one has the system's.
+  const Trial after = SuggestOne(study_.id, "w3");
+  EXPECT_LE(Get(study_.id, during.number).lease->expires, clock_.Now() + absl::Seconds(60));
+  PassTime(absl::Seconds(30));
+  ASSERT_THAT(studies_->Heartbeat({study_.id, after.number}, TokenOf(after)), IsOk());
+  PassTime(absl::Seconds(31));
+  EXPECT_EQ(Get(study_.id, before.number).state, TrialState::kRequested);
+  EXPECT_EQ(Get(study_.id, during.number).state, TrialState::kRequested);
+  EXPECT_EQ(Get(study_.id, after.number).state, TrialState::kRunning);
+  PassTime(absl::Seconds(60));
+  EXPECT_EQ(Get(study_.id, after.number).state, TrialState::kRequested);
 }
 
 TEST_F(LeasesTest, ATrialToldToStopEndsWithWhatItReportedWhenItsClientIsGone) {

@@ -71,6 +71,26 @@ TEST_F(ReplayTest, EveryAlgorithmVerifiesWhateverTheParallelism) {
   }
 }
 
+TEST_F(ReplayTest, ObjectivesNearTheLargestNumberVerify) {
+  StudySpec spec = ClientSpec();
+  spec.algorithm.name = "gp";
+  const Study study = Create(spec);
+  for (int i = 0; i < 40; i += 4) {
+    const auto trials = studies_->Suggest(study.id, 4, "w", {}, {});
+    ASSERT_THAT(trials, IsOk());
+    for (std::size_t k = 0; k < trials->size(); ++k) {
+      const double x = std::get<double>((*trials)[k].point.at("x"));
+      Measurement last;
+      last.metrics["accuracy"] = (k % 2 == 0 ? 1.7e308 : -1.7e308) * (k == 3 ? x : 1.0);
+      const LeaseToken token{.holder = "w", .token = (*trials)[k].lease->token};
+      ASSERT_THAT(studies_->Complete({study.id, (*trials)[k].number}, last, token, {}), IsOk());
+    }
+  }
+  const ReplayReport report = ReplayLog(Log(study.id));
+  EXPECT_THAT(report.problems, IsEmpty()) << Describe(report);
+  EXPECT_GE(report.suggestions, 40);
+}
+
 TEST_F(ReplayTest, StopVerdictsAreRecomputed) {
   const ReplayReport report = ReplayLog(SampleLog());
   EXPECT_GT(report.stops, 0);

@@ -106,5 +106,41 @@ TEST_F(StoreFailureTest, ADamagedLogIsToldToWhoAsksAndDoesNotHoldUpTheTick) {
   EXPECT_EQ(unfinished->front(), sound.id);
 }
 
+TEST_F(StoreFailureTest, AStudyThatCannotBeChangedDoesNotHoldUpTheTick) {
+  const Study first = Create(ClientSpec("first"));
+  const Study second = Create(ClientSpec("second"));
+  const Trial of_first = SuggestOne(first.id);
+  const Trial of_second = SuggestOne(second.id);
+  clock_.Advance(absl::Hours(24));
+  storage_.FailCommits(1, absl::UnavailableError("disk error"));
+  EXPECT_EQ(studies_->Tick().value(), (std::vector<StudyId>{first.id, second.id}));
+  EXPECT_EQ(Get(first.id, of_first.number).state, TrialState::kRunning);
+  EXPECT_EQ(Get(second.id, of_second.number).state, TrialState::kRequested);
+  EXPECT_THAT(studies_->Tick(), IsOk());
+  EXPECT_EQ(Get(first.id, of_first.number).state, TrialState::kRequested);
+  storage_.FailCommits(0, absl::OkStatus());
+}
+
+// Whoever listens hears of what is durable, of a new study, and of one that is gone; not of what was refused.
+TEST_F(StoreFailureTest, ListenersHearOfWhatIsDurable) {
+  std::vector<StudyId> heard;
+  auto subscription = studies_->Subscribe([&](StudyId study) { heard.push_back(study); });
+  const Study study = Create(ClientSpec());
+  EXPECT_EQ(heard, std::vector<StudyId>{study.id});
+  heard.clear();
+  storage_.FailCommits(1, absl::UnavailableError("disk error"));
+  EXPECT_THAT(studies_->Pause(study.id, As("ann")), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_TRUE(heard.empty());
+  EXPECT_THAT(studies_->Pause(study.id, As("ann")), IsOk());
+  EXPECT_EQ(heard, std::vector<StudyId>{study.id});
+  heard.clear();
+  EXPECT_THAT(studies_->Delete(study.spec.name, /*force=*/true, As("ann")), IsOk());
+  EXPECT_EQ(heard, std::vector<StudyId>{study.id});
+  heard.clear();
+  subscription.reset();
+  Create(ClientSpec());
+  EXPECT_TRUE(heard.empty());
+}
+
 }  // namespace
 }  // namespace vernier::study

@@ -64,6 +64,20 @@ TEST_F(SuggestionsTest, RepeatedWithItsRequestIdReturnsTheSameTrials) {
             Reason::kRequestReused);
 }
 
+TEST_F(SuggestionsTest, RepeatedReturnsTrialsInTheOrderOfTheFirstAnswer) {
+  const Study study = Create(ClientSpec());
+  const Trial mine = SuggestOne(study.id, "w1");
+  const auto first = studies_->Suggest(study.id, 3, "w1", As("w1", "r1"), {});
+  ASSERT_THAT(first, IsOk());
+  ASSERT_EQ(first->size(), 3);
+  EXPECT_EQ(first->front().number, mine.number);
+  Restart();
+  const auto again = studies_->Suggest(study.id, 3, "w1", As("w1", "r1"), {});
+  ASSERT_THAT(again, IsOk());
+  ASSERT_EQ(again->size(), 3);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ((*again)[i].number, (*first)[i].number);
+}
+
 TEST_F(SuggestionsTest, AskIsIdempotentToo) {
   const Study study = Create(ClientSpec());
   const auto first = studies_->Ask(study.id, 2, As("cli", "r1"), {});
@@ -98,7 +112,18 @@ TEST_F(SuggestionsTest, FinishesAnExhaustedSpaceWhenTheLastTrialEnds) {
   ASSERT_THAT(Complete(study.id, (*both)[0], 0.5), IsOk());
   ASSERT_THAT(Complete(study.id, (*both)[1], 0.5), IsOk());
   EXPECT_EQ(Get(study.id).state, StudyState::kCompleted);
-  EXPECT_EQ(Get(study.id).reason, "every point of the space was proposed");
+  EXPECT_EQ(Get(study.id).reason, "all 2 points of the space were proposed");
+}
+
+TEST_F(SuggestionsTest, SaysWhatTheAlgorithmSaysWhereItFindsNoPoint) {
+  UseScript([](const AskedFor&, Rng, std::stop_token) -> absl::StatusOr<Suggestions> {
+    return absl::OutOfRangeError("no point that satisfies the constraints was found");
+  });
+  const Study study = Create(ClientSpec());
+  const auto none = studies_->Suggest(study.id, 1, "w1", As("w1"), {});
+  EXPECT_THAT(none, StatusIs(absl::StatusCode::kOutOfRange, HasSubstr("no point that satisfies")));
+  EXPECT_EQ(GetReason(none.status()), Reason::kSpaceExhausted);
+  EXPECT_THAT(Get(study.id).reason, HasSubstr("no point that satisfies the constraints was found"));
 }
 
 TEST_F(SuggestionsTest, AComputationThatIsGivenUpChangesNothing) {

@@ -89,11 +89,19 @@ class FaultStorage final : public Storage {
   absl::StatusOr<std::vector<Study>> ListStudies(StudyId after, std::size_t limit) const override {
     return storage_.ListStudies(after, limit);
   }
+  absl::StatusOr<std::vector<StudyKey>> ListStudyKeys() const override {
+    return storage_.ListStudyKeys();
+  }
   absl::StatusOr<Trial> GetTrial(TrialId id) const override { return storage_.GetTrial(id); }
   absl::StatusOr<std::vector<Trial>> ListTrials(StudyId study,
                                                 TrialNumber after,
                                                 std::size_t limit) const override {
     return storage_.ListTrials(study, after, limit);
+  }
+  absl::Status ScanTrials(StudyId study,
+                          const TrialScan& scan,
+                          const std::function<bool(Trial)>& visit) const override {
+    return storage_.ScanTrials(study, scan, visit);
   }
   absl::StatusOr<std::vector<Event>> ReadEvents(StudyId study,
                                                 EventSeq after,

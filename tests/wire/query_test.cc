@@ -1,11 +1,10 @@
-#include "src/wire/query.h"
-
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
+#include "tests/wire/select.h"
 
 namespace vernier::wire {
 namespace {
@@ -142,6 +141,25 @@ INSTANTIATE_TEST_SUITE_P(
             "OrderDirection", "", "number down", "must be followed by asc or desc, got 'down'"},
         BadQueryCase{"OrderEmptyTerm", "", "number,,state", "expected a column"}),
     [](const auto& row) { return row.param.name; });
+
+TEST(FilterAlternatives, AreWhatEveryMatchingRowMustEqualOneOf) {
+  const auto states = [](const std::string& text) {
+    return Filter::Parse(text, TrialColumnSet())->Alternatives("state");
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(states("state = FAILED"), Texts({"FAILED"}));
+  EXPECT_EQ(states("state = FAILED OR state = RUNNING"), Texts({"FAILED", "RUNNING"}));
+  EXPECT_EQ(states("number > 3 AND (state = FAILED OR state = RUNNING)"),
+            Texts({"FAILED", "RUNNING"}));
+  for (const char* text : {"",
+                           "number > 3",
+                           "state != FAILED",
+                           "NOT state = FAILED",
+                           "state = FAILED OR number > 3",
+                           "state : *"}) {
+    EXPECT_EQ(states(text), std::nullopt) << text;
+  }
+}
 
 TEST(StudyQuery, KnowsColumnsOfStudies) {
   Study digits;

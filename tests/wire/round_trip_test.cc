@@ -71,12 +71,14 @@ StudySpec EverySpec() {
   job.arguments = {{"lr", {ArgumentStyle::kVariable, "RATE"}},
                    {"augment", {ArgumentStyle::kAbsentFlag, ""}}};
   job.env = {{"OMP_NUM_THREADS", "1"}};
+  job.secrets = {{"KEY", {.from_file = "/run/key"}}, {"OTHER", {.name = "other"}}};
   job.working_directory = "/src";
   job.primary_name = "master";
   job.replicas[Role::kWorker] = {.count = 2,
                                  .command = {"sh"},
                                  .args = {"-c", "true"},
                                  .env = {{"A", "b"}},
+                                 .secrets = {{"B", {.name = "b"}}},
                                  .directory = "/tmp",
                                  .image = "org/worker:1",
                                  .resources = {.cpus = 0.5,

@@ -26,6 +26,8 @@ enum class Reason {
   kRequestReused,
   kInsufficientCapacity,
   kStoreBusy,
+  kStoreGone,
+  kDataLoss,
 };
 
 // UPPER_SNAKE_CASE, as on the wire: "TRIAL_FINISHED".

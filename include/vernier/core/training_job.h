@@ -26,14 +26,24 @@ struct Resources {
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
+// Where the value of an environment variable is read when a program starts, so that it stands in no store, log or export.
+// Exactly one is set.
+struct SecretSource {
+  std::string
+      from_file;  // A file on the host of the program: absolute, or "~/…" of the server's user.
+  std::string name;  // A file in the server's folder of secrets.
+  friend bool operator==(const SecretSource&, const SecretSource&) = default;
+};
+
 // All replicas of one role.
 struct ReplicaSpec {
   std::int32_t count = 1;
   std::vector<std::string> command;  // Empty: the job's.
   std::vector<std::string> args;     // Appended to the command, before the tuned parameters.
   std::map<std::string, std::string> env;
-  std::string directory;  // Working directory; empty: the job's.
-  std::string image;      // Container image; empty: the job's. Needs one of the job's.
+  std::map<std::string, SecretSource> secrets;  // Variables, too; none is in env.
+  std::string directory;                        // Working directory; empty: the job's.
+  std::string image;  // Container image; empty: the job's. Needs one of the job's.
   Resources resources;
   std::string machine_type;  // The catalogue's name for `resources`; empty: it has none.
   friend bool operator==(const ReplicaSpec&, const ReplicaSpec&) = default;
@@ -101,6 +111,7 @@ struct TrainingJob {
   ArgumentStyle argument_style = ArgumentStyle::kOption;
   std::map<std::string, ParameterArgument> arguments;  // By parameter.
   std::map<std::string, std::string> env;
+  std::map<std::string, SecretSource> secrets;  // Variables, too; none is in env.
   std::optional<CodeSnapshot> code;
   // Empty: where the study file is, or the server's own; with an image, the image's own. With code it is below its folder,
   // and a job given as a training input runs in an empty folder of each replica's own.

@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "src/core/status.h"
+#include "vernier/core/limits.h"
 #include "vernier/core/study.h"
 
 namespace vernier::cli {
@@ -15,7 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kVersion = "vernier 0.1.0";
-constexpr std::size_t kMostAtOnce = 10000;
 
 absl::StatusOr<const Json*> Required(const Json& request, const char* key) {
   const auto found = request.find(key);
@@ -232,8 +232,8 @@ absl::StatusOr<Json> AskTellSession::Create(const Json& request) {
 
 absl::StatusOr<Json> AskTellSession::Ask(const Json& request) {
   VERNIER_ASSIGN_OR_RETURN(const std::uint64_t count, Natural(request, "n"));
-  if (count < 1 || count > kMostAtOnce) {
-    return InvalidArgument("n: must be from 1 to {}, got {}", kMostAtOnce, count);
+  if (count < 1 || count > limits::kAsked) {
+    return InvalidArgument("n: must be from 1 to {}, got {}", limits::kAsked, count);
   }
   if (waiting_.size() < count) {
     VERNIER_ASSIGN_OR_RETURN(std::vector<AskTell::Asked> asked,

@@ -6,6 +6,7 @@
 
 #include "fmt/format.h"
 #include "src/cli/terminal/figures.h"
+#include "src/core/counted_metrics.h"
 
 namespace vernier::plot {
 namespace {
@@ -20,14 +21,7 @@ constexpr std::array<Fate, 6> kFates = {Fate::kCompleted,
 }  // namespace
 
 std::optional<double> PlotTrial::ValueOf(const std::string& metric) const {
-  if (fate == Fate::kFailed) return std::nullopt;
-  if (const auto final = trial.final_metrics.find(metric); final != trial.final_metrics.end()) {
-    return final->second;
-  }
-  if (!trial.last) return std::nullopt;
-  const auto last = trial.last->metrics.find(metric);
-  if (last == trial.last->metrics.end()) return std::nullopt;
-  return last->second;
+  return fate == Fate::kFailed ? std::nullopt : CountedValue(trial, metric);
 }
 
 const PlotTrial* StudyData::Find(std::int64_t number) const {

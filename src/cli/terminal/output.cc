@@ -20,16 +20,6 @@ constexpr std::array<std::pair<std::string_view, Format>, 6> kFormats = {{{"tabl
                                                                           {"csv", Format::kCsv},
                                                                           {"yaml", Format::kYaml}}};
 
-std::string QuoteCsv(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  std::string quoted = "\"";
-  for (const char c : field) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 std::string CsvLine(const std::vector<std::string>& fields) {
   std::string line;
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -77,6 +67,16 @@ std::vector<std::string> CsvColumns(const ordered_json& rows) {
 }
 
 }  // namespace
+
+std::string QuoteCsv(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  std::string quoted = "\"";
+  for (const char c : field) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
 
 std::optional<Format> ParseFormat(std::string_view name) {
   for (const auto& [known, format] : kFormats) {

@@ -74,6 +74,9 @@ nlohmann::ordered_json Flatten(const nlohmann::ordered_json& object);
 // header comes first if `headers`.
 std::string ToCsv(const nlohmann::ordered_json& rows, bool headers);
 
+// A field of CSV, quoted where it has to be.
+std::string QuoteCsv(const std::string& field);
+
 // A plain value as text: of a string its characters, of null nothing.
 std::string PlainText(const nlohmann::ordered_json& value);
 

@@ -135,6 +135,7 @@ std::vector<std::string> RunWords(const ContainerEngine& engine,
   for (const auto& [name, value] : variables) {
     Append(words, {"--env", name == kToken ? name : fmt::format("{}={}", name, value)});
   }
+  for (const auto& [name, secret] : program.secrets) Append(words, {"--env", name});
   Append(words, engine.arguments);
   std::size_t first = 0;
   if (container.replaces_entry_point && !program.argv.empty()) {
@@ -175,7 +176,7 @@ SupervisedProgram ApptainerProgram(const ContainerEngine& engine,
   result.argv.push_back(ImageFile(engine, container.image));
   Append(result.argv, program.argv);
   for (const auto& [name, value] : VariablesOf(program, site)) {
-    result.env.emplace_back("APPTAINERENV_" + name, value);
+    result.env.emplace_back(ClientVariable(engine, name), value);
   }
   return result;
 }
@@ -211,6 +212,10 @@ SupervisedProgram ContainerProgram(const ContainerEngine& engine,
   const auto token = program.env.find(kToken);
   if (token != program.env.end()) result.env.emplace_back(token->first, token->second);
   return result;
+}
+
+std::string ClientVariable(const ContainerEngine& engine, const std::string& name) {
+  return engine.kind == EngineKind::kApptainer ? "APPTAINERENV_" + name : name;
 }
 
 std::string ImageFile(const ContainerEngine& engine, const std::string& image) {

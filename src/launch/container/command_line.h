@@ -28,6 +28,9 @@ SupervisedProgram ContainerProgram(const ContainerEngine& engine,
                                    const ContainerSite& site,
                                    std::vector<std::string> control_groups);
 
+// The variable of the engine's client whose value the program in the container gets as `name`.
+std::string ClientVariable(const ContainerEngine& engine, const std::string& name);
+
 // The file that holds an image, for an engine whose images are files; empty for others. An image that is a path is itself.
 std::string ImageFile(const ContainerEngine& engine, const std::string& image);
 

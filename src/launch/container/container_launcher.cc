@@ -13,6 +13,7 @@
 #include "absl/synchronization/mutex.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "src/base/private_folder.h"
 #include "src/base/sha256.h"
 #include "src/core/status.h"
 #include "src/launch/container/command_line.h"
@@ -90,10 +91,12 @@ class ContainerLauncher final : public Launcher {
   ContainerLauncher(std::unique_ptr<Launcher> launcher,
                     std::shared_ptr<ContainerHost> host,
                     std::string supervisor,
+                    Environment environment,
                     std::string directory)
       : launcher_(std::move(launcher)),
         host_(std::move(host)),
         supervisor_(std::move(supervisor)),
+        environment_(std::move(environment)),
         directory_(std::move(directory)) {}
 
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
@@ -101,12 +104,13 @@ class ContainerLauncher final : public Launcher {
   }
   absl::Status Prepare(const GangRequest& gang) override {
     EndAbandoned();
-    VERNIER_RETURN_IF_ERROR(FetchBefore(gang));
+    if (launcher_->WhyHeld().empty()) VERNIER_RETURN_IF_ERROR(FetchBefore(gang));
     return launcher_->Prepare(gang);
   }
   absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override {
     return launcher_->Place(gang);
   }
+  std::string WhyHeld() override { return launcher_->WhyHeld(); }
   std::vector<Node> Nodes() override { return launcher_->Nodes(); }
   std::vector<QueuedGang> Queue() override {
     std::vector<QueuedGang> queue = launcher_->Queue();
@@ -225,8 +229,7 @@ class ContainerLauncher final : public Launcher {
   absl::Status Begin(const ContainerEngine& engine,
                      const Images& images,
                      const std::string& folder) const {
-    std::error_code error;
-    fs::create_directories(folder, error);
+    const std::error_code error = base::MakePrivateFolders(folder);
     if (error) return NotWritten("cannot create folder", folder, error.value());
     const std::string script = fmt::format("{}/{}", folder, kScript);
     SupervisedProgram fetching{.argv = {"/bin/sh", script, EngineName(engine.kind), engine.program},
@@ -245,7 +248,7 @@ class ContainerLauncher final : public Launcher {
                      /*durable=*/false)) {
       return NotWritten("cannot write to", folder, errno);
     }
-    return SpawnSupervisor(supervisor_, folder);
+    return SpawnSupervisor(supervisor_, folder, environment_);
   }
 
   // Looks how the fetching goes, and hands the gang on when it is done.
@@ -283,14 +286,15 @@ class ContainerLauncher final : public Launcher {
 
   // A supervisor that has just begun cannot be told yet.
   void EndAbandoned() {
-    std::erase_if(abandoned_, [](const std::string& folder) {
-      return TerminateReplica(folder) || IsDown(Observe(folder));
+    std::erase_if(abandoned_, [&](const std::string& folder) {
+      return TerminateReplica(supervisor_, folder) || IsDown(Observe(folder));
     });
   }
 
   const std::unique_ptr<Launcher> launcher_;
   const std::shared_ptr<ContainerHost> host_;
   const std::string supervisor_;
+  const Environment environment_;
   const std::string directory_;
   mutable absl::Mutex mu_;
   std::map<Images, Fetching> fetchings_ ABSL_GUARDED_BY(mu_);
@@ -304,9 +308,13 @@ class ContainerLauncher final : public Launcher {
 std::unique_ptr<Launcher> NewContainerLauncher(std::unique_ptr<Launcher> launcher,
                                                std::shared_ptr<ContainerHost> host,
                                                std::string supervisor,
+                                               Environment environment,
                                                std::string directory) {
-  return std::make_unique<ContainerLauncher>(
-      std::move(launcher), std::move(host), std::move(supervisor), std::move(directory));
+  return std::make_unique<ContainerLauncher>(std::move(launcher),
+                                             std::move(host),
+                                             std::move(supervisor),
+                                             std::move(environment),
+                                             std::move(directory));
 }
 
 }  // namespace vernier::launch

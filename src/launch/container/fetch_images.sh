@@ -11,7 +11,8 @@ shift 2
 
 has() {
   case $kind in
-    apptainer) [ -e "$3" ] ;;
+    # The time of a file is when it was asked for last; one that the user keeps is his.
+    apptainer) [ -e "$3" ] && { [ "$2" = "$3" ] || touch "$3"; } ;;
     *) "$program" image inspect "$1" >/dev/null 2>&1 ;;
   esac
 }

@@ -47,6 +47,9 @@ class CapacityBook {
   // REQUIRES: the attempt holds nothing yet.
   absl::StatusOr<GpuAssignment> Place(const GangRequest& gang);
 
+  // The gang waits in the queue from now on, whatever room there is.  InvalidArgument: as CheckFits.
+  absl::Status Wait(const GangRequest& gang) { return Enter(gang).status(); }
+
   // Books what an attempt holds already, even beyond what there is: it runs, whatever we think of it.
   void Take(const GangRequest& gang, const Placement& placement);
 

@@ -74,7 +74,7 @@ bool IsTrue(const json& document, const char* key) {
 }  // namespace
 
 absl::Status NotWritten(const char* what, const std::string& path, int error) {
-  if (error == ENOSPC || error == EDQUOT) {
+  if (IsDiskFull(error)) {
     return ResourceExhausted("{} '{}': {}", what, path, std::strerror(error));
   }
   return Unavailable("{} '{}': {}", what, path, std::strerror(error));
@@ -98,6 +98,11 @@ absl::StatusOr<std::optional<GangRecord>> ReadGangRecord(const std::string& dire
     record.time_limit = absl::Milliseconds(Integer(*document, "time_limit_ms"));
   }
   return std::optional<GangRecord>(record);
+}
+
+absl::Status ReserveVerdict(const std::string& directory) {
+  if (ReserveFile(directory + kVerdictFile)) return absl::OkStatus();
+  return NotWritten("cannot write", directory + kVerdictFile, errno);
 }
 
 absl::Status WriteVerdict(const std::string& directory, const Verdict& verdict) {

@@ -30,6 +30,8 @@ absl::Status NotWritten(const char* what, const std::string& path, int error);
 absl::Status WriteGangRecord(const std::string& directory, const GangRecord& record);
 absl::StatusOr<std::optional<GangRecord>> ReadGangRecord(const std::string& directory);
 
+// Makes room for a verdict that is written when the disk is full.
+absl::Status ReserveVerdict(const std::string& directory);
 absl::Status WriteVerdict(const std::string& directory, const Verdict& verdict);
 absl::StatusOr<std::optional<Verdict>> ReadVerdict(const std::string& directory);
 

@@ -63,10 +63,12 @@ std::vector<Fault> FindFaults(const GangTraits& gang, std::span<const Observatio
     if (replicas[i].phase == Phase::kEnded) {
       const Observation& last = replicas[i];
       AddFault(gang, i, last.exit, last.ended, last.words, /*overcome=*/false, faults);
-    } else if (replicas[i].phase == Phase::kGone) {
+    } else if (replicas[i].phase == Phase::kGone || replicas[i].phase == Phase::kOrphaned) {
+      const bool is_orphan = replicas[i].phase == Phase::kOrphaned;
       faults.push_back({.time = absl::InfinitePast(),
                         .replica = i,
-                        .failure = jobs::ClassifyLost(role, index),
+                        .failure = is_orphan ? jobs::ClassifyOrphaned(role, index)
+                                             : jobs::ClassifyLost(role, index),
                         .transient = true,
                         .lost = true});
     }
@@ -168,11 +170,15 @@ std::optional<std::size_t> FindDecisive(const std::vector<Fault>& faults) {
   return decisive;
 }
 
+bool HasRun(const Observation& replica) {
+  return replica.phase == Observation::Phase::kRunning ||
+         replica.phase == Observation::Phase::kEnded;
+}
+
 // Nothing: it never ran, as far as is known.
 std::optional<absl::Time> FirstStart(const Observation& replica) {
   if (!replica.earlier.empty()) return replica.earlier.front().started;
-  const bool has_run = replica.phase == Phase::kRunning || replica.phase == Phase::kEnded;
-  return has_run ? std::optional(replica.started) : std::nullopt;
+  return HasRun(replica) ? std::optional(replica.started) : std::nullopt;
 }
 
 bool IsOverTime(const GangTraits& gang, const Observation& primary, absl::Time now) {
@@ -210,7 +216,34 @@ ReplicaResult ResultOf(const GangTraits::Replica& replica, const Observation& ob
   return result;
 }
 
+// A record may be seen this much after what it tells of.
+constexpr absl::Duration kLateRecord = absl::Seconds(30);
+// Two clocks may differ a little.
+constexpr absl::Duration kAhead = absl::Seconds(1);
+
 }  // namespace
+
+void BoundTimes(const Observation& before, absl::Time since, absl::Time until, Observation& now) {
+  const auto bound = [&](absl::Time time) {
+    return std::clamp(time, std::min(since - kLateRecord, until), until + kAhead);
+  };
+  const bool is_known = before.started != absl::Time();
+  for (std::size_t i = 0; i < now.earlier.size(); ++i) {
+    Observation::Run& run = now.earlier[i];
+    if (i < before.earlier.size()) {
+      run.started = before.earlier[i].started;
+      run.ended = before.earlier[i].ended;
+      continue;
+    }
+    const bool was_running = i == before.earlier.size() && is_known;
+    run.started = was_running ? before.started : bound(run.started);
+    run.ended = bound(run.ended);
+  }
+  if (!HasRun(now)) return;
+  const bool is_same_run = now.earlier.size() == before.earlier.size() && is_known;
+  now.started = is_same_run ? before.started : bound(now.started);
+  if (now.phase == Observation::Phase::kEnded) now.ended = bound(now.ended);
+}
 
 std::optional<Verdict> Decide(const GangTraits& gang,
                               std::span<const Observation> replicas,
@@ -249,6 +282,7 @@ GangStatus Describe(const GangTraits& gang,
   GangStatus status;
   for (std::size_t i = 0; i < replicas.size(); ++i) {
     status.replicas.push_back(ResultOf(gang.replicas[i], replicas[i]));
+    if (status.lost_output.empty()) status.lost_output = replicas[i].exit.lost_output;
   }
   if (verdict.has_value() && std::ranges::all_of(replicas, IsDown)) {
     status.state = verdict->state;
@@ -259,7 +293,8 @@ GangStatus Describe(const GangTraits& gang,
   }
   const bool all_taken_on = std::ranges::none_of(
       replicas, [](const Observation& replica) { return replica.phase == Phase::kNotStarted; });
-  const bool primary_runs = replicas.front().phase == Phase::kRunning || IsDown(replicas.front());
+  const bool primary_runs = replicas.front().phase == Phase::kRunning ||
+                            replicas.front().phase == Phase::kOrphaned || IsDown(replicas.front());
   status.state = all_taken_on && primary_runs ? AttemptState::kRunning : AttemptState::kStarting;
   return status;
 }

@@ -28,7 +28,7 @@
 //      In a gang of which the primary alone counts, nobody else's end means anything, and its own is final at once.
 //   4. A primary that failed for good is heard to the end (`settling`): a peer may have failed before it, and its record
 //      be still on its way to the disk. If all that is known is that it lost a peer, that peer gets its `patience`.
-//   5. A replica whose supervisor is gone without a record is lost, and the gang with it.
+//   5. A replica whose supervisor is gone without a record is lost, and the gang with it; so is one whose records are gone.
 //   6. The time limit counts from the first start of the primary.
 //
 // A verdict is final: what happens while it is carried out changes nothing.
@@ -39,8 +39,9 @@ struct Observation {
     kNotStarted,  // No supervisor has taken it on.
     kStarting,    // A supervisor has; the program does not run yet.
     kRunning,
-    kEnded,  // And nothing of it is left.
-    kGone,   // Neither a supervisor nor a record of its end.
+    kOrphaned,  // It was taken on, and its records are gone; something of it may still run.
+    kEnded,     // And nothing of it is left.
+    kGone,      // Neither a supervisor nor a record of its end.
   };
   // A run of the program that was over before another began.
   struct Run {
@@ -66,6 +67,10 @@ struct Observation {
 inline bool IsDown(const Observation& replica) {
   return replica.phase == Observation::Phase::kEnded || replica.phase == Observation::Phase::kGone;
 }
+
+// Supervisors note the time of the system's clock, which may jump. What is new in `now` has happened since somebody looked
+// last, `since`, or a little before, and until `until`; its times are put there. What `before` knows stays.
+void BoundTimes(const Observation& before, absl::Time since, absl::Time until, Observation& now);
 
 // What the rules need to know of a gang. The first replica is the primary.
 struct GangTraits {

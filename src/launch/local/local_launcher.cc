@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -17,6 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "fmt/format.h"
 #include "src/base/log.h"
+#include "src/base/private_folder.h"
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
 #include "src/jobs/replica_exit.h"
@@ -63,15 +65,23 @@ struct Gang {
   bool started = false;   // Start was called, here or by an earlier process.
   bool is_timed = false;  // The book knows since when the primary runs.
   std::optional<Verdict> verdict;
-  std::vector<Observation> replicas;            // As last seen.
+  std::vector<Observation> replicas;         // As last seen.
+  absl::Time looked = absl::InfinitePast();  // When that was, or it was started, by this process.
   std::vector<std::optional<absl::Time>> told;  // When a replica was last dealt with by CarryOut.
 };
 
 absl::Status MakeFolder(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
+  const std::error_code error = base::MakePrivateFolders(path);
   if (error) return NotWritten("cannot create folder", path, error.value());
   return absl::OkStatus();
+}
+
+std::vector<GuardedFolder> GuardedBy(const LocalLauncherOptions& options) {
+  std::vector<GuardedFolder> folders = {{"the runs", options.runs_directory}};
+  if (!options.store_directory.empty()) {
+    folders.push_back({"the store", options.store_directory});
+  }
+  return folders;
 }
 
 std::string Name(const AttemptId& id) {
@@ -109,6 +119,7 @@ class LocalLauncher final : public Launcher {
       : options_(std::move(options)),
         limits_(std::move(limits)),
         clock_(clock),
+        disks_(GuardedBy(options_), options_.disk_reserve, options_.disk_probe),
         gpu_watch_(options_.supervisor),
         book_(std::move(capacity), clock, options_.fitting),
         ports_(options_.first_port) {}
@@ -118,9 +129,21 @@ class LocalLauncher final : public Launcher {
     return book_.CheckFits(replicas);
   }
 
+  // Nothing needs to be fetched, but its room may be fenced off.
+  absl::Status Prepare(const GangRequest& request) override {
+    const std::string held = disks_.Shortage();
+    if (held.empty()) return absl::OkStatus();
+    absl::MutexLock lock(&mu_);
+    VERNIER_RETURN_IF_ERROR(book_.Wait(request));
+    return ResourceExhausted("{}", held);
+  }
+
+  std::string WhyHeld() override { return disks_.Shortage(); }
+
   absl::StatusOr<PlacedGang> Place(const GangRequest& request) override {
     if (request.replicas.empty()) return InvalidArgument("a gang needs at least one replica");
     if (gangs_.contains(request.id)) return FailedPrecondition("{} is placed", Name(request.id));
+    VERNIER_RETURN_IF_ERROR(Prepare(request));
     VERNIER_ASSIGN_OR_RETURN(const GpuAssignment gpus, Reserve(request));
     absl::StatusOr<PlacedGang> placed = PlaceReserved(request, gpus);
     if (!placed.ok()) {
@@ -141,6 +164,9 @@ class LocalLauncher final : public Launcher {
     }
     if (gang->verdict.has_value()) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(MakeFolders(*gang));
+    if (const std::string held = disks_.Shortage(); !held.empty()) {
+      return ResourceExhausted("{}", held);
+    }
     gang->grace = program.grace;
     gang->traits.time_limit = program.time_limit;
     gang->traits.lenient = program.restarts.reading == FailureReading::kLenient;
@@ -148,11 +174,15 @@ class LocalLauncher final : public Launcher {
                                             {.time_limit = program.time_limit,
                                              .grace = program.grace,
                                              .lenient = gang->traits.lenient}));
+    VERNIER_RETURN_IF_ERROR(ReserveVerdict(gang->placed.directory));
     gang->started = true;
+    gang->looked = clock_.Now();
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Unbind(replica.port);
     for (std::size_t i = 0; i < program.replicas.size(); ++i) {
       VERNIER_RETURN_IF_ERROR(
           StartReplica(program, i, FolderOf(*gang, i), ShareOf(gang->request[i].resources)));
+      // So that it is missed, should its folder be gone before anybody has looked at it.
+      if (gang->replicas[i].phase == Phase::kNotStarted) gang->replicas[i].phase = Phase::kStarting;
     }
     return absl::OkStatus();
   }
@@ -167,6 +197,7 @@ class LocalLauncher final : public Launcher {
       }
       Gang gang = NewGang(request, placed);
       VERNIER_RETURN_IF_ERROR(Recall(gang));
+      FindOrphans(gang);
       {
         absl::MutexLock lock(&mu_);
         book_.Take(request, placed.placement);
@@ -175,7 +206,10 @@ class LocalLauncher final : public Launcher {
       gangs_.emplace(request.id, std::move(gang));
     }
     VERNIER_ASSIGN_OR_RETURN(const Gang* gang, Find(request.id));
-    if (!gang->verdict.has_value() && NothingStarted(*gang)) {
+    const bool has_begun = std::ranges::any_of(gang->replicas, [](const Observation& replica) {
+      return replica.phase != Phase::kNotStarted;
+    });
+    if (!gang->verdict.has_value() && !has_begun && NothingStarted(*gang)) {
       return NotFound("nothing of {} was started", Name(request.id));
     }
     return Check(request.id);
@@ -212,7 +246,7 @@ class LocalLauncher final : public Launcher {
     FreeRoom(id);
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Free(replica.port);
     for (std::size_t i = 0; i < gang->replicas.size(); ++i) {
-      RemoveControlGroup(FolderOf(*gang, i));
+      RemoveControlGroup(FolderOf(*gang, i), ControlGroupsOf(limits_, FolderOf(*gang, i)));
       gpu_watch_.Forget(FolderOf(*gang, i));
     }
     if (!gang->started) rmdir(gang->placed.directory.c_str());  // Only if it is empty.
@@ -228,8 +262,15 @@ class LocalLauncher final : public Launcher {
   }
 
   std::vector<QueuedGang> Queue() override {
+    const std::string held = disks_.Shortage();
     absl::MutexLock lock(&mu_);
-    return book_.Queue();
+    std::vector<QueuedGang> queue = book_.Queue();
+    if (held.empty()) return queue;
+    for (QueuedGang& gang : queue) {
+      gang.reason = held;
+      gang.start_by.reset();
+    }
+    return queue;
   }
 
  private:
@@ -341,6 +382,19 @@ class LocalLauncher final : public Launcher {
     return absl::OkStatus();
   }
 
+  // What an earlier process started may run on without its records. A replica that is just being started has its program's
+  // file already.
+  void FindOrphans(Gang& gang) const {
+    for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
+      const std::string folder = FolderOf(gang, i);
+      std::error_code error;
+      if (!HasNoRecords(folder) || fs::exists(folder + "/" + kProgramFile, error)) continue;
+      if (!HasProcesses(options_.supervisor, folder)) continue;
+      gang.replicas[i].phase = Phase::kOrphaned;
+      gang.started = true;
+    }
+  }
+
   // Ports of replicas that were not started are kept for them; of the others only the number is.
   void AdoptPorts(const Gang& gang) {
     const bool waits = NothingStarted(gang);
@@ -353,10 +407,33 @@ class LocalLauncher final : public Launcher {
     }
   }
 
+  absl::StatusOr<std::string> SecretFile(const SecretSource& secret) const {
+    if (!secret.name.empty() && options_.secrets_directory.empty()) {
+      return InvalidArgument("secret '{}': there is no folder of secrets here", secret.name);
+    }
+    if (!secret.name.empty()) return options_.secrets_directory + "/" + secret.name;
+    if (!secret.from_file.starts_with("~/")) return secret.from_file;
+    const char* const home = std::getenv("HOME");
+    if (home != nullptr) return home + secret.from_file.substr(1);
+    return InvalidArgument("secret file '{}': HOME is not set", secret.from_file);
+  }
+
+  // By variable, the files that the supervisor reads.
+  absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SecretFiles(
+      const ReplicaProgram& program) const {
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const auto& [name, secret] : program.secrets) {
+      VERNIER_ASSIGN_OR_RETURN(std::string file, SecretFile(secret));
+      files.emplace_back(name, std::move(file));
+    }
+    return files;
+  }
+
   // What its supervisor runs: the program itself, or the client of the engine that runs its container.
   absl::StatusOr<SupervisedProgram> Supervised(const ReplicaProgram& program,
                                                const ContainerSite& site) const {
     std::vector<std::string> groups = ControlGroupsOf(limits_, site.folder);
+    VERNIER_ASSIGN_OR_RETURN(auto secrets, SecretFiles(program));
     if (!program.container.has_value()) {
       std::map<std::string, std::string> env = program.env;
       if (options_.unmanaged) {  // So that this process's own are inherited.
@@ -364,6 +441,7 @@ class LocalLauncher final : public Launcher {
       }
       return SupervisedProgram{.argv = program.argv,
                                .env = {env.begin(), env.end()},
+                               .secrets = std::move(secrets),
                                .share = site.share,
                                .control_groups = std::move(groups)};
     }
@@ -374,7 +452,10 @@ class LocalLauncher final : public Launcher {
     for (const std::string& folder : program.container->mounts) {
       VERNIER_RETURN_IF_ERROR(MakeFolder(folder));
     }
-    return ContainerProgram(engine, program, site, std::move(groups));
+    for (auto& [name, file] : secrets) name = ClientVariable(engine, name);
+    SupervisedProgram client = ContainerProgram(engine, program, site, std::move(groups));
+    client.secrets = std::move(secrets);
+    return client;
   }
 
   absl::Status StartReplica(const GangProgram& gang,
@@ -404,22 +485,30 @@ class LocalLauncher final : public Launcher {
         return NotWritten("cannot write", path, errno);
       }
     }
+    for (const char* file : {kRunningFile, kExitFile}) {
+      const std::string path = folder + "/" + file;
+      if (!ReserveFile(path)) return NotWritten("cannot write", path, errno);
+    }
     if (!ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(supervised), /*durable=*/false)) {
       return NotWritten("cannot write to", folder, errno);
     }
-    return SpawnSupervisor(options_.supervisor, folder);
+    return SpawnSupervisor(options_.supervisor, folder, options_.environment);
   }
 
   // Looks at every replica, judges, and carries the verdict out.
   absl::Status Follow(const AttemptId& id, Gang& gang) {
-    gpu_watch_.Read(clock_.Now());
+    const absl::Time time = clock_.Now();
+    gpu_watch_.Read(time);
     for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
       if (IsDown(gang.replicas[i])) continue;
       Observation now = Observe(FolderOf(gang, i));
+      KeepKnown(FolderOf(gang, i), gang.replicas[i], now);
       if (!gang.placed.placement[i].gpus.empty()) WatchGpus(gang, i, now);
       ReadWords(FolderOf(gang, i), gang.replicas[i], now);
+      BoundTimes(gang.replicas[i], gang.looked, time, now);
       gang.replicas[i] = std::move(now);
     }
+    gang.looked = time;
     Time(id, gang);
     if (!gang.verdict.has_value()) {
       const std::optional<Verdict> verdict = Decide(gang.traits, gang.replicas, clock_.Now());
@@ -428,6 +517,19 @@ class LocalLauncher final : public Launcher {
     }
     CarryOut(gang);
     return absl::OkStatus();
+  }
+
+  // Records may vanish while the replica runs: somebody removes its folder, or puts another in its place.
+  static void KeepKnown(const std::string& folder, const Observation& before, Observation& now) {
+    const bool had_begun = before.phase != Phase::kNotStarted;
+    if (had_begun && now.phase == Phase::kNotStarted) {
+      now = before;
+      if (HasNoRecords(folder)) now.phase = Phase::kOrphaned;
+    } else if (before.phase == Phase::kRunning && now.phase == Phase::kStarting) {
+      now.phase = Phase::kRunning;
+      now.started = before.started;
+      now.earlier = before.earlier;
+    }
   }
 
   void WatchGpus(const Gang& gang, std::size_t i, Observation& now) {
@@ -467,14 +569,18 @@ class LocalLauncher final : public Launcher {
     }
   }
 
+  // Whoever takes the attempt over finds out anew where its folder is gone.
   static absl::Status Resolve(Gang& gang, const Verdict& verdict) {
-    VERNIER_RETURN_IF_ERROR(WriteVerdict(gang.placed.directory, verdict));
+    std::error_code error;
+    const bool is_gone = !fs::exists(gang.placed.directory, error) && !error;
+    if (!is_gone) VERNIER_RETURN_IF_ERROR(WriteVerdict(gang.placed.directory, verdict));
     gang.verdict = verdict;
     return absl::OkStatus();
   }
 
   void CarryOut(Gang& gang) const {
     const absl::Time now = clock_.Now();
+    const bool is_overdue = now - gang.verdict->time > gang.grace + kOverdue;
     for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
       const std::string folder = FolderOf(gang, i);
       switch (gang.replicas[i].phase) {
@@ -484,20 +590,29 @@ class LocalLauncher final : public Launcher {
         case Phase::kStarting:
         case Phase::kRunning:
           if (gang.told[i].has_value() && now - *gang.told[i] < kTellInterval) break;
-          if (TerminateReplica(folder)) gang.told[i] = now;
-          if (now - gang.verdict->time > gang.grace + kOverdue) {
-            KillReplica(options_.supervisor, folder);
-          }
+          if (TerminateReplica(options_.supervisor, folder)) gang.told[i] = now;
+          if (is_overdue) Kill(folder);
+          break;
+        case Phase::kOrphaned:
+          if (gang.told[i].has_value() && now - *gang.told[i] < kTellInterval) break;
+          gang.told[i] = now;
+          if (!is_overdue && TerminateReplica(options_.supervisor, folder)) break;
+          Kill(folder);
+          gang.replicas[i].phase = Phase::kGone;
           break;
         case Phase::kGone:
           // What outlived its supervisor.
-          if (!gang.told[i].has_value()) KillReplica(options_.supervisor, folder);
+          if (!gang.told[i].has_value()) Kill(folder);
           gang.told[i] = now;
           break;
         case Phase::kEnded:
           break;
       }
     }
+  }
+
+  void Kill(const std::string& folder) const {
+    KillReplica(options_.supervisor, folder, ControlGroupsOf(limits_, folder));
   }
 
   absl::Status FenceUnlessLive(const AttemptId& id, Gang& gang) {
@@ -513,6 +628,7 @@ class LocalLauncher final : public Launcher {
   const LocalLauncherOptions options_;
   const ControlGroupHost limits_;
   const Clock& clock_;
+  const DiskGuard disks_;
   GpuWatch gpu_watch_;
   mutable absl::Mutex mu_;
   CapacityBook book_ ABSL_GUARDED_BY(mu_);

@@ -9,6 +9,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "src/launch/container/engine.h"
+#include "src/launch/environment.h"
+#include "src/launch/local/disk_guard.h"
 #include "src/launch/local/host_capacity.h"
 #include "vernier/core/clock.h"
 #include "vernier/launcher.h"
@@ -20,6 +22,10 @@ struct LocalLauncherOptions {
   std::string runs_directory;
   // The program that looks after one replica. Empty: vernier-supervisor beside this program, or on PATH.
   std::string supervisor;
+  // What programs have besides what their job gives them.
+  Environment environment = OwnEnvironment({"*"});
+  // Where secrets are that a job names (SecretSource::name). Empty: it may name none.
+  std::string secrets_directory;
   // Capacity of this host for training jobs. Unset: what the host has, cgroup limits included.
   std::optional<double> cpus;
   std::optional<std::int64_t> memory_bytes;
@@ -36,6 +42,11 @@ struct LocalLauncherOptions {
   // The control group below which each replica gets one that holds it to its share (control_group_host.h): empty, the one
   // this process is in; "none": shares are only accounted.
   std::string control_group;
+  // What is to stay free on the disks of the runs and of `store_directory` (disk_guard.h): with less, no gang is placed or
+  // started. Unset: 1 % of each, at least 16 MiB and at most 256 MiB.
+  std::optional<std::int64_t> disk_reserve;
+  std::string store_directory;  // Empty: none.
+  DiskProbe disk_probe;         // Null: ProbeDisk.
   // What runs container images. None: they are refused.
   std::shared_ptr<ContainerHost> containers;
   // A worker or parameter server that failed brings its gang down; the primary gets this long to notice and to end by

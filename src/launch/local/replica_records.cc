@@ -21,6 +21,7 @@
 #include "src/base/log.h"
 #include "src/core/status.h"
 #include "src/launch/control_group.h"
+#include "src/launch/local/gang_records.h"
 #include "src/launch/replica_files.h"
 
 namespace vernier::launch {
@@ -31,6 +32,8 @@ using Phase = Observation::Phase;
 
 constexpr char kErrorFile[] = "supervisor.err";
 constexpr int kKillRounds = 3;
+// Its exit status where the disk is full: src/launch/supervisor/main.cc.
+constexpr int kNoRoom = 5;
 
 std::string PathOf(const std::string& directory, const char* file) {
   return directory + "/" + file;
@@ -41,7 +44,8 @@ bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 // Whether a process holds the lock. Only looks: taking it, for however short, would turn a supervisor away that is just
 // about to.
 bool IsLocked(const std::string& directory) {
-  const int fd = open(PathOf(directory, kLockFile).c_str(), O_RDWR | O_CLOEXEC);
+  const int fd =
+      open(PathOf(directory, kLockFile).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
   struct flock whole {};
   whole.l_type = F_WRLCK;
@@ -105,6 +109,8 @@ std::optional<Observation::Run> ReadRun(const std::string& path) {
   end.exit.host_failed = host != record->end() && *host == json(true);
   const auto error = record->find("error");
   if (error != record->end() && error->is_string()) end.exit.error = error->get<std::string>();
+  const auto lost = record->find("lost_output");
+  if (lost != record->end() && lost->is_string()) end.exit.lost_output = lost->get<std::string>();
   if (!end.exit.exit_code.has_value() && !end.exit.signal.has_value() && end.exit.error.empty()) {
     end.exit.error = "the record of its end is damaged";
   }
@@ -169,9 +175,23 @@ bool BelongsTo(pid_t pid, const std::string& directory) {
   return environment->starts_with(mark) || environment->find('\0' + mark) != std::string::npos;
 }
 
-// How many there were. The descriptor pins each process while we look whose it is.
-int KillProcessesOf(const std::string& directory) {
-  int killed = 0;
+// Whether the process is a supervisor of the replica in the folder: "vernier-supervisor DIRECTORY".
+bool IsSupervisorOf(pid_t pid, const std::string& supervisor, const std::string& directory) {
+  const std::optional<std::string> line =
+      ReadWholeFile("/proc/" + std::to_string(pid) + "/cmdline");
+  const std::string arguments = '\0' + directory + '\0';
+  if (!line.has_value() || !line->ends_with(arguments)) return false;
+  const std::string_view program =
+      std::string_view(*line).substr(0, line->size() - arguments.size());
+  const auto file = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
+  return program.find('\0') == std::string_view::npos && file(program) == file(supervisor);
+}
+
+// How many processes of this host `belongs` names; each is sent the signal, unless that is 0. The descriptor pins each
+// process while we look whose it is.
+template <typename Belongs>
+int SignalEach(int signal, const Belongs& belongs) {
+  int found = 0;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const std::string name = entry.path().filename().string();
@@ -179,13 +199,21 @@ int KillProcessesOf(const std::string& directory) {
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
     const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     if (fd < 0) continue;
-    if (BelongsTo(pid, directory)) {
-      syscall(SYS_pidfd_send_signal, fd, SIGKILL, nullptr, 0);
-      ++killed;
+    if (belongs(pid)) {
+      if (signal != 0) syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0);
+      ++found;
     }
     close(fd);
   }
-  return killed;
+  return found;
+}
+
+int SignalSupervisors(int signal, const std::string& supervisor, const std::string& directory) {
+  return SignalEach(signal, [&](pid_t pid) { return IsSupervisorOf(pid, supervisor, directory); });
+}
+
+int KillProcessesOf(const std::string& directory) {
+  return SignalEach(SIGKILL, [&](pid_t pid) { return BelongsTo(pid, directory); });
 }
 
 // As the launcher that started the replica wrote it down; nothing but defaults if it did not come to that.
@@ -194,8 +222,9 @@ SupervisedProgram ProgramOf(const std::string& directory) {
   return DecodeProgram(bytes).value_or(SupervisedProgram());
 }
 
-ControlGroup ControlGroupOf(const std::string& directory) {
-  return ControlGroup(ProgramOf(directory).control_groups);
+ControlGroup ControlGroupOf(const std::string& directory, const std::vector<std::string>& groups) {
+  std::vector<std::string> recorded = ProgramOf(directory).control_groups;
+  return ControlGroup(recorded.empty() ? groups : std::move(recorded));
 }
 
 class SpawnSettings {
@@ -223,20 +252,30 @@ class SpawnSettings {
   posix_spawnattr_t attributes_;
 };
 
+// As the system takes them: with a null at the end. They belong to the texts.
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 // Runs the supervisor program until it has gone to the background, or has nothing to do there. What it says goes to a file
 // of the folder.
 absl::Status RunSupervisor(std::string supervisor,
                            std::vector<std::string> arguments,
-                           const std::string& directory) {
+                           const std::string& directory,
+                           Environment environment) {
   const std::string error_file = PathOf(directory, kErrorFile);
   const SpawnSettings settings(error_file);
-  std::vector<char*> argv = {supervisor.data()};
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
+  arguments.insert(arguments.begin(), std::move(supervisor));
+  const std::vector<char*> argv = Pointers(arguments);
+  const std::vector<char*> variables = Pointers(environment);
   pid_t pid = 0;
-  const int error =
-      posix_spawn(&pid, argv[0], settings.actions(), settings.attributes(), argv.data(), environ);
-  if (error != 0) return Unavailable("supervisor '{}': {}", supervisor, std::strerror(error));
+  const int error = posix_spawn(
+      &pid, argv[0], settings.actions(), settings.attributes(), argv.data(), variables.data());
+  if (error != 0) return NotWritten("cannot run supervisor", argv[0], error);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0) {
     if (errno == EINTR) continue;
@@ -248,14 +287,18 @@ absl::Status RunSupervisor(std::string supervisor,
   }
   std::string said = ReadWholeFile(error_file).value_or("");
   if (said.ends_with('\n')) said.pop_back();
-  return Unavailable("supervisor '{}' gave up: {}", supervisor, said.empty() ? "no reason" : said);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoRoom) {
+    return ResourceExhausted("supervisor '{}' gave up: {}", argv[0], std::strerror(ENOSPC));
+  }
+  return Unavailable("supervisor '{}' gave up: {}", argv[0], said.empty() ? "no reason" : said);
 }
 
 }  // namespace
 
 Observation Observe(const std::string& directory) {
-  if (std::optional<Observation> end = ReadEnd(directory)) return *std::move(end);
+  // First: where it is gone again, records were removed, and an end that is left does not tell what else there was.
   if (!Exists(PathOf(directory, kStartedFile))) return {.phase = Phase::kNotStarted};
+  if (std::optional<Observation> end = ReadEnd(directory)) return *std::move(end);
   if (!IsLocked(directory)) {
     // It may have written its record between our two looks.
     return ReadEnd(directory).value_or(
@@ -273,32 +316,56 @@ bool Fence(const std::string& directory) {
   return CreateMarker(PathOf(directory, kStartedFile)) || errno == ENOENT;
 }
 
-absl::Status SpawnSupervisor(const std::string& supervisor, const std::string& directory) {
-  return RunSupervisor(supervisor, {directory}, directory);
+absl::Status SpawnSupervisor(const std::string& supervisor,
+                             const std::string& directory,
+                             const Environment& environment) {
+  return RunSupervisor(supervisor, {directory}, directory, environment);
 }
 
-bool TerminateReplica(const std::string& directory) {
-  const std::optional<Identity> supervisor = ReadIdentity(directory);
-  return supervisor.has_value() && SignalProcess(*supervisor, SIGTERM);
+bool HasNoRecords(const std::string& directory) {
+  return !Exists(PathOf(directory, kStartedFile)) && (errno == ENOENT || errno == ENOTDIR);
 }
 
-void KillReplica(const std::string& supervisor, const std::string& directory) {
+bool HasProcesses(const std::string& supervisor, const std::string& directory) {
+  return SignalEach(0, [&](pid_t pid) {
+           return IsSupervisorOf(pid, supervisor, directory) || BelongsTo(pid, directory);
+         }) > 0;
+}
+
+bool TerminateReplica(const std::string& supervisor, const std::string& directory) {
+  const std::optional<Identity> running = ReadIdentity(directory);
+  if (running.has_value() && SignalProcess(*running, SIGTERM)) {
+    SignalProcess(*running, SIGCONT);
+    return true;
+  }
+  if (SignalSupervisors(SIGTERM, supervisor, directory) == 0) return false;
+  SignalSupervisors(SIGCONT, supervisor, directory);
+  return true;
+}
+
+void KillReplica(const std::string& supervisor,
+                 const std::string& directory,
+                 const std::vector<std::string>& groups) {
   const std::optional<Identity> running = ReadIdentity(directory);
   if (running.has_value() && IsLocked(directory)) SignalProcess(*running, SIGKILL);
+  SignalSupervisors(SIGKILL, supervisor, directory);
   // Again, for what was being forked meanwhile; but not for ever, for a process that cannot die.
   for (int round = 0; round < kKillRounds && KillProcessesOf(directory) > 0; ++round) {
   }
-  const ControlGroup group = ControlGroupOf(directory);
+  const ControlGroup group = ControlGroupOf(directory, groups);
   group.Kill();  // Also what has changed its environment.
   group.Remove();
   if (ProgramOf(directory).container.remove.empty()) return;
-  const absl::Status begun = RunSupervisor(supervisor, {"--remove", directory}, directory);
+  const absl::Status begun =
+      RunSupervisor(supervisor, {"--remove", directory}, directory, OwnEnvironment({"*"}));
   if (begun.ok()) return;
   base::Log(base::LogLevel::kError,
             "a container may be left",
             {{"replica", directory}, {"error", std::string(begun.message())}});
 }
 
-void RemoveControlGroup(const std::string& directory) { ControlGroupOf(directory).Remove(); }
+void RemoveControlGroup(const std::string& directory, const std::vector<std::string>& groups) {
+  ControlGroupOf(directory, groups).Remove();
+}
 
 }  // namespace vernier::launch

@@ -1,5 +1,7 @@
 #include "src/launch/python/environments.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "src/base/private_folder.h"
 #include "src/base/sha256.h"
 #include "src/core/status.h"
 #include "src/jobs/package_path.h"
@@ -24,6 +27,9 @@ extern const char kInstallPackages[];  // install_packages.py.
 
 namespace {
 
+// Bytes of a package's file.
+constexpr std::int64_t kMostPackage = std::int64_t{4} << 30;
+
 namespace fs = std::filesystem;
 using Phase = EnvironmentState::Phase;
 
@@ -31,6 +37,11 @@ constexpr char kScript[] = "install_packages.py";
 constexpr char kEnvironment[] = "environment";
 constexpr std::int64_t kOutputBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kGraceMs = 1000;
+
+// The user may keep it elsewhere, and a link to it here.
+std::optional<std::string> ReadPackage(const std::string& path) {
+  return ReadWholeFile(path, kMostPackage, OpenFile::Link::kFollow);
+}
 
 // Names and contents of everything below the folder, in an order of their own.
 absl::Status HashFolder(const fs::path& folder, base::Sha256& hash) {
@@ -48,7 +59,7 @@ absl::Status HashFolder(const fs::path& folder, base::Sha256& hash) {
   std::ranges::sort(files);
   for (const fs::path& file : files) {
     hash.Add(file.lexically_relative(folder).string());
-    hash.Add(ReadWholeFile(file.string()).value_or(""));
+    hash.Add(ReadPackage(file.string()).value_or(""));
   }
   return absl::OkStatus();
 }
@@ -59,7 +70,7 @@ absl::Status HashPackage(const std::string& package, base::Sha256& hash) {
   if (!package.starts_with('/'))
     return absl::OkStatus();  // A name: what an index has of it is the index's business.
   if (fs::is_directory(package, error)) return HashFolder(package, hash);
-  const std::optional<std::string> content = ReadWholeFile(package);
+  const std::optional<std::string> content = ReadPackage(package);
   if (!content.has_value()) return NotFound("package '{}' is not there, or not readable", package);
   hash.Add(*content);
   return absl::OkStatus();
@@ -72,8 +83,10 @@ EnvironmentRequest WithPaths(EnvironmentRequest request) {
   return request;
 }
 
-// What tells environments apart.
-absl::StatusOr<std::string> NameOf(const EnvironmentRequest& request) {
+}  // namespace
+
+absl::StatusOr<std::string> PythonEnvironments::Name(const EnvironmentRequest& given) {
+  const EnvironmentRequest request = WithPaths(given);
   base::Sha256 hash;
   hash.Add(kInstallPackages);
   hash.Add(request.runtime.python);
@@ -84,15 +97,16 @@ absl::StatusOr<std::string> NameOf(const EnvironmentRequest& request) {
   return hash.Hex().substr(0, 32);
 }
 
-}  // namespace
-
-PythonEnvironments::PythonEnvironments(std::string directory, std::string supervisor)
-    : directory_(std::move(directory)), supervisor_(std::move(supervisor)) {}
+PythonEnvironments::PythonEnvironments(std::string directory,
+                                       std::string supervisor,
+                                       Environment environment)
+    : directory_(std::move(directory)),
+      supervisor_(std::move(supervisor)),
+      environment_(std::move(environment)) {}
 
 absl::Status PythonEnvironments::Begin(const EnvironmentRequest& request,
                                        const std::string& folder) const {
-  std::error_code error;
-  fs::create_directories(folder, error);
+  const std::error_code error = base::MakePrivateFolders(folder);
   if (error) return NotWritten("cannot create folder", folder, error.value());
   const std::string script = folder + "/" + kScript;
   SupervisedProgram installer{.argv = {request.runtime.python,
@@ -109,14 +123,14 @@ absl::Status PythonEnvironments::Begin(const EnvironmentRequest& request,
       !ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(installer), /*durable=*/false)) {
     return NotWritten("cannot write to", folder, errno);
   }
-  return SpawnSupervisor(supervisor_, folder);
+  return SpawnSupervisor(supervisor_, folder, environment_);
 }
 
-absl::StatusOr<std::string> PythonEnvironments::Prepare(const EnvironmentRequest& given,
-                                                        absl::Time since) const {
-  const EnvironmentRequest request = WithPaths(given);
-  VERNIER_ASSIGN_OR_RETURN(std::string name, NameOf(request));
+absl::Status PythonEnvironments::Prepare(const std::string& name,
+                                         const EnvironmentRequest& request,
+                                         absl::Time since) const {
   const std::string folder = fmt::format("{}/{}", directory_, name);
+  utimensat(AT_FDCWD, folder.c_str(), nullptr, 0);  // Whoever cleans up sees that it is in use.
   Observation installer = Observe(folder);
   if (IsDown(installer) && installer.exit.exit_code != 0 && installer.ended < since) {
     std::error_code error;
@@ -124,10 +138,8 @@ absl::StatusOr<std::string> PythonEnvironments::Prepare(const EnvironmentRequest
     if (error) return Unavailable("cannot remove folder '{}': {}", folder, error.message());
     installer = {};
   }
-  if (installer.phase == Observation::Phase::kNotStarted) {
-    VERNIER_RETURN_IF_ERROR(Begin(request, folder));
-  }
-  return name;
+  if (installer.phase != Observation::Phase::kNotStarted) return absl::OkStatus();
+  return Begin(WithPaths(request), folder);
 }
 
 EnvironmentState PythonEnvironments::Check(const std::string& name) const {
@@ -147,8 +159,8 @@ std::string PythonEnvironments::LastLine(const std::string& name) const {
 }
 
 void PythonEnvironments::CopyOutput(const std::string& name, const std::string& folder) const {
-  std::error_code error;  // What cannot be copied is missing in a log.
-  fs::create_directories(folder, error);
+  std::error_code error = base::MakePrivateFolders(folder);
+  // What cannot be copied is missing in a log.
   for (const auto& entry : fs::directory_iterator(fmt::format("{}/{}", directory_, name), error)) {
     const std::string file = entry.path().filename().string();
     if (!file.starts_with(kOutputFile)) continue;

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "src/launch/environment.h"
 
 // Python environments for training jobs: one for each set of packages, made once on this host.
 namespace vernier::launch {
@@ -35,16 +36,23 @@ struct EnvironmentState {
 // that ask for the same get the same. Not thread-safe.
 class PythonEnvironments {
  public:
-  // `supervisor`: the program that looks after an installer as after a replica.
-  PythonEnvironments(std::string directory, std::string supervisor);
+  // `supervisor`: the program that looks after an installer as after a replica. `environment`: what that starts with.
+  PythonEnvironments(std::string directory, std::string supervisor, Environment environment);
 
-  // Begins to make the environment if there is none, and gives its name. One that failed before `since` is made anew.
-  // NotFound: a package that is a path and is not there.  Unavailable: the folder cannot be written.
-  absl::StatusOr<std::string> Prepare(const EnvironmentRequest& request, absl::Time since) const;
+  // The name of the environment: a hash of what goes into it, so that files are read. Thread-safe.
+  // NotFound: a package that is a path and is not there.
+  static absl::StatusOr<std::string> Name(const EnvironmentRequest& request);
 
-  // How it is by now.  REQUIRES: Prepare gave the name.
+  // Begins to make the environment of that name if there is none. One that failed before `since` is made anew. The time of
+  // its folder is when it was asked for last.
+  // Unavailable: the folder cannot be written.
+  absl::Status Prepare(const std::string& name,
+                       const EnvironmentRequest& request,
+                       absl::Time since) const;
+
+  // How it is by now.  REQUIRES: it was prepared.
   EnvironmentState Check(const std::string& name) const;
-  // What its installer printed last; empty: nothing by now.  REQUIRES: Prepare gave the name.
+  // What its installer printed last; empty: nothing by now.  REQUIRES: it was prepared.
   std::string LastLine(const std::string& name) const;
   // Puts a copy of all that its installer printed into the folder, which is made.
   void CopyOutput(const std::string& name, const std::string& folder) const;
@@ -54,6 +62,7 @@ class PythonEnvironments {
 
   const std::string directory_;
   const std::string supervisor_;
+  const Environment environment_;
 };
 
 }  // namespace vernier::launch

@@ -1,11 +1,13 @@
 #include "src/launch/python/python_launcher.h"
 
 #include <cstdlib>
+#include <memory>
 #include <set>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/core/built_in_trainers.h"
@@ -22,11 +24,22 @@ constexpr char kDefaultRuntime[] = "default";
 constexpr char kServiceRole[] = "service";
 constexpr char kInstalling[] = "installing its packages";
 
+// An environment that somebody needs: its name is found out, then it is made.
+struct Need {
+  struct Naming {
+    absl::Notification told;
+    absl::StatusOr<std::string> name;
+  };
+  EnvironmentRequest request;
+  std::shared_ptr<Naming> naming;  // Shared with whoever hashes.
+  std::string name;                // Empty: not known yet.
+};
+
 // A gang that is placed, and not handed on to be started.
 struct Waiting {
   GangProgram program;
-  std::string environment;  // The name of what is being made for it.
-  std::string failure;      // Why it will never start; empty: it may.
+  Need need;
+  std::string failure;  // Why it will never start; empty: it may.
 };
 
 // The program with the interpreter in its place.
@@ -80,21 +93,23 @@ class PythonLauncher final : public Launcher {
                  const Clock& clock)
       : launcher_(std::move(launcher)),
         directory_(options.environments_directory),
-        environments_(options.environments_directory, options.supervisor),
+        environments_(options.environments_directory, options.supervisor, options.environment),
         runtimes_(std::move(options.runtimes)),
+        executor_(options.executor),
         clock_(clock) {}
 
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
     return launcher_->CheckFits(replicas);
   }
   absl::Status Prepare(const GangRequest& gang) override {
-    VERNIER_RETURN_IF_ERROR(Install(gang));
+    if (launcher_->WhyHeld().empty()) VERNIER_RETURN_IF_ERROR(Install(gang));
     return launcher_->Prepare(gang);
   }
   absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override {
     return launcher_->Place(gang);
   }
 
+  std::string WhyHeld() override { return launcher_->WhyHeld(); }
   std::vector<Node> Nodes() override { return launcher_->Nodes(); }
   std::vector<QueuedGang> Queue() override {
     std::vector<QueuedGang> queue = launcher_->Queue();
@@ -103,7 +118,7 @@ class PythonLauncher final : public Launcher {
       queue.push_back(PreparingGang(installation.gang,
                                     NamesOf(installation.gang.needs.python->packages),
                                     kInstalling,
-                                    environments_.LastLine(installation.environment)));
+                                    LastLine(installation.need)));
     }
     return queue;
   }
@@ -151,7 +166,7 @@ class PythonLauncher final : public Launcher {
   // What is being installed for a gang that has no room yet.
   struct Installation {
     GangRequest gang;
-    std::string environment;
+    Need need;
   };
 
   // OK: what the gang needs is installed. Else as Launcher::Prepare.
@@ -162,33 +177,61 @@ class PythonLauncher final : public Launcher {
     absl::MutexLock lock(&mu_);
     auto found = installations_.find(gang.id);
     if (found == installations_.end()) {
-      VERNIER_ASSIGN_OR_RETURN(std::string name, Begin(*python, gang.needs.directory));
-      found = installations_.emplace(gang.id, Installation{gang, std::move(name)}).first;
+      VERNIER_ASSIGN_OR_RETURN(Need need, Begin(*python, gang.needs.directory));
+      found = installations_.emplace(gang.id, Installation{gang, std::move(need)}).first;
     }
-    const EnvironmentState state = environments_.Check(found->second.environment);
-    if (state.phase == EnvironmentState::Phase::kPreparing) {
-      was_installing_.insert(found->second.environment);
+    const absl::StatusOr<EnvironmentState> state = Look(found->second.need);
+    const std::string environment = found->second.need.name;
+    if (state.ok() && state->phase == EnvironmentState::Phase::kPreparing) {
+      if (!environment.empty()) was_installing_.insert(environment);
       return Unavailable(kInstalling);
     }
-    const std::string environment = found->second.environment;
     installations_.erase(found);
-    if (state.phase == EnvironmentState::Phase::kReady) {
+    VERNIER_RETURN_IF_ERROR(state.status());
+    if (state->phase == EnvironmentState::Phase::kReady) {
       installed_.insert(gang.id);
       // Of the first who waited for it; to others it is news of the past.
       if (was_installing_.erase(environment) > 0) installed_for_[gang.id] = environment;
       return absl::OkStatus();
     }
-    return InvalidArgument("{}", NotInstalled(*python, state.reason));
+    return InvalidArgument("{}", NotInstalled(*python, state->reason));
   }
 
-  // Has the environment made.  InvalidArgument: a package is not there, or the server does not have the runtime.
-  absl::StatusOr<std::string> Begin(const PythonProgram& python,
-                                    const std::string& directory) const {
+  // Has the environment made.  InvalidArgument: the server does not have the runtime.
+  absl::StatusOr<Need> Begin(const PythonProgram& python, const std::string& directory) const {
     VERNIER_ASSIGN_OR_RETURN(const PythonRuntime runtime, RuntimeOf(python));
-    absl::StatusOr<std::string> name = environments_.Prepare(
-        {.runtime = runtime, .packages = python.packages, .directory = directory}, clock_.Now());
-    if (!absl::IsNotFound(name.status())) return name;
-    return InvalidArgument("{}", std::string(name.status().message()));
+    Need need{.request = {.runtime = runtime, .packages = python.packages, .directory = directory},
+              .naming = std::make_shared<Need::Naming>(),
+              .name = ""};
+    auto hash = [request = need.request, naming = need.naming] {
+      naming->name = PythonEnvironments::Name(request);
+      naming->told.Notify();
+    };
+    if (executor_ == nullptr) {
+      hash();
+    } else {
+      executor_->Run(std::move(hash));
+    }
+    return need;
+  }
+
+  // How the environment is by now.  InvalidArgument: a package is not there.
+  absl::StatusOr<EnvironmentState> Look(Need& need) const {
+    if (need.name.empty()) {
+      if (!need.naming->told.HasBeenNotified()) return EnvironmentState{};
+      const absl::StatusOr<std::string>& name = need.naming->name;
+      if (absl::IsNotFound(name.status())) {
+        return InvalidArgument("{}", std::string(name.status().message()));
+      }
+      VERNIER_RETURN_IF_ERROR(name.status());
+      VERNIER_RETURN_IF_ERROR(environments_.Prepare(*name, need.request, clock_.Now()));
+      need.name = *name;
+    }
+    return environments_.Check(need.name);
+  }
+
+  std::string LastLine(const Need& need) const {
+    return need.name.empty() ? "" : environments_.LastLine(need.name);
   }
 
   // What the installer printed belongs to the log of the gang that waited for it, as that of the service.
@@ -227,12 +270,12 @@ class PythonLauncher final : public Launcher {
 
   // Has the environment made, which Prepare had before, unless somebody removed it since.
   absl::StatusOr<Waiting> Wait(const GangProgram& gang) const {
-    absl::StatusOr<std::string> name = Begin(*gang.python, gang.replicas.front().directory);
-    if (absl::IsInvalidArgument(name.status())) {
-      return Waiting{.program = gang, .failure = std::string(name.status().message())};
+    absl::StatusOr<Need> need = Begin(*gang.python, gang.replicas.front().directory);
+    if (absl::IsInvalidArgument(need.status())) {
+      return Waiting{.program = gang, .need = {}, .failure = std::string(need.status().message())};
     }
-    VERNIER_RETURN_IF_ERROR(name.status());
-    return Waiting{.program = gang, .environment = *std::move(name)};
+    VERNIER_RETURN_IF_ERROR(need.status());
+    return Waiting{.program = gang, .need = *std::move(need), .failure = ""};
   }
 
   // Looks how the installation goes, and hands the gang on when it is done.
@@ -240,15 +283,20 @@ class PythonLauncher final : public Launcher {
     const auto found = waiting_.find(id);
     if (found == waiting_.end() || !found->second.failure.empty()) return absl::OkStatus();
     Waiting& waiting = found->second;
-    const EnvironmentState state = environments_.Check(waiting.environment);
-    if (state.phase == EnvironmentState::Phase::kPreparing) return absl::OkStatus();
-    if (state.phase == EnvironmentState::Phase::kFailed) {
-      waiting.failure = NotInstalled(*waiting.program.python, state.reason);
+    const absl::StatusOr<EnvironmentState> state = Look(waiting.need);
+    if (absl::IsInvalidArgument(state.status())) {
+      waiting.failure = std::string(state.status().message());
+      return absl::OkStatus();
+    }
+    VERNIER_RETURN_IF_ERROR(state.status());
+    if (state->phase == EnvironmentState::Phase::kPreparing) return absl::OkStatus();
+    if (state->phase == EnvironmentState::Phase::kFailed) {
+      waiting.failure = NotInstalled(*waiting.program.python, state->reason);
       return absl::OkStatus();
     }
     KeepOutput(waiting.program);
     // Handed on before it is forgotten: what cannot be started now is tried again.
-    VERNIER_RETURN_IF_ERROR(launcher_->Start(WithEnvironment(waiting.program, state.python)));
+    VERNIER_RETURN_IF_ERROR(launcher_->Start(WithEnvironment(waiting.program, state->python)));
     waiting_.erase(found);
     return absl::OkStatus();
   }
@@ -257,6 +305,7 @@ class PythonLauncher final : public Launcher {
   const std::string directory_;
   PythonEnvironments environments_;
   const std::map<std::string, PythonRuntime> runtimes_;
+  Executor* const executor_;
   const Clock& clock_;
   std::map<AttemptId, Waiting> waiting_;
   mutable absl::Mutex mu_;

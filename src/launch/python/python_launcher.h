@@ -6,6 +6,7 @@
 
 #include "src/launch/python/environments.h"
 #include "vernier/core/clock.h"
+#include "vernier/core/executor.h"
 #include "vernier/launcher.h"
 
 namespace vernier::launch {
@@ -13,9 +14,13 @@ namespace vernier::launch {
 struct PythonLauncherOptions {
   std::string environments_directory;  // Absolute; created when the first one is made.
   std::string supervisor;              // As LocalLauncherOptions::supervisor, found already.
+  Environment environment =
+      OwnEnvironment({"*"});  // As LocalLauncherOptions::environment, for what installs.
   // By the name that a job gives as python.runtime. A job that names none gets "default"; where there is no "default",
   // python3.
   std::map<std::string, PythonRuntime> runtimes;
+  // Where packages are hashed, which may take long; must live until that is done. Null: callers wait for it.
+  Executor* executor = nullptr;
 };
 
 // A launcher that sees to it that the Python packages of a gang are installed before `launcher` places it. Where somebody

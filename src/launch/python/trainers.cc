@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "fmt/format.h"
+#include "src/base/private_folder.h"
 #include "src/base/sha256.h"
 #include "src/core/built_in_trainers.h"
 #include "src/launch/local/gang_records.h"
@@ -29,8 +30,7 @@ std::string Version() {
 absl::StatusOr<std::string> PlaceTrainers(const std::string& directory) {
   const std::string folder = fmt::format("{}/trainers-{}", directory, Version());
   const fs::path package = fs::path(folder) / kBuiltInPackage.substr(0, kBuiltInPackage.find('.'));
-  std::error_code error;
-  fs::create_directories(package, error);
+  std::error_code error = base::MakePrivateFolders(package);
   if (error) return NotWritten("cannot create folder", package.string(), error.value());
   for (const TrainerSource& source : TrainerSources()) {
     const fs::path file = package / source.name;

@@ -97,6 +97,27 @@ std::string Describe(const Failure& failure, const SupervisedProgram& program) {
   return "cannot run '" + program.argv[0] + "': " + reason;
 }
 
+// What a secret may have, at most.
+constexpr std::int64_t kMostSecret = 64 * 1024;
+
+// Sets each secret variable of `program` to what its file has, without the newline at its end. Returns why it cannot; empty:
+// it could.
+std::string ReadSecrets(SupervisedProgram& program) {
+  for (const auto& [name, path] : program.secrets) {
+    std::optional<std::string> text = ReadWholeFile(path, kMostSecret, OpenFile::Link::kFollow);
+    std::string reason = text.has_value() ? "" : std::strerror(errno);
+    if (!text.has_value() && errno == EINVAL) reason = "it is no regular file";
+    if (!text.has_value() && errno == EFBIG) reason = "it has more than 64 KiB";
+    if (text.has_value() && text->find('\0') != std::string::npos) reason = "it holds a zero byte";
+    if (!reason.empty()) {
+      return "cannot read the secret of variable " + name + " from '" + path + "': " + reason;
+    }
+    if (text->ends_with('\n')) text->pop_back();
+    program.env.emplace_back(name, *std::move(text));
+  }
+  return "";
+}
+
 // The parent of a process; 0 if it is gone.
 pid_t ParentOf(pid_t pid) {
   const std::optional<std::string> stat = ReadWholeFile("/proc/" + std::to_string(pid) + "/stat");
@@ -110,9 +131,11 @@ pid_t ParentOf(pid_t pid) {
 
 }  // namespace
 
-Child StartChild(const SupervisedProgram& program, const ControlGroup& group) {
+Child StartChild(SupervisedProgram program, const ControlGroup& group) {
   Pipes pipes;
   Child child;
+  child.error = ReadSecrets(program);
+  if (!child.error.empty()) return child;
   if (!OpenPipes(pipes)) {
     child.error = std::string("cannot make pipes: ") + std::strerror(errno);
     return child;

@@ -18,8 +18,8 @@ struct Child {
 };
 
 // Starts the program in its control group, its output into pipes. It gets SIGKILL when the calling process dies. Where the
-// group cannot be entered, it says so on its standard error and runs outside.
-Child StartChild(const SupervisedProgram& program, const ControlGroup& group);
+// group cannot be entered, it says so on its standard error and runs outside. A secret that cannot be read: there is no child.
+Child StartChild(SupervisedProgram program, const ControlGroup& group);
 
 // Sends the signal to every direct child of this process, which as a subreaper inherits whatever its descendants leave.
 void SignalChildren(int signal);

@@ -1,7 +1,8 @@
 // vernier-supervisor DIRECTORY: looks after one replica, whose files are in DIRECTORY (src/launch/replica_files.h).
 //
 // Returns as soon as it is decided who looks after the replica; goes on in the background if that is this process. Exit
-// status: 0, somebody does, or did, or never shall; 2, usage; 3, the directory cannot be used, the reason is on stderr.
+// status: 0, somebody does, or did, or never shall; 2, usage; 3, the directory cannot be used, the reason is on stderr; 5,
+// its disk is full.
 //
 // vernier-supervisor --remove DIRECTORY: removes the container of a replica that has no supervisor any more, in the background.
 //
@@ -34,10 +35,12 @@ constexpr int kOk = 0;
 constexpr int kUsage = 2;
 constexpr int kUnusable = 3;
 constexpr int kNoDriver = 4;
+constexpr int kNoRoom = 5;
 
 int Unusable(const char* what) {
-  std::fprintf(stderr, "vernier-supervisor: %s: %s\n", what, std::strerror(errno));
-  return kUnusable;
+  const int error = errno;
+  std::fprintf(stderr, "vernier-supervisor: %s: %s\n", what, std::strerror(error));
+  return IsDiskFull(error) ? kNoRoom : kUnusable;
 }
 
 void BlockSignals() {
@@ -80,7 +83,7 @@ void WriteIdentity(int lock) {
 int Main(const char* directory) {
   BlockSignals();
   if (chdir(directory) != 0) return Unusable(directory);
-  const int lock = open(kLockFile, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int lock = open(kLockFile, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (lock < 0) return Unusable(kLockFile);
   if (!Lock(lock)) return errno == EAGAIN || errno == EACCES ? kOk : Unusable(kLockFile);
   if (!CreateMarker(kStartedFile)) return errno == EEXIST ? kOk : Unusable(kStartedFile);

@@ -1,6 +1,7 @@
 #include "src/launch/supervisor/output_writer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,8 +25,15 @@ OutputWriter::~OutputWriter() {
 }
 
 void OutputWriter::Open() {
-  fd_ =
-      open(SegmentPath(log_file_, begin_).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  fd_ = open(SegmentPath(log_file_, begin_).c_str(), kFlags, 0600);
+}
+
+int OutputWriter::error() const {
+  if (error_ != 0 || fd_ < 0) return error_;
+  struct stat file {};
+  const bool is_removed = fstat(fd_, &file) == 0 && file.st_nlink == 0;
+  return is_removed ? ENOENT : 0;
 }
 
 const std::string& OutputWriter::Stamp() { return stamp_ = std::max(stamp_, now_()); }
@@ -91,7 +99,7 @@ void OutputWriter::Append(std::string_view lines) {
   if (done < lines.size()) {
     error_ = errno;
     done = lines.substr(0, done).rfind('\n') + 1;  // A segment holds whole lines.
-    if (ftruncate(fd_, size_ + static_cast<off_t>(done)) != 0) error_ = errno;
+    [[maybe_unused]] const int cut = ftruncate(fd_, size_ + static_cast<off_t>(done));
     lost_ += lines.size() - done;
   }
   size_ += static_cast<std::int64_t>(done);

@@ -27,6 +27,9 @@ class OutputWriter {
   // goes on. A line says so, once there is space again.
   void Write(std::string_view lines);
 
+  // Why lines were given up, an errno; 0: none was. ENOENT: the file that they are written to was removed.
+  int error() const;
+
   // Room for a line of the greatest length in every segment.
   static constexpr std::int64_t kLeastKept = std::int64_t{1} << 20;
 
@@ -47,7 +50,7 @@ class OutputWriter {
   std::int64_t size_ = 0;               // Of the same.
   std::deque<std::int64_t> removable_;  // Beginnings of the segments after the first, in order.
   std::size_t lost_ = 0;  // So many bytes could not be written, and nothing says so yet.
-  int error_ = 0;         // Why.
+  int error_ = 0;         // Why, the last time.
   std::string stamp_;     // Given last.
 };
 

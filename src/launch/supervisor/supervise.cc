@@ -88,6 +88,7 @@ std::string ToJson(const Ending& ending) {
          ",\"out_of_memory\":" + (exit.out_of_memory ? "true" : "false") +
          ",\"error\":" + JsonText(exit.error) +
          ",\"host_failed\":" + (exit.host_failed ? "true" : "false") +
+         ",\"lost_output\":" + JsonText(exit.lost_output) +
          ",\"started\":" + JsonText(ending.started) + ",\"ended\":" + JsonText(ending.ended) +
          ",\"cpu_seconds\":" + std::to_string(ending.cpu_seconds) +
          ",\"peak_memory_bytes\":" + std::to_string(ending.peak_memory_bytes) + "}\n";
@@ -339,6 +340,21 @@ std::string SetUp(const SupervisedProgram& program) {
   return "its code cannot be unpacked: " + std::string(said.substr(0, said.find('\n')));
 }
 
+// Why output was given up, for people; empty: none was.
+std::string LostOutput(int error) {
+  if (error == 0) return "";
+  if (error == ENOENT) return "its file was removed";
+  const char* const what =
+      IsDiskFull(error) ? "the disk of the runs was full" : "it was not written";
+  return std::string(what) + " (" + std::strerror(error) + ")";
+}
+
+// Whether a command says that it had no room on the disk.
+bool SaysDiskFull(std::string_view said) {
+  return said.find(std::strerror(ENOSPC)) != said.npos ||
+         said.find(std::strerror(EDQUOT)) != said.npos;
+}
+
 // Runs the program once, until nothing of it is left.
 Ending RunOnce(const SupervisedProgram& program, OutputWriter& log) {
   Ending ending;
@@ -360,6 +376,7 @@ Ending RunOnce(const SupervisedProgram& program, OutputWriter& log) {
     if (!problem.empty()) supervisor.Say("limits are not enforced: " + problem);
     ending = supervisor.Run();
   }
+  ending.exit.lost_output = LostOutput(log.error());
   RecordUsage(group, ending);
   group.Remove();
   ending.started = started;
@@ -410,13 +427,15 @@ void Supervise() {
   if (std::string problem = SetUp(*program); !problem.empty()) {
     Ending ending;
     ending.started = ending.ended = TimeStamp();
+    ending.exit.host_failed = SaysDiskFull(problem);
     ending.exit.error = std::move(problem);
     RecordEnding(kExitFile, ending);
     return;
   }
   for (int run = 1;; ++run) {
     const Ending ending = RunOnce(*program, log);
-    const bool again = IsToRestart(*program, run, ending);
+    // Room for this record: the one that was reserved is for the last.
+    const bool again = IsToRestart(*program, run, ending) && ReserveFile(EarlierExitFile(run));
     const bool recorded = RecordEnding(again ? EarlierExitFile(run) : kExitFile, ending);
     if (!again || !recorded) return;
     log.Write(RestartNotice(log.Stamp(), *program, run, ending));

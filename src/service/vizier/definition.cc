@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <utility>
 #include <variant>
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/core/domain.h"
+#include "src/core/limit_checks.h"
 #include "src/core/status.h"
 #include "src/service/vizier/values.h"
 #include "src/wire/time_proto.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::vizier {
 namespace {
@@ -97,6 +101,8 @@ class ParameterReader {
   absl::Status Read(const std::string& path,
                     const ParameterSpec& spec,
                     const std::vector<Condition>& when) {
+    VERNIER_RETURN_IF_ERROR(
+        CheckAtMost("study_spec.parameters", read_.list.size() + 1, limits::kParameters));
     VERNIER_ASSIGN_OR_RETURN(Domain domain, DecodeDomain(path, spec));
     Parameter parameter{.name = spec.parameter_id(),
                         .domain = std::move(domain),
@@ -142,9 +148,11 @@ class ParameterReader {
                         other.default_value == parameter.default_value && !other.when.empty() &&
                         other.when.back().parent == parameter.when.back().parent;
       if (!same) continue;
+      std::vector<ParameterValue>& known = other.when.back().values;
+      std::set<ParameterValue>& values = joined_[other.name];
+      if (values.empty()) values.insert(known.begin(), known.end());
       for (const ParameterValue& value : parameter.when.back().values) {
-        std::vector<ParameterValue>& known = other.when.back().values;
-        if (std::ranges::find(known, value) == known.end()) known.push_back(value);
+        if (values.insert(value).second) known.push_back(value);
       }
       return true;
     }
@@ -152,6 +160,7 @@ class ParameterReader {
   }
 
   Parameters read_;
+  std::map<std::string, std::set<ParameterValue>> joined_;  // Values of conditions, by parameter.
 };
 
 // --- metrics and algorithm, from a definition ---
@@ -388,6 +397,9 @@ std::string EncodeAlgorithm(const Choice& algorithm) {
 }  // namespace
 
 absl::StatusOr<Parameters> DecodeParameters(const ::vizier::StudySpec& definition) {
+  VERNIER_RETURN_IF_ERROR(CheckAtMost("study_spec.parameters",
+                                      static_cast<std::size_t>(definition.parameters_size()),
+                                      limits::kParameters));
   ParameterReader reader;
   for (int i = 0; i < definition.parameters_size(); ++i) {
     VERNIER_RETURN_IF_ERROR(reader.Read(
@@ -398,6 +410,9 @@ absl::StatusOr<Parameters> DecodeParameters(const ::vizier::StudySpec& definitio
 
 absl::StatusOr<StudySpec> DecodeDefinition(const StudyName& name,
                                            const ::vizier::StudySpec& definition) {
+  VERNIER_RETURN_IF_ERROR(CheckAtMost("study_spec.metrics",
+                                      static_cast<std::size_t>(definition.metrics_size()),
+                                      limits::kObjectives + limits::kOutcomeConstraints));
   StudySpec spec;
   spec.name = StoredName(name);
   for (int i = 0; i < definition.metrics_size(); ++i) {

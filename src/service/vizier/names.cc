@@ -13,11 +13,11 @@
 #include "src/core/study_name.h"
 #include "src/core/utf8.h"
 #include "vernier/core/error.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::vizier {
 namespace {
 
-constexpr std::size_t kMostComponent = 1024;
 constexpr std::size_t kMostReadable = 50;  // Of each part of a name that needs a fingerprint.
 
 bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
@@ -39,7 +39,7 @@ absl::StatusOr<std::vector<std::string>> Parse(std::string_view field,
   bool fits = parts.size() == 2 * words.size();
   for (std::size_t i = 0; fits && i < words.size(); ++i) {
     const std::string& value = parts[2 * i + 1];
-    fits = parts[2 * i] == words[i] && !value.empty() && value.size() <= kMostComponent;
+    fits = parts[2 * i] == words[i] && !value.empty() && value.size() <= limits::kVizierName;
     values.push_back(value);
   }
   if (fits) return values;
@@ -97,7 +97,7 @@ std::string StoredName(const StudyName& name) {
   const auto is_plain = [](const std::string& text) { return std::ranges::all_of(text, IsPlain); };
   if (name.owner == kVernierOwner && IsStudyName(name.study)) return name.study;
   if (name.owner != kVernierOwner && IsLetter(name.owner.front()) && is_plain(name.owner) &&
-      is_plain(name.study) && name.owner.size() + 1 + name.study.size() <= kMaxStudyName) {
+      is_plain(name.study) && name.owner.size() + 1 + name.study.size() <= limits::kStudyName) {
     return fmt::format("{}-{}", name.owner, name.study);
   }
   const std::string readable = fmt::format("{}-{}", Readable(name.owner), Readable(name.study));

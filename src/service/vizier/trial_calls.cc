@@ -9,16 +9,18 @@
 #include "src/service/vizier/trials.h"
 #include "src/service/vizier/vizier_service.h"
 #include "src/wire/time_proto.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::vizier {
 namespace {
 
-constexpr std::int32_t kMostSuggestions = 1000;
 constexpr char kSuggestionsType[] = "type.googleapis.com/vizier.SuggestTrialsResponse";
 
 // Who works on the trial, as far as the request says nothing of it.
 Caller CallerOf(const Trial& trial) {
-  return {.actor = trial.client.empty() ? "vizier" : trial.client, .request_id = ""};
+  // One that is too long was stored before there was a bound.
+  const bool is_fit = !trial.client.empty() && trial.client.size() <= limits::kClientId;
+  return {.actor = is_fit ? trial.client : "vizier", .request_id = ""};
 }
 
 // Vizier's calls do not bear the client that makes them: it is the one that has the trial.
@@ -96,9 +98,9 @@ grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
                                            [context] { return context->IsCancelled(); });
     VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown("parent", request->parent()));
     const std::int32_t count = request->suggestion_count();
-    if (count < 0 || count > kMostSuggestions) {
+    if (count < 0 || count > limits::kSuggestions) {
       return FieldError("suggestion_count",
-                        fmt::format("must be from 1 to {}, got {}", kMostSuggestions, count));
+                        fmt::format("must be from 1 to {}, got {}", limits::kSuggestions, count));
     }
     ::vizier::SuggestTrialsResponse suggestions;
     wire::EncodeTime(parts_.clock.Now(), suggestions.mutable_start_time());

@@ -9,6 +9,7 @@
 #include "src/core/objectives.h"
 #include "src/core/outcome_constraint.h"
 #include "src/service/vizier/definition.h"
+#include "src/service/vizier/reply.h"
 #include "src/service/vizier/values.h"
 #include "src/wire/time_proto.h"
 #include "vernier/core/error.h"
@@ -44,6 +45,18 @@ void EncodeMeasurement(std::int64_t step,
     ::vizier::Measurement::Metric& metric = *out->add_metrics();
     metric.set_metric_id(IdOfMetric(name));
     metric.set_value(value);
+  }
+}
+
+// Leaves out every other measurement, but never the last, until the trial fits a message.
+void ThinOut(::vizier::Trial* trial) {
+  while (trial->ByteSizeLong() > kMostReplyBytes && trial->measurements_size() > 1) {
+    auto& measurements = *trial->mutable_measurements();
+    int kept = 0;
+    for (int i = (measurements.size() + 1) % 2; i < measurements.size(); i += 2) {
+      measurements.SwapElements(kept++, i);
+    }
+    measurements.DeleteSubrange(kept, measurements.size() - kept);
   }
 }
 
@@ -203,6 +216,7 @@ void TrialCodec::Encode(const Trial& trial,
   if (trial.ended.has_value()) wire::EncodeTime(*trial.ended, out->mutable_end_time());
   out->set_client_id(trial.client);
   EncodeMetadata(trial.metadata, out->mutable_metadata());
+  ThinOut(out);
 }
 
 }  // namespace vernier::vizier

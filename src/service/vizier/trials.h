@@ -37,7 +37,8 @@ class TrialCodec {
   // is one that was requested.  InvalidArgument: a FieldError, paths in the request.
   absl::StatusOr<TrialAddition> Decode(const ::vizier::Trial& trial) const;
 
-  // A trial as a client sees it. What failed or was cancelled is infeasible, with the reason.
+  // A trial as a client sees it. What failed or was cancelled is infeasible, with the reason. Of a curve that is too long for
+  // a message, measurements are left out evenly.
   void Encode(const Trial& trial,
               const std::vector<Measurement>& measurements,
               ::vizier::Trial* out) const;

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "grpcpp/server_context.h"
-#include "src/base/side_threads.h"
+#include "src/base/thread_pool.h"
 #include "src/service/call_ids.h"
 #include "src/service/call_watch.h"
 #include "src/service/vizier/names.h"
@@ -162,7 +162,9 @@ class VizierServiceImpl final : public ::vizier::VizierService::WithCallbackMeth
   // Of the studies last called for; a study's number is never used again.
   absl::flat_hash_map<StudyId, std::shared_ptr<const TrialCodec>> codecs_ ABSL_GUARDED_BY(mu_);
   Operations operations_{kOperations, kClients};
-  base::SideThreads side_threads_;  // Goes first: what it runs uses all of the above.
+  static constexpr int kMostSideThreads = 64;
+  base::ThreadPool side_threads_{
+      kMostSideThreads};  // Goes first: what it runs uses all of the above.
 };
 
 }  // namespace vernier::vizier

@@ -3,11 +3,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "src/storage/commit_rules.h"
+#include "src/storage/metric_order.h"
 #include "vernier/core/error.h"
 #include "vernier/storage.h"
 
@@ -42,6 +46,34 @@ struct Record {
   std::map<TrialNumber, std::vector<Measurement>> measurements;
   std::shared_ptr<Decision> last_commit;
 };
+
+// A trial of a scan, and where it stands.
+struct Ranked {
+  const Trial* trial;
+  storage::Place place;
+};
+
+// Without a metric nobody has a value, and the numbers alone count.
+bool IsBefore(const storage::Place& a, const storage::Place& b, const TrialScan& scan) {
+  if (!scan.metric.empty()) return storage::IsBefore(a, b, scan.descending);
+  return scan.descending ? a.number > b.number : a.number < b.number;
+}
+
+// The trials of the scan in its order.
+std::vector<Ranked> Rank(const Record& record, const TrialScan& scan) {
+  storage::Place after{.number = scan.after.value()};
+  const auto found = record.trials.find(scan.after);
+  if (found != record.trials.end()) after = storage::PlaceOf(found->second, scan.metric);
+  std::vector<Ranked> ranked;
+  for (const auto& [number, trial] : record.trials) {
+    const Ranked one{.trial = &trial, .place = storage::PlaceOf(trial, scan.metric)};
+    const bool is_behind = scan.after.value() == 0 || IsBefore(after, one.place, scan);
+    if (is_behind && storage::IsWanted(scan, trial.state)) ranked.push_back(one);
+  }
+  std::ranges::sort(
+      ranked, [&](const Ranked& a, const Ranked& b) { return IsBefore(a.place, b.place, scan); });
+  return ranked;
+}
 
 class MemoryStorage final : public Storage {
  public:
@@ -110,6 +142,15 @@ class MemoryStorage final : public Storage {
     return studies;
   }
 
+  absl::StatusOr<std::vector<StudyKey>> ListStudyKeys() const override {
+    const absl::MutexLock lock(&mu_);
+    std::vector<StudyKey> keys;
+    for (const auto& [id, record] : records_) {
+      keys.push_back({.id = id, .name = record.study.spec.name});
+    }
+    return keys;
+  }
+
   absl::StatusOr<Trial> GetTrial(TrialId id) const override {
     const absl::MutexLock lock(&mu_);
     VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(id.study));
@@ -129,6 +170,18 @@ class MemoryStorage final : public Storage {
       trials.push_back(it->second);
     }
     return trials;
+  }
+
+  absl::Status ScanTrials(StudyId study,
+                          const TrialScan& scan,
+                          const std::function<bool(Trial)>& visit) const override {
+    const absl::MutexLock lock(&mu_);
+    VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(study));
+    const std::vector<Ranked> ranked = Rank(*record, scan);
+    for (const Ranked& next : ranked) {
+      if (!visit(*next.trial)) break;
+    }
+    return absl::OkStatus();
   }
 
   absl::StatusOr<std::vector<Event>> ReadEvents(StudyId study,

@@ -1,9 +1,13 @@
 #include "src/storage/sqlite/connection.h"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 
+#include "src/core/damage.h"
 #include "src/core/status.h"
 #include "vernier/core/error.h"
 
@@ -25,6 +29,8 @@ absl::StatusCode CodeOf(int extended, int system_error) {
     case SQLITE_READONLY:
     case SQLITE_PROTOCOL:
       return absl::StatusCode::kUnavailable;
+    case SQLITE_INTERRUPT:
+      return absl::StatusCode::kCancelled;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return absl::StatusCode::kDataLoss;
@@ -33,25 +39,103 @@ absl::StatusCode CodeOf(int extended, int system_error) {
   }
 }
 
+std::optional<FileIdentity> IdentityOf(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileIdentity{.device = status.st_dev, .inode = status.st_ino};
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const std::string& path,
                                                              absl::Duration busy_timeout,
-                                                             const std::string& vfs) {
+                                                             const std::string& vfs,
+                                                             Missing missing) {
+  const int create = missing == Missing::kCreate ? SQLITE_OPEN_CREATE : 0;
+  return OpenWith(path, busy_timeout, vfs, SQLITE_OPEN_READWRITE | create);
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> Connection::OpenWith(const std::string& path,
+                                                                 absl::Duration busy_timeout,
+                                                                 const std::string& vfs,
+                                                                 int flags) {
   std::unique_ptr<Connection> connection(new Connection(path));
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  flags |= SQLITE_OPEN_NOMUTEX;
   const int code =
       sqlite3_open_v2(path.c_str(), &connection->db_, flags, vfs.empty() ? nullptr : vfs.c_str());
   if (connection->db_ == nullptr) return ResourceExhausted("store '{}': out of memory", path);
   if (code != SQLITE_OK) return connection->Error(code);
+  connection->file_ = IdentityOf(path).value_or(FileIdentity());
   sqlite3_extended_result_codes(connection->db_, 1);
   sqlite3_busy_timeout(connection->db_, static_cast<int>(absl::ToInt64Milliseconds(busy_timeout)));
   return connection;
 }
 
+absl::StatusOr<std::unique_ptr<Connection>> Connection::OpenToLook(const std::string& path,
+                                                                   absl::Duration busy_timeout) {
+  constexpr const char* kLook = "PRAGMA query_only = ON; PRAGMA cell_size_check = ON;";
+  const bool has_log = HasLog(path);
+  if (access(path.c_str(), W_OK) == 0) {
+    VERNIER_ASSIGN_OR_RETURN(auto connection,
+                             OpenWith(path, busy_timeout, "", SQLITE_OPEN_READWRITE));
+    if (has_log) {
+      connection->KeepLogOnClose();
+    }
+    VERNIER_RETURN_IF_ERROR(connection->Execute(kLook));
+    return connection;
+  }
+  VERNIER_ASSIGN_OR_RETURN(auto connection, OpenWith(path, busy_timeout, "", SQLITE_OPEN_READONLY));
+  VERNIER_RETURN_IF_ERROR(connection->Execute(kLook));
+  return connection;
+}
+
+void Connection::KeepLogOnClose() {
+  sqlite3_db_config(db_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
+bool Connection::HasLog(const std::string& path) {
+  struct stat log;
+  return stat((path + "-wal").c_str(), &log) == 0 && log.st_size > 0;
+}
+
+Connection::Watched::Watched(Connection& connection, const std::function<bool()>& go_on)
+    : connection_(connection), go_on_(go_on) {
+  constexpr int kInstructions = 1'000;  // Less than a millisecond.
+  const auto is_over = [](void* self) {
+    const auto& ask = static_cast<Watched*>(self)->go_on_;
+    return ask == nullptr || ask() ? 0 : 1;
+  };
+  sqlite3_progress_handler(connection_.db_, kInstructions, is_over, this);
+}
+
+Connection::Watched::~Watched() { sqlite3_progress_handler(connection_.db_, 0, nullptr, nullptr); }
+
 Connection::~Connection() {
   for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
   sqlite3_close(db_);
+}
+
+absl::Status Connection::CheckInPlace() {
+  const auto gone = [this](const char* what, bool is_replaced) {
+    return WithReason(
+        Unavailable("store '{}': {} was {} while it was in use; nothing more is stored",
+                    path_,
+                    what,
+                    is_replaced ? "replaced" : "moved or removed"),
+        Reason::kStoreGone);
+  };
+  const std::optional<FileIdentity> now = IdentityOf(path_);
+  if (now != file_) {
+    // Whoever finds the file has then all of it, with or without the log.
+    if (!in_transaction())
+      sqlite3_wal_checkpoint_v2(db_, "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+    return gone("the file", now.has_value());
+  }
+  const std::optional<FileIdentity> log =
+      IdentityOf(sqlite3_filename_wal(sqlite3_db_filename(db_, "main")));
+  if (log_.has_value() && log != log_) return gone("its write-ahead log", log.has_value());
+  log_ = log;
+  return absl::OkStatus();
 }
 
 absl::Status Connection::Execute(const std::string& sql) {
@@ -67,9 +151,10 @@ std::int64_t Connection::changed_rows() const { return sqlite3_changes64(db_); }
 
 absl::Status Connection::Error(int code) const {
   const int system_error = sqlite3_system_errno(db_);
-  return absl::Status(
+  const absl::Status error(
       CodeOf(code, system_error),
       fmt::format("store '{}': {} (SQLite code {})", path_, sqlite3_errmsg(db_), code));
+  return DamageOf("", error);
 }
 
 sqlite3_stmt* Connection::Prepared(std::string_view sql) {
@@ -97,7 +182,8 @@ absl::StatusOr<bool> Statement::Step() {
     const int code = sqlite3_extended_errcode(connection_.db_);
     const absl::Status error = connection_.Error(code);
     // Our statements are right, so that one that cannot be prepared speaks of tables that are not.
-    return (code & 0xFF) == SQLITE_ERROR ? DataLoss("{}", std::string(error.message())) : error;
+    if ((code & 0xFF) != SQLITE_ERROR) return error;
+    return DamageOf("", DataLoss("{}", std::string(error.message())));
   }
   if (error_ != SQLITE_OK) return connection_.Error(error_);
   const int code = sqlite3_step(statement_);
@@ -118,6 +204,8 @@ std::int64_t Statement::Integer(int column) const {
   return sqlite3_column_int64(statement_, column);
 }
 
+double Statement::Double(int column) const { return sqlite3_column_double(statement_, column); }
+
 std::string_view Statement::Text(int column) const {
   const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
   const int size = sqlite3_column_bytes(statement_, column);
@@ -131,6 +219,8 @@ std::optional<std::int64_t> Statement::OptionalInteger(int column) const {
 }
 
 void Statement::Bind(std::int64_t value) { Note(sqlite3_bind_int64(statement_, ++bound_, value)); }
+
+void Statement::Bind(double value) { Note(sqlite3_bind_double(statement_, ++bound_, value)); }
 
 void Statement::Bind(std::string_view value) {
   // A null pointer would bind NULL; an empty view may hold one.

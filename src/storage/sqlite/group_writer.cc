@@ -1,7 +1,9 @@
 #include "src/storage/sqlite/group_writer.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "src/core/damage.h"
 #include "vernier/core/error.h"
 
 namespace vernier::sqlite {
@@ -40,6 +42,7 @@ class GroupWriter::Ticket {
   std::shared_ptr<Batch> batch;    // That it is written with, which has it until it is decided.
   std::shared_ptr<Ticket> before;  // Of the same study, not told when this came in line.
   absl::Status status;
+  bool is_damaged = false;  // It cannot be written: pages that it needs are damaged.
   std::vector<std::function<void(const absl::Status&)>> listeners;
   bool decided = false;
   bool told = false;
@@ -59,6 +62,8 @@ GroupWriter::~GroupWriter() {
   if (thread.joinable()) thread.join();
   const absl::MutexLock lock(&mu_);
   while (!line_->tickets.empty()) Lead();
+  // SQLite leaves the log alone of a file that was moved: what it holds belongs there all the same.
+  connection_->CheckInPlace().IgnoreError();
 }
 
 std::shared_ptr<GroupWriter::Ticket> GroupWriter::Enqueue(std::unique_ptr<Write> write) {
@@ -156,7 +161,15 @@ void GroupWriter::Lead() {
 }
 
 void GroupWriter::WriteBatch(const Batch& batch) {
-  const absl::Status written = WriteInTransaction(batch);
+  std::ptrdiff_t damaged = 0;
+  absl::Status written = WriteInTransaction(batch);
+  while (absl::IsDataLoss(written)) {  // Once more, without the changes that met the damage.
+    const std::ptrdiff_t found =
+        std::ranges::count_if(batch.tickets, [](const auto& ticket) { return ticket->is_damaged; });
+    if (found == damaged) break;
+    damaged = found;
+    written = WriteInTransaction(batch);
+  }
   if (written.ok()) return;
   for (const std::shared_ptr<Ticket>& ticket : batch.tickets) {
     if (ticket->status.ok()) ticket->status = written;
@@ -164,12 +177,16 @@ void GroupWriter::WriteBatch(const Batch& batch) {
 }
 
 absl::Status GroupWriter::WriteInTransaction(const Batch& batch) {
+  VERNIER_RETURN_IF_ERROR(connection_->CheckInPlace());
   VERNIER_ASSIGN_OR_RETURN(Transaction transaction,
                            Transaction::Begin(*connection_, Transaction::Kind::kWrite));
   for (const std::shared_ptr<Ticket>& ticket : batch.tickets) {
+    if (ticket->is_damaged) continue;
+    ticket->status = absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(WriteOne(*ticket));
   }
-  return transaction.Commit();
+  VERNIER_RETURN_IF_ERROR(transaction.Commit());
+  return connection_->CheckInPlace();  // What went into a file without a name is not kept.
 }
 
 absl::Status GroupWriter::WriteOne(Ticket& ticket) {
@@ -178,6 +195,10 @@ absl::Status GroupWriter::WriteOne(Ticket& ticket) {
   VERNIER_RETURN_IF_ERROR(savepoint.Begin());
   absl::Status applied = ticket.write->Apply(*connection_, earlier_failed);
   if (applied.ok()) return savepoint.Keep();
+  if (absl::IsDataLoss(applied)) {
+    ticket.is_damaged = true;
+    ticket.status = DamageOf(ticket.write->study_name(), applied);
+  }
   if (IsFatal(applied) || !connection_->in_transaction()) return applied;
   ticket.status = std::move(applied);
   return savepoint.Undo();

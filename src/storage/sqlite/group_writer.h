@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -26,6 +27,8 @@ class Write {
   virtual absl::Status Apply(Connection& connection, bool earlier_failed) = 0;
   // The study that it changes; 0 if that is a new one.
   virtual StudyId study() const = 0;
+  // Its name, as far as it is known.
+  virtual std::string_view study_name() const = 0;
 };
 
 // Makes changes durable, many with one sync: a leader takes all that is in line, writes it in one transaction and tells

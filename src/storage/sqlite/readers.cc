@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "src/core/status.h"
+
 namespace vernier::sqlite {
 namespace {
 
@@ -19,9 +21,16 @@ absl::StatusOr<std::unique_ptr<Connection>> Readers::Take() {
       return connection;
     }
   }
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
-                           Connection::Open(path_, busy_timeout_, vfs_));
-  VERNIER_RETURN_IF_ERROR(connection->Execute("PRAGMA query_only = ON"));
+  VERNIER_ASSIGN_OR_RETURN(
+      std::unique_ptr<Connection> connection,
+      Connection::Open(path_, busy_timeout_, vfs_, Connection::Missing::kRefuse));
+  if (connection->file() != file_) {
+    return Unavailable("store '{}': another file is in its place", path_);
+  }
+  VERNIER_RETURN_IF_ERROR(
+      connection->Execute("PRAGMA query_only = ON; PRAGMA cell_size_check = ON; "
+                          // 8 MiB: rows in the order of a metric are all over the file.
+                          "PRAGMA cache_size = -8192"));
   return connection;
 }
 

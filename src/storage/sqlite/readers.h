@@ -17,8 +17,9 @@ namespace vernier::sqlite {
 // Connections that read while another one writes. Thread-safe; each reader has one to itself for as long as it reads.
 class Readers {
  public:
-  Readers(std::string path, absl::Duration busy_timeout, std::string vfs)
-      : path_(std::move(path)), busy_timeout_(busy_timeout), vfs_(std::move(vfs)) {}
+  // `file`: what the path must lead to.
+  Readers(std::string path, const FileIdentity& file, absl::Duration busy_timeout, std::string vfs)
+      : path_(std::move(path)), file_(file), busy_timeout_(busy_timeout), vfs_(std::move(vfs)) {}
 
   // What `read` returns, a StatusOr, from one snapshot of the store.
   template <typename Read>
@@ -40,6 +41,7 @@ class Readers {
   void Return(std::unique_ptr<Connection> connection) ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::string path_;
+  const FileIdentity file_;
   const absl::Duration busy_timeout_;
   const std::string vfs_;
   absl::Mutex mu_;

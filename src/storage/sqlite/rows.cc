@@ -1,6 +1,7 @@
 #include "src/storage/sqlite/rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -9,7 +10,10 @@
 #include "src/codec/measurement_text.h"
 #include "src/codec/metadata_form.h"
 #include "src/codec/study_file.h"
+#include "src/codec/trial_text.h"
+#include "src/core/counted_metrics.h"
 #include "src/core/status.h"
+#include "src/core/utf8.h"
 #include "src/storage/commit_rules.h"
 #include "vernier/core/error.h"
 
@@ -46,8 +50,6 @@ absl::StatusOr<StudySpec> ParseSpec(std::string_view text) {
   return std::get<StudyCreated>(payload).spec;
 }
 
-std::string SpecText(const StudySpec& spec) { return codec::ToText(codec::StudySpecToJson(spec)); }
-
 std::optional<std::int64_t> NumberOf(const std::optional<TrialNumber>& trial) {
   return trial ? std::optional(trial->value()) : std::nullopt;
 }
@@ -72,10 +74,6 @@ absl::StatusOr<std::vector<TrialNumber>> ParseOptimal(std::string_view text) {
 std::int64_t ToSqlLimit(std::size_t limit) {
   constexpr auto kMax = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
   return static_cast<std::int64_t>(std::min(limit, kMax));
-}
-
-std::string MetadataText(const Metadata& metadata) {
-  return codec::ToText(codec::Form<Metadata>::Write(metadata));
 }
 
 absl::StatusOr<Metadata> ParseMetadata(std::string_view text) {
@@ -110,10 +108,7 @@ absl::StatusOr<Study> ReadStudy(const Statement& row) {
   return study;
 }
 
-absl::StatusOr<Trial> ReadTrial(const Statement& row) {
-  VERNIER_ASSIGN_OR_RETURN(const auto json, codec::ReadStoredJson(row.Text(0)));
-  return codec::TrialFromJson(json);
-}
+absl::StatusOr<Trial> ReadTrial(const Statement& row) { return ParseTrial(row.Text(0)); }
 
 absl::StatusOr<Event> ReadEvent(const Statement& row) {
   Event event;
@@ -121,6 +116,10 @@ absl::StatusOr<Event> ReadEvent(const Statement& row) {
   VERNIER_ASSIGN_OR_RETURN(event.time, ParseTimeText(row.Text(1)));
   event.actor = row.Text(2);
   event.request_id = row.Text(3);
+  if (ToValidUtf8(event.actor) != event.actor ||
+      ToValidUtf8(event.request_id) != event.request_id) {
+    return DataLoss("event {}: actor or request_id is not UTF-8", event.seq.value());
+  }
   if (row.Text(4) == kMeasurementReported) {
     if (auto report = codec::ReadMeasurementText(row.Text(5))) {
       event.payload = *std::move(report);
@@ -154,13 +153,20 @@ absl::StatusOr<std::vector<T>> ReadAll(Statement& select,
 
 }  // namespace
 
-absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study) {
+std::string SpecText(const StudySpec& spec) { return codec::ToText(codec::StudySpecToJson(spec)); }
+
+std::string MetadataText(const Metadata& metadata) {
+  return codec::ToText(codec::Form<Metadata>::Write(metadata));
+}
+
+absl::StatusOr<StudyId> InsertStudy(Connection& connection,
+                                    const Study& study,
+                                    std::string_view spec) {
   Statement same_name(connection, "SELECT 1 FROM studies WHERE name = ?", study.spec.name);
   VERNIER_ASSIGN_OR_RETURN(const bool exists, same_name.Step());
   if (exists) return storage::StudyExists(study.spec.name);
   const std::string created = TimeText(study.created);
   const std::string updated = TimeText(study.updated);
-  const std::string spec = SpecText(study.spec);
   const std::string optimal = OptimalText(study);
   Statement insert(connection,
                    "INSERT INTO studies (name, state, reason, created_at, updated_at, last_event, "
@@ -190,7 +196,7 @@ absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study) 
   return StudyId(connection.last_insert_id());
 }
 
-absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_spec) {
+absl::Status UpdateStudy(Connection& connection, const Study& study) {
   const std::string updated = TimeText(study.updated);
   const std::string optimal = OptimalText(study);
   Statement update(connection,
@@ -214,24 +220,49 @@ absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_s
                    study.used.peak_memory_bytes,
                    study.spec_version,
                    study.id.value());
-  VERNIER_RETURN_IF_ERROR(update.Run());
-  if (!with_spec) return absl::OkStatus();
-  const std::string spec = SpecText(study.spec);
-  return Statement(connection, "UPDATE studies SET spec = ? WHERE id = ?", spec, study.id.value())
-      .Run();
+  return update.Run();
 }
 
-absl::Status UpdateMetadata(Connection& connection, const Study& study) {
-  const std::string metadata = MetadataText(study.metadata);
-  return Statement(
-             connection, "UPDATE studies SET metadata = ? WHERE id = ?", metadata, study.id.value())
+absl::Status UpdateSpec(Connection& connection, StudyId id, std::string_view spec) {
+  return Statement(connection, "UPDATE studies SET spec = ? WHERE id = ?", spec, id.value()).Run();
+}
+
+absl::Status UpdateMetadata(Connection& connection, StudyId id, std::string_view metadata) {
+  return Statement(connection, "UPDATE studies SET metadata = ? WHERE id = ?", metadata, id.value())
       .Run();
 }
 
 absl::Status DeleteStudy(Connection& connection, StudyId id) {
   VERNIER_RETURN_IF_ERROR(
       Statement(connection, "DELETE FROM studies WHERE id = ?", id.value()).Run());
-  return connection.changed_rows() > 0 ? absl::OkStatus() : storage::StudyNotFound(id);
+  if (connection.changed_rows() == 0) return storage::StudyNotFound(id);
+  return Statement(connection, "INSERT INTO leftovers (study) VALUES (?)", id.value()).Run();
+}
+
+absl::StatusOr<std::vector<StudyId>> SelectLeftovers(Connection& connection) {
+  Statement select(connection, "SELECT study FROM leftovers");
+  constexpr auto kRead = [](const Statement& row) -> absl::StatusOr<StudyId> {
+    return StudyId(row.Integer(0));
+  };
+  return ReadAll<StudyId>(select, kRead);
+}
+
+absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id) {
+  constexpr std::int64_t kRows = 500;  // Of each table.
+  constexpr const char* kRemovals[] = {
+      "DELETE FROM trial_metrics WHERE (study, metric, value, number) IN (SELECT study, metric, "
+      "value, number FROM trial_metrics WHERE study = ? LIMIT ?)",
+      "DELETE FROM trials WHERE rowid IN (SELECT rowid FROM trials WHERE study = ? LIMIT ?)",
+      "DELETE FROM events WHERE rowid IN (SELECT rowid FROM events WHERE study = ? LIMIT ?)"};
+  bool is_any = false;
+  for (const char* const removal : kRemovals) {
+    VERNIER_RETURN_IF_ERROR(Statement(connection, removal, id.value(), kRows).Run());
+    is_any = is_any || connection.changed_rows() > 0;
+  }
+  if (is_any) return true;
+  VERNIER_RETURN_IF_ERROR(
+      Statement(connection, "DELETE FROM leftovers WHERE study = ?", id.value()).Run());
+  return false;
 }
 
 absl::Status InsertDeletion(Connection& connection, std::string_view request_id, StudyId id) {
@@ -259,10 +290,20 @@ absl::StatusOr<Study> SelectStudy(Connection& connection, StudyId id) {
   return std::move(studies.front());
 }
 
-absl::StatusOr<Study> SelectStudyByName(Connection& connection, std::string_view name) {
-  Statement select(connection, "SELECT id FROM studies WHERE name = ?", name);
+// Where the index of names is damaged.
+static absl::StatusOr<Study> SelectStudyByRow(Connection& connection, std::string_view name) {
+  Statement select(connection, "SELECT id FROM studies NOT INDEXED WHERE name = ?", name);
   VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
   if (!found) return storage::StudyNotFound(name);
+  return SelectStudy(connection, StudyId(select.Integer(0)));
+}
+
+absl::StatusOr<Study> SelectStudyByName(Connection& connection, std::string_view name) {
+  Statement select(connection, "SELECT id FROM studies WHERE name = ?", name);
+  const absl::StatusOr<bool> found = select.Step();
+  if (absl::IsDataLoss(found.status())) return SelectStudyByRow(connection, name);
+  VERNIER_RETURN_IF_ERROR(found.status());
+  if (!*found) return storage::StudyNotFound(name);
   return SelectStudy(connection, StudyId(select.Integer(0)));
 }
 
@@ -279,6 +320,18 @@ absl::StatusOr<std::vector<Study>> SelectStudies(Connection& connection,
   return ReadAll<Study>(select, &ReadStudy);
 }
 
+absl::StatusOr<std::vector<StudyKey>> SelectStudyKeys(Connection& connection) {
+  constexpr auto kRead = [](const Statement& row) -> absl::StatusOr<StudyKey> {
+    return StudyKey{.id = StudyId(row.Integer(0)), .name = std::string(row.Text(1))};
+  };
+  Statement by_index(
+      connection, "SELECT id, name FROM studies INDEXED BY sqlite_autoindex_studies_1 ORDER BY id");
+  absl::StatusOr<std::vector<StudyKey>> keys = ReadAll<StudyKey>(by_index, kRead);
+  if (!absl::IsDataLoss(keys.status())) return keys;
+  Statement by_row(connection, "SELECT id, name FROM studies NOT INDEXED ORDER BY id");
+  return ReadAll<StudyKey>(by_row, kRead);
+}
+
 absl::StatusOr<StudyVersion> SelectStudyVersion(Connection& connection, StudyId id) {
   Statement select(
       connection, "SELECT last_event, spec_version FROM studies WHERE id = ?", id.value());
@@ -293,11 +346,37 @@ TrialRow::TrialRow(const Trial& trial)
       created_at(TimeText(trial.created)),
       message(trial.message),
       row(codec::ToText(codec::TrialToJson(trial))) {
-  if (trial.ended) ended_at = TimeText(*trial.ended);
+  if (trial.ended) {
+    ended_at = TimeText(*trial.ended);
+    metrics = CountedValues(trial);
+    std::erase_if(metrics, [](const auto& metric) { return std::isnan(metric.second); });
+  }
   if (trial.failure != FailureClass::kNone) failure = FailureClassName(trial.failure);
 }
 
+absl::Status InsertMetrics(Connection& connection, StudyId study, const TrialRow& trial) {
+  for (const auto& [name, value] : trial.metrics) {
+    VERNIER_RETURN_IF_ERROR(
+        Statement(connection,
+                  "INSERT OR IGNORE INTO trial_metrics (study, metric, value, number) "
+                  "VALUES (?, ?, ?, ?)",
+                  study.value(),
+                  name,
+                  value,
+                  trial.number)
+            .Run());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Trial> ParseTrial(std::string_view row) {
+  if (auto trial = codec::ReadTrialText(row)) return *std::move(trial);
+  VERNIER_ASSIGN_OR_RETURN(const auto json, codec::ReadStoredJson(row));
+  return codec::TrialFromJson(json);
+}
+
 absl::Status UpsertTrial(Connection& connection, StudyId study, const TrialRow& trial) {
+  VERNIER_RETURN_IF_ERROR(InsertMetrics(connection, study, trial));
   return Statement(connection,
                    "INSERT INTO trials (study, number, state, created_at, ended_at, failure, "
                    "message, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (study, number) DO "
@@ -316,7 +395,8 @@ absl::Status UpsertTrial(Connection& connection, StudyId study, const TrialRow& 
 
 absl::StatusOr<Trial> SelectTrial(Connection& connection, TrialId id) {
   Statement select(connection,
-                   "SELECT row FROM trials WHERE study = ? AND number = ?",
+                   "SELECT row FROM trials WHERE study = ? AND number = ? AND EXISTS (SELECT 1 "
+                   "FROM studies WHERE id = study)",
                    id.study.value(),
                    id.number.value());
   VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,13 +17,22 @@
 namespace vernier::sqlite {
 
 // --- studies ---
-// Returns the new id.  AlreadyExists: the name is taken.
-absl::StatusOr<StudyId> InsertStudy(Connection& connection, const Study& study);
-// All but the metadata and the spec, and that too if `with_spec`.
-absl::Status UpdateStudy(Connection& connection, const Study& study, bool with_spec);
-absl::Status UpdateMetadata(Connection& connection, const Study& study);
-// NotFound.
+// The two parts of a row that may be long, encoded ahead of the transaction.
+std::string SpecText(const StudySpec& spec);
+std::string MetadataText(const Metadata& metadata);
+// Returns the new id. `spec` is SpecText of the study's.  AlreadyExists: the name is taken.
+absl::StatusOr<StudyId> InsertStudy(Connection& connection,
+                                    const Study& study,
+                                    std::string_view spec);
+// All but the metadata and the spec.
+absl::Status UpdateStudy(Connection& connection, const Study& study);
+absl::Status UpdateSpec(Connection& connection, StudyId id, std::string_view spec);
+absl::Status UpdateMetadata(Connection& connection, StudyId id, std::string_view metadata);
+// The study is gone; its trials and events are left over, for RemoveLeftovers.  NotFound.
 absl::Status DeleteStudy(Connection& connection, StudyId id);
+absl::StatusOr<std::vector<StudyId>> SelectLeftovers(Connection& connection);
+// Removes some rows of a deleted study, so few that others hardly wait. False: there are none any more.
+absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id);
 // Notes that the request deletes the study, which must still be there to have its name taken down.
 absl::Status InsertDeletion(Connection& connection, std::string_view request_id, StudyId id);
 absl::StatusOr<std::optional<std::string>> SelectDeletion(Connection& connection,
@@ -37,6 +47,8 @@ struct StudyVersion {
   std::int64_t spec_version = 0;
 };
 absl::StatusOr<StudyVersion> SelectStudyVersion(Connection& connection, StudyId id);
+// In the order of ids: from the index of names, which lacks no study whose row is damaged, or from the rows.
+absl::StatusOr<std::vector<StudyKey>> SelectStudyKeys(Connection& connection);
 
 // --- trials ---
 // A trial as its row, encoded ahead of the transaction.
@@ -49,8 +61,12 @@ struct TrialRow {
   std::optional<std::string> failure;
   std::string message;
   std::string row;
+  std::map<std::string, double> metrics;  // Of a trial that has ended: CountedValues, but NaN.
 };
 absl::Status UpsertTrial(Connection& connection, StudyId study, const TrialRow& trial);
+// What lists by a metric are read from. A trial that has ended keeps its metrics.
+absl::Status InsertMetrics(Connection& connection, StudyId study, const TrialRow& trial);
+absl::StatusOr<Trial> ParseTrial(std::string_view row);
 absl::StatusOr<Trial> SelectTrial(Connection& connection, TrialId id);
 absl::StatusOr<std::vector<Trial>> SelectTrials(Connection& connection,
                                                 StudyId study,

@@ -2,6 +2,7 @@
 
 #include "src/core/status.h"
 #include "src/storage/sqlite/migrations.h"
+#include "src/storage/sqlite/rows.h"
 #include "vernier/core/error.h"
 
 namespace vernier::sqlite {
@@ -28,6 +29,11 @@ absl::StatusOr<std::int64_t> ReadSchemaVersion(Connection& connection) {
 
 std::int64_t NewestSchema() { return static_cast<std::int64_t>(Migrations().size()); }
 
+absl::Status CheckNotEmpty(std::int64_t version) {
+  if (version > 0) return absl::OkStatus();
+  return FailedPrecondition("the file is empty: it is no store");
+}
+
 absl::Status CheckNotNewer(std::int64_t version) {
   if (version <= NewestSchema()) return absl::OkStatus();
   return FailedPrecondition(
@@ -36,30 +42,55 @@ absl::Status CheckNotNewer(std::int64_t version) {
       NewestSchema());
 }
 
+// The first schema with trial_metrics.
+constexpr std::int64_t kTrialMetrics = 7;
+
+// Fills trial_metrics from the rows of an older store: SQLite would not read every number of them to the last bit. A row that
+// cannot be read is told to whoever asks for it.
+absl::Status FillTrialMetrics(Connection& connection) {
+  Statement select(connection, "SELECT study, row FROM trials WHERE ended_at IS NOT NULL");
+  while (true) {
+    VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
+    if (!found) return absl::OkStatus();
+    const absl::StatusOr<Trial> trial = ParseTrial(select.Text(1));
+    if (!trial.ok()) continue;
+    VERNIER_RETURN_IF_ERROR(
+        InsertMetrics(connection, StudyId(select.Integer(0)), TrialRow(*trial)));
+  }
+}
+
 absl::Status RunMigrations(Connection& connection) {
   VERNIER_ASSIGN_OR_RETURN(Transaction transaction,
                            Transaction::Begin(connection, Transaction::Kind::kWrite));
   // Read again under the lock: another process may have been here first.
   VERNIER_ASSIGN_OR_RETURN(std::int64_t version, ReadSchemaVersion(connection));
   VERNIER_RETURN_IF_ERROR(CheckNotNewer(version));
+  const std::int64_t before = version;
   for (; version < NewestSchema(); ++version) {
     VERNIER_RETURN_IF_ERROR(
         connection.Execute(std::string(Migrations()[static_cast<std::size_t>(version)])));
+  }
+  if (before > 0 && before < kTrialMetrics) {
+    VERNIER_RETURN_IF_ERROR(FillTrialMetrics(connection));
   }
   VERNIER_RETURN_IF_ERROR(connection.Execute(fmt::format(
       "PRAGMA application_id = {}; PRAGMA user_version = {};", kApplicationId, version)));
   return transaction.Commit();
 }
 
-// Cheap signs that the tables are what the version says.
+// Whether the tables have the columns that the version says. Reads no row: a damaged one is told to whoever asks for it.
 absl::Status ProbeTables(Connection& connection) {
   VERNIER_RETURN_IF_ERROR(
-      Statement(connection, "SELECT id, name, spec FROM studies LIMIT 1").Run());
+      Statement(connection, "SELECT id, name, spec FROM studies LIMIT 0").Run());
   VERNIER_RETURN_IF_ERROR(
-      Statement(connection, "SELECT study, number, row FROM trials LIMIT 1").Run());
+      Statement(connection, "SELECT study, number, row FROM trials LIMIT 0").Run());
   VERNIER_RETURN_IF_ERROR(
-      Statement(connection, "SELECT request_id, study FROM deletions LIMIT 1").Run());
-  return Statement(connection, "SELECT study, seq, payload FROM events LIMIT 1").Run();
+      Statement(connection, "SELECT request_id, study FROM deletions LIMIT 0").Run());
+  VERNIER_RETURN_IF_ERROR(Statement(connection, "SELECT study FROM leftovers LIMIT 0").Run());
+  VERNIER_RETURN_IF_ERROR(
+      Statement(connection, "SELECT study, metric, value, number FROM trial_metrics LIMIT 0")
+          .Run());
+  return Statement(connection, "SELECT study, seq, payload FROM events LIMIT 0").Run();
 }
 
 }  // namespace
@@ -67,6 +98,23 @@ absl::Status ProbeTables(Connection& connection) {
 absl::Status CheckOurs(Connection& connection) {
   VERNIER_ASSIGN_OR_RETURN(const std::int64_t version, ReadSchemaVersion(connection));
   return CheckNotNewer(version);
+}
+
+absl::Status CheckKnown(Connection& connection) {
+  VERNIER_ASSIGN_OR_RETURN(const std::int64_t version, ReadSchemaVersion(connection));
+  VERNIER_RETURN_IF_ERROR(CheckNotEmpty(version));
+  return CheckNotNewer(version);
+}
+
+absl::Status CheckCurrent(Connection& connection) {
+  VERNIER_ASSIGN_OR_RETURN(const std::int64_t version, ReadSchemaVersion(connection));
+  VERNIER_RETURN_IF_ERROR(CheckNotEmpty(version));
+  VERNIER_RETURN_IF_ERROR(CheckNotNewer(version));
+  if (version == NewestSchema()) return ProbeTables(connection);
+  return FailedPrecondition(
+      "the store has schema {}, this program writes schema {}; `vernier study list` brings it up",
+      version,
+      NewestSchema());
 }
 
 absl::Status Migrate(Connection& connection) {

@@ -1,13 +1,19 @@
 #include "src/storage/sqlite/sqlite_storage.h"
 
+#include <algorithm>
 #include <functional>
+#include <string>
+#include <type_traits>
 #include <utility>
 
+#include "src/core/damage.h"
 #include "src/core/status.h"
 #include "src/storage/commit_rules.h"
+#include "src/storage/sqlite/leftovers.h"
 #include "src/storage/sqlite/readers.h"
 #include "src/storage/sqlite/rows.h"
 #include "src/storage/sqlite/schema.h"
+#include "src/storage/sqlite/trial_scan.h"
 #include "src/storage/sqlite/writes.h"
 #include "vernier/core/error.h"
 
@@ -31,8 +37,16 @@ class CommitInLine final : public PendingCommit {
 
 class Store final : public SqliteStorage {
  public:
-  Store(std::unique_ptr<Connection> connection, const SqliteOptions& options, const Tuning& tuning)
-      : writer_(std::move(connection)), readers_(options.path, options.busy_timeout, tuning.vfs) {}
+  Store(std::unique_ptr<Connection> connection,
+        const FileIdentity& file,
+        const SqliteOptions& options,
+        const Tuning& tuning)
+      : writer_(std::move(connection)),
+        readers_(options.path, file, options.busy_timeout, tuning.vfs),
+        leftovers_(writer_) {}
+
+  // Goes on with a deletion that was under way when the store was closed.
+  void ResumeDeletion(StudyId study) { leftovers_.Remove(study); }
 
   absl::StatusOr<Study> CreateStudy(const Event& created) override {
     VERNIER_ASSIGN_OR_RETURN(Study study, storage::NewStudy(created));
@@ -45,11 +59,16 @@ class Store final : public SqliteStorage {
 
   std::unique_ptr<PendingCommit> Begin(Commit commit) override {
     auto write = std::make_unique<CommitWrite>(std::move(commit));
+    // Once it is in line, whoever leads waits for its rows, and with the leader the changes of all other studies.
+    if (write->is_large()) write->Prepare();
     return std::make_unique<CommitInLine>(writer_, writer_.Enqueue(std::move(write)));
   }
 
   absl::Status DeleteStudy(StudyId id, std::string_view request_id) override {
-    return writer_.Wait(*writer_.Enqueue(std::make_unique<DeleteWrite>(id, request_id)));
+    VERNIER_RETURN_IF_ERROR(
+        writer_.Wait(*writer_.Enqueue(std::make_unique<DeleteWrite>(id, request_id))));
+    leftovers_.Remove(id);
+    return absl::OkStatus();
   }
   absl::StatusOr<std::optional<std::string>> FindDeletion(
       std::string_view request_id) const override {
@@ -57,48 +76,80 @@ class Store final : public SqliteStorage {
   }
 
   absl::StatusOr<Study> GetStudy(StudyId id) const override {
-    return readers_.Run([&](Connection& c) { return SelectStudy(c, id); });
+    return ReadOf(id, [&](Connection& c) { return SelectStudy(c, id); });
   }
   absl::StatusOr<Study> GetStudyByName(std::string_view name) const override {
-    return readers_.Run([&](Connection& c) { return SelectStudyByName(c, name); });
+    auto study = readers_.Run([&](Connection& c) { return SelectStudyByName(c, name); });
+    if (!study.ok()) return DamageOf(name, study.status());
+    return study;
   }
   absl::StatusOr<std::vector<Study>> ListStudies(StudyId after, std::size_t limit) const override {
-    return readers_.Run([&](Connection& c) { return SelectStudies(c, after, limit); });
+    auto studies = readers_.Run([&](Connection& c) { return SelectStudies(c, after, limit); });
+    if (!studies.ok()) return DamageOf("", studies.status());
+    return studies;
+  }
+  absl::StatusOr<std::vector<StudyKey>> ListStudyKeys() const override {
+    return readers_.Run(&SelectStudyKeys);
   }
   absl::StatusOr<Trial> GetTrial(TrialId id) const override {
-    return readers_.Run([&](Connection& c) { return SelectTrial(c, id); });
+    return ReadOf(id.study, [&](Connection& c) { return SelectTrial(c, id); });
   }
   absl::StatusOr<std::vector<Trial>> ListTrials(StudyId study,
                                                 TrialNumber after,
                                                 std::size_t limit) const override {
-    return readers_.Run([&](Connection& c) { return SelectTrials(c, study, after, limit); });
+    return ReadOf(study, [&](Connection& c) { return SelectTrials(c, study, after, limit); });
+  }
+  absl::Status ScanTrials(StudyId study,
+                          const TrialScan& scan,
+                          const std::function<bool(Trial)>& visit) const override {
+    const auto scanned = ReadOf(study, [&](Connection& c) -> absl::StatusOr<bool> {
+      VERNIER_RETURN_IF_ERROR(sqlite::ScanTrials(c, study, scan, visit));
+      return true;
+    });
+    return scanned.status();
   }
   absl::StatusOr<std::vector<Event>> ReadEvents(StudyId study,
                                                 EventSeq after,
                                                 std::size_t limit) const override {
-    return readers_.Run([&](Connection& c) { return SelectEvents(c, study, after, limit); });
+    return ReadOf(study, [&](Connection& c) { return SelectEvents(c, study, after, limit); });
   }
   absl::StatusOr<std::vector<Measurement>> ReadMeasurements(
       StudyId study, std::span<const EventSeq> events) const override {
-    return readers_.Run([&](Connection& c) { return sqlite::ReadMeasurements(c, study, events); });
+    return ReadOf(study, [&](Connection& c) { return sqlite::ReadMeasurements(c, study, events); });
   }
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const override {
-    return readers_.Run([&](Connection& c) { return SelectMeasurements(c, trial); });
+    return ReadOf(trial.study, [&](Connection& c) { return SelectMeasurements(c, trial); });
   }
 
   GroupWriter::Statistics statistics() const override { return writer_.statistics(); }
 
  private:
+  // Reads rows of one study. Damage is told with its name.
+  template <typename Read>
+  std::invoke_result_t<Read, Connection&> ReadOf(StudyId id, const Read& read) const {
+    auto result = readers_.Run(read);
+    if (!absl::IsDataLoss(result.status())) return result;
+    return DamageOf(NameOf(id), result.status());
+  }
+  std::string NameOf(StudyId id) const {
+    const auto keys = ListStudyKeys();
+    if (!keys.ok()) return "";
+    const auto found = std::ranges::find(*keys, id, &StudyKey::id);
+    return found == keys->end() ? "" : found->name;
+  }
+
   // Closed last, so that the log is folded into the file when the store is closed.
   GroupWriter writer_;
   mutable Readers readers_;
+  Leftovers leftovers_;
 };
 
-// The log beside the file, so that readers never wait; a sync for each commit, unless a test says otherwise.
+// The log beside the file, so that readers never wait; a sync for each commit, unless a test says otherwise. Foreign keys would
+// remove all rows of a deleted study at once.
 absl::Status Configure(Connection& connection, const Tuning& tuning) {
   constexpr const char* kCommon =
-      "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA journal_size_limit = "
-      "16777216;";
+      "PRAGMA foreign_keys = OFF; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
+      "PRAGMA journal_size_limit = 16777216;";
   VERNIER_RETURN_IF_ERROR(connection.Execute(kCommon));
   VERNIER_RETURN_IF_ERROR(connection.Execute(tuning.synchronous ? "PRAGMA synchronous = FULL"
                                                                 : "PRAGMA synchronous = OFF"));
@@ -115,7 +166,12 @@ absl::StatusOr<std::unique_ptr<SqliteStorage>> OpenStore(const SqliteOptions& op
   VERNIER_RETURN_IF_ERROR(CheckOurs(*connection));
   VERNIER_RETURN_IF_ERROR(Configure(*connection, tuning));
   VERNIER_RETURN_IF_ERROR(Migrate(*connection));
-  return std::make_unique<Store>(std::move(connection), options, tuning);
+  // Where the list is damaged, they stay: that keeps nobody from reading the studies that are there.
+  const auto leftovers = SelectLeftovers(*connection).value_or(std::vector<StudyId>());
+  const FileIdentity file = connection->file();
+  auto store = std::make_unique<Store>(std::move(connection), file, options, tuning);
+  for (const StudyId study : leftovers) store->ResumeDeletion(study);
+  return store;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +10,7 @@
 #include "src/storage/sqlite/rows.h"
 #include "vernier/storage.h"
 
-// The three things that are ever written.
+// All that is ever written.
 namespace vernier::sqlite {
 
 class CreateWrite final : public Write {
@@ -18,19 +19,24 @@ class CreateWrite final : public Write {
   CreateWrite(Study study, const Event& created);
   absl::Status Apply(Connection& connection, bool earlier_failed) override;
   StudyId study() const override { return study_.id; }
+  std::string_view study_name() const override { return study_.spec.name; }
   const Study& created() const { return study_; }
 
  private:
   Study study_;
+  std::string spec_;  // SpecText of it.
   EventRow event_;
 };
 
 class CommitWrite final : public Write {
  public:
   explicit CommitWrite(Commit commit);
+  // Whether to encode its rows takes so long that nobody else should wait for it.
+  bool is_large() const;
   void Prepare() override;  // Encodes the rows.
   absl::Status Apply(Connection& connection, bool earlier_failed) override;
   StudyId study() const override { return commit_.study; }
+  std::string_view study_name() const override { return commit_.header.spec.name; }
 
  private:
   Commit commit_;
@@ -38,6 +44,8 @@ class CommitWrite final : public Write {
   absl::Status legal_;  // Whether the commit makes sense in itself.
   std::vector<EventRow> events_;
   std::vector<TrialRow> trials_;
+  std::optional<std::string> spec_;      // Set if the commit may change it.
+  std::optional<std::string> metadata_;  // Set if the commit changes the study's own.
 };
 
 class DeleteWrite final : public Write {
@@ -45,10 +53,26 @@ class DeleteWrite final : public Write {
   DeleteWrite(StudyId id, std::string_view request_id) : id_(id), request_id_(request_id) {}
   absl::Status Apply(Connection& connection, bool earlier_failed) override;
   StudyId study() const override { return id_; }
+  std::string_view study_name() const override { return ""; }
 
  private:
   StudyId id_;
   std::string request_id_;
+};
+
+// One step of the removal of a study that was deleted.
+class RemoveWrite final : public Write {
+ public:
+  explicit RemoveWrite(StudyId id) : id_(id) {}
+  absl::Status Apply(Connection& connection, bool earlier_failed) override;
+  StudyId study() const override { return {}; }  // Nobody else writes to it.
+  std::string_view study_name() const override { return ""; }
+  // Once it was applied: whether there may be more to remove.
+  bool is_more() const { return is_more_; }
+
+ private:
+  StudyId id_;
+  bool is_more_ = true;
 };
 
 }  // namespace vernier::sqlite

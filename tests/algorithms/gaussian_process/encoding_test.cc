@@ -113,6 +113,37 @@ TEST(Features, DistancesFollowTheKindOfParameter) {
   EXPECT_EQ(Distance(features, adam, other), 0.0);
 }
 
+// 90,000 of them in a column each would take a gigabyte for some hundreds of candidates.
+TEST(Features, VeryManyChoicesTakeFewColumnsAndAreAboutEquallyFarApart) {
+  CategoricalDomain choices;
+  for (int i = 0; i < 90'000; ++i) choices.values.emplace_back(std::to_string(i));
+  const CoordinateSpace space(
+      Space::Create({{.name = "word", .domain = choices}, {.name = "x", .domain = FloatDomain{}}})
+          .value());
+  const FeatureMap features(space);
+  EXPECT_EQ(features.columns(), 65);
+  EXPECT_EQ(features.groups(), 2);
+  Rng rng(1);
+  double least = 2;
+  double most = 0;
+  for (int i = 0; i < 2000; ++i) {
+    Coordinates a = {rng.Uniform(), 0.5};
+    Coordinates b = {rng.Uniform(), 0.5};
+    space.Round(a);
+    space.Round(b);
+    if (a == b) continue;
+    const double distance = Distance(features, a, b);
+    least = std::min(least, distance);
+    most = std::max(most, distance);
+    EXPECT_EQ(Distance(features, a, a), 0.0);
+  }
+  EXPECT_GT(least, 0.7);
+  EXPECT_LT(most, 1.3);
+  const std::vector<Coordinates> neighbours = Neighbours(space, Coordinates{0.5, 0.5});
+  EXPECT_GT(neighbours.size(), 200u);
+  EXPECT_LE(neighbours.size(), 256u);
+}
+
 TEST(Features, AllActiveValuesAreEquallyFarFromInactivity) {
   const CoordinateSpace space(EveryKind());
   const FeatureMap features(space);
@@ -215,6 +246,8 @@ TEST_P(TargetExtremes, StayFiniteBothWays) {
     for (const double value : GetParam()) {
       EXPECT_NEAR(scale.Backward(scale.Forward(value)), value, 1e-12 * std::abs(value));
     }
+    EXPECT_TRUE(std::isfinite(scale.Backward(1e300)));
+    EXPECT_TRUE(std::isfinite(scale.Backward(-1e300)));
   }
 }
 

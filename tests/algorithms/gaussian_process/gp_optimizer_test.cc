@@ -314,6 +314,28 @@ TEST(GpOptimizer, ScalingTheObjectiveByAPowerOfTwoChangesNoBit) {
   }
 }
 
+TEST(GpOptimizer, WhatItSaysIsFiniteWhateverTheValues) {
+  constexpr double kHuge = 1.7e308;
+  const Space space = Square();
+  std::vector<Observation> trials = RandomTrials(space, 40);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    trials[i].values[0] = i % 3 == 0   ? -kHuge
+                          : i % 3 == 1 ? kHuge
+                                       : kHuge * trials[i].values[0] / 8;
+  }
+  for (const std::size_t n : {11, 15, 40}) {
+    const std::vector<Observation> some(trials.begin(), trials.begin() + static_cast<int>(n));
+    ASSERT_OK_AND_ASSIGN(const Suggestions s,
+                         NewGp(space)->Suggest(Log(space, some), {}, "", Rng(n), 4, {}));
+    for (const Suggestion& suggestion : s.points) {
+      EXPECT_TRUE(std::isfinite(suggestion.acquisition.value_or(0)));
+      EXPECT_TRUE(std::isfinite(suggestion.predicted_mean.value_or(0)));
+      EXPECT_TRUE(std::isfinite(suggestion.predicted_deviation.value_or(0)));
+      EXPECT_TRUE(std::isfinite(suggestion.expected_improvement.value_or(0)));
+    }
+  }
+}
+
 TEST(GpOptimizer, LearnsWhereTrialsFail) {
   const Space space = Square();
   std::vector<Observation> trials = RandomTrials(space, 40);
@@ -558,7 +580,8 @@ TEST(ExpectedImprovement, IsWhatDrawsFromTheModelImproveOnAverage) {
   gp::ModelState state;
   state.metrics.resize(1);
   const gp::Surrogate surrogate =
-      gp::Surrogate::Fit(features, {}, gp::TakeWhole(history, 100), {}, state, {}, {}).value();
+      gp::Surrogate::Fit(features, {}, gp::TakeWhole(history, {.points = 100}), {}, state, {}, {})
+          .value();
   const gp::MetricModel& model = surrogate.objectives().front();
   const double best = model.scale().Backward(model.believed().maxCoeff());
   Rng rng(8);

@@ -97,7 +97,7 @@ struct Line {
   Model At(std::uint64_t turn, std::size_t max_points) {
     const Beliefs none;
     const Memory nothing;
-    Models models(features, none, history, nothing, max_points, state);
+    Models models(features, none, history, nothing, {.points = max_points}, state);
     return *models.At(turn, {}, {}).value();
   }
 
@@ -112,7 +112,8 @@ struct Line {
 
 TEST(TrainingSet, NearbyHoldsTheNearestInOrder) {
   const Line line(100);
-  const TrainingSet set = TakeNearby(line.history, {.centre = {0.501, 0.5}, .sides = {1, 1}}, 8);
+  const TrainingSet set =
+      TakeNearby(line.history, {.centre = {0.501, 0.5}, .sides = {1, 1}}, {.points = 8});
   std::vector<double> first;
   for (const Coordinates& u : set.points) first.push_back(u[0]);
   EXPECT_THAT(first, ElementsAre(0.48, 0.5, 0.51, 0.52, 0.53));  // 0.49 failed.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,22 @@ TEST_P(MinimizeTest, StopsAtTheBoundsThatHoldItBack) {
   const Minimum found = GetParam().run(
       Bowl, start, {.lower = {0, 0, 0}, .upper = {1, 1, 5}}, {.max_evaluations = 200});
   EXPECT_THAT(found.x, ElementsAre(DoubleNear(1, 1e-6), DoubleNear(0, 1e-6), DoubleNear(3, 1e-2)));
+}
+
+TEST_P(MinimizeTest, EvaluatesNothingMoreOnceItIsToStop) {
+  std::stop_source source;
+  int evaluations = 0;
+  const auto f = [&](std::span<const double> x, std::span<double> gradient) {
+    if (++evaluations == 3) source.request_stop();
+    return Rosenbrock(x, gradient);
+  };
+  const std::vector<double> start = {-1.2, 1.0};
+  const Minimum found = GetParam().run(f,
+                                       start,
+                                       {.lower = {-5, -5}, .upper = {5, 5}},
+                                       {.max_evaluations = 1000, .stop = source.get_token()});
+  EXPECT_EQ(evaluations, 3);
+  EXPECT_TRUE(std::isfinite(found.value));
 }
 
 TEST_P(MinimizeTest, KeepsToItsBudgetAndIsNeverWorseThanTheStart) {

@@ -1,0 +1,303 @@
+#include "src/engine/study_run.h"
+
+#include <algorithm>
+#include <stop_token>
+#include <variant>
+
+#include "fmt/format.h"
+#include "src/core/status.h"
+
+namespace vernier::engine {
+namespace {
+
+constexpr std::size_t kEventPage = 1000;
+// How long a study rests after an error: first, and at most; doubled with each error in a row.
+constexpr absl::Duration kFirstRest = absl::Milliseconds(100);
+constexpr absl::Duration kLongestRest = absl::Seconds(5);
+
+// Somebody may delete the study under our hands.
+absl::Status UnlessDeleted(const absl::Status& status) {
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;
+}
+
+}  // namespace
+
+void StudyRun::Touch(TrialNumber trial) {
+  const auto at = trials_.find(trial);
+  if (at == trials_.end()) return;
+  SetDue(trial, at->second, absl::InfinitePast());
+  if (waiting_.contains(trial)) has_new_waiting_ = true;
+}
+
+void StudyRun::Note(const absl::Status& status) {
+  if (error_.ok()) error_ = status;
+}
+
+void StudyRun::Conclude(absl::Time now) {
+  if (is_resting_) return;
+  if (error_.ok()) {
+    trouble_.reset();
+    return;
+  }
+  const absl::Time since = trouble_.has_value() ? trouble_->since : now;
+  rest_ = trouble_.has_value() ? std::min(2 * rest_, kLongestRest) : kFirstRest;
+  trouble_ = StudyTrouble{.study = id_,
+                          .name = name_,
+                          .error = std::exchange(error_, {}),
+                          .since = since,
+                          .next_try = now + rest_};
+  is_touched_ = true;  // Whatever it was, it is looked at anew.
+  has_new_waiting_ = true;
+}
+
+void StudyRun::BeginReports() {
+  if (is_resting_) return;
+  for (const TrialNumber number : polled_) trials_.at(number).run.BeginReport();
+}
+
+absl::Status StudyRun::Advance(bool polls) {
+  is_resting_ = trouble_.has_value() && context_.clock.Now() < trouble_->next_try;
+  if (is_for_clients_ || is_resting_) return absl::OkStatus();
+  if (is_touched_) VERNIER_RETURN_IF_ERROR(Refresh());
+  if (is_deleted_) return Abandon();
+  if (study_ == nullptr) return absl::OkStatus();
+  if (const bool may_start = MayStart(); may_start != may_start_) {
+    may_start_ = may_start;
+    has_new_waiting_ = true;
+  }
+  return UnlessDeleted(StepDue(polls));
+}
+
+absl::Status StudyRun::Refresh() {
+  absl::StatusOr<Study> study = context_.studies.GetStudy(id_);
+  if (absl::IsNotFound(study.status())) {
+    is_deleted_ = true;
+    is_touched_ = false;
+    study_ = nullptr;
+    return absl::OkStatus();
+  }
+  VERNIER_RETURN_IF_ERROR(study.status());
+  name_ = study->spec.name;
+  is_for_clients_ = !study->spec.job.has_value();
+  is_touched_ = is_touched_ && !is_for_clients_;
+  if (is_for_clients_) return absl::OkStatus();
+  study_ = std::make_shared<const Study>(*std::move(study));
+  VERNIER_RETURN_IF_ERROR(UnlessDeleted(Discover()));
+  is_touched_ = false;
+  return absl::OkStatus();
+}
+
+bool StudyRun::MayStart() const {
+  const auto& runs = context_.options.runs;
+  return study_->state == StudyState::kActive && (!runs || runs(study_->spec.name));
+}
+
+absl::Status StudyRun::AddStartable(bool polls,
+                                    std::vector<std::pair<StudyRun*, TrialRun*>>& startable) {
+  if (!has_job() || waiting_.empty()) return absl::OkStatus();
+  if (context_.launcher_tells ? !has_new_waiting_ : !polls && !has_new_waiting_) {
+    return absl::OkStatus();
+  }
+  has_new_waiting_ = false;
+  std::int64_t room = may_start_ ? study_->spec.parallel : 0;
+  room -= static_cast<std::int64_t>(trials_.size() - waiting_.size());
+  for (const TrialNumber number : waiting_) {
+    TrialRun& trial = trials_.at(number).run;
+    if (room-- > 0) {
+      startable.emplace_back(this, &trial);
+    } else {
+      VERNIER_RETURN_IF_ERROR(trial.StopWaiting());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StudyRun::Start(TrialRun& trial) {
+  if (!has_job()) return absl::OkStatus();
+  const TrialNumber number = trial.id().number;
+  const absl::Status started = UnlessDeleted(trial.Step(*study_, /*may_start=*/true));
+  File(number);
+  if (!started.ok()) Touch(number);
+  return started;
+}
+
+absl::Status StudyRun::Ask() {
+  if (!has_job()) return absl::OkStatus();
+  const std::size_t before = trials_.size();
+  if (MayAsk()) BeginAsk();
+  VERNIER_RETURN_IF_ERROR(UnlessDeleted(TakeAsked()));
+  if (trials_.size() == before) return absl::OkStatus();
+  std::vector<std::pair<StudyRun*, TrialRun*>> startable;
+  VERNIER_RETURN_IF_ERROR(AddStartable(/*polls=*/true, startable));
+  for (const auto& [study, trial] : startable) VERNIER_RETURN_IF_ERROR(Start(*trial));
+  return absl::OkStatus();
+}
+
+bool StudyRun::MayAsk() const {
+  const bool has_room = std::ssize(trials_) < study_->spec.parallel;
+  return asking_ == nullptr && may_start_ && has_room && refused_at_ != study_->last_event;
+}
+
+void StudyRun::BeginAsk() {
+  const auto room = static_cast<std::size_t>(study_->spec.parallel - std::ssize(trials_));
+  const Caller caller{.actor = context_.options.actor, .request_id = ""};
+  asking_ = std::make_shared<Asking>();
+  context_.tasks.Run([&studies = context_.studies,
+                      &news = context_.news,
+                      id = id_,
+                      room,
+                      caller,
+                      asking = asking_](const std::stop_token& stop, const Tasks::Done& done) {
+    asking->outcome = studies.Ask(id, room, caller, stop);
+    asking->told.Notify();
+    news.Add(id);
+    done();
+  });
+}
+
+absl::Status StudyRun::TakeAsked() {
+  if (asking_ == nullptr || !asking_->told.HasBeenNotified()) return absl::OkStatus();
+  const std::shared_ptr<Asking> asked = std::exchange(asking_, nullptr);
+  if (!asked->outcome.ok()) return AfterRefusal(asked->outcome.status());
+  for (const Trial& trial : *asked->outcome) Add(trial.number, trial.created);
+  return absl::OkStatus();
+}
+
+// Spent budgets and exhausted spaces end the study by themselves; an algorithm that cannot go on must not leave it
+// hanging.
+absl::Status StudyRun::AfterRefusal(const absl::Status& status) {
+  if (absl::IsInvalidArgument(status) || absl::IsInternal(status)) {
+    const Caller caller{.actor = context_.options.actor, .request_id = ""};
+    const std::string reason =
+        fmt::format("the algorithm cannot go on: {}", std::string(status.message()));
+    return context_.studies.Stop(id_, reason, caller).status();
+  }
+  // Without a reason it is not the study's bounds that are exhausted but the store.
+  const bool is_full = absl::IsResourceExhausted(status) && GetReason(status) == Reason::kNone;
+  if (is_full || absl::IsUnavailable(status) || absl::IsAborted(status)) return status;
+  refused_at_ = study_->last_event;
+  return absl::OkStatus();
+}
+
+bool StudyRun::is_over() const {
+  if (!trials_.empty() || asking_ != nullptr || is_touched_) return false;
+  return is_deleted_ || is_for_clients_ || (study_ != nullptr && IsFinished(study_->state));
+}
+
+bool StudyRun::is_polled() const {
+  return !polled_.empty() || (!waiting_.empty() && !context_.launcher_tells) ||
+         (is_deleted_ && !trials_.empty());
+}
+
+absl::Time StudyRun::due() const {
+  if (trouble_.has_value()) return trouble_->next_try;
+  if (is_for_clients_) return absl::InfiniteFuture();
+  if (is_touched_) return absl::InfinitePast();
+  return due_.empty() ? absl::InfiniteFuture() : due_.begin()->first;
+}
+
+absl::Status StudyRun::Abandon() {
+  absl::Status first;
+  for (auto& [number, entry] : trials_) first.Update(entry.run.Abandon());
+  std::vector<TrialNumber> numbers;
+  for (const auto& [number, entry] : trials_) numbers.push_back(number);
+  for (const TrialNumber number : numbers) File(number);
+  return first;
+}
+
+// Learns of trials that were created since the last step, by us or by hand, and of news of those that are known.
+absl::Status StudyRun::Discover() {
+  if (seen_.value() == 0) return DiscoverAll();
+  while (seen_ < study_->last_event) {
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events,
+                             context_.studies.ReadEvents(id_, seen_, kEventPage));
+    if (events.empty()) return absl::OkStatus();  // Not durable yet.
+    for (const Event& event : events) {
+      const TrialNumber number = EventTrial(event.payload);
+      if (std::holds_alternative<TrialCreated>(event.payload)) {
+        Add(number, event.time);
+      } else if (number.value() == 0) {
+        SetAllDue();
+      } else if (const auto at = trials_.find(number); at != trials_.end()) {
+        at->second.run.Touch();
+        Touch(number);
+      }
+    }
+    seen_ = events.back().seq;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StudyRun::DiscoverAll() {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, context_.studies.ListTrials(id_));
+  for (const Trial& trial : trials) {
+    if (!IsFinished(trial.state) || RunsStill(trial)) Add(trial.number, trial.created);
+  }
+  seen_ = study_->last_event;
+  return absl::OkStatus();
+}
+
+void StudyRun::Add(TrialNumber number, absl::Time created) {
+  const auto [at, is_new] =
+      trials_.try_emplace(number, Entry{.run = TrialRun(context_, TrialId{id_, number}, created)});
+  if (!is_new) return;
+  due_.emplace(at->second.due, number);
+  waiting_.insert(number);
+  has_new_waiting_ = true;
+}
+
+void StudyRun::SetDue(TrialNumber number, Entry& entry, absl::Time due) {
+  if (entry.due == due) return;
+  due_.erase({entry.due, number});
+  entry.due = due;
+  due_.emplace(due, number);
+}
+
+void StudyRun::SetAllDue() {
+  for (auto& [number, entry] : trials_) SetDue(number, entry, absl::InfinitePast());
+  has_new_waiting_ = true;
+}
+
+// Each of them, whatever becomes of the others.
+absl::Status StudyRun::StepDue(bool polls) {
+  const absl::Time now = context_.clock.Now();
+  std::set<TrialNumber> numbers;
+  if (polls) numbers = polled_;
+  for (const auto& [due, number] : due_) {
+    if (due > now) break;
+    numbers.insert(number);
+  }
+  absl::Status first;
+  for (const TrialNumber number : numbers) {
+    Entry& entry = trials_.at(number);
+    // Those that wait are stepped in the order of the queue if they may start; here they find out that they may not.
+    const absl::Status stepped = entry.run.Step(*study_, /*may_start=*/false);
+    File(number);
+    if (stepped.ok() || absl::IsNotFound(stepped)) continue;
+    Touch(number);
+    first.Update(stepped);
+  }
+  return first;
+}
+
+void StudyRun::File(TrialNumber number) {
+  const auto at = trials_.find(number);
+  if (at == trials_.end()) return;
+  Entry& entry = at->second;
+  const bool waited = waiting_.erase(number) > 0;
+  polled_.erase(number);
+  if (entry.run.done()) {
+    due_.erase({entry.due, number});
+    trials_.erase(at);
+    has_new_waiting_ = true;  // For the room that it leaves.
+    return;
+  }
+  if (!entry.run.active()) {
+    waiting_.insert(number);
+    has_new_waiting_ = has_new_waiting_ || !waited;
+  }
+  if (entry.run.is_polled()) polled_.insert(number);
+  SetDue(number, entry, entry.run.next_limit());
+}
+
+}  // namespace vernier::engine

@@ -1,0 +1,56 @@
+#include "src/wire/channel.h"
+
+#include <utility>
+#include <vector>
+
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+#include "grpcpp/support/client_interceptor.h"
+
+namespace vernier::wire {
+namespace {
+
+namespace experimental = grpc::experimental;
+
+// gRPC's own credentials of calls are only for channels that are encrypted.
+class TokenInterceptor final : public experimental::Interceptor {
+ public:
+  explicit TokenInterceptor(const std::string& value) : value_(value) {}
+
+  void Intercept(experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(
+            experimental::InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
+      methods->GetSendInitialMetadata()->emplace("authorization", value_);
+    }
+    methods->Proceed();
+  }
+
+ private:
+  const std::string& value_;  // The factory's, which outlives its calls.
+};
+
+class TokenInterceptors final : public experimental::ClientInterceptorFactoryInterface {
+ public:
+  explicit TokenInterceptors(const std::string& token) : value_("Bearer " + token) {}
+  experimental::Interceptor* CreateClientInterceptor(experimental::ClientRpcInfo*) override {
+    return new TokenInterceptor(value_);
+  }
+
+ private:
+  const std::string value_;
+};
+
+}  // namespace
+
+std::shared_ptr<grpc::Channel> OpenChannel(const std::string& target,
+                                           const std::string& token,
+                                           const grpc::ChannelArguments& arguments) {
+  const auto credentials = grpc::InsecureChannelCredentials();
+  if (token.empty()) return grpc::CreateCustomChannel(target, credentials, arguments);
+  std::vector<std::unique_ptr<experimental::ClientInterceptorFactoryInterface>> interceptors;
+  interceptors.push_back(std::make_unique<TokenInterceptors>(token));
+  return experimental::CreateCustomChannelWithInterceptors(
+      target, credentials, arguments, std::move(interceptors));
+}
+
+}  // namespace vernier::wire

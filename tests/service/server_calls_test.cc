@@ -1,0 +1,58 @@
+// Calls about the server itself.
+#include "gmock/gmock.h"
+#include "src/wire/time_proto.h"
+#include "tests/service/server_fixture.h"
+#include "tests/support/status_matchers.h"
+#include "vernier/core/error.h"
+
+namespace vernier::service {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::StatusIs;
+
+class ServerCallsTest : public ServerTest {
+ protected:
+  v1::ServerInfo Info() { return Call(&Stub::GetServerInfo, v1::GetServerInfoRequest()); }
+};
+
+TEST_F(ServerCallsTest, TellsHowLongThingsTook) {
+  EXPECT_EQ(Info().suggestions().count(), 0);
+  CreateStudy("s");
+  Complete(Suggest("w"), 0.5);
+  const v1::ServerInfo info = Info();
+  EXPECT_EQ(info.suggestions().count(), 1);
+  EXPECT_EQ(info.commits().count(), 2) << "one hands the trial out, one ends it";
+  EXPECT_GT(wire::DecodeDuration(info.commits().longest()), absl::ZeroDuration());
+  EXPECT_GE(wire::DecodeDuration(info.commits().longest()),
+            wire::DecodeDuration(info.commits().mean()));
+  EXPECT_GE(info.steps().count(), 1) << "of leases and time budgets";
+}
+
+TEST_F(ServerCallsTest, TellsWhatTheDisksHave) {
+  const v1::ServerInfo info = Info();
+  ASSERT_EQ(info.disks_size(), 1) << "a store in memory has none";
+  EXPECT_THAT(info.disks(0).users(), ::testing::ElementsAre("runs"));
+  EXPECT_GT(info.disks(0).total_bytes(), info.disks(0).free_bytes());
+  EXPECT_GT(info.disks(0).free_bytes(), 0);
+}
+
+TEST_F(ServerCallsTest, CleansUpWhereThereIsNothing) {
+  const v1::CleanUpResponse response = Call(&Stub::CleanUp, v1::CleanUpRequest());
+  EXPECT_EQ(response.leftovers_size(), 0);
+  EXPECT_EQ(response.kept(), "");
+}
+
+TEST_F(ServerCallsTest, RefusesRulesOfLessThanAnHourAndOfNegativeSizes) {
+  const absl::Status soon =
+      Refusal(&Stub::CleanUp, Text<v1::CleanUpRequest>("unused_for { seconds: 3599 }"));
+  EXPECT_THAT(
+      soon, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("at least an hour, got 3599")));
+  EXPECT_EQ(GetField(soon), "unused_for");
+  const absl::Status negative =
+      Refusal(&Stub::CleanUp, Text<v1::CleanUpRequest>("cache_bytes: -1"));
+  EXPECT_EQ(GetField(negative), "cache_bytes");
+}
+
+}  // namespace
+}  // namespace vernier::service

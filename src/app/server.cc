@@ -253,7 +253,7 @@ absl::Status ServerImpl::StartReporting(const ServerOptions& options) {
 // Two servers in one folder would take each other's socket and secret.
 absl::Status ServerImpl::LockRuns(const std::string& runs) {
   base::MakePrivateFolders(runs);
-  VERNIER_ASSIGN_OR_RETURN(runs_lock_, base::FileLock::TryAcquire(runs + "/.lock"));
+  VERNIER_ASSIGN_OR_RETURN(runs_lock_, base::FileLock::Acquire(runs + "/.lock"));
   if (runs_lock_.has_value()) return absl::OkStatus();
   return Unavailable(
       "the server of another store keeps its runs in '{}': choose another folder (--runs)", runs);

@@ -109,7 +109,7 @@ absl::StatusOr<std::optional<base::FileLock>> ClaimBackup(const std::string& fil
   if (!fs::is_regular_file(status)) {
     return InvalidArgument("'{}' is no regular file; name another", file);
   }
-  VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> lock, base::FileLock::TryAcquire(file));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> lock, base::FileLock::Acquire(file));
   if (!lock.has_value()) {
     return WithReason(Unavailable("'{}' is in use as a store, or by another backup", file),
                       Reason::kStoreBusy);

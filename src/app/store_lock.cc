@@ -1,6 +1,5 @@
 #include "src/app/store_lock.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -22,11 +21,6 @@ constexpr std::int64_t kMostOwner = 65536;
 
 namespace fs = std::filesystem;
 
-// A process that was killed may leave the lock to a child that it was about to turn into another program, and somebody
-// who looks at the lock holds it for a moment: both are over within milliseconds.
-constexpr int kTries = 40;
-constexpr int kPauseMilliseconds = 25;
-
 // Of the file itself: links to it are the same store.
 std::string OwnerPath(const std::string& store) {
   std::error_code error;
@@ -39,15 +33,6 @@ absl::Status CheckIsFile(const std::string& store) {
   const fs::file_status status = fs::status(store, error);
   if (!fs::exists(status) || fs::is_regular_file(status)) return absl::OkStatus();
   return FieldError("store", fmt::format("must be a regular file, '{}' is none", store));
-}
-
-absl::StatusOr<std::optional<base::FileLock>> TryLock(const std::string& path) {
-  VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> lock, base::FileLock::TryAcquire(path));
-  for (int i = 1; i < kTries && !lock.has_value(); ++i) {
-    poll(nullptr, 0, kPauseMilliseconds);
-    VERNIER_ASSIGN_OR_RETURN(lock, base::FileLock::TryAcquire(path));
-  }
-  return lock;
 }
 
 // What is known of the owner; a text without sense says nothing.
@@ -81,10 +66,10 @@ absl::Status Busy(const std::string& store, const StoreOwner& owner) {
 
 absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string& store) {
   const std::string path = OwnerPath(store);
-  VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> file, TryLock(path));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> file, base::FileLock::Acquire(path));
   if (!file.has_value()) return Busy(store, ReadOwner(path));
   VERNIER_RETURN_IF_ERROR(CheckIsFile(store));
-  VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> inner, TryLock(store));
+  VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> inner, base::FileLock::Acquire(store));
   if (!inner.has_value()) {
     return WithReason(
         Unavailable("store '{}' is in use by another process, under another name", store),

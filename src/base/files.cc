@@ -1,6 +1,7 @@
 #include "src/base/files.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -88,6 +89,17 @@ absl::StatusOr<std::optional<FileLock>> FileLock::TryAcquire(const std::string& 
     return FromErrno("cannot lock", path, errno);
   }
   return std::optional<FileLock>(FileLock(path, file.release()));
+}
+
+absl::StatusOr<std::optional<FileLock>> FileLock::Acquire(const std::string& path) {
+  constexpr int kTries = 40;
+  constexpr int kPauseMilliseconds = 25;
+  absl::StatusOr<std::optional<FileLock>> lock = TryAcquire(path);
+  for (int i = 1; i < kTries && lock.ok() && !lock->has_value(); ++i) {
+    poll(nullptr, 0, kPauseMilliseconds);
+    lock = TryAcquire(path);
+  }
+  return lock;
 }
 
 FileLock::FileLock(FileLock&& other) noexcept

@@ -27,6 +27,9 @@ class FileLock {
   // Creates the file, for its owner only, if there is none. Nothing: somebody else holds it.
   // NotFound: no such folder.  ResourceExhausted: the disk is full.  Unavailable: the file cannot be opened or locked.
   static absl::StatusOr<std::optional<FileLock>> TryAcquire(const std::string& path);
+  // As TryAcquire, and gives a holder a second to let go: a process that was killed may leave the lock to a child that it
+  // was about to turn into another program, and IsLocked holds it for an instant.
+  static absl::StatusOr<std::optional<FileLock>> Acquire(const std::string& path);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();

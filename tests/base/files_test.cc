@@ -1,5 +1,6 @@
 #include "src/base/files.h"
 
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -194,6 +195,22 @@ TEST_F(Files, LockGoesWithAKilledProcess) {
   EXPECT_FALSE(IsLocked(Path("lock")));
   ::close(pipe[0]);
   ::close(pipe[1]);
+}
+
+TEST_F(Files, AcquireWaitsForAChildThatIsAboutToLetGo) {
+  ASSERT_OK_AND_ASSIGN(std::optional<FileLock> lock, FileLock::TryAcquire(Path("lock")));
+  ASSERT_TRUE(lock.has_value());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::poll(nullptr, 0, 100);
+    ::_exit(0);
+  }
+  lock.reset();  // The child has its own copy of the descriptor.
+  ASSERT_OK_AND_ASSIGN(const std::optional<FileLock> next, FileLock::Acquire(Path("lock")));
+  EXPECT_TRUE(next.has_value());
+  ::waitpid(child, nullptr, 0);
+  ASSERT_OK_AND_ASSIGN(const std::optional<FileLock> other, FileLock::Acquire(Path("lock")));
+  EXPECT_FALSE(other.has_value());
 }
 
 }  // namespace

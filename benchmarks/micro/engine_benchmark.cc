@@ -47,8 +47,8 @@ class EndlessLauncher final : public Launcher {
   }
   absl::Status Stop(const AttemptId&) override { return absl::OkStatus(); }
   absl::Status Release(const AttemptId&) override { return absl::OkStatus(); }
-  bool Watch(std::function<void(const AttemptId&)> changed) override {
-    changed_ = std::move(changed);
+  bool Watch(const std::function<void(const AttemptId&)>& changed) override {
+    changed_ = changed;
     return tells_;
   }
 

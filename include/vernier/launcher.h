@@ -193,8 +193,9 @@ class Launcher {
 
   // Asks to be told when something may have changed: `changed` of an attempt for which Check may say something new, and of
   // one that waits for which Prepare or Place may; it may be called from any thread, at times more often than needed, and
-  // returns at once. False: this launcher cannot tell, and is asked again and again. Called once, before all else.
-  virtual bool Watch(std::function<void(const AttemptId& id)> /*changed*/) { return false; }
+  // returns at once. False: this launcher cannot tell, and is asked again and again. Called before all else, and with an
+  // empty function at the end: nothing is called after that.
+  virtual bool Watch(const std::function<void(const AttemptId& id)>& /*changed*/) { return false; }
 
   // Why no gang is placed at present, whatever room it needs, in one sentence: a disk is nearly full. Empty: gangs are placed
   // as there is room. From any thread.

@@ -78,8 +78,8 @@ study::AlgorithmSource Odd(OddOptimizer::Instead instead) {
 class TellingLauncher final : public FakeLauncher {
  public:
   using FakeLauncher::FakeLauncher;
-  bool Watch(std::function<void(const AttemptId&)> changed) override {
-    changed_ = std::move(changed);
+  bool Watch(const std::function<void(const AttemptId&)>& changed) override {
+    changed_ = changed;
     return true;
   }
   absl::StatusOr<GangStatus> Check(const AttemptId& id) override {

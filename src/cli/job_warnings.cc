@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -13,11 +15,13 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "src/app/paths.h"
 #include "src/core/nearest.h"
 #include "src/jobs/environment.h"
 #include "src/jobs/package_path.h"
 #include "src/jobs/placeholders.h"
 #include "src/jobs/replica_command.h"
+#include "src/jobs/secret_file.h"
 
 namespace vernier::cli {
 namespace {
@@ -312,6 +316,54 @@ void AddShadowedPackages(const TrainingJob& job, std::vector<std::string>& warni
   }
 }
 
+// Whether users other than the owner's group may read the file, by its mode and those of the folders above.
+bool IsReadableByAll(const fs::path& file) {
+  std::error_code error;
+  fs::path path = fs::canonical(file, error);
+  constexpr auto kNone = fs::perms::none;
+  if (error || (fs::status(path, error).permissions() & fs::perms::others_read) == kNone)
+    return false;
+  while (path.has_relative_path()) {
+    path = path.parent_path();
+    if ((fs::status(path, error).permissions() & fs::perms::others_exec) == kNone) return false;
+  }
+  return true;
+}
+
+// What is wrong with the file of a secret; empty: nothing.
+std::string TroubleOfSecret(const SecretSource& secret) {
+  const absl::StatusOr<std::string> path = jobs::PathOfSecret(secret, app::SecretsDirectory());
+  if (!path.ok())
+    return fmt::format("{}; its trials will fail", std::string(path.status().message()));
+  std::error_code error;
+  if (!fs::exists(*path, error) && !error) {
+    return fmt::format("there is no file '{}'; its trials will fail", *path);
+  }
+  if (access(path->c_str(), R_OK) != 0) {
+    return fmt::format(
+        "'{}' cannot be read: {}; its trials will fail", *path, std::strerror(errno));
+  }
+  if (!fs::is_regular_file(*path, error)) {
+    return fmt::format("'{}' is no regular file; its trials will fail", *path);
+  }
+  if (!IsReadableByAll(*path)) return "";
+  return fmt::format("every user of this host may read '{0}'; `chmod 600 {0}` forbids it", *path);
+}
+
+void AddSecretFiles(const TrainingJob& job, std::vector<std::string>& warnings) {
+  const auto look = [&](const std::string& field,
+                        const std::map<std::string, SecretSource>& secrets) {
+    for (const auto& [name, secret] : secrets) {
+      const std::string trouble = TroubleOfSecret(secret);
+      if (!trouble.empty()) warnings.push_back(fmt::format("{}.{}: {}", field, name, trouble));
+    }
+  };
+  look("job.env", job.secrets);
+  for (const auto& [role, replica] : job.replicas) {
+    look(ReplicaField(role, job) + ".env", replica.secrets);
+  }
+}
+
 void AddMissingPrograms(const TrainingJob& job, std::vector<std::string>& warnings) {
   if (RunsImages(job) || job.input.has_value()) return;
   if (job.code.has_value() && job.code->folder.empty()) return;  // It was sent: the server has it.
@@ -351,6 +403,7 @@ std::vector<std::string> JobWarningsOf(const StudySpec& spec, bool runs_here) {
   if (!runs_here) return warnings;
   AddShadowedPackages(*spec.job, warnings);
   AddMissingPrograms(*spec.job, warnings);
+  AddSecretFiles(*spec.job, warnings);
   return warnings;
 }
 

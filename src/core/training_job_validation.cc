@@ -36,7 +36,7 @@ bool IsSecretName(const std::string& name) {
 
 absl::Status CheckSecret(const std::string& path, const SecretSource& secret) {
   if (secret.from_file.empty() == secret.name.empty()) {
-    return FieldError(path, "needs one of from_file and secret");
+    return FieldError(path, "needs either from_file or secret");
   }
   const std::string& file = secret.from_file;
   if (!file.empty() && !file.starts_with('/') && !file.starts_with("~/")) {

@@ -183,5 +183,29 @@ TEST_F(ProgramTest, WarnsOfAPackageWhoseModuleIsInTheFolder) {
   EXPECT_THAT(JobWarningsOf(spec, /*runs_here=*/true), IsEmpty());
 }
 
+TEST_F(ProgramTest, WarnsOfSecretsThatCannotBeReadOrThatAllMayRead) {
+  const std::string file = (folder_ / "key").string();
+  StudySpec spec = AnySpec();
+  spec.job->secrets["KEY"] = {.from_file = file};
+  const auto warnings = [&] { return JobWarningsOf(spec, /*runs_here=*/true); };
+  EXPECT_THAT(warnings(),
+              ElementsAre("job.env.KEY: there is no file '" + file + "'; its trials will fail"));
+  std::ofstream(file) << "hush";
+  fs::permissions(file, fs::perms(0644));
+  EXPECT_THAT(warnings(), IsEmpty());  // The folder is closed to others.
+  fs::permissions(folder_, fs::perms(0755));
+  EXPECT_THAT(warnings(),
+              ElementsAre("job.env.KEY: every user of this host may read '" + file +
+                          "'; `chmod 600 " + file + "` forbids it"));
+  fs::permissions(file, fs::perms(0640));
+  EXPECT_THAT(warnings(), IsEmpty());
+  EXPECT_THAT(JobWarningsOf(spec, /*runs_here=*/false), IsEmpty());
+  spec.job->secrets.clear();
+  spec.job->replicas[Role::kPrimary].secrets["KEY"] = {.from_file = folder_.string()};
+  EXPECT_THAT(warnings(),
+              ElementsAre("job.replicas.chief.env.KEY: '" + folder_.string() +
+                          "' is no regular file; its trials will fail"));
+}
+
 }  // namespace
 }  // namespace vernier::cli

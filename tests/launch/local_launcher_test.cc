@@ -307,7 +307,7 @@ TEST_F(LocalLauncherTest, ASecretIsInTheProgramsEnvironmentAndInNoRecord) {
   const auto launcher = NewLauncher(options);
   std::filesystem::create_directory(options.secrets_directory);
   std::ofstream(options.secrets_directory + "/db") << "pass word\n";
-  std::ofstream(Out("key")) << "k3y-value";
+  std::ofstream(Out("key")) << "k3y-value\r\n";
   const std::vector<Script> scripts = {{"chief", 0, "printf '%s' \"$DB:$KEY\" > $OUT/seen"}};
   ASSERT_OK_AND_ASSIGN(PlacedGang placed, launcher->Place(Request(1, scripts)));
   GangProgram gang = Program(1, scripts, placed);

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -22,6 +21,7 @@
 #include "src/core/status.h"
 #include "src/jobs/layout.h"
 #include "src/jobs/replica_exit.h"
+#include "src/jobs/secret_file.h"
 #include "src/launch/container/command_line.h"
 #include "src/launch/last_words.h"
 #include "src/launch/local/capacity_book.h"
@@ -407,23 +407,13 @@ class LocalLauncher final : public Launcher {
     }
   }
 
-  absl::StatusOr<std::string> SecretFile(const SecretSource& secret) const {
-    if (!secret.name.empty() && options_.secrets_directory.empty()) {
-      return InvalidArgument("secret '{}': there is no folder of secrets here", secret.name);
-    }
-    if (!secret.name.empty()) return options_.secrets_directory + "/" + secret.name;
-    if (!secret.from_file.starts_with("~/")) return secret.from_file;
-    const char* const home = std::getenv("HOME");
-    if (home != nullptr) return home + secret.from_file.substr(1);
-    return InvalidArgument("secret file '{}': HOME is not set", secret.from_file);
-  }
-
   // By variable, the files that the supervisor reads.
   absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SecretFiles(
       const ReplicaProgram& program) const {
     std::vector<std::pair<std::string, std::string>> files;
     for (const auto& [name, secret] : program.secrets) {
-      VERNIER_ASSIGN_OR_RETURN(std::string file, SecretFile(secret));
+      VERNIER_ASSIGN_OR_RETURN(std::string file,
+                               jobs::PathOfSecret(secret, options_.secrets_directory));
       files.emplace_back(name, std::move(file));
     }
     return files;

@@ -100,7 +100,7 @@ std::string Describe(const Failure& failure, const SupervisedProgram& program) {
 // What a secret may have, at most.
 constexpr std::int64_t kMostSecret = 64 * 1024;
 
-// Sets each secret variable of `program` to what its file has, without the newline at its end. Returns why it cannot; empty:
+// Sets each secret variable of `program` to what its file has, without the line's end (LF or CRLF). Returns why it cannot; empty:
 // it could.
 std::string ReadSecrets(SupervisedProgram& program) {
   for (const auto& [name, path] : program.secrets) {
@@ -112,7 +112,9 @@ std::string ReadSecrets(SupervisedProgram& program) {
     if (!reason.empty()) {
       return "cannot read the secret of variable " + name + " from '" + path + "': " + reason;
     }
-    if (text->ends_with('\n')) text->pop_back();
+    for (const char end : {'\n', '\r'}) {
+      if (text->ends_with(end)) text->pop_back();
+    }
     program.env.emplace_back(name, *std::move(text));
   }
   return "";

@@ -102,6 +102,10 @@ absl::Status Connection::Explain(absl::Status status) const {
   if (GetReason(status) != Reason::kNone) return status;  // It did answer.
   if (const std::optional<std::string> socket = app::SocketPathOf(target_); socket.has_value()) {
     const int error = app::TryToConnect(*socket);
+    if (error == 0) {
+      return WithHint(Unavailable("the connection to {} was lost", target_),
+                      "a server answers there now: repeat the command");
+    }
     if (error == EACCES) {
       return PermissionDenied("socket '{}' is another user's", *socket);
     }

@@ -75,6 +75,8 @@ class Connection {
   }
 
   Stub& stub() { return *stub_; }
+  // The end of a stream, with a hint where no server answers; a call is explained as it ends.
+  absl::Status Explain(absl::Status status) const;
   // The status of a call or stream about a study, with a hint.
   absl::Status ExplainMissing(std::string_view study, absl::Status status);
   // The process of this host that owns the store; nothing if that is this one, or a server was named.
@@ -99,7 +101,6 @@ class Connection {
   Connection(std::shared_ptr<grpc::Channel> channel, std::string target);
   static absl::StatusOr<Connection> Embed(const app::ServerOptions& options);
   static void SetDeadline(absl::Duration timeout, grpc::ClientContext& context);
-  absl::Status Explain(absl::Status status) const;
 
   std::unique_ptr<app::Server> server_;  // Outlives the channel into it.
   std::string target_;

@@ -125,7 +125,7 @@ absl::StatusOr<std::string> Upload(Connection& connection, const std::string& pa
     request.clear_file_name();
   } while (offset < size);
   writer->WritesDone();
-  VERNIER_RETURN_IF_ERROR(wire::DecodeStatus(writer->Finish()));
+  VERNIER_RETURN_IF_ERROR(connection.Explain(wire::DecodeStatus(writer->Finish())));
   return uploaded.uri();
 }
 

@@ -147,7 +147,7 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
     if (absl::IsNotFound(next.status()) && view.last_event() > EventSeq(0)) {
       return NotFound("study '{}' was deleted", study);
     }
-    if (!next.ok()) return connection.ExplainMissing(study, next.status());
+    if (!next.ok()) return connection.ExplainMissing(study, connection.Explain(next.status()));
     if (*next == Next::kEnd) break;
     if (*next == Next::kMessage) {
       silence.Break();
@@ -182,7 +182,7 @@ absl::Status ReadLog(Connection& connection,
     call.TryCancel();
     return status;
   }
-  return connection.ExplainMissing(study, wire::DecodeStatus(reader->Finish()));
+  return connection.ExplainMissing(study, connection.Explain(wire::DecodeStatus(reader->Finish())));
 }
 
 ExitCode ExitCodeOf(StudyState state) {

@@ -162,7 +162,7 @@ absl::Status ServiceLog::Look(Connection& connection,
     last_ = event->seq;
     Add(*event);
   }
-  VERNIER_RETURN_IF_ERROR(wire::DecodeStatus(reader->Finish()));
+  VERNIER_RETURN_IF_ERROR(connection.Explain(wire::DecodeStatus(reader->Finish())));
   return AddWaits(connection, now, trials);
 }
 

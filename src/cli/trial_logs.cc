@@ -153,7 +153,7 @@ absl::StatusOr<ExitCode> Logs(Context& context, const LogArgs& args) {
   while (reader->Read(&line)) {
     context.output().StreamItem(Line(line, name_replica, args, context), LogLineToJson(line));
   }
-  VERNIER_RETURN_IF_ERROR(wire::DecodeStatus(reader->Finish()));
+  VERNIER_RETURN_IF_ERROR(connection.Explain(wire::DecodeStatus(reader->Finish())));
   return ExitCode::kOk;
 }
 

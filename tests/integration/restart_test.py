@@ -9,6 +9,7 @@ import argparse
 import collections
 import pathlib
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -92,6 +93,20 @@ def kill_workers(daemon, folder, chance):
     return kills
 
 
+def follow(daemon, *words):
+    """A command that goes on until the study ends, or the daemon."""
+    return subprocess.Popen([daemon.bin_dir / "vernier", "--server", daemon.address, "study", *words],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def check_followers(followers):
+    """They ended with the daemon, and said so."""
+    for follower in followers:
+        _, complaint = follower.communicate(timeout=30)
+        assert follower.returncode == 6, (follower.args, follower.returncode, complaint)
+        assert "no server answers at unix:" in complaint or "was lost" in complaint, complaint
+
+
 def check_restarts(daemon, folder, kills):
     study = daemon.wait_for_study("restarted")
     assert study["state"] == "COMPLETED", study
@@ -144,8 +159,10 @@ def main():
         daemon = Daemon(args.bin_dir, folder)
         daemon.start()
         create(daemon, folder, "restarted", TRAINER, TRIALS)
+        followers = [follow(daemon, *words) for words in (("watch", "restarted"), ("wait", "restarted"))]
         kills = kill_workers(daemon, folder, random.Random(args.seed))
         (folder / "enough").touch()
+        check_followers(followers)
         check_restarts(daemon, folder, kills)
         check_collective(daemon, folder)
         check_doomed(daemon, folder)

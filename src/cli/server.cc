@@ -60,23 +60,26 @@ std::string FormatMoments(const google::protobuf::Duration& duration) {
   return fmt::format("{:.1f} s", milliseconds / 1000);
 }
 
-// What took how long of late.
+// What took how long of late; nothing where nothing happened.
 std::string TimesText(const v1::ServerInfo& info, const Console& console) {
   Table table({{.name = "IN 5 MINUTES"},
                {.name = "COUNT", .align = Align::kRight},
                {.name = "MEAN", .align = Align::kRight},
                {.name = "LONGEST", .align = Align::kRight}});
+  bool is_idle = true;
   const auto add = [&](const char* what, const v1::Durations& durations) {
-    const bool is_any = durations.count() > 0;
+    if (durations.count() == 0) return;
+    is_idle = false;
     table.AddRow({{what},
                   {std::to_string(durations.count())},
-                  {is_any ? FormatMoments(durations.mean()) : "-"},
-                  {is_any ? FormatMoments(durations.longest()) : "-"}});
+                  {FormatMoments(durations.mean())},
+                  {FormatMoments(durations.longest())}});
   };
   add("suggestions", info.suggestions());
   add("commits", info.commits());
   add("loop steps", info.steps());
   add("loop delays", info.step_delays());
+  if (is_idle) return "";
   std::string text = "\n";
   for (const std::string& line :
        table.Lines({.width = console.width, .color = console.color, .cut = console.is_terminal})) {

@@ -14,6 +14,7 @@
 #include "src/base/access_token.h"
 #include "src/cli/hint.h"
 #include "src/client/access.h"
+#include "src/client/retry.h"
 #include "src/core/nearest.h"
 #include "src/core/status.h"
 #include "src/wire/channel.h"
@@ -98,7 +99,7 @@ void Connection::SetDeadline(absl::Duration timeout, grpc::ClientContext& contex
 }
 
 absl::Status Connection::Explain(absl::Status status) const {
-  if (status.code() != absl::StatusCode::kUnavailable || is_embedded()) return status;
+  if (!client::IsLost(status) || is_embedded()) return status;
   if (GetReason(status) != Reason::kNone) return status;  // It did answer.
   if (const std::optional<std::string> socket = app::SocketPathOf(target_); socket.has_value()) {
     const int error = app::TryToConnect(*socket);
@@ -110,10 +111,12 @@ absl::Status Connection::Explain(absl::Status status) const {
       return PermissionDenied("socket '{}' is another user's", *socket);
     }
     if (error == ENOENT && owner_.has_value()) {
-      return WithHint(Unavailable("process {} has the store, but its socket '{}' was removed",
-                                  owner_->process_id,
-                                  *socket),
-                      fmt::format("stop it with `kill {}` and start it again", owner_->process_id));
+      return WithHint(
+          Unavailable(
+              "process {} has the store, but its socket '{}' is gone", owner_->process_id, *socket),
+          fmt::format("it is about to end, or somebody removed the socket: then stop it with `kill "
+                      "{}` and start it again",
+                      owner_->process_id));
     }
   }
   return WithHint(

@@ -402,11 +402,10 @@ absl::Status FollowRun(Context& context,
       .status();
 }
 
-// Whether another process ran the trials, and does not have the store any more.
-bool HasOwnerEnded(const Context& context, const Connection& connection) {
-  if (!connection.owner().has_value()) return false;
-  const auto now = app::FindStoreOwner(context.Store());
-  return !now.has_value() || now->process_id != connection.owner()->process_id;
+// Whether the call was lost since the process that ran the trials ends, or has ended.
+bool HasLostOwner(const absl::Status& status, const Connection& connection) {
+  return absl::IsUnavailable(status) && GetReason(status) == Reason::kNone &&
+         connection.owner().has_value();
 }
 
 absl::StatusOr<StudyRecord> SumUpNow(Context& context,
@@ -427,7 +426,7 @@ absl::StatusOr<ExitCode> SeeThrough(Context& context,
   SayOthers(context, connection, prepared.name);
   Detachment detachment(connection, prepared.name, GoOnCommand(context, prepared.name, options));
   absl::Status followed = FollowRun(context, connection, options, prepared, detachment);
-  while (absl::IsUnavailable(followed) && connection.owner().has_value()) {
+  while (HasLostOwner(followed, connection)) {
     VERNIER_ASSIGN_OR_RETURN(
         connection,
         TakeOver(context, *connection.owner(), options.capacity, detachment.interrupts()));
@@ -436,7 +435,7 @@ absl::StatusOr<ExitCode> SeeThrough(Context& context,
   VERNIER_RETURN_IF_ERROR(followed);
   if (detachment.has_abandoned()) return ExitCode::kInterrupted;
   absl::StatusOr<StudyRecord> after = SumUpNow(context, connection, prepared.name, options);
-  if (absl::IsUnavailable(after.status()) && HasOwnerEnded(context, connection)) {
+  while (HasLostOwner(after.status(), connection)) {
     VERNIER_ASSIGN_OR_RETURN(
         connection,
         TakeOver(context, *connection.owner(), options.capacity, detachment.interrupts()));

@@ -417,13 +417,28 @@ void ServerImpl::LookAfterSockets() {
   }
 }
 
+// What was only listed is not told.
+void LogRemoval(const service::Leftover& leftover) {
+  if (leftover.removed) {
+    base::Log(
+        base::LogLevel::kInfo, "removed what nobody needs any more", {{"path", leftover.path}});
+  } else if (!leftover.error.empty()) {
+    base::Log(base::LogLevel::kWarning,
+              "cannot be removed",
+              {{"path", leftover.path}, {"error", leftover.error}});
+  }
+}
+
 absl::StatusOr<service::CleanUpReport> ServerImpl::CleanUp(const service::CleanUpRule& rule,
                                                            std::stop_token stop) {
   absl::MutexLock lock(&cleaning_);
   RunsFolder runs{.directory = RunsDirectory(options_.store, options_.runs_directory),
                   .store = options_.store};
   VERNIER_ASSIGN_OR_RETURN(runs.deleted, DeletedStudies(options_.store));
-  return app::CleanUp(*studies_, *clock_, runs, rule, stop);
+  VERNIER_ASSIGN_OR_RETURN(service::CleanUpReport report,
+                           app::CleanUp(*studies_, *clock_, runs, rule, stop));
+  for (const service::Leftover& leftover : report.leftovers) LogRemoval(leftover);
+  return report;
 }
 
 void ServerImpl::CleanUpAtTimes(const service::CleanUpRule& rule, const std::stop_token& stop) {
@@ -437,17 +452,6 @@ void ServerImpl::CleanUpAtTimes(const service::CleanUpRule& rule, const std::sto
       base::Log(base::LogLevel::kWarning,
                 "what nobody needs any more could not be removed",
                 {{"error", report.status().ToString()}});
-      continue;
-    }
-    for (const service::Leftover& leftover : report->leftovers) {
-      if (leftover.removed) {
-        base::Log(
-            base::LogLevel::kInfo, "removed what nobody needs any more", {{"path", leftover.path}});
-      } else {
-        base::Log(base::LogLevel::kWarning,
-                  "cannot be removed",
-                  {{"path", leftover.path}, {"error", leftover.error}});
-      }
     }
   }
 }

@@ -180,7 +180,7 @@ absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
   if (connection.is_embedded() && spec.job) {
     text += fmt::format(
         "nothing runs its trials yet: `vernier run {}` does, or `vernier server start`\n",
-        args.file);
+        args.file == "-" ? spec.name : args.file);
   }
   context.output().Item(text, ProtoToJson(study));
   return ExitCode::kOk;

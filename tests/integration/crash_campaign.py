@@ -321,11 +321,10 @@ class Campaign:
     def disk_full(self, fault):
         ballast = self.runs / "ballast"
         self.full.append([time.time(), float("inf")])
-        with open(ballast, "wb") as file:
+        with open(ballast, "wb", buffering=0) as file:  # Nothing is left to be written when it is closed.
             try:
                 while True:  # To the last byte; what others free meanwhile is taken too.
                     file.write(b"\0" * (1 << 20))
-                    file.flush()
             except OSError:
                 pass
         time.sleep(fault.hold)

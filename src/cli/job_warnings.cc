@@ -16,6 +16,7 @@
 
 #include "fmt/format.h"
 #include "src/app/paths.h"
+#include "src/base/open_file.h"
 #include "src/core/nearest.h"
 #include "src/jobs/environment.h"
 #include "src/jobs/package_path.h"
@@ -316,36 +317,32 @@ void AddShadowedPackages(const TrainingJob& job, std::vector<std::string>& warni
   }
 }
 
-// Whether users other than the owner's group may read the file, by its mode and those of the folders above.
+// Whether every user of the host may read the file, by its mode and those of the folders above.
 bool IsReadableByAll(const fs::path& file) {
   std::error_code error;
+  const auto permits = [&error](const fs::path& path, fs::perms right) {
+    return (fs::status(path, error).permissions() & right) != fs::perms::none;
+  };
   fs::path path = fs::canonical(file, error);
-  constexpr auto kNone = fs::perms::none;
-  if (error || (fs::status(path, error).permissions() & fs::perms::others_read) == kNone)
-    return false;
+  if (error || !permits(path, fs::perms::others_read)) return false;
   while (path.has_relative_path()) {
     path = path.parent_path();
-    if ((fs::status(path, error).permissions() & fs::perms::others_exec) == kNone) return false;
+    if (!permits(path, fs::perms::others_exec)) return false;
   }
   return true;
 }
 
 // What is wrong with the file of a secret; empty: nothing.
 std::string TroubleOfSecret(const SecretSource& secret) {
+  constexpr const char* kFails = "; its trials will fail";
   const absl::StatusOr<std::string> path = jobs::PathOfSecret(secret, app::SecretsDirectory());
-  if (!path.ok())
-    return fmt::format("{}; its trials will fail", std::string(path.status().message()));
-  std::error_code error;
-  if (!fs::exists(*path, error) && !error) {
-    return fmt::format("there is no file '{}'; its trials will fail", *path);
+  if (!path.ok()) return std::string(path.status().message()) + kFails;
+  const base::OpenFile file(*path);
+  if (file.error() == ENOENT) return fmt::format("there is no file '{}'{}", *path, kFails);
+  if (file.error() != 0) {
+    return fmt::format("'{}' cannot be read: {}{}", *path, std::strerror(file.error()), kFails);
   }
-  if (access(path->c_str(), R_OK) != 0) {
-    return fmt::format(
-        "'{}' cannot be read: {}; its trials will fail", *path, std::strerror(errno));
-  }
-  if (!fs::is_regular_file(*path, error)) {
-    return fmt::format("'{}' is no regular file; its trials will fail", *path);
-  }
+  if (!file.kind().empty()) return fmt::format("'{}' is no regular file{}", *path, kFails);
   if (!IsReadableByAll(*path)) return "";
   return fmt::format("every user of this host may read '{0}'; `chmod 600 {0}` forbids it", *path);
 }

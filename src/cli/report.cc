@@ -15,6 +15,7 @@
 #include "src/cli/assignment.h"
 #include "src/cli/commands.h"
 #include "src/cli/hint.h"
+#include "src/client/retry.h"
 #include "src/core/status.h"
 #include "src/wire/names.h"
 #include "vernier/client.h"
@@ -99,8 +100,7 @@ bool IsOver(const absl::Status& status) {
 }
 
 absl::Status Explain(const absl::Status& status, const Identity& identity, absl::Duration wait) {
-  if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
-      absl::IsCancelled(status)) {
+  if (client::IsLost(status) || absl::IsDeadlineExceeded(status)) {
     const std::string patience =
         wait > absl::ZeroDuration() ? " for " + absl::FormatDuration(wait) : "";
     return WithHint(absl::UnavailableError(fmt::format(

@@ -100,8 +100,8 @@ std::string Describe(const Failure& failure, const SupervisedProgram& program) {
 // What a secret may have, at most.
 constexpr std::int64_t kMostSecret = 64 * 1024;
 
-// Sets each secret variable of `program` to what its file has, without the line's end (LF or CRLF). Returns why it cannot; empty:
-// it could.
+// Sets each secret variable of `program` to what its file has, without the line's end (LF or CRLF). Returns why it cannot;
+// empty: it could.
 std::string ReadSecrets(SupervisedProgram& program) {
   for (const auto& [name, path] : program.secrets) {
     std::optional<std::string> text = ReadWholeFile(path, kMostSecret, OpenFile::Link::kFollow);
@@ -112,9 +112,8 @@ std::string ReadSecrets(SupervisedProgram& program) {
     if (!reason.empty()) {
       return "cannot read the secret of variable " + name + " from '" + path + "': " + reason;
     }
-    for (const char end : {'\n', '\r'}) {
-      if (text->ends_with(end)) text->pop_back();
-    }
+    const std::string_view end = text->ends_with("\r\n") ? "\r\n" : "\n";
+    if (text->ends_with(end)) text->resize(text->size() - end.size());
     program.env.emplace_back(name, *std::move(text));
   }
   return "";

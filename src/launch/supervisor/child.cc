@@ -98,7 +98,13 @@ std::string Describe(const Failure& failure, const SupervisedProgram& program) {
 }
 
 // What a secret may have, at most.
-constexpr std::int64_t kMostSecret = 64 * 1024;
+constexpr std::int64_t kMostSecret = 65536;
+
+std::string SecretError(const std::string& name,
+                        const std::string& path,
+                        const std::string& reason) {
+  return "cannot read the secret of variable " + name + " from '" + path + "': " + reason;
+}
 
 // Sets each secret variable of `program` to what its file has, without the line's end (LF or CRLF). Returns why it cannot;
 // empty: it could.
@@ -109,9 +115,7 @@ std::string ReadSecrets(SupervisedProgram& program) {
     if (!text.has_value() && errno == EINVAL) reason = "it is no regular file";
     if (!text.has_value() && errno == EFBIG) reason = "it has more than 64 KiB";
     if (text.has_value() && text->find('\0') != std::string::npos) reason = "it holds a zero byte";
-    if (!reason.empty()) {
-      return "cannot read the secret of variable " + name + " from '" + path + "': " + reason;
-    }
+    if (!reason.empty()) return SecretError(name, path, reason);
     const std::string_view end = text->ends_with("\r\n") ? "\r\n" : "\n";
     if (text->ends_with(end)) text->resize(text->size() - end.size());
     program.env.emplace_back(name, *std::move(text));

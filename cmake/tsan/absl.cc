@@ -1,11 +1,14 @@
-// Tells ThreadSanitizer what absl::Mutex orders.
+// Tells ThreadSanitizer what absl::Mutex and the shares of an absl::Status order.
 //
 // Debian's abseil is built without the sanitizer, which therefore sees no hand-over in it and reports every guarded field
-// as a race. These definitions stand in front of the library's, call it, and say «acquired» and «released» around it.
+// as a race, and the end of a status that threads shared. These definitions stand in front of the library's, call it, and
+// say «acquired» and «released» around it.
 #include <dlfcn.h>
 
+#include <cstdint>
 #include <type_traits>
 
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 
 extern "C" {
@@ -93,6 +96,15 @@ void CondVar::Wait(Mutex* mutex) {
   __tsan_release(mutex);
   next(this, mutex);
   __tsan_acquire(mutex);
+}
+
+// Gives a share back; the last to do so frees what was shared, after all others.
+void Status::UnrefNonInlined(uintptr_t rep) {
+  VERNIER_NEXT("_ZN4absl7debian36Status15UnrefNonInlinedEm", void(uintptr_t));
+  auto* const shared = reinterpret_cast<void*>(rep);
+  __tsan_release(shared);
+  __tsan_acquire(shared);
+  next(rep);
 }
 
 }  // namespace absl

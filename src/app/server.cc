@@ -364,8 +364,14 @@ absl::Status ServerImpl::Publish(const ServerOptions& options) {
   if (lock_ == nullptr || addresses_.empty()) return absl::OkStatus();
   const auto socket = std::ranges::find_if(
       addresses_, [](const std::string& address) { return SocketPathOf(address).has_value(); });
-  if (socket != addresses_.end()) return lock_->Publish(FromAnywhere(*socket), "");
-  return lock_->Publish(ReachableAt(addresses_.front()), options.open ? "" : TokenFile(options));
+  StoreOwner owner{.runs_every_study = options.run_every_study};
+  if (socket != addresses_.end()) {
+    owner.address = FromAnywhere(*socket);
+  } else {
+    owner.address = ReachableAt(addresses_.front());
+    if (!options.open) owner.token_file = TokenFile(options);
+  }
+  return lock_->Publish(owner);
 }
 
 void ServerImpl::WatchHealth() {

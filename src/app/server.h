@@ -75,8 +75,9 @@ struct ServerOptions {
 // Who has the store open for writing: one process at a time. Kept beside the store in "<store>.owner", locked by flock.
 struct StoreOwner {
   std::int64_t process_id = 0;
-  std::string address;     // A gRPC target that reaches it; empty: none.
-  std::string token_file;  // Holds the token that it asks for; empty: none is needed.
+  std::string address;           // A gRPC target that reaches it; empty: none.
+  std::string token_file;        // Holds the token that it asks for; empty: none is needed.
+  bool runs_every_study = true;  // As ServerOptions::run_every_study.
 };
 // The live owner of the store, if there is one.
 std::optional<StoreOwner> FindStoreOwner(const std::string& store);

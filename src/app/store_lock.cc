@@ -51,6 +51,9 @@ StoreOwner ReadOwner(const std::string& path) {
   if (const auto file = json.find("token_file"); file != json.end() && file->is_string()) {
     owner.token_file = file->get<std::string>();
   }
+  if (const auto all = json.find("runs_every_study"); all != json.end() && all->is_boolean()) {
+    owner.runs_every_study = all->get<bool>();
+  }
   return owner;
 }
 
@@ -76,14 +79,16 @@ absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string&
         Reason::kStoreBusy);
   }
   std::unique_ptr<StoreLock> lock(new StoreLock(*std::move(file), *std::move(inner)));
-  VERNIER_RETURN_IF_ERROR(lock->Publish("", ""));
+  VERNIER_RETURN_IF_ERROR(lock->Publish({}));
   return lock;
 }
 
-absl::Status StoreLock::Publish(const std::string& address, const std::string& token_file) {
-  const nlohmann::json owner = {
-      {"pid", getpid()}, {"address", address}, {"token_file", token_file}};
-  return owner_.Write(owner.dump() + "\n");
+absl::Status StoreLock::Publish(const StoreOwner& owner) {
+  const nlohmann::json text = {{"pid", getpid()},
+                               {"address", owner.address},
+                               {"token_file", owner.token_file},
+                               {"runs_every_study", owner.runs_every_study}};
+  return owner_.Write(text.dump() + "\n");
 }
 
 std::optional<StoreOwner> FindStoreOwner(const std::string& store) {

@@ -10,6 +10,8 @@
 
 namespace vernier::app {
 
+struct StoreOwner;
+
 // The right of one process to write a store: a lock on the file itself, whatever it is called, and one on "<file>.owner",
 // whose text says who has it and how to reach him. Both go with the process, however that ends.
 //
@@ -24,8 +26,8 @@ class StoreLock {
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
 
-  // Says where calls are taken: a gRPC target, or empty; and where the token for it is.  Errors: as base::FileLock::Write.
-  absl::Status Publish(const std::string& address, const std::string& token_file);
+  // Says who this process is to others; its id is added.  Errors: as base::FileLock::Write.
+  absl::Status Publish(const StoreOwner& owner);
   // Whether the store's name still leads to the file that is locked.
   bool IsInPlace() const { return store_.IsInPlace(); }
 

@@ -104,8 +104,9 @@ absl::Status Connection::Explain(absl::Status status) const {
   if (const std::optional<std::string> socket = app::SocketPathOf(target_); socket.has_value()) {
     const int error = app::TryToConnect(*socket);
     if (error == 0) {
-      return WithHint(Unavailable("the connection to {} was lost", target_),
-                      "a server answers there now: repeat the command");
+      return WithHint(
+          Unavailable("the connection to {} was lost", target_),
+          "repeat the command; if no server answers then, start one with `vernier server start`");
     }
     if (error == EACCES) {
       return PermissionDenied("socket '{}' is another user's", *socket);
@@ -114,8 +115,8 @@ absl::Status Connection::Explain(absl::Status status) const {
       return WithHint(
           Unavailable(
               "process {} has the store, but its socket '{}' is gone", owner_->process_id, *socket),
-          fmt::format("it is about to end, or somebody removed the socket: then stop it with `kill "
-                      "{}` and start it again",
+          fmt::format("it may be about to end; if it does not, somebody removed the socket: stop "
+                      "it with `kill {}` and start it again",
                       owner_->process_id));
     }
   }

@@ -353,8 +353,7 @@ absl::StatusOr<Connection> TakeOver(Context& context,
                                     Interrupts& interrupts) {
   constexpr absl::Duration kPatience = absl::Seconds(60);
   const std::string store = context.Store();
-  const bool was_run =
-      fs::path(before.address).filename() == fs::path(store).filename().string() + kSocket;
+  const bool was_run = !before.runs_every_study;
   const absl::Time deadline = context.Now() + kPatience;
   if (!was_run) {
     context.output().Say(fmt::format("the server (process {}) has ended; waiting for another one",

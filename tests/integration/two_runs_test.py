@@ -95,7 +95,7 @@ def check_server(bin_dir, folder):
     store = folder / "served.db"
 
     def serve():
-        return subprocess.Popen([bin_dir / "vernierd", "--store", store, "--listen", f"unix:{folder}/daemon.sock"],
+        return subprocess.Popen([bin_dir / "vernierd", "--store", store],
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     daemon = serve()

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "src/engine/tasks.h"
 #include "src/engine/trial_run.h"
@@ -67,7 +68,10 @@ class StudyRun {
     TrialRun run;
     absl::Time due = absl::InfinitePast();
   };
-  struct Asking : Awaited<absl::StatusOr<std::vector<Trial>>> {};
+  struct Asking {
+    absl::Notification told;
+    absl::StatusOr<std::vector<Trial>> outcome;
+  };
 
   absl::Status Abandon();
   // Reads the study anew, and which of its trials have something new.

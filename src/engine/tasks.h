@@ -7,7 +7,6 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/synchronization/notification.h"
 #include "vernier/core/executor.h"
 
 namespace vernier::engine {
@@ -32,13 +31,6 @@ class Tasks {
   std::stop_source stop_;
   absl::Mutex mu_;
   std::int64_t running_ ABSL_GUARDED_BY(mu_) = 0;
-};
-
-// What comes of work. Shared by the work and by who waits for its outcome.
-template <typename Outcome>
-struct Awaited {
-  absl::Notification told;
-  Outcome outcome;
 };
 
 }  // namespace vernier::engine

@@ -425,7 +425,6 @@ void TrialRun::BeginReading(bool is_last) {
       done();
     };
     ReadFresh(*source, started, reading->is_last);
-    reading->outcome = std::nullopt;
     reading->count = CountForOneCall(source->unreported);
     if (reading->count == 0) return tell();
     studies.Report(this_id,
@@ -433,11 +432,7 @@ void TrialRun::BeginReading(bool is_last) {
                    std::nullopt,
                    caller,
                    [reading, tell](absl::StatusOr<Studies::Reported> outcome) {
-                     if (outcome.ok()) {
-                       reading->outcome = std::move(outcome->trial);
-                     } else {
-                       reading->outcome = outcome.status();
-                     }
+                     reading->stored = outcome.status();
                      tell();
                    });
   });
@@ -448,11 +443,13 @@ absl::StatusOr<bool> TrialRun::TakeReading(Trial& trial) {
   if (!reading_->told.HasBeenNotified()) return false;
   const std::shared_ptr<Reading> reading = std::exchange(reading_, nullptr);
   // What a reader of somebody's own found, and no study takes, is the trial's own misfortune as well.
-  const bool is_refused = absl::IsInvalidArgument(reading->outcome.status());
-  if (!is_refused) VERNIER_RETURN_IF_ERROR(reading->outcome.status());
+  const bool is_refused = absl::IsInvalidArgument(reading->stored);
+  if (!is_refused) VERNIER_RETURN_IF_ERROR(reading->stored);
   DropFirst(reading->count, source_->unreported);
   has_read_all_ = reading->is_last && source_->unreported.empty();
-  if (!is_refused && reading->outcome->has_value()) trial = **std::move(reading->outcome);
+  if (is_refused || reading->count == 0) return true;
+  // As it is now: what it was when the report was stored may be older than what the log has said of it since.
+  VERNIER_ASSIGN_OR_RETURN(trial, context_.studies.GetTrial(id_));
   return true;
 }
 

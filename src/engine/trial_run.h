@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "src/engine/job_rules.h"
 #include "src/engine/news.h"
@@ -91,10 +92,12 @@ class TrialRun {
     std::unique_ptr<MetricReader> reader;
     std::vector<Measurement> unreported;
   };
-  // One reading of it: the trial with what was stored, or as it was if there was nothing.
-  struct Reading : Awaited<absl::StatusOr<std::optional<Trial>>> {
+  // One reading of it, and whether what it brought is stored.
+  struct Reading {
+    absl::Notification told;
+    absl::Status stored;
     bool is_last = false;
-    std::size_t count = 0;  // Of the measurements that are stored with it.
+    std::size_t count = 0;  // Number of measurements that it stores.
   };
   static void ReadFresh(Source& source, std::optional<absl::Time> started, bool is_last);
   void BeginReading(bool is_last);

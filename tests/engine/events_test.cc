@@ -253,6 +253,30 @@ TEST_F(EventsTest, ALauncherThatTellsIsAskedOnlyAfterItDid) {
   EXPECT_FALSE(launcher.is_watched());
 }
 
+// The answer to a report is older than what the log says of the trial by the time that it is looked at.
+TEST_F(EventsTest, AStopThatFollowsAReportAtOnceIsCarriedOut) {
+  const auto studies = Studies::Create(*storage_, clock_);
+  FakeLauncher launcher(world_);
+  HeldExecutor executor;
+  const auto engine = Engine::Create(*studies, launcher, clock_, Options(&executor));
+  world_.script = [](const GangProgram&) { return Script{.values = {0.5}, .hangs = 1000}; };
+  const StudyId id = Create(*studies, AnySpec(1, 1), "study").id;
+  for (int step = 0; step < 10 && world_.jobs.empty(); ++step) {
+    ASSERT_THAT(engine->Step(), IsOk());
+    executor.RunAllBut(0);
+  }
+  const TrialId trial{id, TrialNumber(1)};
+  for (int step = 0; step < 10 && studies->GetTrial(trial)->measurements == 0; ++step) {
+    Turn();
+    ASSERT_THAT(engine->Step(), IsOk());
+    executor.RunAllBut(0);
+  }
+  ASSERT_EQ(studies->GetTrial(trial)->measurements, 1);
+  ASSERT_THAT(studies->StopTrial(trial, "enough", {.actor = "test", .request_id = ""}), IsOk());
+  ASSERT_THAT(engine->Step(), IsOk());
+  EXPECT_TRUE(world_.jobs.begin()->second.stop);
+}
+
 // What waits for room is tried when the launcher says so, and so are trials that somebody stops.
 TEST_F(EventsTest, WithALauncherThatTellsAStudyRunsToItsEnd) {
   const auto studies = Studies::Create(*storage_, clock_);

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -17,8 +18,9 @@
 #include "grpcpp/grpcpp.h"
 #include "nlohmann/json.hpp"
 #include "src/client/access.h"
-#include "src/core/optimal_trials.h"
 #include "src/storage/sqlite/sqlite_storage.h"
+#include "src/study/studies_impl.h"
+#include "src/study/study_state.h"
 #include "src/wire/channel.h"
 #include "src/wire/names.h"
 #include "vernier/client.h"
@@ -39,6 +41,8 @@ struct Options {
   std::int64_t studies = 1;
   std::int64_t trials = 1000;  // Of each study.
   bool finished = false;
+  std::string algorithm = "random";
+  bool no_snapshot = false;  // As stores were filled before there were snapshots.
   int calls = 50;
   std::int64_t active = 0;  // Studies active-0, active-1, …
   std::size_t clients = 8;
@@ -53,7 +57,7 @@ void Check(const absl::Status& status) {
 
 // --- the store ---
 
-StudySpec SpecOf(const std::string& name) {
+StudySpec SpecOf(const std::string& name, const Options& options) {
   StudySpec spec;
   spec.name = name;
   spec.objectives = {{.metric = kMetric, .goal = Goal::kMaximize}};
@@ -61,22 +65,23 @@ StudySpec SpecOf(const std::string& name) {
       {{.name = "lr", .domain = FloatDomain{.lower = 1e-5, .upper = 0.1, .scale = Scale::kLog}},
        {.name = "dropout", .domain = FloatDomain{.lower = 0, .upper = 0.5}},
        {.name = "units", .domain = IntDomain{.lower = 16, .upper = 1024}}});
-  spec.algorithm = {.name = "random", .options = {}};
+  spec.algorithm = {.name = options.algorithm, .options = {}};
   spec.parallel = 64;
   spec.seed = 1;
   return spec;
 }
 
-// Writes the events and rows that clients of a study leave behind which suggest, report and complete one trial after another.
+// Writes what clients of a study leave behind which suggest, report and complete one trial after another.
 class Filler {
  public:
-  Filler(Storage& storage, const std::string& name) : storage_(storage) {
+  Filler(Storage& storage, const std::string& name, const Options& options)
+      : storage_(storage), options_(options) {
     const Event created{.seq = EventSeq(1),
                         .time = time_,
                         .actor = "filler",
-                        .payload = StudyCreated{.spec = SpecOf(name)}};
-    header_ = Get(storage_.CreateStudy(created));
-    optimal_.emplace(header_.spec.objectives);
+                        .payload = StudyCreated{.spec = SpecOf(name, options)}};
+    const Study study = Get(storage_.CreateStudy(created));
+    fold_.emplace(Get(study::StudyFold::Start(study.id, created)));
   }
 
   void Fill(std::int64_t trials) {
@@ -88,111 +93,104 @@ class Filler {
   }
 
   void Finish() {
-    Move(StudyState::kStopping);
-    Move(StudyState::kCompleted);
+    Add(StudyStateChanged{.from = StudyState::kActive,
+                          .to = StudyState::kStopping,
+                          .reason = "filled",
+                          .ending = StudyState::kCompleted});
+    Add(StudyStateChanged{
+        .from = StudyState::kStopping, .to = StudyState::kCompleted, .reason = "filled"});
     Store();
   }
 
  private:
-  void Add(EventPayload payload) {
+  // `request`: of a client, as text of the usual length.
+  void Add(EventPayload payload, std::uint64_t request = 0) {
     time_ += absl::Milliseconds(1);
-    header_.last_event = EventSeq(header_.last_event.value() + 1);
-    header_.updated = time_;
-    events_.push_back({.seq = header_.last_event,
-                       .time = time_,
-                       .actor = "filler",
-                       .payload = std::move(payload)});
-  }
-
-  void Move(StudyState to) {
-    StudyStateChanged change{.from = header_.state, .to = to, .reason = "filled"};
-    if (to == StudyState::kStopping) change.ending = StudyState::kCompleted;
-    header_.state = to;
-    header_.reason = change.reason;
-    Add(std::move(change));
+    Event event{.seq = EventSeq(fold_->header().last_event.value() + 1),
+                .time = time_,
+                .actor = "filler",
+                .payload = std::move(payload)};
+    if (request != 0) event.request_id = fmt::format("{0:016x}-{0:016x}", request);
+    Check(fold_->Apply(event));
+    events_.push_back(std::move(event));
   }
 
   void AddTrial(std::int64_t number) {
     Rng rng = Rng(1).Fork(static_cast<std::uint64_t>(number));
-    Trial trial;
-    trial.number = TrialNumber(number);
-    trial.point = {{"dropout", rng.Uniform() / 2},
-                   {"lr", std::pow(10.0, -5 + 4 * rng.Uniform())},
-                   {"units", static_cast<std::int64_t>(16 + std::floor(1008 * rng.Uniform()))}};
-    trial.suggestion = {.algorithm = "random",
-                        .version = "1",
-                        .options = "{}",
-                        .fingerprint = "x86_64 gcc 12.2.0",
-                        .as_of = header_.last_event,
-                        .stream = static_cast<std::uint64_t>(number),
-                        .origin = "random"};
-    Add(TrialCreated{.trial = trial.number, .point = trial.point, .suggestion = trial.suggestion});
-    trial.created = time_;
-    Lend(trial);
-    for (std::int64_t step = 1; step <= kMeasurements; ++step) Measure(trial, step, rng.Uniform());
-    End(trial);
-    trials_.push_back(std::move(trial));
+    const TrialNumber trial(number);
+    const Point point = {
+        {"dropout", rng.Uniform() / 2},
+        {"lr", std::pow(10.0, -5 + 4 * rng.Uniform())},
+        {"units", static_cast<std::int64_t>(16 + std::floor(1008 * rng.Uniform()))}};
+    const std::uint64_t request = rng.NextU64();
+    Add(TrialCreated{.trial = trial,
+                     .point = point,
+                     .suggestion = {.algorithm = options_.algorithm,
+                                    .version = "1",
+                                    .options = "{}",
+                                    .fingerprint = "x86_64 gcc 12.2.0",
+                                    .as_of = fold_->header().last_event,
+                                    .stream = static_cast<std::uint64_t>(number),
+                                    .origin = "random"}},
+        request);
+    const Lease lease{.holder = "worker-1", .token = 1, .expires = time_ + absl::Seconds(60)};
+    Add(LeaseGranted{.trial = trial, .lease = lease}, request);
+    Add(
+        TrialStateChanged{
+            .trial = trial, .from = TrialState::kRequested, .to = TrialState::kRunning},
+        request);
+    for (std::int64_t step = 1; step <= kMeasurements; ++step) Measure(trial, step, rng);
+    End(trial, rng.NextU64());
+    trials_.push_back(fold_->Find(trial)->trial);
   }
 
-  void Lend(Trial& trial) {
-    trial.client = "worker-1";
-    Add(LeaseGranted{
-        .trial = trial.number,
-        .lease = {.holder = trial.client, .token = 1, .expires = time_ + absl::Seconds(60)}});
-    Add(TrialStateChanged{
-        .trial = trial.number, .from = TrialState::kRequested, .to = TrialState::kRunning});
-    trial.started = time_;
-  }
-
-  void Measure(Trial& trial, std::int64_t step, double luck) {
+  void Measure(TrialNumber trial, std::int64_t step, Rng& rng) {
+    const double luck = rng.Uniform();
     const double value =
         1 - 1 / (1 + static_cast<double>(step)) * (1 + luck) / 2 - 0.1 * std::abs(luck - 0.5);
-    trial.last = Measurement{.step = step,
-                             .elapsed = absl::Seconds(step),
-                             .time = time_,
-                             .metrics = {{kMetric, value}, {"loss", 1 - value}},
-                             .source = "client"};
-    ++trial.measurements;
-    Add(MeasurementReported{.trial = trial.number, .measurement = *trial.last});
+    Add(MeasurementReported{.trial = trial,
+                            .measurement = {.step = step,
+                                            .elapsed = absl::Seconds(step),
+                                            .time = time_,
+                                            .metrics = {{kMetric, value}, {"loss", 1 - value}},
+                                            .source = "client"}},
+        rng.NextU64());
   }
 
-  void End(Trial& trial) {
-    const bool fails = trial.number.value() % kFailsEvery == 0;
-    TrialStateChanged change{.trial = trial.number, .from = TrialState::kRunning};
-    change.to = trial.state = fails ? TrialState::kFailed : TrialState::kCompleted;
-    if (fails) {
-      change.failure = trial.failure = FailureClass::kUserError;
-      change.message = trial.message = "the data was gone";
-      ++header_.failed;
+  void End(TrialNumber trial, std::uint64_t request) {
+    const Measurement& last = *fold_->Find(trial)->trial.last;
+    TrialStateChanged change{
+        .trial = trial, .from = TrialState::kRunning, .to = TrialState::kCompleted};
+    if (trial.value() % kFailsEvery == 0) {
+      change.to = TrialState::kFailed;
+      change.failure = FailureClass::kUserError;
+      change.message = "the data was gone";
     } else {
-      change.final_metrics = trial.final_metrics = trial.last->metrics;
-      change.final_step = trial.final_step = trial.last->step;
-      change.final_elapsed = trial.final_elapsed = trial.last->elapsed;
-      ++header_.completed;
-      const double value = trial.final_metrics.at(kMetric);
-      optimal_->Tell(trial.number, std::span(&value, 1), {});
-      header_.best = optimal_->best();
-      header_.optimal = optimal_->optimal();
+      change.final_metrics = last.metrics;
+      change.final_step = last.step;
+      change.final_elapsed = last.elapsed;
     }
-    ++header_.trials;
-    Add(std::move(change));
-    trial.ended = time_;
+    Add(std::move(change), request);
   }
 
   void Store() {
     if (events_.empty()) return;
-    Commit commit{.study = header_.id,
+    Commit commit{.study = fold_->header().id,
                   .expected = EventSeq(events_.front().seq.value() - 1),
                   .events = std::exchange(events_, {}),
-                  .header = header_,
+                  .header = fold_->header(),
                   .trials = std::exchange(trials_, {})};
+    if (!options_.no_snapshot) {
+      commit.snapshot = fold_->TakeSnapshot(study::StudiesImpl::kSnapshotInterval);
+    }
     Check(storage_.Begin(std::move(commit))->Wait());
+    fold_->Shed(fold_->header().last_event);
   }
 
   Storage& storage_;
+  const Options& options_;
   absl::Time time_ = absl::FromUnixSeconds(1767225600);  // The beginning of 2026.
-  Study header_;
-  std::optional<OptimalTrials> optimal_;
+  std::optional<study::StudyFold> fold_;
   std::vector<Event> events_;
   std::vector<Trial> trials_;
 };
@@ -202,7 +200,7 @@ Json Fill(const Options& options) {
   const auto begun = steady_clock::now();
   for (std::int64_t i = 0; i < options.studies; ++i) {
     const bool is_one = options.studies == 1;
-    Filler filler(*store, is_one ? options.study : fmt::format("{}-{}", options.study, i));
+    Filler filler(*store, is_one ? options.study : fmt::format("{}-{}", options.study, i), options);
     filler.Fill(options.trials);
     if (options.finished) filler.Finish();
   }
@@ -353,6 +351,8 @@ int Main(int argc, char** argv) {
   app.add_option("--studies", options.studies);
   app.add_option("--trials", options.trials);
   app.add_flag("--finished", options.finished);
+  app.add_option("--algorithm", options.algorithm);
+  app.add_flag("--no-snapshot", options.no_snapshot);
   app.add_option("--calls", options.calls);
   app.add_option("--active", options.active);
   app.add_option("--clients", options.clients);

@@ -19,6 +19,24 @@
 
 namespace vernier {
 
+// What the log of a study comes to, in a form that only the study layer reads. Whoever has it need not read the log from its
+// beginning. Everything in it can be computed from the log again.
+struct StudySnapshot {
+  EventSeq as_of;                  // The last event that it takes in.
+  std::string head;                // What changes; replaced as a whole.
+  std::vector<std::string> parts;  // What only grows, as bytes; the head says how to read them.
+  friend bool operator==(const StudySnapshot&, const StudySnapshot&) = default;
+};
+
+// How a commit changes the snapshot of its study.
+struct SnapshotChange {
+  std::size_t first_part = 0;      // Parts from this index on are replaced by `parts`.
+  std::vector<std::string> parts;  // Appended.
+  std::optional<std::string>
+      head;  // As of the commit's last event. Unset: the parts are not complete, so
+             // that there is no snapshot until a later commit brings a head.
+};
+
 // What one change of a study writes: its events, and the rows that they change. All of it or nothing.
 struct Commit {
   StudyId study;
@@ -26,6 +44,7 @@ struct Commit {
   std::vector<Event> events;  // seq = expected + 1, expected + 2, …; at least one.
   Study header;               // As it is after the events; header.last_event is the last seq.
   std::vector<Trial> trials;  // Those that the events created or changed, as they are afterwards.
+  std::optional<SnapshotChange> snapshot = {};  // Unset: it stays as it is.
 };
 
 // A study as others name it.
@@ -116,6 +135,13 @@ class Storage {
       StudyId study, std::span<const EventSeq> events) const = 0;
   // The measurements of one trial, oldest first.  NotFound: no such study.
   virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const = 0;
+  // The events that reported them: all MeasurementReported of the trial, oldest first.  NotFound: no such study.
+  virtual absl::StatusOr<std::vector<Event>> ReadReports(TrialId trial) const = 0;
+  // All events with this request_id, oldest first; none for an empty one.  NotFound: no such study.
+  virtual absl::StatusOr<std::vector<Event>> ReadRequest(StudyId study,
+                                                         std::string_view request_id) const = 0;
+  // The snapshot that the last commit with one left; nothing if there is none.  NotFound: no such study.
+  virtual absl::StatusOr<std::optional<StudySnapshot>> ReadSnapshot(StudyId study) const = 0;
 };
 
 std::unique_ptr<Storage> NewMemoryStorage();

@@ -107,6 +107,13 @@ class TrialLog {
   // InvalidArgument: the point is outside the space, or there are neither no values (slacks) nor one for each objective
   // (outcome constraint).
   absl::Status Append(const Observation& trial);
+  // The same from what a View of such a log gives. Whether the cells make a point of the space is not checked.
+  // InvalidArgument: not one cell for each parameter, value for each objective and slack for each outcome constraint.
+  absl::Status AppendCells(TrialNumber trial,
+                           Outcome outcome,
+                           std::span<const std::int64_t> cells,
+                           std::span<const double> values,
+                           std::span<const double> slacks);
   View Snapshot() const;
 
  private:

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "vernier/core/ids.h"
@@ -26,6 +27,12 @@ class OptimalTrials {
   // `values`: one for each objective, in the user's units and sign.  REQUIRES: told once.
   void Tell(TrialNumber trial, std::span<const double> values, std::span<const double> slacks);
 
+  // All that it knows, and the same again from that: the optimal trials with their values, signed so that larger is better.
+  const std::map<TrialNumber, std::vector<double>>& entries() const { return optimal_; }
+  void Restore(std::map<TrialNumber, std::vector<double>> entries) {
+    optimal_ = std::move(entries);
+  }
+
   // In the order of their numbers.
   std::vector<TrialNumber> optimal() const;
   // The one that is best by the first objective. Ties go to the better by the next ones, then to the earlier.
@@ -33,8 +40,7 @@ class OptimalTrials {
 
  private:
   std::vector<Objective> objectives_;
-  std::map<TrialNumber, std::vector<double>>
-      optimal_;  // Their values, signed so that larger is better.
+  std::map<TrialNumber, std::vector<double>> optimal_;  // See entries().
 };
 
 }  // namespace vernier

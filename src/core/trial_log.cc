@@ -116,6 +116,33 @@ absl::Status TrialLog::Append(const Observation& trial) {
   return absl::OkStatus();
 }
 
+absl::Status TrialLog::AppendCells(TrialNumber trial,
+                                   Outcome outcome,
+                                   std::span<const Cell> cells,
+                                   std::span<const double> values,
+                                   std::span<const double> slacks) {
+  Store& store = *store_;
+  if (cells.size() != store.parameters || values.size() != store.objectives ||
+      slacks.size() != store.constraints) {
+    return InvalidArgument("trial {}: {} cells, {} values and {} slacks do not fit the problem",
+                           trial.value(),
+                           cells.size(),
+                           values.size(),
+                           slacks.size());
+  }
+  const auto [chunk, offset] = PlaceOf(store.size);
+  if (offset == 0) store.MakeRoom(chunk);
+  Store::Chunk& to = store.chunks[chunk];
+  std::ranges::copy(cells, std::span(to.cells).subspan(offset * store.parameters).begin());
+  const auto numbers = std::span(to.numbers).subspan(offset * store.width(), store.width());
+  std::ranges::copy(values, numbers.begin());
+  std::ranges::copy(slacks, numbers.subspan(store.objectives).begin());
+  to.trials[offset] = trial;
+  to.outcomes[offset] = outcome;
+  ++store.size;
+  return absl::OkStatus();
+}
+
 TrialLog::View TrialLog::Snapshot() const { return {store_, store_->size}; }
 
 absl::StatusOr<TrialLog::View> TrialLog::Of(const Problem& problem,

@@ -18,6 +18,9 @@ absl::Status CheckCommit(const Commit& commit) {
                            commit.study.value(),
                            commit.header.id.value());
   }
+  if (commit.snapshot.has_value() && commit.snapshot->head == "") {
+    return InvalidArgument("commit: the head of a snapshot must not be empty");
+  }
   if (commit.header.last_event.value() != last) {
     return InvalidArgument(
         "commit: header's last event must be {}, got {}", last, commit.header.last_event.value());

@@ -9,7 +9,8 @@
 // What every implementation of Storage checks, in the same words.
 namespace vernier::storage {
 
-// InvalidArgument: no events, a gap in their numbers, a header of another study or not of the last event.
+// InvalidArgument: no events, a gap in their numbers, a header of another study or not of the last event, a snapshot with an
+// empty head.
 absl::Status CheckCommit(const Commit& commit);
 // Aborted: the stored last event is not what the commit was made for.
 absl::Status CheckExpected(const Commit& commit, EventSeq stored);

@@ -31,6 +31,8 @@ void CurveBook::Forget(TrialNumber trial) {
   curves_[IndexOf(trial)] = Curve{.trial = trial, .finished = false, .points = {}};
 }
 
+void CurveBook::Restore(Curve curve) { curves_[IndexOf(curve.trial)] = std::move(curve); }
+
 Verdict CurveBook::Judge(const EarlyStopper& rule, TrialNumber trial) {
   const auto place = curves_.begin() + static_cast<std::ptrdiff_t>(IndexOf(trial));
   Curve running = std::move(*place);

@@ -23,6 +23,9 @@ class CurveBook {
   // Leaves an empty curve that did not finish.
   void Forget(TrialNumber trial);
 
+  // Gives the trial this curve. REQUIRES: its own is open.
+  void Restore(Curve curve);
+
   // What `rule` says of the trial, all others beside it. Moves the curve aside and back instead of copying the book:
   // that costs as much as there are later trials, which for a running one are few.
   Verdict Judge(const EarlyStopper& rule, TrialNumber trial);

@@ -7,7 +7,7 @@
 namespace vernier::study {
 
 // 128 bits in place of a text, for sets of a million of them: two texts share one by accident only, once in 10^26 for a
-// million. Good in memory only; never stored.
+// million. Other versions may make another one: what is stored with it must not need it.
 using Fingerprint = std::array<std::uint64_t, 2>;
 
 // Makes the fingerprint of a sequence of texts and numbers.

@@ -8,41 +8,12 @@
 #include "src/core/damage.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
+#include "src/study/fold_loading.h"
 
 namespace vernier::study {
 namespace {
 
-constexpr std::size_t kPage = 1000;
 constexpr int kReadAttempts = 3;
-
-// As long as the study's row says it is, or longer: changes may arrive meanwhile.
-absl::Status CheckLength(const StudyFold& fold, const Study& row) {
-  const std::int64_t last = fold.header().last_event.value();
-  if (last >= row.last_event.value()) return absl::OkStatus();
-  return DataLoss("its log ends at event {}, {} were stored", last, row.last_event.value());
-}
-
-absl::StatusOr<std::unique_ptr<StudyFold>> FoldLog(const Storage& storage, StudyId id) {
-  VERNIER_ASSIGN_OR_RETURN(const Study row, storage.GetStudy(id));
-  std::unique_ptr<StudyFold> fold;
-  EventSeq after;
-  while (true) {
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events, storage.ReadEvents(id, after, kPage));
-    for (const Event& event : events) {
-      if (fold != nullptr) {
-        VERNIER_RETURN_IF_ERROR(fold->Apply(event));
-      } else {
-        VERNIER_ASSIGN_OR_RETURN(StudyFold started, StudyFold::Start(id, event));
-        fold = std::make_unique<StudyFold>(std::move(started));
-      }
-      after = event.seq;
-    }
-    if (events.size() < kPage) break;
-  }
-  if (fold == nullptr) return DataLoss("it has no events");
-  VERNIER_RETURN_IF_ERROR(CheckLength(*fold, row));
-  return fold;
-}
 
 std::unique_ptr<Transient> MakeTransient(const AlgorithmSource& algorithms,
                                          const StudyFold& fold,
@@ -73,13 +44,15 @@ LiveStudy::LiveStudy(Storage& storage,
                      const AlgorithmSource& algorithms,
                      std::shared_ptr<const Listeners> listeners,
                      RecentDurations& commits,
-                     StudyId id)
+                     StudyId id,
+                     std::int64_t snapshot_interval)
     : storage_(storage),
       clock_(clock),
       algorithms_(algorithms),
       listeners_(std::move(listeners)),
       commits_(commits),
-      id_(id) {}
+      id_(id),
+      snapshot_interval_(snapshot_interval) {}
 
 absl::Status LiveStudy::Gone() const {
   return WithReason(NotFound("there is no study {}", id_.value()), Reason::kStudyNotFound);
@@ -103,22 +76,71 @@ absl::Status LiveStudy::Load() {
     }
     loading_ = true;
     const std::shared_ptr<PendingCommit> last = last_commit_;
+    const bool needs_log = needs_log_;
+    std::unique_ptr<Transient> transient = std::move(transient_);
     mu_.Unlock();
     if (last != nullptr) last->Wait().IgnoreError();  // What is still in line must not land later.
-    absl::StatusOr<std::unique_ptr<StudyFold>> fold = FoldLog(storage_, id_);
-    std::unique_ptr<Transient> transient =
-        fold.ok() ? MakeTransient(algorithms_, **fold, clock_.Now()) : nullptr;
+    absl::StatusOr<StudyFold> fold = needs_log ? FoldLog(storage_, id_) : LoadFold(storage_, id_);
+    if (fold.ok() && transient == nullptr) {
+      transient = MakeTransient(algorithms_, *fold, clock_.Now());
+    }
     const std::string name = absl::IsDataLoss(fold.status()) ? StudyNameOf(storage_, id_) : "";
     mu_.Lock();
     loading_ = false;
     if (!fold.ok()) return Refusal(DamageOf(name, fold.status()));
-    fold_ = *std::move(fold);
+    fold_ = std::make_unique<StudyFold>(*std::move(fold));
     is_loaded_ = true;
     transient_ = std::move(transient);
+    needs_log_ = false;
     durable_ = std::max(durable_, fold_->header().last_event);
     last_commit_.reset();
   }
   return barred_ ? Gone() : absl::OkStatus();
+}
+
+absl::Status LiveStudy::RunFetching(absl::FunctionRef<absl::Status()> look) {
+  while (true) {
+    VERNIER_RETURN_IF_ERROR(Load());
+    fold_->ForgetMissing();
+    absl::Status seen = look();
+    if (fold_->missing().empty()) return seen;
+    VERNIER_RETURN_IF_ERROR(Fetch(fold_->missing()));
+  }
+}
+
+absl::Status LiveStudy::Fetch(Missing missing) {
+  if (missing.log) {
+    // Not Discard: what time and clients have brought about since is not in the log.
+    fold_.reset();
+    is_loaded_ = false;
+    ++generation_;
+    needs_log_ = true;
+    return absl::OkStatus();
+  }
+  const std::uint64_t generation = generation_;
+  const EventSeq shed = fold_->shed();
+  std::vector<Trial> trials;
+  std::vector<std::pair<std::string, std::vector<Event>>> requests;
+  absl::Status read;
+  mu_.Unlock();
+  for (const TrialNumber number : missing.trials) {
+    absl::StatusOr<Trial> trial = storage_.GetTrial({id_, number});
+    read.Update(trial.status());
+    if (trial.ok()) trials.push_back(*std::move(trial));
+  }
+  for (const std::string& request : missing.requests) {
+    absl::StatusOr<std::vector<Event>> events = storage_.ReadRequest(id_, request);
+    read.Update(events.status());
+    if (events.ok()) requests.emplace_back(request, *std::move(events));
+  }
+  mu_.Lock();
+  VERNIER_RETURN_IF_ERROR(read);
+  // More may have been left to the store meanwhile than it was asked for.
+  const bool is_same = fold_ != nullptr && generation == generation_ && fold_->shed() == shed;
+  if (!is_same) return absl::OkStatus();
+  for (Trial& trial : trials) fold_->Recall(std::move(trial));
+  for (const auto& [request, events] : requests) fold_->Recall(request, events);
+  return absl::OkStatus();
 }
 
 LiveStudy::Ticket LiveStudy::TicketFor(EventSeq shown) const {
@@ -144,8 +166,11 @@ absl::Status LiveStudy::Read(Look look, std::optional<TrialNumber> only) {
     absl::Status seen;
     {
       absl::MutexLock lock(&mu_);
-      VERNIER_RETURN_IF_ERROR(Load());
-      seen = look(*fold_, *transient_);
+      seen = RunFetching([&] {
+        mu_.AssertHeld();
+        return look(*fold_, *transient_);
+      });
+      if (fold_ == nullptr) return seen;
       EventSeq shown = fold_->header().last_event;
       if (only.has_value()) {
         const TrialRow* const row = fold_->Find(*only);
@@ -203,17 +228,26 @@ void LiveStudy::Begin(Creation creation) {
 }
 
 absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginLocked(const Caller& caller, Decide decide) {
-  VERNIER_RETURN_IF_ERROR(Load());
-  transient_->now = clock_.Now();
-  Draft draft(*fold_, caller, transient_->now);
-  absl::Status decided = decide(draft, *transient_);
-  if (decided.ok()) decided = draft.status();
+  std::optional<Draft> draft;
+  const absl::Status decided = RunFetching([&] {
+    mu_.AssertHeld();
+    transient_->now = clock_.Now();
+    draft.emplace(*fold_, caller, transient_->now);
+    absl::Status status = decide(*draft, *transient_);
+    if (status.ok()) status = draft->status();
+    // Too late to ask for what is missing: what it added is in the fold.
+    if (!status.ok() && !draft->empty()) fold_->ForgetMissing();
+    // It is not the log that is damaged but a rule that is broken.
+    return absl::IsDataLoss(status) ? Internal("{}", std::string(status.message())) : status;
+  });
   if (!decided.ok()) {
-    if (!draft.empty()) Discard();
-    return absl::IsDataLoss(decided) ? Internal("{}", std::string(decided.message())) : decided;
+    if (fold_ != nullptr && draft.has_value() && !draft->empty()) Discard();
+    return decided;
   }
-  if (draft.empty()) return LastTicket();
-  last_commit_ = storage_.Begin(std::move(draft).Build());
+  if (draft->empty()) return LastTicket();
+  Commit commit = std::move(*draft).Build();
+  commit.snapshot = fold_->TakeSnapshot(snapshot_interval_);
+  last_commit_ = storage_.Begin(std::move(commit));
   Ticket ticket = LastTicket();
   ticket.begun = transient_->now;
   return ticket;
@@ -246,6 +280,7 @@ absl::Status LiveStudy::Learn(const absl::Status& stored, const Ticket& ticket) 
     }
     if (durable_ >= ticket.last) return absl::OkStatus();
     durable_ = ticket.last;
+    if (fold_ != nullptr) fold_->Shed(durable_);
   }
   listeners_->Tell(id_);
   return absl::OkStatus();
@@ -312,7 +347,7 @@ LiveStudy::Fold LiveStudy::fold() const {
   const Study& study = fold_->header();
   return {.is_loaded = true,
           .is_finished = IsFinished(study.state),
-          .trials = study.trials,
+          .rows = fold_->rows_in_memory(),
           .used = used};
 }
 
@@ -341,8 +376,10 @@ absl::Status LiveStudy::Bar(Look look, absl::FunctionRef<absl::Status(const Stud
   if (row.ok() && IsAtRest()) {
     VERNIER_RETURN_IF_ERROR(look_at_row(*row));
   } else {
-    VERNIER_RETURN_IF_ERROR(Load());
-    VERNIER_RETURN_IF_ERROR(look(*fold_, *transient_));
+    VERNIER_RETURN_IF_ERROR(RunFetching([&] {
+      mu_.AssertHeld();
+      return look(*fold_, *transient_);
+    }));
   }
   barred_ = true;
   return absl::OkStatus();

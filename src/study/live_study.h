@@ -46,7 +46,7 @@ struct Transient {
 
 // One study in memory: its fold, the order of its changes, and what of it is durable.
 //
-// Loaded from storage on first use. A change is decided and put in line under the lock, and made durable outside of it,
+// Loaded from storage on first use: from the snapshot that one of its changes stored, and the events after it. A change is decided and put in line under the lock, and made durable outside of it,
 // so that changes of many callers share a sync. If the store refuses one, the fold is thrown away and folded again from
 // storage: every change behind the refused one is refused too, and none is half-made.
 // Thread-safe. No storage call but Begin, which never blocks, happens under the lock.
@@ -58,12 +58,14 @@ class LiveStudy {
             const AlgorithmSource& algorithms,
             std::shared_ptr<const Listeners> listeners,
             RecentDurations& commits,
-            StudyId id);
+            StudyId id,
+            std::int64_t snapshot_interval);
 
   using Look = absl::FunctionRef<absl::Status(const StudyFold&, const Transient&)>;
   using Decide = absl::FunctionRef<absl::Status(Draft&, Transient&)>;
 
-  // Shows the study as of some moment during the call, and returns once all that was shown is durable. `only`: nothing
+  // Shows the study as of some moment during the call, and returns once all that was shown is durable. `look` and `decide` may
+  // be called again, after an error of theirs, once what they missed (StudyFold::missing) was fetched. `only`: nothing
   // but this trial is looked at, so that changes of others need not be waited for.
   absl::Status Read(Look look, std::optional<TrialNumber> only = std::nullopt);
 
@@ -116,7 +118,7 @@ class LiveStudy {
   struct Fold {
     bool is_loaded = false;
     bool is_finished = false;  // The study.
-    std::int64_t trials = 0;
+    std::int64_t rows = 0;     // Number of its trials whose rows are in memory.
     absl::Time used;
   };
   Fold fold() const;
@@ -133,6 +135,12 @@ class LiveStudy {
 
  private:
   absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Calls `look`, which looks at the fold, until nothing that it asked for is missing: that is fetched between two calls,
+  // without the lock.
+  absl::Status RunFetching(absl::FunctionRef<absl::Status()> look)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Gives up the lock meanwhile.
+  absl::Status Fetch(Missing missing) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MayRest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Nothing of it is in memory, nor on its way there or to the disk.
   bool IsAtRest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -155,8 +163,9 @@ class LiveStudy {
   const std::shared_ptr<const Listeners> listeners_;  // With the others of the store.
   RecentDurations& commits_;                          // How long they took.
   const StudyId id_;
-  std::atomic<bool> is_loaded_ = false;  // Whether there is a fold.
-  std::atomic<std::int64_t> used_ = 0;   // When it was last, in nanoseconds since 1970.
+  const std::int64_t snapshot_interval_;  // In events.
+  std::atomic<bool> is_loaded_ = false;   // Whether there is a fold.
+  std::atomic<std::int64_t> used_ = 0;    // When it was last, in nanoseconds since 1970.
 
   mutable absl::Mutex mu_;
   std::unique_ptr<StudyFold> fold_ ABSL_GUARDED_BY(mu_);  // Null until loaded.
@@ -168,6 +177,7 @@ class LiveStudy {
   EventSeq durable_ ABSL_GUARDED_BY(mu_);
   std::uint64_t generation_ ABSL_GUARDED_BY(mu_) = 0;  // Of the fold.
   bool loading_ ABSL_GUARDED_BY(mu_) = false;
+  bool needs_log_ ABSL_GUARDED_BY(mu_) = false;  // The next load is of the whole log.
   bool slot_taken_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<Creation> creations_ ABSL_GUARDED_BY(mu_);  // That wait for the slot.
   bool barred_ ABSL_GUARDED_BY(mu_) = false;

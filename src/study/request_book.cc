@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <variant>
 
 namespace vernier::study {
@@ -56,7 +57,7 @@ bool RequestBook::NoteReport(const Event& event) {
   if (!std::holds_alternative<MeasurementReported>(event.payload)) return false;
   if (records_.contains(event.request_id)) return false;
   const TrialNumber trial = EventTrial(event.payload);
-  reports_.emplace(request, trial);
+  reports_.emplace(request, Report{.trial = trial, .event = event.seq});
   RequestRecord& record = reported_[trial];
   record.verb = Verb::kReport;
   record.trials = {trial};
@@ -65,7 +66,13 @@ bool RequestBook::NoteReport(const Event& event) {
 
 void RequestBook::Note(const Event& event) {
   if (event.request_id.empty() || NoteReport(event)) return;
-  RequestRecord& record = records_[event.request_id];
+  auto at = records_.find(event.request_id);
+  if (at == records_.end()) {
+    const bool is_partial = !IsKnown(event.request_id);
+    at = records_.emplace(event.request_id, Entry{.is_partial = is_partial}).first;
+  }
+  at->second.last = event.seq;
+  RequestRecord& record = at->second.record;
   const Verb seen = std::visit(VerbOf{}, event.payload);
   if (seen != Verb::kNone && Refines(record.verb, seen)) record.verb = seen;
   if (const auto* amended = std::get_if<StudyAmended>(&event.payload)) {
@@ -84,9 +91,42 @@ void RequestBook::Note(const Event& event) {
 const RequestRecord* RequestBook::Find(std::string_view request_id) const {
   if (request_id.empty()) return nullptr;
   const auto at = records_.find(std::string(request_id));
-  if (at != records_.end()) return &at->second;
+  if (at != records_.end()) return &at->second.record;
   const auto report = reports_.find(FingerprintOf(request_id));
-  return report == reports_.end() ? nullptr : &reported_.at(report->second);
+  return report == reports_.end() ? nullptr : &reported_.at(report->second.trial);
+}
+
+bool RequestBook::IsKnown(std::string_view request_id) const {
+  if (!has_forgotten_ || request_id.empty()) return true;
+  const Fingerprint request = FingerprintOf(request_id);
+  if (recalled_.contains(request) || reports_.contains(request)) return true;
+  const auto at = records_.find(std::string(request_id));
+  return at != records_.end() && !at->second.is_partial;
+}
+
+void RequestBook::Recall(std::string_view request_id, const std::vector<Event>& events) {
+  records_.erase(std::string(request_id));
+  recalled_.insert(FingerprintOf(request_id));
+  for (const Event& event : events) Note(event);
+}
+
+// Into new tables, since those that were large stay large.
+void RequestBook::Forget(EventSeq last) {
+  has_forgotten_ = true;
+  recalled_ = {};
+  auto records = std::exchange(records_, {});
+  for (auto& [request, entry] : records) {
+    if (entry.last > last) records_.emplace(request, std::move(entry));
+  }
+  const auto reports = std::exchange(reports_, {});
+  reported_.clear();
+  for (const auto& [request, report] : reports) {
+    if (report.event <= last) continue;
+    reports_.emplace(request, report);
+    RequestRecord& record = reported_[report.trial];
+    record.verb = Verb::kReport;
+    record.trials = {report.trial};
+  }
 }
 
 }  // namespace vernier::study

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "src/study/fingerprint.h"
 #include "vernier/core/event.h"
 
@@ -41,19 +42,39 @@ struct RequestRecord {
 
 // What the request ids of a study's log were used for. Rebuilt from events alone, so that a repeated call is known
 // even after a restart. Not thread-safe.
+//
+// May forget the older part of the log. Then it does not know of every request by itself, but says so.
 class RequestBook {
  public:
   void Note(const Event& event);
-  // Null: it was not used. Valid until the next Note.
+  // Null: it was not used, or is not known. Valid until the next call that is not const.
   const RequestRecord* Find(std::string_view request_id) const;
 
+  // Whether what Find says of the request is all that the log says of it.
+  bool IsKnown(std::string_view request_id) const;
+  // Learns of a request that is not known: all its events in the log.
+  void Recall(std::string_view request_id, const std::vector<Event>& events);
+  // Forgets requests that have no event after `last`.
+  void Forget(EventSeq last);
+
  private:
+  struct Entry {
+    RequestRecord record;
+    EventSeq last;            // Its last event.
+    bool is_partial = false;  // It may have earlier ones that were forgotten.
+  };
+  struct Report {
+    TrialNumber trial;
+    EventSeq event;
+  };
   // Reports are many, and all that is to be known of one is its trial.
   bool NoteReport(const Event& event);
 
-  absl::flat_hash_map<std::string, RequestRecord> records_;
-  absl::flat_hash_map<Fingerprint, TrialNumber> reports_;
+  absl::flat_hash_map<std::string, Entry> records_;
+  absl::flat_hash_map<Fingerprint, Report> reports_;
   std::map<TrialNumber, RequestRecord> reported_;  // What Find says of the reports on a trial.
+  bool has_forgotten_ = false;
+  absl::flat_hash_set<Fingerprint> recalled_;  // Since then.
 };
 
 }  // namespace vernier::study

@@ -114,6 +114,7 @@ absl::Status NoTrial(const Study& study, TrialNumber trial) {
 }
 
 absl::Status CheckTrial(const StudyFold& fold, TrialNumber trial) {
+  VERNIER_RETURN_IF_ERROR(fold.NeedTrial(trial));
   const TrialRow* const row = fold.Find(trial);
   if (row != nullptr && !row->trial.deleted) return absl::OkStatus();
   return NoTrial(fold.header(), trial);
@@ -175,11 +176,15 @@ absl::StatusOr<const RequestRecord*> FindRequest(const StudyFold& fold,
                                                  const Caller& caller,
                                                  Verb verb,
                                                  std::optional<TrialNumber> trial) {
+  VERNIER_RETURN_IF_ERROR(fold.NeedRequest(caller.request_id));
   const RequestRecord* record = fold.requests().Find(caller.request_id);
   if (record == nullptr) return record;
   const bool same_trial =
       !trial.has_value() || (!record->trials.empty() && record->trials.front() == *trial);
   if (record->verb != verb || !same_trial) return RequestReused(caller);
+  absl::Status is_there;
+  for (const TrialNumber each : record->trials) is_there.Update(fold.NeedTrial(each));
+  VERNIER_RETURN_IF_ERROR(is_there);
   return record;
 }
 

@@ -28,7 +28,7 @@ std::string TrialTitle(TrialNumber trial);   // "trial 7"
 absl::Status CheckCaller(const Caller& caller);
 // NotFound (kTrialNotFound).
 absl::Status NoTrial(const Study& study, TrialNumber trial);
-// NoTrial: there is none, or it was deleted.
+// NoTrial: there is none, or it was deleted.  Unavailable: StudyFold::NeedTrial.
 absl::Status CheckTrial(const StudyFold& fold, TrialNumber trial);
 // FailedPrecondition (kStudyNotActive): the study takes no new trials.
 absl::Status CheckActive(const Study& study);
@@ -42,7 +42,8 @@ absl::Status CheckParallel(const Study& study);
 std::int64_t TrialRoom(const Study& study);
 std::int64_t ParallelRoom(const Study& study);
 
-// What the caller's request did before; null if it is new.  InvalidArgument (kRequestReused): it was another call.
+// What the caller's request did before, whose trials can be found then; null if it is new.
+// InvalidArgument (kRequestReused): it was another call.  Unavailable: StudyFold::NeedRequest, NeedTrial.
 absl::StatusOr<const RequestRecord*> FindRequest(const StudyFold& fold,
                                                  const Caller& caller,
                                                  Verb verb,

@@ -12,6 +12,7 @@
 #include "src/codec/study_file.h"
 #include "src/core/damage.h"
 #include "src/core/status.h"
+#include "src/study/fold_loading.h"
 #include "src/study/study_state.h"
 
 namespace vernier::study {
@@ -76,6 +77,7 @@ class Check {
     if (!folded.ok()) Note(fmt::format("its log: {}", Text(folded)));
     if (!folded.ok() && row.ok()) result_.events = row->last_event.value();
     if (folded.ok() && row.ok()) CompareRow(*row);
+    if (folded.ok()) CompareSnapshot();
     CompareTrials(folded.ok());
     return std::move(result_);
   }
@@ -116,14 +118,24 @@ class Check {
     if (!column.empty()) Note(fmt::format("column '{}' is not what its log comes to", column));
   }
 
+  void CompareSnapshot() {
+    const absl::StatusOr<std::optional<StudyFold>> restored =
+        FoldSnapshot(storage_, result_.study.id);
+    if (!restored.ok()) return Note(fmt::format("its snapshot: {}", Text(restored.status())));
+    if (!restored->has_value()) return;
+    const std::string what = fold_->DifferenceTo(**restored);
+    if (!what.empty()) Note(fmt::format("its snapshot: {} is not what its log comes to", what));
+  }
+
   void CompareTrials(bool has_fold) {
     const absl::StatusOr<std::vector<Trial>> rows =
         storage_.ListTrials(result_.study.id, TrialNumber(0), SIZE_MAX);
     if (!rows.ok()) return Note(fmt::format("its trials: {}", Text(rows.status())));
     result_.trials = static_cast<std::int64_t>(rows->size());
     if (!has_fold) return;
-    if (rows->size() != fold_->rows().size()) {
-      Note(fmt::format("its log has {} trials, {} are stored", fold_->rows().size(), rows->size()));
+    if (result_.trials != fold_->header().trials) {
+      Note(fmt::format(
+          "its log has {} trials, {} are stored", fold_->header().trials, rows->size()));
     }
     std::size_t differing = 0;
     for (const Trial& row : *rows) differing += CompareTrial(row, differing) ? 0 : 1;

@@ -27,12 +27,12 @@ namespace {
 
 constexpr std::size_t kPage = 500;
 
-// How long a study stays in memory that nobody uses: after its end, and where there are more of them, or more trials in them (at
-// about 3 KiB each), than may stay at once; else.
+// How long a study stays in memory that nobody uses: after its end, and where there are more of them, or more rows of trials in
+// them (about 3 KiB each), than may stay at once; else.
 constexpr absl::Duration kShortRest = absl::Minutes(1);
 constexpr absl::Duration kLongRest = absl::Minutes(10);
 constexpr std::size_t kMostFolds = 500;
-constexpr std::int64_t kMostTrials = 150'000;
+constexpr std::int64_t kMostRows = 150'000;
 
 absl::Status IsTaken(const std::string& name) {
   return WithReason(AlreadyExists("there is already a study '{}'", name), Reason::kStudyExists);
@@ -133,19 +133,25 @@ std::size_t StudiesImpl::CountInMemory() const {
       std::ranges::count_if(live_, [](const auto& entry) { return entry.second->is_loaded(); }));
 }
 
+std::int64_t StudiesImpl::CountRowsInMemory() const {
+  std::int64_t rows = 0;
+  for (const InMemory& each : ListInMemory()) rows += each.fold.rows;
+  return rows;
+}
+
 void StudiesImpl::ReleaseUnused() {
   const absl::Time now = clock_.Now();
   const std::vector<InMemory> all = ListInMemory();
   std::size_t count = all.size();
-  std::int64_t trials = 0;
-  for (const InMemory& each : all) trials += each.fold.trials;
+  std::int64_t rows = 0;
+  for (const InMemory& each : all) rows += each.fold.rows;
   for (const InMemory& each : all) {
-    const bool is_much = count > kMostFolds || trials > kMostTrials;
+    const bool is_much = count > kMostFolds || rows > kMostRows;
     const bool is_brief = each.fold.is_finished || !each.fold.is_loaded || is_much;
     const absl::Duration unused = now - each.fold.used;
     if (unused < (is_brief ? kShortRest : kLongRest) || !each.live->Release()) continue;
     --count;
-    trials -= each.fold.trials;
+    rows -= each.fold.rows;
     Forget(each);
   }
 }
@@ -172,7 +178,8 @@ absl::StatusOr<StudiesImpl::Live> StudiesImpl::FindUnused(StudyId id) const {
   absl::MutexLock lock(&mu_);
   Live& live = live_[id];
   if (live == nullptr) {
-    live = std::make_shared<LiveStudy>(storage_, clock_, algorithms_, listeners_, commits_, id);
+    live = std::make_shared<LiveStudy>(
+        storage_, clock_, algorithms_, listeners_, commits_, id, snapshot_interval_);
     live->MarkUsed(clock_.Now());
     resting_.erase(id);
   }
@@ -230,7 +237,8 @@ absl::StatusOr<StudyCreated> StudiesImpl::Founded(const StudySpec& spec) const {
 absl::Status StudiesImpl::TakeOver(std::string_view name, Inheritance& inheritance) const {
   VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudyId(name));
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
-  return live->Read([&](const StudyFold& fold, const Transient& transient) {
+  return live->Read([&](const StudyFold& fold, const Transient& transient) -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(fold.NeedLog());
     return inheritance.Add(fold, transient.optimizer.ok() ? transient.optimizer->get() : nullptr);
   });
 }
@@ -516,6 +524,10 @@ absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
     }
     VERNIER_ASSIGN_OR_RETURN(AmendmentPlan plan, PlanAmendment(draft.fold(), change, draft.now()));
     VERNIER_RETURN_IF_ERROR(CheckPlan(plan));
+    // Before the first event: these look at every trial.
+    if (plan.amended.fixed || plan.spec.convergence != draft.study().spec.convergence) {
+      VERNIER_RETURN_IF_ERROR(draft.fold().NeedLog());
+    }
     const bool is_rule_changed = plan.spec.stopping != draft.study().spec.stopping;
     // Points of trials that failed before may be proposed again after a fix.
     if (plan.extends || plan.amended.fixed) transient.exhausted.clear();
@@ -614,6 +626,7 @@ absl::Status StudiesImpl::DeleteLive(StudyId id,
                               study.open == 1 ? "it" : "them");
   };
   const auto may_go = [&](const StudyFold& fold, const Transient&) -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(fold.NeedRequest(caller.request_id));
     if (fold.requests().Find(caller.request_id) != nullptr) return RequestReused(caller);
     return row_may_go(fold.header());
   };

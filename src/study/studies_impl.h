@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "src/study/amendment.h"
+#include "src/study/curve_index.h"
 #include "src/study/listeners.h"
 #include "src/study/live_study.h"
 #include "src/study/rules.h"
@@ -29,8 +30,18 @@ namespace vernier::study {
 // Lock order: a LiveStudy's lock and mu_ are never held together.
 class StudiesImpl final : public Studies {
  public:
-  StudiesImpl(Storage& storage, const Clock& clock, AlgorithmSource algorithms = {})
-      : storage_(storage), clock_(clock), algorithms_(std::move(algorithms)) {}
+  // A study's snapshot is stored with the first change that is so many events after the one before: few enough to be folded in
+  // some 20 ms, so many that snapshots cost little beside them.
+  static constexpr std::int64_t kSnapshotInterval = 5000;
+
+  StudiesImpl(Storage& storage,
+              const Clock& clock,
+              AlgorithmSource algorithms = {},
+              std::int64_t snapshot_interval = kSnapshotInterval)
+      : storage_(storage),
+        clock_(clock),
+        algorithms_(std::move(algorithms)),
+        snapshot_interval_(snapshot_interval) {}
 
   // studies.cc
   absl::StatusOr<Study> CreateStudy(const StudySpec& spec, const Caller& caller) override;
@@ -160,8 +171,9 @@ class StudiesImpl final : public Studies {
   std::unique_ptr<Subscription> Subscribe(std::function<void(StudyId)> changed) const override;
   absl::StatusOr<ReplayReport> Replay(StudyId id) const override;
 
-  // Studies whose fold is in memory.
+  // Studies whose fold is in memory, and rows of trials in these.
   std::size_t CountInMemory() const;
+  std::int64_t CountRowsInMemory() const;
 
  private:
   // Shared with calls in flight, so that a study may be deleted under them.
@@ -243,7 +255,22 @@ class StudiesImpl final : public Studies {
   absl::StatusOr<Study> ReadRow(StudyId id) const;
   // NotFound (kTrialNotFound): no such trial, or it was deleted.
   absl::StatusOr<Trial> ReadTrialRow(TrialId id) const;
-  absl::StatusOr<CurvePart> ReadCurveRows(TrialId id, const CurveQuery& query) const;
+  // The curve of a trial that has ended, or whose study is not in memory: what a row of a running one has of it.
+  struct StoredCurve {
+    TrialId trial;
+    std::int64_t measurements = 0;
+    CurveIndex index;
+  };
+  absl::StatusOr<std::shared_ptr<const StoredCurve>> IndexStoredCurve(
+      TrialId id, std::int64_t measurements) const;
+  absl::StatusOr<CurvePart> ReadStoredCurve(TrialId id,
+                                            std::int64_t measurements,
+                                            const CurveQuery& query) const;
+  // Reads the part of these events that the query asks for.
+  absl::Status ReadChosen(TrialId id,
+                          const std::vector<EventSeq>& events,
+                          const CurveQuery& query,
+                          CurvePart& part) const;
   absl::Status CheckSpec(const StudySpec& spec) const;
   absl::Status CheckPlan(const AmendmentPlan& plan) const;
   // The first event of the study, with what it takes over from earlier ones.  InvalidArgument: a FieldError.
@@ -267,12 +294,15 @@ class StudiesImpl final : public Studies {
   Storage& storage_;
   const Clock& clock_;
   const AlgorithmSource algorithms_;
+  const std::int64_t snapshot_interval_;
   const std::shared_ptr<Listeners> listeners_ =
       std::make_shared<Listeners>();  // With live studies.
   mutable RecentDurations suggestions_;
   mutable RecentDurations commits_;
 
   mutable absl::Mutex mu_;
+  // The last long one that was read; shared with who reads it.
+  mutable std::shared_ptr<const StoredCurve> long_curve_ ABSL_GUARDED_BY(mu_);
   // Those that are in memory, or were a moment ago.
   mutable absl::flat_hash_map<StudyId, Live> live_ ABSL_GUARDED_BY(mu_);
   // By name, as far as they were created or asked for.

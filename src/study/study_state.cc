@@ -80,8 +80,25 @@ absl::Status StudyFold::Apply(const Event& event) {
 }
 
 const TrialRow* StudyFold::Find(TrialNumber trial) const {
-  if (trial.value() <= created_.trials_before || trial >= next_trial()) return nullptr;
-  return &rows_[IndexOf(trial)];
+  return Has(trial) ? rows_[IndexOf(trial)].get() : nullptr;
+}
+
+absl::Status StudyFold::NeedTrial(TrialNumber trial) const {
+  if (!Has(trial) || Find(trial) != nullptr) return absl::OkStatus();
+  missing_.trials.insert(trial);
+  return Unavailable("trial {} is not in memory", trial.value());
+}
+
+absl::Status StudyFold::NeedRequest(std::string_view request_id) const {
+  if (requests_.IsKnown(request_id)) return absl::OkStatus();
+  missing_.requests.emplace(request_id);
+  return Unavailable("what request '{}' did is not in memory", request_id);
+}
+
+absl::Status StudyFold::NeedLog() const {
+  if (shed_ == EventSeq()) return absl::OkStatus();
+  missing_.log = true;
+  return Unavailable("not all trials are in memory");
 }
 
 const std::string* StudyFold::VersionInUse(std::string_view name) const {
@@ -142,10 +159,11 @@ bool StudyFold::FirstFailedAlike() const {
 }
 
 absl::StatusOr<TrialRow*> StudyFold::Row(const Event& event, TrialNumber trial) {
-  if (Find(trial) == nullptr) return Damaged(event, "there is no trial {}", trial.value());
-  TrialRow& row = rows_[IndexOf(trial)];
-  row.last_event = event.seq;
-  return &row;
+  if (!Has(trial)) return Damaged(event, "there is no trial {}", trial.value());
+  TrialRow* const row = rows_[IndexOf(trial)].get();
+  if (row == nullptr) return NeedTrial(trial);
+  row->last_event = event.seq;
+  return row;
 }
 
 absl::Status StudyFold::On(const Event& event, const StudyCreated&) {
@@ -195,7 +213,10 @@ absl::Status StudyFold::On(const Event& event, const StudyAmended& change) {
   if (!change.whole && given_ == nullptr) given_ = std::make_unique<StudySpec>(before);
   if (change.whole && given_ != nullptr) NoteWhole(before, header_.spec, *given_);
   if (change.fixed) VERNIER_RETURN_IF_ERROR(Redefine(event, before));
-  if (before.convergence != header_.spec.convergence) JudgeConvergenceAnew();
+  if (before.convergence != header_.spec.convergence) {
+    VERNIER_RETURN_IF_ERROR(NeedLog());
+    JudgeConvergenceAnew();
+  }
   if (change.fixed || before != header_.spec) ++header_.spec_version;
   return absl::OkStatus();
 }
@@ -209,11 +230,13 @@ absl::Status StudyFold::Redefine(const Event& event, const StudySpec& before) {
   first_ended_.clear();
   if (header_.completed > 0) return absl::OkStatus();
   // Nothing ever worked: failures of that job say nothing of the points.
+  VERNIER_RETURN_IF_ERROR(NeedLog());
   absl::flat_hash_set<TrialNumber> forgotten;
-  for (TrialRow& row : rows_) {
-    if (row.trial.deleted || row.trial.state != TrialState::kFailed || row.is_forgotten) continue;
-    row.is_forgotten = true;
-    forgotten.insert(row.trial.number);
+  for (const std::unique_ptr<TrialRow>& row : rows_) {
+    const bool has_failed = !row->trial.deleted && row->trial.state == TrialState::kFailed;
+    if (!has_failed || row->is_forgotten) continue;
+    row->is_forgotten = true;
+    forgotten.insert(row->trial.number);
   }
   for (const TrialNumber trial : forgotten) ForgetPoint(Find(trial)->trial);
   return forgotten.empty() ? absl::OkStatus() : ForgetObservations(event, forgotten);
@@ -232,6 +255,8 @@ absl::Status StudyFold::On(const Event&, const AlgorithmChanged& change) {
 absl::Status StudyFold::On(const Event& event, const MetadataChanged& change) {
   Merge(change.values.study, header_.metadata);
   for (const auto& [trial, values] : change.values.trials) {
+    // The store has its row with what this event changes: whoever adds the event has asked for the row.
+    if (Has(trial) && Find(trial) == nullptr) continue;
     VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, trial));
     Merge(values, row->trial.metadata);
   }

@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "src/core/optimal_trials.h"
@@ -24,6 +25,7 @@
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
 #include "vernier/optimizer.h"
+#include "vernier/storage.h"
 
 namespace vernier::study {
 
@@ -44,10 +46,10 @@ struct TrialRow {
   bool is_partial = false;
   // Failed for a cause that was fixed before anything ever completed: that says nothing of its point.
   bool is_forgotten = false;
-  // Measurements reported so far, by MeasurementKey; emptied when the trial ends.
+  // Measurements reported so far, by MeasurementKey; this and the next two are emptied when the trial ends.
   absl::flat_hash_set<Fingerprint> seen;
   CurveIndex curve;
-  // What of the objectives' curves their final values are made of; emptied when the trial ends.
+  // What of the objectives' curves their final values are made of.
   FinalValues finals;
 };
 
@@ -57,7 +59,19 @@ Fingerprint MeasurementKey(const Measurement& measurement);
 // How many failures of a kind, with no success, tell that a job cannot succeed.
 inline constexpr std::size_t kTellingTrials = 3;
 
+// What somebody asked a fold for that it has left to the store.
+struct Missing {
+  std::set<TrialNumber> trials;    // Rows of trials.
+  std::set<std::string> requests;  // What requests did.
+  bool log = false;                // All of it: the study must be folded from its log.
+  bool empty() const { return trials.empty() && requests.empty() && !log; }
+};
+
 // All that a study's log says, folded into one value: what the events mean.
+//
+// A large study leaves to the store what its rules seldom ask for: the rows of trials that have ended, and what earlier
+// requests did. It is then made from a snapshot instead of the whole log (fold_snapshot.cc), and says through Need… and
+// missing() what a caller must fetch and give to Recall before it asks again.
 //
 // Pure: it reads no clock and draws no chance; points are taken as recorded. Equal logs give equal folds. Copying is not
 // possible; a snapshot for an optimiser shares the observations. Not thread-safe.
@@ -65,6 +79,15 @@ class StudyFold {
  public:
   // DataLoss: `created` is not the first event of a log.
   static absl::StatusOr<StudyFold> Start(StudyId id, const Event& created);
+  // The fold as it was when the snapshot was taken, from the first event of the log and the events that reported the
+  // measurements of trials that have not ended. Events after `as_of` are for Apply, which may find that the log as a whole is
+  // needed (missing().log).
+  // DataLoss: damaged, or made by another version: then the log must be folded.
+  using ReadReports = absl::FunctionRef<absl::StatusOr<std::vector<Event>>(TrialNumber)>;
+  static absl::StatusOr<StudyFold> Restore(StudyId id,
+                                           const Event& created,
+                                           const StudySnapshot& snapshot,
+                                           ReadReports read_reports);
   StudyFold(StudyFold&&) = default;
   StudyFold& operator=(StudyFold&&) = default;
 
@@ -83,9 +106,39 @@ class StudyFold {
   std::uint64_t StreamOf(TrialNumber trial) const {
     return static_cast<std::uint64_t>(created_.streams_before + trial.value());
   }
-  const std::vector<TrialRow>& rows() const { return rows_; }
-  // Null: no such trial. Deleted ones are found.
+  // Of all trials, in the order of their numbers. REQUIRES: NeedLog() is OK.
+  std::vector<const TrialRow*> AllRows() const;
+  // Null: no such trial, or its row is left to the store. Deleted ones are found.
   const TrialRow* Find(TrialNumber trial) const;
+  // Whether there is such a trial, be it deleted.
+  bool Has(TrialNumber trial) const {
+    return trial.value() > created_.trials_before && trial < next_trial();
+  }
+
+  // Unavailable: what was asked for is left to the store; it is noted as missing.
+  absl::Status NeedTrial(TrialNumber trial) const;
+  absl::Status NeedRequest(std::string_view request_id) const;
+  absl::Status NeedLog() const;  // To look at all trials.
+  const Missing& missing() const { return missing_; }
+  void ForgetMissing() const { missing_ = {}; }
+  // Takes what was missing: the row of a trial that has ended, from the store; all events of a request.
+  void Recall(Trial trial);
+  void Recall(std::string_view request_id, const std::vector<Event>& events) {
+    requests_.Recall(request_id, events);
+  }
+
+  // What the next commit is to store of a snapshot, `interval` events or more after the last one; nothing: it is not due. The
+  // fold goes on as if that were stored.
+  std::optional<SnapshotChange> TakeSnapshot(std::int64_t interval);
+  // Leaves to the store what the last snapshot has, once events up to `durable` are stored.
+  void Shed(EventSeq durable);
+  // The last event of the snapshot that rows and requests were last left to; 0: none were.
+  EventSeq shed() const { return shed_; }
+  // What of `other` differs from this, in a few words; empty: nothing. Rows that one of them leaves to the store, and what
+  // requests did, are not compared.
+  std::string DifferenceTo(const StudyFold& other) const;
+  // Number of trials whose rows are in memory.
+  std::int64_t rows_in_memory() const { return rows_in_memory_; }
   // Observations of trials that ended with something to learn from, in the order in which they ended.
   const TrialLog& finished() const { return finished_; }
   // Trials that have not ended, in the order of their numbers.
@@ -158,6 +211,12 @@ class StudyFold {
   absl::Status On(const Event& event, const TrialDeleted& deleted);
   absl::Status On(const Event& event, const MetadataChanged& change);
 
+  struct Snapshots;  // Reads and writes them.
+  // What On does of a report besides changing the trial as such.
+  void NoteMeasurement(EventSeq event, const Measurement& measurement, TrialRow& row);
+  // No part of the stored snapshot is true any more.
+  void DropSnapshot();
+
   // Of a trial that exists.
   std::size_t IndexOf(TrialNumber trial) const {
     return static_cast<std::size_t>(trial.value() - created_.trials_before - 1);
@@ -185,7 +244,9 @@ class StudyFold {
   StudyCreated created_;  // But for the definition: that is in the header.
   std::vector<OutcomeConstraint> outcome_constraints_;
   OptimalTrials optimal_;
-  std::vector<TrialRow> rows_;  // By number, which go up by one.
+  std::vector<std::unique_ptr<TrialRow>>
+      rows_;  // By number, which go up by one. Null: left to the store.
+  std::int64_t rows_in_memory_ = 0;
   CurveBook curves_;
   TrialLog finished_;
   std::set<TrialNumber> unfinished_;
@@ -210,6 +271,19 @@ class StudyFold {
       defined_by_;  // The last amendment that changed the job or its metrics, or fixed the program.
   std::int64_t counted_failures_ = 0;
   std::int64_t counted_completions_ = 0;
+
+  // What the store has of a snapshot.
+  struct Stored {
+    EventSeq as_of;  // Of the last head; 0: there is none.
+    std::size_t parts = 0;
+    std::size_t observations = 0;  // The first ones of finished_ are in the parts.
+  };
+  Stored stored_;
+  std::vector<TrialNumber> unstored_;  // Trials that have ended, whose curves are in no part.
+  EventSeq shed_;
+  std::vector<TrialNumber>
+      ended_rows_;  // Trials that have ended, whose rows are in memory; maybe others.
+  mutable Missing missing_;
 };
 
 }  // namespace vernier::study

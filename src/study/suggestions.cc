@@ -121,6 +121,9 @@ absl::Status HandOut::Decide(Draft& draft, Transient& transient) {
     return FailedPrecondition("{} runs its own job: its trials are not for clients",
                               StudyTitle(fold.header()));
   }
+  // Before the first event, since it may have to be fetched.
+  const Verb verb = holder_.has_value() ? Verb::kSuggest : Verb::kAsk;
+  VERNIER_RETURN_IF_ERROR(FindRequest(fold, caller_, verb).status());
   // What is lost is lost now, not when somebody sweeps next.
   ExpireLeases(draft, transient);
   VERNIER_ASSIGN_OR_RETURN(const bool repeated, AnswerRepeated(draft, transient));

@@ -62,7 +62,8 @@ absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
   ++header_.trials;
   if (IsOpen(row)) ++header_.open;
   const bool is_partial = row.is_partial;
-  rows_.push_back(std::move(row));
+  rows_.push_back(std::make_unique<TrialRow>(std::move(row)));
+  ++rows_in_memory_;
   curves_.AddTrial(created.trial);
   unfinished_.insert(created.trial);
   if (finite_ && !is_partial) {
@@ -119,7 +120,7 @@ void StudyFold::JudgeConvergence(TrialNumber trial, const SuggestionRecord& sugg
 void StudyFold::JudgeConvergenceAnew() {
   idle_trials_ = 0;
   header_.converged.reset();
-  for (const TrialRow& row : rows_) JudgeConvergence(row.trial.number, row.trial.suggestion);
+  for (const auto& row : rows_) JudgeConvergence(row->trial.number, row->trial.suggestion);
 }
 
 void StudyFold::SetState(TrialRow& row, TrialState to, bool waiting) {
@@ -138,7 +139,10 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
   trial.final_elapsed = change.final_elapsed;
   trial.lease.reset();
   row.seen = {};
+  row.curve = {};
   row.finals = {};
+  unstored_.push_back(trial.number);
+  ended_rows_.push_back(trial.number);
   row.defined_by = trial.attempts.empty() ? defined_by_ : trial.attempts.back().defined_by;
   unfinished_.erase(trial.number);
   leased_.erase(trial.number);
@@ -199,12 +203,14 @@ void StudyFold::Rank(const Observation& completed) {
 }
 
 absl::Status StudyFold::On(const Event& event, const TrialDeleted& deleted) {
+  VERNIER_RETURN_IF_ERROR(NeedLog());
   VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, deleted.trial));
   Trial& trial = row->trial;
   if (trial.deleted || !IsFinished(trial.state) || running_.contains(trial.number)) {
     return Damaged(event, "trial {} cannot be deleted", trial.number.value());
   }
   trial.deleted = true;
+  DropSnapshot();
   if (trial.state == TrialState::kCancelled) return absl::OkStatus();
   const bool was_completed = trial.state == TrialState::kCompleted;
   --(was_completed ? header_.completed : header_.failed);
@@ -219,15 +225,16 @@ absl::Status StudyFold::On(const Event& event, const TrialDeleted& deleted) {
 absl::Status StudyFold::ForgetObservations(const Event& event,
                                            const absl::flat_hash_set<TrialNumber>& trials) {
   const TrialLog::View before = finished_.Snapshot();
+  DropSnapshot();
   finished_ = TrialLog(ProblemOf(header_.spec, {}));
   optimal_ = OptimalTrials(header_.spec.objectives);
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (trials.contains(before.trial(i))) continue;
     VERNIER_RETURN_IF_ERROR(Observe(event, *Find(before.trial(i))));
   }
-  for (const TrialRow& row : rows_) {
-    const bool counts = row.trial.state == TrialState::kCompleted && !row.trial.deleted;
-    if (row.is_partial && counts) Rank(ObservationOf(row));
+  for (const auto& row : rows_) {
+    const bool counts = row->trial.state == TrialState::kCompleted && !row->trial.deleted;
+    if (row->is_partial && counts) Rank(ObservationOf(*row));
   }
   header_.best = optimal_.best();
   header_.optimal = optimal_.optimal();
@@ -261,20 +268,24 @@ absl::Status StudyFold::On(const Event& event, const MeasurementReported& report
   const Measurement& measurement = report.measurement;
   Trial& trial = row->trial;
   ++trial.measurements;
-  row->seen.insert(MeasurementKey(measurement));
-  row->curve.Add(event.seq, measurement.metrics);
+  NoteMeasurement(event.seq, measurement, *row);
   if (!trial.last.has_value()) trial.last.emplace();
   std::map<std::string, double> metrics = std::move(trial.last->metrics);
   for (const auto& [name, value] : measurement.metrics) metrics[name] = value;
   trial.last = measurement;
   trial.last->metrics = std::move(metrics);
-  row->finals.Add(header_.spec.objectives, measurement);
   CountNotFinite(measurement, trial);
+  return absl::OkStatus();
+}
+
+void StudyFold::NoteMeasurement(EventSeq event, const Measurement& measurement, TrialRow& row) {
+  row.seen.insert(MeasurementKey(measurement));
+  row.curve.Add(event, measurement.metrics);
+  row.finals.Add(header_.spec.objectives, measurement);
   const auto objective = measurement.metrics.find(FirstObjective(header_.spec).metric);
   if (objective != measurement.metrics.end()) {
-    curves_.AddPoint(report.trial, measurement.step, objective->second);
+    curves_.AddPoint(row.trial.number, measurement.step, objective->second);
   }
-  return absl::OkStatus();
 }
 
 absl::Status StudyFold::On(const Event& event, const StopDecided& decided) {

@@ -18,8 +18,8 @@ constexpr std::string_view kUserOrigin = "user";
 constexpr std::string_view kTriedElsewhere = "tried elsewhere";
 // Of a picture of a curve: its ends, and two extremes.
 constexpr std::size_t kLeastPoints = 4;
-// Of a study that is not in memory: measurements that are read whole for each part of a curve.
-constexpr std::int64_t kShortCurve = 20'000;
+// A stored curve with more measurements is not indexed again for each part of it that is read in a row.
+constexpr std::int64_t kShortCurve = 2000;
 
 // What needs no look at the study.
 absl::Status CheckAdditionLimits(const TrialAddition& addition) {
@@ -235,23 +235,73 @@ absl::StatusOr<CurvePart> StudiesImpl::ReadCurve(TrialId id, const CurveQuery& q
         "max_points",
         fmt::format("must be 0, or {} or more, got {}", kLeastPoints, query.max_points));
   }
-  VERNIER_ASSIGN_OR_RETURN(Live live, FindToRead(id.study));
+  VERNIER_ASSIGN_OR_RETURN(const Live live, FindToRead(id.study));
   if (live == nullptr) {
     VERNIER_ASSIGN_OR_RETURN(const Trial trial, ReadTrialRow(id));
-    if (trial.measurements <= kShortCurve) return ReadCurveRows(id, query);
-    VERNIER_ASSIGN_OR_RETURN(live, Find(id.study));
+    return ReadStoredCurve(id, trial.measurements, query);
   }
+  std::optional<std::int64_t>
+      stored;  // Set if the trial has ended: the number of its measurements.
   std::vector<EventSeq> events;
   CurvePart part;
   const auto look = [&](const StudyFold& fold, const Transient&) -> absl::Status {
     VERNIER_RETURN_IF_ERROR(CheckTrial(fold, id.number));
-    const CurveIndex& curve = fold.Find(id.number)->curve;
-    part.total = curve.Count(query.metric);
-    events =
-        curve.Choose(query.metric, FirstObjective(fold.header().spec).metric, query.max_points);
+    const TrialRow& row = *fold.Find(id.number);
+    if (IsFinished(row.trial.state)) {
+      stored = row.trial.measurements;
+      return absl::OkStatus();
+    }
+    part.total = row.curve.Count(query.metric);
+    const std::string& objective = FirstObjective(fold.header().spec).metric;
+    events = row.curve.Choose(query.metric, objective, query.max_points);
     return absl::OkStatus();
   };
   VERNIER_RETURN_IF_ERROR(live->Read(look, id.number));
+  if (stored.has_value()) return ReadStoredCurve(id, *stored, query);
+  VERNIER_RETURN_IF_ERROR(ReadChosen(id, events, query, part));
+  return part;
+}
+
+absl::StatusOr<std::shared_ptr<const StudiesImpl::StoredCurve>> StudiesImpl::IndexStoredCurve(
+    TrialId id, std::int64_t measurements) const {
+  {
+    absl::MutexLock lock(&mu_);
+    const bool is_it = long_curve_ != nullptr && long_curve_->trial == id &&
+                       long_curve_->measurements == measurements;
+    if (is_it) return long_curve_;
+  }
+  auto curve = std::make_shared<StoredCurve>();
+  curve->trial = id;
+  curve->measurements = measurements;
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> reports, storage_.ReadReports(id));
+  for (const Event& event : reports) {
+    curve->index.Add(event.seq, std::get<MeasurementReported>(event.payload).measurement.metrics);
+  }
+  if (measurements > kShortCurve) {
+    absl::MutexLock lock(&mu_);
+    long_curve_ = curve;
+  }
+  return curve;
+}
+
+absl::StatusOr<CurvePart> StudiesImpl::ReadStoredCurve(TrialId id,
+                                                       std::int64_t measurements,
+                                                       const CurveQuery& query) const {
+  VERNIER_ASSIGN_OR_RETURN(const Study study, ReadRow(id.study));
+  VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const StoredCurve> curve,
+                           IndexStoredCurve(id, measurements));
+  const std::string& objective = FirstObjective(study.spec).metric;
+  CurvePart part;
+  part.total = curve->index.Count(query.metric);
+  VERNIER_RETURN_IF_ERROR(
+      ReadChosen(id, curve->index.Choose(query.metric, objective, query.max_points), query, part));
+  return part;
+}
+
+absl::Status StudiesImpl::ReadChosen(TrialId id,
+                                     const std::vector<EventSeq>& events,
+                                     const CurveQuery& query,
+                                     CurvePart& part) const {
   part.chosen = events.size();
   const std::size_t begin = std::min(query.offset, events.size());
   const std::size_t rest = events.size() - begin;
@@ -259,29 +309,7 @@ absl::StatusOr<CurvePart> StudiesImpl::ReadCurve(TrialId id, const CurveQuery& q
   VERNIER_ASSIGN_OR_RETURN(
       part.measurements,
       storage_.ReadMeasurements(id.study, std::span(events).subspan(begin, count)));
-  return part;
-}
-
-// The index is made for this one call, of positions instead of events.
-absl::StatusOr<CurvePart> StudiesImpl::ReadCurveRows(TrialId id, const CurveQuery& query) const {
-  VERNIER_ASSIGN_OR_RETURN(const Study study, ReadRow(id.study));
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<Measurement> all, storage_.ListMeasurements(id));
-  CurveIndex curve;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    curve.Add(EventSeq(static_cast<std::int64_t>(i)), all[i].metrics);
-  }
-  const std::vector<EventSeq> chosen =
-      curve.Choose(query.metric, FirstObjective(study.spec).metric, query.max_points);
-  CurvePart part;
-  part.total = curve.Count(query.metric);
-  part.chosen = chosen.size();
-  const std::size_t begin = std::min(query.offset, chosen.size());
-  const std::size_t rest = chosen.size() - begin;
-  const std::size_t count = query.limit == 0 ? rest : std::min(query.limit, rest);
-  for (const EventSeq position : std::span(chosen).subspan(begin, count)) {
-    part.measurements.push_back(all[static_cast<std::size_t>(position.value())]);
-  }
-  return part;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Trial> StudiesImpl::AddTrial(StudyId id,
@@ -342,6 +370,7 @@ absl::Status StudiesImpl::DeleteTrial(TrialId id, const Caller& caller) {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kDeleteTrial, id.number));
     if (repeated != nullptr) return absl::OkStatus();
+    VERNIER_RETURN_IF_ERROR(draft.fold().NeedLog());
     VERNIER_RETURN_IF_ERROR(CheckTrial(draft.fold(), id.number));
     VERNIER_RETURN_IF_ERROR(CheckDeletable(draft, id.number));
     if (!IsFinished(draft.trial(id.number).state)) {

@@ -191,11 +191,12 @@ absl::Status Inheritance::Add(const StudyFold& earlier, const Optimizer* optimiz
 absl::Status Inheritance::AddTrials(const StudyFold& earlier) {
   const StudySpec& spec = created_.spec;
   const std::string& name = earlier.header().spec.name;
-  Taking taking(
-      {.name = name, .trials = {}, .count = static_cast<std::int64_t>(earlier.rows().size())});
+  Taking taking({.name = name, .trials = {}, .count = earlier.header().trials});
   std::size_t completed = 0;
   std::string why;
-  for (auto row = earlier.rows().rbegin(); row != earlier.rows().rend(); ++row) {
+  const std::vector<const TrialRow*> rows = earlier.AllRows();
+  for (auto at = rows.rbegin(); at != rows.rend(); ++at) {
+    const TrialRow* const row = *at;
     const Trial& trial = row->trial;
     if (!CountsAsTried(*row)) continue;
     const bool is_known = trial.state == TrialState::kCompleted && !trial.stop.has_value();

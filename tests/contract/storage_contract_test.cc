@@ -147,6 +147,10 @@ TEST_P(StorageContract, ADeletedStudyIsGoneWithAllThatBelongsToIt) {
               StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(storage().ListMeasurements({study.id, TrialNumber(1)}),
               StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().ReadReports({study.id, TrialNumber(1)}),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().ReadRequest(study.id, "r1"), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(storage().ReadSnapshot(study.id), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(storage().DeleteStudy(study.id, ""), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(storage().Begin(TrialCommit(study))->Wait(), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(storage().GetTrial({other.id, TrialNumber(1)}), IsOk());
@@ -376,7 +380,9 @@ TEST_P(StorageContract, CommitsThatMakeNoSenseAreRefused) {
   header.header.last_event = EventSeq(9);
   Commit other = TrialCommit(study);
   other.header.id = StudyId(9);
-  for (const Commit& commit : {empty, gap, header, other}) {
+  Commit headless = TrialCommit(study);
+  headless.snapshot = SnapshotChange{.parts = {"a"}, .head = ""};
+  for (const Commit& commit : {empty, gap, header, other, headless}) {
     EXPECT_THAT(storage().Begin(commit)->Wait(), StatusIs(absl::StatusCode::kInvalidArgument));
   }
   ASSERT_OK_AND_ASSIGN(const Study read, storage().GetStudy(study.id));
@@ -559,6 +565,86 @@ TEST_P(StorageContract, MeasurementsAreListedByTrialInTheirOrder) {
   }
   ASSERT_OK_AND_ASSIGN(const auto listed, storage().ListMeasurements({study.id, TrialNumber(2)}));
   EXPECT_EQ(listed, reported);
+}
+
+TEST_P(StorageContract, ReportsOfATrialAreReadAsEvents) {
+  Study study = Apply(TrialCommit(Create("a")));
+  const TrialId id{study.id, TrialNumber(1)};
+  EXPECT_THAT(*storage().ReadReports(id), IsEmpty());
+  for (std::int64_t step = 1; step <= 3; ++step) {
+    study = Apply(MeasurementCommit(study, *storage().GetTrial(id), step));
+  }
+  ASSERT_OK_AND_ASSIGN(const auto all, storage().ReadEvents(study.id, EventSeq(0), kAll));
+  const std::vector<Event> reports(all.end() - 3, all.end());
+  EXPECT_EQ(*storage().ReadReports(id), reports);
+  EXPECT_THAT(*storage().ReadReports({study.id, TrialNumber(2)}), IsEmpty());
+}
+
+TEST_P(StorageContract, EventsAreReadByTheirRequest) {
+  Event created = CreatedEvent("a");
+  created.request_id = "make";
+  const Study study = storage().CreateStudy(created).value();
+  Commit first = TrialCommit(study);
+  first.events.front().request_id = "r1";
+  Commit second = TrialCommit(Apply(first));
+  second.events.front().request_id = "";
+  Commit third = TrialCommit(Apply(second));
+  third.events.front().request_id = "r1";
+  Apply(third);
+  EXPECT_THAT(*storage().ReadRequest(study.id, "r1"),
+              ElementsAre(first.events.front(), third.events.front()));
+  EXPECT_THAT(*storage().ReadRequest(study.id, "make"), ElementsAre(created));
+  EXPECT_THAT(*storage().ReadRequest(study.id, "r2"), IsEmpty());
+  EXPECT_THAT(*storage().ReadRequest(study.id, ""), IsEmpty());
+  EXPECT_THAT(*storage().ReadRequest(Create("b").id, "r1"), IsEmpty());
+}
+
+TEST_P(StorageContract, ASnapshotIsStoredWithACommit) {
+  const std::string bytes("\0\xFFx\0", 4);
+  Study study = Create("a");
+  EXPECT_EQ(*storage().ReadSnapshot(study.id), std::nullopt);
+  Commit commit = TrialCommit(study);
+  commit.snapshot = SnapshotChange{.parts = {"a", bytes}, .head = "{}"};
+  study = Apply(commit);
+  EXPECT_EQ(storage().ReadSnapshot(study.id)->value(),
+            (StudySnapshot{.as_of = study.last_event, .head = "{}", .parts = {"a", bytes}}));
+  const EventSeq before = study.last_event;
+  study = Apply(TrialCommit(study));  // Without one, which leaves it as it is.
+  EXPECT_EQ(storage().ReadSnapshot(study.id)->value().as_of, before);
+  commit = TrialCommit(study);
+  commit.snapshot = SnapshotChange{.first_part = 2, .parts = {"c"}, .head = "[1]"};
+  study = Apply(commit);
+  EXPECT_EQ(storage().ReadSnapshot(study.id)->value(),
+            (StudySnapshot{.as_of = study.last_event, .head = "[1]", .parts = {"a", bytes, "c"}}));
+  EXPECT_EQ(*storage().ReadSnapshot(Create("b").id), std::nullopt);
+}
+
+TEST_P(StorageContract, ASnapshotWithoutAHeadIsNone) {
+  Study study = Create("a");
+  Commit commit = TrialCommit(study);
+  commit.snapshot = SnapshotChange{.parts = {"a", "b"}, .head = "{}"};
+  study = Apply(commit);
+  commit = TrialCommit(study);
+  commit.snapshot = SnapshotChange{.first_part = 0, .parts = {"z"}, .head = std::nullopt};
+  study = Apply(commit);
+  EXPECT_EQ(*storage().ReadSnapshot(study.id), std::nullopt);
+  commit = TrialCommit(study);
+  commit.snapshot = SnapshotChange{.first_part = 1, .parts = {}, .head = "{}"};
+  study = Apply(commit);
+  EXPECT_EQ(storage().ReadSnapshot(study.id)->value(),
+            (StudySnapshot{.as_of = study.last_event, .head = "{}", .parts = {"z"}}));
+}
+
+TEST_P(StorageContract, ARefusedCommitLeavesTheSnapshot) {
+  Study study = Create("a");
+  Commit commit = TrialCommit(study);
+  commit.snapshot = SnapshotChange{.parts = {"a"}, .head = "{}"};
+  study = Apply(commit);
+  const auto before = *storage().ReadSnapshot(study.id);
+  Commit refused = TrialCommitAfter(EventSeq(9), study);
+  refused.snapshot = SnapshotChange{.parts = {"z"}, .head = "[]"};
+  EXPECT_THAT(storage().Begin(refused)->Wait(), StatusIs(absl::StatusCode::kAborted));
+  EXPECT_EQ(*storage().ReadSnapshot(study.id), before);
 }
 
 TEST_P(StorageContract, ThreadsMayReadAndWriteAtOnce) {

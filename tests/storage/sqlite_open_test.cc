@@ -244,6 +244,9 @@ TEST_F(SqliteOpen, OptimalTrialsOfOlderStoresAreTheBestWhereThatIsCertain) {
       "DROP TABLE trial_metrics;"
       "DROP TABLE leftovers;"
       "DROP INDEX trials_by_state;"
+      "DROP TABLE snapshots;"
+      "DROP TABLE snapshot_parts;"
+      "DROP INDEX requests;"
       "PRAGMA user_version = 2");
   ASSERT_OK_AND_ASSIGN(const auto store, OpenSqliteStorage({.path = path_}));
   const auto optimal = [&](std::int64_t id) { return store->GetStudy(StudyId(id))->optimal; };

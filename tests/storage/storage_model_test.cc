@@ -114,6 +114,11 @@ class Model {
   void Measurements() {
     const TrialId trial{AnyStudy(), TrialNumber(static_cast<std::int64_t>(rng_.UniformInt(12)))};
     ExpectSame(memory_->ListMeasurements(trial), sqlite_->ListMeasurements(trial));
+    ExpectSame(memory_->ReadReports(trial), sqlite_->ReadReports(trial));
+    ExpectSame(memory_->ReadSnapshot(trial.study), sqlite_->ReadSnapshot(trial.study));
+    const std::string request = std::to_string(rng_.UniformInt(60));
+    ExpectSame(memory_->ReadRequest(trial.study, request),
+               sqlite_->ReadRequest(trial.study, request));
   }
 
   vernier::Commit AnyCommit(const Study& study) {
@@ -144,7 +149,20 @@ class Model {
       const TrialNumber number(static_cast<std::int64_t>(1 + rng_.UniformInt(12)));
       commit.trials.push_back(testing::RandomTrial(rng_, number));
     }
+    if (rng_.UniformInt(4) == 0) commit.snapshot = AnySnapshot(study.id);
     return commit;
+  }
+
+  SnapshotChange AnySnapshot(StudyId study) {
+    const auto stored = memory_->ReadSnapshot(study);
+    const bool is_any = stored.ok() && stored->has_value();
+    SnapshotChange change;
+    change.first_part = rng_.UniformInt((is_any ? (*stored)->parts.size() : 0) + 1);
+    for (std::uint64_t left = rng_.UniformInt(3); left > 0; --left) {
+      change.parts.push_back(std::to_string(rng_.NextU64()));
+    }
+    if (rng_.UniformInt(4) != 0) change.head = std::to_string(rng_.NextU64());
+    return change;
   }
 
   Study StudyFor(StudyId id) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,6 +48,13 @@ inline StudySpec JobSpec(std::string name = "digits") {
   spec.job.emplace();
   spec.job->command = {"true"};
   return spec;
+}
+
+// How often studies of tests store a snapshot: as the library does, unless the environment has another number of events. All
+// tests run with either, since nobody must see a difference.
+inline std::int64_t SnapshotInterval() {
+  const char* const interval = std::getenv("VERNIER_TEST_SNAPSHOT_INTERVAL");
+  return interval == nullptr ? StudiesImpl::kSnapshotInterval : std::atoll(interval);
 }
 
 // Studies over a memory storage that can be told to fail, with a clock that stands still.
@@ -102,7 +110,9 @@ class StudyFixture : public ::testing::Test {
     return kinds;
   }
   // As after a restart: nothing left but the storage.
-  void Restart() { studies_ = std::make_unique<StudiesImpl>(storage_, clock_, algorithms_); }
+  void Restart() {
+    studies_ = std::make_unique<StudiesImpl>(storage_, clock_, algorithms_, snapshot_interval_);
+  }
   // From here on, and for studies loaded from here on, `script` is the algorithm.
   void UseScript(testing::ScriptedOptimizer::Script script, std::string version = "1") {
     algorithms_.optimizer = [script, version](const Choice&, const Problem&) {
@@ -115,8 +125,9 @@ class StudyFixture : public ::testing::Test {
   std::unique_ptr<Storage> memory_ = NewMemoryStorage();
   testing::FaultStorage storage_{*memory_};
   AlgorithmSource algorithms_;
+  std::int64_t snapshot_interval_ = SnapshotInterval();
   std::unique_ptr<StudiesImpl> studies_ =
-      std::make_unique<StudiesImpl>(storage_, clock_, algorithms_);
+      std::make_unique<StudiesImpl>(storage_, clock_, algorithms_, snapshot_interval_);
 };
 
 }  // namespace vernier::study

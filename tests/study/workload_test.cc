@@ -56,9 +56,10 @@ class WorkloadTest : public ::testing::TestWithParam<std::string> {
     EXPECT_EQ(storage_->GetStudy(id).value(), fold.header());
     const auto trials = storage_->ListTrials(id, TrialNumber(0), 1 << 20);
     ASSERT_THAT(trials, IsOk());
-    ASSERT_EQ(trials->size(), fold.rows().size());
+    const std::vector<const TrialRow*> rows = fold.AllRows();
+    ASSERT_EQ(trials->size(), rows.size());
     for (std::size_t i = 0; i < trials->size(); ++i) {
-      EXPECT_EQ((*trials)[i], fold.rows()[i].trial) << "trial " << i + 1;
+      EXPECT_EQ((*trials)[i], rows[i]->trial) << "trial " << i + 1;
     }
   }
   void ExpectCountsTrue(const Study& study) {
@@ -107,7 +108,8 @@ TEST_P(WorkloadTest, FoldOfTheLogEqualsTheTablesAndReplays) {
   const std::uint64_t seed = 20'261'121;
   SCOPED_TRACE(seed);
   const int operations = GetParam() == "Memory" ? 4000 : 1000;
-  auto studies = Studies::Create(*storage_, clock_);
+  auto studies =
+      std::make_unique<StudiesImpl>(*storage_, clock_, AlgorithmSource(), SnapshotInterval());
   const Study study = studies->CreateStudy(WorkloadSpec(), {.actor = "test"}).value();
   RandomWorkload workload(*studies, clock_, study.id, seed);
   int accepted = 0;
@@ -129,11 +131,13 @@ TEST_P(WorkloadTest, FoldOfTheLogEqualsTheTablesAndReplays) {
 
 // A second look at the same log must not depend on what is held in memory.
 TEST_P(WorkloadTest, ARestartInTheMiddleChangesNothing) {
-  auto studies = std::make_unique<StudiesImpl>(*storage_, clock_);
+  auto studies =
+      std::make_unique<StudiesImpl>(*storage_, clock_, AlgorithmSource(), SnapshotInterval());
   const Study study = studies->CreateStudy(WorkloadSpec(), {.actor = "test"}).value();
   for (std::uint64_t round = 0; round < 10; ++round) {
     const std::vector<Trial> before = studies->ListTrials(study.id).value();
-    studies = std::make_unique<StudiesImpl>(*storage_, clock_);
+    studies =
+        std::make_unique<StudiesImpl>(*storage_, clock_, AlgorithmSource(), SnapshotInterval());
     std::vector<Trial> after = studies->ListTrials(study.id).value();
     ASSERT_EQ(after.size(), before.size());
     for (std::size_t i = 0; i < after.size(); ++i) {

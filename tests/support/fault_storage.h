@@ -115,6 +115,16 @@ class FaultStorage final : public Storage {
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const override {
     return storage_.ListMeasurements(trial);
   }
+  absl::StatusOr<std::vector<Event>> ReadReports(TrialId trial) const override {
+    return storage_.ReadReports(trial);
+  }
+  absl::StatusOr<std::vector<Event>> ReadRequest(StudyId study,
+                                                 std::string_view request_id) const override {
+    return storage_.ReadRequest(study, request_id);
+  }
+  absl::StatusOr<std::optional<StudySnapshot>> ReadSnapshot(StudyId study) const override {
+    return storage_.ReadSnapshot(study);
+  }
 
  private:
   class Refused final : public PendingCommit {

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -43,7 +45,9 @@ struct Record {
   Study study;
   std::vector<Event> events;  // Event n at index n - 1.
   std::map<TrialNumber, Trial> trials;
-  std::map<TrialNumber, std::vector<Measurement>> measurements;
+  std::map<TrialNumber, std::vector<EventSeq>> reports;  // Events with the measurements of a trial.
+  std::unordered_map<std::string, std::vector<EventSeq>> requests;  // Events by their request_id.
+  StudySnapshot snapshot;                                           // Without a head there is none.
   std::shared_ptr<Decision> last_commit;
 };
 
@@ -87,6 +91,7 @@ class MemoryStorage final : public Storage {
     record.study = study;
     record.events.push_back(created);
     record.events.back().seq = EventSeq(1);
+    if (!created.request_id.empty()) record.requests[created.request_id].emplace_back(1);
     return study;
   }
 
@@ -219,9 +224,33 @@ class MemoryStorage final : public Storage {
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const override {
     const absl::MutexLock lock(&mu_);
     VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(trial.study));
-    const auto measurements = record->measurements.find(trial.number);
-    if (measurements == record->measurements.end()) return std::vector<Measurement>{};
-    return measurements->second;
+    std::vector<Measurement> measurements;
+    for (const Event& event : ReportsOf(*record, trial.number)) {
+      measurements.push_back(std::get<MeasurementReported>(event.payload).measurement);
+    }
+    return measurements;
+  }
+
+  absl::StatusOr<std::vector<Event>> ReadReports(TrialId trial) const override {
+    const absl::MutexLock lock(&mu_);
+    VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(trial.study));
+    return ReportsOf(*record, trial.number);
+  }
+
+  absl::StatusOr<std::vector<Event>> ReadRequest(StudyId study,
+                                                 std::string_view request_id) const override {
+    const absl::MutexLock lock(&mu_);
+    VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(study));
+    const auto events = record->requests.find(std::string(request_id));
+    if (events == record->requests.end()) return std::vector<Event>();
+    return EventsAt(*record, events->second);
+  }
+
+  absl::StatusOr<std::optional<StudySnapshot>> ReadSnapshot(StudyId study) const override {
+    const absl::MutexLock lock(&mu_);
+    VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(study));
+    if (record->snapshot.head.empty()) return std::optional<StudySnapshot>();
+    return std::optional<StudySnapshot>(record->snapshot);
   }
 
  private:
@@ -241,15 +270,39 @@ class MemoryStorage final : public Storage {
     return storage::CheckExpected(commit, record->study.last_event);
   }
 
+  static std::vector<Event> EventsAt(const Record& record, const std::vector<EventSeq>& numbers) {
+    std::vector<Event> events;
+    events.reserve(numbers.size());
+    for (const EventSeq seq : numbers) {
+      events.push_back(record.events[static_cast<std::size_t>(seq.value() - 1)]);
+    }
+    return events;
+  }
+  static std::vector<Event> ReportsOf(const Record& record, TrialNumber trial) {
+    const auto reports = record.reports.find(trial);
+    return reports == record.reports.end() ? std::vector<Event>()
+                                           : EventsAt(record, reports->second);
+  }
+
   static void Apply(Commit commit, Record& record) {
     for (Event& event : commit.events) {
       if (const auto* const reported = std::get_if<MeasurementReported>(&event.payload)) {
-        record.measurements[reported->trial].push_back(reported->measurement);
+        record.reports[reported->trial].push_back(event.seq);
       }
+      if (!event.request_id.empty()) record.requests[event.request_id].push_back(event.seq);
       record.events.push_back(std::move(event));
     }
+    if (commit.snapshot.has_value())
+      Apply(*std::move(commit.snapshot), commit.header, record.snapshot);
     for (Trial& trial : commit.trials) record.trials[trial.number] = std::move(trial);
     record.study = std::move(commit.header);
+  }
+
+  static void Apply(SnapshotChange change, const Study& header, StudySnapshot& snapshot) {
+    snapshot.parts.resize(change.first_part);
+    std::ranges::move(change.parts, std::back_inserter(snapshot.parts));
+    snapshot.head = std::move(change.head).value_or("");
+    snapshot.as_of = header.last_event;
   }
 
   mutable absl::Mutex mu_;

@@ -213,6 +213,13 @@ std::string_view Statement::Text(int column) const {
                          : std::string_view(text, static_cast<std::size_t>(size));
 }
 
+std::string_view Statement::Bytes(int column) const {
+  const auto* const bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+  const int size = sqlite3_column_bytes(statement_, column);
+  return bytes == nullptr ? std::string_view()
+                          : std::string_view(bytes, static_cast<std::size_t>(size));
+}
+
 std::optional<std::int64_t> Statement::OptionalInteger(int column) const {
   if (sqlite3_column_type(statement_, column) == SQLITE_NULL) return std::nullopt;
   return Integer(column);
@@ -226,6 +233,11 @@ void Statement::Bind(std::string_view value) {
   // A null pointer would bind NULL; an empty view may hold one.
   const char* const text = value.data() == nullptr ? "" : value.data();
   Note(sqlite3_bind_text64(statement_, ++bound_, text, value.size(), SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void Statement::Bind(const Blob& value) {
+  Note(sqlite3_bind_blob64(
+      statement_, ++bound_, value.bytes.data(), value.bytes.size(), SQLITE_STATIC));
 }
 
 void Statement::Bind(const std::optional<std::int64_t>& value) {

@@ -100,6 +100,11 @@ class Connection {
   std::map<std::string, sqlite3_stmt*, std::less<>> statements_;  // Owned; by their text.
 };
 
+// Bytes to be bound as a BLOB. They must live as long as the statement runs.
+struct Blob {
+  std::string_view bytes;
+};
+
 // One run of a prepared statement: binds in the constructor, resets in the destructor.
 //
 //   Statement select(connection, "SELECT name FROM studies WHERE id = ?", id);
@@ -124,7 +129,8 @@ class Statement {
   // Columns of the current row, from 0.
   std::int64_t Integer(int column) const;
   double Double(int column) const;
-  std::string_view Text(int column) const;  // Valid until the next Step.
+  std::string_view Text(int column) const;   // Valid until the next Step.
+  std::string_view Bytes(int column) const;  // Of a BLOB; as Text.
   std::optional<std::int64_t> OptionalInteger(int column) const;
 
  private:
@@ -132,6 +138,7 @@ class Statement {
   void Bind(double value);            // REQUIRES: not NaN.
   void Bind(std::string_view value);  // Must live as long as the statement runs.
   void Bind(const std::string& value) { Bind(std::string_view(value)); }
+  void Bind(const Blob& value);
   void Bind(const std::optional<std::int64_t>& value);
   void Bind(const std::optional<std::string>& value);
   void Note(int code);

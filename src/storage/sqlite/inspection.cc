@@ -14,6 +14,7 @@
 #include "src/core/status.h"
 #include "src/storage/sqlite/rows.h"
 #include "src/storage/sqlite/schema.h"
+#include "src/storage/sqlite/snapshot_rows.h"
 #include "src/storage/sqlite/trial_scan.h"
 #include "vernier/core/error.h"
 
@@ -56,6 +57,16 @@ class SnapshotStorage final : public Storage {
   }
   absl::StatusOr<std::vector<StudyKey>> ListStudyKeys() const override {
     return SelectStudyKeys(connection_);
+  }
+  absl::StatusOr<std::vector<Event>> ReadReports(TrialId trial) const override {
+    return SelectReports(connection_, trial);
+  }
+  absl::StatusOr<std::vector<Event>> ReadRequest(StudyId study,
+                                                 std::string_view request_id) const override {
+    return SelectRequest(connection_, study, request_id);
+  }
+  absl::StatusOr<std::optional<StudySnapshot>> ReadSnapshot(StudyId study) const override {
+    return SelectSnapshot(connection_, study);
   }
   absl::StatusOr<Trial> GetTrial(TrialId id) const override { return SelectTrial(connection_, id); }
   absl::StatusOr<std::vector<Trial>> ListTrials(StudyId study,

@@ -253,13 +253,17 @@ absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id) {
       "DELETE FROM trial_metrics WHERE (study, metric, value, number) IN (SELECT study, metric, "
       "value, number FROM trial_metrics WHERE study = ? LIMIT ?)",
       "DELETE FROM trials WHERE rowid IN (SELECT rowid FROM trials WHERE study = ? LIMIT ?)",
-      "DELETE FROM events WHERE rowid IN (SELECT rowid FROM events WHERE study = ? LIMIT ?)"};
+      "DELETE FROM events WHERE rowid IN (SELECT rowid FROM events WHERE study = ? LIMIT ?)",
+      "DELETE FROM snapshot_parts WHERE rowid IN (SELECT rowid FROM snapshot_parts WHERE study = ? "
+      "LIMIT ? / 50)"};  // About 100 KiB each.
   bool is_any = false;
   for (const char* const removal : kRemovals) {
     VERNIER_RETURN_IF_ERROR(Statement(connection, removal, id.value(), kRows).Run());
     is_any = is_any || connection.changed_rows() > 0;
   }
   if (is_any) return true;
+  VERNIER_RETURN_IF_ERROR(
+      Statement(connection, "DELETE FROM snapshots WHERE study = ?", id.value()).Run());
   VERNIER_RETURN_IF_ERROR(
       Statement(connection, "DELETE FROM leftovers WHERE study = ?", id.value()).Run());
   return false;
@@ -484,6 +488,29 @@ absl::StatusOr<std::vector<Measurement>> SelectMeasurements(Connection& connecti
                    trial.study.value(),
                    trial.number.value());
   return ReadAll<Measurement>(select, &ReadMeasurement);
+}
+
+absl::StatusOr<std::vector<Event>> SelectReports(Connection& connection, TrialId trial) {
+  VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, trial.study).status());
+  Statement select(connection,
+                   "SELECT seq, time, actor, request_id, kind, payload FROM events WHERE study = ? "
+                   "AND trial = ? AND kind = 'measurement_reported' ORDER BY seq",
+                   trial.study.value(),
+                   trial.number.value());
+  return ReadAll<Event>(select, &ReadEvent);
+}
+
+absl::StatusOr<std::vector<Event>> SelectRequest(Connection& connection,
+                                                 StudyId study,
+                                                 std::string_view request_id) {
+  VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, study).status());
+  // The index has only ids that are not empty, and is used only where the query says so.
+  Statement select(connection,
+                   "SELECT seq, time, actor, request_id, kind, payload FROM events WHERE study = ? "
+                   "AND request_id = ? AND request_id <> '' ORDER BY seq",
+                   study.value(),
+                   request_id);
+  return ReadAll<Event>(select, &ReadEvent);
 }
 
 }  // namespace vernier::sqlite

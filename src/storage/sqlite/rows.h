@@ -95,5 +95,10 @@ absl::StatusOr<std::vector<Measurement>> ReadMeasurements(Connection& connection
                                                           StudyId study,
                                                           std::span<const EventSeq> events);
 absl::StatusOr<std::vector<Measurement>> SelectMeasurements(Connection& connection, TrialId trial);
+// The same as events.
+absl::StatusOr<std::vector<Event>> SelectReports(Connection& connection, TrialId trial);
+absl::StatusOr<std::vector<Event>> SelectRequest(Connection& connection,
+                                                 StudyId study,
+                                                 std::string_view request_id);
 
 }  // namespace vernier::sqlite

@@ -88,6 +88,10 @@ absl::Status ProbeTables(Connection& connection) {
       Statement(connection, "SELECT request_id, study FROM deletions LIMIT 0").Run());
   VERNIER_RETURN_IF_ERROR(Statement(connection, "SELECT study FROM leftovers LIMIT 0").Run());
   VERNIER_RETURN_IF_ERROR(
+      Statement(connection, "SELECT study, as_of, head FROM snapshots LIMIT 0").Run());
+  VERNIER_RETURN_IF_ERROR(
+      Statement(connection, "SELECT study, part, data FROM snapshot_parts LIMIT 0").Run());
+  VERNIER_RETURN_IF_ERROR(
       Statement(connection, "SELECT study, metric, value, number FROM trial_metrics LIMIT 0")
           .Run());
   return Statement(connection, "SELECT study, seq, payload FROM events LIMIT 0").Run();

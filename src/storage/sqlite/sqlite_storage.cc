@@ -13,6 +13,7 @@
 #include "src/storage/sqlite/readers.h"
 #include "src/storage/sqlite/rows.h"
 #include "src/storage/sqlite/schema.h"
+#include "src/storage/sqlite/snapshot_rows.h"
 #include "src/storage/sqlite/trial_scan.h"
 #include "src/storage/sqlite/writes.h"
 #include "vernier/core/error.h"
@@ -119,6 +120,16 @@ class Store final : public SqliteStorage {
   }
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId trial) const override {
     return ReadOf(trial.study, [&](Connection& c) { return SelectMeasurements(c, trial); });
+  }
+  absl::StatusOr<std::vector<Event>> ReadReports(TrialId trial) const override {
+    return ReadOf(trial.study, [&](Connection& c) { return SelectReports(c, trial); });
+  }
+  absl::StatusOr<std::vector<Event>> ReadRequest(StudyId study,
+                                                 std::string_view request_id) const override {
+    return ReadOf(study, [&](Connection& c) { return SelectRequest(c, study, request_id); });
+  }
+  absl::StatusOr<std::optional<StudySnapshot>> ReadSnapshot(StudyId study) const override {
+    return ReadOf(study, [&](Connection& c) { return SelectSnapshot(c, study); });
   }
 
   GroupWriter::Statistics statistics() const override { return writer_.statistics(); }

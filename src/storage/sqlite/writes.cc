@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "src/storage/commit_rules.h"
+#include "src/storage/sqlite/snapshot_rows.h"
 #include "vernier/core/error.h"
 
 namespace vernier::sqlite {
@@ -72,6 +73,10 @@ absl::Status CommitWrite::Apply(Connection& connection, bool earlier_failed) {
   if (commit_.header.spec_version != stored.spec_version) {
     if (!spec_.has_value()) spec_ = SpecText(commit_.header.spec);
     VERNIER_RETURN_IF_ERROR(UpdateSpec(connection, commit_.study, *spec_));
+  }
+  if (commit_.snapshot.has_value()) {
+    VERNIER_RETURN_IF_ERROR(
+        UpdateSnapshot(connection, commit_.study, commit_.header.last_event, *commit_.snapshot));
   }
   return UpdateStudy(connection, commit_.header);
 }

@@ -1,0 +1,72 @@
+#include "src/study/fold_loading.h"
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "src/core/status.h"
+
+namespace vernier::study {
+namespace {
+
+constexpr std::size_t kPage = 1000;
+
+// As long as the study's row says it is, or longer: changes may arrive meanwhile.
+absl::Status CheckLength(const StudyFold& fold, const Study& row) {
+  const std::int64_t last = fold.header().last_event.value();
+  if (last >= row.last_event.value()) return absl::OkStatus();
+  return DataLoss("its log ends at event {}, {} were stored", last, row.last_event.value());
+}
+
+// Applies the events that follow those the fold has.
+absl::Status Continue(const Storage& storage, StudyFold& fold) {
+  while (true) {
+    const Study& study = fold.header();
+    VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events,
+                             storage.ReadEvents(study.id, study.last_event, kPage));
+    for (const Event& event : events) VERNIER_RETURN_IF_ERROR(fold.Apply(event));
+    if (events.size() < kPage) return absl::OkStatus();
+  }
+}
+
+absl::StatusOr<Event> FirstEvent(const Storage& storage, StudyId id) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<Event> events, storage.ReadEvents(id, EventSeq(), 1));
+  if (events.empty()) return DataLoss("it has no events");
+  return std::move(events.front());
+}
+
+}  // namespace
+
+absl::StatusOr<StudyFold> FoldLog(const Storage& storage, StudyId id) {
+  VERNIER_ASSIGN_OR_RETURN(const Event created, FirstEvent(storage, id));
+  VERNIER_ASSIGN_OR_RETURN(StudyFold fold, StudyFold::Start(id, created));
+  VERNIER_RETURN_IF_ERROR(Continue(storage, fold));
+  return fold;
+}
+
+absl::StatusOr<std::optional<StudyFold>> FoldSnapshot(const Storage& storage, StudyId id) {
+  VERNIER_ASSIGN_OR_RETURN(const std::optional<StudySnapshot> snapshot, storage.ReadSnapshot(id));
+  if (!snapshot.has_value()) return std::optional<StudyFold>();
+  VERNIER_ASSIGN_OR_RETURN(const Event created, FirstEvent(storage, id));
+  const auto read_reports = [&](TrialNumber trial) { return storage.ReadReports({id, trial}); };
+  VERNIER_ASSIGN_OR_RETURN(StudyFold fold,
+                           StudyFold::Restore(id, created, *snapshot, read_reports));
+  const absl::Status continued = Continue(storage, fold);
+  if (!continued.ok() && fold.missing().log) return std::optional<StudyFold>();
+  VERNIER_RETURN_IF_ERROR(continued);
+  return std::optional<StudyFold>(std::move(fold));
+}
+
+absl::StatusOr<StudyFold> LoadFold(const Storage& storage, StudyId id) {
+  VERNIER_ASSIGN_OR_RETURN(const Study row, storage.GetStudy(id));
+  absl::StatusOr<std::optional<StudyFold>> snapshot = FoldSnapshot(storage, id);
+  if (snapshot.ok() && snapshot->has_value() && CheckLength(**snapshot, row).ok()) {
+    return **std::move(snapshot);
+  }
+  VERNIER_ASSIGN_OR_RETURN(StudyFold fold, FoldLog(storage, id));
+  VERNIER_RETURN_IF_ERROR(CheckLength(fold, row));
+  return fold;
+}
+
+}  // namespace vernier::study

@@ -216,6 +216,28 @@ TEST_F(StoreCopy, AnIncrementalBackupComesToTheSameAsAWholeOne) {
   EXPECT_EQ(none.trials_written, 0);
 }
 
+// As a whole backup has them that is made while a study is being removed.
+TEST_F(StoreCopy, AnIncrementalBackupRemovesWhatIsLeftOfDeletedStudies) {
+  Fill({"first", "second"}, 100);
+  ASSERT_THAT(BackUpStore(store_, backup_, IfExists::kRefuse), IsOk());
+  Tamper(backup_,
+         "PRAGMA foreign_keys = OFF; DELETE FROM studies WHERE id = 2; INSERT INTO leftovers "
+         "VALUES (2)");
+  {
+    ASSERT_OK_AND_ASSIGN(const auto storage, OpenSqliteStorage({.path = store_}));
+    ASSERT_THAT(Studies::Create(*storage, clock_)->Delete("second", true, Me()), IsOk());
+  }
+  ASSERT_THAT(BackUpStore(store_, backup_, IfExists::kAppend), IsOk());
+  EXPECT_EQ(Dump(backup_), Dump(store_));
+  const auto connection = sqlite::Connection::Open(backup_, absl::Seconds(1), "").value();
+  for (const char* rows : {"SELECT 1 FROM trials WHERE study = 2",
+                           "SELECT 1 FROM events WHERE study = 2",
+                           "SELECT 1 FROM trial_metrics WHERE study = 2",
+                           "SELECT 1 FROM leftovers"}) {
+    EXPECT_FALSE(sqlite::Statement(*connection, rows).Step().value()) << rows;
+  }
+}
+
 TEST_F(StoreCopy, ABackupOfAnotherStoreIsNotAddedTo) {
   Fill({"first"}, 50);
   ASSERT_THAT(BackUpStore(store_, backup_, IfExists::kRefuse), IsOk());

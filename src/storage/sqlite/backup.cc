@@ -118,6 +118,11 @@ absl::StatusOr<Appended> AppendRows(Connection& copy) {
   VERNIER_ASSIGN_OR_RETURN(
       appended.studies_removed,
       Change(copy, "DELETE FROM main.studies WHERE id NOT IN (SELECT id FROM live.studies)"));
+  for (const char* table : {"trial_metrics", "trials", "events"}) {
+    VERNIER_RETURN_IF_ERROR(copy.Execute(fmt::format(
+        "DELETE FROM main.{} WHERE study IN (SELECT study FROM main.leftovers)", table)));
+  }
+  VERNIER_RETURN_IF_ERROR(copy.Execute("DELETE FROM main.leftovers"));
   VERNIER_RETURN_IF_ERROR(copy.Execute(
       "CREATE TEMP TABLE moved AS SELECT s.id, coalesce(b.last_event, 0) AS after FROM "
       "live.studies s LEFT JOIN main.studies b ON b.id = s.id "

@@ -247,7 +247,7 @@ absl::StatusOr<std::vector<StudyId>> SelectLeftovers(Connection& connection) {
   return ReadAll<StudyId>(select, kRead);
 }
 
-absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id) {
+absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id, std::uint32_t& damaged) {
   constexpr std::int64_t kRows = 500;  // Of each table.
   constexpr const char* kRemovals[] = {
       "DELETE FROM trial_metrics WHERE (study, metric, value, number) IN (SELECT study, metric, "
@@ -255,11 +255,17 @@ absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id) {
       "DELETE FROM trials WHERE rowid IN (SELECT rowid FROM trials WHERE study = ? LIMIT ?)",
       "DELETE FROM events WHERE rowid IN (SELECT rowid FROM events WHERE study = ? LIMIT ?)"};
   bool is_any = false;
+  std::uint32_t table = 1;
   for (const char* const removal : kRemovals) {
-    VERNIER_RETURN_IF_ERROR(Statement(connection, removal, id.value(), kRows).Run());
-    is_any = is_any || connection.changed_rows() > 0;
+    if ((damaged & table) == 0) {
+      const absl::Status removed = Statement(connection, removal, id.value(), kRows).Run();
+      if (absl::IsDataLoss(removed)) damaged |= table;
+      VERNIER_RETURN_IF_ERROR(removed);
+      is_any = is_any || connection.changed_rows() > 0;
+    }
+    table <<= 1;
   }
-  if (is_any) return true;
+  if (is_any || damaged != 0) return is_any;
   VERNIER_RETURN_IF_ERROR(
       Statement(connection, "DELETE FROM leftovers WHERE study = ?", id.value()).Run());
   return false;

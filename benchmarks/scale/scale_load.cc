@@ -216,7 +216,7 @@ std::shared_ptr<grpc::Channel> Channel(const Options& options) {
   return wire::OpenChannel(options.address, Get(client::FindToken(options.address)), arguments);
 }
 
-// All pages of a list, one after the other.
+// All pages of a list, one after the other, or as many with trials as there are calls. Pages without any count as calls.
 Json Walk(const Options& options) {
   const auto stub = v1::StudyService::NewStub(Channel(options));
   v1::ListTrialsRequest request;
@@ -227,6 +227,8 @@ Json Walk(const Options& options) {
   std::vector<double> pages;
   std::int64_t rows = 0;
   std::size_t largest = 0;
+  int with_rows = 0;
+  double until_first_row = 0;
   const auto begun = steady_clock::now();
   do {
     grpc::ClientContext context;
@@ -236,14 +238,16 @@ Json Walk(const Options& options) {
     if (!status.ok()) Fail(absl::InternalError(status.error_message()));
     pages.push_back(MillisecondsSince(sent));
     rows += page.trials_size();
+    if (page.trials_size() > 0 && with_rows++ == 0) until_first_row = MillisecondsSince(begun);
     largest = std::max(largest, page.ByteSizeLong());
     request.set_page_token(page.next_page_token());
-  } while (!request.page_token().empty() &&
-           (options.calls == 0 || pages.size() < static_cast<std::size_t>(options.calls)));
+  } while (!request.page_token().empty() && (options.calls == 0 || with_rows < options.calls));
   const double seconds = MillisecondsSince(begun) / 1000;
   return {{"rows", rows},
           {"rows_per_second", static_cast<double>(rows) / seconds},
           {"first_ms", pages.front()},
+          {"until_first_row_ms", until_first_row},
+          {"calls_with_rows", with_rows},
           {"largest_page_bytes", largest},
           {"pages", Summary(pages)}};
 }

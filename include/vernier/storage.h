@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,15 +56,20 @@ struct StudyKey {
 
 // Which trials of a study to read, and in what order.
 struct TrialScan {
-  // By their numbers if it is empty. Otherwise by what they count for in this metric: the final value, or, of a trial that has
-  // none, the one reported last. Trials without a value, or with NaN, come last in either direction; equals in the order of
-  // their numbers.
+  // By their numbers if it is empty. Otherwise those that have a value in this metric, and not NaN, by that value: the final one,
+  // or, of a trial that has none, the one reported last. Equals are in the order of their numbers.
   std::string metric;
   bool descending = false;
-  // Begins behind this trial, wherever it stands now; 0: with the first. One that is not there stands where its number would,
-  // without a value.
+  // Begins behind this trial, wherever it stands now; 0: with the first. By a metric nothing is behind a trial without a value.
   TrialNumber after;
   std::vector<TrialState> states;  // Only trials in one of these; empty: in any.
+  // By a metric: only trials with a value in this range, both ends included.
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  // Not empty: these trials in this order, without those that do not exist. The fields above do not count then.
+  std::vector<TrialNumber> numbers;
+  // Of Studies::ScanTrials: trials that were deleted, too. A storage does not leave them out.
+  bool deleted = false;
 };
 
 // A commit on its way. Destroying it without waiting does not take the commit back. Must not outlive its storage.

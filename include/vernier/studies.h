@@ -157,7 +157,8 @@ class Studies {
                                    const MetadataUpdate& values,
                                    const Caller& caller) = 0;
   // By name, which is all that a repeated request still has: one that deleted a study before leaves alone whatever has
-  // that name by now.  FailedPrecondition while trials of it run, unless `force`.
+  // that name by now.  FailedPrecondition while trials of it run, unless `force`.  DataLoss: it is damaged; with `force`, so is
+  // the page with its row. Otherwise what can be read of a damaged study is removed, and it is no more.
   virtual absl::Status Delete(std::string_view name, bool force, const Caller& caller) = 0;
 
   // --- trials ---

@@ -56,13 +56,15 @@ absl::StatusOr<RestoreReport> RestoreStore(const std::string& file,
                                            absl::Time now);
 
 struct CompactReport {
+  bool in_use = false;  // By a process that owns the store.
   std::int64_t bytes_before = 0;
-  std::int64_t bytes_after = 0;
+  std::int64_t bytes_after = 0;  // Larger if much was stored meanwhile.
 };
 
-// Gives free pages back to the file system.
-// Unavailable (kStoreBusy): a process owns the store.  ResourceExhausted: its folder has no room for it twice over.
-// DataLoss: it is damaged. In each case nothing is changed.
+// Gives free pages back to the file system: where nobody owns the store by writing it anew, otherwise in steps between the
+// changes of its owner (sqlite::ShrinkStore).
+// ResourceExhausted: its folder has no room for it twice over.  FailedPrecondition: it is in use, and has to be written anew
+// first.  DataLoss: it is damaged. In each case nothing is changed.
 absl::StatusOr<CompactReport> CompactStore(const std::string& store);
 
 }  // namespace vernier::app

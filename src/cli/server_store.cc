@@ -223,17 +223,22 @@ absl::StatusOr<ExitCode> Restore(Context& context, const RestoreArgs& args) {
 absl::StatusOr<ExitCode> Compact(Context& context, const NoArgs&) {
   VERNIER_ASSIGN_OR_RETURN(const std::string store, ExistingStoreFile(context));
   const absl::StatusOr<app::CompactReport> report = app::CompactStore(store);
-  if (GetReason(report.status()) == Reason::kStoreBusy) {
-    return WithHint(report.status(), "compacting is done offline: stop that process first");
+  if (absl::IsFailedPrecondition(report.status())) {
+    return WithHint(report.status(),
+                    "stop the server and run this once; later it can be done while one runs");
   }
   VERNIER_RETURN_IF_ERROR(report.status());
-  context.output().Item(fmt::format("store   {}\nbefore  {}\nafter   {}\n",
-                                    store,
-                                    FormatBytes(report->bytes_before),
-                                    FormatBytes(report->bytes_after)),
-                        {{"store", store},
-                         {"bytes_before", report->bytes_before},
-                         {"bytes_after", report->bytes_after}});
+  const std::int64_t freed = std::max<std::int64_t>(0, report->bytes_before - report->bytes_after);
+  context.output().Item(
+      fmt::format("store       {}\nbefore      {}\nafter       {}\ngiven back  {}\n",
+                  store,
+                  FormatBytes(report->bytes_before),
+                  FormatBytes(report->bytes_after),
+                  FormatBytes(freed)),
+      {{"store", store},
+       {"bytes_before", report->bytes_before},
+       {"bytes_after", report->bytes_after},
+       {"bytes_given_back", freed}});
   return ExitCode::kOk;
 }
 
@@ -261,7 +266,7 @@ void AddStoreCommands(CLI::App& server, Action& chosen) {
                     "Replace a store that is there; it is kept under another name");
   AddCommand<NoArgs>(server,
                      "compact",
-                     "Give free space of the store's file back; no server may run on it",
+                     "Give free space of the store's file back, with or without a server",
                      &Compact,
                      chosen);
 }

@@ -97,9 +97,40 @@ struct DeleteArgs {
   bool force = false;
 };
 
+absl::Status SendDeletion(Connection& connection, const DeleteArgs& args) {
+  v1::DeleteStudyRequest request;
+  request.set_name(wire::StudyResource(args.study));
+  request.set_force(args.force);
+  request.set_request_id(NewRequestId());
+  return connection.CallOn(args.study, &Stub::DeleteStudy, request).status();
+}
+
+// Of a study that cannot be read.
+absl::StatusOr<ExitCode> DeleteDamaged(Context& context,
+                                       Connection& connection,
+                                       const DeleteArgs& args,
+                                       const absl::Status& damage) {
+  if (!args.force) return WithHint(damage, "--force deletes what can be read of it");
+  if (!args.yes) {
+    return WithHint(
+        InvalidArgument("deleting study '{}', which is damaged, needs --yes", args.study),
+        "a backup may have all of it: `vernier server restore`");
+  }
+  VERNIER_RETURN_IF_ERROR(SendDeletion(connection, args));
+  context.output().Say(fmt::format(
+      "study '{}' deleted; it was damaged, and rows in damaged pages stay in the store's file",
+      args.study));
+  return ExitCode::kOk;
+}
+
 absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+  const absl::StatusOr<StudyRecord> found = GetStudy(connection, args.study);
+  if (absl::IsDataLoss(found.status())) {
+    return DeleteDamaged(context, connection, args, found.status());
+  }
+  VERNIER_RETURN_IF_ERROR(found.status());
+  const StudyRecord& study = *found;
   if (!args.yes) {
     return WithHint(
         InvalidArgument("deleting study '{}' with its {} trial{} and their history needs --yes",
@@ -119,11 +150,7 @@ absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
             study.study.open == 1 ? "has" : "have"),
         "start one first: `vernier server start`");
   }
-  v1::DeleteStudyRequest request;
-  request.set_name(wire::StudyResource(args.study));
-  request.set_force(args.force);
-  request.set_request_id(NewRequestId());
-  VERNIER_RETURN_IF_ERROR(connection.CallOn(args.study, &Stub::DeleteStudy, request).status());
+  VERNIER_RETURN_IF_ERROR(SendDeletion(connection, args));
   context.output().Say(fmt::format("study '{}' deleted", args.study));
   return ExitCode::kOk;
 }
@@ -263,7 +290,8 @@ void AddStudyDelete(CLI::App& study, Action& chosen) {
       study, "delete", "Delete a study, its trials and its history", &Delete, chosen);
   AddStudyOption(*command, args->study);
   command->add_flag("--yes", args->yes, "Confirm the deletion");
-  command->add_flag("--force", args->force, "Delete the study even while trials run");
+  command->add_flag(
+      "--force", args->force, "Delete the study even while trials run, or if it is damaged");
 }
 
 }  // namespace vernier::cli

@@ -140,16 +140,14 @@ absl::Status StudyServiceImpl::ReadStudies(const v1::ListStudiesRequest& request
     return parts_.studies.ScanStudies(
         StudyId(begin.last), [&](const Study& study) { return !matches(study) || take(study); });
   }
-  std::vector<std::pair<std::vector<wire::Cell>, StudyId>> ranking;
+  std::vector<std::pair<std::string, StudyId>> ranking;
   VERNIER_RETURN_IF_ERROR(parts_.studies.ScanStudies(StudyId(0), [&](const Study& study) {
     if (!matches(study)) return true;
-    auto& [cells, id] = ranking.emplace_back();
-    for (const auto& term : order.terms()) cells.push_back(cell(study, term.column));
-    id = study.id;
+    const auto read = [&](std::string_view column) { return cell(study, column); };
+    ranking.emplace_back(order.Key(read), study.id);
     return true;
   }));
-  std::ranges::stable_sort(
-      ranking, [&](const auto& a, const auto& b) { return order.Before(a.first, b.first); });
+  std::ranges::sort(ranking);
   // Behind the last one given, wherever it is by now; where it was, if it is gone.
   const auto last = std::ranges::find(
       ranking, StudyId(begin.last), [](const auto& entry) { return entry.second; });

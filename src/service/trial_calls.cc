@@ -122,21 +122,20 @@ grpc::Status StudyServiceImpl::ListTrials(grpc::ServerContext*,
     VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("parent", request->parent()));
     VERNIER_ASSIGN_OR_RETURN(const PageRequest page, DecodePage(*request, request->parent()));
     std::size_t bytes = 0;
-    wire::PageToken end = page.begin;
-    const auto add = [&](const Trial& trial) {
-      if (response->trials_size() == page.size || bytes >= kPageBytes) {
-        response->set_next_page_token(wire::EncodePageToken(end, page.query));
-        return false;
-      }
+    const auto take = [&](const Trial& trial) {
+      if (response->trials_size() == page.size || bytes >= kPageBytes) return false;
       v1::Trial& row = *response->add_trials();
       EncodeTrial(study, id, trial, &row);
       bytes += row.ByteSizeLong();
-      end = {.last = trial.number.value(), .offset = end.offset + 1};
       return true;
     };
-    return lists_.Read({.study = id, .filter = request->filter(), .order_by = request->order_by()},
-                       page.begin,
-                       add);
+    VERNIER_ASSIGN_OR_RETURN(
+        const std::optional<wire::PageToken> next,
+        lists_.Read({.study = id, .filter = request->filter(), .order_by = request->order_by()},
+                    page.begin,
+                    take));
+    if (next.has_value()) response->set_next_page_token(wire::EncodePageToken(*next, page.query));
+    return absl::OkStatus();
   });
 }
 

@@ -1,11 +1,15 @@
 #include "src/service/trial_lists.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <span>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include "fmt/format.h"
 #include "src/wire/columns.h"
 #include "vernier/core/error.h"
 
@@ -14,12 +18,25 @@ namespace {
 
 constexpr std::string_view kMetrics = "metrics.";
 
-// What the rankings may hold at most, all together: 32 MiB.
-constexpr std::size_t kMostRanked = 4'000'000;
+// Trials that one call reads to fill its page, and at most as many more to rank them. A trial takes three to five
+// microseconds to read, and as long again if it is on the page.
+constexpr std::size_t kMostRead = 2000;
 
-bool Matches(const wire::Filter& filter, const Trial& trial) {
-  return filter.Matches(
-      [&](std::string_view column) { return wire::ReadCell(wire::TrialColumns(), trial, column); });
+// Memory of all rankings together. Those of three million trials fit, or of one study however large.
+constexpr std::size_t kMostRanked = std::size_t{128} << 20;
+
+// Parts of a list by a metric.
+constexpr std::int64_t kWithValue = 0;
+constexpr std::int64_t kWithoutValue = 1;
+
+wire::Cell CellOf(const Trial& trial, std::string_view column) {
+  return wire::ReadCell(wire::TrialColumns(), trial, column);
+}
+
+bool HasValue(const Trial& trial, std::string_view column) {
+  const wire::Cell cell = CellOf(trial, column);
+  const auto* const value = std::get_if<double>(&cell);
+  return value != nullptr && !std::isnan(*value);
 }
 
 // The scan that has the trials in this order, if there is one. Equals are in the order of their numbers anyway.
@@ -53,95 +70,124 @@ std::vector<TrialState> StatesOf(const wire::Filter& filter) {
 
 }  // namespace
 
-absl::Status TrialLists::Read(const Query& query,
-                              const wire::PageToken& begin,
-                              const std::function<bool(Trial)>& take) {
+// A page on its way.
+struct TrialLists::Page {
+  const wire::Filter& filter;
+  const std::function<bool(const Trial&)>& take;
+  // Where it ended so far: the last trial read, in which part.
+  TrialNumber last;
+  std::int64_t part = 0;
+  std::string without;  // Only trials that have no value in this column; empty: all.
+  std::size_t left = kMostRead;
+  bool is_more = false;  // There is something behind it.
+
+  bool Matches(const Trial& trial) const {
+    if (trial.deleted || (!without.empty() && HasValue(trial, without))) return false;
+    return filter.Matches([&](std::string_view column) { return CellOf(trial, column); });
+  }
+  bool Read(const Trial& trial) {
+    is_more = left == 0 || (Matches(trial) && !take(trial));
+    if (is_more) return false;
+    --left;
+    last = trial.number;
+    return true;
+  }
+};
+
+absl::StatusOr<std::optional<wire::PageToken>> TrialLists::Read(
+    const Query& query,
+    const wire::PageToken& begin,
+    const std::function<bool(const Trial&)>& take) {
   const wire::ColumnSet& columns = wire::TrialColumnSet();
   VERNIER_ASSIGN_OR_RETURN(const auto filter, wire::Filter::Parse(query.filter, columns));
   VERNIER_ASSIGN_OR_RETURN(const auto order, wire::Order::Parse(query.order_by, columns));
+  Page page{.filter = filter,
+            .take = take,
+            .last = TrialNumber(begin.last),
+            .part = begin.part,
+            .without = {}};
   std::optional<TrialScan> scan = ScanIn(order);
-  if (!scan.has_value()) return ReadRanked(query, filter, order, begin, take);
-  scan->after = TrialNumber(begin.last);
-  scan->states = StatesOf(filter);
-  return studies_.ScanTrials(query.study, *scan, [&](Trial trial) {
-    return !Matches(filter, trial) || take(std::move(trial));
-  });
+  if (!scan.has_value()) {
+    VERNIER_RETURN_IF_ERROR(ReadRanked(query, order, page));
+  } else if (scan->metric.empty()) {
+    scan->states = StatesOf(filter);
+    VERNIER_RETURN_IF_ERROR(Scan(query, *scan, page));
+  } else {
+    VERNIER_RETURN_IF_ERROR(ReadByMetric(query, *std::move(scan), page));
+  }
+  if (!page.is_more) return std::nullopt;
+  return wire::PageToken{.last = page.last.value(), .part = page.part};
 }
 
-absl::Status TrialLists::ReadRanked(const Query& query,
-                                    const wire::Filter& filter,
-                                    const wire::Order& order,
-                                    const wire::PageToken& begin,
-                                    const std::function<bool(Trial)>& take) {
-  VERNIER_ASSIGN_OR_RETURN(const auto ranking, GetRanking(query, filter, order));
-  // Behind the last one given, wherever it is by now; where it was, if it is gone.
-  auto next = ranking->begin() + std::clamp<std::ptrdiff_t>(begin.offset, 0, std::ssize(*ranking));
-  const TrialNumber last(begin.last);
-  if (begin.last != 0 && (next == ranking->begin() || *std::prev(next) != last)) {
-    const auto found = std::ranges::find(*ranking, last);
-    if (found != ranking->end()) next = std::next(found);
-  }
-  for (; next != ranking->end(); ++next) {
-    absl::StatusOr<Trial> trial = studies_.GetTrial({query.study, *next});
-    if (GetReason(trial.status()) == Reason::kTrialNotFound) continue;  // Deleted meanwhile.
-    VERNIER_RETURN_IF_ERROR(trial.status());
-    if (!take(*std::move(trial))) break;
-  }
-  return absl::OkStatus();
+// Reads the scan from where the page ended.
+absl::Status TrialLists::Scan(const Query& query, const TrialScan& scan, Page& page) const {
+  TrialScan rest = scan;
+  rest.after = page.last;
+  rest.deleted = true;  // They are read, so they count.
+  return studies_.ScanTrials(
+      query.study, rest, [&](const Trial& trial) { return page.Read(trial); });
 }
 
-absl::StatusOr<std::shared_ptr<const TrialLists::Ranking>> TrialLists::GetRanking(
-    const Query& query, const wire::Filter& filter, const wire::Order& order) {
-  VERNIER_ASSIGN_OR_RETURN(const Study study, studies_.GetStudy(query.study));
-  if (auto kept = FindKept(query, study.last_event)) return kept;
-  std::vector<std::pair<std::vector<wire::Cell>, TrialNumber>> keys;
-  const TrialScan all{.states = StatesOf(filter)};
-  VERNIER_RETURN_IF_ERROR(studies_.ScanTrials(query.study, all, [&](const Trial& trial) {
-    if (!Matches(filter, trial)) return true;
-    auto& [cells, number] = keys.emplace_back();
-    cells.reserve(order.terms().size());
-    for (const auto& term : order.terms()) {
-      cells.push_back(wire::ReadCell(wire::TrialColumns(), trial, term.column));
+// First the trials with a value, then the others in the order of their numbers.
+absl::Status TrialLists::ReadByMetric(const Query& query, TrialScan scan, Page& page) const {
+  const std::string column = fmt::format("{}{}", kMetrics, scan.metric);
+  if (page.part == kWithValue) {
+    const auto range = page.filter.RangeOf(column);
+    if (range.has_value()) {
+      scan.least = range->least;
+      scan.most = range->most;
     }
-    number = trial.number;
-    return true;
-  }));
-  std::ranges::stable_sort(
-      keys, [&](const auto& a, const auto& b) { return order.Before(a.first, b.first); });
-  auto ranking = std::make_shared<Ranking>();
-  ranking->reserve(keys.size());
-  for (const auto& key : keys) ranking->push_back(key.second);
-  Keep({.study = query.study,
-        .filter = std::string(query.filter),
-        .order_by = std::string(query.order_by),
-        .as_of = study.last_event,
-        .ranking = ranking});
-  return ranking;
+    VERNIER_RETURN_IF_ERROR(Scan(query, scan, page));
+    if (page.is_more || range.has_value()) return absl::OkStatus();
+    page.part = kWithoutValue;
+    page.last = TrialNumber();
+  }
+  page.without = column;
+  return Scan(query, {.states = StatesOf(page.filter)}, page);
 }
 
-std::shared_ptr<const TrialLists::Ranking> TrialLists::FindKept(const Query& query,
-                                                                EventSeq as_of) {
+absl::Status TrialLists::ReadRanked(const Query& query, const wire::Order& order, Page& page) {
+  TrialRanking ranking = FindKept(query);
+  VERNIER_ASSIGN_OR_RETURN(const bool is_whole,
+                           ranking.Update(studies_, query.study, order, kMostRead));
+  Keep({.study = query.study,
+        .order_by = std::string(query.order_by),
+        .ranking = std::make_shared<const TrialRanking>(ranking)});
+  page.is_more = !is_whole;
+  if (page.is_more) return absl::OkStatus();
+  TrialRanking::Place last;
+  if (page.last.value() != 0) {  // Wherever it stands by now.
+    const TrialScan one{.numbers = {page.last}, .deleted = true};
+    VERNIER_RETURN_IF_ERROR(studies_.ScanTrials(query.study, one, [&](const Trial& trial) {
+      last = TrialRanking::PlaceOf(trial, order);
+      return true;
+    }));
+  }
+  const TrialScan behind{.numbers = ranking.Behind(last, kMostRead + 1)};
+  return behind.numbers.empty() ? absl::OkStatus() : Scan(query, behind, page);
+}
+
+TrialRanking TrialLists::FindKept(const Query& query) {
   const absl::MutexLock lock(&mu_);
   const auto found = std::ranges::find_if(kept_, [&](const Kept& kept) {
-    return kept.study == query.study && kept.filter == query.filter &&
-           kept.order_by == query.order_by && kept.as_of == as_of;
+    return kept.study == query.study && kept.order_by == query.order_by;
   });
-  if (found == kept_.end()) return nullptr;
-  kept_.splice(kept_.begin(), kept_, found);
-  return found->ranking;
+  return found == kept_.end() ? TrialRanking() : *found->ranking;
 }
 
 void TrialLists::Keep(Kept kept) {
   const absl::MutexLock lock(&mu_);
   kept_.remove_if([&](const Kept& other) {
-    return other.study == kept.study && other.filter == kept.filter &&
-           other.order_by == kept.order_by;
+    const bool is_same = other.study == kept.study && other.order_by == kept.order_by;
+    // Another call was faster.
+    if (is_same && other.ranking->seen() > kept.ranking->seen()) kept.ranking = other.ranking;
+    return is_same;
   });
   kept_.push_front(std::move(kept));
-  std::size_t ranked = 0;
+  std::size_t bytes = 0;
   kept_.remove_if([&](const Kept& each) {
-    ranked += each.ranking->size();
-    return ranked > kMostRanked;
+    bytes += each.ranking->bytes();
+    return bytes > kMostRanked && &each != &kept_.front();
   });
 }
 

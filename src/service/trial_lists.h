@@ -1,17 +1,17 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "src/service/trial_ranking.h"
 #include "src/wire/filter.h"
 #include "src/wire/order.h"
 #include "src/wire/page_token.h"
@@ -22,8 +22,9 @@ namespace vernier::service {
 
 // Lists of trials by filter and order, read from the store a page at a time.
 //
-// By number or by a metric the store reads on where the last page ended. For any other order the trials are ranked in one pass,
-// and the ranking, a number for each trial, is kept for the next page until the study changes.
+// A call reads a bounded number of trials, so that it takes a bounded time however many the filter leaves out: a page may be
+// short, or empty, with more behind it. By number or by a metric the store reads on where the last page ended. For any other
+// order the trials are ranked first, over as many calls as that takes, and the ranking is kept for the pages that follow.
 // Thread-safe. Nothing is owned.
 class TrialLists {
  public:
@@ -35,32 +36,27 @@ class TrialLists {
     std::string_view filter;
     std::string_view order_by;
   };
-  // Calls `take` with one trial after the other, behind where `begin` says that the last page ended, until it returns false.
+  // Offers `take` one trial after the other, behind where `begin` says that the last page ended, until it returns false: that
+  // one begins the next page. Returns where the next page begins; nothing: this is the last.
   // InvalidArgument: a FieldError at "filter" or "order_by".
-  absl::Status Read(const Query& query,
-                    const wire::PageToken& begin,
-                    const std::function<bool(Trial)>& take);
+  absl::StatusOr<std::optional<wire::PageToken>> Read(
+      const Query& query,
+      const wire::PageToken& begin,
+      const std::function<bool(const Trial&)>& take);
 
  private:
-  using Ranking = std::vector<TrialNumber>;
+  struct Page;
   struct Kept {
     StudyId study;
-    std::string filter;
     std::string order_by;
-    EventSeq as_of;
-    std::shared_ptr<const Ranking> ranking;  // Shared with those who read it.
+    std::shared_ptr<const TrialRanking> ranking;  // Shared with those who read it.
   };
 
-  absl::Status ReadRanked(const Query& query,
-                          const wire::Filter& filter,
-                          const wire::Order& order,
-                          const wire::PageToken& begin,
-                          const std::function<bool(Trial)>& take);
-  absl::StatusOr<std::shared_ptr<const Ranking>> GetRanking(const Query& query,
-                                                            const wire::Filter& filter,
-                                                            const wire::Order& order);
-  std::shared_ptr<const Ranking> FindKept(const Query& query, EventSeq as_of)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Scan(const Query& query, const TrialScan& scan, Page& page) const;
+  absl::Status ReadByMetric(const Query& query, TrialScan scan, Page& page) const;
+  absl::Status ReadRanked(const Query& query, const wire::Order& order, Page& page);
+  // Nothing was seen by one that is not kept.
+  TrialRanking FindKept(const Query& query) ABSL_LOCKS_EXCLUDED(mu_);
   void Keep(Kept kept) ABSL_LOCKS_EXCLUDED(mu_);
 
   const Studies& studies_;

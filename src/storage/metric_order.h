@@ -32,6 +32,11 @@ inline bool IsBefore(const Place& a, const Place& b, bool descending) {
   return a.number < b.number;
 }
 
+// Whether a scan by a metric is of trials with such a value.
+inline bool IsInRange(const TrialScan& scan, const std::optional<double>& value) {
+  return value.has_value() && *value >= scan.least && *value <= scan.most;
+}
+
 // Whether the scan is of trials in such a state.
 inline bool IsWanted(const TrialScan& scan, TrialState state) {
   return scan.states.empty() || std::ranges::find(scan.states, state) != scan.states.end();

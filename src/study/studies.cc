@@ -606,16 +606,25 @@ absl::Status StudiesImpl::Delete(std::string_view name, bool force, const Caller
   const Turn turn(*this);
   VERNIER_ASSIGN_OR_RETURN(const bool repeated, WasDeletedBefore(name, caller));
   if (repeated) return absl::OkStatus();
-  VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudyId(name));
-  const absl::Status deleted = DeleteLive(id, name, force, caller);
+  absl::StatusOr<StudyId> id = FindStudyId(name);
+  if (force && absl::IsDataLoss(id.status())) id = FindUnreadable(name);
+  VERNIER_RETURN_IF_ERROR(id.status());
+  const absl::Status deleted = DeleteLive(*id, name, force, caller);
   return NoStudy(deleted, fmt::format("'{}'", name));
+}
+
+absl::StatusOr<StudyId> StudiesImpl::FindUnreadable(std::string_view name) const {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<StudyKey> keys, storage_.ListStudyKeys());
+  const auto found = std::ranges::find(keys, name, &StudyKey::name);
+  if (found == keys.end()) return NoStudy(absl::NotFoundError(""), fmt::format("'{}'", name));
+  return found->id;
 }
 
 absl::Status StudiesImpl::DeleteLive(StudyId id,
                                      std::string_view name,
                                      bool force,
                                      const Caller& caller) {
-  VERNIER_ASSIGN_OR_RETURN(const Live live, FindUnused(id));
+  const absl::StatusOr<Live> live = FindUnused(id);
   const auto row_may_go = [&](const Study& study) -> absl::Status {
     if (force || study.open == 0) return absl::OkStatus();
     return FailedPrecondition("{} has {}: wait for {}, or add --force",
@@ -630,16 +639,19 @@ absl::Status StudiesImpl::DeleteLive(StudyId id,
     if (fold.requests().Find(caller.request_id) != nullptr) return RequestReused(caller);
     return row_may_go(fold.header());
   };
-  VERNIER_RETURN_IF_ERROR(live->Bar(may_go, row_may_go));
+  const absl::Status barred = live.ok() ? (*live)->Bar(may_go, row_may_go) : live.status();
+  // Where it is damaged nothing can be asked of it, and nobody else can change it.
+  if (!force || !absl::IsDataLoss(barred)) VERNIER_RETURN_IF_ERROR(barred);
   absl::Status deleted = storage_.DeleteStudy(id, caller.request_id);
   if (!deleted.ok() && !absl::IsNotFound(deleted)) {
-    live->Revive();
-    return deleted;
+    if (live.ok()) (*live)->Revive();
+    return absl::IsDataLoss(deleted) ? DamageOf(name, deleted) : deleted;
   }
   {
     absl::MutexLock lock(&mu_);
     live_.erase(id);
     resting_.erase(id);
+    damaged_.erase(id);
     ids_.erase(std::string(name));
     if (unfinished_.has_value()) unfinished_->erase(id);
   }

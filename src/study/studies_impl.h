@@ -278,6 +278,8 @@ class StudiesImpl final : public Studies {
   absl::Status TakeOver(std::string_view name, Inheritance& inheritance) const;
   absl::StatusOr<std::optional<Study>> FindCreated(const StudySpec& spec, const Caller& caller);
   absl::StatusOr<bool> WasDeletedBefore(std::string_view name, const Caller& caller) const;
+  // By the names alone, as the study's row cannot be read.
+  absl::StatusOr<StudyId> FindUnreadable(std::string_view name) const;
   absl::Status DeleteLive(StudyId id, std::string_view name, bool force, const Caller& caller);
   absl::Status LoadCreations();
   absl::Status LoadUnfinished();

@@ -219,7 +219,8 @@ absl::Status StudiesImpl::ScanTrials(StudyId id,
   const Live live = FindAtHand(id);
   const LeaseTimes expires = live == nullptr ? LeaseTimes() : live->lease_expires();
   const absl::Status scanned = storage_.ScanTrials(id, scan, [&](Trial trial) {
-    return trial.deleted || visit(Shown(std::move(trial), expires));
+    if (trial.deleted && !scan.deleted) return true;
+    return visit(Shown(std::move(trial), expires));
   });
   return NoStudy(scanned, fmt::format("{}", id.value()));
 }

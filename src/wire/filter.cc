@@ -1,5 +1,7 @@
 #include "src/wire/filter.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -79,6 +81,40 @@ std::optional<std::vector<std::string>> AlternativesOf(const FilterNode& node,
   return all;
 }
 
+std::optional<Filter::Range> RangeOfComparison(const FilterNode& node, std::string_view column) {
+  if (node.column != column || !node.number.has_value() || std::isnan(*node.number)) {
+    return std::nullopt;
+  }
+  switch (node.comparator) {
+    case Comparator::kEqual:
+      return Filter::Range{.least = *node.number, .most = *node.number};
+    case Comparator::kLess:
+    case Comparator::kLessEqual:
+      return Filter::Range{.most = *node.number};
+    case Comparator::kGreater:
+    case Comparator::kGreaterEqual:
+      return Filter::Range{.least = *node.number};
+    case Comparator::kNotEqual:
+    case Comparator::kHas:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Filter::Range> RangeOfNode(const FilterNode& node, std::string_view column) {
+  if (node.kind == FilterNode::Kind::kCompare) return RangeOfComparison(node, column);
+  if (node.kind != FilterNode::Kind::kAll) return std::nullopt;
+  std::optional<Filter::Range> all;
+  for (const FilterNode& child : node.children) {
+    const std::optional<Filter::Range> of_child = RangeOfNode(child, column);
+    if (!of_child.has_value()) continue;
+    if (!all.has_value()) all.emplace();
+    all->least = std::max(all->least, of_child->least);
+    all->most = std::min(all->most, of_child->most);
+  }
+  return all;
+}
+
 bool Evaluate(const FilterNode& node, const Filter::Reader& read) {
   switch (node.kind) {
     case FilterNode::Kind::kAll:
@@ -116,6 +152,10 @@ absl::StatusOr<Filter> Filter::Parse(std::string_view text, const ColumnSet& col
 
 std::optional<std::vector<std::string>> Filter::Alternatives(std::string_view column) const {
   return AlternativesOf(root_, column);
+}
+
+std::optional<Filter::Range> Filter::RangeOf(std::string_view column) const {
+  return RangeOfNode(root_, column);
 }
 
 bool Filter::Matches(const Reader& read) const { return Evaluate(root_, read); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +51,12 @@ class Filter {
   bool Matches(const Reader& read) const;
   // Texts of which the column must equal one in every row that matches. Nothing: the filter does not say.
   std::optional<std::vector<std::string>> Alternatives(std::string_view column) const;
+  // Where the column's number must be in every row that matches, both ends included. Nothing: the filter does not say.
+  struct Range {
+    double least = -std::numeric_limits<double>::infinity();
+    double most = std::numeric_limits<double>::infinity();
+  };
+  std::optional<Range> RangeOf(std::string_view column) const;
 
  private:
   explicit Filter(FilterNode root) : root_(std::move(root)) {}

@@ -1,6 +1,9 @@
 #include "src/wire/order.h"
 
+#include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <variant>
 
@@ -13,20 +16,43 @@
 namespace vernier::wire {
 namespace {
 
+constexpr std::size_t kKeyText = 128;
+constexpr char kNoPlace = '\xFF';  // Above every kind of cell in either direction.
+
 bool HasNoPlace(const Cell& cell) {
   if (std::holds_alternative<std::monostate>(cell)) return true;
   const auto* number = std::get_if<double>(&cell);
   return number != nullptr && std::isnan(*number);
 }
 
-// Below 0: `a` first, above: `b` first.
-int Compare(const Cell& a, const Cell& b, bool descending) {
-  const bool a_last = HasNoPlace(a);
-  const bool b_last = HasNoPlace(b);
-  if (a_last || b_last) return static_cast<int>(a_last) - static_cast<int>(b_last);
-  const int ascending = a < b ? -1 : b < a ? 1 : 0;
-  return descending ? -ascending : ascending;
+void Append(std::uint64_t word, std::string& key) {
+  for (int shift = 56; shift >= 0; shift -= 8) key.push_back(static_cast<char>(word >> shift));
 }
+
+constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+
+// Appends bytes that compare as the cells do.
+struct KeyWriter {
+  std::string& key;
+
+  void operator()(std::monostate) const {}
+  void operator()(bool cell) const { key.push_back(cell ? '\1' : '\0'); }
+  void operator()(double cell) const {
+    const auto bits = std::bit_cast<std::uint64_t>(cell == 0 ? 0.0 : cell);
+    Append((bits & kSign) != 0 ? ~bits : bits | kSign, key);
+  }
+  void operator()(absl::Time cell) const {
+    Append(static_cast<std::uint64_t>(absl::ToUnixNanos(cell)) ^ kSign, key);
+  }
+  // The end is below every character, and 0 inside is above the end.
+  void operator()(const std::string& cell) const {
+    for (const char c : std::string_view(cell).substr(0, kKeyText)) {
+      key.push_back(c);
+      if (c == '\0') key.push_back('\1');
+    }
+    key.append(2, '\0');
+  }
+};
 
 absl::StatusOr<Order::Term> ParseTerm(const std::string& text, const ColumnSet& columns) {
   const std::vector<std::string> words =
@@ -61,12 +87,21 @@ absl::StatusOr<Order> Order::Parse(std::string_view text, const ColumnSet& colum
   return order;
 }
 
-bool Order::Before(const std::vector<Cell>& a, const std::vector<Cell>& b) const {
-  for (std::size_t i = 0; i < terms_.size(); ++i) {
-    const int order = Compare(a[i], b[i], terms_[i].descending);
-    if (order != 0) return order < 0;
+std::string Order::Key(const std::function<Cell(std::string_view column)>& read) const {
+  std::string key;
+  for (const Term& term : terms_) {
+    const Cell cell = read(term.column);
+    if (HasNoPlace(cell)) {
+      key.push_back(kNoPlace);
+      continue;
+    }
+    const std::size_t begin = key.size();
+    key.push_back(static_cast<char>(cell.index()));  // Values of one kind stand beside each other.
+    std::visit(KeyWriter{key}, cell);
+    if (!term.descending) continue;
+    for (std::size_t i = begin; i < key.size(); ++i) key[i] = static_cast<char>(~key[i]);
   }
-  return false;
+  return key;
 }
 
 }  // namespace vernier::wire

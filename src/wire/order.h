@@ -24,8 +24,9 @@ class Order {
 
   bool empty() const { return terms_.empty(); }
   const std::vector<Term>& terms() const { return terms_; }
-  // Whether a row with the cells `a` comes before one with `b`; one cell for each term.
-  bool Before(const std::vector<Cell>& a, const std::vector<Cell>& b) const;
+  // Where a row stands whose cells `read` gives: before those with a greater key, compared byte by byte. Of a text the first
+  // 128 bytes count, so that a key has at most 260 for each term.
+  std::string Key(const std::function<Cell(std::string_view column)>& read) const;
 
  private:
   std::vector<Term> terms_;

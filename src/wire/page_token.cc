@@ -9,8 +9,9 @@
 namespace vernier::wire {
 namespace {
 
-constexpr std::size_t kWord = 8;  // Bytes of a number.
-constexpr std::size_t kSize = 4 * kWord;
+constexpr std::size_t kWord = 8;   // Bytes of a number.
+constexpr std::size_t kWords = 4;  // Query, last, offset, part; behind them their sum.
+constexpr std::size_t kSize = (kWords + 1) * kWord;
 
 void Append(std::uint64_t word, std::string* bytes) {
   for (std::size_t i = 0; i < kWord; ++i) bytes->push_back(static_cast<char>(word >> (8 * i)));
@@ -31,6 +32,7 @@ std::string EncodePageToken(const PageToken& token, std::string_view query) {
   Append(Fnv1a(query), &bytes);
   Append(static_cast<std::uint64_t>(token.last), &bytes);
   Append(static_cast<std::uint64_t>(token.offset), &bytes);
+  Append(static_cast<std::uint64_t>(token.part), &bytes);
   Append(Fnv1a(bytes), &bytes);
   return absl::WebSafeBase64Escape(bytes);
 }
@@ -40,14 +42,15 @@ absl::StatusOr<PageToken> DecodePageToken(std::string_view text, std::string_vie
   std::string bytes;
   const bool decoded = absl::WebSafeBase64Unescape(std::string(text), &bytes);
   if (!decoded || bytes.size() != kSize ||
-      Read(bytes, 3) != Fnv1a(std::string_view(bytes).substr(0, 3 * kWord))) {
+      Read(bytes, kWords) != Fnv1a(std::string_view(bytes).substr(0, kWords * kWord))) {
     return FieldError("page_token", "is not one that this server gave out");
   }
   if (Read(bytes, 0) != Fnv1a(query)) {
     return FieldError("page_token", "belongs to a list with another parent, filter or order_by");
   }
   return PageToken{.last = static_cast<std::int64_t>(Read(bytes, 1)),
-                   .offset = static_cast<std::int64_t>(Read(bytes, 2))};
+                   .offset = static_cast<std::int64_t>(Read(bytes, 2)),
+                   .part = static_cast<std::int64_t>(Read(bytes, 3))};
 }
 
 }  // namespace vernier::wire

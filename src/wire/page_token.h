@@ -12,6 +12,7 @@ namespace vernier::wire {
 struct PageToken {
   std::int64_t last = 0;    // Id or number of the last row given.
   std::int64_t offset = 0;  // How many rows came up to it: where to go on if that row is gone.
+  std::int64_t part = 0;    // Of a list that is read in parts: which one.
   friend bool operator==(const PageToken&, const PageToken&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -216,6 +217,28 @@ TEST_F(StoreCopy, AnIncrementalBackupComesToTheSameAsAWholeOne) {
   EXPECT_EQ(none.trials_written, 0);
 }
 
+// As a whole backup has them that is made while a study is being removed.
+TEST_F(StoreCopy, AnIncrementalBackupRemovesWhatIsLeftOfDeletedStudies) {
+  Fill({"first", "second"}, 100);
+  ASSERT_THAT(BackUpStore(store_, backup_, IfExists::kRefuse), IsOk());
+  Tamper(backup_,
+         "PRAGMA foreign_keys = OFF; DELETE FROM studies WHERE id = 2; INSERT INTO leftovers "
+         "VALUES (2)");
+  {
+    ASSERT_OK_AND_ASSIGN(const auto storage, OpenSqliteStorage({.path = store_}));
+    ASSERT_THAT(Studies::Create(*storage, clock_)->Delete("second", true, Me()), IsOk());
+  }
+  ASSERT_THAT(BackUpStore(store_, backup_, IfExists::kAppend), IsOk());
+  EXPECT_EQ(Dump(backup_), Dump(store_));
+  const auto connection = sqlite::Connection::Open(backup_, absl::Seconds(1), "").value();
+  for (const char* rows : {"SELECT 1 FROM trials WHERE study = 2",
+                           "SELECT 1 FROM events WHERE study = 2",
+                           "SELECT 1 FROM trial_metrics WHERE study = 2",
+                           "SELECT 1 FROM leftovers"}) {
+    EXPECT_FALSE(sqlite::Statement(*connection, rows).Step().value()) << rows;
+  }
+}
+
 TEST_F(StoreCopy, ABackupOfAnotherStoreIsNotAddedTo) {
   Fill({"first"}, 50);
   ASSERT_THAT(BackUpStore(store_, backup_, IfExists::kRefuse), IsOk());
@@ -282,7 +305,6 @@ TEST_F(StoreCopy, NothingIsRestoredUnderALiveOwner) {
   const std::string before = ReadBytes(store_);
   ASSERT_OK_AND_ASSIGN(const auto lock, StoreLock::Acquire(store_));
   EXPECT_EQ(GetReason(RestoreStore(backup_, store_, true, now_).status()), Reason::kStoreBusy);
-  EXPECT_EQ(GetReason(CompactStore(store_).status()), Reason::kStoreBusy);
   EXPECT_EQ(ReadBytes(store_), before);
 }
 
@@ -307,12 +329,72 @@ TEST_F(StoreCopy, CompactingGivesRoomBackAndKeepsEveryRow) {
     Fill(*studies, {"first", "second"}, 200);
     ASSERT_THAT(studies->Delete("first", true, Me()), IsOk());
   }
+  FinishDeletions();
   const std::string before = Dump(store_);
   ASSERT_OK_AND_ASSIGN(const CompactReport report, CompactStore(store_));
+  EXPECT_FALSE(report.in_use);
   EXPECT_LT(report.bytes_after, report.bytes_before * 3 / 4);
   EXPECT_EQ(report.bytes_after, static_cast<std::int64_t>(std::filesystem::file_size(store_)));
   EXPECT_EQ(Dump(store_), before);
   EXPECT_TRUE(IsSound(store_));
+}
+
+TEST_F(StoreCopy, AStoreInUseIsCompactedBetweenTheChangesOfItsOwner) {
+  {
+    ASSERT_OK_AND_ASSIGN(const auto storage, OpenSqliteStorage({.path = store_}));
+    const auto studies = Studies::Create(*storage, clock_);
+    Fill(*studies, {"first", "second", "third"}, 300);
+    ASSERT_THAT(studies->Delete("second", true, Me()), IsOk());
+  }
+  FinishDeletions();
+  ASSERT_OK_AND_ASSIGN(const auto lock, StoreLock::Acquire(store_));
+  ASSERT_OK_AND_ASSIGN(const auto storage, OpenSqliteStorage({.path = store_}));
+  const auto studies = Studies::Create(*storage, clock_);
+  std::atomic<bool> is_over = false;
+  int rounds = 0;
+  std::thread writer([&] {
+    for (; !is_over || rounds == 0; ++rounds) Fill(*studies, {"first"}, 1);
+  });
+  const absl::StatusOr<CompactReport> report = CompactStore(store_);
+  is_over = true;
+  writer.join();
+  ASSERT_THAT(report, IsOk());
+  EXPECT_TRUE(report->in_use);
+  Fill(*studies, {"first", "third"}, 20);
+  EXPECT_TRUE(IsSound(store_));
+  Tamper(store_, "PRAGMA wal_checkpoint(PASSIVE)");
+  EXPECT_LT(std::filesystem::file_size(store_),
+            static_cast<std::uintmax_t>(report->bytes_before * 9 / 10));
+}
+
+TEST_F(StoreCopy, AStoreOfAnEarlierVersionIsCompactedOnceWhileNobodyUsesIt) {
+  Fill({"first", "second"}, 100);
+  Tamper(store_, "PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM");
+  {
+    ASSERT_OK_AND_ASSIGN(const auto lock, StoreLock::Acquire(store_));
+    EXPECT_THAT(CompactStore(store_),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         HasSubstr("was made by an earlier version and gives no room back")));
+  }
+  const std::string before = Dump(store_);
+  ASSERT_THAT(CompactStore(store_), IsOk());
+  EXPECT_EQ(Dump(store_), before);
+  ASSERT_OK_AND_ASSIGN(const auto lock, StoreLock::Acquire(store_));
+  ASSERT_OK_AND_ASSIGN(const CompactReport report, CompactStore(store_));
+  EXPECT_TRUE(report.in_use);
+}
+
+TEST_F(StoreCopy, ADamagedStoreInUseIsLeftAsItIs) {
+  Fill({"first"}, 200);
+  std::fstream file(store_, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(4096 * 10);
+  file << std::string(4096, '\xA5');
+  file.close();
+  const std::string before = ReadBytes(store_);
+  ASSERT_OK_AND_ASSIGN(const auto lock, StoreLock::Acquire(store_));
+  EXPECT_THAT(CompactStore(store_),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("no room is given back")));
+  EXPECT_EQ(ReadBytes(store_), before);
 }
 
 }  // namespace

@@ -37,7 +37,15 @@ class StoreFixture : public ::testing::Test {
                          sqlite::Connection::Open(path, absl::Seconds(1), ""));
     ASSERT_THAT(connection->Execute(sql), testing::IsOk());
   }
-  // All rows of the file as one text.
+  // Waits for the rows of deleted studies to be removed: each time the store is opened some are.
+  void FinishDeletions() {
+    const auto are_left = [&] {
+      const auto connection = sqlite::Connection::Open(store_, absl::Seconds(1), "").value();
+      return sqlite::Statement(*connection, "SELECT 1 FROM leftovers").Step().value();
+    };
+    while (are_left()) ASSERT_THAT(OpenSqliteStorage({.path = store_}).status(), testing::IsOk());
+  }
+  // All rows of the file as one text, but those of deleted studies: they are removed by and by.
   static std::string Dump(const std::string& path) {
     std::string dump;
     const auto connection = sqlite::Connection::Open(path, absl::Seconds(1), "").value();
@@ -46,11 +54,11 @@ class StoreFixture : public ::testing::Test {
           "completed, failed, open, best_trial, spec_version, spec, optimal_trials, "
           "converged_trial, cpu_time_ns, metadata) FROM studies ORDER BY id",
           "SELECT json_array(study, number, state, created_at, ended_at, failure, message, row) "
-          "FROM trials ORDER BY study, number",
+          "FROM trials WHERE study IN (SELECT id FROM studies) ORDER BY study, number",
           "SELECT json_array(study, seq, time, actor, request_id, kind, trial, payload) FROM "
-          "events ORDER BY study, seq",
-          "SELECT json_array(study, metric, value, number) FROM trial_metrics ORDER BY study, "
-          "metric, value, number",
+          "events WHERE study IN (SELECT id FROM studies) ORDER BY study, seq",
+          "SELECT json_array(study, metric, value, number) FROM trial_metrics WHERE study IN "
+          "(SELECT id FROM studies) ORDER BY study, metric, value, number",
           "SELECT json_array(request_id, study) FROM deletions ORDER BY request_id",
           "SELECT json_array(name, seq) FROM sqlite_sequence"}) {
       sqlite::Statement select(*connection, sql);

@@ -8,16 +8,20 @@
 #include <thread>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/app/server.h"
 #include "src/client/channel_client.h"
 #include "src/client/retry.h"
+#include "tests/storage/storage_testing.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::IsOk;
 using testing::StatusIs;
 
@@ -107,6 +111,39 @@ TEST_F(ClientTest, ListsAllPages) {
   EXPECT_EQ(all.size(), 5U);
   ASSERT_OK_AND_ASSIGN(const auto three, client_->ListTrials("s", {.limit = 3}));
   EXPECT_EQ(three.size(), 3U);
+}
+
+// The server reads 2,000 trials for a page; what is asked for lies behind them, or nowhere.
+TEST_F(ClientTest, ListsALongStudyToItsEnd) {
+  constexpr std::int64_t kTrials = 4500;
+  server_.reset();
+  {
+    ASSERT_OK_AND_ASSIGN(const auto storage, OpenSqliteStorage({.path = folder_ + "/vernier.db"}));
+    ASSERT_OK_AND_ASSIGN(const Study study, storage->CreateStudy(testing::CreatedEvent("long")));
+    Commit commit = testing::TrialCommit(study);
+    for (std::int64_t number = 2; number <= kTrials; ++number) {
+      Trial& trial = commit.trials.emplace_back(commit.trials.front());
+      trial.number = TrialNumber(number);
+      trial.point = {{"lr", 1.0 / static_cast<double>(number)}};
+    }
+    ASSERT_THAT(storage->Begin(std::move(commit))->Wait(), IsOk());
+  }
+  server_ = Start("127.0.0.1:0");
+  client_ = Client::Connect(server_->addresses().front());
+  const auto numbers = [&](const ListQuery& query) {
+    std::vector<std::int64_t> found;
+    const std::vector<Trial> trials = client_->ListTrials("long", query).value();
+    for (const Trial& trial : trials) found.push_back(trial.number.value());
+    return found;
+  };
+  EXPECT_EQ(numbers({}).size(), static_cast<std::size_t>(kTrials));
+  EXPECT_THAT(numbers({.filter = "metrics.accuracy > 2"}), IsEmpty());
+  EXPECT_THAT(numbers({.filter = "message = none", .limit = 3}), IsEmpty());
+  EXPECT_THAT(numbers({.filter = "parameters.lr = 0.001", .limit = 3}), ElementsAre(1, 1000));
+  EXPECT_THAT(numbers({.filter = "number > 4498"}), ElementsAre(4499, 4500));
+  EXPECT_THAT(numbers({.filter = "number > 4498", .order_by = "parameters.lr", .limit = 1}),
+              ElementsAre(4500));
+  EXPECT_THAT(numbers({.order_by = "parameters.lr desc", .limit = 2}), ElementsAre(2, 3));
 }
 
 TEST_F(ClientTest, AmendsPausesResumesStopsAndDeletes) {

@@ -222,6 +222,43 @@ TEST_F(StoreDamage, ADamagedLogIsThatStudysAlone) {
   }
 }
 
+// Whatever page is damaged: a study that cannot be read goes by force, unless its own row is there, and the others are as before.
+TEST_F(StoreDamage, ADamagedStudyIsDeletedByForceAndTheOthersStay) {
+  std::size_t deleted = 0;
+  for (std::size_t page = 1; page < PageCount(); ++page) {
+    DamagePage(page, std::string(kPageSize, '\xA5'));
+    const auto texts_of = [&](const Storage& storage, int id) {
+      std::string text;
+      const auto events = storage.ReadEvents(StudyId(id), EventSeq(0), 100'000);
+      const auto trials = storage.ListTrials(StudyId(id), TrialNumber(0), 100'000);
+      if (events.ok()) text += fmt::format("{} events", events->size());
+      if (trials.ok()) text += fmt::format("{} trials", trials->size());
+      return text;
+    };
+    {
+      const auto storage = OpenSqliteStorage({.path = path_});
+      if (!storage.ok()) continue;
+      const auto studies = Studies::Create(**storage, clock_);
+      if (!absl::IsDataLoss(studies->FindStudy("second").status())) continue;
+      const std::string first = texts_of(**storage, 1);
+      const std::string third = texts_of(**storage, 3);
+      EXPECT_FALSE(studies->Delete("second", false, Me()).ok());
+      if (!IsSaid(studies->Delete("second", true, Me()))) continue;
+      ++deleted;
+      EXPECT_THAT(studies->FindStudy("second"), StatusIs(absl::StatusCode::kNotFound));
+      EXPECT_EQ(studies->DamagedStudies().size(), 0U) << "page " << page;
+      EXPECT_EQ(texts_of(**storage, 1), first) << "page " << page;
+      EXPECT_EQ(texts_of(**storage, 3), third) << "page " << page;
+    }
+    // What is left of it goes as far as it can, also when the store is opened again.
+    ASSERT_OK_AND_ASSIGN(const auto storage, OpenSqliteStorage({.path = path_}));
+    const auto studies = Studies::Create(*storage, clock_);
+    EXPECT_THAT(studies->FindStudy("second"), StatusIs(absl::StatusCode::kNotFound));
+    IsSaid(studies->CreateStudy(study::ClientSpec("second"), Me()).status());
+  }
+  EXPECT_GT(deleted, 3) << "pages of its log";
+}
+
 // Commits in line at the same time share a transaction; the one that meets the damage must not take the others with it.
 TEST_F(StoreDamage, ACommitThatMeetsDamageDoesNotSpoilThoseItIsWrittenWith) {
   {

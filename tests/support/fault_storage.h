@@ -17,7 +17,7 @@ namespace vernier::testing {
 
 // A storage whose writes fail when told to, over another that works. What fails was never written; what was put in line
 // behind it is refused by the storage below, as it would be by a full disk.
-class FaultStorage final : public Storage {
+class FaultStorage : public Storage {
  public:
   explicit FaultStorage(Storage& storage) : storage_(storage) {}
 

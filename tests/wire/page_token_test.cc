@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 using testing::StatusIs;
 
 TEST(PageToken, ReadsBackForTheSameQuery) {
-  const PageToken token{.last = 1'234'567'890'123, .offset = 100};
+  const PageToken token{.last = 1'234'567'890'123, .offset = 100, .part = 1};
   ASSERT_OK_AND_ASSIGN(const PageToken read, DecodePageToken(EncodePageToken(token, "q"), "q"));
   EXPECT_EQ(read, token);
 }

@@ -1,5 +1,8 @@
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -196,6 +199,69 @@ TEST(StudyQuery, SelectsByLabel) {
   EXPECT_EQ(names("labels.team = vision"), "a");
   EXPECT_EQ(names("labels.team = vision OR labels.team = speech"), "ab");
   EXPECT_EQ(names("labels.owner = ann AND labels.team = speech"), "");
+}
+
+TEST(Filter, SaysInWhatRangeANumberMustBe) {
+  const auto range = [](const char* text) -> std::optional<std::pair<double, double>> {
+    const auto found = Filter::Parse(text, TrialColumnSet())->RangeOf("metrics.loss");
+    if (!found.has_value()) return std::nullopt;
+    return std::pair(found->least, found->most);
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(range("metrics.loss > 0.5"), std::pair(0.5, infinity));
+  EXPECT_EQ(range("metrics.loss <= 0.5 AND state = FAILED"), std::pair(-infinity, 0.5));
+  EXPECT_EQ(range("metrics.loss < 3 AND (number > 1 AND metrics.loss >= 1)"), std::pair(1.0, 3.0));
+  EXPECT_EQ(range("metrics.loss = 2"), std::pair(2.0, 2.0));
+  for (const char* text : {"",
+                           "metrics.loss != 2",
+                           "metrics.loss : *",
+                           "metrics.other > 2",
+                           "NOT metrics.loss > 2",
+                           "metrics.loss > 2 OR number = 1"}) {
+    EXPECT_EQ(range(text), std::nullopt) << text;
+  }
+}
+
+TEST(Order, KeysCompareAsTheCellsDo) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  // In order; those in a row of their own are equal.
+  const std::vector<std::vector<Cell>> ascending = {{false},
+                                                    {true},
+                                                    {-infinity},
+                                                    {-1e300},
+                                                    {-1.5},
+                                                    {-1e-300},
+                                                    {0.0, -0.0},
+                                                    {1e-300},
+                                                    {2.0},
+                                                    {infinity},
+                                                    {std::string()},
+                                                    {std::string("a")},
+                                                    {std::string("a\0", 2)},
+                                                    {std::string("a\0b", 3)},
+                                                    {std::string("a\1")},
+                                                    {std::string("ab")},
+                                                    {std::string("\xC3\xA9")},
+                                                    {absl::FromUnixSeconds(-5)},
+                                                    {absl::FromUnixSeconds(5)},
+                                                    {Cell(), std::nan("")}};
+  const auto order = Order::Parse("number", TrialColumnSet());
+  const auto reversed = Order::Parse("number desc", TrialColumnSet());
+  const auto key = [](const auto& by, const Cell& cell) {
+    return by->Key([&](std::string_view) { return cell; });
+  };
+  for (std::size_t i = 0; i < ascending.size(); ++i) {
+    for (const Cell& a : ascending[i]) {
+      EXPECT_EQ(key(order, a), key(order, ascending[i].front())) << i;
+      if (i + 1 == ascending.size()) continue;
+      EXPECT_LT(key(order, a), key(order, ascending[i + 1].front())) << i;
+      const bool is_last = i + 2 == ascending.size();  // Without a value is last either way.
+      const std::string next = key(reversed, ascending[i + 1].front());
+      EXPECT_EQ(is_last, key(reversed, a) < next) << i;
+    }
+  }
+  const std::string text(5000, 'x');
+  EXPECT_LE(key(order, text).size(), 260U);
 }
 
 }  // namespace

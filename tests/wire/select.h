@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,15 +30,12 @@ absl::StatusOr<std::vector<Row>> Select(std::vector<Row> rows,
     return !filter.Matches([&](std::string_view path) { return ReadCell(columns, row, path); });
   });
   if (order.empty()) return rows;
-  std::vector<std::pair<std::vector<Cell>, std::size_t>> keys;
+  std::vector<std::pair<std::string, std::size_t>> keys;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    auto& [cells, index] = keys.emplace_back();
-    for (const auto& term : order.terms()) cells.push_back(ReadCell(columns, rows[i], term.column));
-    index = i;
+    const auto read = [&](std::string_view path) { return ReadCell(columns, rows[i], path); };
+    keys.emplace_back(order.Key(read), i);
   }
-  std::stable_sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
-    return order.Before(a.first, b.first);
-  });
+  std::sort(keys.begin(), keys.end());
   std::vector<Row> sorted;
   sorted.reserve(rows.size());
   for (const auto& key : keys) sorted.push_back(std::move(rows[key.second]));

@@ -71,12 +71,23 @@ std::vector<Ranked> Rank(const Record& record, const TrialScan& scan) {
   std::vector<Ranked> ranked;
   for (const auto& [number, trial] : record.trials) {
     const Ranked one{.trial = &trial, .place = storage::PlaceOf(trial, scan.metric)};
+    if (!scan.metric.empty() && !storage::IsInRange(scan, one.place.value)) continue;
     const bool is_behind = scan.after.value() == 0 || IsBefore(after, one.place, scan);
     if (is_behind && storage::IsWanted(scan, trial.state)) ranked.push_back(one);
   }
   std::ranges::sort(
       ranked, [&](const Ranked& a, const Ranked& b) { return IsBefore(a.place, b.place, scan); });
   return ranked;
+}
+
+// Those that the scan names.
+std::vector<Ranked> Choose(const Record& record, const TrialScan& scan) {
+  std::vector<Ranked> chosen;
+  for (const TrialNumber number : scan.numbers) {
+    const auto found = record.trials.find(number);
+    if (found != record.trials.end()) chosen.push_back({.trial = &found->second, .place = {}});
+  }
+  return chosen;
 }
 
 class MemoryStorage final : public Storage {
@@ -182,7 +193,8 @@ class MemoryStorage final : public Storage {
                           const std::function<bool(Trial)>& visit) const override {
     const absl::MutexLock lock(&mu_);
     VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(study));
-    const std::vector<Ranked> ranked = Rank(*record, scan);
+    const std::vector<Ranked> ranked =
+        scan.numbers.empty() ? Rank(*record, scan) : Choose(*record, scan);
     for (const Ranked& next : ranked) {
       if (!visit(*next.trial)) break;
     }

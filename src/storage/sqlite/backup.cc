@@ -118,6 +118,11 @@ absl::StatusOr<Appended> AppendRows(Connection& copy) {
   VERNIER_ASSIGN_OR_RETURN(
       appended.studies_removed,
       Change(copy, "DELETE FROM main.studies WHERE id NOT IN (SELECT id FROM live.studies)"));
+  for (const char* table : {"trial_metrics", "trials", "events"}) {
+    VERNIER_RETURN_IF_ERROR(copy.Execute(fmt::format(
+        "DELETE FROM main.{} WHERE study IN (SELECT study FROM main.leftovers)", table)));
+  }
+  VERNIER_RETURN_IF_ERROR(copy.Execute("DELETE FROM main.leftovers"));
   VERNIER_RETURN_IF_ERROR(copy.Execute(
       "CREATE TEMP TABLE moved AS SELECT s.id, coalesce(b.last_event, 0) AS after FROM "
       "live.studies s LEFT JOIN main.studies b ON b.id = s.id "
@@ -163,6 +168,15 @@ absl::Status Named(const std::string& path, const absl::Status& status) {
   return Damage(fmt::format("store '{}'", path), message);
 }
 
+// Looks at every page. `what` is said of the store where one is damaged.
+absl::Status CheckStructure(const std::string& path, std::string_view what) {
+  VERNIER_ASSIGN_OR_RETURN(const auto store, Inspection::Open(path));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> problems,
+                           store->CheckPages(Inspection::Depth::kQuick, nullptr));
+  if (problems.empty()) return absl::OkStatus();
+  return Damage(fmt::format("store '{}' {}", path, what), problems.front());
+}
+
 }  // namespace
 
 bool IsStoreFile(const std::string& path) {
@@ -198,15 +212,7 @@ absl::StatusOr<RowCounts> CopyStore(const std::string& from, const std::string& 
 }
 
 absl::StatusOr<Appended> AppendToCopy(const std::string& from, const std::string& copy) {
-  {
-    VERNIER_ASSIGN_OR_RETURN(const auto store, Inspection::Open(from));
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> problems,
-                             store->CheckPages(Inspection::Depth::kQuick, nullptr));
-    if (!problems.empty()) {
-      return Damage(fmt::format("store '{}' is damaged, the backup stays as it was", from),
-                    problems.front());
-    }
-  }
+  VERNIER_RETURN_IF_ERROR(CheckStructure(from, "is damaged, the backup stays as it was"));
   VERNIER_ASSIGN_OR_RETURN(const auto connection,
                            Connection::Open(copy, kBusyTimeout, "", Connection::Missing::kRefuse));
   VERNIER_RETURN_IF_ERROR(CheckKnown(*connection));
@@ -252,10 +258,42 @@ absl::Status CompactStore(const std::string& path) {
     VERNIER_RETURN_IF_ERROR(CheckKnown(*store));
     VERNIER_ASSIGN_OR_RETURN(counts, Count(*store));
     VERNIER_RETURN_IF_ERROR(Named(path, VerifyCopy(path, counts)));
-    VERNIER_RETURN_IF_ERROR(store->Execute("PRAGMA synchronous = FULL; VACUUM"));
+    VERNIER_RETURN_IF_ERROR(
+        store->Execute("PRAGMA synchronous = FULL; PRAGMA auto_vacuum = INCREMENTAL; VACUUM"));
     VERNIER_RETURN_IF_ERROR(store->Execute("PRAGMA wal_checkpoint(TRUNCATE)"));
   }
   return Named(path, VerifyCopy(path, counts));
+}
+
+absl::Status ShrinkStore(const std::string& path, const std::function<void()>& rest) {
+  constexpr std::int64_t kIncremental = 2;
+  constexpr std::int64_t kPagesOfStep = 256;
+  VERNIER_RETURN_IF_ERROR(CheckStructure(path, "is damaged, no room is given back"));
+  VERNIER_ASSIGN_OR_RETURN(const auto store,
+                           Connection::Open(path, kBusyTimeout, "", Connection::Missing::kRefuse));
+  VERNIER_RETURN_IF_ERROR(CheckKnown(*store));
+  VERNIER_ASSIGN_OR_RETURN(const std::int64_t mode, Ask(*store, "PRAGMA auto_vacuum"));
+  if (mode != kIncremental) {
+    return FailedPrecondition(
+        "store '{}' was made by an earlier version and gives no room back while it is in use",
+        path);
+  }
+  store->KeepLogOnClose();
+  // The syncs of those who own the store make durable what is written here.
+  VERNIER_RETURN_IF_ERROR(store->Execute("PRAGMA synchronous = NORMAL"));
+  VERNIER_ASSIGN_OR_RETURN(std::int64_t left, Ask(*store, "PRAGMA freelist_count"));
+  for (; left > 0; left -= kPagesOfStep) {
+    {
+      VERNIER_ASSIGN_OR_RETURN(Transaction step,
+                               Transaction::Begin(*store, Transaction::Kind::kWrite));
+      VERNIER_RETURN_IF_ERROR(
+          store->Execute(fmt::format("PRAGMA incremental_vacuum({})", kPagesOfStep)));
+      VERNIER_RETURN_IF_ERROR(step.Commit());
+    }
+    rest();
+  }
+  // The file gets shorter once the log is brought into it.
+  return store->Execute("PRAGMA wal_checkpoint(PASSIVE)");
 }
 
 }  // namespace vernier::sqlite

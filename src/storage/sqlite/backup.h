@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -47,8 +48,14 @@ absl::StatusOr<Appended> AppendToCopy(const std::string& from, const std::string
 absl::Status VerifyCopy(const std::string& path, const RowCounts& expected);
 
 // Gives the free pages of a store back to the file system. Nobody else may have it open. Needs room for the store twice
-// over while it works.
+// over while it works. From then on ShrinkStore can do the same to it, too.
 // DataLoss: it is damaged; nothing is changed.  ResourceExhausted: no room.
 absl::Status CompactStore(const std::string& path);
+
+// The same while others use it: a mebibyte at a time, each step a transaction of its own; `rest` is called between them, so
+// that others get their turn. What is freed meanwhile may stay. The pages are not put in order.
+// FailedPrecondition: the file cannot give single pages back, as an earlier version made it.  DataLoss: it is damaged.
+// Unavailable: somebody else wrote for too long. In all cases what was given back before stays so.
+absl::Status ShrinkStore(const std::string& path, const std::function<void()>& rest);
 
 }  // namespace vernier::sqlite

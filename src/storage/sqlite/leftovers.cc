@@ -8,13 +8,15 @@ namespace vernier::sqlite {
 
 void Leftovers::Step(GroupWriter& writer,
                      const std::shared_ptr<std::atomic<bool>>& is_ending,
-                     StudyId study) {
+                     StudyId study,
+                     std::uint32_t damaged) {
   if (*is_ending) return;
-  auto write = std::make_unique<RemoveWrite>(study);
+  auto write = std::make_unique<RemoveWrite>(study, damaged);
   const RemoveWrite& step = *write;  // The ticket keeps it.
   const auto ticket = writer.Enqueue(std::move(write));
-  writer.Then(*ticket, [&writer, &step, ticket, is_ending, study](const absl::Status& removed) {
-    if (removed.ok() && step.is_more()) Step(writer, is_ending, study);
+  writer.Then(*ticket, [&writer, &step, ticket, is_ending, study, damaged](const auto& removed) {
+    const bool goes_on = removed.ok() ? step.is_more() : step.damaged() != damaged;
+    if (goes_on) Step(writer, is_ending, study, step.damaged());
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "src/storage/sqlite/group_writer.h"
@@ -18,13 +19,15 @@ class Leftovers {
   Leftovers(const Leftovers&) = delete;
   Leftovers& operator=(const Leftovers&) = delete;
 
-  // Begins with the removal, and returns at once. A step that is refused ends it, until the store is opened again.
-  void Remove(StudyId study) { Step(writer_, is_ending_, study); }
+  // Begins with the removal, and returns at once. Rows in damaged pages stay. A step that is refused for another reason ends it,
+  // until the store is opened again.
+  void Remove(StudyId study) { Step(writer_, is_ending_, study, 0); }
 
  private:
   static void Step(GroupWriter& writer,
                    const std::shared_ptr<std::atomic<bool>>& is_ending,
-                   StudyId study);
+                   StudyId study,
+                   std::uint32_t damaged);
 
   GroupWriter& writer_;
   // Shared with steps that are in line when this is destroyed.

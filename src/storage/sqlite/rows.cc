@@ -247,7 +247,7 @@ absl::StatusOr<std::vector<StudyId>> SelectLeftovers(Connection& connection) {
   return ReadAll<StudyId>(select, kRead);
 }
 
-absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id) {
+absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id, std::uint32_t& damaged) {
   constexpr std::int64_t kRows = 500;  // Of each table.
   constexpr const char* kRemovals[] = {
       "DELETE FROM trial_metrics WHERE (study, metric, value, number) IN (SELECT study, metric, "
@@ -257,11 +257,17 @@ absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id) {
       "DELETE FROM snapshot_parts WHERE rowid IN (SELECT rowid FROM snapshot_parts WHERE study = ? "
       "LIMIT ? / 50)"};  // About 100 KiB each.
   bool is_any = false;
+  std::uint32_t table = 1;
   for (const char* const removal : kRemovals) {
-    VERNIER_RETURN_IF_ERROR(Statement(connection, removal, id.value(), kRows).Run());
-    is_any = is_any || connection.changed_rows() > 0;
+    if ((damaged & table) == 0) {
+      const absl::Status removed = Statement(connection, removal, id.value(), kRows).Run();
+      if (absl::IsDataLoss(removed)) damaged |= table;
+      VERNIER_RETURN_IF_ERROR(removed);
+      is_any = is_any || connection.changed_rows() > 0;
+    }
+    table <<= 1;
   }
-  if (is_any) return true;
+  if (is_any || damaged != 0) return is_any;
   VERNIER_RETURN_IF_ERROR(
       Statement(connection, "DELETE FROM snapshots WHERE study = ?", id.value()).Run());
   VERNIER_RETURN_IF_ERROR(

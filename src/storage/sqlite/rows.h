@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -31,8 +32,9 @@ absl::Status UpdateMetadata(Connection& connection, StudyId id, std::string_view
 // The study is gone; its trials and events are left over, for RemoveLeftovers.  NotFound.
 absl::Status DeleteStudy(Connection& connection, StudyId id);
 absl::StatusOr<std::vector<StudyId>> SelectLeftovers(Connection& connection);
-// Removes some rows of a deleted study, so few that others hardly wait. False: there are none any more.
-absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id);
+// Removes some rows of a deleted study, so few that others hardly wait. False: there are none any more. DataLoss: one of the
+// tables is damaged there, and is added to `damaged`: the next call leaves it alone.
+absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id, std::uint32_t& damaged);
 // Notes that the request deletes the study, which must still be there to have its name taken down.
 absl::Status InsertDeletion(Connection& connection, std::string_view request_id, StudyId id);
 absl::StatusOr<std::optional<std::string>> SelectDeletion(Connection& connection,

@@ -156,11 +156,12 @@ class Store final : public SqliteStorage {
 };
 
 // The log beside the file, so that readers never wait; a sync for each commit, unless a test says otherwise. Foreign keys would
-// remove all rows of a deleted study at once.
+// remove all rows of a deleted study at once. A new file can give single pages back (ShrinkStore); one that is there stays as it
+// is.
 absl::Status Configure(Connection& connection, const Tuning& tuning) {
   constexpr const char* kCommon =
       "PRAGMA foreign_keys = OFF; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
-      "PRAGMA journal_size_limit = 16777216;";
+      "PRAGMA journal_size_limit = 16777216; PRAGMA auto_vacuum = INCREMENTAL;";
   VERNIER_RETURN_IF_ERROR(connection.Execute(kCommon));
   VERNIER_RETURN_IF_ERROR(connection.Execute(tuning.synchronous ? "PRAGMA synchronous = FULL"
                                                                 : "PRAGMA synchronous = OFF"));

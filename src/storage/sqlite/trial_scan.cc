@@ -1,10 +1,13 @@
 #include "src/storage/sqlite/trial_scan.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,15 +23,6 @@ using storage::IsBefore;
 using storage::Place;
 using storage::PlaceOf;
 
-// "'FAILED', 'CANCELLED'".
-std::string NamesOf(const std::vector<TrialState>& states) {
-  std::string names;
-  for (const TrialState state : states) {
-    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", TrialStateName(state));
-  }
-  return names;
-}
-
 std::vector<TrialState> OpenStates() {
   std::vector<TrialState> states;
   for (int i = 0; i <= static_cast<int>(TrialState::kCancelled); ++i) {
@@ -38,44 +32,77 @@ std::vector<TrialState> OpenStates() {
   return states;
 }
 
-// Whether the index on states leads to the trials: to those in one state, or in states that few are in. Otherwise SQLite would
-// have to sort many.
-bool IsByState(const std::vector<TrialState>& states) {
-  const auto is_open = [](TrialState state) { return !IsFinished(state); };
-  return states.size() == 1 || (!states.empty() && std::ranges::all_of(states, is_open));
-}
-
-std::string SelectByNumber(const TrialScan& scan) {
-  const std::string condition =
-      scan.states.empty() ? "" : fmt::format(" AND state IN ({})", NamesOf(scan.states));
+// Trials in the order of their numbers: all of the study, or those in one state.
+std::string SelectByNumber(const TrialScan& scan, std::optional<TrialState> state) {
   return fmt::format(
-      "SELECT row FROM trials INDEXED BY {} WHERE study = ? AND number {} ?{} "
+      "SELECT number, row FROM trials INDEXED BY {} WHERE study = ?{} AND number {} ? "
       "ORDER BY number{}",
-      IsByState(scan.states) ? "trials_by_state" : "sqlite_autoindex_trials_1",
+      state.has_value() ? "trials_by_state" : "sqlite_autoindex_trials_1",
+      state.has_value() ? fmt::format(" AND state = '{}'", TrialStateName(*state)) : "",
       scan.descending ? "<" : ">",
-      condition,
       scan.descending ? " DESC" : "");
 }
 
+// One of the sequences that a scan by number consists of.
+struct Sequence {
+  std::unique_ptr<Statement> select;
+  std::int64_t next = 0;  // The number of its current row.
+};
+
+// Goes to the next row. False: there is none.
+absl::StatusOr<bool> Advance(Sequence& sequence) {
+  VERNIER_ASSIGN_OR_RETURN(const bool found, sequence.select->Step());
+  if (found) sequence.next = sequence.select->Integer(0);
+  return found;
+}
+
+// Of several states their sequences are merged, so that no row in another state is read.
 absl::Status ScanByNumber(Connection& connection,
                           StudyId study,
                           const TrialScan& scan,
                           const std::function<bool(Trial)>& visit) {
-  const std::string sql = SelectByNumber(scan);
   const std::int64_t bound = scan.descending && scan.after.value() == 0
                                  ? std::numeric_limits<std::int64_t>::max()
                                  : scan.after.value();
-  Statement select(connection, sql, study.value(), bound);
-  while (true) {
-    VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
-    if (!found) return absl::OkStatus();
-    VERNIER_ASSIGN_OR_RETURN(Trial trial, ParseTrial(select.Text(0)));
-    if (!visit(std::move(trial))) return absl::OkStatus();
+  std::vector<Sequence> sequences;
+  const auto add = [&](std::optional<TrialState> state) -> absl::Status {
+    const std::string sql = SelectByNumber(scan, state);
+    Sequence sequence{.select = std::make_unique<Statement>(connection, sql, study.value(), bound)};
+    VERNIER_ASSIGN_OR_RETURN(const bool found, Advance(sequence));
+    if (found) sequences.push_back(std::move(sequence));
+    return absl::OkStatus();
+  };
+  if (scan.states.empty()) VERNIER_RETURN_IF_ERROR(add(std::nullopt));
+  for (const TrialState state : std::set(scan.states.begin(), scan.states.end())) {
+    VERNIER_RETURN_IF_ERROR(add(state));
   }
+  const auto is_before = [&](const Sequence& a, const Sequence& b) {
+    return scan.descending ? a.next > b.next : a.next < b.next;
+  };
+  while (!sequences.empty()) {
+    const auto first = std::ranges::min_element(sequences, is_before);
+    VERNIER_ASSIGN_OR_RETURN(Trial trial, ParseTrial(first->select->Text(1)));
+    if (!visit(std::move(trial))) return absl::OkStatus();
+    VERNIER_ASSIGN_OR_RETURN(const bool found, Advance(*first));
+    if (!found) sequences.erase(first);
+  }
+  return absl::OkStatus();
 }
 
-// Trials by a metric: those that have ended in the order of trial_metrics, those that have not merged in, the ones without a
-// value behind them.
+absl::Status ScanNumbers(Connection& connection,
+                         StudyId study,
+                         const std::vector<TrialNumber>& numbers,
+                         const std::function<bool(Trial)>& visit) {
+  for (const TrialNumber number : numbers) {
+    absl::StatusOr<Trial> trial = SelectTrial(connection, {study, number});
+    if (absl::IsNotFound(trial.status())) continue;
+    VERNIER_RETURN_IF_ERROR(trial.status());
+    if (!visit(*std::move(trial))) break;
+  }
+  return absl::OkStatus();
+}
+
+// Trials by a metric: those that have ended in the order of trial_metrics, and those that have not merged in.
 class MetricScan {
  public:
   MetricScan(Connection& connection,
@@ -87,12 +114,13 @@ class MetricScan {
   absl::Status Run() && {
     if (scan_.after.value() != 0) {
       VERNIER_ASSIGN_OR_RETURN(after_, FindPlace());
+      if (!after_->value.has_value()) return absl::OkStatus();
     }
     VERNIER_RETURN_IF_ERROR(LoadOpen());
-    if (!after_.has_value() || after_->value.has_value()) {
-      VERNIER_RETURN_IF_ERROR(RunRanked());
-    }
-    return stopped_ ? absl::OkStatus() : RunRest();
+    if (after_.has_value()) VERNIER_RETURN_IF_ERROR(RunEquals());
+    if (!stopped_) VERNIER_RETURN_IF_ERROR(RunRange());
+    VisitOpenBefore(Place());
+    return absl::OkStatus();
   }
 
  private:
@@ -115,8 +143,8 @@ class MetricScan {
     const TrialScan open{.states = OpenStates()};
     const auto take = [&](Trial trial) {
       const Place place = PlaceOf(trial, scan_.metric);
-      open_ranked_ += place.value.has_value() ? 1 : 0;
-      if (place.value.has_value() && IsBehind(place)) open_.emplace_back(place, std::move(trial));
+      const bool is_ours = storage::IsInRange(scan_, place.value) && IsBehind(place);
+      if (is_ours) open_.emplace_back(place, std::move(trial));
       return true;
     };
     VERNIER_RETURN_IF_ERROR(ScanByNumber(connection_, study_, open, take));
@@ -133,30 +161,39 @@ class MetricScan {
     }
   }
 
-  absl::Status RunRanked() {
-    const std::string order = scan_.descending ? "value DESC, number" : "value, number";
-    if (after_.has_value()) {
-      Statement equals(connection_,
-                       Ranked("value = ? AND number > ?", "number"),
-                       study_.value(),
-                       scan_.metric,
-                       *after_->value,
-                       after_->number);
-      VERNIER_RETURN_IF_ERROR(VisitRanked(equals));
-      if (stopped_) return absl::OkStatus();
+  // The others with the value where it begins.
+  absl::Status RunEquals() {
+    if (!storage::IsInRange(scan_, after_->value)) return absl::OkStatus();
+    Statement equals(connection_,
+                     Ranked("value = ? AND number > ?", "number"),
+                     study_.value(),
+                     scan_.metric,
+                     *after_->value,
+                     after_->number);
+    return VisitRanked(equals);
+  }
+
+  // What is in the range and has not the value where it begins, nor one before that.
+  absl::Status RunRange() {
+    double least = scan_.least;
+    double most = scan_.most;
+    const char* lower = ">=";
+    const char* upper = "<=";
+    if (after_.has_value() && scan_.descending && *after_->value <= most) {
+      most = *after_->value;
+      upper = "<";
+    } else if (after_.has_value() && !scan_.descending && *after_->value >= least) {
+      least = *after_->value;
+      lower = ">";
     }
-    const double infinity = std::numeric_limits<double>::infinity();
-    const double first = scan_.descending ? infinity : -infinity;
-    const char* const direction = scan_.descending ? "<" : ">";
-    Statement rest(
-        connection_,
-        Ranked(fmt::format("value {}{} ?", direction, after_.has_value() ? "" : "="), order),
-        study_.value(),
-        scan_.metric,
-        after_.has_value() ? *after_->value : first);
-    VERNIER_RETURN_IF_ERROR(VisitRanked(rest));
-    VisitOpenBefore(Place());
-    return absl::OkStatus();
+    Statement range(connection_,
+                    Ranked(fmt::format("value {} ? AND value {} ?", lower, upper),
+                           scan_.descending ? "value DESC, number" : "value, number"),
+                    study_.value(),
+                    scan_.metric,
+                    least,
+                    most);
+    return VisitRanked(range);
   }
 
   static std::string Ranked(std::string_view condition, std::string_view order) {
@@ -180,54 +217,12 @@ class MetricScan {
     return absl::OkStatus();
   }
 
-  // Numbers of trials that have ended and have a value.
-  absl::StatusOr<std::vector<bool>> LoadRanked(std::size_t& count) {
-    std::vector<bool> ranked;
-    Statement select(connection_,
-                     "SELECT number FROM trial_metrics WHERE study = ? AND metric = ?",
-                     study_.value(),
-                     scan_.metric);
-    while (true) {
-      VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
-      if (!found) return ranked;
-      const auto number = static_cast<std::size_t>(select.Integer(0));
-      if (number >= ranked.size()) ranked.resize(std::max(number + 1, 2 * ranked.size()));
-      ranked[number] = true;
-      ++count;
-    }
-  }
-
-  // Trials without a value.
-  absl::Status RunRest() {
-    std::size_t count = open_ranked_;
-    VERNIER_ASSIGN_OR_RETURN(const std::vector<bool> ranked, LoadRanked(count));
-    Statement trials(connection_, "SELECT count(*) FROM trials WHERE study = ?", study_.value());
-    VERNIER_RETURN_IF_ERROR(trials.Step().status());
-    if (static_cast<std::size_t>(trials.Integer(0)) == count) return absl::OkStatus();
-    const bool is_among = after_.has_value() && !after_->value.has_value();
-    Statement numbers(connection_,
-                      "SELECT number FROM trials WHERE study = ? AND number > ? ORDER BY number",
-                      study_.value(),
-                      is_among ? after_->number : std::int64_t{0});
-    while (!stopped_) {
-      VERNIER_ASSIGN_OR_RETURN(const bool found, numbers.Step());
-      if (!found) break;
-      const TrialNumber number(numbers.Integer(0));
-      const auto at = static_cast<std::size_t>(number.value());
-      if (at < ranked.size() && ranked[at]) continue;
-      VERNIER_ASSIGN_OR_RETURN(Trial trial, SelectTrial(connection_, {study_, number}));
-      if (!PlaceOf(trial, scan_.metric).value.has_value()) Visit(std::move(trial));
-    }
-    return absl::OkStatus();
-  }
-
   Connection& connection_;
   const StudyId study_;
   const TrialScan& scan_;
   const std::function<bool(Trial)>& visit_;
   std::optional<Place> after_;
   std::vector<std::pair<Place, Trial>> open_;  // Still to be visited; the next one is the last.
-  std::size_t open_ranked_ = 0;
   bool stopped_ = false;
 };
 
@@ -238,6 +233,7 @@ absl::Status ScanTrials(Connection& connection,
                         const TrialScan& scan,
                         const std::function<bool(Trial)>& visit) {
   VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, study).status());
+  if (!scan.numbers.empty()) return ScanNumbers(connection, study, scan.numbers, visit);
   if (scan.metric.empty()) return ScanByNumber(connection, study, scan, visit);
   return MetricScan(connection, study, scan, visit).Run();
 }

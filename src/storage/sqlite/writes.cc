@@ -87,7 +87,7 @@ absl::Status DeleteWrite::Apply(Connection& connection, bool /*earlier_failed*/)
 }
 
 absl::Status RemoveWrite::Apply(Connection& connection, bool /*earlier_failed*/) {
-  VERNIER_ASSIGN_OR_RETURN(is_more_, RemoveLeftovers(connection, id_));
+  VERNIER_ASSIGN_OR_RETURN(is_more_, RemoveLeftovers(connection, id_, damaged_));
   return absl::OkStatus();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -63,15 +64,19 @@ class DeleteWrite final : public Write {
 // One step of the removal of a study that was deleted.
 class RemoveWrite final : public Write {
  public:
-  explicit RemoveWrite(StudyId id) : id_(id) {}
+  // `damaged`: what an earlier step said of it.
+  RemoveWrite(StudyId id, std::uint32_t damaged) : id_(id), damaged_(damaged) {}
   absl::Status Apply(Connection& connection, bool earlier_failed) override;
   StudyId study() const override { return {}; }  // Nobody else writes to it.
   std::string_view study_name() const override { return ""; }
   // Once it was applied: whether there may be more to remove.
   bool is_more() const { return is_more_; }
+  // Tables in which it met damage, or an earlier step did; see RemoveLeftovers.
+  std::uint32_t damaged() const { return damaged_; }
 
  private:
   StudyId id_;
+  std::uint32_t damaged_;
   bool is_more_ = true;
 };
 

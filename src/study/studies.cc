@@ -524,8 +524,9 @@ absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
     }
     VERNIER_ASSIGN_OR_RETURN(AmendmentPlan plan, PlanAmendment(draft.fold(), change, draft.now()));
     VERNIER_RETURN_IF_ERROR(CheckPlan(plan));
-    // Before the first event: these look at every trial.
-    if (plan.amended.fixed || plan.spec.convergence != draft.study().spec.convergence) {
+    // Before the first event: a fix forgets failures where nothing ever completed, and convergence is judged anew.
+    const bool forgets = plan.amended.fixed && draft.study().completed == 0;
+    if (forgets || plan.spec.convergence != draft.study().spec.convergence) {
       VERNIER_RETURN_IF_ERROR(draft.fold().NeedLog());
     }
     const bool is_rule_changed = plan.spec.stopping != draft.study().spec.stopping;

@@ -39,9 +39,11 @@ absl::StatusOr<Event> FirstEvent(const Storage& storage, StudyId id) {
 }  // namespace
 
 absl::StatusOr<StudyFold> FoldLog(const Storage& storage, StudyId id) {
+  VERNIER_ASSIGN_OR_RETURN(const Study row, storage.GetStudy(id));
   VERNIER_ASSIGN_OR_RETURN(const Event created, FirstEvent(storage, id));
   VERNIER_ASSIGN_OR_RETURN(StudyFold fold, StudyFold::Start(id, created));
   VERNIER_RETURN_IF_ERROR(Continue(storage, fold));
+  VERNIER_RETURN_IF_ERROR(CheckLength(fold, row));
   return fold;
 }
 
@@ -64,9 +66,7 @@ absl::StatusOr<StudyFold> LoadFold(const Storage& storage, StudyId id) {
   if (snapshot.ok() && snapshot->has_value() && CheckLength(**snapshot, row).ok()) {
     return **std::move(snapshot);
   }
-  VERNIER_ASSIGN_OR_RETURN(StudyFold fold, FoldLog(storage, id));
-  VERNIER_RETURN_IF_ERROR(CheckLength(fold, row));
-  return fold;
+  return FoldLog(storage, id);
 }
 
 }  // namespace vernier::study

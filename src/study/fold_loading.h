@@ -9,7 +9,7 @@
 // Reads folds of studies from a storage.
 namespace vernier::study {
 
-// From the log alone.  NotFound: no such study.  DataLoss: damaged.
+// From the log alone.  NotFound: no such study.  DataLoss: damaged, or shorter than the study's row says.
 absl::StatusOr<StudyFold> FoldLog(const Storage& storage, StudyId id);
 
 // From the snapshot and the events after it. Nothing: there is no snapshot, or what followed takes the whole log.
@@ -17,7 +17,7 @@ absl::StatusOr<StudyFold> FoldLog(const Storage& storage, StudyId id);
 absl::StatusOr<std::optional<StudyFold>> FoldSnapshot(const Storage& storage, StudyId id);
 
 // From the snapshot if it can be used, else from the log, which has all that a snapshot has.
-// NotFound: no such study.  DataLoss: damaged, or shorter than the study's row says.
+// Errors: as FoldLog.
 absl::StatusOr<StudyFold> LoadFold(const Storage& storage, StudyId id);
 
 }  // namespace vernier::study

@@ -37,18 +37,6 @@ constexpr std::size_t kMostAtWork = 2000;
 
 static_assert(std::endian::native == std::endian::little, "parts are written as words in memory");
 
-struct RowHead {
-  Trial trial;
-  EventSeq created_by;
-  EventSeq last_event;
-  bool waiting = false;
-  std::optional<Lease> last_lease;
-  EventSeq defined_by;
-  std::optional<absl::Time> program_ended;
-  bool is_partial = false;
-  bool is_forgotten = false;
-};
-
 struct Definition {
   EventSeq event;
   StudySpec spec;
@@ -69,7 +57,7 @@ struct Head {
   std::int64_t parts = 0;
   std::int64_t observations = 0;
   std::vector<RankedTrial> ranked;
-  std::vector<RowHead> rows;
+  std::vector<StoredTrialRow> rows;
   std::vector<TrialNumber> first_ended;
   std::string optimizer_state;
   EventSeq optimizer_state_from;
@@ -81,18 +69,6 @@ struct Head {
   std::int64_t counted_failures = 0;
   std::int64_t counted_completions = 0;
 };
-
-void Describe(auto& visit, codec::Is<RowHead> auto& row) {
-  visit("trial", row.trial);
-  visit("created_by", row.created_by);
-  visit("last_event", row.last_event);
-  visit.IfSet("waiting", row.waiting);
-  visit("last_lease", row.last_lease);
-  visit.IfSet("defined_by", row.defined_by);
-  visit("program_ended", row.program_ended);
-  visit.IfSet("is_partial", row.is_partial);
-  visit.IfSet("is_forgotten", row.is_forgotten);
-}
 
 void Describe(auto& visit, codec::Is<Definition> auto& definition) {
   visit("event", definition.event);
@@ -141,32 +117,6 @@ void Describe(auto& visit, codec::Is<Head> auto& head) {
   visit("ending", head.ending);
   visit("counted_failures", head.counted_failures);
   visit("counted_completions", head.counted_completions);
-}
-
-RowHead HeadOf(const TrialRow& row) {
-  return {.trial = row.trial,
-          .created_by = row.created_by,
-          .last_event = row.last_event,
-          .waiting = row.waiting,
-          .last_lease = row.last_lease,
-          .defined_by = row.defined_by,
-          .program_ended = row.program_ended,
-          .is_partial = row.is_partial,
-          .is_forgotten = row.is_forgotten};
-}
-
-TrialRow RowOf(RowHead head) {
-  TrialRow row;
-  row.trial = std::move(head.trial);
-  row.created_by = head.created_by;
-  row.last_event = head.last_event;
-  row.waiting = head.waiting;
-  row.last_lease = std::move(head.last_lease);
-  row.defined_by = head.defined_by;
-  row.program_ended = head.program_ended;
-  row.is_partial = head.is_partial;
-  row.is_forgotten = head.is_forgotten;
-  return row;
 }
 
 // --- parts ---
@@ -225,7 +175,7 @@ class PartReader {
     return PartReader(std::move(words));
   }
 
-  // `count` words; fewer if there are not so many, which Finish tells.
+  // `count` words; none, from here on, if there are fewer.
   std::span<const std::uint64_t> Take(std::uint64_t count) {
     const std::size_t rest = words_.size() - at_;
     is_short_ = is_short_ || count > rest;
@@ -261,14 +211,28 @@ std::vector<double> NumbersOf(std::span<const std::uint64_t> words) {
 }  // namespace vernier::study
 
 namespace vernier::codec {
+
+void Describe(auto& visit, Is<study::StoredTrialRow> auto& row) {
+  visit("trial", row.trial);
+  visit("created_by", row.created_by);
+  visit("last_event", row.last_event);
+  visit.IfSet("waiting", row.waiting);
+  visit("last_lease", row.last_lease);
+  visit.IfSet("defined_by", row.defined_by);
+  visit("program_ended", row.program_ended);
+  visit.IfSet("is_partial", row.is_partial);
+  visit.IfSet("is_forgotten", row.is_forgotten);
+}
+
 template <>
-struct Form<study::RowHead> : DescribedForm<study::RowHead> {};
+struct Form<study::StoredTrialRow> : DescribedForm<study::StoredTrialRow> {};
 template <>
 struct Form<study::Definition> : DescribedForm<study::Definition> {};
 template <>
 struct Form<study::RankedTrial> : DescribedForm<study::RankedTrial> {};
 template <>
 struct Form<study::Head> : DescribedForm<study::Head> {};
+
 }  // namespace vernier::codec
 
 namespace vernier::study {
@@ -308,7 +272,10 @@ Head StudyFold::Snapshots::HeadOf(const StudyFold& fold) {
   std::set<TrialNumber> kept = fold.unfinished_;
   kept.insert(fold.running_.begin(), fold.running_.end());
   kept.insert(fold.first_ended_.begin(), fold.first_ended_.end());
-  for (const TrialNumber trial : kept) head.rows.push_back(study::HeadOf(*fold.Find(trial)));
+  for (const TrialNumber trial : kept) {
+    const StoredTrialRow& row = *fold.Find(trial);
+    head.rows.push_back(row);
+  }
   head.first_ended = fold.first_ended_;
   head.optimizer_state = fold.optimizer_state_;
   head.optimizer_state_from = fold.optimizer_state_from_;
@@ -422,10 +389,10 @@ absl::Status StudyFold::Snapshots::Take(Head head, StudyFold& fold) {
     fold.curves_.AddTrial(fold.next_trial());
     fold.rows_.push_back(nullptr);
   }
-  for (RowHead& row : head.rows) {
+  for (StoredTrialRow& row : head.rows) {
     const TrialNumber trial = row.trial.number;
     if (!fold.Has(trial)) return DataLoss("the snapshot has a trial {}", trial.value());
-    fold.rows_[fold.IndexOf(trial)] = std::make_unique<TrialRow>(RowOf(std::move(row)));
+    fold.rows_[fold.IndexOf(trial)] = std::make_unique<TrialRow>(TrialRow{std::move(row)});
   }
   fold.rows_in_memory_ = std::ssize(head.rows);
   fold.first_ended_ = std::move(head.first_ended);
@@ -533,6 +500,7 @@ absl::StatusOr<StudyFold> StudyFold::Restore(StudyId id,
   if (observations != static_cast<std::int64_t>(fold.finished_.size())) return TooShort();
   Snapshots::Derive(fold);
   for (const TrialNumber trial : fold.unfinished_) {
+    if (fold.Find(trial)->trial.measurements == 0) continue;
     VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> reports, read_reports(trial));
     for (const Event& event : reports) {
       if (event.seq > snapshot.as_of) break;

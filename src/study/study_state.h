@@ -29,8 +29,8 @@
 
 namespace vernier::study {
 
-// A trial, and what the rules must know of it besides.
-struct TrialRow {
+// A trial, and what the rules must know of it besides: as snapshots have it.
+struct StoredTrialRow {
   Trial trial;
   EventSeq created_by;
   EventSeq last_event;  // The last one about it.
@@ -46,6 +46,10 @@ struct TrialRow {
   bool is_partial = false;
   // Failed for a cause that was fixed before anything ever completed: that says nothing of its point.
   bool is_forgotten = false;
+};
+
+// The same with what follows from the measurements of a trial that has not ended.
+struct TrialRow : StoredTrialRow {
   // Measurements reported so far, by MeasurementKey; this and the next two are emptied when the trial ends.
   absl::flat_hash_set<Fingerprint> seen;
   CurveIndex curve;

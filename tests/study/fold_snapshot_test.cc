@@ -20,18 +20,9 @@ MATCHER_P(HasReason, reason, "has the reason") {
   return GetReason(testing::ToStatus(arg)) == reason;
 }
 
-StudySpec MixedSpec() {
-  StudySpec spec = ClientSpec();
-  spec.stopping = {.name = "median", .options = {}};
-  spec.lease.ttl = absl::Seconds(5);
-  spec.objectives.push_back({.metric = "latency_ms", .goal = Goal::kMinimize});
-  spec.outcome_constraints = {"latency_ms < 30 or accuracy > 0.5"};
-  return spec;
-}
-
 // Points that can be exhausted.
 StudySpec FiniteSpec() {
-  StudySpec spec = MixedSpec();
+  StudySpec spec = WorkloadSpec();
   spec.objectives.resize(1);
   spec.outcome_constraints.clear();
   std::vector<ParameterValue> values;
@@ -41,7 +32,7 @@ StudySpec FiniteSpec() {
 }
 
 StudySpec FinalValuesSpec() {
-  StudySpec spec = MixedSpec();
+  StudySpec spec = WorkloadSpec();
   spec.objectives[0].final = FinalValue::kBest;
   spec.objectives[1].final = FinalValue::kMeanOfLast;
   spec.objectives[1].final_count = 3;
@@ -76,7 +67,7 @@ constexpr std::int64_t kNever = std::int64_t{1} << 40;
 class SnapshotWorkloadTest : public ::testing::TestWithParam<int> {
  protected:
   static StudySpec Spec() {
-    return GetParam() % 3 == 0   ? MixedSpec()
+    return GetParam() % 3 == 0   ? WorkloadSpec()
            : GetParam() % 3 == 1 ? FiniteSpec()
                                  : FinalValuesSpec();
   }

@@ -42,7 +42,17 @@ inline StudySpec ClientSpec(std::string name = "digits") {
   return spec;
 }
 
-// The same, whose trials an engine launches.
+// The same with several metrics, curves and short leases, for random calls.
+inline StudySpec WorkloadSpec() {
+  StudySpec spec = ClientSpec();
+  spec.stopping = {.name = "median", .options = {}};
+  spec.lease.ttl = absl::Seconds(5);
+  spec.objectives.push_back({.metric = "latency_ms", .goal = Goal::kMinimize});
+  spec.outcome_constraints = {"latency_ms < 30 or accuracy > 0.5"};
+  return spec;
+}
+
+// As ClientSpec, whose trials an engine launches.
 inline StudySpec JobSpec(std::string name = "digits") {
   StudySpec spec = ClientSpec(std::move(name));
   spec.job.emplace();

@@ -13,15 +13,6 @@ namespace {
 
 using testing::IsOk;
 
-StudySpec WorkloadSpec() {
-  StudySpec spec = ClientSpec();
-  spec.stopping = {.name = "median", .options = {}};
-  spec.lease.ttl = absl::Seconds(5);
-  spec.objectives.push_back({.metric = "latency_ms", .goal = Goal::kMinimize});
-  spec.outcome_constraints = {"latency_ms < 30 or accuracy > 0.5"};
-  return spec;
-}
-
 StudyFold FoldAll(const std::vector<Event>& events, StudyId id) {
   StudyFold fold = StudyFold::Start(id, events.front()).value();
   for (std::size_t i = 1; i < events.size(); ++i) {

@@ -123,6 +123,11 @@ absl::StatusOr<Appended> AppendRows(Connection& copy) {
         "DELETE FROM main.{} WHERE study IN (SELECT study FROM main.leftovers)", table)));
   }
   VERNIER_RETURN_IF_ERROR(copy.Execute("DELETE FROM main.leftovers"));
+  // A snapshot of a study that goes on stays true: the events that are appended follow it.
+  for (const char* table : {"snapshot_parts", "snapshots"}) {
+    VERNIER_RETURN_IF_ERROR(copy.Execute(fmt::format(
+        "DELETE FROM main.{} WHERE study NOT IN (SELECT id FROM main.studies)", table)));
+  }
   VERNIER_RETURN_IF_ERROR(copy.Execute(
       "CREATE TEMP TABLE moved AS SELECT s.id, coalesce(b.last_event, 0) AS after FROM "
       "live.studies s LEFT JOIN main.studies b ON b.id = s.id "

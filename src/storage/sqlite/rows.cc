@@ -151,6 +151,20 @@ absl::StatusOr<std::vector<T>> ReadAll(Statement& select,
   }
 }
 
+// Events of a study. `condition`: and the order, in SQL, with its values behind it.
+template <typename... Values>
+absl::StatusOr<std::vector<Event>> SelectEventsWhere(Connection& connection,
+                                                     StudyId study,
+                                                     std::string_view condition,
+                                                     const Values&... values) {
+  VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, study).status());
+  const std::string sql = fmt::format(
+      "SELECT seq, time, actor, request_id, kind, payload FROM events WHERE study = ? AND {}",
+      condition);
+  Statement select(connection, sql, study.value(), values...);
+  return ReadAll<Event>(select, &ReadEvent);
+}
+
 }  // namespace
 
 std::string SpecText(const StudySpec& spec) { return codec::ToText(codec::StudySpecToJson(spec)); }
@@ -456,14 +470,8 @@ absl::StatusOr<std::vector<Event>> SelectEvents(Connection& connection,
                                                 StudyId study,
                                                 EventSeq after,
                                                 std::size_t limit) {
-  VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, study).status());
-  Statement select(connection,
-                   "SELECT seq, time, actor, request_id, kind, payload FROM events WHERE study = ? "
-                   "AND seq > ? ORDER BY seq LIMIT ?",
-                   study.value(),
-                   after.value(),
-                   ToSqlLimit(limit));
-  return ReadAll<Event>(select, &ReadEvent);
+  return SelectEventsWhere(
+      connection, study, "seq > ? ORDER BY seq LIMIT ?", after.value(), ToSqlLimit(limit));
 }
 
 absl::StatusOr<std::vector<Measurement>> ReadMeasurements(Connection& connection,
@@ -497,26 +505,18 @@ absl::StatusOr<std::vector<Measurement>> SelectMeasurements(Connection& connecti
 }
 
 absl::StatusOr<std::vector<Event>> SelectReports(Connection& connection, TrialId trial) {
-  VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, trial.study).status());
-  Statement select(connection,
-                   "SELECT seq, time, actor, request_id, kind, payload FROM events WHERE study = ? "
-                   "AND trial = ? AND kind = 'measurement_reported' ORDER BY seq",
-                   trial.study.value(),
-                   trial.number.value());
-  return ReadAll<Event>(select, &ReadEvent);
+  return SelectEventsWhere(connection,
+                           trial.study,
+                           "trial = ? AND kind = 'measurement_reported' ORDER BY seq",
+                           trial.number.value());
 }
 
 absl::StatusOr<std::vector<Event>> SelectRequest(Connection& connection,
                                                  StudyId study,
                                                  std::string_view request_id) {
-  VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, study).status());
   // The index has only ids that are not empty, and is used only where the query says so.
-  Statement select(connection,
-                   "SELECT seq, time, actor, request_id, kind, payload FROM events WHERE study = ? "
-                   "AND request_id = ? AND request_id <> '' ORDER BY seq",
-                   study.value(),
-                   request_id);
-  return ReadAll<Event>(select, &ReadEvent);
+  return SelectEventsWhere(
+      connection, study, "request_id = ? AND request_id <> '' ORDER BY seq", request_id);
 }
 
 }  // namespace vernier::sqlite

@@ -1,4 +1,4 @@
--- What the log of a study comes to as of an event, so that it need not be read from its beginning (src/study/fold_snapshot.h).
+-- What the log of a study comes to as of an event, so that it need not be read from its beginning (src/study/fold_snapshot.cc).
 -- Computed from the log; rows may be removed at any time. Without a row in snapshots, parts mean nothing.
 CREATE TABLE snapshots (
   study INTEGER PRIMARY KEY,

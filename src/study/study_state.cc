@@ -83,6 +83,12 @@ const TrialRow* StudyFold::Find(TrialNumber trial) const {
   return Has(trial) ? rows_[IndexOf(trial)].get() : nullptr;
 }
 
+std::set<TrialNumber> StudyFold::AtWork() const {
+  std::set<TrialNumber> trials = unfinished_;
+  trials.insert(running_.begin(), running_.end());
+  return trials;
+}
+
 absl::Status StudyFold::NeedTrial(TrialNumber trial) const {
   if (!Has(trial) || Find(trial) != nullptr) return absl::OkStatus();
   missing_.trials.insert(trial);

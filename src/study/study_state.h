@@ -150,10 +150,11 @@ class StudyFold {
   // Whether nothing of the study is at work any more: every trial has ended, and so has every attempt. A trial that
   // somebody ended may end before what runs of it is taken down.
   bool IsDown() const { return unfinished_.empty() && running_.empty(); }
-  // Whether the trial has not ended, or an attempt of it has not.
+  // Trials that have not ended, or of which an attempt has not.
   bool IsAtWork(TrialNumber trial) const {
     return unfinished_.contains(trial) || running_.contains(trial);
   }
+  std::set<TrialNumber> AtWork() const;
   // Trials under a lease that did not expire.
   const std::set<TrialNumber>& leased() const { return leased_; }
   CurveBook& curves() { return curves_; }

@@ -1,0 +1,133 @@
+#include "src/study/snapshot_part.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "src/core/status.h"
+#include "src/study/fingerprint.h"
+#include "vernier/core/error.h"
+
+namespace vernier::study {
+namespace {
+
+// 1 MiB.
+constexpr std::size_t kPartWords = 131'072;
+
+// Where what stands in the header.
+constexpr std::size_t kObservations = 2;
+constexpr std::size_t kCurves = 3;
+constexpr std::size_t kHeader = 4;
+
+static_assert(std::endian::native == std::endian::little, "parts are written as words in memory");
+
+std::uint64_t WordOf(std::int64_t number) { return static_cast<std::uint64_t>(number); }
+std::uint64_t WordOf(double number) { return std::bit_cast<std::uint64_t>(number); }
+std::int64_t NumberOf(std::uint64_t word) { return static_cast<std::int64_t>(word); }
+double DoubleOf(std::uint64_t word) { return std::bit_cast<double>(word); }
+
+// Of all behind the checksum itself.
+Fingerprint ChecksumOf(std::span<const std::uint64_t> words) {
+  Fingerprinter fingerprinter;
+  for (const std::uint64_t word : words.subspan(kObservations)) fingerprinter.Add(word);
+  return fingerprinter.Get();
+}
+
+absl::Status TooShort() { return DataLoss("a part of the snapshot ends too early"); }
+
+}  // namespace
+
+PartWriter::PartWriter() : words_(kHeader) {}
+
+void PartWriter::AddObservation(const TrialLog::View& log, std::size_t i) {
+  ++words_[kObservations];
+  words_.push_back(WordOf(log.trial(i).value()));
+  words_.push_back(WordOf(static_cast<std::int64_t>(log.outcome(i))));
+  for (const std::int64_t cell : log.cells(i)) words_.push_back(WordOf(cell));
+  for (const double value : log.values(i)) words_.push_back(WordOf(value));
+  for (const double slack : log.slacks(i)) words_.push_back(WordOf(slack));
+}
+
+void PartWriter::AddCurve(const Curve& curve) {
+  ++words_[kCurves];
+  words_.push_back(WordOf(curve.trial.value()));
+  words_.push_back(curve.finished ? 1 : 0);
+  words_.push_back(curve.points.size());
+  for (const CurvePoint& point : curve.points) {
+    words_.push_back(WordOf(point.step));
+    words_.push_back(WordOf(point.value));
+  }
+}
+
+bool PartWriter::IsFull() const { return words_.size() >= kPartWords; }
+
+std::string PartWriter::Finish() && {
+  std::ranges::copy(ChecksumOf(words_), words_.begin());
+  std::string bytes(words_.size() * sizeof(std::uint64_t), '\0');
+  std::memcpy(bytes.data(), words_.data(), bytes.size());
+  return bytes;
+}
+
+PartReader::PartReader(std::vector<std::uint64_t> words)
+    : words_(std::move(words)),
+      at_(kHeader),
+      observations_(words_[kObservations]),
+      curves_(words_[kCurves]) {}
+
+absl::StatusOr<PartReader> PartReader::Open(const std::string& part) {
+  std::vector<std::uint64_t> words(part.size() / sizeof(std::uint64_t));
+  if (words.size() < kHeader || words.size() * sizeof(std::uint64_t) != part.size()) {
+    return DataLoss("a part of the snapshot has {} bytes", part.size());
+  }
+  std::memcpy(words.data(), part.data(), part.size());
+  if (ChecksumOf(words) != Fingerprint{words[0], words[1]}) {
+    return DataLoss("a part of the snapshot does not have its checksum");
+  }
+  return PartReader(std::move(words));
+}
+
+std::span<const std::uint64_t> PartReader::Take(std::uint64_t count) {
+  const std::size_t rest = words_.size() - at_;
+  is_short_ = is_short_ || count > rest;
+  const std::size_t taken = is_short_ ? 0 : static_cast<std::size_t>(count);
+  at_ += taken;
+  return std::span(words_).subspan(at_ - taken, taken);
+}
+
+std::uint64_t PartReader::TakeOne() {
+  const auto word = Take(1);
+  return word.empty() ? 0 : word[0];
+}
+
+absl::Status PartReader::Next(Cells& observation) {
+  observation.trial = TrialNumber(NumberOf(TakeOne()));
+  observation.outcome = static_cast<Outcome>(TakeOne());
+  const auto cells = Take(observation.cells.size());
+  const auto values = Take(observation.values.size());
+  const auto slacks = Take(observation.slacks.size());
+  if (is_short_) return TooShort();
+  std::ranges::transform(cells, observation.cells.begin(), NumberOf);
+  std::ranges::transform(values, observation.values.begin(), DoubleOf);
+  std::ranges::transform(slacks, observation.slacks.begin(), DoubleOf);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Curve> PartReader::NextCurve() {
+  Curve curve{.trial = TrialNumber(NumberOf(TakeOne())), .finished = TakeOne() != 0, .points = {}};
+  const std::uint64_t points = TakeOne();
+  const auto words = Take(2 * points);
+  if (is_short_) return TooShort();
+  curve.points.reserve(static_cast<std::size_t>(points));
+  for (std::size_t at = 0; at < words.size(); at += 2) {
+    curve.points.push_back({.step = NumberOf(words[at]), .value = DoubleOf(words[at + 1])});
+  }
+  return curve;
+}
+
+absl::Status PartReader::Finish() const {
+  if (is_short_) return TooShort();
+  return at_ == words_.size() ? absl::OkStatus() : DataLoss("a part of the snapshot is too long");
+}
+
+}  // namespace vernier::study

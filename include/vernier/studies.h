@@ -164,6 +164,8 @@ class Studies {
   // --- trials ---
   virtual absl::StatusOr<Trial> GetTrial(TrialId id) const = 0;
   virtual absl::StatusOr<std::vector<Trial>> ListTrials(StudyId id) const = 0;
+  // Those that have not ended, or of which an attempt has not, in the order of their numbers.
+  virtual absl::StatusOr<std::vector<Trial>> ListTrialsAtWork(StudyId id) const = 0;
   // Calls `visit` with one trial after the other, in the order of the scan, until it returns false. They are read from the store
   // as of one moment during the call, which holds neither a lock nor more than one of them: for lists of any length. `visit`
   // must not call this object.
@@ -303,6 +305,14 @@ class Studies {
   // Call it now and then; every change it makes is an event. Returns the studies that are not finished, in the order of
   // their ids. A study that cannot be changed holds up no other: it is an error only if none can.
   virtual absl::StatusOr<std::vector<StudyId>> Tick() = 0;
+  // The same in two steps, for a thread that must not wait. TickLoaded leaves alone what would have to be read from the store
+  // first, which takes seconds for a large study: those are for Load, which does of one study what Tick does.
+  struct Ticked {
+    std::vector<StudyId> unfinished;  // In the order of their ids.
+    std::vector<StudyId> unloaded;    // Maybe finished.
+  };
+  virtual absl::StatusOr<Ticked> TickLoaded() = 0;
+  virtual absl::Status Load(StudyId id) = 0;
 
   // --- the log ---
   // Durable events after `after`, oldest first, at most `limit`.

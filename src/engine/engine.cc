@@ -5,11 +5,13 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "src/core/status.h"
 #include "src/engine/news.h"
 #include "src/engine/study_run.h"
@@ -61,8 +63,11 @@ class EngineImpl final : public Engine {
     }
     // What runs, first: its room is for those that wait. These come before new ones.
     for (auto& [id, run] : runs_) run.Note(run.Advance(polls));
-    StartWaiting(polls);
-    for (auto& [id, run] : runs_) run.Note(run.Ask());
+    // Nothing starts before it is known what of other studies runs and waits.
+    if (loading_.empty()) {
+      StartWaiting(polls);
+      for (auto& [id, run] : runs_) run.Note(run.Ask());
+    }
     for (auto& [id, run] : runs_) run.Conclude(now);
     Forget();
     return Pause();
@@ -80,15 +85,17 @@ class EngineImpl final : public Engine {
   // Which studies and trials may have changed.
   absl::Status Learn(absl::Time now) {
     if (now >= next_tick_ || now <= last_tick_) {
-      VERNIER_ASSIGN_OR_RETURN(const std::vector<StudyId> unfinished, context_.studies.Tick());
+      VERNIER_ASSIGN_OR_RETURN(const Studies::Ticked ticked, context_.studies.TickLoaded());
       last_tick_ = now;
       next_tick_ = now + kTickInterval;
       std::erase_if(for_clients_,
-                    [&](StudyId id) { return !std::ranges::binary_search(unfinished, id); });
-      for (const StudyId id : unfinished) {
+                    [&](StudyId id) { return !std::ranges::binary_search(ticked.unfinished, id); });
+      for (const StudyId id : ticked.unfinished) {
         if (!for_clients_.contains(id)) runs_.try_emplace(id, context_, id);
       }
+      for (const StudyId id : ticked.unloaded) BeginLoading(id);
     }
+    VERNIER_RETURN_IF_ERROR(TakeLoaded());
     for (const StudyId id : news_.TakeStudies()) {
       runs_.try_emplace(id, context_, id).first->second.Touch();
     }
@@ -97,6 +104,38 @@ class EngineImpl final : public Engine {
       if (run != runs_.end()) run->second.Touch(id.number);
     }
     return absl::OkStatus();
+  }
+
+  void BeginLoading(StudyId id) {
+    const auto [at, is_new] = loading_.try_emplace(id, std::make_shared<Loading>());
+    if (!is_new) return;
+    context_.tasks.Run([&studies = context_.studies, &news = news_, id, loading = at->second](
+                           const std::stop_token&, const engine::Tasks::Done& done) {
+      loading->outcome = studies.Load(id);
+      loading->told.Notify();
+      news.Wake();
+      done();
+    });
+  }
+
+  // An error if none of the studies could be loaded; others are tried again with the next tick.
+  absl::Status TakeLoaded() {
+    absl::Status failed;
+    for (auto at = loading_.begin(); at != loading_.end();) {
+      const auto& [id, loading] = *at;
+      if (!loading->told.HasBeenNotified()) {
+        ++at;
+        continue;
+      }
+      const absl::Status& outcome = loading->outcome;
+      if (outcome.ok()) {
+        runs_.try_emplace(id, context_, id);
+      } else if (!absl::IsDataLoss(outcome) && !absl::IsNotFound(outcome)) {
+        failed.Update(outcome);
+      }
+      at = loading_.erase(at);
+    }
+    return runs_.empty() && loading_.empty() ? failed : absl::OkStatus();
   }
 
   // Lets go of studies for which nothing is left to be done.
@@ -133,6 +172,11 @@ class EngineImpl final : public Engine {
     return std::max(next - now, absl::ZeroDuration());
   }
 
+  struct Loading {
+    absl::Notification told;
+    absl::Status outcome;
+  };
+
   const EngineOptions options_;
   News news_;
   const std::unique_ptr<Studies::Subscription> subscription_;
@@ -144,6 +188,8 @@ class EngineImpl final : public Engine {
   absl::Time next_tick_ = absl::InfinitePast();
   std::map<StudyId, StudyRun> runs_;
   std::set<StudyId> for_clients_;  // Unfinished ones, which have no job.
+  // Those that are being read from the store; shared with whoever does.
+  std::map<StudyId, std::shared_ptr<Loading>> loading_;
 };
 
 }  // namespace

@@ -21,13 +21,18 @@ class News {
       absl::MutexLock lock(&mu_);
       if (ignored_.contains(study) || !studies_.insert(study).second) return;
     }
-    if (wake_) wake_();
+    Wake();
   }
   void Add(const TrialId& trial) {
     {
       absl::MutexLock lock(&mu_);
       if (!trials_.insert(trial).second) return;
     }
+    Wake();
+  }
+
+  // Has the engine take a step.
+  void Wake() const {
     if (wake_) wake_();
   }
 

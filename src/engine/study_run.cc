@@ -229,10 +229,8 @@ absl::Status StudyRun::Discover() {
 }
 
 absl::Status StudyRun::DiscoverAll() {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, context_.studies.ListTrials(id_));
-  for (const Trial& trial : trials) {
-    if (!IsFinished(trial.state) || RunsStill(trial)) Add(trial.number, trial.created);
-  }
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, context_.studies.ListTrialsAtWork(id_));
+  for (const Trial& trial : trials) Add(trial.number, trial.created);
   seen_ = study_->last_event;
   return absl::OkStatus();
 }

@@ -23,6 +23,8 @@ namespace {
 constexpr char kInternalError[] = "Internal error occurred for the current attempt";
 // What an attempt ran was told by them alone.
 constexpr char kRecordsGone[] = "the records of the attempt are gone";
+// Failed trials that a crash is compared with: the first ones.
+constexpr std::size_t kMostCompared = 100;
 
 // Somebody else moved or removed the trial between our look and our change. The next step looks again.
 bool WasOvertaken(const absl::Status& status) {
@@ -142,11 +144,12 @@ GangStatus Recorded(const Attempt& attempt) {
           .replicas = attempt.replicas};
 }
 
-}  // namespace
-
+// Whether something of the trial's last attempt may still run, even if the trial itself has ended.
 bool RunsStill(const Trial& trial) {
   return !trial.attempts.empty() && !IsEnded(trial.attempts.back().state);
 }
+
+}  // namespace
 
 TrialRun::TrialRun(const Context& context, TrialId id, absl::Time created)
     : context_(context), id_(id), created_(created) {}
@@ -540,7 +543,11 @@ absl::StatusOr<std::string> TrialRun::WhyNotAgain(const Study& study,
                            context_.studies.ListMeasurements(id_));
   std::vector<Trial> others;
   if (study.completed == 0) {
-    VERNIER_ASSIGN_OR_RETURN(others, context_.studies.ListTrials(id_.study));
+    VERNIER_RETURN_IF_ERROR(
+        context_.studies.ScanTrials(id_.study, {.states = {TrialState::kFailed}}, [&](Trial other) {
+          others.push_back(std::move(other));
+          return others.size() < kMostCompared;
+        }));
   }
   return FindSameCrash(study, trial, end, curve, others).value_or("");
 }

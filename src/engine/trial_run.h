@@ -32,9 +32,6 @@ struct Context {
   bool launcher_tells;  // When something of a gang may have changed.
 };
 
-// Whether something of the trial's last attempt may still run, even if the trial itself has ended.
-bool RunsStill(const Trial& trial);
-
 // The life of one trial's job, from REQUESTED to its end: place, start, read metrics, stop, record how it ended.
 //
 // Holds nothing that is not in the log or with the launcher: a run made anew from the recorded trial goes on where an

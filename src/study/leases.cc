@@ -149,39 +149,64 @@ absl::StatusOr<bool> StudiesImpl::TickOne(StudyId id) {
   return finished;
 }
 
-absl::StatusOr<std::vector<StudyId>> StudiesImpl::Tick() {
+absl::Status StudiesImpl::Load(StudyId id) {
   VERNIER_RETURN_IF_ERROR(LoadUnfinished());
-  std::vector<StudyId> ids;
-  std::vector<StudyId> unfinished;
   std::uint64_t extensions = 0;
   {
     absl::MutexLock lock(&mu_);
-    for (const StudyId id : *unfinished_) (resting_.contains(id) ? unfinished : ids).push_back(id);
     extensions = extensions_;
   }
+  const absl::StatusOr<bool> finished = TickOne(id);
+  NoteDamage(
+      id, absl::IsDataLoss(finished.status()) ? StudyNameOf(storage_, id) : "", finished.status());
+  if (finished.ok() ? *finished : absl::IsNotFound(finished.status())) {
+    absl::MutexLock lock(&mu_);
+    if (extensions == extensions_) unfinished_->erase(id);
+  }
+  return finished.status();
+}
+
+absl::StatusOr<Studies::Ticked> StudiesImpl::TickThose(bool loads) {
+  VERNIER_RETURN_IF_ERROR(LoadUnfinished());
+  Ticked ticked;
+  std::vector<StudyId> due;
+  {
+    absl::MutexLock lock(&mu_);
+    for (const StudyId id : *unfinished_) {
+      const auto at = live_.find(id);
+      if (resting_.contains(id)) {
+        ticked.unfinished.push_back(id);
+      } else if (loads || (at != live_.end() && at->second->is_loaded())) {
+        due.push_back(id);
+      } else {
+        ticked.unloaded.push_back(id);
+      }
+    }
+  }
+  const absl::Time now = clock_.Now();
+  std::erase_if(due, [&](StudyId id) { return IsDamaged(id, now); });
+  std::erase_if(ticked.unloaded, [&](StudyId id) { return IsDamaged(id, now); });
   absl::Status failed;
-  bool any = !unfinished.empty();
-  for (const StudyId id : ids) {
-    if (IsDamaged(id, clock_.Now())) continue;
-    const absl::StatusOr<bool> finished = TickOne(id);
-    NoteDamage(id,
-               absl::IsDataLoss(finished.status()) ? StudyNameOf(storage_, id) : "",
-               finished.status());
-    any = any || finished.ok();
-    if (finished.ok() && !*finished) {
-      unfinished.push_back(id);
-    } else if (finished.ok() || absl::IsNotFound(finished.status())) {
-      absl::MutexLock lock(&mu_);
-      if (extensions == extensions_) unfinished_->erase(id);
-    } else if (!absl::IsDataLoss(finished.status())) {
-      failed.Update(finished.status());
-      unfinished.push_back(id);
-    }  // A damaged study must not hold up the others.
+  bool any = !ticked.unfinished.empty();
+  for (const StudyId id : due) {
+    const absl::Status status = Load(id);
+    any = any || status.ok();
+    if (absl::IsDataLoss(status) || absl::IsNotFound(status)) continue;
+    if (!status.ok()) failed.Update(status);
+    const absl::MutexLock lock(&mu_);
+    if (unfinished_->contains(id)) ticked.unfinished.push_back(id);
   }
   if (!any) VERNIER_RETURN_IF_ERROR(failed);
   ReleaseUnused();
-  std::ranges::sort(unfinished);
-  return unfinished;
+  std::ranges::sort(ticked.unfinished);
+  return ticked;
+}
+
+absl::StatusOr<Studies::Ticked> StudiesImpl::TickLoaded() { return TickThose(/*loads=*/false); }
+
+absl::StatusOr<std::vector<StudyId>> StudiesImpl::Tick() {
+  VERNIER_ASSIGN_OR_RETURN(Ticked ticked, TickThose(/*loads=*/true));
+  return std::move(ticked.unfinished);
 }
 
 }  // namespace vernier::study

@@ -278,6 +278,10 @@ absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Call
     ids_.insert_or_assign(spec.name, study->id);
     if (unfinished_.has_value()) unfinished_->insert(study->id);
   }
+  // Those who are told of it need not wait until it is read.
+  const absl::StatusOr<Live> live = FindUnused(study->id);
+  const auto look = [](const StudyFold&, const Transient&) { return absl::OkStatus(); };
+  if (live.ok()) (*live)->Read(look).IgnoreError();
   listeners_->Tell(study->id);
   return study;
 }

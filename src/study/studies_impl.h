@@ -68,6 +68,7 @@ class StudiesImpl final : public Studies {
   // trials.cc
   absl::StatusOr<Trial> GetTrial(TrialId id) const override;
   absl::StatusOr<std::vector<Trial>> ListTrials(StudyId id) const override;
+  absl::StatusOr<std::vector<Trial>> ListTrialsAtWork(StudyId id) const override;
   absl::Status ScanTrials(StudyId id,
                           const TrialScan& scan,
                           const std::function<bool(Trial)>& visit) const override;
@@ -99,6 +100,8 @@ class StudiesImpl final : public Studies {
   // leases.cc
   absl::StatusOr<Trial> Heartbeat(TrialId id, const LeaseToken& lease) override;
   absl::StatusOr<std::vector<StudyId>> Tick() override;
+  absl::StatusOr<Ticked> TickLoaded() override;
+  absl::Status Load(StudyId id) override;
 
   // reporting.cc
   absl::StatusOr<Reported> Report(TrialId id,
@@ -292,6 +295,8 @@ class StudiesImpl final : public Studies {
   bool IsDamaged(StudyId id, absl::Time now) const ABSL_LOCKS_EXCLUDED(mu_);
   // Whether the study has finished.
   absl::StatusOr<bool> TickOne(StudyId id);
+  // `loads`: those that are not in memory, too; nothing is `unloaded` then.
+  absl::StatusOr<Ticked> TickThose(bool loads);
 
   Storage& storage_;
   const Clock& clock_;

@@ -213,6 +213,22 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::ListTrials(StudyId id) const {
   return trials;
 }
 
+absl::StatusOr<std::vector<Trial>> StudiesImpl::ListTrialsAtWork(StudyId id) const {
+  VERNIER_ASSIGN_OR_RETURN(const Live live, FindToRead(id));
+  std::vector<Trial> trials;
+  if (live == nullptr) return trials;
+  const auto look = [&](const StudyFold& fold, const Transient& transient) {
+    trials.clear();
+    for (const TrialNumber number : fold.AtWork()) {
+      const Trial& trial = fold.Find(number)->trial;
+      if (!trial.deleted) trials.push_back(Shown(trial, transient));
+    }
+    return absl::OkStatus();
+  };
+  VERNIER_RETURN_IF_ERROR(live->Read(look));
+  return trials;
+}
+
 absl::Status StudiesImpl::ScanTrials(StudyId id,
                                      const TrialScan& scan,
                                      const std::function<bool(Trial)>& visit) const {

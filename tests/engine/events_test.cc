@@ -277,6 +277,42 @@ TEST_F(EventsTest, AStopThatFollowsAReportAtOnceIsCarriedOut) {
   EXPECT_TRUE(world_.jobs.begin()->second.stop);
 }
 
+// To read a study of many trials takes seconds. What runs of others goes on meanwhile; what would take their room must not start.
+TEST_F(EventsTest, AStudyThatIsReadAfterAStartHoldsUpNoTrialThatRuns) {
+  world_.script = [](const GangProgram&) { return Script{.values = {0.5}, .hangs = 3}; };
+  StudyId slow;
+  StudyId other;
+  {
+    const auto studies = Studies::Create(*storage_, clock_);
+    FakeLauncher launcher(world_);
+    const auto engine = Engine::Create(*studies, launcher, clock_, Options());
+    slow = Create(*studies, AnySpec(2, 1), "slow").id;
+    other = Create(*studies, AnySpec(2, 1), "other").id;
+    for (int step = 0; step < 3; ++step) ASSERT_THAT(engine->Step(), IsOk());
+    ASSERT_THAT(world_.jobs, SizeIs(2));
+  }
+  const auto studies = Studies::Create(*storage_, clock_);
+  FakeLauncher launcher(world_);
+  HeldExecutor executor;
+  const auto engine = Engine::Create(*studies, launcher, clock_, Options(&executor));
+  ASSERT_THAT(engine->Step(), IsOk());
+  EXPECT_EQ(executor.held(), 2u);
+  for (int turn = 0; turn < 20; ++turn) {
+    executor.RunAllBut(1);
+    ASSERT_THAT(engine->Step(), IsOk());
+    Turn();
+  }
+  EXPECT_EQ(studies->GetStudy(other)->completed, 1);
+  EXPECT_THAT(*studies->ListTrials(other), SizeIs(1));
+  for (int turn = 0; turn < 40; ++turn) {
+    executor.RunAllBut(0);
+    ASSERT_THAT(engine->Step(), IsOk());
+    Turn();
+  }
+  EXPECT_EQ(studies->GetStudy(slow)->state, StudyState::kCompleted);
+  EXPECT_EQ(studies->GetStudy(other)->state, StudyState::kCompleted);
+}
+
 // What waits for room is tried when the launcher says so, and so are trials that somebody stops.
 TEST_F(EventsTest, WithALauncherThatTellsAStudyRunsToItsEnd) {
   const auto studies = Studies::Create(*storage_, clock_);

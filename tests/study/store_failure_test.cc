@@ -98,6 +98,7 @@ TEST_F(StoreFailureTest, ADamagedLogIsToldToWhoAsksAndDoesNotHoldUpTheTick) {
       {.seq = EventSeq(2), .time = clock_.Now(), .payload = LeaseExpired{.trial = TrialNumber(5)}});
   commit.header.last_event = EventSeq(2);
   ASSERT_THAT(memory_->Begin(std::move(commit))->Wait(), IsOk());
+  Restart();
   EXPECT_THAT(studies_->GetStudy(broken.id),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("event 2")));
   const auto unfinished = studies_->Tick();

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view kMetrics = "metrics.";
 
-// Trials that one call reads to fill its page, and at most as many more to rank them. A trial takes three to five
-// microseconds to read, and as long again if it is on the page.
+// Trials that one call reads to rank them and to fill its page. A trial takes three to five microseconds to read, and as long
+// again if it is on the page.
 constexpr std::size_t kMostRead = 2000;
 
 // Memory of all rankings together. Those of three million trials fit, or of one study however large.
@@ -149,7 +149,7 @@ absl::Status TrialLists::ReadByMetric(const Query& query, TrialScan scan, Page& 
 absl::Status TrialLists::ReadRanked(const Query& query, const wire::Order& order, Page& page) {
   TrialRanking ranking = FindKept(query);
   VERNIER_ASSIGN_OR_RETURN(const bool is_whole,
-                           ranking.Update(studies_, query.study, order, kMostRead));
+                           ranking.Update(studies_, query.study, order, page.left));
   Keep({.study = query.study,
         .order_by = std::string(query.order_by),
         .ranking = std::make_shared<const TrialRanking>(ranking)});
@@ -163,7 +163,7 @@ absl::Status TrialLists::ReadRanked(const Query& query, const wire::Order& order
       return true;
     }));
   }
-  const TrialScan behind{.numbers = ranking.Behind(last, kMostRead + 1)};
+  const TrialScan behind{.numbers = ranking.Behind(last, page.left + 1)};
   return behind.numbers.empty() ? absl::OkStatus() : Scan(query, behind, page);
 }
 

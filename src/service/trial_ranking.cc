@@ -35,7 +35,7 @@ TrialRanking::Place TrialRanking::PlaceOf(const Trial& trial, const wire::Order&
 absl::StatusOr<bool> TrialRanking::Update(const Studies& studies,
                                           StudyId study,
                                           const wire::Order& order,
-                                          std::size_t rows) {
+                                          std::size_t& left) {
   const bool is_fixed = IsFixed(order);
   std::vector<Place> settled;
   std::vector<Place> open;
@@ -52,9 +52,9 @@ absl::StatusOr<bool> TrialRanking::Update(const Studies& studies,
   bool is_whole = true;
   const TrialScan rest{.after = seen_, .deleted = true};
   VERNIER_RETURN_IF_ERROR(studies.ScanTrials(study, rest, [&](const Trial& trial) {
-    is_whole = rows > 0;
+    is_whole = left > 0;
     if (!is_whole) return false;
-    --rows;
+    --left;
     seen_ = trial.number;
     return look(trial);
   }));

@@ -27,12 +27,12 @@ class TrialRanking {
   };
   static Place PlaceOf(const Trial& trial, const wire::Order& order);
 
-  // Ranks trials that are new, at most `rows` of them, and those again whose place may have changed: they had not ended.
-  // False: there are more new ones. After an error it is of no use.
+  // Ranks trials that are new, at most `left` of them, which it takes off that, and those again whose place may have changed:
+  // they had not ended.  False: there are more new ones. After an error it is of no use.
   absl::StatusOr<bool> Update(const Studies& studies,
                               StudyId study,
                               const wire::Order& order,
-                              std::size_t rows);
+                              std::size_t& left);
   // The trials behind that place, in order, at most `count`. Place(): from the first on.
   std::vector<TrialNumber> Behind(const Place& last, std::size_t count) const;
 

@@ -1,7 +1,10 @@
 #include "src/app/attempt_logs.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "src/core/status.h"
 #include "src/launch/log_reader.h"
 
 namespace vernier::app {
@@ -21,8 +24,15 @@ class AttemptCursor final : public service::LogCursor {
 
 class AttemptLogs final : public service::LogSource {
  public:
-  std::unique_ptr<service::LogCursor> Open(const Attempt& attempt,
-                                           const service::LogFilter& filter) override {
+  absl::StatusOr<std::unique_ptr<service::LogCursor>> Open(
+      const Attempt& attempt, const service::LogFilter& filter) override {
+    std::error_code error;
+    const auto type = std::filesystem::status(attempt.directory, error).type();
+    if (IsEnded(attempt.state) && type == std::filesystem::file_type::not_found) {
+      return NotFound("the output of attempt {} is gone: folder '{}' was removed",
+                      attempt.number.value(),
+                      attempt.directory);
+    }
     return std::make_unique<AttemptCursor>(launch::LogReader(attempt.directory, filter));
   }
 };

@@ -18,6 +18,7 @@
 
 #include "absl/time/time.h"
 #include "fmt/format.h"
+#include "src/app/paths.h"
 #include "src/base/files.h"
 #include "src/base/private_folder.h"
 #include "src/codec/json_text.h"
@@ -434,12 +435,6 @@ class Search {
   absl::Time oldest_open_ = absl::InfiniteFuture();
   CleanUpReport report_;
 };
-
-std::string Absolute(const std::string& path) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(path, error);
-  return error ? path : absolute.lexically_normal().string();
-}
 
 }  // namespace
 

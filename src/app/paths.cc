@@ -59,6 +59,12 @@ absl::Status CreateStoreFolder(const std::string& store) {
                   store);
 }
 
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return path == kInMemory || error ? path : absolute.lexically_normal().string();
+}
+
 std::string StoreDirectory(const std::string& store) {
   if (store == kInMemory) return "";
   std::error_code error;
@@ -75,10 +81,7 @@ std::string DefaultRunsDirectory(const std::string& store) {
 }
 
 std::string RunsDirectory(const std::string& store, const std::string& given) {
-  const std::string directory = given.empty() ? DefaultRunsDirectory(store) : given;
-  std::error_code error;
-  const auto absolute = std::filesystem::absolute(directory, error);
-  return error ? directory : absolute.lexically_normal().string();
+  return Absolute(given.empty() ? DefaultRunsDirectory(store) : given);
 }
 
 std::string SocketPath(const std::string& wanted) {

@@ -10,6 +10,9 @@ namespace vernier::app {
 // $VERNIER_STORE, or vernier/vernier.db under $XDG_STATE_HOME, or under ~/.local/state. Nothing is created.
 std::string DefaultStorePath();
 
+// The path as others must write it, who are in other folders; ":memory:" stays as it is.
+std::string Absolute(const std::string& path);
+
 // Sees to it that the folder of `store` is there. The folder of the user's own store is created, with its parents, mode
 // 0700; any other must exist, so that a typing error creates nothing. ":memory:" needs none.
 // NotFound: there is no such folder.  Unavailable: it cannot be created.

@@ -77,10 +77,7 @@ void LimitThreads(grpc::ServerBuilder& builder) {
 }
 
 std::string TokenFile(const ServerOptions& options) {
-  const std::string path = options.token_file.empty() ? base::TokenPath() : options.token_file;
-  std::error_code error;
-  const auto absolute = std::filesystem::absolute(path, error);  // Clients are elsewhere.
-  return error ? path : absolute.string();
+  return Absolute(options.token_file.empty() ? base::TokenPath() : options.token_file);
 }
 
 // What a call to the address must show.
@@ -298,7 +295,7 @@ absl::Status ServerImpl::MakeServices(const ServerOptions& options) {
       .prepare_job = [this](StudySpec spec) { return keeper_->PrepareJob(std::move(spec)); },
       .packages_directory = RunsDirectory(options.store, options.runs_directory) + "/.packages",
       .version = VERNIER_VERSION,
-      .store = options.store,
+      .store = Absolute(options.store),
       .tokens = tokens_.get()});
   return absl::OkStatus();
 }

@@ -16,6 +16,7 @@
 
 #include "fmt/format.h"
 #include "src/app/paths.h"
+#include "src/base/files.h"
 #include "src/base/open_file.h"
 #include "src/core/nearest.h"
 #include "src/jobs/environment.h"
@@ -23,6 +24,7 @@
 #include "src/jobs/placeholders.h"
 #include "src/jobs/replica_command.h"
 #include "src/jobs/secret_file.h"
+#include "src/launch/replica_files.h"
 
 namespace vernier::cli {
 namespace {
@@ -209,20 +211,23 @@ void AddOverwrittenVariables(const StudySpec& spec, std::vector<std::string>& wa
   std::set<std::string> said;
   for (const auto& [role, replica] : job.replicas) {
     const std::map<std::string, std::string> set = VariablesOf(spec, role);
-    const auto look = [&](const std::string& field, const std::map<std::string, std::string>& env) {
-      for (const auto& [name, value] : env) {
-        const auto own = set.find(name);
-        if (own == set.end() || own->second == value) continue;
-        if (!said.insert(field + name).second) continue;
-        warnings.push_back(
-            fmt::format("{}.{}: has no effect, since Vernier sets this variable itself; {}",
-                        field,
-                        name,
-                        InsteadOf(name, job)));
-      }
+    const auto look =
+        [&](const std::string& field, const std::string& name, const std::string* value) {
+          const auto own = set.find(name);
+          if (own == set.end() || (value != nullptr && own->second == *value)) return;
+          if (!said.insert(field + name).second) return;
+          warnings.push_back(
+              fmt::format("{}.{}: has no effect, since Vernier sets this variable itself; {}",
+                          field,
+                          name,
+                          InsteadOf(name, job)));
+        };
+    const auto look_at_all = [&](const std::string& field, const auto& env, const auto& secrets) {
+      for (const auto& [name, value] : env) look(field, name, &value);
+      for (const auto& [name, secret] : secrets) look(field, name, nullptr);
     };
-    look("job.env", job.env);
-    look(ReplicaField(role, job) + ".env", replica.env);
+    look_at_all("job.env", job.env, job.secrets);
+    look_at_all(ReplicaField(role, job) + ".env", replica.env, replica.secrets);
   }
 }
 
@@ -343,6 +348,11 @@ std::string TroubleOfSecret(const SecretSource& secret) {
     return fmt::format("'{}' cannot be read: {}{}", *path, std::strerror(file.error()), kFails);
   }
   if (!file.kind().empty()) return fmt::format("'{}' is no regular file{}", *path, kFails);
+  const absl::StatusOr<std::string> text = base::ReadFile(*path, launch::kMostSecret);
+  if (!text.ok()) return std::string(text.status().message()) + kFails;
+  if (text->find('\0') != std::string::npos) {
+    return fmt::format("'{}' holds a zero byte{}", *path, kFails);
+  }
   if (!IsReadableByAll(*path)) return "";
   return fmt::format("every user of this host may read '{0}'; `chmod 600 {0}` forbids it", *path);
 }

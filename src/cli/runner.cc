@@ -429,6 +429,7 @@ absl::StatusOr<ExitCode> SeeThrough(Context& context,
     VERNIER_ASSIGN_OR_RETURN(
         connection,
         TakeOver(context, *connection.owner(), options.capacity, detachment.interrupts()));
+    SayOthers(context, connection, prepared.name);
     followed = FollowRun(context, connection, options, prepared, detachment);
   }
   VERNIER_RETURN_IF_ERROR(followed);

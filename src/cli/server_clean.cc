@@ -71,10 +71,11 @@ std::string Sum(const v1::CleanUpResponse& report, bool removed) {
   return fmt::format("{} item{}, {}", count, count == 1 ? "" : "s", FormatBytes(bytes));
 }
 
-void Summarise(const v1::CleanUpResponse& report, bool removed, Output& output) {
+void Summarise(const v1::CleanUpResponse& report, const CleanArgs& args, Output& output) {
   if (report.leftovers().empty()) {
-    output.Say("nothing to remove");
-  } else if (removed) {
+    output.Say(fmt::format("nothing to remove: what was used within {} stays (--unused-for)",
+                           args.unused_for));
+  } else if (args.yes) {
     output.Say("removed " + Sum(report, /*removed=*/true));
   } else {
     output.Say(Sum(report, /*removed=*/false) + "; --yes removes them");
@@ -108,7 +109,7 @@ absl::StatusOr<ExitCode> Clean(Context& context, const CleanArgs& args) {
     if (!report.leftovers().empty()) {
       output.List(TableOf(report, context.Now()), nlohmann::ordered_json::array());
     }
-    Summarise(report, args.yes, output);
+    Summarise(report, args, output);
   }
   for (const v1::Leftover& leftover : report.leftovers()) {
     if (!leftover.error().empty()) return ExitCode::kFailed;

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -24,16 +23,19 @@ constexpr std::array<std::pair<std::string_view, std::int64_t>, 9> kUnits = {{
 }  // namespace
 
 std::optional<std::int64_t> ParseByteSize(std::string_view text) {
-  std::int64_t count = 0;
+  constexpr long double kTooMany = 0x1p63L;
+  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
+  long double count = 0;  // Holds every 64-bit number.
   const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || text.starts_with('-')) return std::nullopt;
+  const auto [rest, error] = std::from_chars(text.data(), end, count, std::chars_format::fixed);
+  if (error != std::errc()) return std::nullopt;
   std::string_view unit(rest, static_cast<std::size_t>(end - rest));
   if (unit.starts_with(' ')) unit.remove_prefix(1);
   for (const auto& [name, bytes] : kUnits) {
     if (unit != name) continue;
-    if (count > std::numeric_limits<std::int64_t>::max() / bytes) return std::nullopt;
-    return count * bytes;
+    const long double product = count * static_cast<long double>(bytes);
+    if (product >= kTooMany) return std::nullopt;
+    return static_cast<std::int64_t>(product);
   }
   return std::nullopt;
 }

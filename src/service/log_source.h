@@ -31,7 +31,9 @@ class LogCursor {
 class LogSource {
  public:
   virtual ~LogSource() = default;
-  virtual std::unique_ptr<LogCursor> Open(const Attempt& attempt, const LogFilter& filter) = 0;
+  // NotFound: the attempt has ended, and its output was removed since.
+  virtual absl::StatusOr<std::unique_ptr<LogCursor>> Open(const Attempt& attempt,
+                                                          const LogFilter& filter) = 0;
 };
 
 }  // namespace vernier::service

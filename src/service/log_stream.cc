@@ -93,7 +93,7 @@ absl::Status LogStream::OpenAttempt(const Trial& trial) {
   }
   const bool first = attempt_ == AttemptNumber();
   attempt_ = wanted;
-  cursor_ = logs_.Open(*attempt, filter_);
+  VERNIER_ASSIGN_OR_RETURN(cursor_, logs_.Open(*attempt, filter_));
   return first && request_.tail() > 0 ? cursor_->SeekTail(request_.tail()) : absl::OkStatus();
 }
 

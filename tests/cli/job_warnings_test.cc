@@ -110,6 +110,10 @@ INSTANTIATE_TEST_SUITE_P(
         {"OrderOfDevicesWithoutAny",
          [](TrainingJob& job) { job.env["CUDA_DEVICE_ORDER"] = "FASTEST_FIRST"; },
          ""},
+        {"SecretDevices",
+         [](TrainingJob& job) { job.secrets["WORLD_SIZE"] = {.name = "size"}; },
+         "job.env.WORLD_SIZE: has no effect, since Vernier sets this variable itself; "
+         "`replicas: {worker: 2}` sets the number of processes"},
         {"Rank",
          [](TrainingJob& job) { job.replicas[Role::kPrimary].env["WORLD_SIZE"] = "4"; },
          "job.replicas.chief.env.WORLD_SIZE: has no effect, since Vernier sets this variable "
@@ -200,6 +204,13 @@ TEST_F(ProgramTest, WarnsOfSecretsThatCannotBeReadOrThatAllMayRead) {
   fs::permissions(file, fs::perms(0640));
   EXPECT_THAT(warnings(), IsEmpty());
   EXPECT_THAT(JobWarningsOf(spec, /*runs_here=*/false), IsEmpty());
+  std::ofstream(file) << std::string(3, '\0');
+  EXPECT_THAT(warnings(),
+              ElementsAre("job.env.KEY: '" + file + "' holds a zero byte; its trials will fail"));
+  std::ofstream(file) << std::string(65'537, 'k');
+  EXPECT_THAT(warnings(),
+              ElementsAre("job.env.KEY: '" + file +
+                          "' has 65537 bytes, at most 65536 are read; its trials will fail"));
   spec.job->secrets.clear();
   spec.job->replicas[Role::kPrimary].secrets["KEY"] = {.from_file = folder_.string()};
   EXPECT_THAT(warnings(),

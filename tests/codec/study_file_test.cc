@@ -377,7 +377,7 @@ TEST(StudyFile, AStoredStudyMayHaveKeysOfANewerProgram) {
 TEST(StudyFile, MemoryIsReadInItsUnits) {
   const std::vector<std::pair<std::string, std::int64_t>> cases = {
       {"4GiB", std::int64_t{4} << 30},
-      {"1.5GiB", -1},
+      {"1.5GiB", std::int64_t{3} << 29},
       {"512 MiB", std::int64_t{512} << 20},
       {"2GB", 2'000'000'000},
       {"1024", 1024},

@@ -12,13 +12,18 @@ TEST(ByteSize, IsReadInItsUnits) {
   EXPECT_EQ(ParseByteSize("4GiB"), std::int64_t{4} << 30);
   EXPECT_EQ(ParseByteSize("512 MB"), 512'000'000);
   EXPECT_EQ(ParseByteSize("0B"), 0);
+  EXPECT_EQ(ParseByteSize("1.5GiB"), std::int64_t{3} << 29);
+  EXPECT_EQ(ParseByteSize("0.1 KB"), 100);
   EXPECT_EQ(ParseByteSize("9223372036854775807B"), std::numeric_limits<std::int64_t>::max());
   for (const char* const bad : {"",
                                 "4",
                                 "GiB",
                                 "-1GiB",
                                 "+1GiB",
-                                "1.5GiB",
+                                ".5GiB",
+                                "1,5GiB",
+                                "1e3GiB",
+                                "infGiB",
                                 "4gib",
                                 "4GiB ",
                                 "4  GiB",

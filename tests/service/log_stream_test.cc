@@ -46,7 +46,8 @@ class FakeLogs final : public LogSource {
     std::deque<std::string> lines_;
   };
 
-  std::unique_ptr<LogCursor> Open(const Attempt& attempt, const LogFilter& filter) override {
+  absl::StatusOr<std::unique_ptr<LogCursor>> Open(const Attempt& attempt,
+                                                  const LogFilter& filter) override {
     opened = filter;
     return std::make_unique<Cursor>(lines[attempt.directory]);
   }

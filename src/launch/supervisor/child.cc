@@ -97,9 +97,6 @@ std::string Describe(const Failure& failure, const SupervisedProgram& program) {
   return "cannot run '" + program.argv[0] + "': " + reason;
 }
 
-// What a secret may have, at most.
-constexpr std::int64_t kMostSecret = 65536;
-
 std::string SecretError(const std::string& name,
                         const std::string& path,
                         const std::string& reason) {

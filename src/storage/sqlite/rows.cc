@@ -151,15 +151,19 @@ absl::StatusOr<std::vector<T>> ReadAll(Statement& select,
   }
 }
 
-// Events of a study. `condition`: and the order, in SQL, with its values behind it.
+// Events of a study. `condition`: and the order, in SQL, with its values behind it. The index is named: SQLite would rather read all
+// events of a study in the order that is asked for than sort a few.
 template <typename... Values>
 absl::StatusOr<std::vector<Event>> SelectEventsWhere(Connection& connection,
                                                      StudyId study,
+                                                     std::string_view index,
                                                      std::string_view condition,
                                                      const Values&... values) {
   VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, study).status());
   const std::string sql = fmt::format(
-      "SELECT seq, time, actor, request_id, kind, payload FROM events WHERE study = ? AND {}",
+      "SELECT seq, time, actor, request_id, kind, payload FROM events INDEXED BY {} "
+      "WHERE study = ? AND {}",
+      index,
       condition);
   Statement select(connection, sql, study.value(), values...);
   return ReadAll<Event>(select, &ReadEvent);
@@ -470,8 +474,12 @@ absl::StatusOr<std::vector<Event>> SelectEvents(Connection& connection,
                                                 StudyId study,
                                                 EventSeq after,
                                                 std::size_t limit) {
-  return SelectEventsWhere(
-      connection, study, "seq > ? ORDER BY seq LIMIT ?", after.value(), ToSqlLimit(limit));
+  return SelectEventsWhere(connection,
+                           study,
+                           "sqlite_autoindex_events_1",
+                           "seq > ? ORDER BY seq LIMIT ?",
+                           after.value(),
+                           ToSqlLimit(limit));
 }
 
 absl::StatusOr<std::vector<Measurement>> ReadMeasurements(Connection& connection,
@@ -507,6 +515,7 @@ absl::StatusOr<std::vector<Measurement>> SelectMeasurements(Connection& connecti
 absl::StatusOr<std::vector<Event>> SelectReports(Connection& connection, TrialId trial) {
   return SelectEventsWhere(connection,
                            trial.study,
+                           "measurements",
                            "trial = ? AND kind = 'measurement_reported' ORDER BY seq",
                            trial.number.value());
 }
@@ -514,9 +523,12 @@ absl::StatusOr<std::vector<Event>> SelectReports(Connection& connection, TrialId
 absl::StatusOr<std::vector<Event>> SelectRequest(Connection& connection,
                                                  StudyId study,
                                                  std::string_view request_id) {
-  // The index has only ids that are not empty, and is used only where the query says so.
-  return SelectEventsWhere(
-      connection, study, "request_id = ? AND request_id <> '' ORDER BY seq", request_id);
+  // The index has only ids that are not empty: the query must say so.
+  return SelectEventsWhere(connection,
+                           study,
+                           "requests",
+                           "request_id = ? AND request_id <> '' ORDER BY seq",
+                           request_id);
 }
 
 }  // namespace vernier::sqlite

@@ -13,10 +13,13 @@ STYLES = [("#d55e00", "6 3"), ("#0072b2", "none"), ("#009e73", "2 2"), ("#cc79a7
 PANELS = {
     "slowest page by number, ms": lambda row: row["walks"]["by_number"]["pages"]["max_ms"],
     "slowest page by a metric, ms": lambda row: row["walks"]["by_metric"]["pages"]["max_ms"],
+    "slowest page by a parameter, ms": lambda row: row["walks"]["by_parameter"]["pages"]["max_ms"],
     "first page after a start, ms": lambda row: row["first_page"]["first_ms"],
+    "first suggestion after a start, ms": lambda row: row["suggest"]["first_ms"],
+    "suggestion after that, median, ms": lambda row: row["suggest"]["suggest"]["p50_ms"],
     "best trial, median, ms": lambda row: row["best"]["p50_ms"],
     "list as CSV, s": lambda row: row["csv"]["seconds"],
-    "peak memory while listing, MiB": lambda row: row["memory_after_lists"]["peak_mib"],
+    "peak memory, MiB": lambda row: max(row["memory_after_lists"]["peak_mib"], row["memory_after_suggestions"]["peak_mib"]),
 }
 COLUMNS, WIDTH, HEIGHT, MARGIN = 3, 300, 230, 48
 

@@ -36,6 +36,7 @@
 #include "src/service/report_service.h"
 #include "src/service/study_service.h"
 #include "src/service/vizier/vizier_service.h"
+#include "src/wire/channel.h"
 #include "vernier/core/clock.h"
 #include "vernier/core/limits.h"
 #include "vernier/storage.h"
@@ -45,8 +46,9 @@ namespace vernier::app {
 namespace {
 
 constexpr char kInMemory[] = ":memory:";
-// How long a shutdown waits for calls that do not heed their stop token.
-constexpr absl::Duration kShutdownPatience = absl::Seconds(5);
+// How long a shutdown waits for calls that do not heed their stop token, and for connections: a client that is idle takes no
+// notice that the server ends.
+constexpr absl::Duration kShutdownPatience = absl::Seconds(1);
 // A loop that takes so long for a step, or to begin one, moves no study.
 constexpr absl::Duration kStuck = absl::Seconds(10);
 // How often memory that studies have left goes back to the system: the C library keeps most of it.
@@ -477,6 +479,7 @@ absl::StatusOr<std::unique_ptr<Server>> ServerImpl::Start(const ServerOptions& o
   for (const auto& address : options.listen) {
     VERNIER_RETURN_IF_ERROR(CheckListenAddress(address, options.allow_remote));
   }
+  wire::KeepGrpc();
   auto server = std::make_unique<ServerImpl>();
   server->options_ = options;
   VERNIER_RETURN_IF_ERROR(server->OpenStore(options));

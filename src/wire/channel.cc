@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "grpc/grpc.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/support/client_interceptor.h"
@@ -42,9 +43,17 @@ class TokenInterceptors final : public experimental::ClientInterceptorFactoryInt
 
 }  // namespace
 
+void KeepGrpc() {
+  [[maybe_unused]] static const bool is_kept = [] {
+    grpc_init();  // Never followed by grpc_shutdown.
+    return true;
+  }();
+}
+
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& target,
                                            const std::string& token,
                                            const grpc::ChannelArguments& arguments) {
+  KeepGrpc();
   const auto credentials = grpc::InsecureChannelCredentials();
   if (token.empty()) return grpc::CreateCustomChannel(target, credentials, arguments);
   std::vector<std::unique_ptr<experimental::ClientInterceptorFactoryInterface>> interceptors;

@@ -167,6 +167,24 @@ TEST(Daemon, EndsOnInterruptWhileAStreamIsOpen) {
   EXPECT_EQ(daemon.Wait(), 0);
 }
 
+// gRPC looks after what did not go into a socket at once for ten seconds more.
+TEST(Daemon, EndsSoonAfterLargeAnswers) {
+  const TemporaryFolder folder;
+  const std::string store = folder / "vernier.db";
+  Fill(store, 2000);
+  Daemon daemon({"--store", store, "--listen", "unix:" + store + ".sock", "--log-level", "error"});
+  const auto client = Client::Connect(AddressOf(daemon.ReadLine()));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_OK_AND_ASSIGN(const std::vector<Trial> trials, client->ListTrials("s", {}));
+    EXPECT_EQ(trials.size(), 2000u);
+  }
+  const auto clock = NewRealClock();
+  const absl::Time begun = clock->Now();
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.Wait(), 0);
+  EXPECT_LT(clock->Now() - begun, absl::Seconds(3));
+}
+
 TEST(Daemon, SaysWhoOwnsTheStore) {
   const TemporaryFolder folder;
   Daemon first(Arguments(folder / "vernier.db"));

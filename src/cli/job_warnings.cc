@@ -24,7 +24,7 @@
 #include "src/jobs/placeholders.h"
 #include "src/jobs/replica_command.h"
 #include "src/jobs/secret_file.h"
-#include "src/launch/replica_files.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::cli {
 namespace {
@@ -348,7 +348,8 @@ std::string TroubleOfSecret(const SecretSource& secret) {
     return fmt::format("'{}' cannot be read: {}{}", *path, std::strerror(file.error()), kFails);
   }
   if (!file.kind().empty()) return fmt::format("'{}' is no regular file{}", *path, kFails);
-  const absl::StatusOr<std::string> text = base::ReadFile(*path, launch::kMostSecret);
+  const absl::StatusOr<std::string> text =
+      base::ReadFile(*path, static_cast<std::int64_t>(limits::kSecret));
   if (!text.ok()) return std::string(text.status().message()) + kFails;
   if (text->find('\0') != std::string::npos) {
     return fmt::format("'{}' holds a zero byte{}", *path, kFails);

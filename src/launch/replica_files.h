@@ -48,9 +48,6 @@ struct ContainerSteps {
   friend bool operator==(const ContainerSteps&, const ContainerSteps&) = default;
 };
 
-// Bytes that the file of a secret may have.
-inline constexpr std::int64_t kMostSecret = 65'536;
-
 // What one supervisor runs.
 struct SupervisedProgram {
   std::vector<std::string> argv;

@@ -56,6 +56,7 @@ inline constexpr std::size_t kWords = 10'000;  // Of a command or its arguments.
 inline constexpr std::size_t kWord = 64 * kKiB;
 inline constexpr std::size_t kVariables = 1000;  // Of an environment.
 inline constexpr std::size_t kVariable = 64 * kKiB;
+inline constexpr std::size_t kSecret = 64 * kKiB;
 inline constexpr std::size_t kPath = 4096;
 inline constexpr std::size_t kJobName = 1024;  // Of an image, a module, a machine type, a region.
 
@@ -141,6 +142,7 @@ inline constexpr auto kTable = std::to_array<Limit>({
     {"Word of a command or its arguments", kWord, "bytes"},
     {"Environment variables of a job or a role", kVariables, "variables", "TrainingJob.env ReplicaSpec.env"},
     {"Name or value of an environment variable", kVariable, "bytes"},
+    {"File of a secret", kSecret, "bytes"},
     {"Path or URI of a job", kPath, "bytes",
      "TrainingJob.working_directory TrainingJob.job_directory ReplicaSpec.directory CodeSnapshot.archive"},
     {"Image, module, machine type, region or other name of a job", kJobName, "bytes",

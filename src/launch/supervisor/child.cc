@@ -15,6 +15,8 @@
 #include <optional>
 #include <string_view>
 
+#include "vernier/core/limits.h"
+
 namespace vernier::launch {
 namespace {
 
@@ -107,7 +109,8 @@ std::string SecretError(const std::string& name,
 // empty: it could.
 std::string ReadSecrets(SupervisedProgram& program) {
   for (const auto& [name, path] : program.secrets) {
-    std::optional<std::string> text = ReadWholeFile(path, kMostSecret, OpenFile::Link::kFollow);
+    std::optional<std::string> text =
+        ReadWholeFile(path, static_cast<std::int64_t>(limits::kSecret), OpenFile::Link::kFollow);
     std::string reason = text.has_value() ? "" : std::strerror(errno);
     if (!text.has_value() && errno == EINVAL) reason = "it is no regular file";
     if (!text.has_value() && errno == EFBIG) reason = "it has more than 64 KiB";

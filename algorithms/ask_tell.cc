@@ -8,8 +8,8 @@
 #include "src/core/check.h"
 #include "src/core/optimal_trials.h"
 #include "src/core/status.h"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/core/rng.h"
-#include "vernier/registry.h"
 
 namespace vernier {
 
@@ -100,9 +100,11 @@ AskTell::~AskTell() = default;
 
 absl::StatusOr<AskTell> AskTell::Create(Problem problem,
                                         const Choice& algorithm,
-                                        std::uint64_t seed) {
+                                        std::uint64_t seed,
+                                        const AlgorithmCatalogue& algorithms) {
   if (problem.objectives.empty()) return FieldError("objective", "needs at least one metric");
-  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer, NewOptimizer(algorithm, problem));
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer,
+                           algorithms.NewOptimizer(algorithm, problem));
   std::uint64_t streams_before = 0;
   for (const EarlierStudy& study : problem.earlier) {
     streams_before += static_cast<std::uint64_t>(std::max(study.count, std::ssize(study.trials)));

@@ -4,7 +4,7 @@
 
 #include "Eigen/Core"
 #include "fmt/format.h"
-#include "vernier/registry.h"
+#include "vernier/algorithm_catalogue.h"
 
 namespace vernier {
 namespace {

@@ -80,17 +80,19 @@ class SlowOptimizer final : public Optimizer {
   const std::unique_ptr<Optimizer> random_;
 };
 
-constexpr char kSlowStudy[] = "slow";
+constexpr char kSlow[] = "slow";  // A study, and its algorithm.
 
-study::AlgorithmSource Algorithms() {
-  study::AlgorithmSource source;
-  source.optimizer = [](const Choice& choice,
-                        const Problem& problem) -> absl::StatusOr<std::unique_ptr<Optimizer>> {
-    auto random = NewOptimizer(choice, problem);
-    if (!random.ok() || problem.objectives.front().metric != kSlowStudy) return random;
-    return std::make_unique<SlowOptimizer>(*std::move(random));
-  };
-  return source;
+AlgorithmCatalogue Algorithms() {
+  AlgorithmCatalogue catalogue = AlgorithmCatalogue::BuiltIn();
+  const absl::Status added = catalogue.AddAlgorithm(
+      kSlow,
+      [](const Problem& problem, const Choice&) -> absl::StatusOr<std::unique_ptr<Optimizer>> {
+        auto random = AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = "random"}, problem);
+        if (!random.ok()) return random;
+        return std::make_unique<SlowOptimizer>(*std::move(random));
+      });
+  if (!added.ok()) std::abort();
+  return catalogue;
 }
 
 StudySpec Spec(const std::string& name, std::int32_t trials) {
@@ -98,7 +100,7 @@ StudySpec Spec(const std::string& name, std::int32_t trials) {
   spec.name = name;
   spec.objectives = {{name, Goal::kMaximize}};
   spec.space = *Space::Create({{.name = "x", .domain = FloatDomain{}}});
-  spec.algorithm = {.name = "random", .options = {}};
+  spec.algorithm = {.name = name == kSlow ? kSlow : "random", .options = {}};
   spec.parallel = trials;
   spec.budget.trials = trials;
   spec.job = TrainingJob{};
@@ -114,7 +116,7 @@ struct Scene {
     options.executor = &threads;
     engine = Engine::Create(studies, launcher, *clock, options);
     const StudyId id = studies.CreateStudy(Spec("busy", running), caller)->id;
-    studies.CreateStudy(Spec(kSlowStudy, 1), caller).IgnoreError();
+    studies.CreateStudy(Spec(kSlow, 1), caller).IgnoreError();
     while (!AllRun(id, running)) engine->Step().IgnoreError();
     for (int step = 0; step < 10; ++step) engine->Step().IgnoreError();
   }

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/core/rng.h"
 #include "vernier/core/unit_cube.h"
-#include "vernier/registry.h"
 
 namespace vernier {
 namespace {
@@ -68,7 +68,7 @@ class Study {
 
   // To n trials, and what an optimiser remembers of them. The first time some calls make the state of a study that came to them.
   bool Begin() {
-    auto optimizer = NewOptimizer(algorithm_, problem_);
+    auto optimizer = AlgorithmCatalogue::BuiltIn().NewOptimizer(algorithm_, problem_);
     if (!optimizer.ok()) return false;
     optimizer_ = *std::move(optimizer);
     const std::size_t warm_up = state_at_n_ ? 1 : kWarmUp;
@@ -119,7 +119,7 @@ void Suggest(benchmark::State& state, const std::string& algorithm) {
 }
 
 [[maybe_unused]] const bool kRegistered = [] {
-  for (const std::string& name : AlgorithmNames()) {
+  for (const std::string& name : AlgorithmCatalogue::BuiltIn().AlgorithmNames()) {
     const auto timed = [name](benchmark::State& state) { Suggest(state, name); };
     benchmark::RegisterBenchmark(("Suggest/" + name).c_str(), timed)
         ->ArgName("n")

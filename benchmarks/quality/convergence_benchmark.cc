@@ -22,8 +22,8 @@
 #include "benchmarks/quality/search.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/core/study.h"
-#include "vernier/registry.h"
 
 namespace vernier::quality {
 namespace {
@@ -83,7 +83,8 @@ Outcome OnFunction(const std::vector<Run>& runs, double reference, double tolera
 }
 
 int Main(const Plan& plan) {
-  const auto gp = NewOptimizer({.name = "gp", .options = {}}, {.objectives = {{.metric = "loss"}}});
+  const auto gp = AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = "gp", .options = {}},
+                                                             {.objectives = {{.metric = "loss"}}});
   nlohmann::ordered_json json = {{"gp_version", std::string(gp.value()->version())},
                                  {"seeds", plan.seeds},
                                  {"trials", kTrials}};

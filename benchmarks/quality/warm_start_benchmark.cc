@@ -28,8 +28,8 @@
 #include "benchmarks/quality/search.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/core/unit_cube.h"
-#include "vernier/registry.h"
 
 namespace vernier::quality {
 namespace {
@@ -180,7 +180,8 @@ int Main(const Plan& plan) {
     std::fflush(stdout);
   }
   const Problem problem{.objectives = {{.metric = "loss"}}, .earlier = {{.name = "any"}}};
-  const auto gp = NewOptimizer({.name = "gp", .options = {}}, problem);
+  const auto gp =
+      AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = "gp", .options = {}}, problem);
   nlohmann::ordered_json json = {{"gp_version", std::string(gp.value()->version())},
                                  {"seeds", plan.seeds},
                                  {"earlier_trials", kEarlierTrials}};

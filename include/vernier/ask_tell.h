@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/core/study.h"
 #include "vernier/optimizer.h"
 
@@ -24,10 +25,12 @@ class AskTell {
     Suggestion suggestion;
   };
 
-  // InvalidArgument: as NewOptimizer (registry.h).
-  static absl::StatusOr<AskTell> Create(Problem problem,
-                                        const Choice& algorithm,
-                                        std::uint64_t seed);
+  // `algorithms`: what `algorithm` may name.  InvalidArgument: as AlgorithmCatalogue::NewOptimizer.
+  static absl::StatusOr<AskTell> Create(
+      Problem problem,
+      const Choice& algorithm,
+      std::uint64_t seed,
+      const AlgorithmCatalogue& algorithms = AlgorithmCatalogue::BuiltIn());
   AskTell(AskTell&&) noexcept;
   AskTell& operator=(AskTell&&) noexcept;
   ~AskTell();

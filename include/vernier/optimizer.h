@@ -65,7 +65,7 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  // Registry name, and a version that changes whenever the output of equal arguments does.
+  // Its name in the catalogue, and a version that changes whenever the output of equal arguments does.
   virtual std::string_view name() const = 0;
   virtual std::string_view version() const = 0;
   // Whether it learns a model of the objective: then it starts from what Problem::earlier says, tells what its

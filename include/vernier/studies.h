@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/core/clock.h"
 #include "vernier/core/durations.h"
 #include "vernier/core/event.h"
@@ -106,8 +107,11 @@ struct ReplayReport {
 // kTrialFinished, kStudyNotActive); Unavailable or ResourceExhausted: the store could not be written, nothing changed.
 class Studies {
  public:
-  // Neither is owned. `storage` and `clock` must outlive the result.
-  static std::unique_ptr<Studies> Create(Storage& storage, const Clock& clock);
+  // Neither is owned: `storage` and `clock` must outlive the result. `algorithms`: what studies may name.
+  static std::unique_ptr<Studies> Create(
+      Storage& storage,
+      const Clock& clock,
+      AlgorithmCatalogue algorithms = AlgorithmCatalogue::BuiltIn());
   virtual ~Studies() = default;
 
   // --- studies ---

@@ -223,7 +223,7 @@ absl::Status ServerImpl::OpenStore(const ServerOptions& options) {
     CloseToOthers(options.store);
   }
   VERNIER_ASSIGN_OR_RETURN(storage_, OpenStorage(options.store));
-  studies_ = Studies::Create(*storage_, *clock_);
+  studies_ = Studies::Create(*storage_, *clock_, options.algorithms);
   return absl::OkStatus();
 }
 

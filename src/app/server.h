@@ -19,6 +19,7 @@
 #include "src/launch/local/host_capacity.h"
 #include "src/launch/python/environments.h"
 #include "src/service/server_state.h"
+#include "vernier/algorithm_catalogue.h"
 
 // The composition root: the only code that picks concrete classes.
 namespace vernier::app {
@@ -34,6 +35,8 @@ struct ServerOptions {
   // base::TokenPath(). With `open` they need none: whoever can connect runs programs as this user.
   std::string token_file;
   bool open = false;
+  // What studies may name as their algorithm and their stopping rule.
+  AlgorithmCatalogue algorithms = AlgorithmCatalogue::BuiltIn();
   // Run the training jobs of studies. Needs to own the store.
   bool run_engine = true;
   // False: start trials of those studies only that a client creates, redefines or resumes meanwhile. Trials that run already

@@ -6,15 +6,20 @@
 #include "src/core/limit_checks.h"
 #include "vernier/core/error.h"
 
-namespace vernier::codec {
+namespace vernier {
 
 absl::StatusOr<StudySpec> ParseStudyFile(std::string_view text, std::string_view name) {
-  VERNIER_ASSIGN_OR_RETURN(nlohmann::ordered_json document, ReadDocument(text, "study file"));
+  VERNIER_ASSIGN_OR_RETURN(nlohmann::ordered_json document,
+                           codec::ReadDocument(text, "study file"));
   if (!name.empty() && document.is_object()) {
-    document[IsJobFile(document) ? "jobId" : "study"] = name;
+    document[codec::IsJobFile(document) ? "jobId" : "study"] = name;
   }
-  return StudySpecFromJson(document);
+  return codec::StudySpecFromJson(document);
 }
+
+std::string FormatStudyFile(const StudySpec& spec) { return codec::StudySpecToYaml(spec); }
+
+namespace codec {
 
 absl::StatusOr<StudySpec> StudySpecFromJson(const nlohmann::ordered_json& document) {
   VERNIER_ASSIGN_OR_RETURN(StudySpec spec, ReadSpec(document, UnknownKeys::kRefuse));
@@ -22,4 +27,5 @@ absl::StatusOr<StudySpec> StudySpecFromJson(const nlohmann::ordered_json& docume
   return spec;
 }
 
-}  // namespace vernier::codec
+}  // namespace codec
+}  // namespace vernier

@@ -6,17 +6,14 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
 #include "vernier/core/study.h"
+#include "vernier/study_file.h"
 
 // The study file: how users write a study, in YAML or JSON. docs/formats/study_file.md describes it.
 namespace vernier::codec {
 
-// Parses and validates. YAML by the rules of its core schema with two mends: `1e-5` is a number, `on` and `no` are text.
-// The configuration file of a training job (src/codec/job_file.h) is one too. `name`, unless it is empty, takes the place
-// of the file's own.
-// InvalidArgument: a FieldError; unknown keys are errors that name the nearest known key; syntax errors name the line.
-absl::StatusOr<StudySpec> ParseStudyFile(std::string_view text, std::string_view name = "");
+using vernier::ParseStudyFile;
 
-// The same from and to a JSON document of that shape. ToJson fills in every default and keeps the order of parameters;
+// A study from and to a JSON document of that shape. ToJson fills in every default and keeps the order of parameters;
 // FromJson(ToJson(spec)) == spec.
 absl::StatusOr<StudySpec> StudySpecFromJson(const nlohmann::ordered_json& document);
 nlohmann::ordered_json StudySpecToJson(const StudySpec& spec);

@@ -9,19 +9,20 @@
 #include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/study/fold_loading.h"
+#include "src/study/problem.h"
 
 namespace vernier::study {
 namespace {
 
 constexpr int kReadAttempts = 3;
 
-std::unique_ptr<Transient> MakeTransient(const AlgorithmSource& algorithms,
+std::unique_ptr<Transient> MakeTransient(const AlgorithmCatalogue& algorithms,
                                          const StudyFold& fold,
                                          absl::Time now) {
   auto transient = std::make_unique<Transient>();
   const StudySpec& spec = fold.header().spec;
-  transient->optimizer = algorithms.optimizer(spec.algorithm, ProblemOf(spec, fold.earlier()));
-  transient->stopper = algorithms.stopper(spec.stopping, FirstObjective(spec).goal);
+  transient->optimizer = algorithms.NewOptimizer(spec.algorithm, ProblemOf(spec, fold.earlier()));
+  transient->stopper = algorithms.NewEarlyStopper(spec.stopping, FirstObjective(spec).goal);
   // Whatever the clock said when they were granted, none is longer from now on than the study's leases are.
   const absl::Time latest = now + spec.lease.ttl;
   for (const TrialNumber trial : fold.leased()) {
@@ -41,7 +42,7 @@ std::string StudyNameOf(const Storage& storage, StudyId id) {
 
 LiveStudy::LiveStudy(Storage& storage,
                      const Clock& clock,
-                     const AlgorithmSource& algorithms,
+                     const AlgorithmCatalogue& algorithms,
                      std::shared_ptr<const Listeners> listeners,
                      RecentDurations& commits,
                      StudyId id,

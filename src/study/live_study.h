@@ -17,10 +17,10 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "src/core/recent_durations.h"
-#include "src/study/algorithm_source.h"
 #include "src/study/draft.h"
 #include "src/study/listeners.h"
 #include "src/study/study_state.h"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/core/clock.h"
 #include "vernier/early_stopper.h"
 #include "vernier/optimizer.h"
@@ -38,7 +38,7 @@ struct Transient {
   std::map<TrialNumber, absl::Time> lease_expires;
   // The algorithm found no point that was not proposed before.
   std::string exhausted;  // In the algorithm's words; empty: it did.
-  // What the study computes with. A status where the registry refuses: the study was made by another version.
+  // What the study computes with. A status where the catalogue refuses: the study was made by another version.
   absl::StatusOr<std::shared_ptr<const Optimizer>>
       optimizer;  // Shared with suggestions being computed.
   absl::StatusOr<std::shared_ptr<const EarlyStopper>> stopper;
@@ -55,7 +55,7 @@ class LiveStudy {
   // Nothing is owned; all must outlive it.
   LiveStudy(Storage& storage,
             const Clock& clock,
-            const AlgorithmSource& algorithms,
+            const AlgorithmCatalogue& algorithms,
             std::shared_ptr<const Listeners> listeners,
             RecentDurations& commits,
             StudyId id,
@@ -159,7 +159,7 @@ class LiveStudy {
 
   Storage& storage_;
   const Clock& clock_;
-  const AlgorithmSource& algorithms_;
+  const AlgorithmCatalogue& algorithms_;
   const std::shared_ptr<const Listeners> listeners_;  // With the others of the store.
   RecentDurations& commits_;                          // How long they took.
   const StudyId id_;

@@ -10,8 +10,8 @@
 #include "src/core/status.h"
 #include "src/study/same_bits.h"
 #include "src/study/study_state.h"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/core/rng.h"
-#include "vernier/registry.h"
 
 namespace vernier {
 
@@ -69,7 +69,7 @@ struct Due {
 
 class Replayer::Rep {
  public:
-  Rep(StudyId id, AlgorithmSource algorithms) : id_(id), algorithms_(std::move(algorithms)) {}
+  Rep(StudyId id, AlgorithmCatalogue algorithms) : id_(id), algorithms_(std::move(algorithms)) {}
 
   absl::Status Add(const Event& event);
   absl::StatusOr<ReplayReport> Finish();
@@ -95,7 +95,7 @@ class Replayer::Rep {
   void JudgeMeasurement(const Event& event, const MeasurementReported& report);
 
   const StudyId id_;
-  const AlgorithmSource algorithms_;
+  const AlgorithmCatalogue algorithms_;
   std::optional<StudyFold> fold_;
   absl::StatusOr<std::unique_ptr<Optimizer>> optimizer_;
   absl::StatusOr<std::unique_ptr<EarlyStopper>> stopper_;
@@ -109,8 +109,8 @@ class Replayer::Rep {
 absl::Status Replayer::Rep::Start(const Event& event) {
   VERNIER_ASSIGN_OR_RETURN(fold_, StudyFold::Start(id_, event));
   const StudySpec& spec = fold_->header().spec;
-  optimizer_ = algorithms_.optimizer(spec.algorithm, ProblemOf(spec, fold_->earlier()));
-  stopper_ = algorithms_.stopper(spec.stopping, FirstObjective(spec).goal);
+  optimizer_ = algorithms_.NewOptimizer(spec.algorithm, ProblemOf(spec, fold_->earlier()));
+  stopper_ = algorithms_.NewEarlyStopper(spec.stopping, FirstObjective(spec).goal);
   finished_at_.resize(2);  // Before the first event, and after it: none.
   return absl::OkStatus();
 }
@@ -138,7 +138,7 @@ absl::Status Replayer::Rep::Add(const Event& event) {
   if (const auto* amended = std::get_if<StudyAmended>(&event.payload);
       amended != nullptr && amended->definition.has_value()) {
     const StudySpec& spec = fold_->header().spec;  // What an optimiser works with never changes.
-    stopper_ = algorithms_.stopper(spec.stopping, FirstObjective(spec).goal);
+    stopper_ = algorithms_.NewEarlyStopper(spec.stopping, FirstObjective(spec).goal);
   }
   if (judged) JudgeMeasurement(event, *measured);
   if (const auto* moved = std::get_if<TrialStateChanged>(&event.payload)) {
@@ -358,7 +358,7 @@ void Replayer::Rep::CheckStop(const Event& event, const StopDecided& decided) {
   Count(1);
 }
 
-Replayer::Replayer(StudyId id, AlgorithmSource algorithms)
+Replayer::Replayer(StudyId id, AlgorithmCatalogue algorithms)
     : rep_(std::make_unique<Rep>(id, std::move(algorithms))) {}
 Replayer::Replayer(Replayer&&) noexcept = default;
 Replayer& Replayer::operator=(Replayer&&) noexcept = default;

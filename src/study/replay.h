@@ -4,7 +4,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "src/study/algorithm_source.h"
 #include "vernier/core/event.h"
 #include "vernier/studies.h"
 
@@ -16,7 +15,7 @@ namespace vernier::study {
 // Pure and not thread-safe. It verifies a batch of suggestions once the batch is complete: Finish does the last.
 class Replayer {
  public:
-  explicit Replayer(StudyId id, AlgorithmSource algorithms = {});
+  explicit Replayer(StudyId id, AlgorithmCatalogue algorithms = AlgorithmCatalogue::BuiltIn());
   Replayer(Replayer&&) noexcept;
   Replayer& operator=(Replayer&&) noexcept;
   ~Replayer();

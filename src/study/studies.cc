@@ -18,8 +18,10 @@
 
 namespace vernier {
 
-std::unique_ptr<Studies> Studies::Create(Storage& storage, const Clock& clock) {
-  return std::make_unique<study::StudiesImpl>(storage, clock);
+std::unique_ptr<Studies> Studies::Create(Storage& storage,
+                                         const Clock& clock,
+                                         AlgorithmCatalogue algorithms) {
+  return std::make_unique<study::StudiesImpl>(storage, clock, std::move(algorithms));
 }
 
 namespace study {
@@ -213,13 +215,13 @@ absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
   for (const std::string& name : spec.warm_start) named.push_back({.name = name, .trials = {}});
   VERNIER_ASSIGN_OR_RETURN(
       const std::unique_ptr<Optimizer> optimizer,
-      algorithms_.optimizer(spec.algorithm, ProblemOf(spec, std::move(named))));
+      algorithms_.NewOptimizer(spec.algorithm, ProblemOf(spec, std::move(named))));
   if (spec.convergence.has_value() && !optimizer->has_model()) {
     return FieldError("convergence",
                       fmt::format("algorithm '{}' does not tell what is left to gain, gp does",
                                   spec.algorithm.name));
   }
-  return algorithms_.stopper(spec.stopping, FirstObjective(spec).goal).status();
+  return algorithms_.NewEarlyStopper(spec.stopping, FirstObjective(spec).goal).status();
 }
 
 absl::StatusOr<StudyCreated> StudiesImpl::Founded(const StudySpec& spec) const {
@@ -544,7 +546,8 @@ absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
                                   .reason = "extended by " + caller.actor});
     }
     if (is_rule_changed) {
-      transient.stopper = algorithms_.stopper(plan.spec.stopping, FirstObjective(plan.spec).goal);
+      transient.stopper =
+          algorithms_.NewEarlyStopper(plan.spec.stopping, FirstObjective(plan.spec).goal);
     }
     return absl::OkStatus();
   };

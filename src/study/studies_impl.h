@@ -36,7 +36,7 @@ class StudiesImpl final : public Studies {
 
   StudiesImpl(Storage& storage,
               const Clock& clock,
-              AlgorithmSource algorithms = {},
+              AlgorithmCatalogue algorithms = AlgorithmCatalogue::BuiltIn(),
               std::int64_t snapshot_interval = kSnapshotInterval)
       : storage_(storage),
         clock_(clock),
@@ -300,7 +300,7 @@ class StudiesImpl final : public Studies {
 
   Storage& storage_;
   const Clock& clock_;
-  const AlgorithmSource algorithms_;
+  const AlgorithmCatalogue algorithms_;
   const std::int64_t snapshot_interval_;
   const std::shared_ptr<Listeners> listeners_ =
       std::make_shared<Listeners>();  // With live studies.

@@ -6,10 +6,10 @@
 #include <variant>
 
 #include "src/core/status.h"
-#include "src/study/algorithm_source.h"
 #include "src/study/alike.h"
 #include "src/study/amendable.h"
 #include "src/study/fold_error.h"
+#include "src/study/problem.h"
 #include "src/study/state_machine.h"
 
 namespace vernier::study {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "src/core/status.h"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/core/rng.h"
-#include "vernier/registry.h"
 
 namespace vernier::study {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "src/core/objectives.h"
 #include "src/core/point_check.h"
-#include "src/study/algorithm_source.h"
 #include "src/study/fold_error.h"
+#include "src/study/problem.h"
 #include "src/study/state_machine.h"
 #include "src/study/study_state.h"
 

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/algorithms/spaces.h"
 #include "tests/support/status_matchers.h"
-#include "vernier/registry.h"
+#include "vernier/algorithm_catalogue.h"
 
 namespace vernier {
 namespace {
@@ -69,7 +69,8 @@ TEST(AskTell, IsDeterministicInItsSeedAndCalls) {
 
 TEST(AskTell, GivesEachBatchTheStreamOfItsFirstTrial) {
   const Problem problem = MakeProblem(MakeSpace({Float("x", 0, 1)}));
-  const auto optimizer = NewOptimizer({.name = "random"}, problem).value();
+  const auto optimizer =
+      AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = "random"}, problem).value();
   const auto expected = [&](std::uint64_t trial, std::size_t count) {
     return optimizer->Suggest({}, {}, "", Rng(8).Fork(trial), count, {})
         .value()

@@ -20,8 +20,8 @@
 #include "tests/algorithms/spaces.h"
 #include "tests/contract/optimizer_contract_spaces.h"
 #include "tests/support/status_matchers.h"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/optimizer.h"
-#include "vernier/registry.h"
 
 namespace vernier {
 namespace {
@@ -46,7 +46,9 @@ class OptimizerContract : public ::testing::TestWithParam<Case> {
  protected:
   const Space& space() const { return std::get<1>(GetParam()).space; }
   std::unique_ptr<Optimizer> New() const {
-    return NewOptimizer({.name = std::get<0>(GetParam())}, problem_).value();
+    return AlgorithmCatalogue::BuiltIn()
+        .NewOptimizer({.name = std::get<0>(GetParam())}, problem_)
+        .value();
   }
 
   TrialLog::View Log(const std::vector<Observation>& trials) const {
@@ -64,7 +66,8 @@ class OptimizerContract : public ::testing::TestWithParam<Case> {
 
   // Up to `n` different feasible points, the same each time, with values that follow from the points.
   std::vector<Observation> History(int n, std::uint64_t seed = 1) const {
-    const std::unique_ptr<Optimizer> random = NewOptimizer({.name = "random"}, problem_).value();
+    const std::unique_ptr<Optimizer> random =
+        AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = "random"}, problem_).value();
     const auto drawn = random->Suggest({}, {}, "", Rng(seed), static_cast<std::size_t>(n), {});
     std::vector<Observation> history;
     for (const Suggestion& suggestion : drawn.value().points) {
@@ -269,11 +272,12 @@ std::string CaseName(const ::testing::TestParamInfo<Case>& info) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Registered,
-                         OptimizerContract,
-                         ::testing::Combine(::testing::ValuesIn(AlgorithmNames()),
-                                            ::testing::ValuesIn(AllSpaceCases())),
-                         CaseName);
+INSTANTIATE_TEST_SUITE_P(
+    Registered,
+    OptimizerContract,
+    ::testing::Combine(::testing::ValuesIn(AlgorithmCatalogue::BuiltIn().AlgorithmNames()),
+                       ::testing::ValuesIn(AllSpaceCases())),
+    CaseName);
 
 }  // namespace
 }  // namespace vernier

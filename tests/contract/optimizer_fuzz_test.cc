@@ -15,8 +15,8 @@
 #include "gtest/gtest.h"
 #include "tests/algorithms/spaces.h"
 #include "tests/support/status_matchers.h"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/optimizer.h"
-#include "vernier/registry.h"
 
 namespace vernier {
 namespace {
@@ -159,7 +159,7 @@ Situation RandomSituation(Rng& rng) {
     situation.problem.outcome_constraints.push_back(fmt::format("c{} >= 0", k));
   }
   const std::unique_ptr<Optimizer> random =
-      NewOptimizer({.name = "random"}, situation.problem).value();
+      AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = "random"}, situation.problem).value();
   const std::size_t trials = static_cast<std::size_t>(1 + Below(rng, 25));
   const std::vector<Suggestion> points =
       random->Suggest({}, {}, "", rng.Fork(1), trials, {}).value().points;
@@ -202,7 +202,8 @@ TEST_P(OptimizerFuzz, ProposesSoundPointsWhateverHappened) {
   Rng rng(static_cast<std::uint64_t>(seed));
   Situation situation = RandomSituation(rng);
   const Space& space = situation.problem.space;
-  const auto optimizer = NewOptimizer({.name = algorithm}, situation.problem);
+  const auto optimizer =
+      AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = algorithm}, situation.problem);
   if (!optimizer.ok()) {  // The grid wants steps.
     ASSERT_EQ(algorithm, "grid") << optimizer.status();
     return;
@@ -225,7 +226,9 @@ TEST_P(OptimizerFuzz, ProposesSoundPointsWhateverHappened) {
       ASSERT_TRUE(space.Cardinality().has_value());
       return;
     }
-    const auto again = ask(*NewOptimizer({.name = algorithm}, situation.problem).value());
+    const auto again = ask(*AlgorithmCatalogue::BuiltIn()
+                                .NewOptimizer({.name = algorithm}, situation.problem)
+                                .value());
     ASSERT_THAT(again, IsOk());
     ASSERT_EQ(again->state, asked->state);
     ASSERT_EQ(again->points.size(), asked->points.size());
@@ -247,16 +250,16 @@ TEST_P(OptimizerFuzz, ProposesSoundPointsWhateverHappened) {
 
 using Case = ::testing::TestParamInfo<OptimizerFuzz::ParamType>;
 
-INSTANTIATE_TEST_SUITE_P(Registered,
-                         OptimizerFuzz,
-                         ::testing::Combine(::testing::ValuesIn(AlgorithmNames()),
-                                            ::testing::Range(1, 41)),
-                         [](const Case& at) {
-                           std::string name =
-                               fmt::format("{}_{}", std::get<0>(at.param), std::get<1>(at.param));
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Registered,
+    OptimizerFuzz,
+    ::testing::Combine(::testing::ValuesIn(AlgorithmCatalogue::BuiltIn().AlgorithmNames()),
+                       ::testing::Range(1, 41)),
+    [](const Case& at) {
+      std::string name = fmt::format("{}_{}", std::get<0>(at.param), std::get<1>(at.param));
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
 
 }  // namespace
 }  // namespace vernier

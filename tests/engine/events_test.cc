@@ -18,6 +18,7 @@
 #include "src/study/studies_impl.h"
 #include "tests/engine/engine_fixture.h"
 #include "tests/engine/fake_cluster.h"
+#include "tests/support/algorithms.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::testing {
@@ -66,12 +67,10 @@ class OddOptimizer final : public Optimizer {
   const Instead instead_;
 };
 
-study::AlgorithmSource Odd(OddOptimizer::Instead instead) {
-  study::AlgorithmSource source;
-  source.optimizer = [instead](const Choice&, const Problem&) {
-    return absl::StatusOr<std::unique_ptr<Optimizer>>(std::make_unique<OddOptimizer>(instead));
-  };
-  return source;
+AlgorithmCatalogue Odd(const OddOptimizer::Instead& instead) {
+  return testing::WithOptimizer(
+      AlgorithmCatalogue::BuiltIn(),
+      [instead](const Problem&, const Choice&) { return std::make_unique<OddOptimizer>(instead); });
 }
 
 // Tells when something has changed, and counts how often it is asked.

@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 cmake --install "$build" --prefix "$folder/prefix" --component library >/dev/null
-for example in embed_ask_tell embed_scheduler; do
+for example in embed_ask_tell embed_scheduler embed_own_algorithm; do
   cmake -S "$source/examples/$example" -B "$folder/$example" -G Ninja -DCMAKE_PREFIX_PATH="$folder/prefix" >/dev/null
   cmake --build "$folder/$example" >/dev/null
   "$folder/$example/$example"
@@ -17,7 +17,7 @@ done
 # The same through pkg-config, for builds that know no CMake.
 PKG_CONFIG_PATH=$(dirname "$(find "$folder/prefix" -name vernier.pc)")
 export PKG_CONFIG_PATH
-for example in embed_ask_tell embed_scheduler; do
+for example in embed_ask_tell embed_scheduler embed_own_algorithm; do
   g++ -O1 $(pkg-config --cflags vernier) "$source/examples/$example"/*.cc -o "$folder/$example.by_pkg_config" $(pkg-config --libs vernier)
   "$folder/$example.by_pkg_config"
 done

@@ -43,7 +43,8 @@ StudySpec FinalValuesSpec() {
 struct World {
   explicit World(std::int64_t events) : interval(events) { Restart(); }
   void Restart() {
-    studies = std::make_unique<StudiesImpl>(*storage, clock, AlgorithmSource(), interval);
+    studies =
+        std::make_unique<StudiesImpl>(*storage, clock, AlgorithmCatalogue::BuiltIn(), interval);
   }
   std::string Difference(StudyId id) const {
     const auto log = FoldLog(*storage, id);

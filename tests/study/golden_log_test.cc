@@ -11,7 +11,7 @@
 #include "src/study/replay.h"
 #include "tests/study/replay_driver.h"
 #include "tests/study/study_fixture.h"
-#include "vernier/registry.h"
+#include "vernier/algorithm_catalogue.h"
 
 namespace vernier::study {
 namespace {
@@ -101,7 +101,7 @@ TEST_P(GoldenLogTest, ReplaysToTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(Algorithms,
                          GoldenLogTest,
-                         ::testing::ValuesIn(AlgorithmNames()),
+                         ::testing::ValuesIn(AlgorithmCatalogue::BuiltIn().AlgorithmNames()),
                          [](const auto& name) {
                            std::string text = name.param;
                            std::replace(text.begin(), text.end(), '-', '_');

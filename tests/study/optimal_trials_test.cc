@@ -147,10 +147,11 @@ TEST_F(OptimalTrialsTest, AnEarlyStoppedTrialIsJudgedByItsLastMetrics) {
 
 TEST_F(OptimalTrialsTest, TheAlgorithmIsChosenForTheWholeProblem) {
   std::vector<Problem> problems;
-  algorithms_.optimizer = [&](const Choice& choice, const Problem& problem) {
-    problems.push_back(problem);
-    return NewOptimizer(choice, problem);
-  };
+  algorithms_ = testing::WithOptimizer(
+      algorithms_, [&problems](const Problem& problem, const Choice& choice) {
+        problems.push_back(problem);
+        return AlgorithmCatalogue::BuiltIn().NewOptimizer(choice, problem);
+      });
   Restart();
   const Study study = Create(TwoObjectives());
   SuggestOne(study.id);

@@ -4,7 +4,7 @@
 
 #include "tests/study/replay_driver.h"
 #include "tests/study/study_fixture.h"
-#include "vernier/registry.h"
+#include "vernier/algorithm_catalogue.h"
 
 namespace vernier::study {
 namespace {
@@ -26,7 +26,8 @@ StudySpec MixedSpec(const std::string& algorithm) {
   return spec;
 }
 
-ReplayReport ReplayLog(const std::vector<Event>& log, AlgorithmSource algorithms = {}) {
+ReplayReport ReplayLog(const std::vector<Event>& log,
+                       AlgorithmCatalogue algorithms = AlgorithmCatalogue::BuiltIn()) {
   Replayer replayer(StudyId(1), std::move(algorithms));
   for (const Event& event : log) EXPECT_THAT(replayer.Add(event), IsOk());
   return std::move(replayer).Finish().value();
@@ -61,7 +62,7 @@ class ReplayTest : public StudyFixture {
 };
 
 TEST_F(ReplayTest, EveryAlgorithmVerifiesWhateverTheParallelism) {
-  for (const std::string& name : AlgorithmNames()) {
+  for (const std::string& name : AlgorithmCatalogue::BuiltIn().AlgorithmNames()) {
     SCOPED_TRACE(name);
     const std::vector<Event> log = Drive(MixedSpec(name), name == "gp" ? 12 : 18);
     const ReplayReport report = ReplayLog(log);
@@ -223,7 +224,7 @@ TEST_F(ReplayTest, Invariant4FoldingUsesRecordedPointsAndNeverFeedsComputedOnesF
 }
 
 TEST_F(ReplayTest, Invariant5IncrementalAndFromScratchGiveTheSameBits) {
-  for (const std::string& name : AlgorithmNames()) {
+  for (const std::string& name : AlgorithmCatalogue::BuiltIn().AlgorithmNames()) {
     SCOPED_TRACE(name);
     // The live optimiser is kept over the whole study; one made anew before each call must agree with it.
     const Study kept = Create(MixedSpec(name));

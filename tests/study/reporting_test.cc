@@ -27,9 +27,9 @@ class FloorRule final : public EarlyStopper {
 class ReportingTest : public StudyFixture {
  protected:
   void UseFloorRule(std::string version = "1") {
-    algorithms_.stopper = [version](const Choice&, Goal) {
+    algorithms_ = testing::WithStopper(algorithms_, [version](Goal, const Choice&) {
       return std::make_unique<FloorRule>(version);
-    };
+    });
     Restart();
   }
 };

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "src/study/studies_impl.h"
+#include "tests/support/algorithms.h"
 #include "tests/support/fault_storage.h"
 #include "tests/support/scripted_optimizer.h"
 #include "tests/support/status_matchers.h"
@@ -125,16 +126,17 @@ class StudyFixture : public ::testing::Test {
   }
   // From here on, and for studies loaded from here on, `script` is the algorithm.
   void UseScript(testing::ScriptedOptimizer::Script script, std::string version = "1") {
-    algorithms_.optimizer = [script, version](const Choice&, const Problem&) {
-      return std::make_unique<testing::ScriptedOptimizer>(version, script);
-    };
+    algorithms_ =
+        testing::WithOptimizer(algorithms_, [script, version](const Problem&, const Choice&) {
+          return std::make_unique<testing::ScriptedOptimizer>(version, script);
+        });
     Restart();
   }
 
   ManualClock clock_{absl::FromUnixSeconds(1'800'000'000)};
   std::unique_ptr<Storage> memory_ = NewMemoryStorage();
   testing::FaultStorage storage_{*memory_};
-  AlgorithmSource algorithms_;
+  AlgorithmCatalogue algorithms_ = AlgorithmCatalogue::BuiltIn();
   std::int64_t snapshot_interval_ = SnapshotInterval();
   std::unique_ptr<StudiesImpl> studies_ =
       std::make_unique<StudiesImpl>(storage_, clock_, algorithms_, snapshot_interval_);

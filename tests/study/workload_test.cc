@@ -99,8 +99,8 @@ TEST_P(WorkloadTest, FoldOfTheLogEqualsTheTablesAndReplays) {
   const std::uint64_t seed = 20'261'121;
   SCOPED_TRACE(seed);
   const int operations = GetParam() == "Memory" ? 4000 : 1000;
-  auto studies =
-      std::make_unique<StudiesImpl>(*storage_, clock_, AlgorithmSource(), SnapshotInterval());
+  auto studies = std::make_unique<StudiesImpl>(
+      *storage_, clock_, AlgorithmCatalogue::BuiltIn(), SnapshotInterval());
   const Study study = studies->CreateStudy(WorkloadSpec(), {.actor = "test"}).value();
   RandomWorkload workload(*studies, clock_, study.id, seed);
   int accepted = 0;
@@ -122,13 +122,13 @@ TEST_P(WorkloadTest, FoldOfTheLogEqualsTheTablesAndReplays) {
 
 // A second look at the same log must not depend on what is held in memory.
 TEST_P(WorkloadTest, ARestartInTheMiddleChangesNothing) {
-  auto studies =
-      std::make_unique<StudiesImpl>(*storage_, clock_, AlgorithmSource(), SnapshotInterval());
+  auto studies = std::make_unique<StudiesImpl>(
+      *storage_, clock_, AlgorithmCatalogue::BuiltIn(), SnapshotInterval());
   const Study study = studies->CreateStudy(WorkloadSpec(), {.actor = "test"}).value();
   for (std::uint64_t round = 0; round < 10; ++round) {
     const std::vector<Trial> before = studies->ListTrials(study.id).value();
-    studies =
-        std::make_unique<StudiesImpl>(*storage_, clock_, AlgorithmSource(), SnapshotInterval());
+    studies = std::make_unique<StudiesImpl>(
+        *storage_, clock_, AlgorithmCatalogue::BuiltIn(), SnapshotInterval());
     std::vector<Trial> after = studies->ListTrials(study.id).value();
     ASSERT_EQ(after.size(), before.size());
     for (std::size_t i = 0; i < after.size(); ++i) {

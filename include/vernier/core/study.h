@@ -164,8 +164,8 @@ struct FieldChange {
   friend bool operator==(const FieldChange&, const FieldChange&) = default;
 };
 
-// InvalidArgument: a FieldError, paths as in the study file. Says nothing of whether the algorithm exists: its registry
-// does (algorithms/registry.h).
+// InvalidArgument: a FieldError, paths as in the study file. Says nothing of whether the algorithm exists: that is
+// for AlgorithmCatalogue.
 absl::Status Validate(const StudySpec& spec);
 
 enum class StudyState { kActive, kPaused, kStopping, kCompleted, kCancelled, kFailed };

@@ -67,7 +67,7 @@ struct PredictedValue {
 
 // Why a point was proposed. Recorded with the trial, enough to compute it again.
 struct SuggestionRecord {
-  std::string algorithm;     // Registry name: "gp".
+  std::string algorithm;     // "gp"
   std::string version;       // Changes when the output of equal inputs does.
   std::string options;       // Canonical JSON of the options used.
   std::string fingerprint;   // Instruction set, compiler and libraries that computed it.
@@ -177,7 +177,7 @@ ResourceUsage UsageOf(const Attempt& attempt);
 
 // Why an early stopping rule stopped a trial. Recorded, enough to compute it again.
 struct StopRecord {
-  std::string rule;  // Registry name: "median".
+  std::string rule;  // "median"
   std::string version;
   std::string options;  // Canonical JSON.
   EventSeq as_of;

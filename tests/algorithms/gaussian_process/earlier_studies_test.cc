@@ -19,9 +19,9 @@
 #include "gtest/gtest.h"
 #include "tests/algorithms/spaces.h"
 #include "tests/support/status_matchers.h"
+#include "vernier/algorithm_catalogue.h"
 #include "vernier/ask_tell.h"
 #include "vernier/core/rng.h"
-#include "vernier/registry.h"
 
 namespace vernier {
 namespace {
@@ -278,11 +278,13 @@ std::vector<Observation> Search(const Problem& problem, int trials, double scale
 TEST(WarmStart, TheInitialDesignGoesOnWhereTheEarlierOneStopped) {
   Problem problem = MakeProblem(Square());
   const auto first = [&problem](std::string_view state) {
-    const auto gp = NewOptimizer({.name = "gp", .options = {}}, problem).value();
+    const auto gp =
+        AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = "gp", .options = {}}, problem).value();
     return gp->Suggest({}, {}, state, Rng(5), 6, {}).value();
   };
   const Suggestions whole = first("");
-  const auto gp = NewOptimizer({.name = "gp", .options = {}}, problem).value();
+  const auto gp =
+      AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = "gp", .options = {}}, problem).value();
   const std::string state = gp->Continuation(whole.state);
   for (std::size_t known : {std::size_t{1}, std::size_t{3}, std::size_t{4}}) {
     EarlierStudy before{.name = "before", .trials = {}};

@@ -1,0 +1,124 @@
+#include "vernier/algorithm_catalogue.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "algorithms/early_stopping/median_rule.h"
+#include "algorithms/gaussian_process/gp_optimizer.h"
+#include "algorithms/grid/grid_optimizer.h"
+#include "algorithms/options.h"
+#include "algorithms/quasi_random/quasi_random_optimizer.h"
+#include "algorithms/random/random_optimizer.h"
+#include "fmt/format.h"
+#include "src/core/nearest.h"
+#include "src/core/status.h"
+#include "vernier/core/error.h"
+
+namespace vernier {
+namespace {
+
+constexpr std::size_t kLongestName = 64;
+
+// The study stops nothing early: no rule at all.
+absl::StatusOr<std::unique_ptr<EarlyStopper>> NewNoRule(Goal /*goal*/, const Choice& choice) {
+  VERNIER_RETURN_IF_ERROR(OptionReader("stopping", choice).Finish());
+  return nullptr;
+}
+
+bool IsName(std::string_view name) {
+  const auto is_fit = [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
+  };
+  return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, is_fit);
+}
+
+template <typename Factories>
+std::vector<std::string> NamesOf(const Factories& factories) {
+  std::vector<std::string> names;
+  for (const auto& [name, factory] : factories) names.push_back(name);
+  return names;
+}
+
+// `kind`: what the factories make.
+template <typename Factories>
+absl::Status Add(const std::string& name,
+                 typename Factories::mapped_type factory,
+                 std::string_view kind,
+                 Factories& factories) {
+  if (!IsName(name)) {
+    return InvalidArgument(
+        "{} '{}': a name has 1 to {} letters, digits, '.', '_' and '-'", kind, name, kLongestName);
+  }
+  if (factory == nullptr) return InvalidArgument("{} '{}' has no factory", kind, name);
+  if (factories.try_emplace(name, std::move(factory)).second) return absl::OkStatus();
+  return AlreadyExists("the name of {} '{}' is taken", kind, name);
+}
+
+// What the factory of that name makes of the arguments. `field`: where the name stands in the study file.
+template <typename Factories, typename... Arguments>
+auto Make(const Factories& factories,
+          const std::string& name,
+          std::string_view field,
+          std::string_view kind,
+          const Arguments&... arguments) -> decltype(factories.begin()->second(arguments...)) {
+  const auto at = factories.find(name);
+  if (at == factories.end()) {
+    return FieldError(
+        field, fmt::format("unknown {} '{}'{}", kind, name, NearestHint(name, NamesOf(factories))));
+  }
+  try {  // It may be a user's own.
+    return at->second(arguments...);
+  } catch (const std::exception& error) {
+    return Internal("{} '{}' cannot be made: {}", kind, name, error.what());
+  }
+}
+
+constexpr char kAlgorithm[] = "algorithm";
+constexpr char kStoppingRule[] = "stopping rule";
+
+}  // namespace
+
+AlgorithmCatalogue AlgorithmCatalogue::BuiltIn() {
+  AlgorithmCatalogue catalogue;
+  catalogue.algorithms_ = {{"gp", NewGpOptimizer},
+                           {"grid", NewGridOptimizer},
+                           {"quasi-random", NewQuasiRandomOptimizer},
+                           {"random", NewRandomOptimizer}};
+  catalogue.stopping_rules_ = {{"median", NewMedianRule}, {"none", NewNoRule}};
+  return catalogue;
+}
+
+absl::Status AlgorithmCatalogue::AddAlgorithm(const std::string& name, OptimizerFactory factory) {
+  return Add(name, std::move(factory), kAlgorithm, algorithms_);
+}
+
+absl::Status AlgorithmCatalogue::AddStoppingRule(const std::string& name,
+                                                 EarlyStopperFactory factory) {
+  return Add(name, std::move(factory), kStoppingRule, stopping_rules_);
+}
+
+std::vector<std::string> AlgorithmCatalogue::AlgorithmNames() const { return NamesOf(algorithms_); }
+
+std::vector<std::string> AlgorithmCatalogue::StoppingRuleNames() const {
+  return NamesOf(stopping_rules_);
+}
+
+absl::StatusOr<std::unique_ptr<Optimizer>> AlgorithmCatalogue::NewOptimizer(
+    const Choice& choice, const Problem& problem) const {
+  VERNIER_ASSIGN_OR_RETURN(
+      std::unique_ptr<Optimizer> optimizer,
+      Make(algorithms_, choice.name, "algorithm", kAlgorithm, problem, choice));
+  if (optimizer == nullptr) return Internal("algorithm '{}' made nothing", choice.name);
+  return optimizer;
+}
+
+absl::StatusOr<std::unique_ptr<EarlyStopper>> AlgorithmCatalogue::NewEarlyStopper(
+    const Choice& choice, Goal goal) const {
+  return Make(stopping_rules_, choice.name, "stopping", kStoppingRule, goal, choice);
+}
+
+}  // namespace vernier

@@ -1,0 +1,156 @@
+#include "vernier/algorithm_catalogue.h"
+
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/algorithms/spaces.h"
+#include "tests/support/status_matchers.h"
+
+namespace vernier {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using ::vernier::testing::Float;
+using ::vernier::testing::Int;
+using ::vernier::testing::IsOk;
+using ::vernier::testing::MakeProblem;
+using ::vernier::testing::MakeSpace;
+using ::vernier::testing::StatusIs;
+
+Problem AnyProblem() { return MakeProblem(MakeSpace({Int("n", 1, 5)})); }
+
+TEST(AlgorithmCatalogue, ListsEveryAlgorithmUnderItsOwnName) {
+  const std::vector<std::string> names = AlgorithmCatalogue::BuiltIn().AlgorithmNames();
+  EXPECT_THAT(names, ElementsAre("gp", "grid", "quasi-random", "random"));
+  for (const std::string& name : names) {
+    const auto optimizer = AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = name}, AnyProblem());
+    ASSERT_THAT(optimizer, IsOk()) << name;
+    EXPECT_EQ((*optimizer)->name(), name);
+  }
+}
+
+TEST(AlgorithmCatalogue, HintsAtTheNearestAlgorithm) {
+  const auto refused =
+      AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = "quasirandom"}, AnyProblem());
+  EXPECT_THAT(refused,
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "algorithm: unknown algorithm 'quasirandom'; did you mean 'quasi-random'?"));
+  EXPECT_EQ(GetField(refused.status()), "algorithm");
+}
+
+TEST(AlgorithmCatalogue, PassesOptionsAndTheSpaceToTheAlgorithm) {
+  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().NewOptimizer(
+                  {.name = "grid", .options = {{"shufle", true}}}, AnyProblem()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(StartsWith("algorithm.shufle: "), HasSubstr("'shuffle'"))));
+  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().NewOptimizer(
+                  {.name = "grid"}, MakeProblem(MakeSpace({Float("lr", 0, 1)}))),
+              StatusIs(absl::StatusCode::kInvalidArgument, StartsWith("parameters.lr.float: ")));
+}
+
+TEST(AlgorithmCatalogue, MakesEveryStoppingRuleUnderItsOwnName) {
+  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().StoppingRuleNames(), ElementsAre("median", "none"));
+  const auto median =
+      AlgorithmCatalogue::BuiltIn().NewEarlyStopper({.name = "median"}, Goal::kMaximize);
+  ASSERT_THAT(median, IsOk());
+  EXPECT_EQ((*median)->name(), "median");
+  const auto none =
+      AlgorithmCatalogue::BuiltIn().NewEarlyStopper({.name = "none"}, Goal::kMaximize);
+  ASSERT_THAT(none, IsOk());
+  EXPECT_EQ(*none, nullptr);
+}
+
+TEST(AlgorithmCatalogue, RefusesUnknownStoppingRulesAndOptionsOfNone) {
+  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().NewEarlyStopper({.name = "medain"}, Goal::kMaximize),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "stopping: unknown stopping rule 'medain'; did you mean 'median'?"));
+  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().NewEarlyStopper(
+                  {.name = "none", .options = {{"x", true}}}, Goal::kMaximize),
+              StatusIs(absl::StatusCode::kInvalidArgument, "stopping.x: none has no options"));
+}
+
+// Proposes the least point.
+class LeastOptimizer final : public Optimizer {
+ public:
+  explicit LeastOptimizer(Space space) : space_(std::move(space)) {}
+  std::string_view name() const override { return "least"; }
+  std::string_view version() const override { return "1"; }
+  std::string options() const override { return "{}"; }
+  absl::StatusOr<Suggestions> Suggest(const TrialLog::View&,
+                                      std::span<const PendingPoint>,
+                                      std::string_view,
+                                      Rng,
+                                      std::size_t,
+                                      std::stop_token) const override {
+    return absl::UnimplementedError("not asked for here");
+  }
+
+ private:
+  const Space space_;
+};
+
+TEST(AlgorithmCatalogue, TakesAlgorithmsAndRulesOfOthersOnceEach) {
+  AlgorithmCatalogue catalogue = AlgorithmCatalogue::BuiltIn();
+  const auto least = [](const Problem& problem, const Choice&) {
+    return std::make_unique<LeastOptimizer>(problem.space);
+  };
+  const auto never = [](Goal, const Choice&) { return std::unique_ptr<EarlyStopper>(); };
+  ASSERT_THAT(catalogue.AddAlgorithm("least", least), IsOk());
+  ASSERT_THAT(catalogue.AddStoppingRule("never", never), IsOk());
+  EXPECT_THAT(catalogue.AlgorithmNames(),
+              ElementsAre("gp", "grid", "least", "quasi-random", "random"));
+  EXPECT_THAT(catalogue.StoppingRuleNames(), ElementsAre("median", "never", "none"));
+  EXPECT_EQ((*catalogue.NewOptimizer({.name = "least"}, AnyProblem()))->name(), "least");
+  EXPECT_EQ(*catalogue.NewEarlyStopper({.name = "never"}, Goal::kMaximize), nullptr);
+  EXPECT_THAT(catalogue.NewOptimizer({.name = "leest"}, AnyProblem()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "algorithm: unknown algorithm 'leest'; did you mean 'least'?"));
+  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().NewOptimizer({.name = "least"}, AnyProblem()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+
+  EXPECT_THAT(catalogue.AddAlgorithm("gp", least),
+              StatusIs(absl::StatusCode::kAlreadyExists, "the name of algorithm 'gp' is taken"));
+  EXPECT_THAT(catalogue.AddStoppingRule("never", never),
+              StatusIs(absl::StatusCode::kAlreadyExists));
+  for (const std::string& bad : {std::string(), std::string("two words"), std::string(65, 'a')}) {
+    EXPECT_THAT(catalogue.AddAlgorithm(bad, least),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("1 to 64 letters")));
+  }
+  EXPECT_THAT(catalogue.AddAlgorithm("null", nullptr),
+              StatusIs(absl::StatusCode::kInvalidArgument, "algorithm 'null' has no factory"));
+}
+
+TEST(AlgorithmCatalogue, OutlivesAFactoryThatThrowsOrMakesNothing) {
+  AlgorithmCatalogue catalogue;
+  const auto throws = [](const Problem&,
+                         const Choice&) -> absl::StatusOr<std::unique_ptr<Optimizer>> {
+    throw std::runtime_error("no licence");
+  };
+  const auto nothing = [](const Problem&, const Choice&) { return std::unique_ptr<Optimizer>(); };
+  ASSERT_THAT(catalogue.AddAlgorithm("throws", throws), IsOk());
+  ASSERT_THAT(catalogue.AddAlgorithm("nothing", nothing), IsOk());
+  EXPECT_THAT(
+      catalogue.NewOptimizer({.name = "throws"}, AnyProblem()),
+      StatusIs(absl::StatusCode::kInternal, "algorithm 'throws' cannot be made: no licence"));
+  EXPECT_THAT(catalogue.NewOptimizer({.name = "nothing"}, AnyProblem()),
+              StatusIs(absl::StatusCode::kInternal, "algorithm 'nothing' made nothing"));
+}
+
+TEST(NumericsFingerprint, NamesProcessorCompilerAndLibraries) {
+  const std::string fingerprint = NumericsFingerprint();
+  EXPECT_THAT(fingerprint, AllOf(HasSubstr("eigen-"), HasSubstr("glibc-")));
+  EXPECT_EQ(fingerprint, NumericsFingerprint());
+}
+
+}  // namespace
+}  // namespace vernier

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <utility>
+
+#include "vernier/algorithm_catalogue.h"
+
+namespace vernier::testing {
+
+// `catalogue` with this optimiser under the names of all algorithms.
+inline AlgorithmCatalogue WithOptimizer(const AlgorithmCatalogue& catalogue,
+                                        const AlgorithmCatalogue::OptimizerFactory& factory) {
+  AlgorithmCatalogue changed;
+  for (const auto& name : catalogue.AlgorithmNames()) {
+    changed.AddAlgorithm(name, factory).IgnoreError();
+  }
+  for (const auto& name : catalogue.StoppingRuleNames()) {
+    const auto same = [catalogue](Goal goal, const Choice& choice) {
+      return catalogue.NewEarlyStopper(choice, goal);
+    };
+    changed.AddStoppingRule(name, same).IgnoreError();
+  }
+  return changed;
+}
+
+// `catalogue` with this rule under the names of all stopping rules.
+inline AlgorithmCatalogue WithStopper(const AlgorithmCatalogue& catalogue,
+                                      const AlgorithmCatalogue::EarlyStopperFactory& factory) {
+  AlgorithmCatalogue changed;
+  for (const auto& name : catalogue.AlgorithmNames()) {
+    const auto same = [catalogue](const Problem& problem, const Choice& choice) {
+      return catalogue.NewOptimizer(choice, problem);
+    };
+    changed.AddAlgorithm(name, same).IgnoreError();
+  }
+  for (const auto& name : catalogue.StoppingRuleNames()) {
+    changed.AddStoppingRule(name, factory).IgnoreError();
+  }
+  return changed;
+}
+
+}  // namespace vernier::testing

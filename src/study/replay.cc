@@ -8,6 +8,7 @@
 
 #include "src/core/objectives.h"
 #include "src/core/status.h"
+#include "src/study/problem.h"
 #include "src/study/same_bits.h"
 #include "src/study/study_state.h"
 #include "vernier/algorithm_catalogue.h"

@@ -11,6 +11,7 @@
 #include "src/core/objectives.h"
 #include "src/core/outcome_constraint.h"
 #include "src/core/status.h"
+#include "src/study/problem.h"
 #include "src/study/replay.h"
 #include "src/study/studies_impl.h"
 #include "src/study/warm_start.h"

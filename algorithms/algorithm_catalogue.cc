@@ -39,6 +39,7 @@ bool IsName(std::string_view name) {
 template <typename Factories>
 std::vector<std::string> NamesOf(const Factories& factories) {
   std::vector<std::string> names;
+  names.reserve(factories.size());
   for (const auto& [name, factory] : factories) names.push_back(name);
   return names;
 }

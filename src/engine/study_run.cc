@@ -115,7 +115,7 @@ absl::Status StudyRun::AddStartable(bool polls,
 absl::Status StudyRun::Start(TrialRun& trial) {
   if (!has_job()) return absl::OkStatus();
   const TrialNumber number = trial.id().number;
-  const absl::Status started = UnlessDeleted(trial.Step(*study_, /*may_start=*/true));
+  absl::Status started = UnlessDeleted(trial.Step(*study_, /*may_start=*/true));
   File(number);
   if (!started.ok()) Touch(number);
   return started;

@@ -434,7 +434,7 @@ void TrialRun::BeginReading(bool is_last) {
                    FirstOf(source->unreported, reading->count),
                    std::nullopt,
                    caller,
-                   [reading, tell](absl::StatusOr<Studies::Reported> outcome) {
+                   [reading, tell](const absl::StatusOr<Studies::Reported>& outcome) {
                      reading->stored = outcome.status();
                      tell();
                    });

@@ -122,7 +122,7 @@ absl::Status StudiesImpl::LoadUnfinished() {
     unfinished_.emplace();  // Studies created from here on add themselves.
   }
   std::vector<StudyId> found;
-  const absl::Status scanned = ScanStudies(StudyId(0), [&](const Study& study) {
+  absl::Status scanned = ScanStudies(StudyId(0), [&](const Study& study) {
     if (!IsFinished(study.state)) found.push_back(study.id);
     return true;
   });

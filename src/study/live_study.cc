@@ -105,11 +105,12 @@ absl::Status LiveStudy::RunFetching(absl::FunctionRef<absl::Status()> look) {
     fold_->ForgetMissing();
     absl::Status seen = look();
     if (fold_->missing().empty()) return seen;
-    VERNIER_RETURN_IF_ERROR(Fetch(fold_->missing()));
+    VERNIER_RETURN_IF_ERROR(Fetch());
   }
 }
 
-absl::Status LiveStudy::Fetch(Missing missing) {
+absl::Status LiveStudy::Fetch() {
+  const Missing missing = fold_->missing();
   if (missing.log) {
     // Not Discard: what time and clients have brought about since is not in the log.
     fold_.reset();

@@ -140,7 +140,7 @@ class LiveStudy {
   absl::Status RunFetching(absl::FunctionRef<absl::Status()> look)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Gives up the lock meanwhile.
-  absl::Status Fetch(Missing missing) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Fetch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MayRest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Nothing of it is in memory, nor on its way there or to the disk.
   bool IsAtRest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {

@@ -87,7 +87,7 @@ TEST_F(ConvergenceTest, NeedsNoBudget) {
 }
 
 TEST_F(ConvergenceTest, IsRefusedWhereNobodyCanTell) {
-  algorithms_ = {};
+  algorithms_ = AlgorithmCatalogue::BuiltIn();
   Restart();
   EXPECT_THAT(
       studies_->CreateStudy(Spec(true, 20), As("test")),
@@ -103,7 +103,7 @@ TEST_F(ConvergenceTest, IsRefusedWhereNobodyCanTell) {
 
 // The real algorithm, on something that it soon knows.
 TEST_F(ConvergenceTest, SavesTrialsOfASimpleStudyAndReplays) {
-  algorithms_ = {};
+  algorithms_ = AlgorithmCatalogue::BuiltIn();
   Restart();
   StudySpec spec = Spec(true, 60);
   spec.algorithm.name = "gp";

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "fmt/format.h"
 #include "src/app/access.h"
 #include "src/app/listen_address.h"
@@ -33,6 +35,18 @@ absl::Status CheckTarget(const std::string& target) {
   }
   if (app::CheckListenAddress(target, /*allow_remote=*/true).ok()) return absl::OkStatus();
   return InvalidArgument("--server: must be HOST:PORT or unix:PATH, got '{}'", target);
+}
+
+// Who owns the store; one that is just starting, and takes no calls yet, is given a moment.
+std::optional<app::StoreOwner> AwaitOwner(const std::string& store) {
+  constexpr int kTries = 40;
+  constexpr absl::Duration kPause = absl::Milliseconds(50);
+  std::optional<app::StoreOwner> owner = app::FindStoreOwner(store);
+  for (int i = 0; i < kTries && owner.has_value() && owner->address.empty(); ++i) {
+    absl::SleepFor(kPause);
+    owner = app::FindStoreOwner(store);
+  }
+  return owner;
 }
 
 }  // namespace
@@ -75,7 +89,7 @@ absl::StatusOr<Connection> Connection::Open(const ServerChoice& choice) {
 }
 
 absl::StatusOr<Connection> Connection::OpenWithEngine(const app::ServerOptions& options) {
-  const auto owner = app::FindStoreOwner(options.store);
+  const auto owner = AwaitOwner(options.store);
   if (!owner) return Embed(options);
   if (owner->address.empty()) {
     return WithReason(

@@ -221,6 +221,7 @@ absl::Status OwnAs(const std::string& path, const struct stat& other) {
 absl::StatusOr<BackupReport> BackUpStore(const std::string& store,
                                          const std::string& name,
                                          IfExists if_exists) {
+  VERNIER_RETURN_IF_ERROR(CheckStoreName(store));
   const std::string file = Target(name);
   VERNIER_RETURN_IF_ERROR(CheckNotStore(store, name));
   if (if_exists == IfExists::kRefuse && IsThere(name)) return AlreadyExists("'{}' exists", name);
@@ -282,6 +283,7 @@ absl::StatusOr<RestoreReport> RestoreStore(const std::string& file,
 }
 
 absl::StatusOr<CompactReport> CompactStore(const std::string& store) {
+  VERNIER_RETURN_IF_ERROR(CheckStoreName(store));
   const auto lock = StoreLock::Acquire(store);
   if (GetReason(lock.status()) == Reason::kStoreBusy) return CompactInUse(store);
   VERNIER_RETURN_IF_ERROR(lock.status());

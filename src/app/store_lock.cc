@@ -65,7 +65,18 @@ absl::Status Busy(const std::string& store, const StoreOwner& owner) {
       Reason::kStoreBusy);
 }
 
+absl::Status BusyUnderAnotherName(const std::string& store) {
+  return WithReason(
+      Unavailable("store '{}' is in use by another process, under another name", store),
+      Reason::kStoreBusy);
+}
+
 }  // namespace
+
+absl::Status CheckStoreName(const std::string& store) {
+  const bool is_elsewhere = !base::IsLocked(OwnerPath(store)) && base::IsLocked(store);
+  return is_elsewhere ? BusyUnderAnotherName(store) : absl::OkStatus();
+}
 
 absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string& store) {
   const std::string path = OwnerPath(store);
@@ -73,11 +84,7 @@ absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string&
   if (!file.has_value()) return Busy(store, ReadOwner(path));
   VERNIER_RETURN_IF_ERROR(CheckIsFile(store));
   VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> inner, base::FileLock::Acquire(store));
-  if (!inner.has_value()) {
-    return WithReason(
-        Unavailable("store '{}' is in use by another process, under another name", store),
-        Reason::kStoreBusy);
-  }
+  if (!inner.has_value()) return BusyUnderAnotherName(store);
   std::unique_ptr<StoreLock> lock(new StoreLock(*std::move(file), *std::move(inner)));
   VERNIER_RETURN_IF_ERROR(lock->Publish({}));
   return lock;

@@ -39,4 +39,9 @@ class StoreLock {
   const base::FileLock store_;
 };
 
+// Whether SQLite may open the store under this name. Beside a file with several hard links, SQLite looks for the write-ahead log of
+// the name it was given: under another name than the owner's it reads old data, and what it writes destroys the store.
+// Unavailable (kStoreBusy): a live process has the file under another name.
+absl::Status CheckStoreName(const std::string& store);
+
 }  // namespace vernier::app

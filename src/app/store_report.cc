@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "src/app/store_lock.h"
 #include "src/storage/sqlite/inspection.h"
 #include "vernier/core/error.h"
 
@@ -46,6 +47,7 @@ bool StoreReport::is_sound() const {
 }
 
 absl::StatusOr<StoreReport> ExamineStore(const std::string& store) {
+  VERNIER_RETURN_IF_ERROR(CheckStoreName(store));
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Inspection> file, Inspection::Open(store));
   VERNIER_ASSIGN_OR_RETURN(StoreReport report, Measured(*file));
   VERNIER_ASSIGN_OR_RETURN(report.problems, file->CheckPages(Inspection::Depth::kFull, nullptr));
@@ -55,6 +57,7 @@ absl::StatusOr<StoreReport> ExamineStore(const std::string& store) {
 
 absl::StatusOr<StoreReport> LookIntoStore(const std::string& store,
                                           const std::function<bool()>& go_on) {
+  VERNIER_RETURN_IF_ERROR(CheckStoreName(store));
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Inspection> file, Inspection::Open(store));
   VERNIER_ASSIGN_OR_RETURN(StoreReport report, Measured(*file));
   VERNIER_ASSIGN_OR_RETURN(report.problems, file->CheckPages(Inspection::Depth::kQuick, go_on));

@@ -384,6 +384,21 @@ TEST_F(StoreCopy, AStoreOfAnEarlierVersionIsCompactedOnceWhileNobodyUsesIt) {
   EXPECT_TRUE(report.in_use);
 }
 
+// SQLite would look for its log beside the other name.
+TEST_F(StoreCopy, AStoreInUseIsNotTouchedUnderAnotherName) {
+  Fill({"first"}, 20);
+  ASSERT_OK_AND_ASSIGN(const auto lock, StoreLock::Acquire(store_));
+  const std::string other = store_ + ".other";
+  std::filesystem::create_hard_link(store_, other);
+  const auto is_refused =
+      StatusIs(absl::StatusCode::kUnavailable, HasSubstr("in use by another process, under"));
+  EXPECT_THAT(CompactStore(other), is_refused);
+  EXPECT_THAT(BackUpStore(other, backup_, IfExists::kRefuse), is_refused);
+  EXPECT_THAT(ExamineStore(other), is_refused);
+  EXPECT_FALSE(std::filesystem::exists(other + "-wal"));
+  EXPECT_TRUE(IsSound(store_));
+}
+
 TEST_F(StoreCopy, ADamagedStoreInUseIsLeftAsItIs) {
   Fill({"first"}, 200);
   std::fstream file(store_, std::ios::binary | std::ios::in | std::ios::out);

@@ -1,5 +1,7 @@
 #include "src/cli/connection.h"
 
+#include <poll.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -7,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "fmt/format.h"
 #include "src/app/access.h"
 #include "src/app/listen_address.h"
@@ -40,10 +40,10 @@ absl::Status CheckTarget(const std::string& target) {
 // Who owns the store; one that is just starting, and takes no calls yet, is given a moment.
 std::optional<app::StoreOwner> AwaitOwner(const std::string& store) {
   constexpr int kTries = 40;
-  constexpr absl::Duration kPause = absl::Milliseconds(50);
+  constexpr int kPauseMilliseconds = 50;
   std::optional<app::StoreOwner> owner = app::FindStoreOwner(store);
   for (int i = 0; i < kTries && owner.has_value() && owner->address.empty(); ++i) {
-    absl::SleepFor(kPause);
+    poll(nullptr, 0, kPauseMilliseconds);
     owner = app::FindStoreOwner(store);
   }
   return owner;

@@ -34,7 +34,8 @@ std::optional<std::int64_t> ParseByteSize(std::string_view text) {
   for (const auto& [name, bytes] : kUnits) {
     if (unit != name) continue;
     const long double product = count * static_cast<long double>(bytes);
-    if (product >= kTooMany) return std::nullopt;
+    const bool is_less_than_one = count > 0 && product < 1;
+    if (product >= kTooMany || is_less_than_one) return std::nullopt;
     return static_cast<std::int64_t>(product);
   }
   return std::nullopt;

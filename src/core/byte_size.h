@@ -7,7 +7,8 @@
 
 namespace vernier {
 
-// "4GiB", "1.5GiB" or "512 MB"; parts of a byte are cut off. Nothing: no such text, or more than 64 bits hold.
+// "4GiB", "1.5GiB" or "512 MB"; parts of a byte are cut off. Nothing: no such text, more than
+// 64 bits hold, or less than a byte that is not 0.
 std::optional<std::int64_t> ParseByteSize(std::string_view text);
 
 // In the largest unit that divides it: "4GiB"; without a unit, "4097", where none does.

@@ -21,6 +21,8 @@ TEST(ByteSize, IsReadInItsUnits) {
                                 "-1GiB",
                                 "+1GiB",
                                 ".5GiB",
+                                "0.3B",
+                                "0.0001KB",
                                 "1,5GiB",
                                 "1e3GiB",
                                 "infGiB",

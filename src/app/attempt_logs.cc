@@ -1,6 +1,7 @@
 #include "src/app/attempt_logs.h"
 
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -22,13 +23,16 @@ class AttemptCursor final : public service::LogCursor {
   launch::LogReader reader_;
 };
 
+bool IsGone(const std::string& folder) {
+  std::error_code error;
+  return std::filesystem::status(folder, error).type() == std::filesystem::file_type::not_found;
+}
+
 class AttemptLogs final : public service::LogSource {
  public:
   absl::StatusOr<std::unique_ptr<service::LogCursor>> Open(
       const Attempt& attempt, const service::LogFilter& filter) override {
-    std::error_code error;
-    const auto type = std::filesystem::status(attempt.directory, error).type();
-    if (IsEnded(attempt.state) && type == std::filesystem::file_type::not_found) {
+    if (IsEnded(attempt.state) && IsGone(attempt.directory)) {
       return NotFound("the output of attempt {} is gone: folder '{}' was removed",
                       attempt.number.value(),
                       attempt.directory);

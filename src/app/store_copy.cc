@@ -283,9 +283,11 @@ absl::StatusOr<RestoreReport> RestoreStore(const std::string& file,
 }
 
 absl::StatusOr<CompactReport> CompactStore(const std::string& store) {
-  VERNIER_RETURN_IF_ERROR(CheckStoreName(store));
   const auto lock = StoreLock::Acquire(store);
-  if (GetReason(lock.status()) == Reason::kStoreBusy) return CompactInUse(store);
+  if (GetReason(lock.status()) == Reason::kStoreBusy) {
+    VERNIER_RETURN_IF_ERROR(CheckStoreName(store));
+    return CompactInUse(store);
+  }
   VERNIER_RETURN_IF_ERROR(lock.status());
   CompactReport report = {.bytes_before = SizeOf(store) + SizeOf(store + "-wal")};
   // Where the room is not known, what is written will tell.

@@ -424,11 +424,12 @@ absl::StatusOr<ExitCode> SeeThrough(Context& context,
                                     const RunOptions& options) {
   SayOthers(context, connection, prepared.name);
   Detachment detachment(connection, prepared.name, GoOnCommand(context, prepared.name, options));
+  const auto take_over = [&] {
+    return TakeOver(context, *connection.owner(), options.capacity, detachment.interrupts());
+  };
   absl::Status followed = FollowRun(context, connection, options, prepared, detachment);
   while (HasLostOwner(followed, connection)) {
-    VERNIER_ASSIGN_OR_RETURN(
-        connection,
-        TakeOver(context, *connection.owner(), options.capacity, detachment.interrupts()));
+    VERNIER_ASSIGN_OR_RETURN(connection, take_over());
     SayOthers(context, connection, prepared.name);
     followed = FollowRun(context, connection, options, prepared, detachment);
   }
@@ -436,9 +437,7 @@ absl::StatusOr<ExitCode> SeeThrough(Context& context,
   if (detachment.has_abandoned()) return ExitCode::kInterrupted;
   absl::StatusOr<StudyRecord> after = SumUpNow(context, connection, prepared.name, options);
   while (HasLostOwner(after.status(), connection)) {
-    VERNIER_ASSIGN_OR_RETURN(
-        connection,
-        TakeOver(context, *connection.owner(), options.capacity, detachment.interrupts()));
+    VERNIER_ASSIGN_OR_RETURN(connection, take_over());
     after = SumUpNow(context, connection, prepared.name, options);
   }
   VERNIER_RETURN_IF_ERROR(after.status());

@@ -154,14 +154,12 @@ absl::Status StudyFold::Snapshots::Take(SnapshotHead head, StudyFold& fold) {
   head.study.spec = head.spec.has_value() ? *std::move(head.spec) : std::move(header.spec);
   header = std::move(head.study);
   if (head.given.has_value()) fold.given_ = std::make_unique<StudySpec>(*std::move(head.given));
-  for (SnapshotHead::Definition& definition : head.definitions) {
-    fold.definitions_.emplace(definition.event,
-                              std::make_shared<const StudySpec>(std::move(definition.spec)));
+  for (auto& [event, spec] : head.definitions) {
+    fold.definitions_.emplace(event, std::make_shared<const StudySpec>(std::move(spec)));
   }
   fold.defined_by_ = head.defined_by;
   std::map<TrialNumber, std::vector<double>> ranked;
-  for (SnapshotHead::RankedTrial& each : head.ranked)
-    ranked.emplace(each.trial, std::move(each.values));
+  for (auto& [trial, values] : head.ranked) ranked.emplace(trial, std::move(values));
   fold.optimal_.Restore(std::move(ranked));
   for (std::int64_t i = 0; i < header.trials; ++i) {
     fold.curves_.AddTrial(fold.next_trial());

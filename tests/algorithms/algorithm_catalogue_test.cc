@@ -1,16 +1,13 @@
 #include "vernier/algorithm_catalogue.h"
 
 #include <memory>
-#include <span>
 #include <stdexcept>
-#include <stop_token>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/spaces.h"
+#include "tests/support/scripted_optimizer.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier {
@@ -79,30 +76,10 @@ TEST(AlgorithmCatalogue, RefusesUnknownStoppingRulesAndOptionsOfNone) {
               StatusIs(absl::StatusCode::kInvalidArgument, "stopping.x: none has no options"));
 }
 
-// Proposes the least point.
-class LeastOptimizer final : public Optimizer {
- public:
-  explicit LeastOptimizer(Space space) : space_(std::move(space)) {}
-  std::string_view name() const override { return "least"; }
-  std::string_view version() const override { return "1"; }
-  std::string options() const override { return "{}"; }
-  absl::StatusOr<Suggestions> Suggest(const TrialLog::View&,
-                                      std::span<const PendingPoint>,
-                                      std::string_view,
-                                      Rng,
-                                      std::size_t,
-                                      std::stop_token) const override {
-    return absl::UnimplementedError("not asked for here");
-  }
-
- private:
-  const Space space_;
-};
-
 TEST(AlgorithmCatalogue, TakesAlgorithmsAndRulesOfOthersOnceEach) {
   AlgorithmCatalogue catalogue = AlgorithmCatalogue::BuiltIn();
-  const auto least = [](const Problem& problem, const Choice&) {
-    return std::make_unique<LeastOptimizer>(problem.space);
+  const auto least = [](const Problem&, const Choice&) {
+    return std::make_unique<testing::ScriptedOptimizer>("1", nullptr);
   };
   const auto never = [](Goal, const Choice&) { return std::unique_ptr<EarlyStopper>(); };
   ASSERT_THAT(catalogue.AddAlgorithm("least", least), IsOk());
@@ -110,7 +87,7 @@ TEST(AlgorithmCatalogue, TakesAlgorithmsAndRulesOfOthersOnceEach) {
   EXPECT_THAT(catalogue.AlgorithmNames(),
               ElementsAre("gp", "grid", "least", "quasi-random", "random"));
   EXPECT_THAT(catalogue.StoppingRuleNames(), ElementsAre("median", "never", "none"));
-  EXPECT_EQ((*catalogue.NewOptimizer({.name = "least"}, AnyProblem()))->name(), "least");
+  EXPECT_EQ((*catalogue.NewOptimizer({.name = "least"}, AnyProblem()))->name(), "scripted");
   EXPECT_EQ(*catalogue.NewEarlyStopper({.name = "never"}, Goal::kMaximize), nullptr);
   EXPECT_THAT(catalogue.NewOptimizer({.name = "leest"}, AnyProblem()),
               StatusIs(absl::StatusCode::kInvalidArgument,

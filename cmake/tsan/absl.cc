@@ -1,4 +1,4 @@
-// Tells ThreadSanitizer what absl::Mutex and the shares of an absl::Status order.
+// Tells ThreadSanitizer what absl::Mutex, absl::Notification and the shares of an absl::Status order.
 //
 // Debian's abseil is built without the sanitizer, which therefore sees no hand-over in it and reports every guarded field
 // as a race, and the end of a status that threads shared. These definitions stand in front of the library's, call it, and
@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 
 extern "C" {
 void __tsan_acquire(void* address);
@@ -96,6 +97,26 @@ void CondVar::Wait(Mutex* mutex) {
   __tsan_release(mutex);
   next(this, mutex);
   __tsan_acquire(mutex);
+}
+
+void Notification::Notify() {
+  VERNIER_NEXT("_ZN4absl7debian312Notification6NotifyEv", void(Notification*));
+  __tsan_release(this);
+  next(this);
+}
+
+void Notification::WaitForNotification() const {
+  VERNIER_NEXT("_ZNK4absl7debian312Notification19WaitForNotificationEv", void(const Notification*));
+  next(this);
+  __tsan_acquire(const_cast<Notification*>(this));
+}
+
+bool Notification::WaitForNotificationWithTimeout(Duration timeout) const {
+  VERNIER_NEXT("_ZNK4absl7debian312Notification30WaitForNotificationWithTimeoutENS0_8DurationE",
+               bool(const Notification*, Duration));
+  const bool notified = next(this, timeout);
+  if (notified) __tsan_acquire(const_cast<Notification*>(this));
+  return notified;
 }
 
 // Gives a share back; the last to do so frees what was shared, after all others.

@@ -129,6 +129,21 @@ bool WriteAll(int fd, std::string_view bytes) {
 // Where a file is written before it gets its name.
 std::string TemporaryOf(const std::string& path) { return path + ".new"; }
 
+// Gives another name to a folder that a program put in the place of a file: what is in it is not ours to remove. False:
+// there is none, or it stays; errno as it was.
+bool SetFolderAside(const std::string& path) {
+  constexpr int kMostFolders = 1000;
+  const int saved = errno;
+  struct stat status {};
+  bool moved = false;
+  for (int i = 1; i <= kMostFolders && !moved; ++i) {
+    if (lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) break;
+    moved = rename(path.c_str(), (path + "~" + std::to_string(i)).c_str()) == 0;
+  }
+  errno = saved;
+  return moved;
+}
+
 // The file as it is, or a new one; not emptied, as that would give back what was reserved. A program may have put something
 // else in its place, which goes.
 int OpenForWriting(const std::string& path) {
@@ -140,7 +155,8 @@ int OpenForWriting(const std::string& path) {
   struct stat status {};
   if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) return fd;
   if (fd >= 0) close(fd);
-  if (fd < 0 && errno != ENXIO && errno != ELOOP) return fd;
+  const bool is_folder = fd < 0 && errno == EISDIR && SetFolderAside(path);
+  if (fd < 0 && errno != ENXIO && errno != ELOOP && !is_folder) return fd;
   unlink(path.c_str());
   return open_it(O_EXCL);
 }
@@ -237,7 +253,8 @@ bool ReplaceFile(const std::string& path, std::string_view contents, bool durabl
     if (ftruncate(file.fd(), static_cast<off_t>(contents.size())) != 0) return false;
     if (durable && fsync(file.fd()) != 0) return false;
   }
-  if (rename(temporary.c_str(), path.c_str()) != 0) return false;
+  const auto put = [&] { return rename(temporary.c_str(), path.c_str()) == 0; };
+  if (!put() && !(SetFolderAside(path) && put())) return false;
   return !durable || SyncFolder(FolderOf(path));
 }
 

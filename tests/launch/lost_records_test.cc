@@ -130,6 +130,20 @@ TEST_F(LostRecordsTest, AnEndThatIsLeftOfRemovedRecordsIsNoResult) {
   EXPECT_TRUE(status.transient);
 }
 
+TEST_F(LostRecordsTest, FoldersInThePlaceOfItsRecordsChangeNothing) {
+  const auto launcher = NewLauncher();
+  const std::string plant =
+      "until [ -e running.json ]; do sleep 0.01; done; "
+      "for f in exit.json exit.json.new ../verdict.json ../verdict.json.new; do "
+      "rm -f $f; mkdir -p $f/kept; done; exit ";
+  Launch(*launcher, 1, {{"chief", 0, "cd $VERNIER_REPLICA_DIRECTORY; " + plant + "0"}});
+  EXPECT_EQ(Await(*launcher, 1).state, AttemptState::kSucceeded);
+  Launch(*launcher, 2, {{"chief", 0, "cd $VERNIER_REPLICA_DIRECTORY; " + plant + "3"}});
+  const GangStatus status = Await(*launcher, 2);
+  EXPECT_EQ(status.state, AttemptState::kFailed);
+  EXPECT_EQ(status.failure, FailureClass::kUserError);
+}
+
 TEST_F(LostRecordsTest, AMissingRecordOfTheStartDoesNotSuspendTheTimeLimit) {
   time_limit_ = absl::Seconds(1);
   const auto launcher = NewLauncher();

@@ -357,6 +357,29 @@ TEST_F(RecordsTest, ALinkInThePlaceOfARecordIsNotWrittenThrough) {
   EXPECT_EQ(ReadWholeFile(folder_ + "/other"), "kept");
 }
 
+TEST_F(RecordsTest, AFolderInThePlaceOfARecordIsSetAsideWithWhatIsInIt) {
+  const std::string path = folder_ + "/exit.json";
+  for (int i = 1; i <= 2; ++i) {
+    for (const std::string& planted : {path, path + ".new"}) {
+      std::filesystem::remove(planted);
+      std::filesystem::create_directory(planted);
+      std::ofstream(planted + "/kept") << i;
+    }
+    ASSERT_TRUE(ReplaceFile(path, "{}\n", /*durable=*/true));
+    EXPECT_EQ(ReadWholeFile(path), "{}\n");
+    for (const std::string& planted : {path, path + ".new"}) {
+      EXPECT_EQ(ReadWholeFile(planted + "~" + std::to_string(i) + "/kept"), std::to_string(i));
+    }
+  }
+}
+
+TEST_F(RecordsTest, WhatIsNoFileCountsAsNoRecord) {
+  std::filesystem::create_directory(folder_ + "/verdict.json");
+  std::filesystem::create_symlink("gang.json", folder_ + "/gang.json");
+  EXPECT_THAT(ReadVerdict(folder_).value(), Eq(std::nullopt));
+  EXPECT_THAT(ReadGangRecord(folder_).value(), Eq(std::nullopt));
+}
+
 TEST_F(RecordsTest, NoMoreIsReadThanARecordMayHave) {
   Write("large", "12345");
   EXPECT_EQ(ReadWholeFile(folder_ + "/large", 5), "12345");

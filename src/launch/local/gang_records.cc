@@ -47,7 +47,8 @@ absl::Status Write(const std::string& path, const json& document) {
 absl::StatusOr<std::optional<json>> Read(const std::string& path) {
   const std::optional<std::string> text = ReadWholeFile(path);
   if (!text.has_value()) {
-    if (errno == ENOENT) return std::optional<json>();
+    // EINVAL, ELOOP: it is no file, as a damaged one is no record.
+    if (errno == ENOENT || errno == EINVAL || errno == ELOOP) return std::optional<json>();
     return Unavailable("cannot read '{}': {}", path, std::strerror(errno));
   }
   json document = json::parse(*text, nullptr, /*allow_exceptions=*/false);

@@ -323,7 +323,9 @@ absl::Status SpawnSupervisor(const std::string& supervisor,
 }
 
 bool HasNoRecords(const std::string& directory) {
-  return !Exists(PathOf(directory, kStartedFile)) && (errno == ENOENT || errno == ENOTDIR);
+  if (Exists(PathOf(directory, kStartedFile))) return false;
+  // Not where the disk itself fails, which may pass.
+  return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP;
 }
 
 bool HasProcesses(const std::string& supervisor, const std::string& directory) {

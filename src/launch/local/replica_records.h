@@ -26,8 +26,8 @@ absl::Status SpawnSupervisor(const std::string& supervisor,
                              const std::string& directory,
                              const Environment& environment);
 
-// Whether the folder has no records of a replica, or is not there. A folder that cannot be looked at counts as one that
-// has them.
+// Whether the folder has no records of a replica, is not there or may not be entered. One that cannot be looked at because
+// a disk fails counts as one that has them.
 bool HasNoRecords(const std::string& directory);
 
 // Whether a supervisor of the replica in the folder lives, or a process that was started for it, whatever became of the

@@ -28,8 +28,9 @@ struct ClientOptions {
   // For one call with all its retries.
   absl::Duration timeout = absl::Seconds(30);
   // Tries of a call that the server did not answer (UNAVAILABLE), the first one included; waits between them grow from
-  // `backoff`, doubling, with jitter. Each try carries the same request_id, so that a change is made once.
-  int attempts = 5;
+  // `backoff` to four times of it, with jitter, so that a server that is back is found within half a second. Each try
+  // carries the same request_id, so that a change is made once.
+  int attempts = 10;
   absl::Duration backoff = absl::Milliseconds(100);
   // What the server asks for over TCP. Empty: what the file named by $VERNIER_TOKEN_FILE holds, or for a server of this host,
   // the user's own.

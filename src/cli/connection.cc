@@ -49,6 +49,12 @@ std::optional<app::StoreOwner> AwaitOwner(const std::string& store) {
   return owner;
 }
 
+absl::Status LostConnection(const std::string& target) {
+  return WithHint(
+      Unavailable("the connection to {} was lost", target),
+      "repeat the command; if no server answers then, start one with `vernier server start`");
+}
+
 }  // namespace
 
 absl::Status CheckStoreExists(const std::string& store) {
@@ -103,6 +109,7 @@ absl::StatusOr<Connection> Connection::OpenWithEngine(const app::ServerOptions& 
   }
   Connection connection(wire::OpenChannel(owner->address, token), owner->address);
   connection.owner_ = owner;
+  connection.store_ = options.store;
   return connection;
 }
 
@@ -115,28 +122,38 @@ void Connection::SetDeadline(absl::Duration timeout, grpc::ClientContext& contex
 absl::Status Connection::Explain(absl::Status status) const {
   if (!client::IsLost(status) || is_embedded()) return status;
   if (GetReason(status) != Reason::kNone) return status;  // It did answer.
-  if (const std::optional<std::string> socket = app::SocketPathOf(target_); socket.has_value()) {
-    const int error = app::TryToConnect(*socket);
-    if (error == 0) {
-      return WithHint(
-          Unavailable("the connection to {} was lost", target_),
-          "repeat the command; if no server answers then, start one with `vernier server start`");
-    }
-    if (error == EACCES) {
-      return PermissionDenied("socket '{}' is another user's", *socket);
-    }
-    if (error == ENOENT && owner_.has_value()) {
-      return WithHint(
-          Unavailable(
-              "process {} has the store, but its socket '{}' is gone", owner_->process_id, *socket),
-          fmt::format("it may be about to end; if it does not, somebody removed the socket: stop "
-                      "it with `kill {}` and start it again",
-                      owner_->process_id));
-    }
-  }
+  if (owner_.has_value()) return ExplainLostOwner();
+  const std::optional<std::string> socket = app::SocketPathOf(target_);
+  const int error = socket.has_value() ? app::TryToConnect(*socket) : ECONNREFUSED;
+  if (error == 0) return LostConnection(target_);
+  if (error == EACCES) return PermissionDenied("socket '{}' is another user's", *socket);
   return WithHint(
       absl::UnavailableError(fmt::format("no server answers at {}", target_)),
       "start one with `vernier server start`, or leave --server out to use the store directly");
+}
+
+absl::Status Connection::ExplainLostOwner() const {
+  const std::optional<app::StoreOwner> now = app::FindStoreOwner(store_);
+  if (!now.has_value()) {
+    return WithHint(Unavailable("the server (process {}) has ended", owner_->process_id),
+                    "repeat the command once another one runs; `vernier server start` starts it");
+  }
+  if (now->process_id != owner_->process_id) {
+    return WithHint(Unavailable("the server (process {}) has ended; process {} has the store now",
+                                owner_->process_id,
+                                now->process_id),
+                    "repeat the command");
+  }
+  const std::optional<std::string> socket = app::SocketPathOf(target_);
+  const int error = socket.has_value() ? app::TryToConnect(*socket) : 0;
+  if (error == EACCES) return PermissionDenied("socket '{}' is another user's", *socket);
+  if (error != ENOENT) return LostConnection(target_);
+  return WithHint(
+      Unavailable(
+          "process {} has the store, but its socket '{}' is gone", owner_->process_id, *socket),
+      fmt::format("it may be about to end; if it does not, somebody removed the "
+                  "socket: stop it with `kill {}` and start it again",
+                  owner_->process_id));
 }
 
 absl::Status Connection::ExplainMissing(std::string_view study, absl::Status status) {

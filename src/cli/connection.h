@@ -99,11 +99,14 @@ class Connection {
   }
 
   Connection(std::shared_ptr<grpc::Channel> channel, std::string target);
+  // What became of the owner that does not answer.
+  absl::Status ExplainLostOwner() const;
   static absl::StatusOr<Connection> Embed(const app::ServerOptions& options);
   static void SetDeadline(absl::Duration timeout, grpc::ClientContext& context);
 
   std::unique_ptr<app::Server> server_;  // Outlives the channel into it.
   std::string target_;
+  std::string store_;  // Of the owner; empty: none.
   std::optional<app::StoreOwner> owner_;
   std::shared_ptr<grpc::Channel> channel_;  // gRPC shares it with the stubs.
   std::unique_ptr<Stub> stub_;

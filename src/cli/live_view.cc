@@ -1,11 +1,13 @@
 #include "src/cli/live_view.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/cli/reconnection.h"
 #include "src/cli/resources.h"
 #include "src/cli/run_summary.h"
 #include "src/cli/stream.h"
@@ -58,6 +60,22 @@ class Silence {
   absl::Time looked_ = absl::InfinitePast();
   std::string said_;
 };
+
+using EventStream = Stream<v1::StudyEvent>;
+
+void OpenEvents(Connection& connection,
+                std::string_view study,
+                EventSeq after,
+                bool follow,
+                std::optional<EventStream>& stream) {
+  v1::WatchStudyRequest request;
+  request.set_name(wire::StudyResource(study));
+  request.set_after_event(after.value());
+  request.set_follow(follow);
+  stream.emplace([&](grpc::ClientContext* call, grpc::CompletionQueue* queue) {
+    return connection.stub().PrepareAsyncWatchStudy(call, request, queue);
+  });
+}
 
 }  // namespace
 
@@ -125,31 +143,37 @@ void LiveView::Say(std::string_view line) {
 
 void LiveView::Finish() {
   if (is_screen()) Draw();
+  drawn_lines_ = 0;
 }
 
 absl::StatusOr<StudyBoard> Follow(Context& context,
                                   Connection& connection,
                                   std::string_view study,
                                   const FollowOptions& options) {
-  v1::WatchStudyRequest request;
-  request.set_name(wire::StudyResource(study));
-  request.set_follow(options.follow);
-  Stream<v1::StudyEvent> stream([&](grpc::ClientContext* call, grpc::CompletionQueue* queue) {
-    return connection.stub().PrepareAsyncWatchStudy(call, request, queue);
-  });
-  using Next = Stream<v1::StudyEvent>::Next;
   LiveView view(context, options.after, options.detail);
   Silence silence(context, connection, study);
   const absl::Time deadline = context.Now() + options.timeout;
+  std::optional<EventStream> stream;
   v1::StudyEvent event;
   while (true) {
-    const absl::StatusOr<Next> next = stream.Read(kFastest, event);
+    if (!stream.has_value())
+      OpenEvents(connection, study, view.last_event(), options.follow, stream);
+    const absl::StatusOr<EventStream::Next> next = stream->Read(kFastest, event);
     if (absl::IsNotFound(next.status()) && view.last_event() > EventSeq(0)) {
       return NotFound("study '{}' was deleted", study);
     }
-    if (!next.ok()) return connection.ExplainMissing(study, connection.Explain(next.status()));
-    if (*next == Next::kEnd) break;
-    if (*next == Next::kMessage) {
+    const absl::Status ended = connection.Explain(next.status());
+    if (IsConnectionLost(ended, connection)) {
+      stream.reset();
+      view.Finish();
+      const absl::Status found =
+          options.on_lost ? options.on_lost(connection) : Reconnect(context, connection, deadline);
+      if (!found.ok() && context.Now() < deadline) return found;
+    } else if (!ended.ok()) {
+      return connection.ExplainMissing(study, ended);
+    } else if (*next == EventStream::Next::kEnd) {
+      break;
+    } else if (*next == EventStream::Next::kMessage) {
       silence.Break();
       VERNIER_RETURN_IF_ERROR(view.Show(event));
     }

@@ -35,7 +35,7 @@ class LiveView {
   void Refresh();
   // A line below the screen, which stays.
   void Say(std::string_view line);
-  // The last picture.
+  // The last picture. What is printed next stands below it.
   void Finish();
 
   const StudyBoard& board() const { return board_; }
@@ -63,11 +63,14 @@ struct FollowOptions {
   bool follow = true;  // Until the study has ended; else until the log's end.
   absl::Duration timeout = absl::InfiniteDuration();
   // Called between events, at least a few times a second; false ends the following.
-  std::function<bool(LiveView&)> on_tick;
+  std::function<bool(LiveView&)> on_tick = {};
+  // Called when the connection was lost: makes it good again, or says that it stays lost. Unset: waits for the next server
+  // (reconnection.h).
+  std::function<absl::Status(Connection&)> on_lost = {};
 };
 
 // Follows the study's log and shows it.
-// NotFound.  DeadlineExceeded: the timeout passed.  OK: the study has ended, or on_tick said so.
+// NotFound.  DeadlineExceeded: the timeout passed.  Unavailable: no server answers any more.  OK: the study has ended, or on_tick said so.
 absl::StatusOr<StudyBoard> Follow(Context& context,
                                   Connection& connection,
                                   std::string_view study,

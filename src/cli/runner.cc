@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -13,6 +14,7 @@
 #include "src/cli/hint.h"
 #include "src/cli/interrupts.h"
 #include "src/cli/live_view.h"
+#include "src/cli/reconnection.h"
 #include "src/cli/resources.h"
 #include "src/cli/room_hint.h"
 #include "src/cli/run_summary.h"
@@ -351,10 +353,9 @@ absl::StatusOr<Connection> TakeOver(Context& context,
                                     const app::StoreOwner& before,
                                     const CapacityFlags& capacity,
                                     Interrupts& interrupts) {
-  constexpr absl::Duration kPatience = absl::Seconds(60);
   const std::string store = context.Store();
   const bool was_run = !before.runs_every_study;
-  const absl::Time deadline = context.Now() + kPatience;
+  const absl::Time deadline = context.Now() + kReconnectPatience;
   if (!was_run) {
     context.output().Say(fmt::format("the server (process {}) has ended; waiting for another one",
                                      before.process_id));
@@ -380,31 +381,37 @@ absl::StatusOr<Connection> TakeOver(Context& context,
                   "`vernier run`");
 }
 
-// Has the study run and shows it until it ends.  Unavailable: the process that runs the trials has ended.
+// Has the study run and shows it until it ends. `take_over` connects to who runs the trials where another process did and
+// has ended.
 absl::Status FollowRun(Context& context,
                        Connection& connection,
+                       const Prepared& prepared,
                        const RunOptions& options,
-                       Prepared& prepared,
-                       Detachment& detachment) {
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord begun, GetStudy(connection, prepared.name));
-  VERNIER_RETURN_IF_ERROR(Begin(context, connection, begun));
-  const auto on_tick = [&](LiveView& view) {
-    prepared.last_event = std::max(prepared.last_event, view.last_event());
-    return detachment.Check(view);
+                       Detachment& detachment,
+                       const std::function<absl::Status(Connection&)>& take_over) {
+  const auto begin = [&]() -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, prepared.name));
+    return Begin(context, connection, study);
   };
+  const auto on_lost = [&](Connection& lost) -> absl::Status {
+    if (!lost.owner().has_value()) return Reconnect(context, lost, absl::InfiniteFuture());
+    VERNIER_RETURN_IF_ERROR(take_over(lost));
+    SayOthers(context, lost, prepared.name);
+    const absl::Status begun = begin();
+    // That one is gone, too: so the next look at the study will say.
+    return IsConnectionLost(begun, lost) ? absl::OkStatus() : begun;
+  };
+  absl::Status begun = begin();
+  if (IsConnectionLost(begun, connection)) begun = on_lost(connection);
+  VERNIER_RETURN_IF_ERROR(begun);
   return Follow(context,
                 connection,
                 prepared.name,
                 {.after = PrintAfter(context, prepared.last_event),
                  .detail = DetailOf(options.detail),
-                 .on_tick = on_tick})
+                 .on_tick = [&](LiveView& view) { return detachment.Check(view); },
+                 .on_lost = on_lost})
       .status();
-}
-
-// Whether the call was lost since the process that ran the trials ends, or has ended.
-bool HasLostOwner(const absl::Status& status, const Connection& connection) {
-  return absl::IsUnavailable(status) && GetReason(status) == Reason::kNone &&
-         connection.owner().has_value();
 }
 
 absl::StatusOr<StudyRecord> SumUpNow(Context& context,
@@ -424,20 +431,16 @@ absl::StatusOr<ExitCode> SeeThrough(Context& context,
                                     const RunOptions& options) {
   SayOthers(context, connection, prepared.name);
   Detachment detachment(connection, prepared.name, GoOnCommand(context, prepared.name, options));
-  const auto take_over = [&] {
-    return TakeOver(context, *connection.owner(), options.capacity, detachment.interrupts());
+  const auto take_over = [&](Connection& lost) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(
+        lost, TakeOver(context, *lost.owner(), options.capacity, detachment.interrupts()));
+    return absl::OkStatus();
   };
-  absl::Status followed = FollowRun(context, connection, options, prepared, detachment);
-  while (HasLostOwner(followed, connection)) {
-    VERNIER_ASSIGN_OR_RETURN(connection, take_over());
-    SayOthers(context, connection, prepared.name);
-    followed = FollowRun(context, connection, options, prepared, detachment);
-  }
-  VERNIER_RETURN_IF_ERROR(followed);
+  VERNIER_RETURN_IF_ERROR(FollowRun(context, connection, prepared, options, detachment, take_over));
   if (detachment.has_abandoned()) return ExitCode::kInterrupted;
   absl::StatusOr<StudyRecord> after = SumUpNow(context, connection, prepared.name, options);
-  while (HasLostOwner(after.status(), connection)) {
-    VERNIER_ASSIGN_OR_RETURN(connection, take_over());
+  while (IsConnectionLost(after.status(), connection) && connection.owner().has_value()) {
+    VERNIER_RETURN_IF_ERROR(take_over(connection));
     after = SumUpNow(context, connection, prepared.name, options);
   }
   VERNIER_RETURN_IF_ERROR(after.status());

@@ -1,14 +1,18 @@
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
+#include "src/cli/log_position.h"
 #include "src/cli/log_text.h"
+#include "src/cli/reconnection.h"
 #include "src/cli/replica_choice.h"
 #include "src/cli/resources.h"
 #include "src/cli/terminal/text.h"
@@ -106,24 +110,55 @@ bool IsAwaited(const Trial& trial, const LogArgs& args) {
 }
 
 // The trial, once it has the attempt asked for or has ended. As with any log that is followed, Ctrl-C ends the command.
-absl::StatusOr<TrialRecord> AwaitAttempt(Connection& connection, const LogArgs& args) {
-  VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
-  VERNIER_ASSIGN_OR_RETURN(TrialRecord trial, GetTrial(connection, args.study, args.trial));
-  if (!IsAwaited(trial.trial, args)) return trial;
-  v1::WatchStudyRequest request;
-  request.set_name(study.message.name());
-  request.set_after_event(study.study.last_event.value());
-  request.set_follow(true);
-  grpc::ClientContext call;
-  const auto events = connection.stub().WatchStudy(&call, request);
-  v1::StudyEvent event;
-  while (IsAwaited(trial.trial, args) && events->Read(&event)) {
-    if (event.trial() != trial.trial.number.value()) continue;
-    VERNIER_ASSIGN_OR_RETURN(
-        trial, GetTrial(connection, args.study, std::to_string(trial.trial.number.value())));
+absl::StatusOr<TrialRecord> AwaitAttempt(Context& context,
+                                         Connection& connection,
+                                         const LogArgs& args) {
+  while (true) {
+    VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
+    VERNIER_ASSIGN_OR_RETURN(TrialRecord trial, GetTrial(connection, args.study, args.trial));
+    if (!IsAwaited(trial.trial, args)) return trial;
+    v1::WatchStudyRequest request;
+    request.set_name(study.message.name());
+    request.set_after_event(study.study.last_event.value());
+    request.set_follow(true);
+    grpc::ClientContext call;
+    const auto events = connection.stub().WatchStudy(&call, request);
+    v1::StudyEvent event;
+    while (events->Read(&event)) {
+      if (event.trial() != trial.trial.number.value()) continue;
+      VERNIER_ASSIGN_OR_RETURN(
+          trial, GetTrial(connection, args.study, std::to_string(trial.trial.number.value())));
+      if (IsAwaited(trial.trial, args)) continue;
+      call.TryCancel();
+      return trial;
+    }
+    const absl::Status ended = connection.Explain(wire::DecodeStatus(events->Finish()));
+    if (!IsConnectionLost(ended, connection)) {
+      VERNIER_RETURN_IF_ERROR(ended);
+      return trial;
+    }
+    VERNIER_RETURN_IF_ERROR(Reconnect(context, connection, absl::InfiniteFuture()));
   }
-  call.TryCancel();
-  return trial;
+}
+
+// Prints the lines that the request wants. Where they are followed and the server goes, the next one goes on with them.
+absl::Status PrintLines(Context& context,
+                        Connection& connection,
+                        v1::StreamTrialLogsRequest request,
+                        const std::function<void(const v1::LogLine&)>& print) {
+  LogPosition position;
+  while (true) {
+    grpc::ClientContext call;
+    const auto reader = connection.stub().StreamTrialLogs(&call, request);
+    v1::LogLine line;
+    while (reader->Read(&line)) {
+      if (position.Pass(line)) print(line);
+    }
+    const absl::Status ended = connection.Explain(wire::DecodeStatus(reader->Finish()));
+    if (!request.follow() || !IsConnectionLost(ended, connection)) return ended;
+    VERNIER_RETURN_IF_ERROR(Reconnect(context, connection, absl::InfiniteFuture()));
+    position.Resume(request);
+  }
 }
 
 absl::StatusOr<ExitCode> Logs(Context& context, const LogArgs& args) {
@@ -142,18 +177,15 @@ absl::StatusOr<ExitCode> Logs(Context& context, const LogArgs& args) {
   const bool follow = args.follow && !connection.is_embedded();
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial,
                            follow&& args.attempt > 0
-                               ? AwaitAttempt(connection, args)
+                               ? AwaitAttempt(context, connection, args)
                                : GetTrial(connection, args.study, args.trial));
   request.set_name(trial.message.name());
   request.set_follow(follow);
-  grpc::ClientContext call;
-  const auto reader = connection.stub().StreamTrialLogs(&call, request);
   const bool name_replica = HasSeveralReplicas(trial.trial, args);
-  v1::LogLine line;
-  while (reader->Read(&line)) {
-    context.output().StreamItem(Line(line, name_replica, args, context), LogLineToJson(line));
-  }
-  VERNIER_RETURN_IF_ERROR(connection.Explain(wire::DecodeStatus(reader->Finish())));
+  VERNIER_RETURN_IF_ERROR(
+      PrintLines(context, connection, std::move(request), [&](const v1::LogLine& line) {
+        context.output().StreamItem(Line(line, name_replica, args, context), LogLineToJson(line));
+      }));
   return ExitCode::kOk;
 }
 

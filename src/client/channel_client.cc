@@ -51,8 +51,8 @@ class ChannelClient final : public Client {
   ChannelClient(std::shared_ptr<grpc::Channel> channel, ClientOptions options)
       : options_(std::move(options)),
         stub_(v1::StudyService::NewStub(channel)),
-        cluster_stub_(v1::ClusterService::NewStub(std::move(channel))),
-        retry_(options_) {}
+        cluster_stub_(v1::ClusterService::NewStub(channel)),
+        retry_(options_, std::move(channel)) {}
 
   absl::StatusOr<Study> CreateStudy(const StudySpec& spec) override {
     return OneStudy(&Stub::CreateStudy, Creation(spec));
@@ -378,8 +378,9 @@ std::unique_ptr<Client> Client::Connect(const std::string& address, ClientOption
   grpc::ChannelArguments arguments;
   // A server that restarts is back within a second: look for it more often than gRPC would by itself.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  // How long a server that is busy may take to accept; one that is not there refuses at once.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2000);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 400);
   arguments.SetMaxReceiveMessageSize(-1);
   // Where it cannot be read, the server says what is missing.
   const std::string token =

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "absl/synchronization/notification.h"
 #include "fmt/format.h"
@@ -37,7 +38,8 @@ bool IsPrintable(std::string_view text) {
 
 std::string NewRequestId() { return fmt::format("{:016x}{:016x}", RandomBits(), RandomBits()); }
 
-Retry::Retry(const ClientOptions& options) : options_(options), clock_(NewRealClock()) {}
+Retry::Retry(const ClientOptions& options, std::shared_ptr<grpc::Channel> channel)
+    : options_(options), channel_(std::move(channel)), clock_(NewRealClock()) {}
 
 void Retry::Prepare(absl::Time deadline, grpc::ClientContext* context) const {
   context->set_deadline(ToGrpcTime(deadline));
@@ -46,14 +48,23 @@ void Retry::Prepare(absl::Time deadline, grpc::ClientContext* context) const {
 
 bool Retry::Wait(int attempt, absl::Time deadline, const std::stop_token& stop) const {
   if (attempt >= options_.attempts) return false;
-  constexpr int kMaxDoublings = 6;
+  constexpr int kMaxDoublings = 2;
   const absl::Duration longest = options_.backoff * (1 << std::min(attempt - 1, kMaxDoublings));
   // Between a half and all of it, so that clients that lost a server together do not come back together.
   const absl::Duration pause = longest * (0.5 + 0.5 * Rng(RandomBits()).Uniform());
   if (clock_->Now() + pause >= deadline) return false;
-  absl::Notification stopped;
-  const std::stop_callback wake(stop, [&] { stopped.Notify(); });
-  return !stopped.WaitForNotificationWithTimeout(pause);
+  const absl::Time until = clock_->Now() + pause;
+  if (channel_->GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY) {
+    absl::Notification stopped;
+    const std::stop_callback wake(stop, [&] { stopped.Notify(); });
+    return !stopped.WaitForNotificationWithTimeout(pause);
+  }
+  // A channel gets connected only while somebody waits for it: else gRPC looks every five seconds.
+  constexpr absl::Duration kLook = absl::Milliseconds(50);
+  while (!stop.stop_requested() && clock_->Now() < until) {
+    if (channel_->WaitForConnected(ToGrpcTime(std::min(until, clock_->Now() + kLook)))) break;
+  }
+  return !stop.stop_requested();
 }
 
 }  // namespace vernier::client

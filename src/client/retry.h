@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "grpcpp/channel.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/support/status.h"
 #include "src/wire/status_proto.h"
@@ -30,7 +31,8 @@ inline bool IsLost(const absl::Status& status) {
 // grow, until the client's time for it is over. Thread-safe.
 class Retry {
  public:
-  explicit Retry(const ClientOptions& options);
+  // `channel`: that of the calls.
+  Retry(const ClientOptions& options, std::shared_ptr<grpc::Channel> channel);
 
   // What `call` answers. It is called with a context that has the deadline and the actor, and must make the same request
   // each time.
@@ -50,11 +52,12 @@ class Retry {
 
   // The actor goes with every call; infinite: no deadline.
   void Prepare(absl::Time deadline, grpc::ClientContext* context) const;
-  // Waits before the next attempt.  False: there is to be none, or `stop` fired.
+  // Waits before the next attempt, or until the channel is connected again.  False: there is to be none, or `stop` fired.
   bool Wait(int attempt, absl::Time deadline, const std::stop_token& stop) const;
 
  private:
   const ClientOptions options_;
+  const std::shared_ptr<grpc::Channel> channel_;  // gRPC shares it with stubs.
   const std::unique_ptr<Clock> clock_;
 };
 

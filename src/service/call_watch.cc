@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "src/core/status.h"
 
 namespace vernier::service {
 namespace {
@@ -79,9 +80,10 @@ void CallWatch::Shutdown() {
   for (std::stop_source& source : Gone()) source.request_stop();
 }
 
-bool CallWatch::is_shut_down() const {
+absl::Status CallWatch::Stopped() const {
   absl::MutexLock lock(&mu_);
-  return shut_down_;
+  return shut_down_ ? Unavailable("the server is shutting down")
+                    : Cancelled("nobody waits for the answer");
 }
 
 }  // namespace vernier::service

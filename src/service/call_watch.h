@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 
 namespace vernier::service {
@@ -42,7 +43,8 @@ class CallWatch {
   void Run(const std::stop_token& stop);
   // Stops every call, those that come later included.
   void Shutdown();
-  bool is_shut_down() const;
+  // What a call answers whose token has fired.  Unavailable: the server shuts down.  Cancelled: nobody waits for it.
+  absl::Status Stopped() const;
 
  private:
   void Add(Watched& call);

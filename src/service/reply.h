@@ -33,9 +33,11 @@ grpc::Status StudyServiceImpl::ReplyLong(grpc::ServerContext* context,
                                          std::string_view request_id,
                                          Work work) {
   return Reply(method, request_id, [&]() -> absl::Status {
-    if (context->IsCancelled()) return Stopped();
+    if (context->IsCancelled()) return parts_.calls.Stopped();
     const CallWatch::Watched call(parts_.calls, [context] { return context->IsCancelled(); });
-    return work(call.token());
+    const absl::Status status = work(call.token());
+    // Given up: by whom, its stop token does not say.
+    return absl::IsCancelled(status) ? parts_.calls.Stopped() : status;
   });
 }
 

@@ -48,8 +48,7 @@ grpc::Status StudyServiceImpl::StreamTrialLogs(grpc::ServerContext* context,
                      *request,
                      std::move(filter),
                      [&](const v1::LogLine& line) { return writer->Write(line); });
-    const absl::Status status = stream.Run(stop);
-    return absl::IsCancelled(status) ? Stopped() : status;
+    return stream.Run(stop);
   };
   return ReplyLong(context, "StreamTrialLogs", {}, work);
 }

@@ -31,11 +31,6 @@ absl::StatusOr<StudyServiceImpl::Named> StudyServiceImpl::FindTrial(std::string_
   return Named{.study = std::move(parsed.study), .id = {id, parsed.number}};
 }
 
-absl::Status StudyServiceImpl::Stopped() const {
-  return parts_.calls.is_shut_down() ? Unavailable("the server is shutting down")
-                                     : Cancelled("nobody waits for the answer");
-}
-
 Caller CallerOf(const grpc::ServerContext& context,
                 const std::string& client_id,
                 const std::string& request_id) {

@@ -196,7 +196,6 @@ class StudyServiceImpl final
                            const wire::PageToken& begin,
                            const std::function<bool(const Study&)>& take) const;
   absl::StatusOr<StudyWatches::Wish> DecodeWatch(const v1::WatchStudyRequest& request);
-  absl::Status Stopped() const;
 
   const ServiceParts parts_;
   const absl::Time started_;

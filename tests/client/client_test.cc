@@ -8,7 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
+#include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "src/app/server.h"
 #include "src/client/channel_client.h"
@@ -234,6 +236,24 @@ TEST_F(ClientTest, OutlivesARestartOfTheServer) {
   EXPECT_EQ(study.last_event.value(), static_cast<std::int64_t>(seen.size()));
 }
 
+// By itself gRPC looks at a connection that nobody waits for every five seconds.
+TEST_F(ClientTest, FindsAServerThatWasAwaySoonAfterItIsBack) {
+  const std::string address = server_->addresses().front();
+  const auto patient =
+      Client::Connect(address, {.timeout = absl::Seconds(60), .attempts = 1'000'000});
+  server_.reset();
+  absl::Time back;
+  std::jthread restart([&] {
+    absl::Notification never;
+    never.WaitForNotificationWithTimeout(absl::Milliseconds(700));
+    server_ = Start(address);
+    back = absl::Now();
+  });
+  EXPECT_THAT(patient->GetServerStatus(), IsOk());
+  restart.join();
+  EXPECT_LT(absl::Now() - back, absl::Seconds(3));
+}
+
 TEST_F(ClientTest, StopsWatchingWhenToldTo) {
   ASSERT_THAT(client_->CreateStudy(Spec("s")), IsOk());
   std::stop_source stop;
@@ -271,9 +291,13 @@ TEST_F(ClientTest, AsksForTheMachinesAndTheirQueue) {
   EXPECT_TRUE(queue.empty());
 }
 
+std::shared_ptr<grpc::Channel> Nowhere() {
+  return grpc::CreateChannel("unix:/nowhere/socket", grpc::InsecureChannelCredentials());
+}
+
 TEST(Retry, GivesUpAfterItsAttempts) {
   const client::Retry retry(
-      {.timeout = absl::Seconds(20), .attempts = 3, .backoff = absl::Milliseconds(1)});
+      {.timeout = absl::Seconds(20), .attempts = 3, .backoff = absl::Milliseconds(1)}, Nowhere());
   int calls = 0;
   const auto answer = retry.Run<int>([&](grpc::ClientContext*, int*) {
     ++calls;
@@ -284,7 +308,7 @@ TEST(Retry, GivesUpAfterItsAttempts) {
 }
 
 TEST(Retry, TriesNoOtherErrorAgain) {
-  const client::Retry retry({.backoff = absl::Milliseconds(1)});
+  const client::Retry retry({.backoff = absl::Milliseconds(1)}, Nowhere());
   int calls = 0;
   const auto answer = retry.Run<int>([&](grpc::ClientContext*, int*) {
     ++calls;
@@ -295,7 +319,8 @@ TEST(Retry, TriesNoOtherErrorAgain) {
 }
 
 TEST(Retry, EndsBeforeItsTimeIsOver) {
-  const client::Retry retry({.timeout = absl::Milliseconds(50), .backoff = absl::Seconds(60)});
+  const client::Retry retry({.timeout = absl::Milliseconds(50), .backoff = absl::Seconds(60)},
+                            Nowhere());
   int calls = 0;
   EXPECT_FALSE(retry
                    .Run<int>([&](grpc::ClientContext*, int*) {

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Kills workers, and the daemon in the middle of their restarts. Afterwards: every kill is one restart, in the records as
-on the wire; chiefs went on; the budget is exact. Then a gang of which one loss takes all: it is run again as a whole. Then a
+on the wire; chiefs went on; the budget is exact; commands that follow the study outlived the daemon. Then a gang of which one loss takes all: it is run again as a whole. Then a
 program that is ended from outside whenever it runs: (1 + 5) x (1 + 3) runs, and no more.
 usage: restart_test.py BIN_DIR [--seed N]
 """
 
 import argparse
 import collections
+import json
 import pathlib
 import random
 import subprocess
@@ -25,7 +26,8 @@ if [ "$1" = worker ]; then
   touch "$2/done-$VERNIER_TRIAL"
   exec sleep 1000
 fi
-while [ ! -e "$2/done-$VERNIER_TRIAL" ]; do sleep 0.02; done
+n=0
+while [ ! -e "$2/done-$VERNIER_TRIAL" ]; do n=$((n + 1)); echo "tick $n"; sleep 0.02; done
 echo "accuracy=0.$VERNIER_TRIAL"
 """
 
@@ -94,17 +96,25 @@ def kill_workers(daemon, folder, chance):
 
 
 def follow(daemon, *words):
-    """A command that goes on until the study ends, or the daemon."""
-    return subprocess.Popen([daemon.bin_dir / "vernier", "--server", daemon.address, "study", *words],
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """Commands that go on until the study ends, by the address of the daemon and by its store."""
+    places = [["--server", daemon.address], ["--store", daemon.store]]
+    return [subprocess.Popen([daemon.bin_dir / "vernier", *place, "-o", "jsonl", *words],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for place in places]
 
 
 def check_followers(followers):
-    """They ended with the daemon, and said so."""
+    """They outlived the daemon, said so, and showed every event and every line once."""
     for follower in followers:
-        _, complaint = follower.communicate(timeout=30)
-        assert follower.returncode == 6, (follower.args, follower.returncode, complaint)
-        assert "no server answers at unix:" in complaint or "was lost" in complaint, complaint
+        said, complaint = follower.communicate(timeout=60)
+        assert follower.returncode == 0, (follower.args, follower.returncode, complaint)
+        assert complaint.count("; waiting for another one") == len(complaint.splitlines()) > 0, complaint
+        shown = [json.loads(line) for line in said.splitlines()]
+        if "watch" in follower.args:
+            assert [event["seq"] for event in shown] == list(range(1, len(shown) + 1)), shown
+            assert shown[-1]["payload"]["to"] == "COMPLETED", shown[-1]
+        if "logs" in follower.args:
+            ticks = [int(line["text"].split()[1]) for line in shown if line["text"].startswith("tick ")]
+            assert ticks == list(range(1, len(ticks) + 1)) and len(ticks) > 1, ticks
 
 
 def check_restarts(daemon, folder, kills):
@@ -159,7 +169,10 @@ def main():
         daemon = Daemon(args.bin_dir, folder)
         daemon.start()
         create(daemon, folder, "restarted", TRAINER, TRIALS)
-        followers = [follow(daemon, *words) for words in (("watch", "restarted"), ("wait", "restarted"))]
+        wait_until(lambda: running(folder, "chief-0"), "no chief runs")
+        followers = [follower for words in (("study", "watch", "restarted"), ("study", "wait", "restarted"),
+                                            ("trial", "logs", "restarted", "1", "--follow", "--role", "chief"))
+                     for follower in follow(daemon, *words)]
         kills = kill_workers(daemon, folder, random.Random(args.seed))
         (folder / "enough").touch()
         check_followers(followers)

@@ -4,11 +4,15 @@
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/background_thread.h"
+#include "tests/support/status_matchers.h"
 
 namespace vernier::service {
 namespace {
+
+using testing::StatusIs;
 
 constexpr absl::Duration kLong = absl::Seconds(20);
 
@@ -35,7 +39,7 @@ TEST(CallWatch, ShutDownFiresEveryToken) {
   const CallWatch::Watched before(watch, [] { return false; });
   watch.Shutdown();
   EXPECT_TRUE(before.token().stop_requested());
-  EXPECT_TRUE(watch.is_shut_down());
+  EXPECT_THAT(watch.Stopped(), StatusIs(absl::StatusCode::kUnavailable));
   const CallWatch::Watched after(watch, [] { return false; });
   EXPECT_TRUE(after.token().stop_requested());
 }
@@ -44,10 +48,10 @@ TEST(CallWatch, ShutDownFiresEveryToken) {
 TEST(CallWatch, CallsBackWithoutItsLock) {
   CallWatch watch;
   const CallWatch::Watched call(watch, [] { return false; });
-  bool called = false;
-  const std::stop_callback look(call.token(), [&] { called = watch.is_shut_down(); });
+  absl::Status stopped;
+  const std::stop_callback look(call.token(), [&] { stopped = watch.Stopped(); });
   watch.Shutdown();
-  EXPECT_TRUE(called);
+  EXPECT_THAT(stopped, StatusIs(absl::StatusCode::kUnavailable));
 }
 
 }  // namespace

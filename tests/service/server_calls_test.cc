@@ -1,7 +1,14 @@
 // Calls about the server itself.
+#include <memory>
+#include <stop_token>
+#include <thread>
+
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "src/wire/time_proto.h"
 #include "tests/service/server_fixture.h"
+#include "tests/support/algorithms.h"
+#include "tests/support/scripted_optimizer.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
 
@@ -52,6 +59,49 @@ TEST_F(ServerCallsTest, RefusesRulesOfLessThanAnHourAndOfNegativeSizes) {
   const absl::Status negative =
       Refusal(&Stub::CleanUp, Text<v1::CleanUpRequest>("cache_bytes: -1"));
   EXPECT_EQ(GetField(negative), "cache_bytes");
+}
+
+// Suggestions take until they are told to stop.
+class ShutDownTest : public ServerTest {
+ protected:
+  ShutDownTest() : ShutDownTest(std::make_shared<absl::Notification>()) {}
+
+  const std::shared_ptr<absl::Notification> computing_;  // Shared with the optimiser.
+
+ private:
+  explicit ShutDownTest(const std::shared_ptr<absl::Notification>& computing)
+      : ServerTest(testing::WithOptimizer(AlgorithmCatalogue::BuiltIn(),
+                                          [computing](const Problem&, const Choice&) {
+                                            return std::make_unique<testing::ScriptedOptimizer>(
+                                                "1",
+                                                [computing](auto&&, auto&&, std::stop_token stop) {
+                                                  return Wait(*computing, stop);
+                                                });
+                                          })),
+        computing_(computing) {}
+
+  static absl::StatusOr<Suggestions> Wait(absl::Notification& computing,
+                                          const std::stop_token& stop) {
+    computing.Notify();
+    absl::Notification stopped;
+    const std::stop_callback wake(stop, [&] { stopped.Notify(); });
+    stopped.WaitForNotification();
+    return absl::CancelledError("told to stop");
+  }
+};
+
+// So that a client tries again where the next server is.
+TEST_F(ShutDownTest, CallsThatAreGivenUpAreUnavailable) {
+  CreateStudy("s");
+  absl::Status answer;
+  std::thread client([&] {
+    answer = Refusal(&Stub::SuggestTrials,
+                     Text<v1::SuggestTrialsRequest>("parent: 'studies/s' client_id: 'w'"));
+  });
+  computing_->WaitForNotification();
+  server_->Shutdown();
+  client.join();
+  EXPECT_THAT(answer, StatusIs(absl::StatusCode::kUnavailable, "the server is shutting down"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "google/protobuf/text_format.h"
 #include "grpcpp/grpcpp.h"
@@ -18,9 +19,11 @@ class ServerTest : public ::testing::Test {
  protected:
   using Stub = v1::StudyService::Stub;
 
-  ServerTest() {
-    auto server = app::Server::Start(
-        {.store = ":memory:", .listen = {"127.0.0.1:0"}, .open = true, .run_engine = false});
+  explicit ServerTest(AlgorithmCatalogue algorithms = AlgorithmCatalogue::BuiltIn()) {
+    app::ServerOptions options = {
+        .store = ":memory:", .listen = {"127.0.0.1:0"}, .open = true, .run_engine = false};
+    options.algorithms = std::move(algorithms);
+    auto server = app::Server::Start(options);
     EXPECT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     channel_ =

@@ -93,7 +93,7 @@ grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
                                               const ::vizier::SuggestTrialsRequest* request,
                                               google::longrunning::Operation* response) {
   return Reply("vizier.SuggestTrials", [&]() -> absl::Status {
-    if (context->IsCancelled()) return Cancelled("nobody waits for the answer");
+    if (context->IsCancelled()) return parts_.calls.Stopped();
     const service::CallWatch::Watched call(parts_.calls,
                                            [context] { return context->IsCancelled(); });
     VERNIER_ASSIGN_OR_RETURN(const Known study, FindKnown("parent", request->parent()));
@@ -113,6 +113,7 @@ grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
     // A space or a budget that has nothing left is no error to a Vizier client.
     const bool is_spent =
         absl::IsOutOfRange(trials.status()) || absl::IsResourceExhausted(trials.status());
+    if (absl::IsCancelled(trials.status())) return parts_.calls.Stopped();
     if (!trials.ok() && !is_spent) return trials.status();
     if (trials.ok()) {
       for (const Trial& trial : *trials) {

@@ -1,0 +1,65 @@
+#include "src/cli/reconnection.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "fmt/format.h"
+#include "src/cli/hint.h"
+#include "src/core/status.h"
+#include "vernier/core/error.h"
+
+namespace vernier::cli {
+namespace {
+
+constexpr int kPauseMilliseconds = 100;
+
+// Connected to a server that answers.
+absl::StatusOr<Connection> TryToConnect(const Context& context) {
+  VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
+  if (connection.is_embedded()) return Unavailable("no server owns the store");
+  VERNIER_RETURN_IF_ERROR(
+      connection.Call(&Connection::Stub::GetServerInfo, v1::GetServerInfoRequest()).status());
+  return connection;
+}
+
+// Whether to connect is worth trying. A store that nobody owns must stay free for the server that is about to be started.
+bool MayAnswer(const Context& context) {
+  if (!context.flags().server.empty()) return true;
+  const std::optional<app::StoreOwner> owner = app::FindStoreOwner(context.Store());
+  return owner.has_value() && !owner->address.empty();
+}
+
+}  // namespace
+
+bool IsConnectionLost(const absl::Status& status, const Connection& connection) {
+  return absl::IsUnavailable(status) && GetReason(status) == Reason::kNone &&
+         !connection.is_embedded();
+}
+
+absl::Status Reconnect(Context& context, Connection& connection, absl::Time give_up) {
+  const std::string gone =
+      connection.owner().has_value()
+          ? fmt::format("the server (process {}) has ended", connection.owner()->process_id)
+          : fmt::format("no server answers at {}", context.flags().server);
+  context.console().err << gone << "; waiting for another one" << std::endl;
+  const absl::Time deadline = std::min(give_up, context.Now() + kReconnectPatience);
+  while (context.Now() < deadline) {
+    if (MayAnswer(context)) {
+      absl::StatusOr<Connection> next = TryToConnect(context);
+      if (next.ok()) {
+        connection = *std::move(next);
+        return absl::OkStatus();
+      }
+      if (!absl::IsUnavailable(next.status())) return next.status();
+    }
+    poll(nullptr, 0, kPauseMilliseconds);
+  }
+  return WithHint(Unavailable("{}", gone),
+                  "running trials go on; start a server with `vernier server start` and repeat the "
+                  "command");
+}
+
+}  // namespace vernier::cli

@@ -203,6 +203,11 @@ class ServerImpl final : public Server, private service::ServerState {
   std::unique_ptr<base::BackgroundThread> cleaner_;
 };
 
+// Jobs run all the same, and are read as ever.
+void LogNoReports(const absl::Status& why) {
+  base::Log(base::LogLevel::kWarning, "programs cannot report", {{"error", why.ToString()}});
+}
+
 // A store that was copied here, or made by an older version, may be open to others.
 void CloseToOthers(const std::string& store) {
   for (const char* suffix : {"", "-wal", "-shm"}) {
@@ -246,7 +251,12 @@ absl::Status ServerImpl::StartReporting(const ServerOptions& options) {
         ClaimRuns(RunsDirectory(options.store, options.runs_directory), options.store));
   }
   report_service_ = std::make_unique<service::ReportService>(*service_);
-  return ListenForReports();
+  const absl::Status listening = ListenForReports();
+  if (absl::IsUnavailable(listening) && !report_address_.empty()) {
+    LogNoReports(listening);
+    return absl::OkStatus();
+  }
+  return listening;
 }
 
 // Two servers in one folder would take each other's socket and secret.
@@ -271,10 +281,7 @@ absl::Status ServerImpl::ListenForReports() {
     const PrivateUmask for_socket;
     reports_ = builder.BuildAndStart();
   }
-  // Jobs run all the same, and are read as ever.
-  if (reports_ == nullptr) {
-    base::Log(base::LogLevel::kWarning, "programs cannot report", {{"socket", socket}});
-  }
+  if (reports_ == nullptr) return Unavailable("socket '{}' cannot be listened on", socket);
   return absl::OkStatus();
 }
 
@@ -416,9 +423,10 @@ void ServerImpl::LookAfterSockets() {
     reports_.reset();  // Which removes its socket.
   }
   const absl::Status listening = ListenForReports();
-  if (!listening.ok()) {
-    base::Log(
-        base::LogLevel::kWarning, "programs cannot report", {{"error", listening.ToString()}});
+  if (listening.ok()) {
+    gone_.erase(report_address_);
+  } else if (gone_.insert(report_address_).second) {
+    LogNoReports(listening);
   }
 }
 

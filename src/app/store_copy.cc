@@ -127,6 +127,16 @@ absl::StatusOr<std::optional<base::FileLock>> ClaimBackup(const std::string& fil
   return lock;
 }
 
+absl::Status CheckMayBeFile(const std::string& file) {
+  std::error_code error;
+  if (fs::is_directory(file, error)) {
+    return InvalidArgument("'{}' is a folder; name a file in it", file);
+  }
+  const std::string folder = FolderOf(file);
+  if (!fs::is_directory(folder, error)) return NotFound("there is no folder '{}'", folder);
+  return absl::OkStatus();
+}
+
 // A store that lost everything must not take its backup along.
 absl::Status CheckNotEmptied(const sqlite::RowCounts& counts, const std::string& file) {
   if (counts.studies > 0 || SizeOf(file) == 0) return absl::OkStatus();
@@ -224,6 +234,7 @@ absl::StatusOr<BackupReport> BackUpStore(const std::string& store,
   VERNIER_RETURN_IF_ERROR(CheckStoreName(store));
   const std::string file = Target(name);
   VERNIER_RETURN_IF_ERROR(CheckNotStore(store, name));
+  VERNIER_RETURN_IF_ERROR(CheckMayBeFile(file));
   if (if_exists == IfExists::kRefuse && IsThere(name)) return AlreadyExists("'{}' exists", name);
   if (if_exists == IfExists::kAppend && IsThere(file)) return Append(store, file);
   std::optional<base::FileLock> claimed;
@@ -258,6 +269,9 @@ absl::StatusOr<RestoreReport> RestoreStore(const std::string& file,
   struct stat owner {};
   if (stat(is_there ? store.c_str() : FolderOf(store).c_str(), &owner) != 0) {
     return FileError("cannot be read", store, errno);
+  }
+  if (SizeOf(file) > 0 && SizeOf(file + "-wal") == 0 && !sqlite::IsStoreFile(file)) {
+    return InvalidArgument("'{}' is no backup of a store, or its first page is damaged", file);
   }
   VERNIER_ASSIGN_OR_RETURN(NewFile copy, NewFile::Create(store));
   VERNIER_ASSIGN_OR_RETURN(const sqlite::RowCounts counts, sqlite::CopyStore(file, copy.path()));

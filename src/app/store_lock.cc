@@ -11,6 +11,7 @@
 #include "nlohmann/json.hpp"
 #include "src/app/server.h"
 #include "src/core/status.h"
+#include "src/storage/sqlite/backup.h"
 #include "vernier/core/error.h"
 
 namespace vernier::app {
@@ -33,6 +34,19 @@ absl::Status CheckIsFile(const std::string& store) {
   const fs::file_status status = fs::status(store, error);
   if (!fs::exists(status) || fs::is_regular_file(status)) return absl::OkStatus();
   return FieldError("store", fmt::format("must be a regular file, '{}' is none", store));
+}
+
+// A file that was used as a store before may be a damaged one: that is for whoever reads it to say.
+absl::Status CheckIsStore(const std::string& store) {
+  // Not of one that is in use, maybe by this process: to close it again would lose SQLite's locks.
+  if (base::IsLocked(OwnerPath(store)) || base::IsLocked(store)) return absl::OkStatus();
+  std::error_code error;
+  const bool has_content = fs::exists(store, error) && fs::file_size(store, error) > 0;
+  if (!has_content || sqlite::IsStoreFile(store)) return absl::OkStatus();
+  const fs::path log = store + "-wal";
+  if (fs::exists(OwnerPath(store), error) || fs::exists(log, error)) return absl::OkStatus();
+  return FieldError("store",
+                    fmt::format("must be a file that vernier made, '{}' is another one", store));
 }
 
 // What is known of the owner; a text without sense says nothing.
@@ -79,10 +93,12 @@ absl::Status CheckStoreName(const std::string& store) {
 }
 
 absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string& store) {
+  // Before anything is made beside it.
+  VERNIER_RETURN_IF_ERROR(CheckIsFile(store));
+  VERNIER_RETURN_IF_ERROR(CheckIsStore(store));
   const std::string path = OwnerPath(store);
   VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> file, base::FileLock::Acquire(path));
   if (!file.has_value()) return Busy(store, ReadOwner(path));
-  VERNIER_RETURN_IF_ERROR(CheckIsFile(store));
   VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> inner, base::FileLock::Acquire(store));
   if (!inner.has_value()) return BusyUnderAnotherName(store);
   std::unique_ptr<StoreLock> lock(new StoreLock(*std::move(file), *std::move(inner)));

@@ -81,7 +81,7 @@ CLI::Validator AmountOfMemory() {
       [](const std::string& text) {
         const std::optional<std::int64_t> bytes = ReadMemory(text);
         if (bytes.has_value() && *bytes > 0) return std::string();
-        return fmt::format("must be an amount of memory such as 16GiB, got '{}'", text);
+        return fmt::format("must be {}, got '{}'", ExpectedByteSize(text), text);
       },
       "");
 }

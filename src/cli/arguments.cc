@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "fmt/format.h"
 #include "src/codec/study_file.h"
+#include "src/core/byte_size.h"
 #include "src/core/status.h"
 #include "src/core/study_name.h"
 
@@ -126,25 +126,10 @@ absl::StatusOr<std::int64_t> ParseCountFlag(std::string_view option, const std::
 }
 
 absl::StatusOr<std::int64_t> ParseBytesFlag(std::string_view option, const std::string& text) {
-  constexpr double kMost = 9e18;
-  static const std::map<std::string_view, double> kUnits = {{"", 1},
-                                                            {"B", 1},
-                                                            {"KB", 1e3},
-                                                            {"MB", 1e6},
-                                                            {"GB", 1e9},
-                                                            {"TB", 1e12},
-                                                            {"KiB", 0x1p10},
-                                                            {"MiB", 0x1p20},
-                                                            {"GiB", 0x1p30},
-                                                            {"TiB", 0x1p40}};
-  double amount = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
-  const auto unit = kUnits.find(std::string_view(end, text.data() + text.size() - end));
-  const bool is_amount = error == std::errc() && unit != kUnits.end();
-  if (is_amount && amount > 0 && amount * unit->second < kMost) {
-    return static_cast<std::int64_t>(amount * unit->second);
-  }
-  return InvalidArgument("{}: must be an amount of memory such as 16GiB, got '{}'", option, text);
+  const bool is_plain = text.find_first_not_of("0123456789") == std::string::npos;
+  const std::optional<std::int64_t> bytes = ParseByteSize(is_plain ? text + "B" : text);
+  if (bytes.has_value() && *bytes > 0) return *bytes;
+  return InvalidArgument("{}: must be {}, got '{}'", option, ExpectedByteSize(text), text);
 }
 
 }  // namespace vernier::cli

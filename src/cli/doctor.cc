@@ -65,6 +65,13 @@ Check CheckPages(Context& context, const std::string& store) {
   std::error_code error;
   if (store == ":memory:" || !fs::exists(store, error)) {
     check.found = "there is no store yet";
+    if (const auto owner = app::FindStoreOwner(store)) {
+      check.is_ok = false;
+      check.found = fmt::format(
+          "the store was moved or removed under process {}, which stores nothing any more",
+          owner->process_id);
+      check.advice = "put it back, or stop that process and restore a backup";
+    }
     return check;
   }
   constexpr std::uintmax_t kMost = std::uintmax_t{512} << 20;  // Of which a slow disk reads most.

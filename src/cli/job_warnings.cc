@@ -354,6 +354,9 @@ std::string TroubleOfSecret(const SecretSource& secret) {
   if (text->find('\0') != std::string::npos) {
     return fmt::format("'{}' holds a zero byte{}", *path, kFails);
   }
+  if (text->find_first_not_of("\r\n") == std::string::npos) {
+    return fmt::format("'{}' is empty: the variable will be, too", *path);
+  }
   if (!IsReadableByAll(*path)) return "";
   return fmt::format("every user of this host may read '{0}'; `chmod 600 {0}` forbids it", *path);
 }

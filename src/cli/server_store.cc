@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/app/server.h"
 #include "src/app/store_copy.h"
 #include "src/app/store_report.h"
 #include "src/cli/arguments.h"
@@ -38,8 +40,14 @@ absl::StatusOr<std::string> StoreFile(Context& context) {
 
 absl::StatusOr<std::string> ExistingStoreFile(Context& context) {
   VERNIER_ASSIGN_OR_RETURN(std::string store, StoreFile(context));
-  VERNIER_RETURN_IF_ERROR(CheckStoreExists(store));
-  return store;
+  const absl::Status exists = CheckStoreExists(store);
+  const auto owner = exists.ok() ? std::nullopt : app::FindStoreOwner(store);
+  if (!owner.has_value()) return exists.ok() ? absl::StatusOr<std::string>(store) : exists;
+  return WithHint(NotFound("{} is gone: it was moved or removed under process {}, which stores "
+                           "nothing any more",
+                           store,
+                           owner->process_id),
+                  "put it back, or stop that process and restore a backup");
 }
 
 // Whoever just ran the check need not be told to.
@@ -229,12 +237,18 @@ absl::StatusOr<ExitCode> Compact(Context& context, const NoArgs&) {
   }
   VERNIER_RETURN_IF_ERROR(report.status());
   const std::int64_t freed = std::max<std::int64_t>(0, report->bytes_before - report->bytes_after);
+  // A file that is written anew may be a page or two larger.
   context.output().Item(
-      fmt::format("store       {}\nbefore      {}\nafter       {}\ngiven back  {}\n",
-                  store,
-                  FormatBytes(report->bytes_before),
-                  FormatBytes(report->bytes_after),
-                  FormatBytes(freed)),
+      freed == 0
+          ? fmt::format("store       {}\nsize        {}\ngiven back  nothing: it has no free "
+                        "pages\n",
+                        store,
+                        FormatBytes(report->bytes_after))
+          : fmt::format("store       {}\nbefore      {}\nafter       {}\ngiven back  {}\n",
+                        store,
+                        FormatBytes(report->bytes_before),
+                        FormatBytes(report->bytes_after),
+                        FormatBytes(freed)),
       {{"store", store},
        {"bytes_before", report->bytes_before},
        {"bytes_after", report->bytes_after},

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "src/cli/trial_columns.h"
 #include "src/cli/trial_csv.h"
 #include "src/cli/trial_text.h"
+#include "src/core/nearest.h"
 #include "src/core/status.h"
 
 namespace vernier::cli {
@@ -86,6 +89,46 @@ absl::StatusOr<ExitCode> StreamList(Context& context,
   return ExitCode::kOk;
 }
 
+// The names after "metrics." or "parameters." in a filter or an order.
+std::vector<std::string> NamesAfter(std::string_view prefix, const std::string& text) {
+  constexpr std::string_view kEnds = " <>=!,()\"'";
+  std::vector<std::string> names;
+  for (std::size_t at = text.find(prefix); at != text.npos; at = text.find(prefix, at)) {
+    at += prefix.size();
+    names.push_back(text.substr(at, text.find_first_of(kEnds, at) - at));
+  }
+  return names;
+}
+
+// Of names that no trial has, the server cannot know: they may come yet. To the user they are an empty list.
+void NoteUnknownNames(Context& context,
+                      const StudyRecord& study,
+                      std::vector<std::string> metrics,
+                      const Query& query) {
+  for (const Objective& objective : study.study.spec.objectives) {
+    if (std::ranges::find(metrics, objective.metric) == metrics.end()) {
+      metrics.push_back(objective.metric);
+    }
+  }
+  const auto note =
+      [&](std::string_view what, std::string_view prefix, const std::vector<std::string>& known) {
+        std::set<std::string> told;
+        for (const std::string& text : {query.filter, query.sort}) {
+          for (const std::string& name : NamesAfter(prefix, text)) {
+            if (std::ranges::find(known, name) != known.end() || !told.insert(name).second)
+              continue;
+            context.console().err << fmt::format(
+                "vernier: warning: no trial of this list has {} '{}'{}\n",
+                what,
+                name,
+                NearestHint(name, known));
+          }
+        }
+      };
+  note("a metric", "metrics.", metrics);
+  note("a parameter", "parameters.", study.parameter_names());
+}
+
 absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
   Output& output = context.output();
   const bool chooses = !args.columns.empty();
@@ -100,7 +143,13 @@ absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
   std::vector<TrialRow> rows;
   TrialColumnContext columns_of = {
       .study = study, .metrics = MetricNames(study, trials), .scale = {}, .zone = context.zone()};
+  NoteUnknownNames(context, study, columns_of.metrics, args.query);
   if (output.is_table()) {
+    if (trials.size() > kMostCurves && args.columns.empty()) {
+      context.console().err << fmt::format(
+          "vernier: warning: curves are shown in lists of at most {0} trials; try --limit {0}\n",
+          kMostCurves);
+    }
     VERNIER_ASSIGN_OR_RETURN(rows, RowsOf(context, connection, study, trials));
     const bool is_all = args.query.filter.empty() && args.query.limit == 0;
     VERNIER_ASSIGN_OR_RETURN(const std::int64_t longest,

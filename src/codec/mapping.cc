@@ -1,6 +1,7 @@
 #include "src/codec/mapping.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -61,8 +62,14 @@ absl::StatusOr<double> ReadNumber(const Json& json, const std::string& path) {
 
 absl::StatusOr<std::int64_t> ReadInt64(const Json& json, const std::string& path) {
   std::int64_t value = 0;
-  if (!Form<std::int64_t>::Read(json, value).ok()) return MustBe(path, "a whole number", json);
-  return value;
+  if (Form<std::int64_t>::Read(json, value).ok()) return value;
+  const bool is_too_large = json.is_number() && std::abs(json.get<double>()) >= 0x1p63;
+  return MustBe(path,
+                is_too_large ? fmt::format("a whole number from {} to {}",
+                                           std::numeric_limits<std::int64_t>::min(),
+                                           std::numeric_limits<std::int64_t>::max())
+                             : "a whole number",
+                json);
 }
 
 absl::StatusOr<std::int32_t> ReadInt32(const Json& json, const std::string& path) {
@@ -98,10 +105,9 @@ absl::StatusOr<absl::Duration> ReadDuration(const Json& json, const std::string&
 
 absl::StatusOr<std::int64_t> ReadMemory(const Json& json, const std::string& path) {
   if (json.is_number_integer()) return ReadInt64(json, path);
-  const std::optional<std::int64_t> bytes =
-      json.is_string() ? ParseByteSize(json.get_ref<const std::string&>()) : std::nullopt;
-  if (bytes.has_value()) return *bytes;
-  return MustBe(path, "a size such as 4GiB or a whole number of bytes", json);
+  const std::string text = json.is_string() ? json.get<std::string>() : "";
+  if (const std::optional<std::int64_t> bytes = ParseByteSize(text)) return *bytes;
+  return MustBe(path, ExpectedByteSize(text) + " or a whole number of bytes", json);
 }
 
 absl::StatusOr<ParameterValue> ReadScalar(const Json& json, const std::string& path) {

@@ -1,6 +1,8 @@
 #include "src/core/byte_size.h"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <system_error>
 #include <utility>
@@ -39,6 +41,26 @@ std::optional<std::int64_t> ParseByteSize(std::string_view text) {
     return static_cast<std::int64_t>(product);
   }
   return std::nullopt;
+}
+
+std::string ExpectedByteSize(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string count(text.substr(0, end));
+  std::string unit(text.substr(end));
+  std::erase(unit, ' ');
+  // The unit is one, so it is the number that does not fit.
+  const bool is_whole = !count.empty() && count.find('.') == std::string::npos;
+  if (is_whole && ParseByteSize("1" + unit).has_value()) return "a size of at most 8388607TiB";
+  for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr std::string_view kPrefixes = "kmgt";
+  const bool has_prefix = !unit.empty() && kPrefixes.find(unit[0]) != std::string_view::npos;
+  const std::string rest = has_prefix ? unit.substr(1) : "";
+  if (has_prefix && (rest.empty() || rest == "i" || rest == "b" || rest == "ib")) {
+    const char prefix = static_cast<char>(std::toupper(static_cast<unsigned char>(unit[0])));
+    const std::string meant = count + prefix + (rest == "b" ? "B" : "iB");
+    if (ParseByteSize(meant).has_value()) return "a size such as " + meant;
+  }
+  return "a size such as 4GiB";
 }
 
 std::string FormatByteSize(std::int64_t bytes) {

@@ -11,6 +11,10 @@ namespace vernier {
 // 64 bits hold, or less than a byte that is not 0.
 std::optional<std::int64_t> ParseByteSize(std::string_view text);
 
+// What such a text should be, for errors: "a size such as 2GiB" for "2G" or "2gib", "a size of at most 8388607TiB" for one
+// that is too large, "a size such as 4GiB" for others.
+std::string ExpectedByteSize(std::string_view text);
+
 // In the largest unit that divides it: "4GiB"; without a unit, "4097", where none does.
 std::string FormatByteSize(std::int64_t bytes);
 

@@ -177,6 +177,28 @@ absl::Status CheckMetadata(std::string_view path, const Metadata& metadata) {
   return absl::OkStatus();
 }
 
+absl::Status CheckDuration(std::string_view path, std::optional<absl::Duration> duration) {
+  constexpr absl::Duration kMost = absl::Hours(24 * limits::kDurationDays);
+  if (!duration.has_value() || *duration <= kMost) return absl::OkStatus();
+  return FieldError(
+      path,
+      fmt::format(
+          "must be at most {}d, got {}", limits::kDurationDays, absl::FormatDuration(*duration)));
+}
+
+absl::Status CheckDurations(const StudySpec& spec) {
+  VERNIER_RETURN_IF_ERROR(CheckDuration("budget.time", spec.budget.time));
+  if (spec.lease.ttl != absl::InfiniteDuration()) {
+    VERNIER_RETURN_IF_ERROR(CheckDuration("lease.ttl", spec.lease.ttl));
+  }
+  if (!spec.job.has_value()) return absl::OkStatus();
+  VERNIER_RETURN_IF_ERROR(CheckDuration("job.limits.time", spec.job->time_limit));
+  VERNIER_RETURN_IF_ERROR(CheckDuration("job.limits.trial", spec.job->trial_limit));
+  VERNIER_RETURN_IF_ERROR(CheckDuration("job.limits.wait", spec.job->wait_limit));
+  VERNIER_RETURN_IF_ERROR(CheckDuration("job.limits.progress", spec.job->progress_limit));
+  return CheckDuration("job.limits.grace", spec.job->grace);
+}
+
 }  // namespace
 
 absl::Status CheckLength(std::string_view path, std::string_view text, std::size_t most) {
@@ -201,6 +223,7 @@ absl::Status CheckLimits(const StudySpec& spec) {
   VERNIER_RETURN_IF_ERROR(CheckChoice("algorithm", spec.algorithm));
   VERNIER_RETURN_IF_ERROR(CheckChoice("stopping", spec.stopping));
   VERNIER_RETURN_IF_ERROR(CheckMetricSources(spec.metrics));
+  VERNIER_RETURN_IF_ERROR(CheckDurations(spec));
   if (spec.foreign.has_value()) {
     VERNIER_RETURN_IF_ERROR(
         CheckLength("study_spec", spec.foreign->definition, limits::kForeignDefinition));

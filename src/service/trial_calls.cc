@@ -22,7 +22,7 @@ namespace {
 // The lease that a request proves. None: the caller is the trial's own program, started by the engine.
 template <typename Request>
 std::optional<LeaseToken> LeaseOf(const Request& request) {
-  if (request.client_id().empty() && request.lease_token() == 0) return std::nullopt;
+  if (request.lease_token() == 0) return std::nullopt;
   return LeaseToken{.holder = request.client_id(), .token = request.lease_token()};
 }
 

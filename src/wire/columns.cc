@@ -96,6 +96,14 @@ constexpr Column<Trial> kTrialColumns[] = {
     {"end_time",
      ColumnType::kTime,
      [](const Trial& t, std::string_view) { return MaybeTime(t.ended); }},
+    // In seconds; of one that has ended.
+    {"duration",
+     ColumnType::kNumber,
+     [](const Trial& t, std::string_view) {
+       return t.started.has_value() && t.ended.has_value()
+                  ? Cell(absl::ToDoubleSeconds(*t.ended - *t.started))
+                  : Cell();
+     }},
     {"measurement_count",
      ColumnType::kNumber,
      [](const Trial& t, std::string_view) { return Number(t.measurements); }},

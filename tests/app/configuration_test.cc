@@ -247,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
          "host.cpus: must be above 0 and at most 1000000, got nan"},
         {"Memory",
          "host: {memory: 60Gib}",
-         "host.memory: must be a size such as 4GiB or a whole number of bytes, got \"60Gib\""},
+         "host.memory: must be a size such as 60GiB or a whole number of bytes, got \"60Gib\""},
         {"NoMemory", "host: {memory: 0}", "host.memory: must be above 0, got 0"},
         {"Gpus", "host: {gpus: 2}", "host.gpus: must be a list such as [T4:0:16GiB], got 2"},
         {"Gpu",

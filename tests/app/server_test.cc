@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "src/base/access_token.h"
 #include "src/client/channel_client.h"
+#include "src/storage/sqlite/connection.h"
 #include "src/wire/channel.h"
 #include "tests/app/temporary_folder.h"
 #include "tests/support/raw_call.h"
@@ -213,8 +214,31 @@ TEST(Server, RefusesAnAddressThatIsTaken) {
 
 TEST(Server, RefusesAFileThatIsNoStore) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "vernier.db") << std::string(8192, 'x');
-  EXPECT_THAT(Server::Start(Options(folder / "vernier.db")), StatusIs(absl::StatusCode::kDataLoss));
+  std::ofstream(folder / "text") << std::string(8192, 'x');
+  {
+    const auto other = sqlite::Connection::Open(folder / "other.db", absl::Seconds(1), "").value();
+    ASSERT_THAT(other->Execute("PRAGMA application_id = 7; CREATE TABLE t(a)"), IsOk());
+  }
+  for (const char* name : {"text", "other.db"}) {
+    const std::string path = folder / name;
+    ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+    const absl::Status refused = Server::Start(Options(path)).status();
+    EXPECT_EQ(GetField(refused), "store");
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("must be a file that vernier made"));
+    struct stat status {};
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0644U);
+    EXPECT_FALSE(std::filesystem::exists(path + ".owner"));
+  }
+}
+
+// That is for whoever reads it to tell.
+TEST(Server, CallsAStoreWhoseFirstPageIsGoneDamaged) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "vernier.db";
+  ASSERT_THAT(Server::Start(Options(path)), IsOk());
+  std::ofstream(path) << std::string(8192, 'x');
+  EXPECT_THAT(Server::Start(Options(path)), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST(Server, ListensOnSockets) {

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <thread>
 
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "src/app/store_lock.h"
 #include "src/app/store_report.h"
@@ -41,6 +42,15 @@ class StoreCopy : public StoreFixture {
       found.push_back(entry.path().filename().string());
     }
     EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(names));
+  }
+
+  static void ExpectNothingLeft(const std::string& path, int study) {
+    const auto connection = sqlite::Connection::Open(path, absl::Seconds(1), "").value();
+    for (const char* table : {"trials", "events", "trial_metrics"}) {
+      const std::string rows = fmt::format("SELECT 1 FROM {} WHERE study = {}", table, study);
+      EXPECT_FALSE(sqlite::Statement(*connection, rows).Step().value()) << rows;
+    }
+    EXPECT_FALSE(sqlite::Statement(*connection, "SELECT 1 FROM leftovers").Step().value());
   }
 
   const std::string backup_ = folder_ / "backup.db";
@@ -230,13 +240,7 @@ TEST_F(StoreCopy, AnIncrementalBackupRemovesWhatIsLeftOfDeletedStudies) {
   }
   ASSERT_THAT(BackUpStore(store_, backup_, IfExists::kAppend), IsOk());
   EXPECT_EQ(Dump(backup_), Dump(store_));
-  const auto connection = sqlite::Connection::Open(backup_, absl::Seconds(1), "").value();
-  for (const char* rows : {"SELECT 1 FROM trials WHERE study = 2",
-                           "SELECT 1 FROM events WHERE study = 2",
-                           "SELECT 1 FROM trial_metrics WHERE study = 2",
-                           "SELECT 1 FROM leftovers"}) {
-    EXPECT_FALSE(sqlite::Statement(*connection, rows).Step().value()) << rows;
-  }
+  ExpectNothingLeft(backup_, 2);
 }
 
 TEST_F(StoreCopy, ABackupOfAnotherStoreIsNotAddedTo) {
@@ -337,6 +341,37 @@ TEST_F(StoreCopy, CompactingGivesRoomBackAndKeepsEveryRow) {
   EXPECT_EQ(report.bytes_after, static_cast<std::int64_t>(std::filesystem::file_size(store_)));
   EXPECT_EQ(Dump(store_), before);
   EXPECT_TRUE(IsSound(store_));
+}
+
+// As after a kill in the midst of a deletion.
+TEST_F(StoreCopy, CompactingRemovesWhatIsLeftOfDeletedStudies) {
+  Fill({"first", "second"}, 100);
+  Tamper(store_,
+         "PRAGMA foreign_keys = OFF; DELETE FROM studies WHERE id = 1; INSERT INTO leftovers "
+         "VALUES (1)");
+  const std::string before = Dump(store_);
+  ASSERT_THAT(CompactStore(store_), IsOk());
+  EXPECT_EQ(Dump(store_), before);
+  ExpectNothingLeft(store_, 1);
+}
+
+TEST_F(StoreCopy, WhatIsNoBackupIsNotRestored) {
+  Fill({"first"}, 10);
+  const std::string before = ReadBytes(store_);
+  std::ofstream(folder_ / "text") << std::string(200, 'x');
+  EXPECT_THAT(RestoreStore(folder_ / "text", store_, true, now_),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is no backup of a store")));
+  EXPECT_EQ(ReadBytes(store_), before);
+}
+
+TEST_F(StoreCopy, NoBackupGoesToAFolderOrWhereThereIsNone) {
+  Fill({"first"}, 10);
+  for (const IfExists if_exists : {IfExists::kRefuse, IfExists::kReplace, IfExists::kAppend}) {
+    EXPECT_THAT(BackUpStore(store_, folder_ / "", if_exists),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is a folder")));
+    EXPECT_THAT(BackUpStore(store_, folder_ / "none/backup.db", if_exists),
+                StatusIs(absl::StatusCode::kNotFound, HasSubstr("there is no folder")));
+  }
 }
 
 TEST_F(StoreCopy, AStoreInUseIsCompactedBetweenTheChangesOfItsOwner) {

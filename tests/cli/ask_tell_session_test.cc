@@ -118,7 +118,7 @@ TEST_F(AskTellSessionTest, StartsFromEarlierStudies) {
 TEST_F(AskTellSessionTest, KeepsThePointsOfAnAskThatWantedTooMany) {
   Send(
       R"({"op":"create","seed":0,"algorithm":"grid","space":[{"name":"n","type":"int","min":1,"max":3}]})");
-  EXPECT_EQ(Error(R"({"op":"ask","n":5})"), "n: the space has only 3 points left, asked for 5");
+  EXPECT_EQ(Error(R"({"op":"ask","n":5})"), "n: points that the space has left: 3, asked for 5");
   EXPECT_EQ(Send(R"({"op":"ask","n":3})")["trials"].size(), 3U);
 }
 

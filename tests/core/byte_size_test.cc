@@ -35,6 +35,17 @@ TEST(ByteSize, IsReadInItsUnits) {
   }
 }
 
+TEST(ByteSize, SaysWhichSizeMayBeMeant) {
+  EXPECT_EQ(ExpectedByteSize("2G"), "a size such as 2GiB");
+  EXPECT_EQ(ExpectedByteSize("1.5 gib"), "a size such as 1.5GiB");
+  EXPECT_EQ(ExpectedByteSize("512mb"), "a size such as 512MB");
+  EXPECT_EQ(ExpectedByteSize("99999999999TiB"), "a size of at most 8388607TiB");
+  EXPECT_EQ(ExpectedByteSize("99999999999999999999B"), "a size of at most 8388607TiB");
+  for (const char* text : {"", "G", "4 gigs", "-1GiB", "0.3B", "99999999999T"}) {
+    EXPECT_EQ(ExpectedByteSize(text), "a size such as 4GiB") << text;
+  }
+}
+
 TEST(ByteSize, IsWrittenInTheLargestUnitThatDividesIt) {
   EXPECT_EQ(FormatByteSize(std::int64_t{4} << 30), "4GiB");
   EXPECT_EQ(FormatByteSize(3 << 19), "1536KiB");

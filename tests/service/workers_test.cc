@@ -54,6 +54,10 @@ TEST_F(WorkersTest, WithoutTheLeaseAreRefused) {
   const v1::Trial trial = Suggest("w");
   auto request = About<v1::CompleteTrialRequest>(trial);
   (*request.mutable_final_metrics())["accuracy"] = 1;
+  request.clear_lease_token();
+  EXPECT_THAT(Refusal(&Stub::CompleteTrial, request),
+              StatusIs(absl::StatusCode::kAborted, HasSubstr("its lease token is needed")));
+  request.set_lease_token(trial.lease().token());
   request.set_client_id("thief");
   const absl::Status status = Refusal(&Stub::CompleteTrial, request);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kAborted));
@@ -62,6 +66,18 @@ TEST_F(WorkersTest, WithoutTheLeaseAreRefused) {
   EXPECT_EQ(Call(&Stub::HeartbeatTrial, heartbeat).number(), trial.number());
   heartbeat.set_lease_token(trial.lease().token() + 1);
   EXPECT_EQ(GetReason(Refusal(&Stub::HeartbeatTrial, heartbeat)), Reason::kLeaseLost);
+}
+
+TEST_F(WorkersTest, NeedNoTokenWhereTrialsStayWithThem) {
+  auto creation = Creation("s");
+  CreateStudy("other");
+  creation.mutable_study()->mutable_spec()->mutable_lease()->set_never_expires(true);
+  Call(&Stub::CreateStudy, creation);
+  v1::CompleteTrialRequest request;
+  request.set_name(Suggest("w").name());
+  request.set_client_id("w");
+  (*request.mutable_final_metrics())["accuracy"] = 1;
+  EXPECT_EQ(Call(&Stub::CompleteTrial, request).state(), v1::COMPLETED);
 }
 
 TEST_F(WorkersTest, ReportAndComplete) {

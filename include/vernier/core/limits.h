@@ -46,6 +46,7 @@ inline constexpr std::size_t kOptions = 100;  // Of an algorithm or a stopping r
 inline constexpr std::size_t kOptionText = 4096;
 inline constexpr std::size_t kEarlierStudies = 8;
 inline constexpr std::int32_t kParallel = 10'000;
+inline constexpr std::int64_t kDurationDays = 36'500;  // Of any time in a definition.
 
 // --- jobs ---
 inline constexpr std::int32_t kReplicas = 10'000;  // Of a role.
@@ -133,6 +134,7 @@ inline constexpr auto kTable = std::to_array<Limit>({
     {"Text of an option", kOptionText, "bytes"},
     {"Earlier studies of a warm start", kEarlierStudies, "studies", "StudySpec.warm_start"},
     {"Trials at once", kParallel, "trials", "StudySpec.parallel"},
+    {"Time budget, lease, limit or grace", kDurationDays, "days"},
     {"Replicas of a role", kReplicas, "replicas", "ReplicaSpec.count"},
     {"Packages of a job", kPackages, "packages", "PythonProgram.packages"},
     {"Priority of a job", kPriority, ""},

@@ -241,7 +241,8 @@ absl::StatusOr<Json> AskTellSession::Ask(const Json& request) {
     std::move(asked.begin(), asked.end(), std::back_inserter(waiting_));
   }
   if (waiting_.size() < count) {
-    return OutOfRange("n: the space has only {} points left, asked for {}", waiting_.size(), count);
+    return OutOfRange(
+        "n: points that the space has left: {}, asked for {}", waiting_.size(), count);
   }
   Json trials = Json::array();
   for (const AskTell::Asked& trial : waiting_) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "src/core/status.h"
 #include "src/storage/sqlite/connection.h"
 #include "src/storage/sqlite/inspection.h"
+#include "src/storage/sqlite/migrations.h"
+#include "src/storage/sqlite/rows.h"
 #include "src/storage/sqlite/schema.h"
 #include "vernier/core/error.h"
 
@@ -167,6 +170,24 @@ absl::StatusOr<Appended> AppendRows(Connection& copy) {
   return appended;
 }
 
+// Of studies whose deletion was under way when the store was closed. No page is damaged.
+// One of an earlier schema, which lacks tables, is left as it is.
+absl::Status RemoveAllLeftovers(Connection& store) {
+  VERNIER_ASSIGN_OR_RETURN(const std::int64_t version, Ask(store, "PRAGMA user_version"));
+  if (version != std::ssize(Migrations())) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<StudyId> studies, SelectLeftovers(store));
+  for (const StudyId study : studies) {
+    std::uint32_t damaged = 0;
+    for (bool is_more = true; is_more;) {
+      VERNIER_ASSIGN_OR_RETURN(Transaction step,
+                               Transaction::Begin(store, Transaction::Kind::kWrite));
+      VERNIER_ASSIGN_OR_RETURN(is_more, RemoveLeftovers(store, study, damaged));
+      VERNIER_RETURN_IF_ERROR(step.Commit());
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Named(const std::string& path, const absl::Status& status) {
   if (!absl::IsDataLoss(status)) return status;
   const std::string message(status.message());
@@ -263,6 +284,7 @@ absl::Status CompactStore(const std::string& path) {
     VERNIER_RETURN_IF_ERROR(CheckKnown(*store));
     VERNIER_ASSIGN_OR_RETURN(counts, Count(*store));
     VERNIER_RETURN_IF_ERROR(Named(path, VerifyCopy(path, counts)));
+    VERNIER_RETURN_IF_ERROR(RemoveAllLeftovers(*store));
     VERNIER_RETURN_IF_ERROR(
         store->Execute("PRAGMA synchronous = FULL; PRAGMA auto_vacuum = INCREMENTAL; VACUUM"));
     VERNIER_RETURN_IF_ERROR(store->Execute("PRAGMA wal_checkpoint(TRUNCATE)"));

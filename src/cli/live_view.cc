@@ -87,6 +87,22 @@ nlohmann::ordered_json EventToJson(const v1::StudyEvent& event) {
   return json;
 }
 
+std::string EventToLine(const v1::StudyEvent& event) {
+  const std::string& payload = event.payload_json();
+  // Servers write none, but a line is a line.
+  if (payload.empty() || payload.find('\n') != std::string::npos)
+    return ToJsonLine(EventToJson(event));
+  const nlohmann::ordered_json head = {{"seq", event.seq()},
+                                       {"time", ProtoToJson(event.time())},
+                                       {"actor", event.actor()},
+                                       {"request_id", event.request_id()},
+                                       {"kind", event.kind()},
+                                       {"trial", event.trial()}};
+  std::string line = ToJsonLine(head);
+  line.pop_back();
+  return line + ",\"payload\":" + payload + "}";
+}
+
 bool LiveView::is_screen() const {
   return context_.console().is_terminal && context_.output().is_table() &&
          detail_ == Detail::kTrials;

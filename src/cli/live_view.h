@@ -18,6 +18,8 @@ namespace vernier::cli {
 
 // The event as -o json shows it: the payload is an object, not text.
 nlohmann::ordered_json EventToJson(const v1::StudyEvent& event);
+// The same as a line of text, without its end; the payload is not read for it.
+std::string EventToLine(const v1::StudyEvent& event);
 
 // Shows a study as it goes: on a terminal a screen that is drawn in place, elsewhere a line for each trial that ended, or
 // as much as `detail` says; where programs read, every event.

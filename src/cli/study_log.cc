@@ -105,7 +105,7 @@ absl::StatusOr<ExitCode> ExportTo(Output& output, Context& context, const Export
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   if (output.format() == Format::kJsonl) {
     VERNIER_RETURN_IF_ERROR(ReadLog(connection, args.study, [&](const v1::StudyEvent& event) {
-      output.StreamItem("", EventToJson(event));
+      output.console().out << EventToLine(event) << '\n';
       return absl::OkStatus();
     }));
     return ExitCode::kOk;

@@ -27,8 +27,9 @@ class Refused final : public StudyWatches::Reactor {
 
 }  // namespace
 
-// One call. At any time it is idle, or somebody works for it: a thread that reads, or gRPC that writes what was read. News
-// that come meanwhile are noted, and looked at before it is idle again.
+// One call. At any time it is idle, or somebody works for it: a thread that reads, or gRPC that writes what was read, beside
+// whom another thread reads ahead while there is much. News that come meanwhile are noted, and looked at before it is idle
+// again.
 class StudyWatches::Watch final : public Reactor {
  public:
   Watch(StudyWatches& watches, Wish wish) : watches_(watches), wish_(std::move(wish)) {}
@@ -62,6 +63,13 @@ class StudyWatches::Watch final : public Reactor {
     if (!ok) return FinishWith(Cancelled("nobody waits for the answer"));
     ++sent_;
     if (sent_ < batch_.size() && !is_ending()) return StartWrite(&batch_[sent_]);
+    {
+      absl::MutexLock lock(&mu_);
+      if (is_reading_ahead_) {
+        is_all_written_ = true;  // Whoever reads goes on.
+        return;
+      }
+    }
     // What follows is read elsewhere: this thread is gRPC's.
     watches_.threads_->Run([self = self_] { self->Work(); });
   }
@@ -86,9 +94,11 @@ class StudyWatches::Watch final : public Reactor {
         absl::MutexLock lock(&mu_);
         has_news_ = false;
       }
-      const absl::StatusOr<bool> is_over = Read();
+      const bool is_ahead = has_read_ahead_;
+      const absl::StatusOr<bool> is_over = is_ahead ? TakeAhead() : Read(batch_);
       if (is_ending() || !is_over.ok() || *is_over) return FinishWith(is_over.status());
-      if (!batch_.empty()) return StartWrite(&batch_.front());
+      if (!batch_.empty()) return Write();
+      if (is_ahead) continue;  // It was read before the news.
       absl::MutexLock lock(&mu_);
       if (has_news_ || !end_.ok()) continue;
       is_busy_ = false;
@@ -96,17 +106,47 @@ class StudyWatches::Watch final : public Reactor {
     }
   }
 
-  // Fills the batch. True: there is nothing more to come, ever.
-  absl::StatusOr<bool> Read() {
-    batch_.clear();
+  // REQUIRES: is_busy_, and a batch.
+  void Write() {
     sent_ = 0;
-    while (batch_.empty() && !is_ending()) {
+    // The end of the log is not worth a thread.
+    if (batch_.size() == kBatch) {
+      absl::MutexLock lock(&mu_);
+      is_reading_ahead_ = true;
+      is_all_written_ = false;
+      watches_.threads_->Run([self = self_] { self->ReadAhead(); });
+    }
+    StartWrite(&batch_.front());
+  }
+
+  // While the batch is written.
+  void ReadAhead() {
+    ahead_is_over_ = Read(ahead_);
+    {
+      absl::MutexLock lock(&mu_);
+      has_read_ahead_ = true;
+      is_reading_ahead_ = false;
+      if (!is_all_written_) return;
+    }
+    Work();
+  }
+
+  absl::StatusOr<bool> TakeAhead() {
+    has_read_ahead_ = false;
+    std::swap(batch_, ahead_);
+    return std::exchange(ahead_is_over_, false);
+  }
+
+  // Fills the batch. True: there is nothing more to come, ever.
+  absl::StatusOr<bool> Read(std::vector<v1::StudyEvent>& batch) {
+    batch.clear();
+    while (batch.empty() && !is_ending()) {
       VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events,
                                watches_.studies_.ReadEvents(wish_.study, wish_.after, kBatch));
       for (const Event& event : events) {
         wish_.after = event.seq;
         if (!wish_.kinds.empty() && !wish_.kinds.contains(EventKind(event.payload))) continue;
-        wire::EncodeEvent(event, &batch_.emplace_back());
+        wire::EncodeEvent(event, &batch.emplace_back());
       }
       if (!events.empty()) continue;
       VERNIER_ASSIGN_OR_RETURN(const Study study, watches_.studies_.GetStudy(wish_.study));
@@ -128,15 +168,21 @@ class StudyWatches::Watch final : public Reactor {
   }
 
   StudyWatches& watches_;
-  Wish wish_;                          // With the last event that was read. Of whoever works.
+  Wish wish_;                          // With the last event that was read. Of whoever reads.
   std::vector<v1::StudyEvent> batch_;  // What is being written. Of whoever works.
   std::size_t sent_ = 0;
+  // What comes after it. Of whoever reads ahead, and then of whoever works.
+  std::vector<v1::StudyEvent> ahead_;
+  absl::StatusOr<bool> ahead_is_over_ = false;
+  bool has_read_ahead_ = false;
   Shared self_;
   mutable absl::Mutex mu_;
   bool is_busy_ ABSL_GUARDED_BY(mu_) = false;
   bool has_news_ ABSL_GUARDED_BY(mu_) = false;
-  bool is_finished_ ABSL_GUARDED_BY(mu_) = false;  // gRPC was told.
-  absl::Status end_ ABSL_GUARDED_BY(mu_);          // Why it is to end before its time.
+  bool is_reading_ahead_ ABSL_GUARDED_BY(mu_) = false;
+  bool is_all_written_ ABSL_GUARDED_BY(mu_) = false;  // Of the batch, while somebody reads ahead.
+  bool is_finished_ ABSL_GUARDED_BY(mu_) = false;     // gRPC was told.
+  absl::Status end_ ABSL_GUARDED_BY(mu_);             // Why it is to end before its time.
 };
 
 StudyWatches::StudyWatches(const Studies& studies, ToWire to_wire)

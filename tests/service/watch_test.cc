@@ -57,6 +57,40 @@ TEST_F(WatchTest, FollowsUntilTheStudyHasEnded) {
   EXPECT_THAT(last, ::testing::HasSubstr("CANCELLED"));
 }
 
+// More than is read at once, also while more are stored.
+TEST_F(WatchTest, SendsLongLogsWhole) {
+  auto creation = Creation("s");
+  creation.mutable_study()->mutable_spec()->mutable_budget()->set_trials(10'000);
+  Call(&Stub::CreateStudy, creation);
+  const auto add = Text<v1::CreateTrialRequest>(
+      "parent: 'studies/s' trial { parameters { key: 'x' value { number: 0.5 } } }");
+  constexpr int kTrials = 700;
+  for (int i = 0; i < kTrials; ++i) Call(&Stub::CreateTrial, add);
+  std::thread writer([&] {
+    for (int i = 0; i < kTrials; ++i) Call(&Stub::CreateTrial, add);
+    Call(&Stub::StopStudy, Text<v1::StopStudyRequest>("name: 'studies/s'"));
+  });
+  for (const char* follow : {"", " follow: true", " kinds: 'trial_created' follow: true", ""}) {
+    grpc::ClientContext context;
+    const auto reader = stub_->WatchStudy(
+        &context, Text<v1::WatchStudyRequest>(std::string("name: 'studies/s'") + follow));
+    std::int64_t last = 0;
+    int trials = 0;
+    const bool has_kinds = std::string(follow).find("kinds") != std::string::npos;
+    for (v1::StudyEvent event; reader->Read(&event); last = event.seq()) {
+      if (has_kinds) {
+        EXPECT_GT(event.seq(), last);
+      } else {
+        EXPECT_EQ(event.seq(), last + 1);
+      }
+      trials += event.kind() == "trial_created" ? 1 : 0;
+    }
+    EXPECT_TRUE(reader->Finish().ok());
+    EXPECT_GE(trials, follow[0] == '\0' ? kTrials : 2 * kTrials) << follow;
+  }
+  writer.join();
+}
+
 TEST_F(WatchTest, EndsWithItsDeadline) {
   CreateStudy("s");
   grpc::ClientContext context;

@@ -176,7 +176,7 @@ std::string Tail(const fs::path& attempt) {
 // One clean-up.
 class Search {
  public:
-  Search(const Studies& studies,
+  Search(const StudyReader& studies,
          absl::Time now,
          const RunsFolder& place,
          const CleanUpRule& rule,
@@ -419,7 +419,7 @@ class Search {
                                              TrialState::kPaused,
                                              TrialState::kStopping};
 
-  const Studies& studies_;
+  const StudyReader& studies_;
   const absl::Time now_;
   const RunsFolder& place_;
   const fs::path runs_;
@@ -461,7 +461,7 @@ absl::StatusOr<std::set<std::string>> DeletedStudies(const std::string& store) {
   }
 }
 
-absl::StatusOr<CleanUpReport> CleanUp(const Studies& studies,
+absl::StatusOr<CleanUpReport> CleanUp(const StudyReader& studies,
                                       const Clock& clock,
                                       const RunsFolder& runs,
                                       const CleanUpRule& rule,

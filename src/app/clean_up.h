@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "src/service/server_state.h"
 #include "vernier/core/clock.h"
-#include "vernier/studies.h"
+#include "vernier/study_reader.h"
 
 // What a server keeps in the folder of its runs, and what of it nobody needs any more.
 namespace vernier::app {
@@ -35,7 +35,7 @@ absl::Status ClaimRuns(const std::string& runs_directory, const std::string& sto
 // and stays.
 // Cancelled: asked to stop; what was removed by then is.  FailedPrecondition: a study is damaged.  Errors: the store cannot be
 // read.
-absl::StatusOr<service::CleanUpReport> CleanUp(const Studies& studies,
+absl::StatusOr<service::CleanUpReport> CleanUp(const StudyReader& studies,
                                                const Clock& clock,
                                                const RunsFolder& runs,
                                                const service::CleanUpRule& rule,

@@ -90,7 +90,9 @@ absl::Status CheckNames(const TrainingJob& job, const ServerOptions& options) {
 }
 
 // What the engine could not move, and what cannot be read.
-std::vector<StudyTrouble> TroublesOf(const Engine* engine, const Studies& studies, absl::Time now) {
+std::vector<StudyTrouble> TroublesOf(const Engine* engine,
+                                     const StudyReader& studies,
+                                     absl::Time now) {
   std::vector<StudyTrouble> troubles;
   if (engine != nullptr) troubles = engine->troubles();
   for (DamagedStudy& damaged : studies.DamagedStudies()) {

@@ -38,6 +38,7 @@ class EngineImpl final : public Engine {
         subscription_(studies.Subscribe([this](StudyId study) { news_.Add(study); })),
         tasks_(options_.executor),
         context_{.studies = studies,
+                 .moves = studies.engine_moves(),
                  .launcher = launcher,
                  .clock = clock,
                  .options = options_,
@@ -85,7 +86,8 @@ class EngineImpl final : public Engine {
   // Which studies and trials may have changed.
   absl::Status Learn(absl::Time now) {
     if (now >= next_tick_ || now <= last_tick_) {
-      VERNIER_ASSIGN_OR_RETURN(const Studies::Ticked ticked, context_.studies.TickLoaded());
+      VERNIER_ASSIGN_OR_RETURN(const study::EngineMoves::Ticked ticked,
+                               context_.moves.TickLoaded());
       last_tick_ = now;
       next_tick_ = now + kTickInterval;
       std::erase_if(for_clients_,
@@ -109,9 +111,9 @@ class EngineImpl final : public Engine {
   void BeginLoading(StudyId id) {
     const auto [at, is_new] = loading_.try_emplace(id, std::make_shared<Loading>());
     if (!is_new) return;
-    context_.tasks.Run([&studies = context_.studies, &news = news_, id, loading = at->second](
+    context_.tasks.Run([&moves = context_.moves, &news = news_, id, loading = at->second](
                            const std::stop_token&, const engine::Tasks::Done& done) {
-      loading->outcome = studies.Load(id);
+      loading->outcome = moves.Load(id);
       loading->told.Notify();
       news.Wake();
       done();

@@ -229,7 +229,7 @@ absl::Status StudyRun::Discover() {
 }
 
 absl::Status StudyRun::DiscoverAll() {
-  VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, context_.studies.ListTrialsAtWork(id_));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, context_.moves.ListTrialsAtWork(id_));
   for (const Trial& trial : trials) Add(trial.number, trial.created);
   seen_ = study_->last_event;
   return absl::OkStatus();

@@ -208,7 +208,7 @@ absl::Status TrialRun::TakeUp(const Study& study, Trial& trial, bool may_start) 
 
 absl::Status TrialRun::Queue(const Study& study) {
   const absl::StatusOr<Trial> queued =
-      context_.studies.Move(id_, TrialState::kQueued, FailureClass::kNone, "");
+      context_.moves.Move(id_, TrialState::kQueued, FailureClass::kNone, "");
   return queued.ok() ? Place(study, *queued) : UnlessOvertaken(queued.status());
 }
 
@@ -226,7 +226,7 @@ absl::Status TrialRun::Place(const Study& study, const Trial& trial) {
   if (!placed.ok()) return PutOff(id, placed.status(), FailureClass::kInternal);
   waiting_.reset();
   const absl::StatusOr<Trial> recorded =
-      context_.studies.PlaceAttempt(id_, placed->placement, placed->directory);
+      context_.moves.PlaceAttempt(id_, placed->placement, placed->directory);
   if (!recorded.ok()) {
     VERNIER_RETURN_IF_ERROR(context_.launcher.Release(id));
     return UnlessOvertaken(recorded.status());
@@ -390,8 +390,8 @@ absl::Status TrialRun::MarkRunning(Trial& trial, const GangStatus& status) {
   }
   if (trial.state != TrialState::kPreparing) return absl::OkStatus();
   VERNIER_RETURN_IF_ERROR(RecordAttempt(status, AttemptState::kRunning));
-  VERNIER_ASSIGN_OR_RETURN(
-      trial, context_.studies.Move(id_, TrialState::kRunning, FailureClass::kNone, ""));
+  VERNIER_ASSIGN_OR_RETURN(trial,
+                           context_.moves.Move(id_, TrialState::kRunning, FailureClass::kNone, ""));
   return absl::OkStatus();
 }
 
@@ -561,7 +561,7 @@ absl::Status TrialRun::FinishFailed(const GangStatus& status) {
 
 absl::Status TrialRun::Withdraw(const Trial& trial, std::string_view reason) {
   const auto move = [&](TrialState to) {
-    return context_.studies.Move(id_, to, FailureClass::kNone, reason).status();
+    return context_.moves.Move(id_, to, FailureClass::kNone, reason).status();
   };
   if (trial.state == TrialState::kRequested) return UnlessOvertaken(move(TrialState::kCancelled));
   absl::Status moved = move(TrialState::kStopping);
@@ -571,7 +571,7 @@ absl::Status TrialRun::Withdraw(const Trial& trial, std::string_view reason) {
 
 absl::Status TrialRun::Requeue() {
   const absl::Status queued =
-      context_.studies.Move(id_, TrialState::kQueued, FailureClass::kNone, "").status();
+      context_.moves.Move(id_, TrialState::kQueued, FailureClass::kNone, "").status();
   if (!queued.ok()) return UnlessOvertaken(queued);
   const std::optional<AttemptId> old = std::exchange(attempt_, std::nullopt);
   taken_up_ = false;
@@ -595,7 +595,7 @@ absl::Status TrialRun::FinishStopped(const Study& study, const Trial& trial) {
   }
   const std::string message = trial.message.empty() ? "stopped" : trial.message;
   return UnlessOvertaken(
-      context_.studies.Move(id_, TrialState::kCancelled, FailureClass::kNone, message).status());
+      context_.moves.Move(id_, TrialState::kCancelled, FailureClass::kNone, message).status());
 }
 
 absl::Status TrialRun::FinishSucceeded(const Study& study, const Trial& trial) {
@@ -620,7 +620,7 @@ absl::Status TrialRun::RecordAttempt(const GangStatus& status, AttemptState stat
   if (trial->attempts.empty()) return absl::OkStatus();
   const AttemptId id{id_, trial->attempts.back().number};
   return UnlessOvertaken(
-      context_.studies
+      context_.moves
           .MoveAttempt(id, state, status.failure, status.transient, status.message, status.replicas)
           .status());
 }

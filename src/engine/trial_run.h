@@ -12,6 +12,7 @@
 #include "src/engine/job_rules.h"
 #include "src/engine/news.h"
 #include "src/engine/tasks.h"
+#include "src/study/engine_moves.h"
 #include "vernier/core/clock.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
@@ -24,6 +25,7 @@ namespace vernier::engine {
 // What every trial of an engine works with. None is owned.
 struct Context {
   Studies& studies;
+  study::EngineMoves& moves;  // Of `studies`.
   Launcher& launcher;
   const Clock& clock;
   const EngineOptions& options;

@@ -8,7 +8,7 @@
 #include "absl/synchronization/mutex.h"
 #include "src/core/outcome_constraint.h"
 #include "vernier/core/ids.h"
-#include "vernier/studies.h"
+#include "vernier/study_reader.h"
 
 namespace vernier::service {
 
@@ -20,13 +20,13 @@ class OutcomeBook {
  public:
   using Constraints = std::shared_ptr<const std::vector<OutcomeConstraint>>;
 
-  explicit OutcomeBook(const Studies& studies) : studies_(studies) {}
+  explicit OutcomeBook(const StudyReader& studies) : studies_(studies) {}
 
   // None of a study that is deleted.
   Constraints Get(StudyId study);
 
  private:
-  const Studies& studies_;
+  const StudyReader& studies_;
   absl::Mutex mu_;
   absl::flat_hash_map<StudyId, Constraints> known_ ABSL_GUARDED_BY(mu_);
 };

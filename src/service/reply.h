@@ -13,7 +13,7 @@
 namespace vernier::service {
 
 // Who makes the call; see StudyServiceImpl.
-Caller CallerOf(const grpc::ServerContext& context,
+Caller CallerOf(const grpc::ServerContextBase& context,
                 const std::string& client_id,
                 const std::string& request_id);
 
@@ -25,6 +25,29 @@ grpc::Status StudyServiceImpl::Reply(std::string_view method,
   if (status.ok()) return grpc::Status::OK;
   return ToWireStatus(
       status, method, request_id.empty() ? parts_.call_ids.Next() : std::string(request_id));
+}
+
+template <typename Work>
+grpc::ServerUnaryReactor* StudyServiceImpl::ReplyLater(grpc::CallbackServerContext* context,
+                                                       std::string_view method,
+                                                       const std::string& request_id,
+                                                       const std::string& name,
+                                                       Work work) {
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  const auto serve = [this, reactor, method, &request_id, work] {
+    const Answer answer = [this, reactor, method, &request_id](const absl::Status& status) {
+      // The request lives until then.
+      reactor->Finish(Reply(method, request_id, [&] { return status; }));
+    };
+    const absl::Status begun = work(answer);
+    if (!begun.ok()) answer(begun);
+  };
+  if (IsAtHand(name)) {
+    serve();
+  } else {
+    side_threads_.Run(serve);
+  }
+  return reactor;
 }
 
 template <typename Work>

@@ -47,7 +47,7 @@ void EncodeReplay(const ReplayReport& report, v1::ReplayStudyResponse* out) {
   }
 }
 
-void EncodeDamaged(const Studies& studies, v1::ListStudiesResponse* out) {
+void EncodeDamaged(const StudyReader& studies, v1::ListStudiesResponse* out) {
   for (const DamagedStudy& damaged : studies.DamagedStudies()) {
     EncodeTrouble({.study = damaged.id,
                    .name = damaged.name,

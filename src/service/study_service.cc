@@ -31,7 +31,23 @@ absl::StatusOr<StudyServiceImpl::Named> StudyServiceImpl::FindTrial(std::string_
   return Named{.study = std::move(parsed.study), .id = {id, parsed.number}};
 }
 
-Caller CallerOf(const grpc::ServerContext& context,
+bool StudyServiceImpl::IsAtHand(std::string_view name) const {
+  // "studies/STUDY" or "studies/STUDY/trials/NUMBER"; names of studies have no slash.
+  const std::string_view study = name.substr(0, name.find('/', name.find('/') + 1));
+  const absl::StatusOr<StudyId> id = FindStudy("name", std::string(study));
+  return !id.ok() || parts_.studies.IsAtHand(*id);
+}
+
+Trials::OnTrial StudyServiceImpl::AnswerWith(const Named& named,
+                                             v1::Trial* response,
+                                             Answer answer) {
+  return [this, named, response, answer = std::move(answer)](const absl::StatusOr<Trial>& trial) {
+    if (trial.ok()) EncodeTrial(named.study, named.id.study, *trial, response);
+    answer(trial.status());
+  };
+}
+
+Caller CallerOf(const grpc::ServerContextBase& context,
                 const std::string& client_id,
                 const std::string& request_id) {
   if (!client_id.empty()) return {.actor = client_id, .request_id = request_id};

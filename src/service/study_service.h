@@ -10,6 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpcpp/server_context.h"
+#include "grpcpp/support/server_callback.h"
+#include "src/base/thread_pool.h"
 #include "src/service/attempt_tokens.h"
 #include "src/service/call_ids.h"
 #include "src/service/call_watch.h"
@@ -50,11 +52,22 @@ struct ServiceParts {
   const AttemptTokens* tokens = nullptr;
 };
 
+// Calls that change a trial hold no thread while they wait for the disk.
+using ServiceOfTrials =
+    v1::StudyService::WithCallbackMethod_DeleteTrial<v1::StudyService::WithCallbackMethod_StopTrial<
+        v1::StudyService::WithCallbackMethod_MarkTrialInfeasible<
+            v1::StudyService::WithCallbackMethod_FailTrial<
+                v1::StudyService::WithCallbackMethod_CompleteTrial<
+                    v1::StudyService::WithCallbackMethod_ReportMeasurement<
+                        v1::StudyService::WithCallbackMethod_HeartbeatTrial<
+                            v1::StudyService::WithCallbackMethod_CreateTrial<
+                                v1::StudyService::Service>>>>>>>>;
+
 // vernier.v1.StudyService: decode, call Studies, encode. Thread-safe.
 //
 // The actor of a change is the request's client_id, or else the call's metadata "x-vernier-actor", or else "user".
 class StudyServiceImpl final
-    : public v1::StudyService::WithCallbackMethod_WatchStudy<v1::StudyService::Service> {
+    : public v1::StudyService::WithCallbackMethod_WatchStudy<ServiceOfTrials> {
  public:
   explicit StudyServiceImpl(ServiceParts parts);
 
@@ -109,36 +122,36 @@ class StudyServiceImpl final
   grpc::Status ListMeasurements(grpc::ServerContext* context,
                                 const v1::ListMeasurementsRequest* request,
                                 v1::ListMeasurementsResponse* response) override;
-  grpc::Status CreateTrial(grpc::ServerContext* context,
-                           const v1::CreateTrialRequest* request,
-                           v1::Trial* response) override;
+  grpc::ServerUnaryReactor* CreateTrial(grpc::CallbackServerContext* context,
+                                        const v1::CreateTrialRequest* request,
+                                        v1::Trial* response) override;
   grpc::Status SuggestTrials(grpc::ServerContext* context,
                              const v1::SuggestTrialsRequest* request,
                              v1::SuggestTrialsResponse* response) override;
   grpc::Status PredictPoints(grpc::ServerContext* context,
                              const v1::PredictPointsRequest* request,
                              v1::PredictPointsResponse* response) override;
-  grpc::Status HeartbeatTrial(grpc::ServerContext* context,
-                              const v1::HeartbeatTrialRequest* request,
-                              v1::Trial* response) override;
-  grpc::Status ReportMeasurement(grpc::ServerContext* context,
-                                 const v1::ReportMeasurementRequest* request,
-                                 v1::ReportMeasurementResponse* response) override;
-  grpc::Status CompleteTrial(grpc::ServerContext* context,
-                             const v1::CompleteTrialRequest* request,
-                             v1::Trial* response) override;
-  grpc::Status FailTrial(grpc::ServerContext* context,
-                         const v1::FailTrialRequest* request,
-                         v1::Trial* response) override;
-  grpc::Status MarkTrialInfeasible(grpc::ServerContext* context,
-                                   const v1::MarkTrialInfeasibleRequest* request,
-                                   v1::Trial* response) override;
-  grpc::Status StopTrial(grpc::ServerContext* context,
-                         const v1::StopTrialRequest* request,
-                         v1::Trial* response) override;
-  grpc::Status DeleteTrial(grpc::ServerContext* context,
-                           const v1::DeleteTrialRequest* request,
-                           google::protobuf::Empty* response) override;
+  grpc::ServerUnaryReactor* HeartbeatTrial(grpc::CallbackServerContext* context,
+                                           const v1::HeartbeatTrialRequest* request,
+                                           v1::Trial* response) override;
+  grpc::ServerUnaryReactor* ReportMeasurement(grpc::CallbackServerContext* context,
+                                              const v1::ReportMeasurementRequest* request,
+                                              v1::ReportMeasurementResponse* response) override;
+  grpc::ServerUnaryReactor* CompleteTrial(grpc::CallbackServerContext* context,
+                                          const v1::CompleteTrialRequest* request,
+                                          v1::Trial* response) override;
+  grpc::ServerUnaryReactor* FailTrial(grpc::CallbackServerContext* context,
+                                      const v1::FailTrialRequest* request,
+                                      v1::Trial* response) override;
+  grpc::ServerUnaryReactor* MarkTrialInfeasible(grpc::CallbackServerContext* context,
+                                                const v1::MarkTrialInfeasibleRequest* request,
+                                                v1::Trial* response) override;
+  grpc::ServerUnaryReactor* StopTrial(grpc::CallbackServerContext* context,
+                                      const v1::StopTrialRequest* request,
+                                      v1::Trial* response) override;
+  grpc::ServerUnaryReactor* DeleteTrial(grpc::CallbackServerContext* context,
+                                        const v1::DeleteTrialRequest* request,
+                                        google::protobuf::Empty* response) override;
 
   // --- stream_calls.cc ---
   StudyWatches::Reactor* WatchStudy(grpc::CallbackServerContext* context,
@@ -162,11 +175,14 @@ class StudyServiceImpl final
   // Checks the definition or the job that the change brings, and fills in what follows from it.
   absl::Status PrepareAmendment(StudyId id, Amendment& change) const;
   absl::StatusOr<Named> FindTrial(std::string_view field, const std::string& name) const;
+  // Whether the study of that resource, or of a trial of it, is in memory, or is none at all.
+  bool IsAtHand(std::string_view name) const;
   // By whoever may: the client with the lease, or a program with the token of its attempt.
-  absl::StatusOr<Studies::Reported> Report(const TrialId& id,
-                                           const std::vector<Measurement>& measurements,
-                                           const v1::ReportMeasurementRequest& request,
-                                           const Caller& caller) const;
+  absl::Status Report(const TrialId& id,
+                      std::vector<Measurement> measurements,
+                      const v1::ReportMeasurementRequest& request,
+                      const Caller& caller,
+                      Trials::OnReported reported) const;
   // PermissionDenied: it is none of the trial's.
   absl::StatusOr<AttemptId> CheckToken(const TrialId& id, const std::string& token) const;
   // The trial as clients see it, how far it keeps the outcome constraints included.
@@ -174,6 +190,17 @@ class StudyServiceImpl final
   // Runs `work` and turns what it returns into what the client sees.
   template <typename Work>
   grpc::Status Reply(std::string_view method, std::string_view request_id, Work work);
+  // As Reply, for a change of a trial of the study that `name` leads to, without waiting for it: work(answer) has `answer`
+  // called once with how it ended, or returns an error. It runs in another thread if it may have to read from the store.
+  using Answer = std::function<void(const absl::Status&)>;
+  template <typename Work>
+  grpc::ServerUnaryReactor* ReplyLater(grpc::CallbackServerContext* context,
+                                       std::string_view method,
+                                       const std::string& request_id,
+                                       const std::string& name,
+                                       Work work);
+  // Has `answer` called with the trial in the response.
+  Trials::OnTrial AnswerWith(const Named& named, v1::Trial* response, Answer answer);
   // Studies::Resume; with `if_paused`, of a study that is ACTIVE nothing.
   absl::StatusOr<Study> ResumeOne(StudyId id, bool if_paused, const Caller& caller);
   // Changes the study that the request names by change(id, caller), and answers with it.
@@ -202,6 +229,7 @@ class StudyServiceImpl final
   OutcomeBook outcomes_;
   TrialLists lists_;
   StudyWatches watches_;
+  base::ThreadPool side_threads_{4};  // For changes of studies that are not in memory.
 };
 
 }  // namespace vernier::service

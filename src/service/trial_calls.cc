@@ -159,13 +159,12 @@ grpc::Status StudyServiceImpl::ListMeasurements(grpc::ServerContext*,
   });
 }
 
-grpc::Status StudyServiceImpl::CreateTrial(grpc::ServerContext* context,
-                                           const v1::CreateTrialRequest* request,
-                                           v1::Trial* response) {
-  return Reply("CreateTrial", request->request_id(), [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const std::string name,
-                             wire::ParseStudyName("parent", request->parent()));
-    VERNIER_ASSIGN_OR_RETURN(const StudyId id, parts_.studies.FindStudyId(name));
+grpc::ServerUnaryReactor* StudyServiceImpl::CreateTrial(grpc::CallbackServerContext* context,
+                                                        const v1::CreateTrialRequest* request,
+                                                        v1::Trial* response) {
+  const auto create = [this, context, request, response](const Answer& answer) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(std::string study, wire::ParseStudyName("parent", request->parent()));
+    VERNIER_ASSIGN_OR_RETURN(const StudyId id, parts_.studies.FindStudyId(study));
     VERNIER_ASSIGN_OR_RETURN(const auto definition, parts_.studies.GetDefinition(id));
     VERNIER_ASSIGN_OR_RETURN(Point point,
                              wire::DecodePoint("parameters", request->trial().parameters()));
@@ -174,13 +173,19 @@ grpc::Status StudyServiceImpl::CreateTrial(grpc::ServerContext* context,
     if (!request->trial().final_metrics().empty()) {
       addition.last.emplace().metrics = wire::DecodeMetrics(request->trial().final_metrics());
     }
-    VERNIER_ASSIGN_OR_RETURN(
-        const Trial trial,
-        parts_.studies.AddTrial(id, addition, CallerOf(*context, {}, request->request_id())));
-    EncodeTrial(name, id, trial, response);
-    if (definition->job.has_value()) parts_.changed();  // It is for clients otherwise.
+    const bool has_job = definition->job.has_value();
+    const auto created = [this, has_job, answer](const absl::Status& status) {
+      if (status.ok() && has_job) parts_.changed();  // It is for clients otherwise.
+      answer(status);
+    };
+    const Named named{.study = std::move(study), .id = {id, TrialNumber()}};
+    parts_.studies.AddTrial(id,
+                            std::move(addition),
+                            CallerOf(*context, {}, request->request_id()),
+                            AnswerWith(named, response, created));
     return absl::OkStatus();
-  });
+  };
+  return ReplyLater(context, "CreateTrial", request->request_id(), request->parent(), create);
 }
 
 grpc::Status StudyServiceImpl::SuggestTrials(grpc::ServerContext* context,
@@ -235,29 +240,30 @@ grpc::Status StudyServiceImpl::PredictPoints(grpc::ServerContext* context,
   return ReplyLong(context, "PredictPoints", {}, work);
 }
 
-grpc::Status StudyServiceImpl::HeartbeatTrial(grpc::ServerContext*,
-                                              const v1::HeartbeatTrialRequest* request,
-                                              v1::Trial* response) {
-  return Reply("HeartbeatTrial", {}, [&]() -> absl::Status {
+grpc::ServerUnaryReactor* StudyServiceImpl::HeartbeatTrial(grpc::CallbackServerContext* context,
+                                                           const v1::HeartbeatTrialRequest* request,
+                                                           v1::Trial* response) {
+  static const std::string kNoRequestId;
+  const auto renew = [this, request, response](const Answer& answer) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     if (request->client_id().empty()) return FieldError("client_id", "must not be empty");
-    VERNIER_ASSIGN_OR_RETURN(
-        const Trial trial,
-        parts_.studies.Heartbeat(
-            named.id, {.holder = request->client_id(), .token = request->lease_token()}));
-    EncodeTrial(named.study, named.id.study, trial, response);
+    parts_.studies.Heartbeat(named.id,
+                             {.holder = request->client_id(), .token = request->lease_token()},
+                             AnswerWith(named, response, answer));
     return absl::OkStatus();
-  });
+  };
+  return ReplyLater(context, "HeartbeatTrial", kNoRequestId, request->name(), renew);
 }
 
-absl::StatusOr<Studies::Reported> StudyServiceImpl::Report(
-    const TrialId& id,
-    const std::vector<Measurement>& measurements,
-    const v1::ReportMeasurementRequest& request,
-    const Caller& caller) const {
+absl::Status StudyServiceImpl::Report(const TrialId& id,
+                                      std::vector<Measurement> measurements,
+                                      const v1::ReportMeasurementRequest& request,
+                                      const Caller& caller,
+                                      Trials::OnReported reported) const {
   if (!request.attempt_token().empty()) {
     VERNIER_ASSIGN_OR_RETURN(const AttemptId attempt, CheckToken(id, request.attempt_token()));
-    return parts_.studies.ReportFrom(attempt, measurements, caller);
+    parts_.studies.ReportFrom(attempt, std::move(measurements), caller, std::move(reported));
+    return absl::OkStatus();
   }
   VERNIER_ASSIGN_OR_RETURN(const auto definition, parts_.studies.GetDefinition(id.study));
   if (definition->job.has_value() && request.client_id().empty()) {
@@ -266,7 +272,8 @@ absl::StatusOr<Studies::Reported> StudyServiceImpl::Report(
         "in $VERNIER_TOKEN",
         id.number.value()));
   }
-  return parts_.studies.Report(id, measurements, LeaseOf(request), caller);
+  parts_.studies.Report(id, measurements, LeaseOf(request), caller, std::move(reported));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<AttemptId> StudyServiceImpl::CheckToken(const TrialId& id,
@@ -279,101 +286,115 @@ absl::StatusOr<AttemptId> StudyServiceImpl::CheckToken(const TrialId& id,
       fmt::format("attempt_token: is not a token of trial {}", id.number.value()));
 }
 
-grpc::Status StudyServiceImpl::ReportMeasurement(grpc::ServerContext* context,
-                                                 const v1::ReportMeasurementRequest* request,
-                                                 v1::ReportMeasurementResponse* response) {
-  return Reply("ReportMeasurement", request->request_id(), [&]() -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
-    VERNIER_ASSIGN_OR_RETURN(const auto measurements, DecodeMeasurements(request->measurements()));
-    VERNIER_ASSIGN_OR_RETURN(
-        const Studies::Reported reported,
-        Report(named.id,
-               measurements,
-               *request,
-               CallerOf(*context, request->client_id(), request->request_id())));
-    EncodeTrial(named.study, named.id.study, reported.trial, response->mutable_trial());
-    response->set_should_stop(reported.stop);
-    return absl::OkStatus();
-  });
+grpc::ServerUnaryReactor* StudyServiceImpl::ReportMeasurement(
+    grpc::CallbackServerContext* context,
+    const v1::ReportMeasurementRequest* request,
+    v1::ReportMeasurementResponse* response) {
+  const auto report = [this, context, request, response](const Answer& answer) -> absl::Status {
+    VERNIER_ASSIGN_OR_RETURN(Named named, FindTrial("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(auto measurements, DecodeMeasurements(request->measurements()));
+    const TrialId id = named.id;
+    const auto reported = [this, response, answer, named = std::move(named)](
+                              const absl::StatusOr<ReportedTrial>& outcome) {
+      if (outcome.ok()) {
+        EncodeTrial(named.study, named.id.study, outcome->trial, response->mutable_trial());
+        response->set_should_stop(outcome->stop);
+      }
+      answer(outcome.status());
+    };
+    return Report(id,
+                  std::move(measurements),
+                  *request,
+                  CallerOf(*context, request->client_id(), request->request_id()),
+                  reported);
+  };
+  return ReplyLater(context, "ReportMeasurement", request->request_id(), request->name(), report);
 }
 
-grpc::Status StudyServiceImpl::CompleteTrial(grpc::ServerContext* context,
-                                             const v1::CompleteTrialRequest* request,
-                                             v1::Trial* response) {
-  return Reply("CompleteTrial", request->request_id(), [&]() -> absl::Status {
+grpc::ServerUnaryReactor* StudyServiceImpl::CompleteTrial(grpc::CallbackServerContext* context,
+                                                          const v1::CompleteTrialRequest* request,
+                                                          v1::Trial* response) {
+  const auto end = [this, context, request, response](const Answer& answer) -> absl::Status {
     VERNIER_RETURN_IF_ERROR(CheckMetricCount("final_metrics", request->final_metrics()));
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
-    VERNIER_ASSIGN_OR_RETURN(
-        const Trial trial,
-        parts_.studies.Complete(named.id,
-                                {.metrics = wire::DecodeMetrics(request->final_metrics())},
-                                LeaseOf(*request),
-                                CallerOf(*context, request->client_id(), request->request_id())));
-    EncodeTrial(named.study, named.id.study, trial, response);
+    const TrialEnd outcome{.kind = TrialEnd::Kind::kCompleted,
+                           .last = {.metrics = wire::DecodeMetrics(request->final_metrics())}};
+    parts_.studies.End(named.id,
+                       outcome,
+                       LeaseOf(*request),
+                       CallerOf(*context, request->client_id(), request->request_id()),
+                       AnswerWith(named, response, answer));
     return absl::OkStatus();
-  });
+  };
+  return ReplyLater(context, "CompleteTrial", request->request_id(), request->name(), end);
 }
 
-grpc::Status StudyServiceImpl::FailTrial(grpc::ServerContext* context,
-                                         const v1::FailTrialRequest* request,
-                                         v1::Trial* response) {
-  return Reply("FailTrial", request->request_id(), [&]() -> absl::Status {
+grpc::ServerUnaryReactor* StudyServiceImpl::FailTrial(grpc::CallbackServerContext* context,
+                                                      const v1::FailTrialRequest* request,
+                                                      v1::Trial* response) {
+  const auto end = [this, context, request, response](const Answer& answer) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const FailureClass failure, DecodeFailure(request->failure()));
-    VERNIER_ASSIGN_OR_RETURN(
-        const Trial trial,
-        parts_.studies.Fail(named.id,
-                            failure,
-                            request->message(),
-                            LeaseOf(*request),
-                            CallerOf(*context, request->client_id(), request->request_id())));
-    EncodeTrial(named.study, named.id.study, trial, response);
+    const TrialEnd outcome{
+        .kind = TrialEnd::Kind::kFailed, .failure = failure, .message = request->message()};
+    parts_.studies.End(named.id,
+                       outcome,
+                       LeaseOf(*request),
+                       CallerOf(*context, request->client_id(), request->request_id()),
+                       AnswerWith(named, response, answer));
     return absl::OkStatus();
-  });
+  };
+  return ReplyLater(context, "FailTrial", request->request_id(), request->name(), end);
 }
 
-grpc::Status StudyServiceImpl::MarkTrialInfeasible(grpc::ServerContext* context,
-                                                   const v1::MarkTrialInfeasibleRequest* request,
-                                                   v1::Trial* response) {
-  return Reply("MarkTrialInfeasible", request->request_id(), [&]() -> absl::Status {
+grpc::ServerUnaryReactor* StudyServiceImpl::MarkTrialInfeasible(
+    grpc::CallbackServerContext* context,
+    const v1::MarkTrialInfeasibleRequest* request,
+    v1::Trial* response) {
+  const auto end = [this, context, request, response](const Answer& answer) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
-    VERNIER_ASSIGN_OR_RETURN(const Trial trial,
-                             parts_.studies.MarkInfeasible(
-                                 named.id,
-                                 request->message(),
-                                 Measurement(),
-                                 LeaseOf(*request),
-                                 CallerOf(*context, request->client_id(), request->request_id())));
-    EncodeTrial(named.study, named.id.study, trial, response);
+    const TrialEnd outcome{.kind = TrialEnd::Kind::kInfeasible, .message = request->message()};
+    parts_.studies.End(named.id,
+                       outcome,
+                       LeaseOf(*request),
+                       CallerOf(*context, request->client_id(), request->request_id()),
+                       AnswerWith(named, response, answer));
     return absl::OkStatus();
-  });
+  };
+  return ReplyLater(context, "MarkTrialInfeasible", request->request_id(), request->name(), end);
 }
 
-grpc::Status StudyServiceImpl::StopTrial(grpc::ServerContext* context,
-                                         const v1::StopTrialRequest* request,
-                                         v1::Trial* response) {
-  return Reply("StopTrial", request->request_id(), [&]() -> absl::Status {
+grpc::ServerUnaryReactor* StudyServiceImpl::StopTrial(grpc::CallbackServerContext* context,
+                                                      const v1::StopTrialRequest* request,
+                                                      v1::Trial* response) {
+  const auto stop = [this, context, request, response](const Answer& answer) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
-    VERNIER_ASSIGN_OR_RETURN(
-        const Trial trial,
-        parts_.studies.StopTrial(
-            named.id, request->reason(), CallerOf(*context, {}, request->request_id())));
-    EncodeTrial(named.study, named.id.study, trial, response);
-    parts_.changed();
+    const auto stopped = [this, answer](const absl::Status& status) {
+      if (status.ok()) parts_.changed();
+      answer(status);
+    };
+    parts_.studies.StopTrial(named.id,
+                             request->reason(),
+                             CallerOf(*context, {}, request->request_id()),
+                             AnswerWith(named, response, stopped));
     return absl::OkStatus();
-  });
+  };
+  return ReplyLater(context, "StopTrial", request->request_id(), request->name(), stop);
 }
 
-grpc::Status StudyServiceImpl::DeleteTrial(grpc::ServerContext* context,
-                                           const v1::DeleteTrialRequest* request,
-                                           google::protobuf::Empty* /*response*/) {
-  return Reply("DeleteTrial", request->request_id(), [&]() -> absl::Status {
+grpc::ServerUnaryReactor* StudyServiceImpl::DeleteTrial(grpc::CallbackServerContext* context,
+                                                        const v1::DeleteTrialRequest* request,
+                                                        google::protobuf::Empty* /*response*/) {
+  const auto remove = [this, context, request](const Answer& answer) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
-    VERNIER_RETURN_IF_ERROR(
-        parts_.studies.DeleteTrial(named.id, CallerOf(*context, {}, request->request_id())));
-    parts_.changed();
+    const auto removed = [this, answer](const absl::Status& status) {
+      if (status.ok()) parts_.changed();
+      answer(status);
+    };
+    parts_.studies.DeleteTrial(named.id, CallerOf(*context, {}, request->request_id()), removed);
     return absl::OkStatus();
-  });
+  };
+  return ReplyLater(context, "DeleteTrial", request->request_id(), request->name(), remove);
 }
 
 }  // namespace vernier::service

@@ -16,7 +16,7 @@
 #include "src/wire/order.h"
 #include "src/wire/page_token.h"
 #include "vernier/core/ids.h"
-#include "vernier/studies.h"
+#include "vernier/study_reader.h"
 
 namespace vernier::service {
 
@@ -28,7 +28,7 @@ namespace vernier::service {
 // Thread-safe. Nothing is owned.
 class TrialLists {
  public:
-  explicit TrialLists(const Studies& studies) : studies_(studies) {}
+  explicit TrialLists(const StudyReader& studies) : studies_(studies) {}
 
   // What is listed.
   struct Query {
@@ -59,7 +59,7 @@ class TrialLists {
   TrialRanking FindKept(const Query& query) ABSL_LOCKS_EXCLUDED(mu_);
   void Keep(Kept kept) ABSL_LOCKS_EXCLUDED(mu_);
 
-  const Studies& studies_;
+  const StudyReader& studies_;
   absl::Mutex mu_;
   std::list<Kept> kept_ ABSL_GUARDED_BY(mu_);  // The one read last comes first.
 };

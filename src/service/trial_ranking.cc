@@ -32,7 +32,7 @@ TrialRanking::Place TrialRanking::PlaceOf(const Trial& trial, const wire::Order&
   return {.key = order.Key(read), .number = trial.number};
 }
 
-absl::StatusOr<bool> TrialRanking::Update(const Studies& studies,
+absl::StatusOr<bool> TrialRanking::Update(const StudyReader& studies,
                                           StudyId study,
                                           const wire::Order& order,
                                           std::size_t& left) {

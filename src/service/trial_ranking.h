@@ -10,7 +10,7 @@
 #include "src/wire/order.h"
 #include "vernier/core/ids.h"
 #include "vernier/core/trial.h"
-#include "vernier/studies.h"
+#include "vernier/study_reader.h"
 
 namespace vernier::service {
 
@@ -29,7 +29,7 @@ class TrialRanking {
 
   // Ranks trials that are new, at most `left` of them, which it takes off that, and those again whose place may have changed:
   // they had not ended.  False: there are more new ones. After an error it is of no use.
-  absl::StatusOr<bool> Update(const Studies& studies,
+  absl::StatusOr<bool> Update(const StudyReader& studies,
                               StudyId study,
                               const wire::Order& order,
                               std::size_t& left);

@@ -98,9 +98,18 @@ void RenewLease(Draft& draft, Transient& transient, TrialNumber trial, bool reco
   draft.Add(LeaseRenewed{.trial = trial, .expires = expires});
 }
 
+void StudiesImpl::Heartbeat(TrialId id, const LeaseToken& lease, OnTrial renewed) {
+  FinishChange(BeginRenewal(id, lease), std::move(renewed));
+}
+
 absl::StatusOr<Trial> StudiesImpl::Heartbeat(TrialId id, const LeaseToken& lease) {
+  return FinishChange(BeginRenewal(id, lease));
+}
+
+absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginRenewal(TrialId id,
+                                                                   const LeaseToken& lease) {
   const Caller caller{.actor = lease.holder, .request_id = ""};
-  return ChangeTrial(id, caller, [&](Draft& draft, Transient& transient) -> absl::Status {
+  const auto renew = [&](Draft& draft, Transient& transient) -> absl::Status {
     const TrialRow& row = draft.row(id.number);
     if (IsFinished(row.trial.state)) {
       return WithReason(FailedPrecondition("{} is already {}: there is nothing to renew",
@@ -112,7 +121,8 @@ absl::StatusOr<Trial> StudiesImpl::Heartbeat(TrialId id, const LeaseToken& lease
     ReviveLease(draft, transient, id.number);
     RenewLease(draft, transient, id.number, /*record=*/false);
     return absl::OkStatus();
-  });
+  };
+  return BeginTrialChange(id, caller, renew);
 }
 
 absl::Status StudiesImpl::LoadUnfinished() {
@@ -166,7 +176,7 @@ absl::Status StudiesImpl::Load(StudyId id) {
   return finished.status();
 }
 
-absl::StatusOr<Studies::Ticked> StudiesImpl::TickThose(bool loads) {
+absl::StatusOr<EngineMoves::Ticked> StudiesImpl::TickThose(bool loads) {
   VERNIER_RETURN_IF_ERROR(LoadUnfinished());
   Ticked ticked;
   std::vector<StudyId> due;
@@ -202,7 +212,7 @@ absl::StatusOr<Studies::Ticked> StudiesImpl::TickThose(bool loads) {
   return ticked;
 }
 
-absl::StatusOr<Studies::Ticked> StudiesImpl::TickLoaded() { return TickThose(/*loads=*/false); }
+absl::StatusOr<EngineMoves::Ticked> StudiesImpl::TickLoaded() { return TickThose(/*loads=*/false); }
 
 absl::StatusOr<std::vector<StudyId>> StudiesImpl::Tick() {
   VERNIER_ASSIGN_OR_RETURN(Ticked ticked, TickThose(/*loads=*/true));

@@ -241,12 +241,16 @@ Measurement Completed(Measurement measurement, const Trial& trial, absl::Time no
   return measurement;
 }
 
-absl::StatusOr<Studies::Reported> StudiesImpl::Report(TrialId id,
-                                                      const std::vector<Measurement>& measurements,
-                                                      const std::optional<LeaseToken>& lease,
-                                                      const Caller& caller) {
-  VERNIER_ASSIGN_OR_RETURN(Trial trial, FinishChange(BeginReport(id, measurements, lease, caller)));
+absl::StatusOr<ReportedTrial> StudiesImpl::FinishReport(absl::StatusOr<TrialChange> change) {
+  VERNIER_ASSIGN_OR_RETURN(Trial trial, FinishChange(std::move(change)));
   return ReportedOf(std::move(trial));
+}
+
+void StudiesImpl::FinishReport(absl::StatusOr<TrialChange> change, OnReported finished) {
+  FinishChange(std::move(change), [finished = std::move(finished)](absl::StatusOr<Trial> trial) {
+    if (!trial.ok()) return finished(trial.status());
+    finished(ReportedOf(*std::move(trial)));
+  });
 }
 
 void StudiesImpl::Report(TrialId id,
@@ -254,11 +258,14 @@ void StudiesImpl::Report(TrialId id,
                          const std::optional<LeaseToken>& lease,
                          const Caller& caller,
                          OnReported reported) {
-  FinishChange(BeginReport(id, measurements, lease, caller),
-               [reported = std::move(reported)](absl::StatusOr<Trial> trial) {
-                 if (!trial.ok()) return reported(trial.status());
-                 reported(ReportedOf(*std::move(trial)));
-               });
+  FinishReport(BeginReport(id, measurements, lease, caller), std::move(reported));
+}
+
+absl::StatusOr<ReportedTrial> StudiesImpl::Report(TrialId id,
+                                                  const std::vector<Measurement>& measurements,
+                                                  const std::optional<LeaseToken>& lease,
+                                                  const Caller& caller) {
+  return FinishReport(BeginReport(id, measurements, lease, caller));
 }
 
 absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReport(
@@ -294,9 +301,21 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReport(
   return BeginTrialChange(id, caller, report);
 }
 
-absl::StatusOr<Studies::Reported> StudiesImpl::ReportFrom(AttemptId id,
-                                                          std::vector<Measurement> measurements,
-                                                          const Caller& caller) {
+void StudiesImpl::ReportFrom(AttemptId id,
+                             std::vector<Measurement> measurements,
+                             const Caller& caller,
+                             OnReported reported) {
+  FinishReport(BeginReportFrom(id, std::move(measurements), caller), std::move(reported));
+}
+
+absl::StatusOr<ReportedTrial> StudiesImpl::ReportFrom(AttemptId id,
+                                                      std::vector<Measurement> measurements,
+                                                      const Caller& caller) {
+  return FinishReport(BeginReportFrom(id, std::move(measurements), caller));
+}
+
+absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReportFrom(
+    AttemptId id, std::vector<Measurement> measurements, const Caller& caller) {
   VERNIER_RETURN_IF_ERROR(CheckMeasurements(measurements));
   for (Measurement& measurement : measurements) measurement.source = kReportSource;
   const auto report = [&](Draft& draft, Transient& transient) -> absl::Status {
@@ -317,11 +336,19 @@ absl::StatusOr<Studies::Reported> StudiesImpl::ReportFrom(AttemptId id,
     }
     return absl::OkStatus();
   };
-  VERNIER_ASSIGN_OR_RETURN(Trial trial, ChangeTrial(id.trial, caller, report));
-  return ReportedOf(std::move(trial));
+  return BeginTrialChange(id.trial, caller, report);
 }
 
-absl::StatusOr<Studies::Reported> StudiesImpl::Judge(TrialId id, const Caller& caller) {
+void StudiesImpl::Judge(TrialId id, const Caller& caller, OnReported judged) {
+  FinishReport(BeginJudgement(id, caller), std::move(judged));
+}
+
+absl::StatusOr<ReportedTrial> StudiesImpl::Judge(TrialId id, const Caller& caller) {
+  return FinishReport(BeginJudgement(id, caller));
+}
+
+absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginJudgement(TrialId id,
+                                                                     const Caller& caller) {
   const auto judge = [&](Draft& draft, Transient& transient) -> absl::Status {
     const EarlyStopper* rule = transient.stopper.ok() ? transient.stopper->get() : nullptr;
     const Trial& trial = draft.trial(id.number);
@@ -333,42 +360,37 @@ absl::StatusOr<Studies::Reported> StudiesImpl::Judge(TrialId id, const Caller& c
     Decide(draft, *rule, id.number);
     return absl::OkStatus();
   };
-  VERNIER_ASSIGN_OR_RETURN(Trial trial, ChangeTrial(id, caller, judge));
-  return ReportedOf(std::move(trial));
+  return BeginTrialChange(id, caller, judge);
 }
 
-absl::StatusOr<Trial> StudiesImpl::Complete(TrialId id,
-                                            const Measurement& last,
-                                            const std::optional<LeaseToken>& lease,
-                                            const Caller& caller) {
-  return FinishChange(BeginCompletion(id, last, Objectives::kAll, lease, caller));
+void StudiesImpl::End(TrialId id,
+                      const TrialEnd& end,
+                      const std::optional<LeaseToken>& lease,
+                      const Caller& caller,
+                      OnTrial ended) {
+  FinishChange(BeginEnd(id, end, lease, caller), std::move(ended));
 }
 
-void StudiesImpl::Complete(TrialId id,
-                           const Measurement& last,
-                           const std::optional<LeaseToken>& lease,
-                           const Caller& caller,
-                           OnTrial completed) {
-  FinishChange(BeginCompletion(id, last, Objectives::kAll, lease, caller), std::move(completed));
+absl::StatusOr<Trial> StudiesImpl::End(TrialId id,
+                                       const TrialEnd& end,
+                                       const std::optional<LeaseToken>& lease,
+                                       const Caller& caller) {
+  return FinishChange(BeginEnd(id, end, lease, caller));
 }
 
-void StudiesImpl::CompleteAsIs(TrialId id,
-                               const Measurement& last,
-                               const std::optional<LeaseToken>& lease,
-                               const Caller& caller,
-                               OnTrial completed) {
-  FinishChange(BeginCompletion(id, last, Objectives::kAsIs, lease, caller), std::move(completed));
+absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginEnd(
+    TrialId id, const TrialEnd& end, const std::optional<LeaseToken>& lease, const Caller& caller) {
+  const bool counts =
+      end.kind == TrialEnd::Kind::kCompleted || end.kind == TrialEnd::Kind::kCompletedAsIs;
+  return counts ? BeginCompletion(id, end, lease, caller) : BeginFailure(id, end, lease, caller);
 }
 
 absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
-    TrialId id,
-    const Measurement& last,
-    Objectives objectives,
-    const std::optional<LeaseToken>& lease,
-    const Caller& caller) {
+    TrialId id, const TrialEnd& end, const std::optional<LeaseToken>& lease, const Caller& caller) {
+  const Measurement& last = end.last;
   VERNIER_RETURN_IF_ERROR(CheckMetricLimits("final_metrics", last.metrics));
   return BeginTrialChange(id, caller, [&](Draft& draft, Transient& transient) -> absl::Status {
-    const bool is_as_is = objectives == Objectives::kAsIs;
+    const bool is_as_is = end.kind == TrialEnd::Kind::kCompletedAsIs;
     if (is_as_is) VERNIER_RETURN_IF_ERROR(CheckForeign(draft.study()));
     VERNIER_ASSIGN_OR_RETURN(
         const bool repeated,
@@ -402,55 +424,22 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
   });
 }
 
-absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginVainEnd(
-    TrialId id,
-    TrialState end,
-    FailureClass failure,
-    std::string_view message,
-    const Measurement& last,
-    const std::optional<LeaseToken>& lease,
-    const Caller& caller) {
-  VERNIER_RETURN_IF_ERROR(CheckLength("message", message, limits::kMessage));
-  VERNIER_RETURN_IF_ERROR(CheckMetricLimits("final_metrics", last.metrics));
+absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginFailure(
+    TrialId id, const TrialEnd& end, const std::optional<LeaseToken>& lease, const Caller& caller) {
+  const bool is_infeasible = end.kind == TrialEnd::Kind::kInfeasible;
+  const TrialState state = is_infeasible ? TrialState::kInfeasible : TrialState::kFailed;
+  const FailureClass failure = is_infeasible ? FailureClass::kInfeasible : end.failure;
+  VERNIER_RETURN_IF_ERROR(CheckLength("message", end.message, limits::kMessage));
+  VERNIER_RETURN_IF_ERROR(CheckMetricLimits("final_metrics", end.last.metrics));
   return BeginTrialChange(id, caller, [&](Draft& draft, Transient& transient) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const bool repeated,
-                             IsRepeated(draft, id.number, {}, {end, TrialState::kCancelled}));
+                             IsRepeated(draft, id.number, {}, {state, TrialState::kCancelled}));
     if (repeated) return absl::OkStatus();
-    VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, end, lease));
+    VERNIER_RETURN_IF_ERROR(CheckEnd(draft, id.number, state, lease));
     ReviveLease(draft, transient, id.number);
-    AddEnd(draft, id.number, EndOf(draft.trial(id.number), end), last, message, failure);
+    AddEnd(draft, id.number, EndOf(draft.trial(id.number), state), end.last, end.message, failure);
     return absl::OkStatus();
   });
-}
-
-absl::StatusOr<Trial> StudiesImpl::Fail(TrialId id,
-                                        FailureClass failure,
-                                        std::string_view message,
-                                        const std::optional<LeaseToken>& lease,
-                                        const Caller& caller) {
-  return FinishChange(
-      BeginVainEnd(id, TrialState::kFailed, failure, message, Measurement(), lease, caller));
-}
-
-absl::StatusOr<Trial> StudiesImpl::MarkInfeasible(TrialId id,
-                                                  std::string_view message,
-                                                  const Measurement& last,
-                                                  const std::optional<LeaseToken>& lease,
-                                                  const Caller& caller) {
-  return FinishChange(BeginVainEnd(
-      id, TrialState::kInfeasible, FailureClass::kInfeasible, message, last, lease, caller));
-}
-
-void StudiesImpl::MarkInfeasible(TrialId id,
-                                 std::string_view message,
-                                 const Measurement& last,
-                                 const std::optional<LeaseToken>& lease,
-                                 const Caller& caller,
-                                 OnTrial ended) {
-  FinishChange(
-      BeginVainEnd(
-          id, TrialState::kInfeasible, FailureClass::kInfeasible, message, last, lease, caller),
-      std::move(ended));
 }
 
 }  // namespace vernier::study

@@ -16,6 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "src/study/amendment.h"
 #include "src/study/curve_index.h"
+#include "src/study/engine_moves.h"
 #include "src/study/listeners.h"
 #include "src/study/live_study.h"
 #include "src/study/rules.h"
@@ -28,7 +29,7 @@ namespace vernier::study {
 // engine_moves.cc; replay.cc stands alone.
 //
 // Lock order: a LiveStudy's lock and mu_ are never held together.
-class StudiesImpl final : public Studies {
+class StudiesImpl final : public Studies, public EngineMoves {
  public:
   // A study's snapshot is stored with the first change that is so many events after the one before: few enough to be folded in
   // some 20 ms, so many that snapshots cost little beside them.
@@ -42,6 +43,12 @@ class StudiesImpl final : public Studies {
         clock_(clock),
         algorithms_(std::move(algorithms)),
         snapshot_interval_(snapshot_interval) {}
+
+  bool IsAtHand(StudyId id) const override {
+    const Live live = FindAtHand(id);
+    return live != nullptr && live->is_loaded();
+  }
+  EngineMoves& engine_moves() override { return *this; }
 
   // studies.cc
   absl::StatusOr<Study> CreateStudy(const StudySpec& spec, const Caller& caller) override;
@@ -74,16 +81,32 @@ class StudiesImpl final : public Studies {
                           const std::function<bool(Trial)>& visit) const override;
   absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId id) const override;
   absl::StatusOr<CurvePart> ReadCurve(TrialId id, const CurveQuery& query) const override;
+  void AddTrial(StudyId id, TrialAddition addition, const Caller& caller, OnTrial added) override;
   absl::StatusOr<Trial> AddTrial(StudyId id,
                                  const TrialAddition& addition,
                                  const Caller& caller) override;
-  void AddTrial(StudyId id, TrialAddition addition, const Caller& caller, OnTrial added) override;
+  void DeleteTrial(TrialId id, const Caller& caller, OnDone deleted) override;
   absl::Status DeleteTrial(TrialId id, const Caller& caller) override;
+  void StopTrial(TrialId id,
+                 std::string_view reason,
+                 const Caller& caller,
+                 OnTrial stopped) override;
   absl::StatusOr<Trial> StopTrial(TrialId id,
                                   std::string_view reason,
                                   const Caller& caller) override;
 
   // suggestions.cc
+  void Ask(StudyId id,
+           std::size_t count,
+           const Caller& caller,
+           std::stop_token stop,
+           OnTrials asked) override;
+  void Suggest(StudyId id,
+               std::size_t count,
+               std::string_view holder,
+               const Caller& caller,
+               std::stop_token stop,
+               OnTrials suggested) override;
   absl::StatusOr<std::vector<Trial>> Ask(StudyId id,
                                          std::size_t count,
                                          const Caller& caller,
@@ -98,55 +121,40 @@ class StudiesImpl final : public Studies {
                                                       const std::stop_token& stop) const override;
 
   // leases.cc
+  void Heartbeat(TrialId id, const LeaseToken& lease, OnTrial renewed) override;
   absl::StatusOr<Trial> Heartbeat(TrialId id, const LeaseToken& lease) override;
   absl::StatusOr<std::vector<StudyId>> Tick() override;
   absl::StatusOr<Ticked> TickLoaded() override;
   absl::Status Load(StudyId id) override;
 
   // reporting.cc
-  absl::StatusOr<Reported> Report(TrialId id,
-                                  const std::vector<Measurement>& measurements,
-                                  const std::optional<LeaseToken>& lease,
-                                  const Caller& caller) override;
   void Report(TrialId id,
               const std::vector<Measurement>& measurements,
               const std::optional<LeaseToken>& lease,
               const Caller& caller,
               OnReported reported) override;
+  absl::StatusOr<Reported> Report(TrialId id,
+                                  const std::vector<Measurement>& measurements,
+                                  const std::optional<LeaseToken>& lease,
+                                  const Caller& caller) override;
+  void ReportFrom(AttemptId id,
+                  std::vector<Measurement> measurements,
+                  const Caller& caller,
+                  OnReported reported) override;
   absl::StatusOr<Reported> ReportFrom(AttemptId id,
                                       std::vector<Measurement> measurements,
                                       const Caller& caller) override;
+  void Judge(TrialId id, const Caller& caller, OnReported judged) override;
   absl::StatusOr<Reported> Judge(TrialId id, const Caller& caller) override;
-  absl::StatusOr<Trial> Complete(TrialId id,
-                                 const Measurement& last,
-                                 const std::optional<LeaseToken>& lease,
-                                 const Caller& caller) override;
-  void Complete(TrialId id,
-                const Measurement& last,
-                const std::optional<LeaseToken>& lease,
-                const Caller& caller,
-                OnTrial completed) override;
-  void CompleteAsIs(TrialId id,
-                    const Measurement& last,
-                    const std::optional<LeaseToken>& lease,
-                    const Caller& caller,
-                    OnTrial completed) override;
-  absl::StatusOr<Trial> Fail(TrialId id,
-                             FailureClass failure,
-                             std::string_view message,
-                             const std::optional<LeaseToken>& lease,
-                             const Caller& caller) override;
-  absl::StatusOr<Trial> MarkInfeasible(TrialId id,
-                                       std::string_view message,
-                                       const Measurement& last,
-                                       const std::optional<LeaseToken>& lease,
-                                       const Caller& caller) override;
-  void MarkInfeasible(TrialId id,
-                      std::string_view message,
-                      const Measurement& last,
-                      const std::optional<LeaseToken>& lease,
-                      const Caller& caller,
-                      OnTrial ended) override;
+  void End(TrialId id,
+           const TrialEnd& end,
+           const std::optional<LeaseToken>& lease,
+           const Caller& caller,
+           OnTrial ended) override;
+  absl::StatusOr<Trial> End(TrialId id,
+                            const TrialEnd& end,
+                            const std::optional<LeaseToken>& lease,
+                            const Caller& caller) override;
 
   // engine_moves.cc
   absl::StatusOr<Trial> Move(TrialId id,
@@ -206,6 +214,7 @@ class StudiesImpl final : public Studies {
                             StudyState ending,
                             const Caller& caller);
   absl::StatusOr<Study> ChangeStudy(StudyId id, const Caller& caller, LiveStudy::Decide decide);
+  // Waits until it is durable.
   absl::StatusOr<Trial> ChangeTrial(TrialId id, const Caller& caller, LiveStudy::Decide decide);
   // A change that is in line, and what the trial is after it.
   struct TrialChange {
@@ -225,22 +234,46 @@ class StudiesImpl final : public Studies {
                                           const std::vector<Measurement>& measurements,
                                           const std::optional<LeaseToken>& lease,
                                           const Caller& caller);
-  enum class Objectives { kAll, kAsIs };  // Those that a completed trial must have.
+  absl::StatusOr<TrialChange> BeginReportFrom(AttemptId id,
+                                              std::vector<Measurement> measurements,
+                                              const Caller& caller);
+  absl::StatusOr<TrialChange> BeginJudgement(TrialId id, const Caller& caller);
+  absl::StatusOr<TrialChange> BeginRenewal(TrialId id, const LeaseToken& lease);
+  absl::StatusOr<TrialChange> BeginStop(TrialId id, std::string_view reason, const Caller& caller);
+  // The study and its deletion of the trial.
+  absl::StatusOr<std::pair<Live, LiveStudy::Ticket>> BeginDeletion(TrialId id,
+                                                                   const Caller& caller);
+  absl::StatusOr<TrialChange> BeginEnd(TrialId id,
+                                       const TrialEnd& end,
+                                       const std::optional<LeaseToken>& lease,
+                                       const Caller& caller);
   absl::StatusOr<TrialChange> BeginCompletion(TrialId id,
-                                              const Measurement& last,
-                                              Objectives objectives,
+                                              const TrialEnd& end,
                                               const std::optional<LeaseToken>& lease,
                                               const Caller& caller);
   // Ends a trial in a state that counts for nothing; one that was told to stop is CANCELLED.
-  absl::StatusOr<TrialChange> BeginVainEnd(TrialId id,
-                                           TrialState end,
-                                           FailureClass failure,
-                                           std::string_view message,
-                                           const Measurement& last,
+  absl::StatusOr<TrialChange> BeginFailure(TrialId id,
+                                           const TrialEnd& end,
                                            const std::optional<LeaseToken>& lease,
                                            const Caller& caller);
   static absl::StatusOr<Trial> FinishChange(absl::StatusOr<TrialChange> change);
   static void FinishChange(absl::StatusOr<TrialChange> change, OnTrial finished);
+  static absl::StatusOr<Reported> FinishReport(absl::StatusOr<TrialChange> change);
+  static void FinishReport(absl::StatusOr<TrialChange> change, OnReported finished);
+  // What is handed out, and the change that has to be durable before it may be told.
+  struct HandedOut {
+    Live study;
+    LiveStudy::Ticket ticket;
+    absl::StatusOr<std::vector<Trial>> trials;
+  };
+  // `holder`: of the leases; none for the engine, whose trials stay in REQUESTED.
+  absl::StatusOr<HandedOut> BeginHandOut(StudyId id,
+                                         std::size_t count,
+                                         std::optional<std::string> holder,
+                                         const Caller& caller,
+                                         const std::stop_token& stop);
+  static absl::StatusOr<std::vector<Trial>> FinishHandOut(absl::StatusOr<HandedOut> handed);
+  static void FinishHandOut(absl::StatusOr<HandedOut> handed, OnTrials told);
 
   // One creation or deletion at a time, so that a request repeated at once is seen.
   class Turn {

@@ -201,10 +201,10 @@ absl::StatusOr<std::vector<Trial>> HandOut::Answer() && {
 }
 
 // The loop of invariant 1: look, compute outside every lock, record if what was looked at still holds, else again.
-absl::StatusOr<std::vector<Trial>> Serve(LiveStudy& live,
-                                         HandOut& hand_out,
-                                         const Caller& caller,
-                                         const std::stop_token& stop) {
+absl::StatusOr<LiveStudy::Ticket> Serve(LiveStudy& live,
+                                        HandOut& hand_out,
+                                        const Caller& caller,
+                                        const std::stop_token& stop) {
   const auto decide = [&](Draft& draft, Transient& transient) {
     return hand_out.Decide(draft, transient);
   };
@@ -218,8 +218,7 @@ absl::StatusOr<std::vector<Trial>> Serve(LiveStudy& live,
       VERNIER_ASSIGN_OR_RETURN(ticket, live.Begin(caller, decide));
     }
   }  // The slot is free again before the wait, so that the next batch may share the sync.
-  VERNIER_RETURN_IF_ERROR(live.Finish(ticket));
-  return std::move(hand_out).Answer();
+  return ticket;
 }
 
 absl::Status CheckCount(std::size_t count) {
@@ -229,15 +228,64 @@ absl::Status CheckCount(std::size_t count) {
 
 }  // namespace
 
+absl::StatusOr<StudiesImpl::HandedOut> StudiesImpl::BeginHandOut(StudyId id,
+                                                                 std::size_t count,
+                                                                 std::optional<std::string> holder,
+                                                                 const Caller& caller,
+                                                                 const std::stop_token& stop) {
+  VERNIER_RETURN_IF_ERROR(CheckCount(count));
+  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
+  if (holder.has_value() && holder->empty()) return FieldError("client_id", "must not be empty");
+  if (holder.has_value()) {
+    VERNIER_RETURN_IF_ERROR(CheckLength("client_id", *holder, limits::kClientId));
+  }
+  HandedOut handed;
+  VERNIER_ASSIGN_OR_RETURN(handed.study, Find(id));
+  HandOut hand_out(caller, count, std::move(holder), {clock_, suggestions_});
+  VERNIER_ASSIGN_OR_RETURN(handed.ticket, Serve(*handed.study, hand_out, caller, stop));
+  handed.trials = std::move(hand_out).Answer();
+  return handed;
+}
+
+absl::StatusOr<std::vector<Trial>> StudiesImpl::FinishHandOut(absl::StatusOr<HandedOut> handed) {
+  VERNIER_RETURN_IF_ERROR(handed.status());
+  VERNIER_RETURN_IF_ERROR(handed->study->Finish(handed->ticket));
+  return std::move(handed->trials);
+}
+
+void StudiesImpl::FinishHandOut(absl::StatusOr<HandedOut> handed, OnTrials told) {
+  if (!handed.ok()) return told(handed.status());
+  LiveStudy& study = *handed->study;
+  const LiveStudy::Ticket ticket = std::move(handed->ticket);
+  study.Finish(ticket,
+               // With the study, which lives until then.
+               [study = std::move(handed->study),
+                trials = std::move(handed->trials),
+                told = std::move(told)](const absl::Status& stored) mutable {
+                 if (!stored.ok()) return told(stored);
+                 told(std::move(trials));
+               });
+}
+
+void StudiesImpl::Ask(
+    StudyId id, std::size_t count, const Caller& caller, std::stop_token stop, OnTrials asked) {
+  FinishHandOut(BeginHandOut(id, count, std::nullopt, caller, stop), std::move(asked));
+}
+
 absl::StatusOr<std::vector<Trial>> StudiesImpl::Ask(StudyId id,
                                                     std::size_t count,
                                                     const Caller& caller,
                                                     std::stop_token stop) {
-  VERNIER_RETURN_IF_ERROR(CheckCount(count));
-  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
-  HandOut hand_out(caller, count, std::nullopt, {clock_, suggestions_});
-  return Serve(*live, hand_out, caller, stop);
+  return FinishHandOut(BeginHandOut(id, count, std::nullopt, caller, stop));
+}
+
+void StudiesImpl::Suggest(StudyId id,
+                          std::size_t count,
+                          std::string_view holder,
+                          const Caller& caller,
+                          std::stop_token stop,
+                          OnTrials suggested) {
+  FinishHandOut(BeginHandOut(id, count, std::string(holder), caller, stop), std::move(suggested));
 }
 
 absl::StatusOr<std::vector<Trial>> StudiesImpl::Suggest(StudyId id,
@@ -245,14 +293,7 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::Suggest(StudyId id,
                                                         std::string_view holder,
                                                         const Caller& caller,
                                                         std::stop_token stop) {
-  VERNIER_RETURN_IF_ERROR(CheckCount(count));
-  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
-  if (holder.empty()) return FieldError("client_id", "must not be empty");
-  VERNIER_RETURN_IF_ERROR(CheckLength("client_id", holder, limits::kClientId));
-  VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
-  HandOut hand_out(caller, count, std::string(holder), {clock_, suggestions_});
-  return Serve(*live, hand_out, caller, stop);
+  return FinishHandOut(BeginHandOut(id, count, std::string(holder), caller, stop));
 }
 
 absl::StatusOr<std::vector<PredictedPoint>> StudiesImpl::Predict(

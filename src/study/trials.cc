@@ -380,9 +380,25 @@ void StudiesImpl::BeginAddition(StudyId id,
           }});
 }
 
+void StudiesImpl::DeleteTrial(TrialId id, const Caller& caller, OnDone deleted) {
+  const auto deletion = BeginDeletion(id, caller);
+  if (!deletion.ok()) return deleted(deletion.status());
+  const auto& [live, ticket] = *deletion;
+  // With the study, which lives until then.
+  live->Finish(ticket, [live = live, deleted = std::move(deleted)](const absl::Status& stored) {
+    deleted(stored);
+  });
+}
+
 absl::Status StudiesImpl::DeleteTrial(TrialId id, const Caller& caller) {
+  VERNIER_ASSIGN_OR_RETURN(const auto deletion, BeginDeletion(id, caller));
+  return deletion.first->Finish(deletion.second);
+}
+
+absl::StatusOr<std::pair<StudiesImpl::Live, LiveStudy::Ticket>> StudiesImpl::BeginDeletion(
+    TrialId id, const Caller& caller) {
   VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
-  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
+  VERNIER_ASSIGN_OR_RETURN(Live live, Find(id.study));
   const auto remove = [&](Draft& draft, Transient& transient) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kDeleteTrial, id.number));
@@ -401,15 +417,29 @@ absl::Status StudiesImpl::DeleteTrial(TrialId id, const Caller& caller) {
     Settle(draft, transient);
     return absl::OkStatus();
   };
-  return live->Change(caller, remove);
+  VERNIER_ASSIGN_OR_RETURN(LiveStudy::Ticket ticket, live->Begin(caller, remove));
+  return std::pair(std::move(live), std::move(ticket));
+}
+
+void StudiesImpl::StopTrial(TrialId id,
+                            std::string_view reason,
+                            const Caller& caller,
+                            OnTrial stopped) {
+  FinishChange(BeginStop(id, reason, caller), std::move(stopped));
 }
 
 absl::StatusOr<Trial> StudiesImpl::StopTrial(TrialId id,
                                              std::string_view reason,
                                              const Caller& caller) {
+  return FinishChange(BeginStop(id, reason, caller));
+}
+
+absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginStop(TrialId id,
+                                                                std::string_view reason,
+                                                                const Caller& caller) {
   VERNIER_RETURN_IF_ERROR(CheckLength("reason", reason, limits::kMessage));
   const std::string why = reason.empty() ? "stopped by " + caller.actor : std::string(reason);
-  return ChangeTrial(id, caller, [&](Draft& draft, Transient&) -> absl::Status {
+  const auto stop = [&](Draft& draft, Transient&) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kStopTrial, id.number));
     if (repeated != nullptr) return absl::OkStatus();
@@ -420,7 +450,8 @@ absl::StatusOr<Trial> StudiesImpl::StopTrial(TrialId id,
     }
     AddWithdrawal(draft, id.number, kUserStop, why);
     return absl::OkStatus();
-  });
+  };
+  return BeginTrialChange(id, caller, stop);
 }
 
 }  // namespace vernier::study

@@ -55,8 +55,11 @@ class CleanUpTest : public study::StudyFixture {
   StudyId RunIn(const std::string& name, const std::string& directory) {
     const StudyId id = Create(study::JobSpec(name)).id;
     const TrialNumber trial = studies_->Ask(id, 1, As("engine"), {}).value().front().number;
-    EXPECT_THAT(studies_->Move({id, trial}, TrialState::kQueued, FailureClass::kNone, ""), IsOk());
-    EXPECT_THAT(studies_->PlaceAttempt({id, trial}, {{.role = "chief"}}, directory), IsOk());
+    EXPECT_THAT(
+        studies_->engine_moves().Move({id, trial}, TrialState::kQueued, FailureClass::kNone, ""),
+        IsOk());
+    EXPECT_THAT(studies_->engine_moves().PlaceAttempt({id, trial}, {{.role = "chief"}}, directory),
+                IsOk());
     return id;
   }
   absl::StatusOr<CleanUpReport> Run(const CleanUpRule& rule) {

@@ -9,6 +9,7 @@
 
 #include "absl/time/civil_time.h"
 #include "gtest/gtest.h"
+#include "src/study/engine_moves.h"
 #include "src/wire/time_proto.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/clock.h"
@@ -74,8 +75,9 @@ class LogStreamTest : public ::testing::Test {
   }
 
   void RunAttempt(const std::string& directory) {
-    EXPECT_THAT(studies_->Move(trial_, TrialState::kQueued, FailureClass::kNone, ""), IsOk());
-    EXPECT_THAT(studies_->PlaceAttempt(
+    EXPECT_THAT(studies_->engine_moves().Move(trial_, TrialState::kQueued, FailureClass::kNone, ""),
+                IsOk());
+    EXPECT_THAT(studies_->engine_moves().PlaceAttempt(
                     trial_, {{.role = "chief", .host = "localhost", .port = 1}}, directory),
                 IsOk());
   }
@@ -191,7 +193,8 @@ TEST_F(LogStreamTest, EndsWhenNobodyReads) {
 TEST_F(LogStreamTest, FollowingEndsWithTheTrial) {
   logs_.lines["/a"] = {"one"};
   RunAttempt("/a");
-  EXPECT_THAT(studies_->Move(trial_, TrialState::kRunning, FailureClass::kNone, ""), IsOk());
+  EXPECT_THAT(studies_->engine_moves().Move(trial_, TrialState::kRunning, FailureClass::kNone, ""),
+              IsOk());
   EXPECT_THAT(studies_->Fail(trial_, FailureClass::kUserError, "exit code 1", std::nullopt, {}),
               IsOk());
   request_.set_follow(true);
@@ -205,7 +208,9 @@ TEST_F(LogStreamTest, FollowingEndsWithTheAttemptThatWasAskedFor) {
   const AttemptId first{trial_, AttemptNumber(1)};
   for (const AttemptState state :
        {AttemptState::kStarting, AttemptState::kRunning, AttemptState::kLost}) {
-    EXPECT_THAT(studies_->MoveAttempt(first, state, FailureClass::kNone, true, "", {}), IsOk());
+    EXPECT_THAT(
+        studies_->engine_moves().MoveAttempt(first, state, FailureClass::kNone, true, "", {}),
+        IsOk());
   }
   logs_.lines["/b"] = {"two"};
   RunAttempt("/b");

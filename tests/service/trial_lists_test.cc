@@ -17,6 +17,7 @@
 #include "tests/wire/select.h"
 #include "vernier/core/clock.h"
 #include "vernier/core/rng.h"
+#include "vernier/studies.h"
 
 namespace vernier::service {
 namespace {

@@ -38,11 +38,11 @@ class AnsweredLaterTest : public StudyFixture {
     studies_->AddTrial(id, {.point = {{"x", x}}}, As("ann", request_id), told.Listener());
   }
   void CompleteLater(StudyId id, const Trial& trial, double accuracy, Told& told) {
-    studies_->Complete({id, trial.number},
-                       {.metrics = {{"accuracy", accuracy}}},
-                       TokenOf(trial),
-                       As(trial.lease->holder),
-                       told.Listener());
+    studies_->End({id, trial.number},
+                  {.last = {.metrics = {{"accuracy", accuracy}}}},
+                  TokenOf(trial),
+                  As(trial.lease->holder),
+                  told.Listener());
   }
 };
 
@@ -56,8 +56,11 @@ TEST_F(AnsweredLaterTest, OnceTheChangeIsDurable) {
   Told infeasible;
   Add(study.id, 0.25, added);
   CompleteLater(study.id, good, 0.5, completed);
-  studies_->MarkInfeasible(
-      {study.id, bad.number}, "NaN", {}, TokenOf(bad), As("w2"), infeasible.Listener());
+  studies_->End({study.id, bad.number},
+                {.kind = TrialEnd::Kind::kInfeasible, .message = "NaN"},
+                TokenOf(bad),
+                As("w2"),
+                infeasible.Listener());
   EXPECT_FALSE(added.IsTold() || completed.IsTold() || infeasible.IsTold());
   storage_.Hold(false);
   ASSERT_THAT(added.Await(), IsOk());

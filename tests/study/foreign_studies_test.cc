@@ -32,13 +32,11 @@ class ForeignStudiesTest : public StudyFixture {
   absl::StatusOr<Trial> CompleteAsIs(StudyId id,
                                      TrialNumber trial,
                                      std::map<std::string, double> metrics) {
-    absl::StatusOr<Trial> completed;
-    studies_->CompleteAsIs({id, trial},
-                           Measurement{.metrics = std::move(metrics)},
-                           std::nullopt,
-                           As("vizier"),
-                           [&](absl::StatusOr<Trial> answer) { completed = std::move(answer); });
-    return completed;
+    return studies_->End(
+        {id, trial},
+        {.kind = TrialEnd::Kind::kCompletedAsIs, .last = {.metrics = std::move(metrics)}},
+        std::nullopt,
+        As("vizier"));
   }
   void ExpectVerified(StudyId id) {
     const ReplayReport replay = studies_->Replay(id).value();

@@ -240,29 +240,30 @@ grpc::ServerUnaryReactor* VizierServiceImpl::CompleteTrial(
     const auto ended = [this, study, response, answer](const absl::StatusOr<Trial>& outcome) {
       AnswerTrial(study, outcome, response, answer);
     };
-    if (request->trial_infeasible()) {
-      parts_.studies.MarkInfeasible(
-          id, request->infeasible_reason(), last, LeaseOf(trial), CallerOf(trial), ended);
+    const auto end = [&](const TrialEnd& how) {
+      parts_.studies.End(id, how, LeaseOf(trial), CallerOf(trial), ended);
       return absl::OkStatus();
+    };
+    if (request->trial_infeasible()) {
+      return end({.kind = TrialEnd::Kind::kInfeasible,
+                  .last = last,
+                  .message = request->infeasible_reason()});
     }
     if (last.metrics.empty() && trial.measurements == 0) {
       VERNIER_RETURN_IF_ERROR(CheckHeld(trial));
       return FieldError("final_measurement", "is needed: the trial has no measurement yet");
     }
     if (study.codec->is_own()) {
-      parts_.studies.CompleteAsIs(id, last, LeaseOf(trial), CallerOf(trial), ended);
-      return absl::OkStatus();
+      return end({.kind = TrialEnd::Kind::kCompletedAsIs, .last = last});
     }
     // In studies of other interfaces, completed trials have every objective: without one the trial becomes infeasible, and
     // keeps its measurement.
     const std::string missing = MissingObjectives(study.codec->spec().objectives, last.metrics);
     if (!last.metrics.empty() && !missing.empty()) {
       const std::string reason = fmt::format("ended without a value of its {}", missing);
-      parts_.studies.MarkInfeasible(id, reason, last, LeaseOf(trial), CallerOf(trial), ended);
-      return absl::OkStatus();
+      return end({.kind = TrialEnd::Kind::kInfeasible, .last = last, .message = reason});
     }
-    parts_.studies.Complete(id, last, LeaseOf(trial), CallerOf(trial), ended);
-    return absl::OkStatus();
+    return end({.kind = TrialEnd::Kind::kCompleted, .last = last});
   };
   return ReplyLater(context, "vizier.CompleteTrial", StudyOf(name), complete);
 }

@@ -251,7 +251,7 @@ absl::Status ServerImpl::StartReporting(const ServerOptions& options) {
         ClaimRuns(RunsDirectory(options.store, options.runs_directory), options.store));
   }
   report_service_ = std::make_unique<service::ReportService>(*service_);
-  const absl::Status listening = ListenForReports();
+  absl::Status listening = ListenForReports();
   if (absl::IsUnavailable(listening) && !report_address_.empty()) {
     LogNoReports(listening);
     return absl::OkStatus();

@@ -427,7 +427,7 @@ absl::StatusOr<StudyRecord> SumUpNow(Context& context,
 // on.
 absl::StatusOr<ExitCode> SeeThrough(Context& context,
                                     Connection& connection,
-                                    Prepared prepared,
+                                    const Prepared& prepared,
                                     const RunOptions& options) {
   SayOthers(context, connection, prepared.name);
   Detachment detachment(connection, prepared.name, GoOnCommand(context, prepared.name, options));

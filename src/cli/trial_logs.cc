@@ -154,7 +154,7 @@ absl::Status PrintLines(Context& context,
     while (reader->Read(&line)) {
       if (position.Pass(line)) print(line);
     }
-    const absl::Status ended = connection.Explain(wire::DecodeStatus(reader->Finish()));
+    absl::Status ended = connection.Explain(wire::DecodeStatus(reader->Finish()));
     if (!request.follow() || !IsConnectionLost(ended, connection)) return ended;
     VERNIER_RETURN_IF_ERROR(Reconnect(context, connection, absl::InfiniteFuture()));
     position.Resume(request);

@@ -90,11 +90,13 @@ Failure ClassifyLost(std::string_view role, std::int32_t index) {
 }
 
 Failure ClassifyOrphaned(std::string_view role, std::int32_t index) {
-  return {FailureClass::kNodeLost,
-          fmt::format("The replica {} {} was lost: the records in its folder were removed while it "
-                      "ran.",
-                      role,
-                      index)};
+  return {
+      FailureClass::kNodeLost,
+      fmt::format(
+          "The replica {} {} was lost: the records in its folder were removed or closed while it "
+          "ran.",
+          role,
+          index)};
 }
 
 }  // namespace vernier::jobs

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -128,6 +130,23 @@ TEST_F(LostRecordsTest, AnEndThatIsLeftOfRemovedRecordsIsNoResult) {
   const GangStatus status = Await(*launcher, 1);
   EXPECT_EQ(status.state, AttemptState::kLost);
   EXPECT_TRUE(status.transient);
+}
+
+TEST_F(LostRecordsTest, AGangInThePlaceOfWhoseFolderIsALoopOfLinksIsLost) {
+  const auto launcher = NewLauncher();
+  const std::string folder = LaunchStubborn(*launcher).placed.directory;
+  Remove(folder);
+  fs::create_symlink(folder, folder);
+  ExpectLost(*launcher);
+}
+
+TEST_F(LostRecordsTest, AGangWhoseFolderIsClosedIsLost) {
+  if (geteuid() == 0) GTEST_SKIP() << "nothing is closed to root";
+  const auto launcher = NewLauncher();
+  const std::string folder = LaunchStubborn(*launcher).placed.directory + "/chief-0";
+  fs::permissions(folder, fs::perms::none);
+  ExpectLost(*launcher);
+  fs::permissions(folder, fs::perms::owner_all);
 }
 
 TEST_F(LostRecordsTest, FoldersInThePlaceOfItsRecordsChangeNothing) {

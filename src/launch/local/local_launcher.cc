@@ -559,10 +559,11 @@ class LocalLauncher final : public Launcher {
     }
   }
 
-  // Whoever takes the attempt over finds out anew where its folder is gone.
+  // Whoever takes the attempt over finds out anew where its folder is gone or closed.
   static absl::Status Resolve(Gang& gang, const Verdict& verdict) {
-    std::error_code error;
-    const bool is_gone = !fs::exists(gang.placed.directory, error) && !error;
+    const bool is_open = access(gang.placed.directory.c_str(), W_OK | X_OK) == 0;
+    const bool is_gone =
+        !is_open && (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP);
     if (!is_gone) VERNIER_RETURN_IF_ERROR(WriteVerdict(gang.placed.directory, verdict));
     gang.verdict = verdict;
     return absl::OkStatus();
@@ -609,7 +610,8 @@ class LocalLauncher final : public Launcher {
     for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
       const std::string folder = FolderOf(gang, i);
       const Observation replica = Observe(folder);
-      const bool over = IsDown(replica) || (replica.phase == Phase::kNotStarted && Fence(folder));
+      const bool over = IsDown(gang.replicas[i]) || IsDown(replica) ||
+                        (replica.phase == Phase::kNotStarted && Fence(folder));
       if (!over) return FailedPrecondition("{} still runs", Name(id));
     }
     return absl::OkStatus();

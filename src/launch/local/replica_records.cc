@@ -223,8 +223,8 @@ SupervisedProgram ProgramOf(const std::string& directory) {
 }
 
 ControlGroup ControlGroupOf(const std::string& directory, const std::vector<std::string>& groups) {
-  std::vector<std::string> recorded = ProgramOf(directory).control_groups;
-  return ControlGroup(recorded.empty() ? groups : std::move(recorded));
+  const std::vector<std::string> recorded = ProgramOf(directory).control_groups;
+  return ControlGroup(recorded.empty() ? groups : recorded);
 }
 
 class SpawnSettings {

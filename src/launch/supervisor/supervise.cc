@@ -34,6 +34,8 @@ namespace {
 constexpr std::int64_t kDrainMs = 500;
 // How often to try again to write the record of the end, where the disk is full.
 constexpr int kRetryMs = 1000;
+// So long where the folder may not be entered: a program that closes its own does not open it again.
+constexpr int kClosedMs = 3000;
 // So much of the end of its standard error is kept to say why an engine failed.
 constexpr std::size_t kTailBytes = 2048;
 // How often to look again for processes to kill.
@@ -112,10 +114,13 @@ void RecordUsage(const ControlGroup& group, Ending& ending) {
   ending.peak_memory_bytes = group.PeakMemory().value_or(ending.peak_memory_bytes);
 }
 
-// A full disk must not lose how a replica ended. False: the folder itself is gone, and nobody asks any more.
+// A full disk must not lose how a replica ended. False: the folder itself is gone, or stays closed to us: nobody asks any
+// more.
 bool RecordEnding(const std::string& file, const Ending& ending) {
+  int closed_ms = 0;
   while (!ReplaceFile(file, ToJson(ending), /*durable=*/true)) {
     if (errno == ENOENT) return false;
+    if (errno == EACCES && (closed_ms += kRetryMs) > kClosedMs) return false;
     poll(nullptr, 0, kRetryMs);
   }
   return true;

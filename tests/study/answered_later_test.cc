@@ -1,6 +1,8 @@
 // Changes that do not wait for the disk: whoever made them is told later.
+#include <functional>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "absl/synchronization/notification.h"
 #include "tests/study/study_fixture.h"
@@ -13,24 +15,26 @@ using testing::IsOk;
 using testing::StatusIs;
 
 // Gets one answer.
-class Told {
+template <typename Answer>
+class ToldOf {
  public:
-  Studies::OnTrial Listener() {
-    return [this](absl::StatusOr<Trial> answer) {
+  std::function<void(Answer)> Listener() {
+    return [this](Answer answer) {
       answer_ = std::move(answer);
       told_.Notify();  // Which must not be called twice.
     };
   }
   bool IsTold() const { return told_.HasBeenNotified(); }
-  const absl::StatusOr<Trial>& Await() {
+  const Answer& Await() {
     told_.WaitForNotification();
     return answer_;
   }
 
  private:
-  absl::StatusOr<Trial> answer_;
+  Answer answer_;
   absl::Notification told_;
 };
+using Told = ToldOf<absl::StatusOr<Trial>>;
 
 class AnsweredLaterTest : public StudyFixture {
  protected:
@@ -72,6 +76,53 @@ TEST_F(AnsweredLaterTest, OnceTheChangeIsDurable) {
   }
   EXPECT_EQ(Get(study.id, good.number).state, TrialState::kCompleted);
   EXPECT_EQ(Get(study.id, bad.number).state, TrialState::kInfeasible);
+}
+
+TEST_F(AnsweredLaterTest, SuggestionsAreHandedOutOnceTheyAreDurable) {
+  const Study study = Create(ClientSpec());
+  storage_.Hold(true);
+  ToldOf<absl::StatusOr<std::vector<Trial>>> asked;
+  ToldOf<absl::StatusOr<std::vector<Trial>>> suggested;
+  studies_->Ask(study.id, 1, As("engine"), {}, asked.Listener());
+  studies_->Suggest(study.id, 1, "w1", As("w1"), {}, suggested.Listener());
+  EXPECT_FALSE(asked.IsTold() || suggested.IsTold());
+  storage_.Hold(false);
+  ASSERT_THAT(asked.Await(), IsOk());
+  ASSERT_THAT(suggested.Await(), IsOk());
+  EXPECT_EQ(suggested.Await()->front(), Get(study.id, suggested.Await()->front().number));
+  ToldOf<absl::StatusOr<std::vector<Trial>>> nobody;
+  studies_->Suggest(study.id, 1, "", As("w1"), {}, nobody.Listener());
+  EXPECT_THAT(nobody.Await(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("client_id")));
+}
+
+TEST_F(AnsweredLaterTest, ReportsStopsAndDeletionsToo) {
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id, "w1");
+  const TrialId id{study.id, trial.number};
+  storage_.Hold(true);
+  ToldOf<absl::StatusOr<ReportedTrial>> reported;
+  Told stopped;
+  ToldOf<absl::Status> deleted;
+  studies_->Report(id,
+                   {{.step = 1, .metrics = {{"accuracy", 0.5}}}},
+                   TokenOf(trial),
+                   As("w1"),
+                   reported.Listener());
+  studies_->StopTrial(id, "enough", As("ann"), stopped.Listener());
+  studies_->DeleteTrial(id, As("ann"), deleted.Listener());
+  EXPECT_FALSE(reported.IsTold() || stopped.IsTold() || deleted.IsTold());
+  storage_.Hold(false);
+  ASSERT_THAT(reported.Await(), IsOk());
+  EXPECT_FALSE(reported.Await()->stop);
+  ASSERT_THAT(stopped.Await(), IsOk());
+  EXPECT_EQ(stopped.Await()->state, TrialState::kStopping);
+  EXPECT_THAT(deleted.Await(), IsOk());
+  Told renewed;
+  studies_->Heartbeat(id, TokenOf(trial), renewed.Listener());
+  EXPECT_THAT(renewed.Await(), StatusIs(absl::StatusCode::kNotFound));
+  ToldOf<absl::StatusOr<ReportedTrial>> judged;
+  studies_->Judge(id, As("ann"), judged.Listener());
+  EXPECT_THAT(judged.Await(), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_F(AnsweredLaterTest, AtOnceWhereNothingChanges) {

@@ -10,7 +10,7 @@
 
 namespace vernier {
 
-// Studies: made, steered, amended, deleted.
+// Studies: made, steered, amended, deleted, and rid of trials.
 // Thread-safe. A call that returned OK is durable. Errors of every call: NotFound (kStudyNotFound); FailedPrecondition
 // (kIllegalTransition, kStudyNotActive); DataLoss (kDataLoss): the study is damaged in the store; Unavailable or
 // ResourceExhausted: the store could not be written, nothing changed.
@@ -44,6 +44,10 @@ class StudyAdmin {
   virtual absl::Status SetMetadata(StudyId id,
                                    const MetadataUpdate& values,
                                    const Caller& caller) = 0;
+  // As if the trial had never been, for users and for the algorithm; its number is not used again. Of a study that clients
+  // drive it may be in any state. Reads the whole log of a long study.  NotFound (kTrialNotFound); FailedPrecondition: the
+  // study runs its own job and the trial has not ended.
+  virtual absl::Status DeleteTrial(TrialId id, const Caller& caller) = 0;
   // By name, which is all that a repeated request still has: one that deleted a study before leaves alone whatever has
   // that name by now.  FailedPrecondition while trials of it run, unless `force`.  DataLoss: it is damaged; with `force`, so is
   // the page with its row. Otherwise what can be read of a damaged study is removed, and it is no more.

@@ -57,8 +57,8 @@ struct ReportedTrial {
 // The side of those who work on trials: suggestions, leases, reports, ends.
 //
 // Each call takes a function that gets its answer: once, from any thread, maybe before the call returns. It must not block
-// for long. The call itself waits for neither the disk nor a client; what takes time (a suggestion that is computed) takes
-// it in the caller's thread. Below are the same calls for those who would wait: they return the answer.
+// for long. The call itself waits for neither the disk nor a client, once the study is in memory (Studies::IsAtHand); what
+// takes time (to load the study, to compute a suggestion) takes it in the caller's thread. Below are the same calls for those who would wait: they return the answer.
 //
 // Thread-safe. An answer that is OK is durable. Errors of every call: NotFound (kStudyNotFound, kTrialNotFound);
 // FailedPrecondition (kIllegalTransition, kTrialFinished, kStudyNotActive); DataLoss (kDataLoss): the study is damaged in the
@@ -68,7 +68,6 @@ class Trials {
   using OnTrial = std::function<void(absl::StatusOr<Trial>)>;
   using OnTrials = std::function<void(absl::StatusOr<std::vector<Trial>>)>;
   using OnReported = std::function<void(absl::StatusOr<ReportedTrial>)>;
-  using OnDone = std::function<void(absl::Status)>;
   using Reported = ReportedTrial;
 
   virtual ~Trials() = default;
@@ -95,9 +94,6 @@ class Trials {
                         TrialAddition addition,
                         const Caller& caller,
                         OnTrial added) = 0;
-  // As if it had never been, for users and for the algorithm; its number is not used again. Of a study that clients drive
-  // it may be in any state.  FailedPrecondition: the study runs its own job and the trial has not ended.
-  virtual void DeleteTrial(TrialId id, const Caller& caller, OnDone deleted) = 0;
   // A user's wish: a waiting trial is cancelled at once, a running one goes to STOPPING.
   virtual void StopTrial(TrialId id,
                          std::string_view reason,
@@ -141,7 +137,6 @@ class Trials {
   virtual absl::StatusOr<Trial> AddTrial(StudyId id,
                                          const TrialAddition& addition,
                                          const Caller& caller);
-  virtual absl::Status DeleteTrial(TrialId id, const Caller& caller);
   virtual absl::StatusOr<Trial> StopTrial(TrialId id,
                                           std::string_view reason,
                                           const Caller& caller);

@@ -31,18 +31,18 @@ template <typename Work>
 grpc::ServerUnaryReactor* StudyServiceImpl::ReplyLater(grpc::CallbackServerContext* context,
                                                        std::string_view method,
                                                        const std::string& request_id,
-                                                       const std::string& name,
+                                                       const absl::StatusOr<Named>& named,
                                                        Work work) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  const auto serve = [this, reactor, method, &request_id, work] {
+  const auto serve = [this, reactor, method, &request_id, named, work] {
     const Answer answer = [this, reactor, method, &request_id](const absl::Status& status) {
       // The request lives until then.
       reactor->Finish(Reply(method, request_id, [&] { return status; }));
     };
-    const absl::Status begun = work(answer);
+    const absl::Status begun = named.ok() ? work(*named, answer) : named.status();
     if (!begun.ok()) answer(begun);
   };
-  if (IsAtHand(name)) {
+  if (!named.ok() || parts_.studies.IsAtHand(named->id.study)) {
     serve();
   } else {
     side_threads_.Run(serve);

@@ -31,11 +31,11 @@ absl::StatusOr<StudyServiceImpl::Named> StudyServiceImpl::FindTrial(std::string_
   return Named{.study = std::move(parsed.study), .id = {id, parsed.number}};
 }
 
-bool StudyServiceImpl::IsAtHand(std::string_view name) const {
-  // "studies/STUDY" or "studies/STUDY/trials/NUMBER"; names of studies have no slash.
-  const std::string_view study = name.substr(0, name.find('/', name.find('/') + 1));
-  const absl::StatusOr<StudyId> id = FindStudy("name", std::string(study));
-  return !id.ok() || parts_.studies.IsAtHand(*id);
+absl::StatusOr<StudyServiceImpl::Named> StudyServiceImpl::FindParent(
+    const std::string& parent) const {
+  VERNIER_ASSIGN_OR_RETURN(std::string study, wire::ParseStudyName("parent", parent));
+  VERNIER_ASSIGN_OR_RETURN(const StudyId id, parts_.studies.FindStudyId(study));
+  return Named{.study = std::move(study), .id = {id, TrialNumber()}};
 }
 
 Trials::OnTrial StudyServiceImpl::AnswerWith(const Named& named,

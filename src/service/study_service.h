@@ -52,16 +52,15 @@ struct ServiceParts {
   const AttemptTokens* tokens = nullptr;
 };
 
-// Calls that change a trial hold no thread while they wait for the disk.
-using ServiceOfTrials =
-    v1::StudyService::WithCallbackMethod_DeleteTrial<v1::StudyService::WithCallbackMethod_StopTrial<
-        v1::StudyService::WithCallbackMethod_MarkTrialInfeasible<
-            v1::StudyService::WithCallbackMethod_FailTrial<
-                v1::StudyService::WithCallbackMethod_CompleteTrial<
-                    v1::StudyService::WithCallbackMethod_ReportMeasurement<
-                        v1::StudyService::WithCallbackMethod_HeartbeatTrial<
-                            v1::StudyService::WithCallbackMethod_CreateTrial<
-                                v1::StudyService::Service>>>>>>>>;
+// Calls of those who work on trials hold no thread while they wait for the disk.
+using ServiceOfTrials = v1::StudyService::WithCallbackMethod_StopTrial<
+    v1::StudyService::WithCallbackMethod_MarkTrialInfeasible<
+        v1::StudyService::WithCallbackMethod_FailTrial<
+            v1::StudyService::WithCallbackMethod_CompleteTrial<
+                v1::StudyService::WithCallbackMethod_ReportMeasurement<
+                    v1::StudyService::WithCallbackMethod_HeartbeatTrial<
+                        v1::StudyService::WithCallbackMethod_CreateTrial<
+                            v1::StudyService::Service>>>>>>>;
 
 // vernier.v1.StudyService: decode, call Studies, encode. Thread-safe.
 //
@@ -149,9 +148,9 @@ class StudyServiceImpl final
   grpc::ServerUnaryReactor* StopTrial(grpc::CallbackServerContext* context,
                                       const v1::StopTrialRequest* request,
                                       v1::Trial* response) override;
-  grpc::ServerUnaryReactor* DeleteTrial(grpc::CallbackServerContext* context,
-                                        const v1::DeleteTrialRequest* request,
-                                        google::protobuf::Empty* response) override;
+  grpc::Status DeleteTrial(grpc::ServerContext* context,
+                           const v1::DeleteTrialRequest* request,
+                           google::protobuf::Empty* response) override;
 
   // --- stream_calls.cc ---
   StudyWatches::Reactor* WatchStudy(grpc::CallbackServerContext* context,
@@ -175,8 +174,8 @@ class StudyServiceImpl final
   // Checks the definition or the job that the change brings, and fills in what follows from it.
   absl::Status PrepareAmendment(StudyId id, Amendment& change) const;
   absl::StatusOr<Named> FindTrial(std::string_view field, const std::string& name) const;
-  // Whether the study of that resource, or of a trial of it, is in memory, or is none at all.
-  bool IsAtHand(std::string_view name) const;
+  // The study that a trial is to be created in; the trial has no number yet.
+  absl::StatusOr<Named> FindParent(const std::string& parent) const;
   // By whoever may: the client with the lease, or a program with the token of its attempt.
   absl::Status Report(const TrialId& id,
                       std::vector<Measurement> measurements,
@@ -190,14 +189,14 @@ class StudyServiceImpl final
   // Runs `work` and turns what it returns into what the client sees.
   template <typename Work>
   grpc::Status Reply(std::string_view method, std::string_view request_id, Work work);
-  // As Reply, for a change of a trial of the study that `name` leads to, without waiting for it: work(answer) has `answer`
-  // called once with how it ended, or returns an error. It runs in another thread if it may have to read from the store.
+  // As Reply, for a change of what the request names, without waiting for it: work(named, answer) has `answer` called once
+  // with how it ended, or returns an error. It runs in another thread if it may have to read from the store.
   using Answer = std::function<void(const absl::Status&)>;
   template <typename Work>
   grpc::ServerUnaryReactor* ReplyLater(grpc::CallbackServerContext* context,
                                        std::string_view method,
                                        const std::string& request_id,
-                                       const std::string& name,
+                                       const absl::StatusOr<Named>& named,
                                        Work work);
   // Has `answer` called with the trial in the response.
   Trials::OnTrial AnswerWith(const Named& named, v1::Trial* response, Answer answer);

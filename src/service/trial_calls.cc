@@ -162,9 +162,9 @@ grpc::Status StudyServiceImpl::ListMeasurements(grpc::ServerContext*,
 grpc::ServerUnaryReactor* StudyServiceImpl::CreateTrial(grpc::CallbackServerContext* context,
                                                         const v1::CreateTrialRequest* request,
                                                         v1::Trial* response) {
-  const auto create = [this, context, request, response](const Answer& answer) -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(std::string study, wire::ParseStudyName("parent", request->parent()));
-    VERNIER_ASSIGN_OR_RETURN(const StudyId id, parts_.studies.FindStudyId(study));
+  const auto create = [this, context, request, response](const Named& named,
+                                                         const Answer& answer) -> absl::Status {
+    const StudyId id = named.id.study;
     VERNIER_ASSIGN_OR_RETURN(const auto definition, parts_.studies.GetDefinition(id));
     VERNIER_ASSIGN_OR_RETURN(Point point,
                              wire::DecodePoint("parameters", request->trial().parameters()));
@@ -178,14 +178,14 @@ grpc::ServerUnaryReactor* StudyServiceImpl::CreateTrial(grpc::CallbackServerCont
       if (status.ok() && has_job) parts_.changed();  // It is for clients otherwise.
       answer(status);
     };
-    const Named named{.study = std::move(study), .id = {id, TrialNumber()}};
     parts_.studies.AddTrial(id,
                             std::move(addition),
                             CallerOf(*context, {}, request->request_id()),
                             AnswerWith(named, response, created));
     return absl::OkStatus();
   };
-  return ReplyLater(context, "CreateTrial", request->request_id(), request->parent(), create);
+  return ReplyLater(
+      context, "CreateTrial", request->request_id(), FindParent(request->parent()), create);
 }
 
 grpc::Status StudyServiceImpl::SuggestTrials(grpc::ServerContext* context,
@@ -244,15 +244,16 @@ grpc::ServerUnaryReactor* StudyServiceImpl::HeartbeatTrial(grpc::CallbackServerC
                                                            const v1::HeartbeatTrialRequest* request,
                                                            v1::Trial* response) {
   static const std::string kNoRequestId;
-  const auto renew = [this, request, response](const Answer& answer) -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+  const auto renew = [this, request, response](const Named& named,
+                                               const Answer& answer) -> absl::Status {
     if (request->client_id().empty()) return FieldError("client_id", "must not be empty");
     parts_.studies.Heartbeat(named.id,
                              {.holder = request->client_id(), .token = request->lease_token()},
                              AnswerWith(named, response, answer));
     return absl::OkStatus();
   };
-  return ReplyLater(context, "HeartbeatTrial", kNoRequestId, request->name(), renew);
+  return ReplyLater(
+      context, "HeartbeatTrial", kNoRequestId, FindTrial("name", request->name()), renew);
 }
 
 absl::Status StudyServiceImpl::Report(const TrialId& id,
@@ -290,33 +291,35 @@ grpc::ServerUnaryReactor* StudyServiceImpl::ReportMeasurement(
     grpc::CallbackServerContext* context,
     const v1::ReportMeasurementRequest* request,
     v1::ReportMeasurementResponse* response) {
-  const auto report = [this, context, request, response](const Answer& answer) -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(Named named, FindTrial("name", request->name()));
+  const auto report = [this, context, request, response](const Named& named,
+                                                         const Answer& answer) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(auto measurements, DecodeMeasurements(request->measurements()));
-    const TrialId id = named.id;
-    const auto reported = [this, response, answer, named = std::move(named)](
-                              const absl::StatusOr<ReportedTrial>& outcome) {
-      if (outcome.ok()) {
-        EncodeTrial(named.study, named.id.study, outcome->trial, response->mutable_trial());
-        response->set_should_stop(outcome->stop);
-      }
-      answer(outcome.status());
-    };
-    return Report(id,
+    const auto reported =
+        [this, response, answer, named](const absl::StatusOr<ReportedTrial>& outcome) {
+          if (outcome.ok()) {
+            EncodeTrial(named.study, named.id.study, outcome->trial, response->mutable_trial());
+            response->set_should_stop(outcome->stop);
+          }
+          answer(outcome.status());
+        };
+    return Report(named.id,
                   std::move(measurements),
                   *request,
                   CallerOf(*context, request->client_id(), request->request_id()),
                   reported);
   };
-  return ReplyLater(context, "ReportMeasurement", request->request_id(), request->name(), report);
+  return ReplyLater(context,
+                    "ReportMeasurement",
+                    request->request_id(),
+                    FindTrial("name", request->name()),
+                    report);
 }
 
 grpc::ServerUnaryReactor* StudyServiceImpl::CompleteTrial(grpc::CallbackServerContext* context,
                                                           const v1::CompleteTrialRequest* request,
                                                           v1::Trial* response) {
-  const auto end = [this, context, request, response](const Answer& answer) -> absl::Status {
-    VERNIER_RETURN_IF_ERROR(CheckMetricCount("final_metrics", request->final_metrics()));
-    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+  const auto end = [this, context, request, response](const Named& named,
+                                                      const Answer& answer) -> absl::Status {
     const TrialEnd outcome{.kind = TrialEnd::Kind::kCompleted,
                            .last = {.metrics = wire::DecodeMetrics(request->final_metrics())}};
     parts_.studies.End(named.id,
@@ -326,14 +329,17 @@ grpc::ServerUnaryReactor* StudyServiceImpl::CompleteTrial(grpc::CallbackServerCo
                        AnswerWith(named, response, answer));
     return absl::OkStatus();
   };
-  return ReplyLater(context, "CompleteTrial", request->request_id(), request->name(), end);
+  const absl::Status bounded = CheckMetricCount("final_metrics", request->final_metrics());
+  const absl::StatusOr<Named> named =
+      bounded.ok() ? FindTrial("name", request->name()) : absl::StatusOr<Named>(bounded);
+  return ReplyLater(context, "CompleteTrial", request->request_id(), named, end);
 }
 
 grpc::ServerUnaryReactor* StudyServiceImpl::FailTrial(grpc::CallbackServerContext* context,
                                                       const v1::FailTrialRequest* request,
                                                       v1::Trial* response) {
-  const auto end = [this, context, request, response](const Answer& answer) -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+  const auto end = [this, context, request, response](const Named& named,
+                                                      const Answer& answer) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const FailureClass failure, DecodeFailure(request->failure()));
     const TrialEnd outcome{
         .kind = TrialEnd::Kind::kFailed, .failure = failure, .message = request->message()};
@@ -344,15 +350,16 @@ grpc::ServerUnaryReactor* StudyServiceImpl::FailTrial(grpc::CallbackServerContex
                        AnswerWith(named, response, answer));
     return absl::OkStatus();
   };
-  return ReplyLater(context, "FailTrial", request->request_id(), request->name(), end);
+  return ReplyLater(
+      context, "FailTrial", request->request_id(), FindTrial("name", request->name()), end);
 }
 
 grpc::ServerUnaryReactor* StudyServiceImpl::MarkTrialInfeasible(
     grpc::CallbackServerContext* context,
     const v1::MarkTrialInfeasibleRequest* request,
     v1::Trial* response) {
-  const auto end = [this, context, request, response](const Answer& answer) -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+  const auto end = [this, context, request, response](const Named& named,
+                                                      const Answer& answer) -> absl::Status {
     const TrialEnd outcome{.kind = TrialEnd::Kind::kInfeasible, .message = request->message()};
     parts_.studies.End(named.id,
                        outcome,
@@ -361,14 +368,18 @@ grpc::ServerUnaryReactor* StudyServiceImpl::MarkTrialInfeasible(
                        AnswerWith(named, response, answer));
     return absl::OkStatus();
   };
-  return ReplyLater(context, "MarkTrialInfeasible", request->request_id(), request->name(), end);
+  return ReplyLater(context,
+                    "MarkTrialInfeasible",
+                    request->request_id(),
+                    FindTrial("name", request->name()),
+                    end);
 }
 
 grpc::ServerUnaryReactor* StudyServiceImpl::StopTrial(grpc::CallbackServerContext* context,
                                                       const v1::StopTrialRequest* request,
                                                       v1::Trial* response) {
-  const auto stop = [this, context, request, response](const Answer& answer) -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+  const auto stop = [this, context, request, response](const Named& named,
+                                                       const Answer& answer) -> absl::Status {
     const auto stopped = [this, answer](const absl::Status& status) {
       if (status.ok()) parts_.changed();
       answer(status);
@@ -379,22 +390,20 @@ grpc::ServerUnaryReactor* StudyServiceImpl::StopTrial(grpc::CallbackServerContex
                              AnswerWith(named, response, stopped));
     return absl::OkStatus();
   };
-  return ReplyLater(context, "StopTrial", request->request_id(), request->name(), stop);
+  return ReplyLater(
+      context, "StopTrial", request->request_id(), FindTrial("name", request->name()), stop);
 }
 
-grpc::ServerUnaryReactor* StudyServiceImpl::DeleteTrial(grpc::CallbackServerContext* context,
-                                                        const v1::DeleteTrialRequest* request,
-                                                        google::protobuf::Empty* /*response*/) {
-  const auto remove = [this, context, request](const Answer& answer) -> absl::Status {
+grpc::Status StudyServiceImpl::DeleteTrial(grpc::ServerContext* context,
+                                           const v1::DeleteTrialRequest* request,
+                                           google::protobuf::Empty* /*response*/) {
+  return Reply("DeleteTrial", request->request_id(), [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
-    const auto removed = [this, answer](const absl::Status& status) {
-      if (status.ok()) parts_.changed();
-      answer(status);
-    };
-    parts_.studies.DeleteTrial(named.id, CallerOf(*context, {}, request->request_id()), removed);
+    VERNIER_RETURN_IF_ERROR(
+        parts_.studies.DeleteTrial(named.id, CallerOf(*context, {}, request->request_id())));
+    parts_.changed();
     return absl::OkStatus();
-  };
-  return ReplyLater(context, "DeleteTrial", request->request_id(), request->name(), remove);
+  });
 }
 
 }  // namespace vernier::service

@@ -85,7 +85,6 @@ class StudiesImpl final : public Studies, public EngineMoves {
   absl::StatusOr<Trial> AddTrial(StudyId id,
                                  const TrialAddition& addition,
                                  const Caller& caller) override;
-  void DeleteTrial(TrialId id, const Caller& caller, OnDone deleted) override;
   absl::Status DeleteTrial(TrialId id, const Caller& caller) override;
   void StopTrial(TrialId id,
                  std::string_view reason,
@@ -240,9 +239,6 @@ class StudiesImpl final : public Studies, public EngineMoves {
   absl::StatusOr<TrialChange> BeginJudgement(TrialId id, const Caller& caller);
   absl::StatusOr<TrialChange> BeginRenewal(TrialId id, const LeaseToken& lease);
   absl::StatusOr<TrialChange> BeginStop(TrialId id, std::string_view reason, const Caller& caller);
-  // The study and its deletion of the trial.
-  absl::StatusOr<std::pair<Live, LiveStudy::Ticket>> BeginDeletion(TrialId id,
-                                                                   const Caller& caller);
   absl::StatusOr<TrialChange> BeginEnd(TrialId id,
                                        const TrialEnd& end,
                                        const std::optional<LeaseToken>& lease,

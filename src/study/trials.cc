@@ -380,25 +380,9 @@ void StudiesImpl::BeginAddition(StudyId id,
           }});
 }
 
-void StudiesImpl::DeleteTrial(TrialId id, const Caller& caller, OnDone deleted) {
-  const auto deletion = BeginDeletion(id, caller);
-  if (!deletion.ok()) return deleted(deletion.status());
-  const auto& [live, ticket] = *deletion;
-  // With the study, which lives until then.
-  live->Finish(ticket, [live = live, deleted = std::move(deleted)](const absl::Status& stored) {
-    deleted(stored);
-  });
-}
-
 absl::Status StudiesImpl::DeleteTrial(TrialId id, const Caller& caller) {
-  VERNIER_ASSIGN_OR_RETURN(const auto deletion, BeginDeletion(id, caller));
-  return deletion.first->Finish(deletion.second);
-}
-
-absl::StatusOr<std::pair<StudiesImpl::Live, LiveStudy::Ticket>> StudiesImpl::BeginDeletion(
-    TrialId id, const Caller& caller) {
   VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
-  VERNIER_ASSIGN_OR_RETURN(Live live, Find(id.study));
+  VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id.study));
   const auto remove = [&](Draft& draft, Transient& transient) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kDeleteTrial, id.number));
@@ -417,8 +401,7 @@ absl::StatusOr<std::pair<StudiesImpl::Live, LiveStudy::Ticket>> StudiesImpl::Beg
     Settle(draft, transient);
     return absl::OkStatus();
   };
-  VERNIER_ASSIGN_OR_RETURN(LiveStudy::Ticket ticket, live->Begin(caller, remove));
-  return std::pair(std::move(live), std::move(ticket));
+  return live->Change(caller, remove);
 }
 
 void StudiesImpl::StopTrial(TrialId id,

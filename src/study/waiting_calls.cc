@@ -49,10 +49,6 @@ absl::StatusOr<Trial> Trials::AddTrial(StudyId id,
   return Await<OneTrial>([&](OnTrial told) { AddTrial(id, addition, caller, std::move(told)); });
 }
 
-absl::Status Trials::DeleteTrial(TrialId id, const Caller& caller) {
-  return Await<absl::Status>([&](OnDone told) { DeleteTrial(id, caller, std::move(told)); });
-}
-
 absl::StatusOr<Trial> Trials::StopTrial(TrialId id, std::string_view reason, const Caller& caller) {
   return Await<OneTrial>([&](OnTrial told) { StopTrial(id, reason, caller, std::move(told)); });
 }

@@ -95,28 +95,26 @@ TEST_F(AnsweredLaterTest, SuggestionsAreHandedOutOnceTheyAreDurable) {
   EXPECT_THAT(nobody.Await(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("client_id")));
 }
 
-TEST_F(AnsweredLaterTest, ReportsStopsAndDeletionsToo) {
+TEST_F(AnsweredLaterTest, ReportsAndStopsToo) {
   const Study study = Create(ClientSpec());
   const Trial trial = SuggestOne(study.id, "w1");
   const TrialId id{study.id, trial.number};
   storage_.Hold(true);
   ToldOf<absl::StatusOr<ReportedTrial>> reported;
   Told stopped;
-  ToldOf<absl::Status> deleted;
   studies_->Report(id,
                    {{.step = 1, .metrics = {{"accuracy", 0.5}}}},
                    TokenOf(trial),
                    As("w1"),
                    reported.Listener());
   studies_->StopTrial(id, "enough", As("ann"), stopped.Listener());
-  studies_->DeleteTrial(id, As("ann"), deleted.Listener());
-  EXPECT_FALSE(reported.IsTold() || stopped.IsTold() || deleted.IsTold());
+  EXPECT_FALSE(reported.IsTold() || stopped.IsTold());
   storage_.Hold(false);
   ASSERT_THAT(reported.Await(), IsOk());
   EXPECT_FALSE(reported.Await()->stop);
   ASSERT_THAT(stopped.Await(), IsOk());
   EXPECT_EQ(stopped.Await()->state, TrialState::kStopping);
-  EXPECT_THAT(deleted.Await(), IsOk());
+  ASSERT_THAT(studies_->DeleteTrial(id, As("ann")), IsOk());
   Told renewed;
   studies_->Heartbeat(id, TokenOf(trial), renewed.Listener());
   EXPECT_THAT(renewed.Await(), StatusIs(absl::StatusCode::kNotFound));

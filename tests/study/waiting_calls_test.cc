@@ -23,7 +23,6 @@ class FakeTrials final : public Trials {
   }
   using Trials::AddTrial;
   using Trials::Ask;
-  using Trials::DeleteTrial;
   using Trials::End;
   using Trials::Heartbeat;
   using Trials::Judge;
@@ -45,9 +44,6 @@ class FakeTrials final : public Trials {
   }
   void AddTrial(StudyId, TrialAddition, const Caller&, OnTrial told) override {
     Tell(std::move(told), Trial{.number = TrialNumber(7)});
-  }
-  void DeleteTrial(TrialId, const Caller&, OnDone told) override {
-    Tell(std::move(told), absl::NotFoundError("gone"));
   }
   void StopTrial(TrialId id, std::string_view, const Caller&, OnTrial told) override {
     Tell(std::move(told), Trial{.number = id.number, .state = TrialState::kStopping});
@@ -95,7 +91,6 @@ TEST(WaitingCalls, ReturnWhatIsTold) {
   EXPECT_EQ(fake.Ask(StudyId(1), 2, {}, {})->size(), 2U);
   EXPECT_EQ(fake.Suggest(StudyId(1), 2, "w", {}, {})->size(), 3U);
   EXPECT_EQ(fake.AddTrial(StudyId(1), {}, {})->number, TrialNumber(7));
-  EXPECT_THAT(fake.DeleteTrial(id, {}), StatusIs(absl::StatusCode::kNotFound, "gone"));
   EXPECT_EQ(fake.StopTrial(id, "enough", {})->state, TrialState::kStopping);
   EXPECT_THAT(fake.Heartbeat(id, {}), StatusIs(absl::StatusCode::kAborted, "lost"));
   EXPECT_TRUE(fake.Report(id, {}, {}, {})->stop);

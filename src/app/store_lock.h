@@ -20,8 +20,8 @@ struct StoreOwner;
 class StoreLock {
  public:
   // Creates the file, empty, if there is none.
-  // Unavailable (kStoreBusy): a live process has it; the message names it.  InvalidArgument: it is no regular file, or not one that vernier made; nothing was touched.  Other
-  // errors: as base::FileLock.
+  // Unavailable (kStoreBusy): a live process has it; the message names it.  InvalidArgument: it is no regular file, or not one
+  // that vernier made; nothing was touched.  Other errors: as base::FileLock.
   static absl::StatusOr<std::unique_ptr<StoreLock>> Acquire(const std::string& store);
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;

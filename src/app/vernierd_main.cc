@@ -70,16 +70,10 @@ CLI::Option* AddChoice(CLI::App& app,
       ->check(OneOf(words));
 }
 
-// "16GiB", or plain bytes.
-std::optional<std::int64_t> ReadMemory(const std::string& text) {
-  const bool is_plain = text.find_first_not_of("0123456789") == std::string::npos;
-  return ParseByteSize(is_plain ? text + "B" : text);
-}
-
 CLI::Validator AmountOfMemory() {
   return CLI::Validator(
       [](const std::string& text) {
-        const std::optional<std::int64_t> bytes = ReadMemory(text);
+        const std::optional<std::int64_t> bytes = ParseByteCount(text);
         if (bytes.has_value() && *bytes > 0) return std::string();
         return fmt::format("must be {}, got '{}'", ExpectedByteSize(text), text);
       },
@@ -89,7 +83,7 @@ CLI::Validator AmountOfMemory() {
 CLI::Validator DiskReserve() {
   return CLI::Validator(
       [](const std::string& text) {
-        const std::optional<std::int64_t> bytes = ReadMemory(text);
+        const std::optional<std::int64_t> bytes = ParseByteCount(text);
         if (bytes.has_value() && *bytes >= launch::kLeastReserve) return std::string();
         return fmt::format("must be a size such as 1GiB of at least 16MiB, got '{}'", text);
       },
@@ -102,7 +96,7 @@ void DeclareHost(HostConfiguration& host, CLI::App& app) {
       ->option_text("NUMBER");
   app.add_option_function<std::string>(
          "--memory",
-         [&host](const std::string& text) { host.memory_bytes = ReadMemory(text); },
+         [&host](const std::string& text) { host.memory_bytes = ParseByteCount(text); },
          "Memory that training jobs may use, e.g. 16GiB (default: all)")
       ->check(AmountOfMemory())
       ->option_text("SIZE");
@@ -114,7 +108,7 @@ void DeclareHost(HostConfiguration& host, CLI::App& app) {
       ->option_text("GPU");
   app.add_option_function<std::string>(
          "--disk-reserve",
-         [&host](const std::string& text) { host.disk_reserve = ReadMemory(text); },
+         [&host](const std::string& text) { host.disk_reserve = ParseByteCount(text); },
          "Start no trial while the disk of the store or of the runs has less free, e.g. 1GiB "
          "(default: 1 % of it, at most 256 MiB)")
       ->check(DiskReserve())

@@ -126,8 +126,7 @@ absl::StatusOr<std::int64_t> ParseCountFlag(std::string_view option, const std::
 }
 
 absl::StatusOr<std::int64_t> ParseBytesFlag(std::string_view option, const std::string& text) {
-  const bool is_plain = text.find_first_not_of("0123456789") == std::string::npos;
-  const std::optional<std::int64_t> bytes = ParseByteSize(is_plain ? text + "B" : text);
+  const std::optional<std::int64_t> bytes = ParseByteCount(text);
   if (bytes.has_value() && *bytes > 0) return *bytes;
   return InvalidArgument("{}: must be {}, got '{}'", option, ExpectedByteSize(text), text);
 }

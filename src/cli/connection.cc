@@ -60,6 +60,13 @@ absl::Status LostConnection(const std::string& target) {
 absl::Status CheckStoreExists(const std::string& store) {
   std::error_code error;
   if (store == kInMemory || std::filesystem::exists(store, error)) return absl::OkStatus();
+  if (const std::optional<app::StoreOwner> owner = app::FindStoreOwner(store)) {
+    return WithHint(NotFound("{} is gone: it was moved or removed under process {}, which stores "
+                             "nothing any more",
+                             store,
+                             owner->process_id),
+                    "put it back, or stop that process and restore a backup");
+  }
   return WithHint(
       absl::NotFoundError(fmt::format("there is no store at {}", store)),
       "`vernier run FILE` and `vernier study create FILE` create it; --store names another one");

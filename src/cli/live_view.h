@@ -72,7 +72,8 @@ struct FollowOptions {
 };
 
 // Follows the study's log and shows it.
-// NotFound.  DeadlineExceeded: the timeout passed.  Unavailable: no server answers any more.  OK: the study has ended, or on_tick said so.
+// NotFound.  DeadlineExceeded: the timeout passed.  Unavailable: no server answers any more.  OK: the study has ended, or
+// on_tick said so.
 absl::StatusOr<StudyBoard> Follow(Context& context,
                                   Connection& connection,
                                   std::string_view study,

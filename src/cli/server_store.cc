@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fmt/format.h"
-#include "src/app/server.h"
 #include "src/app/store_copy.h"
 #include "src/app/store_report.h"
 #include "src/cli/arguments.h"
@@ -40,14 +38,8 @@ absl::StatusOr<std::string> StoreFile(Context& context) {
 
 absl::StatusOr<std::string> ExistingStoreFile(Context& context) {
   VERNIER_ASSIGN_OR_RETURN(std::string store, StoreFile(context));
-  const absl::Status exists = CheckStoreExists(store);
-  const auto owner = exists.ok() ? std::nullopt : app::FindStoreOwner(store);
-  if (!owner.has_value()) return exists.ok() ? absl::StatusOr<std::string>(store) : exists;
-  return WithHint(NotFound("{} is gone: it was moved or removed under process {}, which stores "
-                           "nothing any more",
-                           store,
-                           owner->process_id),
-                  "put it back, or stop that process and restore a backup");
+  VERNIER_RETURN_IF_ERROR(CheckStoreExists(store));
+  return store;
 }
 
 // Whoever just ran the check need not be told to.

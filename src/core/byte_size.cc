@@ -43,6 +43,11 @@ std::optional<std::int64_t> ParseByteSize(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<std::int64_t> ParseByteCount(std::string_view text) {
+  const bool is_plain = text.find_first_not_of("0123456789") == std::string_view::npos;
+  return ParseByteSize(is_plain ? std::string(text) + "B" : std::string(text));
+}
+
 std::string ExpectedByteSize(std::string_view text) {
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string count(text.substr(0, end));

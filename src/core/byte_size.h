@@ -11,6 +11,9 @@ namespace vernier {
 // 64 bits hold, or less than a byte that is not 0.
 std::optional<std::int64_t> ParseByteSize(std::string_view text);
 
+// The same, or a whole number of bytes without a unit.
+std::optional<std::int64_t> ParseByteCount(std::string_view text);
+
 // What such a text should be, for errors: "a size such as 2GiB" for "2G" or "2gib", "a size of at most 8388607TiB" for one
 // that is too large, "a size such as 4GiB" for others.
 std::string ExpectedByteSize(std::string_view text);

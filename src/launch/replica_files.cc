@@ -245,6 +245,10 @@ bool ReserveFile(const std::string& path) {
 
 bool IsDiskFull(int error) { return error == ENOSPC || error == EDQUOT; }
 
+bool IsOutOfReach(int error) {
+  return error == ENOENT || error == ENOTDIR || error == EACCES || error == ELOOP;
+}
+
 bool ReplaceFile(const std::string& path, std::string_view contents, bool durable) {
   const std::string temporary = TemporaryOf(path);
   {

@@ -92,6 +92,10 @@ inline constexpr std::int64_t kReservedBytes = 8192;
 // Whether the error, an errno, is that of a disk without room, or of a spent quota.
 bool IsDiskFull(int error);
 
+// Whether the error, an errno, says that a folder is gone, is none any more or may not be entered; not that a disk fails,
+// which may pass.
+bool IsOutOfReach(int error);
+
 // Replaces the file by write-then-rename, so that a reader sees the old or the new one. `durable`: survives power loss.
 // False: errno says why, and the old one stands.
 bool ReplaceFile(const std::string& path, std::string_view contents, bool durable);

@@ -34,8 +34,8 @@ class EngineMoves {
                                             bool transient,
                                             std::string_view message,
                                             const std::vector<ReplicaResult>& replicas) = 0;
-  // Studies::Tick in two steps, for a thread that must not wait. TickLoaded leaves alone what would have to be read from the store
-  // first, which takes seconds for a large study: those are for Load, which does of one study what Tick does.
+  // Studies::Tick in two steps, for a thread that must not wait. TickLoaded leaves alone what would have to be read from the
+  // store first, which takes seconds for a large study: those are for Load, which does of one study what Tick does.
   struct Ticked {
     std::vector<StudyId> unfinished;  // In the order of their ids.
     std::vector<StudyId> unloaded;    // Maybe finished.

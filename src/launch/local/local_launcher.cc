@@ -561,9 +561,8 @@ class LocalLauncher final : public Launcher {
 
   // Whoever takes the attempt over finds out anew where its folder is gone or closed.
   static absl::Status Resolve(Gang& gang, const Verdict& verdict) {
-    const bool is_open = access(gang.placed.directory.c_str(), W_OK | X_OK) == 0;
     const bool is_gone =
-        !is_open && (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP);
+        access(gang.placed.directory.c_str(), W_OK | X_OK) != 0 && IsOutOfReach(errno);
     if (!is_gone) VERNIER_RETURN_IF_ERROR(WriteVerdict(gang.placed.directory, verdict));
     gang.verdict = verdict;
     return absl::OkStatus();

@@ -323,9 +323,7 @@ absl::Status SpawnSupervisor(const std::string& supervisor,
 }
 
 bool HasNoRecords(const std::string& directory) {
-  if (Exists(PathOf(directory, kStartedFile))) return false;
-  // Not where the disk itself fails, which may pass.
-  return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP;
+  return !Exists(PathOf(directory, kStartedFile)) && IsOutOfReach(errno);
 }
 
 bool HasProcesses(const std::string& supervisor, const std::string& directory) {

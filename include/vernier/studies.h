@@ -47,6 +47,9 @@ class Studies : public StudyReader, public StudyAdmin, public Trials, public Stu
 
   // Whether the study is in memory, so that calls about its trials read nothing from the store first.
   virtual bool IsAtHand(StudyId id) const = 0;
+  // Whether it is in memory and its last suggestion took less than a millisecond, by an algorithm without a model, so that
+  // the next one may be computed by a thread that should not be held.
+  virtual bool SuggestsAtOnce(StudyId id) const = 0;
 
   virtual study::EngineMoves& engine_moves() = 0;
 };

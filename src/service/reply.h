@@ -58,9 +58,7 @@ grpc::Status StudyServiceImpl::ReplyLong(grpc::ServerContext* context,
   return Reply(method, request_id, [&]() -> absl::Status {
     if (context->IsCancelled()) return parts_.calls.Stopped();
     const CallWatch::Watched call(parts_.calls, [context] { return context->IsCancelled(); });
-    const absl::Status status = work(call.token());
-    // Given up: by whom, its stop token does not say.
-    return absl::IsCancelled(status) ? parts_.calls.Stopped() : status;
+    return WhyGivenUp(work(call.token()));
   });
 }
 

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/server_callback.h"
+#include "src/base/keyed_threads.h"
 #include "src/base/thread_pool.h"
 #include "src/service/attempt_tokens.h"
 #include "src/service/call_ids.h"
@@ -60,7 +61,8 @@ using ServiceOfTrials = v1::StudyService::WithCallbackMethod_StopTrial<
                 v1::StudyService::WithCallbackMethod_ReportMeasurement<
                     v1::StudyService::WithCallbackMethod_HeartbeatTrial<
                         v1::StudyService::WithCallbackMethod_CreateTrial<
-                            v1::StudyService::Service>>>>>>>;
+                            v1::StudyService::WithCallbackMethod_SuggestTrials<
+                                v1::StudyService::Service>>>>>>>>;
 
 // vernier.v1.StudyService: decode, call Studies, encode. Thread-safe.
 //
@@ -124,9 +126,9 @@ class StudyServiceImpl final
   grpc::ServerUnaryReactor* CreateTrial(grpc::CallbackServerContext* context,
                                         const v1::CreateTrialRequest* request,
                                         v1::Trial* response) override;
-  grpc::Status SuggestTrials(grpc::ServerContext* context,
-                             const v1::SuggestTrialsRequest* request,
-                             v1::SuggestTrialsResponse* response) override;
+  grpc::ServerUnaryReactor* SuggestTrials(grpc::CallbackServerContext* context,
+                                          const v1::SuggestTrialsRequest* request,
+                                          v1::SuggestTrialsResponse* response) override;
   grpc::Status PredictPoints(grpc::ServerContext* context,
                              const v1::PredictPointsRequest* request,
                              v1::PredictPointsResponse* response) override;
@@ -217,6 +219,10 @@ class StudyServiceImpl final
                          std::string_view method,
                          std::string_view request_id,
                          Work work);
+  // The status of a call; of one that was given up, by whom, which its stop token does not say.
+  absl::Status WhyGivenUp(const absl::Status& status) const {
+    return absl::IsCancelled(status) ? parts_.calls.Stopped() : status;
+  }
 
   absl::Status ReadStudies(const v1::ListStudiesRequest& request,
                            const wire::PageToken& begin,
@@ -228,7 +234,11 @@ class StudyServiceImpl final
   OutcomeBook outcomes_;
   TrialLists lists_;
   StudyWatches watches_;
+  // Studies whose suggestions are computed at once; the clients of each wait in line.
+  static constexpr int kMostSuggesting = 64;
+  // Go first: what they run uses all of the above.
   base::ThreadPool side_threads_{4};  // For changes of studies that are not in memory.
+  base::KeyedThreads suggesting_threads_{kMostSuggesting};
 };
 
 }  // namespace vernier::service

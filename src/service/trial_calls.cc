@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +34,13 @@ absl::StatusOr<std::size_t> DecodeCount(std::int32_t count) {
                       fmt::format("must be between 1 and {}, got {}", limits::kSuggestions, count));
   }
   return count == 0 ? 1 : static_cast<std::size_t>(count);
+}
+
+// Of a call that shall not wait.
+std::stop_token FiredToken() {
+  std::stop_source source;
+  source.request_stop();
+  return source.get_token();
 }
 
 // What must stay the same from page to page of a curve.
@@ -188,26 +197,50 @@ grpc::ServerUnaryReactor* StudyServiceImpl::CreateTrial(grpc::CallbackServerCont
       context, "CreateTrial", request->request_id(), FindParent(request->parent()), create);
 }
 
-grpc::Status StudyServiceImpl::SuggestTrials(grpc::ServerContext* context,
-                                             const v1::SuggestTrialsRequest* request,
-                                             v1::SuggestTrialsResponse* response) {
-  const auto work = [&](std::stop_token stop) -> absl::Status {
-    VERNIER_ASSIGN_OR_RETURN(const std::string study,
-                             wire::ParseStudyName("parent", request->parent()));
-    VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudy("parent", request->parent()));
+grpc::ServerUnaryReactor* StudyServiceImpl::SuggestTrials(grpc::CallbackServerContext* context,
+                                                          const v1::SuggestTrialsRequest* request,
+                                                          v1::SuggestTrialsResponse* response) {
+  const auto suggest = [this, context, request, response](const Named& study,
+                                                          const Answer& answer) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const std::size_t count, DecodeCount(request->count()));
     if (request->client_id().empty()) return FieldError("client_id", "must not be empty");
-    VERNIER_ASSIGN_OR_RETURN(
-        const auto trials,
-        parts_.studies.Suggest(id,
-                               count,
-                               request->client_id(),
-                               CallerOf(*context, request->client_id(), request->request_id()),
-                               std::move(stop)));
-    for (const Trial& trial : trials) EncodeTrial(study, id, trial, response->add_trials());
+    const auto begin = [this, context, request, count, id = study.id.study](std::stop_token stop,
+                                                                            Trials::OnTrials told) {
+      parts_.studies.Suggest(id,
+                             count,
+                             request->client_id(),
+                             CallerOf(*context, request->client_id(), request->request_id()),
+                             std::move(stop),
+                             std::move(told));
+    };
+    const auto tell = [this, study, response, answer](absl::StatusOr<std::vector<Trial>> trials) {
+      if (!trials.ok()) return answer(WhyGivenUp(trials.status()));
+      for (const Trial& trial : *trials) {
+        EncodeTrial(study.study, study.id.study, trial, response->add_trials());
+      }
+      answer(absl::OkStatus());
+    };
+    if (parts_.studies.SuggestsAtOnce(study.id.study)) {
+      begin({}, tell);
+      return absl::OkStatus();
+    }
+    // What the client holds, or is offered again, nobody has to compute, so that it does not wait in line.
+    begin(FiredToken(), [=, this](absl::StatusOr<std::vector<Trial>> trials) {
+      if (!absl::IsCancelled(trials.status())) return tell(std::move(trials));
+      suggesting_threads_.Run(study.id.study.value(), [=, this] {
+        if (context->IsCancelled()) return answer(parts_.calls.Stopped());
+        const auto watched = std::make_shared<std::optional<CallWatch::Watched>>();
+        watched->emplace(parts_.calls, [context] { return context->IsCancelled(); });
+        begin((*watched)->token(), [=](absl::StatusOr<std::vector<Trial>> computed) {
+          watched->reset();  // Before the answer, with which the context goes.
+          tell(std::move(computed));
+        });
+      });
+    });
     return absl::OkStatus();
   };
-  return ReplyLong(context, "SuggestTrials", request->request_id(), work);
+  return ReplyLater(
+      context, "SuggestTrials", request->request_id(), FindParent(request->parent()), suggest);
 }
 
 grpc::Status StudyServiceImpl::PredictPoints(grpc::ServerContext* context,

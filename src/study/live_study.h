@@ -111,6 +111,10 @@ class LiveStudy {
   absl::Status AcquireSlot(const std::stop_token& stop);
   void ReleaseSlot();
 
+  // What the next suggestion is expected to take, for SuggestsAtOnce.
+  void set_suggests_at_once(bool at_once) { suggests_at_once_.store(at_once); }
+  bool suggests_at_once() const { return suggests_at_once_.load(); }
+
   // True if there is a durable event after `after`.
   bool WaitForEvents(EventSeq after, absl::Duration timeout, const std::stop_token& stop);
 
@@ -165,7 +169,8 @@ class LiveStudy {
   const StudyId id_;
   const std::int64_t snapshot_interval_;  // In events.
   std::atomic<bool> is_loaded_ = false;   // Whether there is a fold.
-  std::atomic<std::int64_t> used_ = 0;    // When it was last, in nanoseconds since 1970.
+  std::atomic<bool> suggests_at_once_ = false;
+  std::atomic<std::int64_t> used_ = 0;  // When it was last, in nanoseconds since 1970.
 
   mutable absl::Mutex mu_;
   std::unique_ptr<StudyFold> fold_ ABSL_GUARDED_BY(mu_);  // Null until loaded.

@@ -48,6 +48,10 @@ class StudiesImpl final : public Studies, public EngineMoves {
     const Live live = FindAtHand(id);
     return live != nullptr && live->is_loaded();
   }
+  bool SuggestsAtOnce(StudyId id) const override {
+    const Live live = FindAtHand(id);
+    return live != nullptr && live->is_loaded() && live->suggests_at_once();
+  }
   EngineMoves& engine_moves() override { return *this; }
 
   // studies.cc

@@ -10,6 +10,9 @@
 namespace vernier::study {
 namespace {
 
+// A suggestion that takes longer is nothing for a thread that others wait for: a call takes some 0.2 ms altogether.
+constexpr absl::Duration kAtOnce = absl::Milliseconds(1);
+
 // One call that hands out trials, from its first look to its answer.
 class HandOut {
  public:
@@ -34,6 +37,8 @@ class HandOut {
   absl::Status Compute(std::stop_token stop);
 
   bool answered() const { return answered_; }
+  // Whether what was computed last took so little, by an algorithm that gets no slower as trials end.
+  bool is_quick() const { return is_quick_; }
   // What to answer once the change is durable.
   absl::StatusOr<std::vector<Trial>> Answer() &&;
 
@@ -60,6 +65,7 @@ class HandOut {
   std::optional<Suggestions> batch_;  // Computed from inputs_.
   std::string
       exhausted_;  // Why the algorithm found no point; empty: it was not asked, or found some.
+  bool is_quick_ = false;
   bool answered_ = false;
   std::vector<Trial> answer_;
   absl::Status refusal_;
@@ -184,8 +190,11 @@ void HandOut::Grant(Draft& draft, Transient& transient, TrialNumber trial) {
 }
 
 absl::Status HandOut::Compute(std::stop_token stop) {
-  const Timed timed(times_.durations, times_.clock);
+  const absl::Time begun = times_.clock.Now();
   absl::StatusOr<Suggestions> computed = study::Compute(*inputs_, std::move(stop));
+  const absl::Time ended = times_.clock.Now();
+  times_.durations.Add(ended, ended - begun);
+  is_quick_ = !inputs_->optimizer->has_model() && ended - begun < kAtOnce;
   if (absl::IsOutOfRange(computed.status())) {
     exhausted_ = std::string(computed.status().message());
     return absl::OkStatus();
@@ -215,6 +224,7 @@ absl::StatusOr<LiveStudy::Ticket> Serve(LiveStudy& live,
     while (!hand_out.answered()) {
       if (stop.stop_requested()) return Cancelled("the call was given up while it was computed");
       VERNIER_RETURN_IF_ERROR(hand_out.Compute(stop));
+      live.set_suggests_at_once(hand_out.is_quick());
       VERNIER_ASSIGN_OR_RETURN(ticket, live.Begin(caller, decide));
     }
   }  // The slot is free again before the wait, so that the next batch may share the sync.

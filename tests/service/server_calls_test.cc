@@ -1,7 +1,7 @@
 // Calls about the server itself.
 #include <memory>
 #include <stop_token>
-#include <thread>
+#include <vector>
 
 #include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
@@ -93,15 +93,17 @@ class ShutDownTest : public ServerTest {
 // So that a client tries again where the next server is.
 TEST_F(ShutDownTest, CallsThatAreGivenUpAreUnavailable) {
   CreateStudy("s");
-  absl::Status answer;
-  std::thread client([&] {
-    answer = Refusal(&Stub::SuggestTrials,
-                     Text<v1::SuggestTrialsRequest>("parent: 'studies/s' client_id: 'w'"));
-  });
+  // One whose suggestion is computed, and those that wait in line.
+  std::vector<std::unique_ptr<Asked>> clients;
+  for (const char* client : {"w1", "w2", "w3"}) clients.push_back(Ask("s", client));
   computing_->WaitForNotification();
+  Call(&Stub::GetServerInfo, v1::GetServerInfoRequest());  // On the same connection: all have come.
   server_->Shutdown();
-  client.join();
-  EXPECT_THAT(answer, StatusIs(absl::StatusCode::kUnavailable, "the server is shutting down"));
+  for (const auto& client : clients) {
+    client->answered.WaitForNotification();
+    EXPECT_THAT(wire::DecodeStatus(client->status),
+                StatusIs(absl::StatusCode::kUnavailable, "the server is shutting down"));
+  }
 }
 
 }  // namespace

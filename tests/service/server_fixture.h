@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/synchronization/notification.h"
 #include "google/protobuf/text_format.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
@@ -87,6 +88,28 @@ class ServerTest : public ::testing::Test {
     request.set_client_id(trial.lease().holder());
     request.set_lease_token(trial.lease().token());
     return request;
+  }
+
+  // A call of SuggestTrials that nobody waits for.
+  struct Asked {
+    grpc::ClientContext context;
+    v1::SuggestTrialsRequest request;
+    v1::SuggestTrialsResponse response;
+    grpc::Status status;
+    absl::Notification answered;
+  };
+  std::unique_ptr<Asked> Ask(const std::string& study, const std::string& client) {
+    auto asked = std::make_unique<Asked>();
+    asked->request.set_parent("studies/" + study);
+    asked->request.set_client_id(client);
+    stub_->async()->SuggestTrials(&asked->context,
+                                  &asked->request,
+                                  &asked->response,
+                                  [asked = asked.get()](grpc::Status status) {
+                                    asked->status = std::move(status);
+                                    asked->answered.Notify();
+                                  });
+    return asked;
   }
 
   v1::Trial Complete(const v1::Trial& trial, double accuracy) {

@@ -34,6 +34,43 @@ TEST_F(SuggestionsTest, RecordsAllThatItTakesToComputeThePointAgain) {
   EXPECT_EQ(why.state_from, EventSeq(2));  // Where trial 1 was created.
 }
 
+TEST_F(SuggestionsTest, ComeAtOnceFromAnAlgorithmThatWasQuickAndHasNoModel) {
+  const Study random = Create(ClientSpec());
+  EXPECT_FALSE(studies_->SuggestsAtOnce(random.id));  // Nobody knows yet.
+  SuggestOne(random.id);
+  EXPECT_TRUE(studies_->SuggestsAtOnce(random.id));
+  StudySpec spec = ClientSpec();
+  spec.name = "model";
+  spec.algorithm.name = "gp";
+  const Study model = Create(spec);
+  SuggestOne(model.id);
+  EXPECT_FALSE(studies_->SuggestsAtOnce(model.id));
+  EXPECT_FALSE(studies_->SuggestsAtOnce(StudyId(99)));
+  Restart();
+  EXPECT_FALSE(studies_->SuggestsAtOnce(random.id));  // It is in the store.
+}
+
+TEST_F(SuggestionsTest, ComeAtOnceNoLongerOnceOneTookItsTime) {
+  absl::Duration takes;
+  algorithms_ = testing::WithOptimizer(algorithms_, [&](const Problem&, const Choice&) {
+    const auto suggest = [&](const AskedFor& asked, Rng, const std::stop_token&) {
+      clock_.Advance(takes);
+      return At(0.01 * static_cast<double>(asked.pending.size()));
+    };
+    return std::make_unique<testing::ScriptedOptimizer>("1", suggest, /*has_model=*/false);
+  });
+  Restart();
+  const Study study = Create(ClientSpec());
+  SuggestOne(study.id, "w1");
+  EXPECT_TRUE(studies_->SuggestsAtOnce(study.id));
+  takes = absl::Milliseconds(1);
+  SuggestOne(study.id, "w2");
+  EXPECT_FALSE(studies_->SuggestsAtOnce(study.id));
+  takes = absl::ZeroDuration();
+  SuggestOne(study.id, "w3");
+  EXPECT_TRUE(studies_->SuggestsAtOnce(study.id));
+}
+
 TEST_F(SuggestionsTest, GivesTheClientWhatItHoldsBeforeAnythingNew) {
   const Study study = Create(ClientSpec());
   const Trial mine = SuggestOne(study.id, "w1");

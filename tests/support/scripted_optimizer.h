@@ -22,12 +22,12 @@ struct AskedFor {
 class ScriptedOptimizer final : public Optimizer {
  public:
   using Script = std::function<absl::StatusOr<Suggestions>(const AskedFor&, Rng, std::stop_token)>;
-  ScriptedOptimizer(std::string version, Script script)
-      : version_(std::move(version)), script_(std::move(script)) {}
+  ScriptedOptimizer(std::string version, Script script, bool has_model = true)
+      : version_(std::move(version)), script_(std::move(script)), has_model_(has_model) {}
 
   std::string_view name() const override { return "scripted"; }
   std::string_view version() const override { return version_; }
-  bool has_model() const override { return true; }
+  bool has_model() const override { return has_model_; }
   std::string options() const override { return "{}"; }
   absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
                                       std::span<const PendingPoint> pending,
@@ -46,6 +46,7 @@ class ScriptedOptimizer final : public Optimizer {
  private:
   const std::string version_;
   const Script script_;
+  const bool has_model_;
 };
 
 }  // namespace vernier::testing

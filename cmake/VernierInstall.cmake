@@ -1,6 +1,6 @@
 # What `cmake --install` gives: headers, static libraries, find_package(vernier), pkg-config, programs.
-# The library half (no gRPC, no protobuf) is component `library`; the programs (vernier_program) and what comes with them
-# are component `programs`.
+# The libraries are component `library`: vernier::vernier without gRPC and protobuf; vernier::client and vernier::server
+# with them. The programs (vernier_program) and what comes with them are component `programs`.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vernier DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -17,6 +17,9 @@ install(TARGETS vernier_vernier EXPORT vernierTargets COMPONENT library)
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vernier)
 install(EXPORT vernierTargets NAMESPACE vernier:: DESTINATION ${config_dir} COMPONENT library)
+if(VERNIER_SERVICE)
+  install(EXPORT vernierServiceTargets NAMESPACE vernier:: DESTINATION ${config_dir} COMPONENT library)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/vernierConfig.cmake.in
   ${PROJECT_BINARY_DIR}/vernierConfig.cmake INSTALL_DESTINATION ${config_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/vernierConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -30,8 +33,14 @@ list(TRANSFORM libraries PREPEND "-lvernier_")
 list(JOIN libraries " " VERNIER_PC_LIBRARIES)
 # Found from where the file is, so that the package may be moved.
 file(RELATIVE_PATH VERNIER_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/vernier.pc.in ${PROJECT_BINARY_DIR}/vernier.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/vernier.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+set(pc_files vernier)
+if(VERNIER_SERVICE)
+  list(APPEND pc_files vernier-client vernier-server)
+endif()
+foreach(file ${pc_files})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${file}.pc.in ${PROJECT_BINARY_DIR}/${file}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${file}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+endforeach()
 
 # What comes with the programs: service definitions, guides and examples, man pages, completion, a systemd service.
 if(TARGET vernier)

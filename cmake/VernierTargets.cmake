@@ -1,8 +1,9 @@
-# vernier_library(NAME SOURCES … [PUBLIC_HEADERS …] [DEPS …] [PRIVATE_DEPS …] [NO_EXPORT] [NUMERICAL])
-#   One static library for each folder: target vernier_NAME, alias vernier::NAME. Exported with the package unless it
-#   belongs to the service half (NO_EXPORT). NUMERICAL: loops over arrays are what it does, so that -O3 pays.
+# vernier_library(NAME SOURCES … [DEPS …] [PRIVATE_DEPS …] [NO_EXPORT | SERVICE] [NUMERICAL])
+#   One static library for each folder: target vernier_NAME, alias vernier::NAME. Exported with the package: as a part of
+#   vernier::vernier, or, since it needs gRPC (SERVICE), of vernier::client and vernier::server. NO_EXPORT: of nothing.
+#   NUMERICAL: loops over arrays are what it does, so that -O3 pays.
 function(vernier_library name)
-  cmake_parse_arguments(arg "NO_EXPORT;NUMERICAL" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(arg "NO_EXPORT;SERVICE;NUMERICAL" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(vernier_${name} STATIC ${arg_SOURCES})
   add_library(vernier::${name} ALIAS vernier_${name})
   set_target_properties(vernier_${name} PROPERTIES EXPORT_NAME ${name})
@@ -22,7 +23,10 @@ function(vernier_library name)
       $<$<CONFIG:RelWithDebInfo>:-O3>
       $<$<AND:$<CONFIG:RelWithDebInfo>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
   endif()
-  if(NOT arg_NO_EXPORT)
+  if(arg_SERVICE)
+    install(TARGETS vernier_${name} EXPORT vernierServiceTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      COMPONENT library)
+  elseif(NOT arg_NO_EXPORT)
     install(TARGETS vernier_${name} EXPORT vernierTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
       COMPONENT library)
     set_property(GLOBAL APPEND PROPERTY VERNIER_EXPORTED ${name})  # Leaves first, as they are defined.

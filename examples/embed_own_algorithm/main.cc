@@ -1,4 +1,4 @@
-// A study whose algorithm and stopping rule are this program's own, by their names in the study file.
+// A study whose algorithm is this program's own, by its name in the study file.
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -20,7 +20,6 @@ parameters:
   x: {float: [-1, 1]}
   y: {float: [-1, 1]}
 algorithm: additive
-stopping: {rule: ceiling, above: 1.5}
 budget: {trials: 30}
 parallel: 1
 )";
@@ -56,52 +55,16 @@ class AdditiveOptimizer final : public vernier::Optimizer {
   const vernier::Space space_;
 };
 
-// Stops a trial whose value is above a bound.
-class CeilingRule final : public vernier::EarlyStopper {
- public:
-  explicit CeilingRule(double above) : above_(above) {}
-  std::string_view name() const override { return "ceiling"; }
-  std::string_view version() const override { return "1"; }
-  std::string options() const override { return "{\"above\":" + std::to_string(above_) + "}"; }
-
-  vernier::Verdict Judge(const vernier::Curve& running,
-                         std::span<const vernier::Curve> /*others*/) const override {
-    const double value = running.points.back().value;
-    return {.stop = value > above_,
-            .numbers = {{"value", value}, {"above", above_}},
-            .explanation = "its value is compared with a bound"};
-  }
-
- private:
-  const double above_;
-};
-
-absl::StatusOr<vernier::AlgorithmCatalogue> OwnCatalogue() {
-  auto catalogue = vernier::AlgorithmCatalogue::BuiltIn();
-  absl::Status added = catalogue.AddAlgorithm(
-      "additive", [](const vernier::Problem& problem, const vernier::Choice&) {
-        return std::make_unique<AdditiveOptimizer>(problem.space);
-      });
-  added.Update(catalogue.AddStoppingRule(
-      "ceiling",
-      [](vernier::Goal,
-         const vernier::Choice& choice) -> absl::StatusOr<std::unique_ptr<vernier::EarlyStopper>> {
-        const auto above = choice.options.find("above");
-        if (above == choice.options.end() || !std::holds_alternative<double>(above->second)) {
-          return vernier::FieldError("stopping.above", "must be a number");
-        }
-        return std::make_unique<CeilingRule>(std::get<double>(above->second));
-      }));
-  if (!added.ok()) return added;
-  return catalogue;
-}
-
 absl::Status Run() {
   const auto clock = vernier::NewRealClock();
   const auto storage = vernier::NewMemoryStorage();
-  auto catalogue = OwnCatalogue();
-  if (!catalogue.ok()) return catalogue.status();
-  const auto studies = vernier::Studies::Create(*storage, *clock, *std::move(catalogue));
+  auto catalogue = vernier::AlgorithmCatalogue::BuiltIn();
+  const absl::Status added = catalogue.AddAlgorithm(
+      "additive", [](const vernier::Problem& problem, const vernier::Choice&) {
+        return std::make_unique<AdditiveOptimizer>(problem.space);
+      });
+  if (!added.ok()) return added;
+  const auto studies = vernier::Studies::Create(*storage, *clock, std::move(catalogue));
   const auto spec = vernier::ParseStudyFile(kStudyFile);
   if (!spec.ok()) return spec.status();
   auto study = studies->CreateStudy(*spec, {.actor = "example"});
@@ -114,11 +77,8 @@ absl::Status Run() {
     const double y = std::get<double>(trial.point.at("y"));
     const vernier::TrialId id{study->id, trial.number};
     const vernier::LeaseToken lease{.holder = "example", .token = trial.lease->token};
-    const vernier::Measurement measured{.step = 1, .metrics = {{"loss", x * x + y * y}}};
-    const auto reported = studies->Report(id, {measured}, lease, {.actor = "example"});
-    if (!reported.ok()) return reported.status();
-    if (reported->stop) std::printf("trial %d: stopped\n", static_cast<int>(trial.number.value()));
-    const auto ended = studies->Complete(id, measured, lease, {.actor = "example"});
+    const auto ended =
+        studies->Complete(id, {.metrics = {{"loss", x * x + y * y}}}, lease, {.actor = "example"});
     if (!ended.ok()) return ended.status();
     study = studies->GetStudy(study->id);
     if (!study.ok()) return study.status();

@@ -15,10 +15,8 @@
 #include "src/codec/input_paths.h"
 #include "src/jobs/layout.h"
 #include "src/jobs/resolution.h"
-#include "src/launch/container/container_launcher.h"
+#include "src/launch/host_launcher.h"
 #include "src/launch/local/host_inventory.h"
-#include "src/launch/local/local_launcher.h"
-#include "src/launch/python/python_launcher.h"
 #include "vernier/core/error.h"
 #include "vernier/metric_reader.h"
 
@@ -28,7 +26,7 @@ namespace {
 // The longest that a lease may stay after its time.
 constexpr absl::Duration kLongestPause = absl::Seconds(1);
 
-launch::LocalLauncherOptions LauncherOptions(const ServerOptions& options) {
+launch::ProcessLauncherOptions LauncherOptions(const ServerOptions& options) {
   return {.runs_directory = RunsDirectory(options.store, options.runs_directory),
           .supervisor = options.supervisor,
           .environment = launch::OwnEnvironment(options.inherit_env),
@@ -54,10 +52,10 @@ std::string WorkingDirectory() {
   return error ? EngineOptions().working_directory : current.string();
 }
 
-EngineOptions MakeEngineOptions(Keeper::Reporting reporting) {
+EngineOptions MakeEngineOptions(Keeper::Reporting reporting, MetricReaderFactory metrics) {
   EngineOptions options;
   options.reporting = std::move(reporting);
-  options.metrics = NewMetricReader;
+  options.metrics = metrics != nullptr ? std::move(metrics) : NewMetricReader;
   options.working_directory = WorkingDirectory();
   return options;
 }
@@ -126,30 +124,21 @@ Keeper::~Keeper() {
   engine_.reset();  // What it gives up still tells that it has ended.
 }
 
-absl::Status Keeper::StartEngine(Reporting reporting) {
-  launch::LocalLauncherOptions options = LauncherOptions(options_);
-  if (options.supervisor.empty()) {
-    VERNIER_ASSIGN_OR_RETURN(options.supervisor, launch::FindSupervisor());
-  }
+absl::StatusOr<std::unique_ptr<Launcher>> Keeper::NewLauncher() {
+  if (options_.launcher != nullptr) return options_.launcher(clock_);
   launch::ContainerHostOptions containers = options_.containers;
-  containers.images_directory = options.runs_directory + "/.images";
+  containers.images_directory = launch::ImagesDirectory(options_.runs_directory);
   containers_ = std::make_shared<launch::ContainerHost>(std::move(containers));
-  options.containers = containers_;
-  VERNIER_ASSIGN_OR_RETURN(launcher_, launch::NewLocalLauncher(options, clock_));
-  launcher_ = launch::NewContainerLauncher(std::move(launcher_),
-                                           containers_,
-                                           options.supervisor,
-                                           options.environment,
-                                           options.runs_directory + "/.images/fetching");
-  launcher_ = launch::NewPythonLauncher(
-      std::move(launcher_),
-      {.environments_directory = options.runs_directory + "/.environments",
-       .supervisor = options.supervisor,
-       .environment = options.environment,
-       .runtimes = options_.runtimes,
-       .executor = &threads_},
-      clock_);
-  EngineOptions engine = MakeEngineOptions(std::move(reporting));
+  return launch::NewHostLauncher({.processes = LauncherOptions(options_),
+                                  .containers = containers_,
+                                  .runtimes = options_.runtimes,
+                                  .executor = &threads_},
+                                 clock_);
+}
+
+absl::Status Keeper::StartEngine(Reporting reporting) {
+  VERNIER_ASSIGN_OR_RETURN(launcher_, NewLauncher());
+  EngineOptions engine = MakeEngineOptions(std::move(reporting), options_.metrics);
   engine.executor = &threads_;
   engine.wake = [this] { Wake(); };
   if (!options_.run_every_study) {
@@ -177,7 +166,7 @@ std::string Keeper::WhyHeld() {
 }
 
 absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
-  VERNIER_RETURN_IF_ERROR(ValidateMetricSources(spec));
+  if (options_.metrics == nullptr) VERNIER_RETURN_IF_ERROR(ValidateMetricSources(spec));
   if (!spec.job.has_value()) return spec;
   VERNIER_RETURN_IF_ERROR(CheckNames(*spec.job, options_));
   VERNIER_ASSIGN_OR_RETURN(
@@ -193,6 +182,7 @@ absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
     return FieldError(spec.job->input.has_value() ? "trainingInput" : "job.replicas",
                       std::string(fits.message()));
   }
+  if (options_.launcher != nullptr) return spec;  // Its files are elsewhere.
   VERNIER_RETURN_IF_ERROR(
       codec::InWordsOfInput(CheckJobFiles(WorkingDirectory(), *spec.job), spec));
   VERNIER_RETURN_IF_ERROR(CheckJobDirectory(*spec.job, WorkingDirectory()));
@@ -200,7 +190,7 @@ absl::StatusOr<StudySpec> Keeper::PrepareJob(StudySpec spec) const {
 }
 
 absl::Status Keeper::CheckEngine(const TrainingJob& job) const {
-  if (job.image.empty()) return absl::OkStatus();
+  if (job.image.empty() || containers_ == nullptr) return absl::OkStatus();
   const absl::Status engine = containers_->Engine().status();
   if (engine.ok()) return absl::OkStatus();
   return FieldError(job.input.has_value() ? "trainingInput.masterConfig.imageUri" : "job.image",

@@ -30,7 +30,7 @@ class Keeper final : public service::ClusterSource {
  public:
   // How programs of attempts report by themselves; null: they cannot.
   using Reporting = decltype(EngineOptions::reporting);
-  // Errors: as NewLocalLauncher.
+  // Errors: as NewHostLauncher.
   static absl::StatusOr<std::unique_ptr<Keeper>> Start(Studies& studies,
                                                        const Clock& clock,
                                                        const ServerOptions& options,
@@ -65,6 +65,7 @@ class Keeper final : public service::ClusterSource {
  private:
   Keeper(Studies& studies, const Clock& clock, ServerOptions options)
       : studies_(studies), clock_(clock), options_(std::move(options)) {}
+  absl::StatusOr<std::unique_ptr<Launcher>> NewLauncher();
   absl::Status StartEngine(Reporting reporting);
   // A job with an image needs something to run it.
   absl::Status CheckEngine(const TrainingJob& job) const;
@@ -79,11 +80,12 @@ class Keeper final : public service::ClusterSource {
   Studies& studies_;
   const Clock& clock_;
   const ServerOptions options_;
-  base::ThreadPool threads_{kMostThreads};             // For what the engine does not wait for.
-  std::shared_ptr<launch::ContainerHost> containers_;  // With the launcher.
-  std::unique_ptr<Launcher> launcher_;                 // With the engine.
-  std::unique_ptr<Engine> engine_;                     // Null: the server runs none.
-  std::string trouble_;  // What the last step said, so that it is logged once.
+  base::ThreadPool threads_{kMostThreads};  // For what the engine does not wait for.
+  std::shared_ptr<launch::ContainerHost>
+      containers_;                      // With this host's launcher; null: another one runs trials.
+  std::unique_ptr<Launcher> launcher_;  // With the engine.
+  std::unique_ptr<Engine> engine_;      // Null: the server runs none.
+  std::string trouble_;                 // What the last step said, so that it is logged once.
   std::map<StudyId, std::string>
       stuck_;  // Studies that do not move, with their names: logged once.
   RecentDurations steps_;

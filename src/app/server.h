@@ -20,6 +20,9 @@
 #include "src/launch/python/environments.h"
 #include "src/service/server_state.h"
 #include "vernier/algorithm_catalogue.h"
+#include "vernier/core/clock.h"
+#include "vernier/launcher.h"
+#include "vernier/metric_reader.h"
 
 // The composition root: the only code that picks concrete classes.
 namespace vernier::app {
@@ -51,13 +54,18 @@ struct ServerOptions {
   std::optional<std::int64_t> memory_bytes;
   std::vector<std::string> gpus;  // "T4:0:16GiB", "T4:0" or bare ids; declared devices.
   bool detect_gpus = true;
-  // What is to stay free on the disks of the runs and of the store: launch::LocalLauncherOptions::disk_reserve.
+  // Makes what runs the trials, in place of this host; what follows about this host then counts for nothing. It may be called
+  // once, by Start. Null: this host runs them.
+  std::function<absl::StatusOr<std::unique_ptr<Launcher>>(const Clock& clock)> launcher;
+  // How the metrics of an attempt are read. Null: NewMetricReader.
+  MetricReaderFactory metrics;
+  // What is to stay free on the disks of the runs and of the store: launch::ProcessLauncherOptions::disk_reserve.
   std::optional<std::int64_t> disk_reserve;
   launch::DiskProbe disk_probe;  // Null: the real one.
   launch::Fitting fitting = launch::Fitting::kStrict;
   // Replicas listen on ports from this one on. Unset: wherever there are some.
   std::optional<std::int32_t> first_port;
-  // As launch::LocalLauncherOptions::unmanaged: for one run in the foreground.
+  // As launch::ProcessLauncherOptions::unmanaged: for one run in the foreground.
   bool unmanaged = false;
   // The control group below which replicas get theirs. Empty: the one of this process. "none": shares are only accounted.
   std::string control_group;

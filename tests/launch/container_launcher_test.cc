@@ -50,7 +50,7 @@ class ContainerLauncherTest : public LocalGangTest {
   std::unique_ptr<Launcher> NewContainers(ContainerHostOptions options = {}) {
     options.images_directory = Out("images");
     const auto host = std::make_shared<ContainerHost>(std::move(options));
-    LocalLauncherOptions local;
+    ProcessLauncherOptions local;
     local.containers = host;
     return NewContainerLauncher(NewLauncher(std::move(local)),
                                 host,
@@ -352,7 +352,7 @@ TEST_F(ContainerLauncherTest, LocalGangsAreNoneOfItsBusiness) {
   EXPECT_EQ(Calls(), "");
 }
 
-TEST_F(ContainerLauncherTest, ALocalLauncherWithoutAnEngineRefusesImages) {
+TEST_F(ContainerLauncherTest, AProcessLauncherWithoutAnEngineRefusesImages) {
   const auto launcher = NewLauncher();
   const auto placed = launcher->Place(Request(1, {{"chief", 0, ""}}));
   ASSERT_THAT(placed, IsOk());

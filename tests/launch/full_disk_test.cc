@@ -161,7 +161,7 @@ TEST_F(FullDiskTest, NothingIsStartedUntilThereIsRoom) {
 
 TEST_F(FullDiskTest, GangsWaitInTheQueueWhileADiskHasLessThanItsReserve) {
   std::int64_t free = 15 << 20;
-  LocalLauncherOptions options;
+  ProcessLauncherOptions options;
   options.store_directory = "/the/store";
   options.disk_probe = [&](const std::string& folder) {
     const bool is_store = folder == "/the/store";

@@ -148,7 +148,7 @@ TEST_F(LimitsTest, WhatIsScaledToTheHostIsHeldToThat) {
   const std::vector<Script> scripts = {
       {"chief", 0, "exit 0", {.cpus = 6, .memory_bytes = 400 * kMiB}},
       {"worker", 0, "exit 0", {.cpus = 2, .memory_bytes = 1200 * kMiB}}};
-  const LocalLauncherOptions options{
+  const ProcessLauncherOptions options{
       .cpus = 2, .memory_bytes = 800 * kMiB, .fitting = Fitting::kScaled};
   auto launcher = NewLauncher(options);
   ASSERT_OK_AND_ASSIGN(const PlacedGang placed, launcher->Place(Request(1, scripts)));

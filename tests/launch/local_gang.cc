@@ -62,12 +62,12 @@ LocalGangTest::~LocalGangTest() {
   std::filesystem::remove_all(root_, error);
 }
 
-std::unique_ptr<Launcher> LocalGangTest::NewLauncher(LocalLauncherOptions options) const {
+std::unique_ptr<Launcher> LocalGangTest::NewLauncher(ProcessLauncherOptions options) const {
   options.runs_directory = root_ + "/runs";
   options.supervisor = VERNIER_SUPERVISOR;
   options.detect_gpus = false;
   options.control_group = control_group_;
-  auto launcher = NewLocalLauncher(std::move(options), *clock_);
+  auto launcher = NewProcessLauncher(std::move(options), *clock_);
   EXPECT_THAT(launcher, IsOk());
   return *std::move(launcher);
 }

@@ -11,7 +11,7 @@
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "src/launch/local/local_launcher.h"
+#include "src/launch/local/process_launcher.h"
 #include "vernier/core/clock.h"
 #include "vernier/launcher.h"
 
@@ -47,7 +47,7 @@ class LocalGangTest : public ::testing::Test {
   ~LocalGangTest() override;  // Leaves nothing running.
 
   // A launcher over the test's runs folder, as another process would make it.
-  std::unique_ptr<Launcher> NewLauncher(LocalLauncherOptions options = {}) const;
+  std::unique_ptr<Launcher> NewLauncher(ProcessLauncherOptions options = {}) const;
 
   static AttemptId Attempt(std::int64_t trial);
   static GangRequest Request(std::int64_t trial, const std::vector<Script>& scripts);

@@ -13,9 +13,9 @@ namespace vernier::launch {
 
 struct PythonLauncherOptions {
   std::string environments_directory;  // Absolute; created when the first one is made.
-  std::string supervisor;              // As LocalLauncherOptions::supervisor, found already.
+  std::string supervisor;              // As ProcessLauncherOptions::supervisor, found already.
   Environment environment =
-      OwnEnvironment({"*"});  // As LocalLauncherOptions::environment, for what installs.
+      OwnEnvironment({"*"});  // As ProcessLauncherOptions::environment, for what installs.
   // By the name that a job gives as python.runtime. A job that names none gets "default"; where there is no "default",
   // python3.
   std::map<std::string, PythonRuntime> runtimes;

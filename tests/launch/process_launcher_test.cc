@@ -1,4 +1,4 @@
-#include "src/launch/local/local_launcher.h"
+#include "src/launch/local/process_launcher.h"
 
 #include <sys/types.h>
 #include <unistd.h>
@@ -43,14 +43,14 @@ using vernier::testing::StatusIs;
 
 const char kForever[] = "exec sleep 1000";
 
-class LocalLauncherTest : public LocalGangTest {};
+class ProcessLauncherTest : public LocalGangTest {};
 
 std::string Outcome(const GangStatus& status) {
   return std::string(AttemptStateName(status.state)) + " " +
          std::string(FailureClassName(status.failure));
 }
 
-TEST_F(LocalLauncherTest, TheChiefsSuccessEndsTheGang) {
+TEST_F(ProcessLauncherTest, TheChiefsSuccessEndsTheGang) {
   const auto launcher = NewLauncher();
   Launch(*launcher,
          1,
@@ -68,7 +68,7 @@ TEST_F(LocalLauncherTest, TheChiefsSuccessEndsTheGang) {
   EXPECT_THAT(launcher->Check(Attempt(1)), StatusIs(absl::StatusCode::kNotFound));
 }
 
-TEST_F(LocalLauncherTest, TheChiefsFailureIsTheGangs) {
+TEST_F(ProcessLauncherTest, TheChiefsFailureIsTheGangs) {
   const auto launcher = NewLauncher();
   Launch(*launcher, 1, {{"chief", 0, "exit 3"}, {"worker", 0, kForever}});
   const GangStatus status = Await(*launcher, 1);
@@ -78,7 +78,7 @@ TEST_F(LocalLauncherTest, TheChiefsFailureIsTheGangs) {
             "printed no error message.");
 }
 
-TEST_F(LocalLauncherTest, PortsGoToThePrimaryThenParameterServersThenWorkers) {
+TEST_F(ProcessLauncherTest, PortsGoToThePrimaryThenParameterServersThenWorkers) {
   const auto launcher = NewLauncher({.first_port = 21000});
   const auto placed = launcher->Place(Request(1,
                                               {{"chief", 0, "true"},
@@ -96,7 +96,7 @@ TEST_F(LocalLauncherTest, PortsGoToThePrimaryThenParameterServersThenWorkers) {
   EXPECT_EQ(order, "chief0 ps0 worker0 worker1 evaluator0 ");
 }
 
-TEST_F(LocalLauncherTest, AnUnmanagedGangSeesTheUsersDevicesAndIsItsPrimary) {
+TEST_F(ProcessLauncherTest, AnUnmanagedGangSeesTheUsersDevicesAndIsItsPrimary) {
   setenv("CUDA_VISIBLE_DEVICES", "3,1", 1);
   const auto launcher = NewLauncher({.unmanaged = true});
   const std::vector<Script> scripts = {
@@ -113,7 +113,7 @@ TEST_F(LocalLauncherTest, AnUnmanagedGangSeesTheUsersDevicesAndIsItsPrimary) {
               StartsWith("The replica chief 0 exited with a non-zero status of 7."));
 }
 
-TEST_F(LocalLauncherTest, AWorkersSuccessMeansNothing) {
+TEST_F(ProcessLauncherTest, AWorkersSuccessMeansNothing) {
   const auto launcher = NewLauncher();
   const GangProgram gang =
       Launch(*launcher,
@@ -125,7 +125,7 @@ TEST_F(LocalLauncherTest, AWorkersSuccessMeansNothing) {
   EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
 }
 
-TEST_F(LocalLauncherTest, AFailedWorkerEndsTheGangOnceThePrimaryHadItsTime) {
+TEST_F(ProcessLauncherTest, AFailedWorkerEndsTheGangOnceThePrimaryHadItsTime) {
   const auto launcher = NewLauncher({.failed_replica_patience = absl::Milliseconds(50)});
   Launch(*launcher, 1, {{"chief", 0, kForever}, {"worker", 0, "exit 0"}, {"worker", 1, "exit 9"}});
   const GangStatus status = Await(*launcher, 1);
@@ -134,7 +134,7 @@ TEST_F(LocalLauncherTest, AFailedWorkerEndsTheGangOnceThePrimaryHadItsTime) {
   EXPECT_EQ(status.replicas[0].signal, SIGTERM);
 }
 
-TEST_F(LocalLauncherTest, APrimaryThatEndsWellForgivesAFailedWorker) {
+TEST_F(ProcessLauncherTest, APrimaryThatEndsWellForgivesAFailedWorker) {
   const auto launcher = NewLauncher();
   Launch(*launcher,
          1,
@@ -143,7 +143,7 @@ TEST_F(LocalLauncherTest, APrimaryThatEndsWellForgivesAFailedWorker) {
   EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
 }
 
-TEST_F(LocalLauncherTest, BlamesTheReplicaThatFailedFirst) {
+TEST_F(ProcessLauncherTest, BlamesTheReplicaThatFailedFirst) {
   const auto launcher = NewLauncher();
   const GangProgram gang =
       Launch(*launcher,
@@ -160,7 +160,7 @@ TEST_F(LocalLauncherTest, BlamesTheReplicaThatFailedFirst) {
             "reason: Error. It printed no error message.");
 }
 
-TEST_F(LocalLauncherTest, SaysWhyTheReplicaToBlameFailed) {
+TEST_F(ProcessLauncherTest, SaysWhyTheReplicaToBlameFailed) {
   const auto launcher = NewLauncher();
   const std::string after_worker =
       "until [ -e $VERNIER_REPLICA_DIRECTORY/../worker-0/exit.json ]; do sleep 0.01; done; ";
@@ -173,7 +173,7 @@ TEST_F(LocalLauncherTest, SaysWhyTheReplicaToBlameFailed) {
       StartsWith("error: bad lr. The replica worker 0 exited with a non-zero status of 2."));
 }
 
-TEST_F(LocalLauncherTest, ThatAPeerWasLostIsNoBlame) {
+TEST_F(ProcessLauncherTest, ThatAPeerWasLostIsNoBlame) {
   const auto launcher = NewLauncher();
   Launch(
       *launcher,
@@ -188,7 +188,7 @@ TEST_F(LocalLauncherTest, ThatAPeerWasLostIsNoBlame) {
       StartsWith("error: bad lr. The replica worker 0 exited with a non-zero status of 2."));
 }
 
-TEST_F(LocalLauncherTest, ReadsOnlyWhatTheRunThatFailedHasPrinted) {
+TEST_F(ProcessLauncherTest, ReadsOnlyWhatTheRunThatFailedHasPrinted) {
   const auto launcher = NewLauncher();
   restarts_ = {.reading = FailureReading::kLenient, .replica = 1};
   Launch(
@@ -202,7 +202,7 @@ TEST_F(LocalLauncherTest, ReadsOnlyWhatTheRunThatFailedHasPrinted) {
               StartsWith("error: old. The replica chief 0 exited with a non-zero status of 1."));
 }
 
-TEST_F(LocalLauncherTest, StopTakesChildrenAndGrandchildrenDown) {
+TEST_F(ProcessLauncherTest, StopTakesChildrenAndGrandchildrenDown) {
   const auto launcher = NewLauncher();
   grace_ = absl::Milliseconds(300);
   // One in the group, one that left it and its parent behind.
@@ -217,7 +217,7 @@ TEST_F(LocalLauncherTest, StopTakesChildrenAndGrandchildrenDown) {
   for (pid_t pid = 0; pids >> pid;) EXPECT_FALSE(testing::IsAlive(pid)) << pid;
 }
 
-TEST_F(LocalLauncherTest, KillsWhatIgnoresTheEndSignal) {
+TEST_F(ProcessLauncherTest, KillsWhatIgnoresTheEndSignal) {
   const auto launcher = NewLauncher();
   grace_ = absl::Milliseconds(100);
   Launch(*launcher, 1, {{"chief", 0, "trap '' TERM; touch $OUT/up; while :; do sleep 0.01; done"}});
@@ -228,7 +228,7 @@ TEST_F(LocalLauncherTest, KillsWhatIgnoresTheEndSignal) {
   EXPECT_EQ(status.replicas[0].signal, SIGKILL);
 }
 
-TEST_F(LocalLauncherTest, AProgramMayEndWellWhenStopped) {
+TEST_F(ProcessLauncherTest, AProgramMayEndWellWhenStopped) {
   const auto launcher = NewLauncher();
   Launch(*launcher,
          1,
@@ -240,7 +240,7 @@ TEST_F(LocalLauncherTest, AProgramMayEndWellWhenStopped) {
   EXPECT_EQ(status.replicas[0].exit_code, 0);
 }
 
-TEST_F(LocalLauncherTest, StopsAtTheTimeLimit) {
+TEST_F(ProcessLauncherTest, StopsAtTheTimeLimit) {
   const auto launcher = NewLauncher();
   time_limit_ = absl::Milliseconds(50);
   Launch(*launcher, 1, {{"chief", 0, kForever}, {"worker", 0, kForever}});
@@ -249,7 +249,7 @@ TEST_F(LocalLauncherTest, StopsAtTheTimeLimit) {
   EXPECT_EQ(status.message, "ran for longer than its time limit of 50ms");
 }
 
-TEST_F(LocalLauncherTest, AReplicaWhoseSupervisorIsKilledIsLostAndLeavesNothing) {
+TEST_F(ProcessLauncherTest, AReplicaWhoseSupervisorIsKilledIsLostAndLeavesNothing) {
   const auto launcher = NewLauncher();
   const GangProgram gang = Launch(*launcher,
                                   1,
@@ -271,7 +271,7 @@ TEST_F(LocalLauncherTest, AReplicaWhoseSupervisorIsKilledIsLostAndLeavesNothing)
   }
 }
 
-TEST_F(LocalLauncherTest, SaysWhyAProgramCannotBeStarted) {
+TEST_F(ProcessLauncherTest, SaysWhyAProgramCannotBeStarted) {
   const auto launcher = NewLauncher();
   const std::vector<Script> scripts = {{"chief", 0, ""}};
   ASSERT_OK_AND_ASSIGN(PlacedGang placed, launcher->Place(Request(1, scripts)));
@@ -290,7 +290,7 @@ TEST_F(LocalLauncherTest, SaysWhyAProgramCannotBeStarted) {
               HasSubstr("cannot enter directory '/no/such/folder': No such file or directory"));
 }
 
-TEST_F(LocalLauncherTest, MakesItsFilesBeforeAProgramStarts) {
+TEST_F(ProcessLauncherTest, MakesItsFilesBeforeAProgramStarts) {
   const auto launcher = NewLauncher();
   const std::vector<Script> scripts = {{"chief", 0, "cp $VERNIER_REPLICA_DIRECTORY/p.json $OUT/"}};
   ASSERT_OK_AND_ASSIGN(const PlacedGang placed, launcher->Place(Request(1, scripts)));
@@ -301,8 +301,8 @@ TEST_F(LocalLauncherTest, MakesItsFilesBeforeAProgramStarts) {
   EXPECT_EQ(Slurp(Out("p.json")), "{\"lr\":0.1}\n");
 }
 
-TEST_F(LocalLauncherTest, ASecretIsInTheProgramsEnvironmentAndInNoRecord) {
-  LocalLauncherOptions options;
+TEST_F(ProcessLauncherTest, ASecretIsInTheProgramsEnvironmentAndInNoRecord) {
+  ProcessLauncherOptions options;
   options.secrets_directory = Out("secrets");
   const auto launcher = NewLauncher(options);
   std::filesystem::create_directory(options.secrets_directory);
@@ -331,7 +331,7 @@ TEST_F(LocalLauncherTest, ASecretIsInTheProgramsEnvironmentAndInNoRecord) {
           options.secrets_directory + "/none': No such file or directory.");
 }
 
-TEST_F(LocalLauncherTest, StartingAgainStartsNothing) {
+TEST_F(ProcessLauncherTest, StartingAgainStartsNothing) {
   const auto launcher = NewLauncher();
   const GangProgram gang = Launch(*launcher, 1, {{"chief", 0, "echo >> $OUT/runs"}});
   ASSERT_THAT(launcher->Start(gang), IsOk());
@@ -340,7 +340,7 @@ TEST_F(LocalLauncherTest, StartingAgainStartsNothing) {
   EXPECT_EQ(testing::CountLines(Slurp(Out("runs"))), 1);
 }
 
-TEST_F(LocalLauncherTest, AStoppedGangThatWasOnlyPlacedNeverStarts) {
+TEST_F(ProcessLauncherTest, AStoppedGangThatWasOnlyPlacedNeverStarts) {
   const auto launcher = NewLauncher();
   const std::vector<Script> scripts = {{"chief", 0, "touch $OUT/ran"}};
   ASSERT_OK_AND_ASSIGN(const PlacedGang placed, launcher->Place(Request(1, scripts)));
@@ -353,7 +353,7 @@ TEST_F(LocalLauncherTest, AStoppedGangThatWasOnlyPlacedNeverStarts) {
   EXPECT_NE(access(Out("ran").c_str(), F_OK), 0);
 }
 
-TEST_F(LocalLauncherTest, RefusesToGiveBackTheRoomOfARunningGang) {
+TEST_F(ProcessLauncherTest, RefusesToGiveBackTheRoomOfARunningGang) {
   const auto launcher = NewLauncher();
   Launch(*launcher, 1, {{"chief", 0, kForever}});
   AwaitRunning(*launcher, 1);
@@ -363,7 +363,7 @@ TEST_F(LocalLauncherTest, RefusesToGiveBackTheRoomOfARunningGang) {
   EXPECT_THAT(launcher->Release(Attempt(1)), IsOk());
 }
 
-TEST_F(LocalLauncherTest, TwoGangsNeverShareADevice) {
+TEST_F(ProcessLauncherTest, TwoGangsNeverShareADevice) {
   const auto launcher = NewLauncher({.cpus = 8, .gpus = {"T4:0", "T4:1", "T4:2"}});
   const Resources one_gpu{.cpus = 0.1, .gpus = 1, .gpu_type = "T4"};
   const std::vector<Script> pair = {{"chief", 0, kForever, one_gpu},
@@ -382,7 +382,7 @@ TEST_F(LocalLauncherTest, TwoGangsNeverShareADevice) {
   EXPECT_THAT(second.placement[1].gpus, ElementsAre("1"));
 }
 
-TEST_F(LocalLauncherTest, AGangThatWaitsHasItsTurnUntilItIsReleased) {
+TEST_F(ProcessLauncherTest, AGangThatWaitsHasItsTurnUntilItIsReleased) {
   const auto launcher = NewLauncher({.cpus = 2});
   const std::vector<Script> one = {{"chief", 0, kForever, {.cpus = 1}}};
   const std::vector<Script> all = {{"chief", 0, kForever, {.cpus = 2}}};
@@ -399,7 +399,7 @@ TEST_F(LocalLauncherTest, AGangThatWaitsHasItsTurnUntilItIsReleased) {
   EXPECT_EQ(launcher->Nodes()[0].free_cpus, 0);
 }
 
-TEST_F(LocalLauncherTest, GivesEveryReplicaAPortThatItCanBind) {
+TEST_F(ProcessLauncherTest, GivesEveryReplicaAPortThatItCanBind) {
   const auto launcher = NewLauncher();
   const std::vector<Script> scripts = {{"chief", 0, ""}, {"worker", 0, ""}};
   std::set<std::int32_t> ports;
@@ -421,7 +421,7 @@ TEST_F(LocalLauncherTest, GivesEveryReplicaAPortThatItCanBind) {
   EXPECT_EQ(Outcome(status), "SUCCEEDED NONE") << status.message;
 }
 
-TEST_F(LocalLauncherTest, AStudyWithTheNameOfADeletedOneStartsAfresh) {
+TEST_F(ProcessLauncherTest, AStudyWithTheNameOfADeletedOneStartsAfresh) {
   const auto launcher = NewLauncher();
   const GangProgram old = Launch(*launcher, 1, {{"chief", 0, "echo >> $OUT/runs"}});
   Await(*launcher, 1);
@@ -432,7 +432,7 @@ TEST_F(LocalLauncherTest, AStudyWithTheNameOfADeletedOneStartsAfresh) {
   EXPECT_EQ(testing::CountLines(Slurp(Out("runs"))), 2);
 }
 
-TEST_F(LocalLauncherTest, KeepsWhatIsPrintedWhateverItIs) {
+TEST_F(ProcessLauncherTest, KeepsWhatIsPrintedWhateverItIs) {
   const auto launcher = NewLauncher();
   const GangProgram gang = Launch(*launcher,
                                   1,
@@ -456,7 +456,7 @@ TEST_F(LocalLauncherTest, KeepsWhatIsPrintedWhateverItIs) {
                           "end"));
 }
 
-TEST_F(LocalLauncherTest, TellsWhatReplicasUsed) {
+TEST_F(ProcessLauncherTest, TellsWhatReplicasUsed) {
   const auto launcher = NewLauncher();
   Launch(*launcher, 1, {{"chief", 0, "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"}});
   const GangStatus status = Await(*launcher, 1);
@@ -466,7 +466,7 @@ TEST_F(LocalLauncherTest, TellsWhatReplicasUsed) {
   EXPECT_GT(status.replicas.front().peak_memory_bytes, 100'000);
 }
 
-TEST_F(LocalLauncherTest, FollowsOutputThatTakesSeveralFiles) {
+TEST_F(ProcessLauncherTest, FollowsOutputThatTakesSeveralFiles) {
   output_bytes_ = std::int64_t{8} << 20;  // Of which the program prints less.
   const auto launcher = NewLauncher();
   const GangProgram gang = Launch(*launcher, 1, {{"chief", 0, "seq 1 150000"}});
@@ -486,7 +486,7 @@ TEST_F(LocalLauncherTest, FollowsOutputThatTakesSeveralFiles) {
   EXPECT_GT(ListSegments(Folder(gang, 0) + "/output.log").size(), 3U);
 }
 
-TEST_F(LocalLauncherTest, KeepsNoMoreOutputThanTheJobAllows) {
+TEST_F(ProcessLauncherTest, KeepsNoMoreOutputThanTheJobAllows) {
   output_bytes_ = std::int64_t{1} << 20;
   const auto launcher = NewLauncher();
   const GangProgram gang = Launch(*launcher, 1, {{"chief", 0, "seq 1 200000"}});
@@ -505,22 +505,22 @@ TEST_F(LocalLauncherTest, KeepsNoMoreOutputThanTheJobAllows) {
   EXPECT_EQ(last.front().text, "200000");
 }
 
-TEST_F(LocalLauncherTest, RefusesWhatItCannotRunWith) {
-  EXPECT_THAT(NewLocalLauncher({.runs_directory = "/tmp/x", .supervisor = "/no/such"}, *clock_),
+TEST_F(ProcessLauncherTest, RefusesWhatItCannotRunWith) {
+  EXPECT_THAT(NewProcessLauncher({.runs_directory = "/tmp/x", .supervisor = "/no/such"}, *clock_),
               StatusIs(absl::StatusCode::kNotFound, "supervisor '/no/such' is no program"));
-  EXPECT_THAT(NewLocalLauncher({.runs_directory = "/proc/x", .supervisor = "/bin/true"}, *clock_),
+  EXPECT_THAT(NewProcessLauncher({.runs_directory = "/proc/x", .supervisor = "/bin/true"}, *clock_),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("cannot create folder")));
   EXPECT_THAT(
-      NewLocalLauncher(
+      NewProcessLauncher(
           {.runs_directory = "/tmp/x", .supervisor = "/bin/true", .gpus = {"T4:0", "0"}}, *clock_),
       StatusIs(absl::StatusCode::kInvalidArgument, "gpu '0': id 0 is declared twice"));
-  EXPECT_THAT(
-      NewLocalLauncher({.runs_directory = "/tmp/x", .supervisor = "/bin/true", .cpus = 0}, *clock_),
-      StatusIs(absl::StatusCode::kInvalidArgument, "cpus: must be above 0, got 0"));
+  EXPECT_THAT(NewProcessLauncher({.runs_directory = "/tmp/x", .supervisor = "/bin/true", .cpus = 0},
+                                 *clock_),
+              StatusIs(absl::StatusCode::kInvalidArgument, "cpus: must be above 0, got 0"));
 }
 
-TEST_F(LocalLauncherTest, ReportsASupervisorThatDoesNotWork) {
-  const auto launcher = NewLocalLauncher(
+TEST_F(ProcessLauncherTest, ReportsASupervisorThatDoesNotWork) {
+  const auto launcher = NewProcessLauncher(
       {.runs_directory = Out("runs"), .supervisor = "/bin/false", .detect_gpus = false}, *clock_);
   ASSERT_THAT(launcher, IsOk());
   const std::vector<Script> scripts = {{"chief", 0, ""}};
@@ -533,7 +533,7 @@ TEST_F(LocalLauncherTest, ReportsASupervisorThatDoesNotWork) {
   EXPECT_THAT((*launcher)->Release(Attempt(1)), IsOk());
 }
 
-TEST_F(LocalLauncherTest, UnpacksCodeForEachReplicaOnce) {
+TEST_F(ProcessLauncherTest, UnpacksCodeForEachReplicaOnce) {
   fs::create_directories(Out("tree/sub"));
   std::ofstream(Out("tree/sub/word")) << "A";
   ASSERT_EQ(std::system(fmt::format("tar -C {0}/tree -czf {0}/code.tar.gz .", Out("")).c_str()), 0);
@@ -561,7 +561,7 @@ TEST_F(LocalLauncherTest, UnpacksCodeForEachReplicaOnce) {
   EXPECT_EQ(Slurp(Out("tree/sub/word")), "A");
 }
 
-TEST_F(LocalLauncherTest, SaysThatCodeCannotBeUnpacked) {
+TEST_F(ProcessLauncherTest, SaysThatCodeCannotBeUnpacked) {
   std::ofstream(Out("code.tar.gz")) << "no archive";
   const auto launcher = NewLauncher();
   const std::vector<Script> scripts = {{"chief", 0, "touch $OUT/ran"}};
@@ -578,7 +578,7 @@ TEST_F(LocalLauncherTest, SaysThatCodeCannotBeUnpacked) {
   EXPECT_FALSE(fs::exists(Out("ran")));
 }
 
-TEST_F(LocalLauncherTest, TellsWhenProgramsStartedAndEndedWheneverItIsAsked) {
+TEST_F(ProcessLauncherTest, TellsWhenProgramsStartedAndEndedWheneverItIsAsked) {
   const auto launcher = NewLauncher();
   const absl::Time before = clock_->Now();
   const GangProgram gang = Launch(*launcher, 1, {{"chief", 0, "sleep 0.2"}});

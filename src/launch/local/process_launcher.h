@@ -17,7 +17,7 @@
 
 namespace vernier::launch {
 
-struct LocalLauncherOptions {
+struct ProcessLauncherOptions {
   // Attempts live in <runs_directory>/<study>/trial-<n>/attempt-<k>. Created if missing.
   std::string runs_directory;
   // The program that looks after one replica. Empty: vernier-supervisor beside this program, or on PATH.
@@ -65,12 +65,12 @@ struct LocalLauncherOptions {
 // Not thread-safe, but for Nodes and Queue. Starts no thread, installs no signal handler. Start forks, and so does Check where a replica
 // has a GPU (gpu_watch.h); nothing else does.
 // InvalidArgument: an option.  NotFound: no supervisor program.  Unavailable: the runs directory cannot be written.
-absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions options,
-                                                           const Clock& clock);
+absl::StatusOr<std::unique_ptr<Launcher>> NewProcessLauncher(ProcessLauncherOptions options,
+                                                             const Clock& clock);
 
 // This host as an idle launcher with these options would find it. Starts no replica and writes nothing; takes
 // as long as a driver has to answer.
 // InvalidArgument: an option.
-absl::StatusOr<Node> DescribeHost(const LocalLauncherOptions& options, const Clock& clock);
+absl::StatusOr<Node> DescribeHost(const ProcessLauncherOptions& options, const Clock& clock);
 
 }  // namespace vernier::launch

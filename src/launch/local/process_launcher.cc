@@ -1,4 +1,4 @@
-#include "src/launch/local/local_launcher.h"
+#include "src/launch/local/process_launcher.h"
 
 #include <unistd.h>
 
@@ -76,7 +76,7 @@ absl::Status MakeFolder(const std::string& path) {
   return absl::OkStatus();
 }
 
-std::vector<GuardedFolder> GuardedBy(const LocalLauncherOptions& options) {
+std::vector<GuardedFolder> GuardedBy(const ProcessLauncherOptions& options) {
   std::vector<GuardedFolder> folders = {{"the runs", options.runs_directory}};
   if (!options.store_directory.empty()) {
     folders.push_back({"the store", options.store_directory});
@@ -110,12 +110,12 @@ Share ShareOf(const Resources& resources) {
           .memory_bytes = resources.memory_bytes};
 }
 
-class LocalLauncher final : public Launcher {
+class ProcessLauncher final : public Launcher {
  public:
-  LocalLauncher(LocalLauncherOptions options,
-                HostCapacity capacity,
-                ControlGroupHost limits,
-                const Clock& clock)
+  ProcessLauncher(ProcessLauncherOptions options,
+                  HostCapacity capacity,
+                  ControlGroupHost limits,
+                  const Clock& clock)
       : options_(std::move(options)),
         limits_(std::move(limits)),
         clock_(clock),
@@ -616,7 +616,7 @@ class LocalLauncher final : public Launcher {
     return absl::OkStatus();
   }
 
-  const LocalLauncherOptions options_;
+  const ProcessLauncherOptions options_;
   const ControlGroupHost limits_;
   const Clock& clock_;
   const DiskGuard disks_;
@@ -638,7 +638,7 @@ std::vector<GpuDevice> UsableGpus(const std::string& supervisor) {
 }
 
 // REQUIRES: the supervisor is known.
-absl::StatusOr<HostCapacity> Capacity(const LocalLauncherOptions& options) {
+absl::StatusOr<HostCapacity> Capacity(const ProcessLauncherOptions& options) {
   HostCapacity capacity = DetectHost();
   capacity.cpus = options.cpus.value_or(capacity.cpus);
   capacity.memory_bytes = options.memory_bytes.value_or(capacity.memory_bytes);
@@ -653,8 +653,8 @@ absl::StatusOr<HostCapacity> Capacity(const LocalLauncherOptions& options) {
 
 }  // namespace
 
-absl::StatusOr<Node> DescribeHost(const LocalLauncherOptions& options, const Clock& clock) {
-  LocalLauncherOptions found = options;
+absl::StatusOr<Node> DescribeHost(const ProcessLauncherOptions& options, const Clock& clock) {
+  ProcessLauncherOptions found = options;
   // Without the supervisor program nothing runs here; nvidia-smi may still tell of devices.
   if (found.supervisor.empty()) found.supervisor = FindSupervisor().value_or("vernier-supervisor");
   VERNIER_ASSIGN_OR_RETURN(HostCapacity capacity, Capacity(found));
@@ -663,8 +663,8 @@ absl::StatusOr<Node> DescribeHost(const LocalLauncherOptions& options, const Clo
   return node;
 }
 
-absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions options,
-                                                           const Clock& clock) {
+absl::StatusOr<std::unique_ptr<Launcher>> NewProcessLauncher(ProcessLauncherOptions options,
+                                                             const Clock& clock) {
   if (options.runs_directory.empty()) return InvalidArgument("runs_directory: must not be empty");
   if (options.supervisor.empty()) {
     VERNIER_ASSIGN_OR_RETURN(options.supervisor, FindSupervisor());
@@ -677,7 +677,7 @@ absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(LocalLauncherOptions 
   VERNIER_RETURN_IF_ERROR(MakeFolder(options.runs_directory));
   ControlGroupHost limits = PrepareControlGroups({.group = options.control_group});
   base::Log(base::LogLevel::kInfo, "limits of replicas", {{"enforced", DescribeLimits(limits)}});
-  return std::unique_ptr<Launcher>(std::make_unique<LocalLauncher>(
+  return std::unique_ptr<Launcher>(std::make_unique<ProcessLauncher>(
       std::move(options), std::move(capacity), std::move(limits), clock));
 }
 

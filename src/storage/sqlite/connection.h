@@ -105,7 +105,7 @@ struct Blob {
   std::string_view bytes;
 };
 
-// One run of a prepared statement: binds in the constructor, resets in the destructor.
+// One run of a prepared statement: binds in the constructor and by Bind, resets in the destructor.
 //
 //   Statement select(connection, "SELECT name FROM studies WHERE id = ?", id);
 //   VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
@@ -121,6 +121,15 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
+  // Binds the next value, behind those that the constructor bound.
+  void Bind(std::int64_t value);
+  void Bind(double value);            // REQUIRES: not NaN.
+  void Bind(std::string_view value);  // Must live as long as the statement runs.
+  void Bind(const std::string& value) { Bind(std::string_view(value)); }
+  void Bind(const Blob& value);
+  void Bind(const std::optional<std::int64_t>& value);
+  void Bind(const std::optional<std::string>& value);
+
   // Moves to the next row. False: there is none.
   absl::StatusOr<bool> Step();
   // Runs to the end.
@@ -134,13 +143,6 @@ class Statement {
   std::optional<std::int64_t> OptionalInteger(int column) const;
 
  private:
-  void Bind(std::int64_t value);
-  void Bind(double value);            // REQUIRES: not NaN.
-  void Bind(std::string_view value);  // Must live as long as the statement runs.
-  void Bind(const std::string& value) { Bind(std::string_view(value)); }
-  void Bind(const Blob& value);
-  void Bind(const std::optional<std::int64_t>& value);
-  void Bind(const std::optional<std::string>& value);
   void Note(int code);
 
   Connection& connection_;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <optional>
 
+#include "fmt/format.h"
 #include "src/codec/event_json.h"
 #include "src/codec/json_text.h"
 #include "src/codec/measurement_text.h"
@@ -50,13 +52,9 @@ absl::StatusOr<StudySpec> ParseSpec(std::string_view text) {
   return std::get<StudyCreated>(payload).spec;
 }
 
-std::optional<std::int64_t> NumberOf(const std::optional<TrialNumber>& trial) {
-  return trial ? std::optional(trial->value()) : std::nullopt;
-}
-
-std::string OptimalText(const Study& study) {
+std::string OptimalText(const std::vector<TrialNumber>& trials) {
   auto numbers = nlohmann::ordered_json::array();
-  for (const TrialNumber trial : study.optimal) numbers.push_back(trial.value());
+  for (const TrialNumber trial : trials) numbers.push_back(trial.value());
   return codec::ToText(numbers);
 }
 
@@ -84,27 +82,127 @@ absl::StatusOr<Metadata> ParseMetadata(std::string_view text) {
   return metadata;
 }
 
+// The columns of a study that change with its events, one list for those who read them and those who write them.
+void DescribeColumns(auto& visit, auto& study) {
+  visit("state", study.state);
+  visit("reason", study.reason);
+  visit("updated_at", study.updated);
+  visit("last_event", study.last_event);
+  visit("trials", study.trials);
+  visit("completed", study.completed);
+  visit("failed", study.failed);
+  visit("open", study.open);
+  visit("best_trial", study.best);
+  visit("optimal_trials", study.optimal);
+  visit("converged_trial", study.converged);
+  visit("cpu_time_ns", study.used.cpu_time);
+  visit("gpu_time_ns", study.used.gpu_time);
+  visit("peak_memory_bytes", study.used.peak_memory_bytes);
+  visit("spec_version", study.spec_version);
+}
+
+// Their names, with something behind each, joined by commas: "state = ?, reason = ?".
+std::string ColumnNames(std::string_view behind) {
+  std::vector<std::string> names;
+  const Study study;
+  const auto visit = [&](std::string_view name, const auto&) {
+    names.push_back(fmt::format("{}{}", name, behind));
+  };
+  DescribeColumns(visit, study);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// ", ?" for each of them.
+std::string PlacesForColumns() {
+  std::string places;
+  const Study study;
+  const auto visit = [&](std::string_view, const auto&) { places += ", ?"; };
+  DescribeColumns(visit, study);
+  return places;
+}
+
+class ColumnReader {
+ public:
+  ColumnReader(const Statement& row, int first) : row_(row), column_(first) {}
+  void operator()(std::string_view /*name*/, auto& value) {
+    status_.Update(Read(value));
+    ++column_;
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  absl::Status Read(std::int64_t& value) const {
+    value = row_.Integer(column_);
+    return absl::OkStatus();
+  }
+  absl::Status Read(std::string& value) const {
+    value = row_.Text(column_);
+    return absl::OkStatus();
+  }
+  absl::Status Read(EventSeq& value) const {
+    value = EventSeq(row_.Integer(column_));
+    return absl::OkStatus();
+  }
+  absl::Status Read(absl::Duration& value) const {
+    value = absl::Nanoseconds(row_.Integer(column_));
+    return absl::OkStatus();
+  }
+  absl::Status Read(std::optional<TrialNumber>& value) const {
+    if (const auto number = row_.OptionalInteger(column_)) value = TrialNumber(*number);
+    return absl::OkStatus();
+  }
+  absl::Status Read(absl::Time& value) const {
+    VERNIER_ASSIGN_OR_RETURN(value, ParseTimeText(row_.Text(column_)));
+    return absl::OkStatus();
+  }
+  absl::Status Read(StudyState& value) const {
+    VERNIER_ASSIGN_OR_RETURN(value, ParseStudyState(row_.Text(column_)));
+    return absl::OkStatus();
+  }
+  absl::Status Read(std::vector<TrialNumber>& value) const {
+    VERNIER_ASSIGN_OR_RETURN(value, ParseOptimal(row_.Text(column_)));
+    return absl::OkStatus();
+  }
+
+  const Statement& row_;
+  int column_;
+  absl::Status status_;
+};
+
+// Binds them, and must live as long as the statement runs.
+class ColumnWriter {
+ public:
+  explicit ColumnWriter(Statement& statement) : statement_(statement) {}
+  void operator()(std::string_view /*name*/, const auto& value) { statement_.Bind(Of(value)); }
+
+ private:
+  static std::int64_t Of(std::int64_t value) { return value; }
+  static std::string_view Of(const std::string& value) { return value; }
+  static std::string_view Of(StudyState value) { return StudyStateName(value); }
+  static std::int64_t Of(EventSeq value) { return value.value(); }
+  static std::int64_t Of(absl::Duration value) { return absl::ToInt64Nanoseconds(value); }
+  static std::optional<std::int64_t> Of(const std::optional<TrialNumber>& value) {
+    return value ? std::optional(value->value()) : std::nullopt;
+  }
+  std::string_view Of(absl::Time value) { return texts_.emplace_back(TimeText(value)); }
+  std::string_view Of(const std::vector<TrialNumber>& value) {
+    return texts_.emplace_back(OptimalText(value));
+  }
+
+  Statement& statement_;
+  std::deque<std::string> texts_;
+};
+
+// As SelectStudies selects it.
 absl::StatusOr<Study> ReadStudy(const Statement& row) {
   Study study;
   study.id = StudyId(row.Integer(0));
-  VERNIER_ASSIGN_OR_RETURN(study.state, ParseStudyState(row.Text(1)));
-  study.reason = row.Text(2);
-  VERNIER_ASSIGN_OR_RETURN(study.created, ParseTimeText(row.Text(3)));
-  VERNIER_ASSIGN_OR_RETURN(study.updated, ParseTimeText(row.Text(4)));
-  study.last_event = EventSeq(row.Integer(5));
-  study.trials = row.Integer(6);
-  study.completed = row.Integer(7);
-  study.failed = row.Integer(8);
-  study.open = row.Integer(9);
-  if (const auto best = row.OptionalInteger(10)) study.best = TrialNumber(*best);
-  study.spec_version = row.Integer(11);
-  VERNIER_ASSIGN_OR_RETURN(study.spec, ParseSpec(row.Text(12)));
-  VERNIER_ASSIGN_OR_RETURN(study.optimal, ParseOptimal(row.Text(13)));
-  if (const auto trial = row.OptionalInteger(14)) study.converged = TrialNumber(*trial);
-  study.used = {.cpu_time = absl::Nanoseconds(row.Integer(15)),
-                .gpu_time = absl::Nanoseconds(row.Integer(16)),
-                .peak_memory_bytes = row.Integer(17)};
-  VERNIER_ASSIGN_OR_RETURN(study.metadata, ParseMetadata(row.Text(18)));
+  VERNIER_ASSIGN_OR_RETURN(study.created, ParseTimeText(row.Text(1)));
+  VERNIER_ASSIGN_OR_RETURN(study.spec, ParseSpec(row.Text(2)));
+  VERNIER_ASSIGN_OR_RETURN(study.metadata, ParseMetadata(row.Text(3)));
+  ColumnReader read(row, 4);
+  DescribeColumns(read, study);
+  VERNIER_RETURN_IF_ERROR(read.status());
   return study;
 }
 
@@ -183,61 +281,25 @@ absl::StatusOr<StudyId> InsertStudy(Connection& connection,
   Statement same_name(connection, "SELECT 1 FROM studies WHERE name = ?", study.spec.name);
   VERNIER_ASSIGN_OR_RETURN(const bool exists, same_name.Step());
   if (exists) return storage::StudyExists(study.spec.name);
+  static const std::string kInsert =
+      fmt::format("INSERT INTO studies (name, created_at, spec, {}) VALUES (?, ?, ?{})",
+                  ColumnNames(""),
+                  PlacesForColumns());
   const std::string created = TimeText(study.created);
-  const std::string updated = TimeText(study.updated);
-  const std::string optimal = OptimalText(study);
-  Statement insert(connection,
-                   "INSERT INTO studies (name, state, reason, created_at, updated_at, last_event, "
-                   "trials, completed, failed, open, best_trial, spec_version, spec, "
-                   "optimal_trials, converged_trial, cpu_time_ns, gpu_time_ns, "
-                   "peak_memory_bytes) "
-                   "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                   study.spec.name,
-                   StudyStateName(study.state),
-                   study.reason,
-                   created,
-                   updated,
-                   study.last_event.value(),
-                   study.trials,
-                   study.completed,
-                   study.failed,
-                   study.open,
-                   NumberOf(study.best),
-                   study.spec_version,
-                   spec,
-                   optimal,
-                   NumberOf(study.converged),
-                   absl::ToInt64Nanoseconds(study.used.cpu_time),
-                   absl::ToInt64Nanoseconds(study.used.gpu_time),
-                   study.used.peak_memory_bytes);
+  Statement insert(connection, kInsert, study.spec.name, created, spec);
+  ColumnWriter write(insert);
+  DescribeColumns(write, study);
   VERNIER_RETURN_IF_ERROR(insert.Run());
   return StudyId(connection.last_insert_id());
 }
 
 absl::Status UpdateStudy(Connection& connection, const Study& study) {
-  const std::string updated = TimeText(study.updated);
-  const std::string optimal = OptimalText(study);
-  Statement update(connection,
-                   "UPDATE studies SET state = ?, reason = ?, updated_at = ?, last_event = ?, "
-                   "trials = ?, completed = ?, failed = ?, open = ?, best_trial = ?, "
-                   "optimal_trials = ?, converged_trial = ?, cpu_time_ns = ?, gpu_time_ns = ?, "
-                   "peak_memory_bytes = ?, spec_version = ? WHERE id = ?",
-                   StudyStateName(study.state),
-                   study.reason,
-                   updated,
-                   study.last_event.value(),
-                   study.trials,
-                   study.completed,
-                   study.failed,
-                   study.open,
-                   NumberOf(study.best),
-                   optimal,
-                   NumberOf(study.converged),
-                   absl::ToInt64Nanoseconds(study.used.cpu_time),
-                   absl::ToInt64Nanoseconds(study.used.gpu_time),
-                   study.used.peak_memory_bytes,
-                   study.spec_version,
-                   study.id.value());
+  static const std::string kUpdate =
+      fmt::format("UPDATE studies SET {} WHERE id = ?", ColumnNames(" = ?"));
+  Statement update(connection, kUpdate);
+  ColumnWriter write(update);
+  DescribeColumns(write, study);
+  update.Bind(study.id.value());
   return update.Run();
 }
 
@@ -338,13 +400,10 @@ absl::StatusOr<Study> SelectStudyByName(Connection& connection, std::string_view
 absl::StatusOr<std::vector<Study>> SelectStudies(Connection& connection,
                                                  StudyId after,
                                                  std::size_t limit) {
-  Statement select(connection,
-                   "SELECT id, state, reason, created_at, updated_at, last_event, trials, "
-                   "completed, failed, open, best_trial, spec_version, spec, optimal_trials, "
-                   "converged_trial, cpu_time_ns, gpu_time_ns, peak_memory_bytes, metadata "
-                   "FROM studies WHERE id > ? ORDER BY id LIMIT ?",
-                   after.value(),
-                   ToSqlLimit(limit));
+  static const std::string kSelect = fmt::format(
+      "SELECT id, created_at, spec, metadata, {} FROM studies WHERE id > ? ORDER BY id LIMIT ?",
+      ColumnNames(""));
+  Statement select(connection, kSelect, after.value(), ToSqlLimit(limit));
   return ReadAll<Study>(select, &ReadStudy);
 }
 

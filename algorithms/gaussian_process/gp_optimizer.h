@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "vernier/core/choice.h"
 #include "vernier/optimizer.h"
 
 namespace vernier {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "src/core/trial_log_cells.h"
+
 namespace vernier::gp {
 namespace {
 
@@ -20,7 +22,7 @@ void Read(const CoordinateSpace& space,
           const TrialLog::View& trials,
           std::size_t i,
           History& history) {
-  Coordinates u = space.Encode(trials.cells(i));
+  Coordinates u = space.Encode(TrialLogCells::Of(trials, i));
   if (!HasValues(trials, i)) {
     history.failed.push_back(std::move(u));
     return;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/core/status.h"
+#include "src/core/trial_log_cells.h"
 
 namespace vernier::sampling {
 namespace {
@@ -84,7 +85,7 @@ std::vector<Point> TakenPoints::Recent(std::size_t limit) const {
 bool TakenPoints::Scan(Row row) const {
   constexpr EqualRows kEqual;
   for (std::size_t i = 0; i < finished_.size(); ++i) {
-    if (kEqual(finished_.cells(i), row)) return true;
+    if (kEqual(TrialLogCells::Of(finished_, i), row)) return true;
   }
   return std::any_of(
       others_.begin(), others_.end(), [row](const auto& other) { return EqualRows()(other, row); });
@@ -94,7 +95,8 @@ const TakenPoints::RowSet& TakenPoints::Index() const {
   if (!index_) {
     index_.emplace();
     index_->reserve(finished_.size() + others_.size());
-    for (std::size_t i = 0; i < finished_.size(); ++i) index_->insert(finished_.cells(i));
+    for (std::size_t i = 0; i < finished_.size(); ++i)
+      index_->insert(TrialLogCells::Of(finished_, i));
     for (const std::vector<Cell>& other : others_) index_->insert(other);
   }
   return *index_;

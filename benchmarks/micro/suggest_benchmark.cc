@@ -13,6 +13,7 @@
 #include "benchmark/benchmark.h"
 #include "vernier/algorithm_catalogue.h"
 #include "vernier/core/rng.h"
+#include "vernier/core/study.h"
 #include "vernier/core/unit_cube.h"
 
 namespace vernier {

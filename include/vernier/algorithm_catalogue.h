@@ -8,7 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "vernier/core/study.h"
+#include "vernier/core/choice.h"
+#include "vernier/core/objective.h"
 #include "vernier/early_stopper.h"
 #include "vernier/optimizer.h"
 

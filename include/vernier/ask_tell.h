@@ -10,8 +10,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vernier/algorithm_catalogue.h"
-#include "vernier/core/study.h"
+#include "vernier/core/choice.h"
 #include "vernier/optimizer.h"
+#include "vernier/problem.h"
 
 namespace vernier {
 

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "vernier/core/amendment.h"
 #include "vernier/core/event.h"
 #include "vernier/core/severity.h"
 #include "vernier/core/study.h"

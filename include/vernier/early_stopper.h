@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "vernier/core/ids.h"
-#include "vernier/core/study.h"
 
 namespace vernier {
 

@@ -15,8 +15,8 @@
 #include "vernier/core/ids.h"
 #include "vernier/core/rng.h"
 #include "vernier/core/space.h"
-#include "vernier/core/study.h"
 #include "vernier/core/trial.h"
+#include "vernier/problem.h"
 #include "vernier/trial_log.h"
 
 namespace vernier {

@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "vernier/caller.h"
+#include "vernier/core/amendment.h"
 #include "vernier/core/metadata.h"
 #include "vernier/core/study.h"
 

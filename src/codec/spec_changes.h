@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "vernier/core/amendment.h"
 #include "vernier/core/study.h"
 
 namespace vernier::codec {

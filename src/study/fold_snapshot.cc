@@ -7,6 +7,7 @@
 #include "src/codec/json_text.h"
 #include "src/core/point_check.h"
 #include "src/core/status.h"
+#include "src/core/trial_log_cells.h"
 #include "src/study/same_bits.h"
 #include "src/study/snapshot_head.h"
 #include "src/study/snapshot_part.h"
@@ -195,7 +196,8 @@ absl::Status StudyFold::Snapshots::TakePart(const std::string& part, StudyFold& 
     VERNIER_RETURN_IF_ERROR(reader.Next(observation));
     const auto& [trial, outcome, cells, values, slacks] = observation;
     if (!fold.Has(trial)) return DataLoss("the snapshot has a trial {}", trial.value());
-    VERNIER_RETURN_IF_ERROR(fold.finished_.AppendCells(trial, outcome, cells, values, slacks));
+    VERNIER_RETURN_IF_ERROR(
+        TrialLogCells::Append(fold.finished_, trial, outcome, cells, values, slacks));
   }
   for (std::uint64_t i = 0; i < reader.curves(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(Curve curve, reader.NextCurve());
@@ -275,7 +277,7 @@ bool IsSame(const TrialLog::View& a, const TrialLog::View& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const bool is_same = a.trial(i) == b.trial(i) && a.outcome(i) == b.outcome(i) &&
-                         std::ranges::equal(a.cells(i), b.cells(i)) &&
+                         std::ranges::equal(TrialLogCells::Of(a, i), TrialLogCells::Of(b, i)) &&
                          IsSame(a.values(i), b.values(i)) && IsSame(a.slacks(i), b.slacks(i));
     if (!is_same) return false;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/core/status.h"
+#include "src/core/trial_log_cells.h"
 #include "src/study/fingerprint.h"
 #include "vernier/core/error.h"
 
@@ -44,7 +45,7 @@ void PartWriter::AddObservation(const TrialLog::View& log, std::size_t i) {
   ++words_[kObservations];
   words_.push_back(WordOf(log.trial(i).value()));
   words_.push_back(WordOf(static_cast<std::int64_t>(log.outcome(i))));
-  for (const std::int64_t cell : log.cells(i)) words_.push_back(WordOf(cell));
+  for (const std::int64_t cell : TrialLogCells::Of(log, i)) words_.push_back(WordOf(cell));
   for (const double value : log.values(i)) words_.push_back(WordOf(value));
   for (const double slack : log.slacks(i)) words_.push_back(WordOf(slack));
 }

@@ -41,7 +41,7 @@ class PartReader {
  public:
   static absl::StatusOr<PartReader> Open(const std::string& part);
 
-  // As TrialLog::AppendCells takes them.
+  // As TrialLogCells::Append takes them.
   struct Cells {
     TrialNumber trial;
     Outcome outcome = Outcome::kCompleted;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "vernier/core/amendment.h"
 #include "vernier/core/study.h"
 #include "vernier/v1/study.pb.h"
 #include "vernier/v1/study_service.pb.h"

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "src/codec/study_file.h"
 #include "tests/support/status_matchers.h"
+#include "vernier/core/amendment.h"
 
 namespace vernier::codec {
 namespace {

@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "src/wire/study_proto.h"
 #include "tests/support/status_matchers.h"
+#include "vernier/core/amendment.h"
 
 namespace vernier::wire {
 namespace {

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "vernier/core/amendment.h"
 #include "vernier/core/ids.h"
 #include "vernier/core/metadata.h"
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
-#include "vernier/trial_log.h"
+#include "vernier/problem.h"
 
 namespace vernier {
 

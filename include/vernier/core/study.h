@@ -10,36 +10,16 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "vernier/core/choice.h"
+#include "vernier/core/foreign_definition.h"
 #include "vernier/core/ids.h"
 #include "vernier/core/metadata.h"
+#include "vernier/core/objective.h"
 #include "vernier/core/space.h"
 #include "vernier/core/training_job.h"
 #include "vernier/core/trial.h"
 
 namespace vernier {
-
-enum class Goal { kMaximize, kMinimize };
-
-// Which value of its curve an objective of a completed trial counts with.
-enum class FinalValue { kLast, kBest, kMeanOfLast };
-
-struct Objective {
-  std::string metric;
-  Goal goal = Goal::kMaximize;
-  FinalValue final = FinalValue::kLast;
-  std::int32_t final_count = 1;  // With kMeanOfLast: number of values in the mean, 1 to 1000.
-  friend bool operator==(const Objective&, const Objective&) = default;
-};
-
-// True if `a` is better than `b`. NaN is worse than everything.
-bool IsBetter(Goal goal, double a, double b);
-
-// Something chosen by name, with options of its own: an algorithm, a stopping rule.
-struct Choice {
-  std::string name;
-  std::map<std::string, ParameterValue> options;
-  friend bool operator==(const Choice&, const Choice&) = default;
-};
 
 // What may be spent. Unset: no bound.
 struct Budget {
@@ -93,14 +73,6 @@ struct LeasePolicy {
   friend bool operator==(const LeasePolicy&, const LeasePolicy&) = default;
 };
 
-// A study's definition as another service's client wrote it.
-struct ForeignDefinition {
-  std::string service;     // "vizier".
-  std::string name;        // What the study is called there.
-  std::string definition;  // In that service's own encoding.
-  friend bool operator==(const ForeignDefinition&, const ForeignDefinition&) = default;
-};
-
 // Number of earlier studies that a study may start from.
 inline constexpr std::size_t kMaxEarlierStudies = 8;
 
@@ -127,41 +99,6 @@ struct StudySpec {
   std::optional<TrainingJob> job;  // Unset: clients run the trials.
   std::optional<ForeignDefinition> foreign;
   friend bool operator==(const StudySpec&, const StudySpec&) = default;
-};
-
-// What is to change of a study's definition after its creation. What is unset stays as it is.
-struct Amendment {
-  std::optional<std::optional<std::int64_t>> trials;  // A set nullopt takes the bound away.
-  std::optional<std::optional<std::int64_t>> failed_trials;
-  std::optional<std::optional<absl::Duration>> time;
-  std::optional<std::optional<double>> gpu_hours;
-  std::optional<std::int32_t> parallel;
-  std::optional<Choice> stopping;
-  std::optional<std::optional<Convergence>> convergence;
-  std::optional<std::map<std::string, MetricSource>> metrics;  // All of them.
-  std::optional<LeasePolicy> lease;
-  std::optional<TrainingJob> job;  // From the next attempt on. Only of a study that has one.
-  // Labels by key: the new value, or nullopt to take it away. These may change also when the study has ended.
-  std::map<std::string, std::optional<std::string>> labels;
-  bool clear_labels = false;  // All others are taken away.
-  // The cause of the failures so far is fixed: they no longer count against the study.
-  bool fixed = false;
-  // The whole definition as it is to be, before what is named above is applied. Parts that cannot change must be as they
-  // are: name, objectives, space, outcome constraints, algorithm, warm start, seed, and whether there is a job.
-  std::optional<StudySpec> definition;
-  // With `definition`: a part that was amended since the study was last given a whole definition stays as it is, unless
-  // this definition differs there from that one.
-  bool keep_amended = false;
-  friend bool operator==(const Amendment&, const Amendment&) = default;
-};
-
-// One field of a definition that differs between two versions of it. `from` and `to` are the values in the words of the
-// study file; empty if the field is not set, and both empty if they are too long for a sentence or may be secret.
-struct FieldChange {
-  std::string field;  // "budget.trials", "job.command"
-  std::string from;
-  std::string to;
-  friend bool operator==(const FieldChange&, const FieldChange&) = default;
 };
 
 // InvalidArgument: a FieldError, paths as in the study file. Says nothing of whether the algorithm exists: that is

@@ -88,10 +88,10 @@ absl::StatusOr<absl::Duration> ReadUnusedFor(const Json& json, const std::string
 
 absl::StatusOr<CleanUpConfiguration> ReadCleanUp(const Json& json, const std::string& path) {
   CleanUpConfiguration clean_up;
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                           Mapping::Open(json, path, {"unused_for", "cache_size"}));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("unused_for", clean_up.unused_for, &ReadUnusedFor));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("cache_size", clean_up.cache_bytes, &ReadHostMemory));
+  VERNIER_RETURN_IF_ERROR(codec::ReadMapping(json, path, [&](auto& visit) {
+    visit("unused_for", clean_up.unused_for, &ReadUnusedFor);
+    visit("cache_size", clean_up.cache_bytes, &ReadHostMemory);
+  }));
   if (!clean_up.unused_for.has_value() && !clean_up.cache_bytes.has_value()) {
     return FieldError(path, "needs unused_for or cache_size");
   }
@@ -125,15 +125,14 @@ absl::StatusOr<std::string> ReadControlGroup(const Json& json, const std::string
 
 absl::StatusOr<HostConfiguration> ReadHost(const Json& json, const std::string& path) {
   HostConfiguration host;
-  VERNIER_ASSIGN_OR_RETURN(
-      const Mapping mapping,
-      Mapping::Open(json, path, {"cpus", "memory", "gpus", "fitting", "cgroup", "disk_reserve"}));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("cpus", host.cpus, &ReadCpus));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("memory", host.memory_bytes, &ReadHostMemory));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("gpus", host.gpus, &ReadGpus));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("fitting", host.fitting, &ReadFitting));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("cgroup", host.control_group, &ReadControlGroup));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("disk_reserve", host.disk_reserve, &ReadDiskReserve));
+  VERNIER_RETURN_IF_ERROR(codec::ReadMapping(json, path, [&](auto& visit) {
+    visit("cpus", host.cpus, &ReadCpus);
+    visit("memory", host.memory_bytes, &ReadHostMemory);
+    visit("gpus", host.gpus, &ReadGpus);
+    visit("fitting", host.fitting, &ReadFitting);
+    visit("cgroup", host.control_group, &ReadControlGroup);
+    visit("disk_reserve", host.disk_reserve, &ReadDiskReserve);
+  }));
   return host;
 }
 
@@ -160,8 +159,8 @@ absl::StatusOr<std::map<std::string, T>> ReadNamed(
 
 absl::StatusOr<ZoneConfiguration> ReadZone(const Json& json, const std::string& path) {
   ZoneConfiguration zone;
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Mapping::Open(json, path, {"backend"}));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("backend", zone.backend, &ReadBackend));
+  VERNIER_RETURN_IF_ERROR(codec::ReadMapping(
+      json, path, [&](auto& visit) { visit("backend", zone.backend, &ReadBackend); }));
   return zone;
 }
 
@@ -185,10 +184,11 @@ absl::StatusOr<jobs::MachineCatalogue> ReadMachines(const Json& json, const std:
 
 absl::StatusOr<launch::PythonRuntime> ReadRuntime(const Json& json, const std::string& path) {
   launch::PythonRuntime runtime;
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Mapping::Open(json, path, {"python", "wheels"}));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("python", runtime.python, &codec::ReadText));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("wheels", runtime.wheels, &codec::ReadText));
-  if (runtime.python.empty()) return FieldError(mapping.PathOf("python"), "must not be empty");
+  VERNIER_RETURN_IF_ERROR(codec::ReadMapping(json, path, [&](auto& visit) {
+    visit("python", runtime.python, &codec::ReadText);
+    visit("wheels", runtime.wheels, &codec::ReadText);
+  }));
+  if (runtime.python.empty()) return FieldError(path + ".python", "must not be empty");
   return runtime;
 }
 
@@ -207,13 +207,13 @@ absl::StatusOr<std::string> ReadEngine(const Json& json, const std::string& path
 
 absl::StatusOr<ContainersConfiguration> ReadContainers(const Json& json, const std::string& path) {
   ContainersConfiguration containers;
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                           Mapping::Open(json, path, {"engine", "arguments"}));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("engine", containers.engine, &ReadEngine));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("arguments", containers.arguments, &codec::ReadTexts));
+  VERNIER_RETURN_IF_ERROR(codec::ReadMapping(json, path, [&](auto& visit) {
+    visit("engine", containers.engine, &ReadEngine);
+    visit("arguments", containers.arguments, &codec::ReadTexts);
+  }));
   for (const std::string& argument : containers.arguments.value_or(std::vector<std::string>())) {
     if (!argument.empty() && argument.find('\0') == std::string::npos) continue;
-    return FieldError(mapping.PathOf("arguments"), "a word must not be empty nor hold a zero byte");
+    return FieldError(path + ".arguments", "a word must not be empty nor hold a zero byte");
   }
   return containers;
 }
@@ -291,40 +291,24 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text) {
   if (!document.is_object()) {
     return codec::MustBe(kDocument, "a mapping of keys to values", document);
   }
-  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
-                           Mapping::Open(document,
-                                         "",
-                                         {"store",
-                                          "listen",
-                                          "allow_remote",
-                                          "open",
-                                          "token_file",
-                                          "runs",
-                                          "inherit_env",
-                                          "supervisor",
-                                          "log_level",
-                                          "host",
-                                          "regions",
-                                          "machines",
-                                          "runtimes",
-                                          "containers",
-                                          "clean_up"}));
   Configuration result;
-  VERNIER_RETURN_IF_ERROR(mapping.Read("store", result.store, &codec::ReadText));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("listen", result.listen, &ReadAddresses));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("allow_remote", result.allow_remote, &codec::ReadBool));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("open", result.open, &codec::ReadBool));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("token_file", result.token_file, &codec::ReadText));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("runs", result.runs, &codec::ReadText));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("inherit_env", result.inherit_env, &ReadVariables));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("supervisor", result.supervisor, &codec::ReadText));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("log_level", result.log_level, &ReadLogLevel));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("host", result.host, &ReadHost));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("regions", result.regions, &ReadRegions));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("machines", result.machines, &ReadMachines));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("runtimes", result.runtimes, &ReadRuntimes));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("containers", result.containers, &ReadContainers));
-  VERNIER_RETURN_IF_ERROR(mapping.Read("clean_up", result.clean_up, &ReadCleanUp));
+  VERNIER_RETURN_IF_ERROR(codec::ReadMapping(document, "", [&](auto& visit) {
+    visit("store", result.store, &codec::ReadText);
+    visit("listen", result.listen, &ReadAddresses);
+    visit("allow_remote", result.allow_remote, &codec::ReadBool);
+    visit("open", result.open, &codec::ReadBool);
+    visit("token_file", result.token_file, &codec::ReadText);
+    visit("runs", result.runs, &codec::ReadText);
+    visit("inherit_env", result.inherit_env, &ReadVariables);
+    visit("supervisor", result.supervisor, &codec::ReadText);
+    visit("log_level", result.log_level, &ReadLogLevel);
+    visit("host", result.host, &ReadHost);
+    visit("regions", result.regions, &ReadRegions);
+    visit("machines", result.machines, &ReadMachines);
+    visit("runtimes", result.runtimes, &ReadRuntimes);
+    visit("containers", result.containers, &ReadContainers);
+    visit("clean_up", result.clean_up, &ReadCleanUp);
+  }));
   return result;
 }
 

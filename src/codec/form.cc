@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "src/codec/spec_reader.h"
+#include "src/codec/spec_form.h"
 #include "src/codec/study_file.h"
 
 namespace vernier::codec {

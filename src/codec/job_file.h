@@ -2,7 +2,7 @@
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
-#include "src/codec/spec_reader.h"
+#include "src/codec/spec_form.h"
 #include "vernier/core/study.h"
 
 // The configuration file of a training job as users of AI Platform Training have it: `trainingInput`, and beside it

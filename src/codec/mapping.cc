@@ -19,7 +19,7 @@ absl::Status MustBe(std::string_view path, std::string_view expected, const Json
 
 absl::StatusOr<Mapping> Mapping::Open(const Json& json,
                                       std::string path,
-                                      std::initializer_list<const char*> known,
+                                      const std::vector<const char*>& known,
                                       UnknownKeys unknown_keys) {
   if (!json.is_object()) {
     return MustBe(path.empty() ? "study file" : path, "a mapping of keys to values", json);

@@ -2,7 +2,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "nlohmann/json.hpp"
-#include "src/codec/spec_reader.h"
+#include "src/codec/spec_form.h"
 #include "vernier/core/space.h"
 
 // Reading a study file: every reader takes the path of what it reads, for its errors. All errors are FieldErrors.
@@ -30,7 +29,7 @@ class Mapping {
   // InvalidArgument: not a mapping, or, unless they are ignored, a key that is none of `known`.
   static absl::StatusOr<Mapping> Open(const Json& json,
                                       std::string path,
-                                      std::initializer_list<const char*> known,
+                                      const std::vector<const char*>& known,
                                       UnknownKeys unknown_keys = UnknownKeys::kRefuse);
 
   // The value of the key; null if the key is absent or its value is null.
@@ -79,6 +78,23 @@ absl::StatusOr<ParameterValue> ReadScalar(const Json& json, const std::string& p
 absl::StatusOr<std::vector<std::string>> ReadTexts(const Json& json, const std::string& path);
 absl::StatusOr<std::map<std::string, std::string>> ReadTextMap(const Json& json,
                                                                const std::string& path);
+
+// Reads a mapping whose keys `describe` names, each with where it goes and with the reader for its type:
+//   ReadMapping(json, path, [&](auto& visit) { visit("cpus", host.cpus, &ReadCpus); … });
+// It is called twice, the first time for the names alone.
+template <typename Describe>
+absl::Status ReadMapping(const Json& json, const std::string& path, Describe describe) {
+  std::vector<const char*> keys;
+  const auto name = [&](const char* key, const auto&, auto) { keys.push_back(key); };
+  describe(name);
+  VERNIER_ASSIGN_OR_RETURN(const Mapping mapping, Mapping::Open(json, path, keys));
+  absl::Status status;
+  const auto read = [&](const char* key, auto& value, auto reader) {
+    if (status.ok()) status = mapping.Read(key, value, reader);
+  };
+  describe(read);
+  return status;
+}
 
 template <typename T>
 absl::StatusOr<std::vector<T>> ReadList(const Json& json,

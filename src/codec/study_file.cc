@@ -2,7 +2,7 @@
 
 #include "src/codec/document.h"
 #include "src/codec/job_file.h"
-#include "src/codec/spec_reader.h"
+#include "src/codec/spec_form.h"
 #include "src/core/limit_checks.h"
 #include "vernier/core/error.h"
 

@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
-#include "src/codec/spec_reader.h"
+#include "src/codec/spec_form.h"
 #include "vernier/core/training_input.h"
 
 // A training input as JSON, in the two spellings that AI Platform Training has for it.

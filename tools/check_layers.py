@@ -28,6 +28,8 @@ ALLOWED = {
     "src/c_api": {"src/core", "src/codec"},
     "src/cli": {"src/core", "src/base", "src/codec", "src/jobs", "src/wire", "src/client", "src/app", "proto"},
 }
+# Folders of one algorithm, each of which may include those before it. The algorithm's own folder comes last.
+ROOMS = {"algorithms/gaussian_process": ["space", "model", "acquisition", "search"]}
 # One algorithm never includes another; what they share is here.
 SHARED_BY_ALGORITHMS = {"numerics", "sampling"}
 
@@ -52,6 +54,16 @@ def folder_of(path):
     return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
 
 
+def room_error(path, target):
+    for algorithm, rooms in ROOMS.items():
+        if not (path.startswith(algorithm + "/") and target.startswith(algorithm + "/")):
+            continue
+        mine, theirs = (p.removeprefix(algorithm + "/").split("/")[0] for p in (path, target))
+        if mine in rooms and (theirs not in rooms or rooms.index(theirs) > rooms.index(mine)):
+            return f"{path}: {mine} may not depend on {target}"
+    return None
+
+
 def include_error(path, target):
     home = folder_of(path)
     for pattern, homes in RESTRICTED.items():
@@ -63,6 +75,8 @@ def include_error(path, target):
         return None
     other = folder_of(target)
     if other == home == "algorithms":
+        if error := room_error(path, target):
+            return error
         mine, theirs = path.split("/")[1], target.split("/")[1]
         single = "/" in path.removeprefix("algorithms/") and "/" in target.removeprefix("algorithms/")
         if single and mine != theirs and theirs not in SHARED_BY_ALGORITHMS:

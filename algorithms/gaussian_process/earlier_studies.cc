@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "algorithms/gaussian_process/gp_state.h"
-#include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/model/gp_state.h"
+#include "algorithms/gaussian_process/space/history.h"
 #include "src/core/status.h"
 
 namespace vernier::gp {

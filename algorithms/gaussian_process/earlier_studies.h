@@ -7,9 +7,9 @@
 
 #include "Eigen/Core"
 #include "absl/status/statusor.h"
-#include "algorithms/gaussian_process/coordinates.h"
-#include "algorithms/gaussian_process/features.h"
-#include "algorithms/gaussian_process/mean_function.h"
+#include "algorithms/gaussian_process/model/mean_function.h"
+#include "algorithms/gaussian_process/space/coordinates.h"
+#include "algorithms/gaussian_process/space/features.h"
 #include "algorithms/gaussian_process/surrogate.h"
 #include "algorithms/sampling/earlier_points.h"
 #include "vernier/trial_log.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/gaussian_process/acquisition.h"
+#include "algorithms/gaussian_process/acquisition/acquisition.h"
 #include "algorithms/gaussian_process/note.h"
 #include "fmt/format.h"
 #include "vernier/core/unit_cube.h"

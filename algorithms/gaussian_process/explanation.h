@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "Eigen/Core"
-#include "algorithms/gaussian_process/branches.h"
-#include "algorithms/gaussian_process/coordinates.h"
-#include "algorithms/gaussian_process/features.h"
-#include "algorithms/gaussian_process/posterior.h"
+#include "algorithms/gaussian_process/model/posterior.h"
+#include "algorithms/gaussian_process/model/targets.h"
+#include "algorithms/gaussian_process/space/branches.h"
+#include "algorithms/gaussian_process/space/coordinates.h"
+#include "algorithms/gaussian_process/space/features.h"
 #include "algorithms/gaussian_process/surrogate.h"
-#include "algorithms/gaussian_process/targets.h"
 #include "vernier/core/study.h"
 #include "vernier/optimizer.h"
 

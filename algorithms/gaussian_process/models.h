@@ -8,12 +8,12 @@
 
 #include "Eigen/Core"
 #include "absl/status/statusor.h"
-#include "algorithms/gaussian_process/features.h"
-#include "algorithms/gaussian_process/gp_state.h"
-#include "algorithms/gaussian_process/history.h"
-#include "algorithms/gaussian_process/model_size.h"
+#include "algorithms/gaussian_process/model/gp_state.h"
+#include "algorithms/gaussian_process/model/model_size.h"
+#include "algorithms/gaussian_process/search/trust_region.h"
+#include "algorithms/gaussian_process/space/features.h"
+#include "algorithms/gaussian_process/space/history.h"
 #include "algorithms/gaussian_process/surrogate.h"
-#include "algorithms/gaussian_process/trust_region.h"
 
 namespace vernier::gp {
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "algorithms/gaussian_process/model_choice.h"
+#include "algorithms/gaussian_process/model/model_choice.h"
 #include "src/core/pareto.h"
 #include "src/core/status.h"
 

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "algorithms/gaussian_process/acquisition.h"
-#include "algorithms/gaussian_process/box_decomposition.h"
-#include "algorithms/gaussian_process/coordinates.h"
-#include "algorithms/gaussian_process/features.h"
-#include "algorithms/gaussian_process/gp_state.h"
-#include "algorithms/gaussian_process/mean_function.h"
-#include "algorithms/gaussian_process/metric_model.h"
-#include "algorithms/gaussian_process/posterior.h"
+#include "algorithms/gaussian_process/acquisition/acquisition.h"
+#include "algorithms/gaussian_process/acquisition/box_decomposition.h"
+#include "algorithms/gaussian_process/model/gp_state.h"
+#include "algorithms/gaussian_process/model/mean_function.h"
+#include "algorithms/gaussian_process/model/metric_model.h"
+#include "algorithms/gaussian_process/model/posterior.h"
+#include "algorithms/gaussian_process/space/coordinates.h"
+#include "algorithms/gaussian_process/space/features.h"
 #include "algorithms/gaussian_process/training_set.h"
 
 namespace vernier::gp {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/gaussian_process/coordinates.h"
-#include "algorithms/gaussian_process/history.h"
-#include "algorithms/gaussian_process/model_size.h"
-#include "algorithms/gaussian_process/trust_region.h"
+#include "algorithms/gaussian_process/model/model_size.h"
+#include "algorithms/gaussian_process/search/trust_region.h"
+#include "algorithms/gaussian_process/space/coordinates.h"
+#include "algorithms/gaussian_process/space/history.h"
 
 namespace vernier::gp {
 

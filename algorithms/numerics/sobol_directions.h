@@ -7,8 +7,8 @@ namespace vernier::numerics {
 
 // What defines one dimension of Sobol's sequence.
 struct SobolDirection {
-  std::uint32_t
-      polynomial;  // Primitive over GF(2); the bit of value 2^k is the coefficient of x^k.
+  // Primitive over GF(2); the bit of value 2^k is the coefficient of x^k.
+  std::uint32_t polynomial;
   std::array<std::uint32_t, 9> m;  // m_1 … m_s, s the degree of the polynomial: odd, m_k < 2^k.
 };
 

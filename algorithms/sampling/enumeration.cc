@@ -71,8 +71,8 @@ struct Run {
 std::vector<Run> SplitIntoRuns(const Space& space, int parent, const Axis& axis) {
   const std::string& name = space.parameters()[parent].name;
   const std::vector<int> children = Children(space, parent);
-  std::vector<std::pair<int, std::set<std::int64_t>>>
-      opened_by;  // Child, values that its condition admits.
+  // Child, values that its condition admits.
+  std::vector<std::pair<int, std::set<std::int64_t>>> opened_by;
   std::set<std::int64_t> cuts = {0, axis.count};
   for (const int child : children) {
     for (const Condition& condition : space.parameters()[child].when) {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "Eigen/Core"
-#include "algorithms/gaussian_process/fit.h"
-#include "algorithms/gaussian_process/kernel.h"
-#include "algorithms/gaussian_process/likelihood.h"
-#include "algorithms/gaussian_process/posterior.h"
+#include "algorithms/gaussian_process/model/fit.h"
+#include "algorithms/gaussian_process/model/kernel.h"
+#include "algorithms/gaussian_process/model/likelihood.h"
+#include "algorithms/gaussian_process/model/posterior.h"
 #include "algorithms/numerics/cholesky.h"
 #include "algorithms/numerics/minimize.h"
 #include "algorithms/numerics/sobol.h"

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "Eigen/Core"
-#include "algorithms/gaussian_process/acquisition.h"
-#include "algorithms/gaussian_process/likelihood.h"
-#include "algorithms/gaussian_process/posterior.h"
+#include "algorithms/gaussian_process/acquisition/acquisition.h"
+#include "algorithms/gaussian_process/model/likelihood.h"
+#include "algorithms/gaussian_process/model/posterior.h"
 #include "algorithms/numerics/minimize.h"
 #include "benchmark/benchmark.h"
 #include "vernier/core/rng.h"

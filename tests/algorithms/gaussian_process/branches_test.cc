@@ -1,4 +1,4 @@
-#include "algorithms/gaussian_process/branches.h"
+#include "algorithms/gaussian_process/space/branches.h"
 
 #include <algorithm>
 #include <cmath>

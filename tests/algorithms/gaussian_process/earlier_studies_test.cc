@@ -13,8 +13,8 @@
 
 #include "Eigen/Core"
 #include "Eigen/LU"
-#include "algorithms/gaussian_process/mean_function.h"
-#include "algorithms/gaussian_process/posterior.h"
+#include "algorithms/gaussian_process/model/mean_function.h"
+#include "algorithms/gaussian_process/model/posterior.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/spaces.h"

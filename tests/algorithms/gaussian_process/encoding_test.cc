@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/gaussian_process/candidates.h"
-#include "algorithms/gaussian_process/coordinates.h"
-#include "algorithms/gaussian_process/features.h"
-#include "algorithms/gaussian_process/gp_state.h"
-#include "algorithms/gaussian_process/history.h"
-#include "algorithms/gaussian_process/likelihood.h"
+#include "algorithms/gaussian_process/model/gp_state.h"
+#include "algorithms/gaussian_process/model/likelihood.h"
+#include "algorithms/gaussian_process/model/targets.h"
+#include "algorithms/gaussian_process/search/candidates.h"
+#include "algorithms/gaussian_process/space/coordinates.h"
+#include "algorithms/gaussian_process/space/features.h"
+#include "algorithms/gaussian_process/space/history.h"
 #include "algorithms/gaussian_process/surrogate.h"
-#include "algorithms/gaussian_process/targets.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/core/inverse_normal.h"

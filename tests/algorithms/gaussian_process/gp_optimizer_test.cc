@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/gaussian_process/border_prior.h"
-#include "algorithms/gaussian_process/coordinates.h"
-#include "algorithms/gaussian_process/features.h"
-#include "algorithms/gaussian_process/gp_state.h"
-#include "algorithms/gaussian_process/history.h"
-#include "algorithms/gaussian_process/metric_model.h"
+#include "algorithms/gaussian_process/acquisition/border_prior.h"
+#include "algorithms/gaussian_process/model/gp_state.h"
+#include "algorithms/gaussian_process/model/metric_model.h"
+#include "algorithms/gaussian_process/space/coordinates.h"
+#include "algorithms/gaussian_process/space/features.h"
+#include "algorithms/gaussian_process/space/history.h"
 #include "algorithms/gaussian_process/surrogate.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-#include "algorithms/gaussian_process/model_size.h"
+#include "algorithms/gaussian_process/model/model_size.h"
 
 #include "gtest/gtest.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/gaussian_process/box_decomposition.h"
-#include "algorithms/gaussian_process/expected_hypervolume.h"
+#include "algorithms/gaussian_process/acquisition/box_decomposition.h"
+#include "algorithms/gaussian_process/acquisition/expected_hypervolume.h"
 #include "algorithms/gaussian_process/gp_optimizer.h"
 #include "algorithms/numerics/normal.h"
 #include "gmock/gmock.h"

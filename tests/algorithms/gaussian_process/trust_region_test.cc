@@ -1,6 +1,6 @@
 // Where there are more trials than one model takes: the region that is searched, and which trials its model sees.
 
-#include "algorithms/gaussian_process/trust_region.h"
+#include "algorithms/gaussian_process/search/trust_region.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +10,11 @@
 #include <variant>
 #include <vector>
 
-#include "algorithms/gaussian_process/coordinates.h"
-#include "algorithms/gaussian_process/features.h"
-#include "algorithms/gaussian_process/gp_state.h"
-#include "algorithms/gaussian_process/history.h"
+#include "algorithms/gaussian_process/model/gp_state.h"
 #include "algorithms/gaussian_process/models.h"
+#include "algorithms/gaussian_process/space/coordinates.h"
+#include "algorithms/gaussian_process/space/features.h"
+#include "algorithms/gaussian_process/space/history.h"
 #include "algorithms/gaussian_process/training_set.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

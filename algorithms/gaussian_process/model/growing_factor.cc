@@ -1,0 +1,56 @@
+#include "algorithms/gaussian_process/model/growing_factor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "algorithms/numerics/cholesky.h"
+
+namespace vernier::gp {
+namespace {
+
+constexpr Eigen::Index kAlignment = 8;  // Numbers in the widest vector.
+
+}  // namespace
+
+std::optional<GrowingFactor> GrowingFactor::Create(const Kernel& kernel,
+                                                   double noise,
+                                                   const Eigen::MatrixXd& z,
+                                                   Eigen::Index anchor) {
+  Eigen::MatrixXd covariance = kernel.Lower(z.topRows(anchor));
+  covariance.diagonal().array() += noise;
+  const std::optional<numerics::CholeskyFactor> factor = numerics::FactorizeWithJitter(covariance);
+  if (!factor) return std::nullopt;
+  GrowingFactor growing;
+  growing.anchor_ = anchor;
+  growing.nugget_ = noise + factor->jitter;
+  growing.points_ = z.topRows(anchor);
+  growing.Reserve(anchor);
+  growing.storage_.topLeftCorner(anchor, anchor) = factor->lower;
+  return growing;
+}
+
+void GrowingFactor::Append(const Kernel& kernel, const Eigen::MatrixXd& z, Eigen::Index from) {
+  const Eigen::Index before = size();
+  const Eigen::Index after = before + z.rows() - from;
+  Reserve(after);
+  points_.conservativeResize(after, z.cols());
+  points_.bottomRows(after - before) = z.bottomRows(z.rows() - from);
+  for (Eigen::Index i = before; i < after; ++i) {
+    Eigen::VectorXd border = kernel.Between(points_.topRows(i), points_.row(i)).col(0);
+    numerics::SolveLower(storage_.topLeftCorner(i, i), border);
+    const double rest = kernel.variance() + nugget_ - border.squaredNorm();
+    storage_.row(i).head(i) = border;
+    storage_(i, i) = std::sqrt(std::max(rest, kLeastVarianceShare * kernel.variance()));
+  }
+}
+
+void GrowingFactor::Reserve(Eigen::Index rows) {
+  if (rows <= storage_.rows()) return;
+  const Eigen::Index capacity = (rows + rows / 16 + kAlignment) / kAlignment * kAlignment;
+  Eigen::MatrixXd larger = Eigen::MatrixXd::Zero(capacity, capacity);
+  larger.topLeftCorner(storage_.rows(), storage_.cols()) = storage_;
+  storage_ = std::move(larger);
+}
+
+}  // namespace vernier::gp

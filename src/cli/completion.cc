@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fmt/format.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/core/status.h"
 
 namespace vernier::cli {

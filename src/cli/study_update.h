@@ -22,8 +22,8 @@ struct StudyUpdate {
   v1::Study message;  // As it is now.
   Study study;
   std::vector<FieldChange> changes;  // That were made.
-  std::vector<FieldChange>
-      kept;  // Where the study stays as it was amended and the file says something else.
+  // Where the study stays as it was amended and the file says something else.
+  std::vector<FieldChange> kept;
 };
 
 // Gives the study the definition of the file. What was amended by hand stays, unless the file differs there from what it

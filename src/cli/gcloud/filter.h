@@ -53,8 +53,8 @@ struct FilterNode {
   Expression expression;             // Of kCompare.
   Operator op = Operator::kHas;
   std::vector<Operand> operands;  // One of them must fit.
-  std::shared_ptr<const re2::RE2>
-      regex;         // Of kMatch and kNotMatch; shared by copies of the filter.
+  // Of kMatch and kNotMatch; shared by copies of the filter.
+  std::shared_ptr<const re2::RE2> regex;
   std::string word;  // Of kWord, in lower case.
 };
 

@@ -15,8 +15,8 @@ struct Surface {
   std::optional<TrialNumber> at;  // That trial; none: no trial has both.
   std::vector<ParameterValue> across;
   std::vector<ParameterValue> up;
-  std::vector<double>
-      means;  // means[j * across.size() + i]; NaN where the space has no such point.
+  // means[j * across.size() + i]; NaN where the space has no such point.
+  std::vector<double> means;
 };
 
 // Of the parameters with these indices.

@@ -80,8 +80,8 @@ struct Field {
   std::vector<double> x;
   std::vector<double> y;
   std::vector<double> values;
-  bool blocks =
-      false;  // Each value fills its own rectangle; else levels run smoothly between values.
+  // Each value fills its own rectangle; else levels run smoothly between values.
+  bool blocks = false;
 };
 
 using Mark = std::variant<Field, Band, Box, Line, Dot, Words>;

@@ -54,8 +54,8 @@ class AxisScale {
   std::vector<Tick> CategoryTicks() const;
 
   Kind kind_;
-  double
-      from_;  // In logarithms for kLog; for kReverseLog in logarithms of the distance to mirror_.
+  // In logarithms for kLog; for kReverseLog in logarithms of the distance to mirror_.
+  double from_;
   double to_;
   double mirror_ = 0;
   std::vector<std::string> labels_;

@@ -10,7 +10,7 @@
 #include "src/app/paths.h"
 #include "src/base/log.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/hint.h"
 #include "src/cli/interrupts.h"
 #include "src/cli/runner.h"

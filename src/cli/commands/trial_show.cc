@@ -8,7 +8,7 @@
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/job_description.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_text.h"

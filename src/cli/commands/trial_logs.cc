@@ -9,7 +9,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/log_position.h"
 #include "src/cli/log_text.h"
 #include "src/cli/reconnection.h"

@@ -3,7 +3,7 @@
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/connection.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/proto_json.h"

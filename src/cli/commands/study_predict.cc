@@ -6,7 +6,7 @@
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
 #include "src/cli/assignment.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/resources.h"
 #include "src/cli/terminal/proto_json.h"
 #include "src/core/objectives.h"

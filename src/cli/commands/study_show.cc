@@ -9,7 +9,7 @@
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/job_output.h"
 #include "src/cli/outcome_text.h"
 #include "src/cli/resources.h"

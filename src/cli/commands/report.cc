@@ -13,7 +13,7 @@
 #include "nlohmann/json.hpp"
 #include "src/cli/arguments.h"
 #include "src/cli/assignment.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/hint.h"
 #include "src/client/retry.h"
 #include "src/core/status.h"

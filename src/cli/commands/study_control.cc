@@ -4,7 +4,7 @@
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/hint.h"
 #include "src/cli/label_flags.h"
 #include "src/cli/resources.h"

@@ -7,7 +7,7 @@
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/gcloud_flags.h"
 #include "src/cli/interrupts.h"
 #include "src/cli/job_logs.h"

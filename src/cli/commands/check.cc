@@ -1,4 +1,4 @@
-#include "src/cli/check.h"
+#include "src/cli/commands/check.h"
 
 #include <algorithm>
 #include <filesystem>

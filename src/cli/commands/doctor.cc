@@ -20,7 +20,7 @@
 #include "src/app/store_report.h"
 #include "src/base/access_token.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/terminal/figures.h"
 #include "src/core/damage.h"
 

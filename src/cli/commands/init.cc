@@ -20,7 +20,7 @@
 #include "src/app/program_output.h"
 #include "src/base/open_file.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/hint.h"
 #include "src/cli/init/draft.h"
 #include "src/cli/init/source_metrics.h"

@@ -14,7 +14,7 @@
 #include "fmt/format.h"
 #include "src/base/output_line.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_source.h"
 #include "src/cli/temporary_folder.h"

@@ -9,7 +9,7 @@
 #include "src/app/store_copy.h"
 #include "src/app/store_report.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/hint.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/table.h"

@@ -1,7 +1,7 @@
 #include <string>
 
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/resources.h"
 #include "src/cli/terminal/proto_json.h"
 #include "src/cli/trial_text.h"

@@ -9,7 +9,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/gcloud_flags.h"
 #include "src/cli/hint.h"
 #include "src/cli/interrupts.h"

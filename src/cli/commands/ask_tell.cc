@@ -5,7 +5,7 @@
 
 #include "src/cli/arguments.h"
 #include "src/cli/ask_tell/session.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/core/status.h"
 
 namespace vernier::cli {

@@ -6,7 +6,7 @@
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
-#include "src/cli/commands.h"
+#include "src/cli/commands/commands.h"
 #include "src/cli/model_source.h"
 #include "src/cli/outcome_text.h"
 #include "src/cli/plot/contour.h"

@@ -52,7 +52,7 @@ if(TARGET vernier)
   endforeach()
   install(FILES README.md ARCHITECTURE.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT programs)
   install(FILES docs/benchmarks.md docs/comparison.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT programs)
-  install(DIRECTORY docs/guides docs/formats docs/adr docs/images DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
+  install(DIRECTORY docs/guides docs/formats docs/adr docs/research docs/images DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs
     COMPONENT programs)
   install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT programs
     PATTERN "__pycache__" EXCLUDE PATTERN "out" EXCLUDE PATTERN "runs" EXCLUDE)

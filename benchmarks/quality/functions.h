@@ -14,8 +14,8 @@ struct Function {
   std::string name;
   std::string family;
   Space space;
-  std::function<double(const Point&)>
-      regret;        // Above the least value, known or ever found; without noise.
+  // Above the least value, known or ever found; without noise.
+  std::function<double(const Point&)> regret;
   double noise = 0;  // Standard deviation of what is added to a told value.
 };
 

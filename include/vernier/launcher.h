@@ -39,10 +39,10 @@ struct GangRequest {
   std::vector<ReplicaRequest> replicas;
   std::int32_t priority = 0;  // 0 to 1000, higher first.
   absl::Time queued;  // Since when it waits; of one priority, who waits longest comes first.
-  std::optional<absl::Duration>
-      time_limit;  // The longest that it will run, the time to stop it included.
-  std::int32_t parallel =
-      1;  // So many of its study run at once; a host that scales gangs down leaves room for them.
+  // The longest that it will run, the time to stop it included.
+  std::optional<absl::Duration> time_limit;
+  // So many of its study run at once; a host that scales gangs down leaves room for them.
+  std::int32_t parallel = 1;
   GangNeeds needs;
   friend bool operator==(const GangRequest&, const GangRequest&) = default;
 };

@@ -19,8 +19,8 @@ struct MetricSighting {
   // Something in the program's output or files that may be the metric, though it was not taken for it.
   struct Candidate {
     std::string what;  // "the output has 'acc' 12 times, last 0.93"
-    std::string
-        entry;  // What to write in the study file: "accuracy: {after: 'acc='}"; empty: nothing would help.
+    // What to write in the study file: "accuracy: {after: 'acc='}"; empty: nothing would help.
+    std::string entry;
   };
 
   std::string metric;

@@ -30,8 +30,8 @@ struct PendingPoint {
 // A proposed point and what the algorithm thought of it.
 struct Suggestion {
   Point point;
-  std::string
-      origin;  // "model", "initial design", "default point", "earlier study", "random", "sequence", "grid cell".
+  // "model", "initial design", "default point", "earlier study", "random", "sequence", "grid cell".
+  std::string origin;
   std::optional<double> acquisition;
   std::optional<double> predicted_mean;  // First objective, user's units and sign.
   std::optional<double> predicted_deviation;

@@ -48,8 +48,8 @@ struct Problem {
   Space space;
   std::vector<Objective> objectives;
   std::vector<std::string> outcome_constraints = {};  // Over metrics, as the user wrote them.
-  std::vector<EarlierStudy> earlier =
-      {};  // None of their points is proposed again; "gp" learns from them.
+  // None of their points is proposed again; "gp" learns from them.
+  std::vector<EarlierStudy> earlier = {};
 };
 
 }  // namespace vernier

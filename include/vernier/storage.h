@@ -33,9 +33,9 @@ struct StudySnapshot {
 struct SnapshotChange {
   std::size_t first_part = 0;      // Parts from this index on are replaced by `parts`.
   std::vector<std::string> parts;  // Appended.
-  std::optional<std::string>
-      head;  // As of the commit's last event. Unset: the parts are not complete, so
-             // that there is no snapshot until a later commit brings a head.
+  // As of the commit's last event. Unset: the parts are not complete, so
+  // that there is no snapshot until a later commit brings a head.
+  std::optional<std::string> head;
 };
 
 // What one change of a study writes: its events, and the rows that they change. All of it or nothing.

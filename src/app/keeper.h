@@ -81,13 +81,13 @@ class Keeper final : public service::ClusterSource {
   const Clock& clock_;
   const ServerOptions options_;
   base::ThreadPool threads_{kMostThreads};  // For what the engine does not wait for.
-  std::shared_ptr<launch::ContainerHost>
-      containers_;                      // With this host's launcher; null: another one runs trials.
+  // With this host's launcher; null: another one runs trials.
+  std::shared_ptr<launch::ContainerHost> containers_;
   std::unique_ptr<Launcher> launcher_;  // With the engine.
   std::unique_ptr<Engine> engine_;      // Null: the server runs none.
   std::string trouble_;                 // What the last step said, so that it is logged once.
-  std::map<StudyId, std::string>
-      stuck_;  // Studies that do not move, with their names: logged once.
+  // Studies that do not move, with their names: logged once.
+  std::map<StudyId, std::string> stuck_;
   RecentDurations steps_;
   RecentDurations delays_;
   mutable absl::Mutex mu_;

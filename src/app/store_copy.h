@@ -41,8 +41,8 @@ struct RestoreReport {
   std::int64_t studies = 0;
   std::int64_t trials = 0;
   std::int64_t events = 0;
-  std::string
-      replaced;  // Where the old store, or what was left of it, is now; empty: there was none.
+  // Where the old store, or what was left of it, is now; empty: there was none.
+  std::string replaced;
 };
 
 // Puts a copy of the backup in the place of the store, once it is verified. With `replace`, a store that is there is kept

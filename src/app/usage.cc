@@ -132,8 +132,8 @@ std::vector<std::string> KnownOptions(const CLI::App& command) {
 // Options that other programs have, and what stands for them here.
 struct Foreign {
   std::string_view option;
-  std::string_view
-      needs;  // The option that the command must have for the advice to hold; empty: any command.
+  // The option that the command must have for the advice to hold; empty: any command.
+  std::string_view needs;
   std::string_view advice;
 };
 constexpr std::array<Foreign, 24> kForeign = {{

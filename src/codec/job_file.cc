@@ -111,8 +111,8 @@ class ParamReader {
   }
 
   absl::StatusOr<Domain> ReadInt() const {
-    constexpr double kExact =
-        9007199254740992.0;  // Beyond 2^53 a double is no integer that the user can mean.
+    // Beyond 2^53 a double is no integer that the user can mean.
+    constexpr double kExact = 9007199254740992.0;
     VERNIER_ASSIGN_OR_RETURN(const Scale scale, ReadScale());
     VERNIER_RETURN_IF_ERROR(CheckRange(scale));
     for (const auto& [key, value] :

@@ -98,8 +98,8 @@ class StudyRun {
   bool is_touched_ = true;
   bool may_start_ = false;        // New trials, as of this step.
   bool has_new_waiting_ = false;  // Some trial may be started that was not tried yet.
-  std::shared_ptr<const Study>
-      study_;                // As last read; null: not yet, or there is nothing to do for it.
+  // As last read; null: not yet, or there is nothing to do for it.
+  std::shared_ptr<const Study> study_;
   absl::Status error_;       // The first one of this step.
   bool is_resting_ = false;  // In this step.
   std::optional<StudyTrouble> trouble_;

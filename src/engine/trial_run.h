@@ -144,12 +144,12 @@ class TrialRun {
   // Started or adopted to the end. Where that was refused half way, by a full disk for one, the next step finds out from
   // the records how far it came.
   bool taken_up_ = false;
-  std::shared_ptr<Source>
-      source_;  // Of that attempt; shared with who reads it. Null: none is read.
+  // Of that attempt; shared with who reads it. Null: none is read.
+  std::shared_ptr<Source> source_;
   std::shared_ptr<Reading> reading_;  // Shared with who does it; null: none is under way.
   bool has_read_all_ = false;
-  std::optional<absl::Time>
-      reads_since_;  // When the trial began to run; set while its reports are read.
+  // When the trial began to run; set while its reports are read.
+  std::optional<absl::Time> reads_since_;
 };
 
 }  // namespace vernier::engine

@@ -23,11 +23,11 @@ struct MachineType {
   std::int64_t memory_bytes = 0;
   std::string gpu;  // What it brings with it; empty: no GPU.
   std::int32_t gpus = 0;
-  bool legacy =
-      false;  // An older name, such as large_model: takes no acceleratorConfig, does not mix with others.
+  // An older name, such as large_model: takes no acceleratorConfig, does not mix with others.
+  bool legacy = false;
   bool selectable = true;  // Else it only stands in tiers and behind older names.
-  std::map<std::string, std::vector<std::int32_t>>
-      allowed;  // Counts that the rule below would refuse.
+  // Counts that the rule below would refuse.
+  std::map<std::string, std::vector<std::int32_t>> allowed;
   friend bool operator==(const MachineType&, const MachineType&) = default;
 };
 

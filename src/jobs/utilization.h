@@ -10,10 +10,10 @@ namespace vernier::jobs {
 // How much of what its job asks for a trial used, as shares of 1. More than 1 is possible where nothing holds replicas to
 // their share.
 struct Utilization {
-  std::optional<double>
-      cpus;  // CPU time of all replicas, over the CPUs they asked for as long as they ran.
-  std::optional<double>
-      memory;  // Of the replica that came nearest: its peak over what it asked for.
+  // CPU time of all replicas, over the CPUs they asked for as long as they ran.
+  std::optional<double> cpus;
+  // Of the replica that came nearest: its peak over what it asked for.
+  std::optional<double> memory;
   // Of its GPUs, by samples: mean over replicas and time, and the highest of any device.
   std::optional<double> gpus;
   std::optional<double> peak_gpus;

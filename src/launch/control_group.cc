@@ -16,8 +16,8 @@
 namespace vernier::launch {
 namespace {
 
-constexpr std::int64_t kPeriodMicros =
-    100'000;  // Over which CPU time is shared out; the kernel's own default.
+// Over which CPU time is shared out; the kernel's own default.
+constexpr std::int64_t kPeriodMicros = 100'000;
 constexpr std::int64_t kLeastQuotaMicros = 1'000;  // The kernel takes no less.
 // The kernel needs a moment to see that the last process is gone.
 constexpr int kRemoveRounds = 20;

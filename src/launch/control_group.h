@@ -19,8 +19,8 @@ namespace vernier::launch {
 // What a replica may take of its host.
 struct Share {
   std::int64_t cpu_millis = 0;  // Thousandths of a CPU; 0: any.
-  std::int64_t memory_bytes =
-      0;  // 0: any. Without swap; page cache counts, but makes room before anything is killed.
+  // 0: any. Without swap; page cache counts, but makes room before anything is killed.
+  std::int64_t memory_bytes = 0;
   friend bool operator==(const Share&, const Share&) = default;
 };
 

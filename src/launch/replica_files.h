@@ -42,8 +42,8 @@ inline constexpr char kReplicaVariable[] = "VERNIER_REPLICA_DIRECTORY";
 struct ContainerSteps {
   // The engine runs the program below its client, in whose process group it is: nothing of it outlives the two.
   bool within_client = false;
-  std::vector<std::string>
-      inspect;  // Tells what became of it: "true|TIME" after a kill for want of memory, TIME its start.
+  // Tells what became of it: "true|TIME" after a kill for want of memory, TIME its start.
+  std::vector<std::string> inspect;
   std::vector<std::string> remove;  // Kills what runs in it, and removes it.
   friend bool operator==(const ContainerSteps&, const ContainerSteps&) = default;
 };
@@ -57,12 +57,12 @@ struct SupervisedProgram {
   std::string directory;
   std::int64_t grace_ms = 0;      // Between TERM and KILL.
   std::int64_t output_bytes = 0;  // At most so much of what it prints is kept.
-  std::int64_t restarts =
-      0;                 // So often it is started again, where src/jobs/replica_exit.h says so.
+  // So often it is started again, where src/jobs/replica_exit.h says so.
+  std::int64_t restarts = 0;
   bool lenient = false;  // How an own status is read there.
   Share share;
-  std::vector<std::string>
-      control_groups;  // Made for each run and removed after it; empty: it is held to nothing.
+  // Made for each run and removed after it; empty: it is held to nothing.
+  std::vector<std::string> control_groups;
   ContainerSteps container;
   std::vector<std::string> setup;  // Run once, before its first run; empty: nothing is.
   friend bool operator==(const SupervisedProgram&, const SupervisedProgram&) = default;

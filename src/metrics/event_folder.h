@@ -25,8 +25,8 @@ class EventFolder {
     std::size_t most_files = 1000;
     std::size_t most_folders = 10'000;
     std::int64_t most_bytes = EventFile::kChunk;  // Of a file, at a time.
-    std::string
-        folder;  // For advice: what an entry must say so that this folder is read; empty: nothing.
+    // For advice: what an entry must say so that this folder is read; empty: nothing.
+    std::string folder;
   };
 
   // `sightings` must outlive it.

@@ -75,8 +75,8 @@ class LineCollector {
   Sightings& sightings_;
   std::set<std::string> bare_;  // Metrics whose bare names were found in the output.
   std::optional<std::int64_t> heading_;
-  std::map<std::string, std::int64_t>
-      counts_;  // Values so far, by metric, of those that are counted.
+  // Values so far, by metric, of those that are counted.
+  std::map<std::string, std::int64_t> counts_;
   std::int64_t least_count_ = 0;
   std::optional<Held> held_;
   std::deque<std::string> unmatched_;

@@ -50,8 +50,8 @@ struct Leftover {
 
 struct CleanUpReport {
   std::vector<Leftover> leftovers;  // By kind, and then the longest unused first.
-  std::string
-      kept;  // Why runs and packages, or all, were left alone, one sentence; empty: nothing was.
+  // Why runs and packages, or all, were left alone, one sentence; empty: nothing was.
+  std::string kept;
 };
 
 // What the service tells of the server that it is a part of, and asks of it. Thread-safe.

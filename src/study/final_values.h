@@ -27,8 +27,8 @@ class FinalValues {
   struct Curve {
     std::deque<StepValue> values;  // The best one, or the last ones, whose numbers are finite.
   };
-  std::map<std::string, Curve>
-      curves_;  // By metric, of objectives that do not just take the last value.
+  // By metric, of objectives that do not just take the last value.
+  std::map<std::string, Curve> curves_;
 };
 
 }  // namespace vernier::study

@@ -39,8 +39,8 @@ struct Transient {
   // The algorithm found no point that was not proposed before.
   std::string exhausted;  // In the algorithm's words; empty: it did.
   // What the study computes with. A status where the catalogue refuses: the study was made by another version.
-  absl::StatusOr<std::shared_ptr<const Optimizer>>
-      optimizer;  // Shared with suggestions being computed.
+  // Shared with suggestions being computed.
+  absl::StatusOr<std::shared_ptr<const Optimizer>> optimizer;
   absl::StatusOr<std::shared_ptr<const EarlyStopper>> stopper;
 };
 
@@ -84,8 +84,8 @@ class LiveStudy {
 
   // A change that is in line.
   struct Ticket {
-    std::shared_ptr<PendingCommit>
-        commit;  // Shared with readers that wait for it; null: nothing to wait for.
+    // Shared with readers that wait for it; null: nothing to wait for.
+    std::shared_ptr<PendingCommit> commit;
     EventSeq last;
     std::uint64_t generation = 0;
     std::optional<absl::Time> begun;  // When it came in line; unset: nothing did.

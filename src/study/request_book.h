@@ -34,9 +34,9 @@ enum class Verb {
 
 struct RequestRecord {
   Verb verb = Verb::kNone;
-  std::vector<TrialNumber>
-      trials;          // Those it created, leased or changed, in the order of the events.
-  std::string holder;  // Of the leases it granted.
+  // Those it created, leased or changed, in the order of the events.
+  std::vector<TrialNumber> trials;
+  std::string holder;                           // Of the leases it granted.
   std::unique_ptr<const StudyAmended> amended;  // With kAmend. Apart, since few requests have it.
 };
 

@@ -335,8 +335,8 @@ class StudiesImpl final : public Studies, public EngineMoves {
   const Clock& clock_;
   const AlgorithmCatalogue algorithms_;
   const std::int64_t snapshot_interval_;
-  const std::shared_ptr<Listeners> listeners_ =
-      std::make_shared<Listeners>();  // With live studies.
+  // With live studies.
+  const std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
   mutable RecentDurations suggestions_;
   mutable RecentDurations commits_;
 

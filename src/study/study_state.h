@@ -249,8 +249,8 @@ class StudyFold {
   StudyCreated created_;  // But for the definition: that is in the header.
   std::vector<OutcomeConstraint> outcome_constraints_;
   OptimalTrials optimal_;
-  std::vector<std::unique_ptr<TrialRow>>
-      rows_;  // By number, which go up by one. Null: left to the store.
+  // By number, which go up by one. Null: left to the store.
+  std::vector<std::unique_ptr<TrialRow>> rows_;
   std::int64_t rows_in_memory_ = 0;
   CurveBook curves_;
   TrialLog finished_;
@@ -272,8 +272,8 @@ class StudyFold {
   std::unique_ptr<StudySpec> given_;  // Null: the definition as it is.
   // By the event that defined it, once the job was changed or fixed; 0: as created.
   std::map<EventSeq, std::shared_ptr<const StudySpec>> definitions_;  // Shared with who asked.
-  EventSeq
-      defined_by_;  // The last amendment that changed the job or its metrics, or fixed the program.
+  // The last amendment that changed the job or its metrics, or fixed the program.
+  EventSeq defined_by_;
   std::int64_t counted_failures_ = 0;
   std::int64_t counted_completions_ = 0;
 
@@ -286,8 +286,8 @@ class StudyFold {
   Stored stored_;
   std::vector<TrialNumber> unstored_;  // Trials that have ended, whose curves are in no part.
   EventSeq shed_;
-  std::vector<TrialNumber>
-      ended_rows_;  // Trials that have ended, whose rows are in memory; maybe others.
+  // Trials that have ended, whose rows are in memory; maybe others.
+  std::vector<TrialNumber> ended_rows_;
   mutable Missing missing_;
 };
 

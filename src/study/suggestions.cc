@@ -63,8 +63,8 @@ class HandOut {
   const Times times_;
   std::optional<BatchInputs> inputs_;
   std::optional<Suggestions> batch_;  // Computed from inputs_.
-  std::string
-      exhausted_;  // Why the algorithm found no point; empty: it was not asked, or found some.
+  // Why the algorithm found no point; empty: it was not asked, or found some.
+  std::string exhausted_;
   bool is_quick_ = false;
   bool answered_ = false;
   std::vector<Trial> answer_;

@@ -257,8 +257,8 @@ absl::StatusOr<CurvePart> StudiesImpl::ReadCurve(TrialId id, const CurveQuery& q
     VERNIER_ASSIGN_OR_RETURN(const Trial trial, ReadTrialRow(id));
     return ReadStoredCurve(id, trial.measurements, query);
   }
-  std::optional<std::int64_t>
-      stored;  // Set if the trial has ended: the number of its measurements.
+  // Set if the trial has ended: the number of its measurements.
+  std::optional<std::int64_t> stored;
   std::vector<EventSeq> events;
   CurvePart part;
   const auto look = [&](const StudyFold& fold, const Transient&) -> absl::Status {

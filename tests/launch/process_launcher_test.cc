@@ -442,8 +442,8 @@ TEST_F(ProcessLauncherTest, KeepsWhatIsPrintedWhateverItIs) {
                                     "head -c 150000 /dev/zero | tr '\\0' x; echo; printf end"}});
   EXPECT_EQ(Outcome(Await(*launcher, 1)), "SUCCEEDED NONE");
   LogReader reader(gang.placed.directory);
-  std::map<bool, std::vector<std::string>>
-      texts;  // By stream: their order among each other is open.
+  // By stream: their order among each other is open.
+  std::map<bool, std::vector<std::string>> texts;
   ASSERT_OK_AND_ASSIGN(const std::vector<LogLine> lines, reader.Read());
   for (const LogLine& line : lines) texts[line.is_stderr].push_back(line.text);
   EXPECT_THAT(texts[true], ElementsAre("err"));

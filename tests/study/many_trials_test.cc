@@ -20,8 +20,8 @@ TEST_F(ManyTrials, AreWithdrawnInLinearTime) {
   for (std::int64_t n = 0; n < kTrials; ++n) {
     ASSERT_THAT(studies_->AddTrial(study.id, {.point = {{"n", n}}}, As("w")), IsOk());
   }
-  const std::clock_t begin =
-      std::clock();  // Of the processor, so that a busy machine makes no difference.
+  // Of the processor, so that a busy machine makes no difference.
+  const std::clock_t begin = std::clock();
   ASSERT_THAT(studies_->Stop(study.id, "enough", As("w")), IsOk());
   EXPECT_LT(std::clock() - begin, 3 * CLOCKS_PER_SEC);
   EXPECT_EQ(Get(study.id).state, StudyState::kCancelled);

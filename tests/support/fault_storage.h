@@ -159,8 +159,8 @@ class FaultStorage : public Storage {
 
    private:
     FaultStorage& storage_;
-    const std::shared_ptr<PendingCommit>
-        pending_;  // Shared with those who are told once nothing is held.
+    // Shared with those who are told once nothing is held.
+    const std::shared_ptr<PendingCommit> pending_;
   };
 
   // What the next write is told.

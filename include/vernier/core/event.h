@@ -28,8 +28,8 @@ struct StudyCreated {
   std::int64_t trials_before = 0;
   // Trial n draws from random stream n + streams_before, since earlier studies drew from the streams before.
   std::int64_t streams_before = 0;
-  std::string
-      optimizer_state;  // To start from; empty unless the study continues the sequence of an earlier one.
+  // To start from; empty unless the study continues the sequence of an earlier one.
+  std::string optimizer_state;
   friend bool operator==(const StudyCreated&, const StudyCreated&) = default;
 };
 

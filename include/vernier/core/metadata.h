@@ -15,8 +15,8 @@ struct MetadataKey {
   friend auto operator<=>(const MetadataKey&, const MetadataKey&) = default;
 };
 struct MetadataValue {
-  std::string
-      type;  // Empty: `content` is text. Else what kind of bytes it is: the type URL of a message.
+  // Empty: `content` is text. Else what kind of bytes it is: the type URL of a message.
+  std::string type;
   std::string content;
   friend bool operator==(const MetadataValue&, const MetadataValue&) = default;
 };

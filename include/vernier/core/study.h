@@ -23,8 +23,8 @@ namespace vernier {
 
 // What may be spent. Unset: no bound.
 struct Budget {
-  std::optional<std::int64_t>
-      trials;  // Created by the study or added by hand. Attempts do not count.
+  // Created by the study or added by hand. Attempts do not count.
+  std::optional<std::int64_t> trials;
   // This many failed trials fail the study. Those before a change of its job or metrics do not count.
   std::optional<std::int64_t> failed_trials;
   // From the study's creation, not counting pauses nor the time between its end and its extension.
@@ -57,8 +57,8 @@ enum class MetricSourceKind {
 struct MetricSource {
   MetricSourceKind kind = MetricSourceKind::kName;
   std::string text;
-  std::string
-      folder;  // With kTfevents: where the event files are; empty: the job's directory and the replica's own.
+  // With kTfevents: where the event files are; empty: the job's directory and the replica's own.
+  std::string folder;
   std::optional<Role> from;  // Whose first replica reports it; unset: the primary.
   friend bool operator==(const MetricSource&, const MetricSource&) = default;
 };
@@ -85,11 +85,11 @@ struct StudySpec {
   Space space;
   std::vector<std::string> outcome_constraints;  // Conditions over metrics: "latency_ms <= 20".
   Choice algorithm = {.name = "gp", .options = {}};
-  std::vector<std::string>
-      warm_start;  // Names of earlier studies whose trials are known from the start.
+  // Names of earlier studies whose trials are known from the start.
+  std::vector<std::string> warm_start;
   Choice stopping = {.name = "none", .options = {}};
-  bool judged_when_asked =
-      false;                  // The rule judges in Studies::Judge only, not as measurements come.
+  // The rule judges in Studies::Judge only, not as measurements come.
+  bool judged_when_asked = false;
   std::int32_t parallel = 1;  // Trials being tried at once.
   Budget budget;
   std::optional<Convergence> convergence;

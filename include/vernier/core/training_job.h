@@ -29,8 +29,8 @@ struct Resources {
 // Where the value of an environment variable is read when a program starts, so that it stands in no store, log or export.
 // Exactly one is set.
 struct SecretSource {
-  std::string
-      from_file;  // A file on the host of the program: absolute, or "~/…" of the server's user.
+  // A file on the host of the program: absolute, or "~/…" of the server's user.
+  std::string from_file;
   std::string name;  // A file in the server's folder of secrets.
   friend bool operator==(const SecretSource&, const SecretSource&) = default;
 };

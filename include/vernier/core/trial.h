@@ -87,8 +87,8 @@ struct SuggestionRecord {
   // Of the other objectives, by metric, and of how far outcome constraints are kept, by their text.
   std::map<std::string, PredictedValue> predicted_others;
   std::optional<double> expected_improvement;  // Over the best trial, in the objective's units.
-  std::map<std::string, double>
-      importance;    // Per parameter, sums to 1; empty if the algorithm has no opinion.
+  // Per parameter, sums to 1; empty if the algorithm has no opinion.
+  std::map<std::string, double> importance;
   std::string note;  // One sentence, where there is something to say.
   friend bool operator==(const SuggestionRecord&, const SuggestionRecord&) = default;
 };
@@ -195,15 +195,15 @@ struct Trial {
   absl::Time created;
   std::optional<absl::Time> started;  // Its program first started, or its client took it.
   std::optional<absl::Time> ended;
-  std::optional<Measurement>
-      last;  // Merged by metric: the last value of each, at the last step seen.
+  // Merged by metric: the last value of each, at the last step seen.
+  std::optional<Measurement> last;
   // When completed: what the trial counts for. When infeasible: what its client measured all the same.
   std::map<std::string, double> final_metrics;
   std::int64_t final_step = 0;    // Where they were measured; 0: not told.
   absl::Duration final_elapsed;   // As Measurement::elapsed.
   std::int64_t measurements = 0;  // How many were reported.
-  std::int64_t not_finite =
-      0;  // Of the latest in a row, how many had NaN or an infinity for an objective.
+  // Of the latest in a row, how many had NaN or an infinity for an objective.
+  std::int64_t not_finite = 0;
   FailureClass failure = FailureClass::kNone;
   std::string message;             // Why it ended as it did, one sentence.
   std::optional<StopRecord> stop;  // Set once a rule or a user told it to stop.

@@ -25,14 +25,14 @@ struct ContainerEngine {
   EngineKind kind = EngineKind::kPodman;
   std::string program;  // Its client; absolute.
   std::string version;
-  std::vector<std::string>
-      arguments;  // For each container, before the image; those of the server's configuration.
-  std::string
-      user;  // "UID:GID" in a container, who is this process's user outside. Empty: always so.
+  // For each container, before the image; those of the server's configuration.
+  std::vector<std::string> arguments;
+  // "UID:GID" in a container, who is this process's user outside. Empty: always so.
+  std::string user;
   double cpus = 0;  // It can hold a container to fewer CPUs than these; 0: to none.
   bool limits_memory = false;
-  bool has_init =
-      false;  // It can put a process before the program that passes signals on and reaps.
+  // It can put a process before the program that passes signals on and reaps.
+  bool has_init = false;
   std::string images_directory;  // Apptainer's images, which are files; absolute.
   friend bool operator==(const ContainerEngine&, const ContainerEngine&) = default;
 };
@@ -42,8 +42,8 @@ std::string DescribeEngine(const ContainerEngine& engine);
 
 struct ContainerHostOptions {
   bool is_enabled = true;
-  std::optional<EngineKind>
-      kind;  // Unset: the first of podman, docker and apptainer that is on PATH.
+  // Unset: the first of podman, docker and apptainer that is on PATH.
+  std::optional<EngineKind> kind;
   std::vector<std::string> arguments;
   std::string images_directory;  // Absolute; made when it is needed.
 };

@@ -21,8 +21,8 @@ struct ControlGroupOptions {
 
 // What can be done there.
 struct ControlGroupHost {
-  std::vector<std::string>
-      parents;  // Folders in each of which a replica gets a group; none: limits are only accounted.
+  // Folders in each of which a replica gets a group; none: limits are only accounted.
+  std::vector<std::string> parents;
   bool limits_memory = false;
   bool limits_cpus = false;
   std::string obstacle;  // Why not both; empty if both.

@@ -18,8 +18,8 @@ struct GpuSample {
   struct Device {
     std::string index;
     std::string uuid;
-    std::optional<double>
-        utilization;  // Share of the time since the look before in which it computed.
+    // Share of the time since the look before in which it computed.
+    std::optional<double> utilization;
     std::int64_t used_bytes = 0;
     std::int64_t memory_bytes = 0;
   };

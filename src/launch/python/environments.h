@@ -13,8 +13,8 @@ namespace vernier::launch {
 // A named interpreter with what it has installed: a runtime version, in the words of AI Platform Training.
 struct PythonRuntime {
   std::string python = "python3";  // A path, or what PATH knows.
-  std::string
-      wheels;  // Folder of wheels that is asked instead of an index; empty: pip's own configuration.
+  // Folder of wheels that is asked instead of an index; empty: pip's own configuration.
+  std::string wheels;
   friend bool operator==(const PythonRuntime&, const PythonRuntime&) = default;
 };
 

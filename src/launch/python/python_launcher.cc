@@ -310,8 +310,8 @@ class PythonLauncher final : public Launcher {
   std::map<AttemptId, Waiting> waiting_;
   mutable absl::Mutex mu_;
   std::map<AttemptId, Installation> installations_ ABSL_GUARDED_BY(mu_);
-  std::set<AttemptId>
-      installed_;  // Have what they need, and may wait for room: packages are hashed once.
+  // Have what they need, and may wait for room: packages are hashed once.
+  std::set<AttemptId> installed_;
   std::set<std::string> was_installing_;            // Environments that somebody has waited for.
   std::map<AttemptId, std::string> installed_for_;  // Who first had them, and has not started.
 };

@@ -14,8 +14,8 @@ namespace vernier::launch {
 struct PythonLauncherOptions {
   std::string environments_directory;  // Absolute; created when the first one is made.
   std::string supervisor;              // As ProcessLauncherOptions::supervisor, found already.
-  Environment environment =
-      OwnEnvironment({"*"});  // As ProcessLauncherOptions::environment, for what installs.
+  // As ProcessLauncherOptions::environment, for what installs.
+  Environment environment = OwnEnvironment({"*"});
   // By the name that a job gives as python.runtime. A job that names none gets "default"; where there is no "default",
   // python3.
   std::map<std::string, PythonRuntime> runtimes;

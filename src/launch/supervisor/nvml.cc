@@ -22,8 +22,8 @@ struct Utilization {  // nvmlUtilization_t, in per cent of the time since the la
   unsigned memory;
 };
 constexpr Result kSuccess = 0;  // NVML_SUCCESS
-constexpr unsigned kTextSize =
-    96;  // NVML_DEVICE_NAME_V2_BUFFER_SIZE, NVML_DEVICE_UUID_V2_BUFFER_SIZE
+// NVML_DEVICE_NAME_V2_BUFFER_SIZE, NVML_DEVICE_UUID_V2_BUFFER_SIZE
+constexpr unsigned kTextSize = 96;
 
 struct Library {
   Result (*init)() = nullptr;

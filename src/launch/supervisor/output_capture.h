@@ -27,8 +27,8 @@ class LineCutter {
 
   const char mark_;
   std::string partial_;
-  bool returned_ =
-      false;  // The line before was ended by a carriage return, and nothing came since.
+  // The line before was ended by a carriage return, and nothing came since.
+  bool returned_ = false;
 };
 
 }  // namespace vernier::launch

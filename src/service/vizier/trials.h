@@ -51,8 +51,8 @@ class TrialCodec {
 
   const std::shared_ptr<const StudySpec> spec_;
   const StudyName name_;
-  const std::map<std::string, std::string>
-      ids_;  // Of parameters that are called otherwise in the definition.
+  // Of parameters that are called otherwise in the definition.
+  const std::map<std::string, std::string> ids_;
 };
 
 }  // namespace vernier::vizier

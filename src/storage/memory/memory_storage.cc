@@ -37,8 +37,8 @@ class DecidedCommit final : public PendingCommit {
   void Then(std::function<void(const absl::Status&)> told) override { told(Wait()); }
 
  private:
-  std::shared_ptr<Decision>
-      decision_;  // The storage is the other owner, until the study's next commit.
+  // The storage is the other owner, until the study's next commit.
+  std::shared_ptr<Decision> decision_;
 };
 
 struct Record {

@@ -78,8 +78,8 @@ class GroupWriter {
   absl::Status WriteOne(Ticket& ticket);
 
   mutable absl::Mutex mu_;
-  std::shared_ptr<Batch> line_ ABSL_GUARDED_BY(mu_) =
-      std::make_shared<Batch>();  // Shared with those who wait.
+  // Shared with those who wait.
+  std::shared_ptr<Batch> line_ ABSL_GUARDED_BY(mu_) = std::make_shared<Batch>();
   bool leading_ ABSL_GUARDED_BY(mu_) = false;
   std::map<StudyId, std::shared_ptr<Ticket>> last_
       ABSL_GUARDED_BY(mu_);  // Of each study, if not told.

@@ -21,11 +21,12 @@
 namespace vernier {
 namespace {
 
+// Largest length of a name. A choice.
 constexpr std::size_t kLongestName = 64;
 
-// The study stops nothing early: no rule at all.
+// The factory of "none". Null stands for a study without a rule.
 absl::StatusOr<std::unique_ptr<EarlyStopper>> NewNoRule(Goal /*goal*/, const Choice& choice) {
-  VERNIER_RETURN_IF_ERROR(OptionReader("stopping", choice).Finish());
+  VERNIER_RETURN_IF_ERROR(OptionReader("stopping", choice).Check());
   return nullptr;
 }
 
@@ -44,7 +45,7 @@ std::vector<std::string> NamesOf(const Factories& factories) {
   return names;
 }
 
-// `kind`: what the factories make.
+// Adds a factory. `kind`: the kind of its products, for messages.
 template <typename Factories>
 absl::Status Add(const std::string& name,
                  typename Factories::mapped_type factory,
@@ -59,7 +60,7 @@ absl::Status Add(const std::string& name,
   return AlreadyExists("the name of {} '{}' is taken", kind, name);
 }
 
-// What the factory of that name makes of the arguments. `field`: where the name stands in the study file.
+// Calls the factory of this name. `field`: the field of the name in the study file.
 template <typename Factories, typename... Arguments>
 auto Make(const Factories& factories,
           const std::string& name,
@@ -71,7 +72,7 @@ auto Make(const Factories& factories,
     return FieldError(
         field, fmt::format("unknown {} '{}'{}", kind, name, NearestHint(name, NamesOf(factories))));
   }
-  try {  // It may be a user's own.
+  try {  // The factory may be a user's, and no exception may leave the library.
     return at->second(arguments...);
   } catch (const std::exception& error) {
     return Internal("{} '{}' cannot be made: {}", kind, name, error.what());

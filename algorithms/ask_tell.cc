@@ -3,35 +3,41 @@
 #include <algorithm>
 #include <span>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <utility>
 
-#include "src/core/check.h"
 #include "src/core/optimal_trials.h"
 #include "src/core/status.h"
+#include "src/core/suggestion_check.h"
 #include "vernier/algorithm_catalogue.h"
 #include "vernier/core/rng.h"
 
+// AskTell does what a study does for a trial (src/study), but in memory: it draws from the stream of the trial's
+// number, passes the finished and pending trials and the last state to the optimiser, and keeps the state that it
+// returns.
 namespace vernier {
 
 struct AskTell::Rep {
   Problem problem;
   std::unique_ptr<Optimizer> optimizer;
   Rng rng;
-  std::uint64_t streams_before;  // Used by earlier studies, should they have had the same seed.
+  // Number of streams that earlier studies may have used. Skipped, so that with an equal seed no stream is used twice.
+  std::uint64_t streams_before;
   std::string state;
   std::int64_t last_trial = 0;
   TrialLog finished;                  // In the order in which they were told.
   std::vector<PendingPoint> pending;  // In the order in which they were asked.
   OptimalTrials optimal;
 
-  // One call of the optimiser, with the stream of the first trial that it makes, as a study does it.
+  // Calls the optimiser once, with the stream of the first trial of the batch, as a study does.
   absl::Status AskBatch(std::size_t count, std::vector<Asked>& asked);
-  // Takes the trial from the pending ones.
+  // Removes a trial from the pending ones and returns its point.
   absl::StatusOr<Point> TakePending(TrialNumber trial);
   absl::Status CheckTold(const std::vector<double>& values,
                          const std::vector<double>& slacks) const;
   absl::Status Finish(const Observation& completed);
-  // Nothing if it was not told.
+  // Returns the trial; nullopt if it was not told.
   std::optional<Observation> Find(TrialNumber trial) const;
 };
 
@@ -40,7 +46,7 @@ absl::Status AskTell::Rep::AskBatch(std::size_t count, std::vector<Asked>& asked
   VERNIER_ASSIGN_OR_RETURN(
       Suggestions suggestions,
       optimizer->Suggest(finished.Snapshot(), pending, state, stream, count, std::stop_token()));
-  VERNIER_CHECK(!suggestions.points.empty(), "an optimiser returned neither a point nor an error");
+  VERNIER_RETURN_IF_ERROR(CheckSuggestions(optimizer->name(), problem.space, count, suggestions));
   state = std::move(suggestions.state);
   for (Suggestion& suggestion : suggestions.points) {
     const TrialNumber trial(++last_trial);
@@ -127,7 +133,7 @@ absl::StatusOr<std::vector<AskTell::Asked>> AskTell::Ask(std::size_t count) {
   while (asked.size() < count) {
     const absl::Status status = rep_->AskBatch(count - asked.size(), asked);
     if (status.ok()) continue;
-    if (!asked.empty()) break;  // They are handed out already; the next call meets the error first.
+    if (!asked.empty()) break;  // These trials exist already. The next call returns the error.
     return status;
   }
   return asked;

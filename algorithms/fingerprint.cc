@@ -9,7 +9,7 @@
 namespace vernier {
 namespace {
 
-// Wider vectors change the order in which Eigen sums.
+// The instruction set that the library was compiled for. With wider vectors Eigen sums in another order.
 std::string InstructionSet() {
 #if defined(__x86_64__)
   std::string set = "x86-64";
@@ -40,7 +40,8 @@ std::string Compiler() {
 #endif
 }
 
-// The C library chooses exp, log and pow by what the processor can do; with fused multiply-add their last bit differs.
+// The C library selects exp, log and pow by the capabilities of the processor at runtime; with fused multiply-add their
+// last bit may differ.
 std::string MathLibrary() {
   std::string library = fmt::format("glibc-{}", gnu_get_libc_version());
 #if defined(__x86_64__)
@@ -56,7 +57,7 @@ std::string NumericsFingerprint() {
       "{} {} {} eigen-{}.{}.{} {}",
       InstructionSet(),
       Compiler(),
-      VERNIER_OPTIMIZATION,  // An optimiser may replace pow(x, 2) by x * x, and the like.
+      VERNIER_OPTIMIZATION,  // A compiler may replace pow(x, 2) by x * x, for example.
       EIGEN_WORLD_VERSION,
       EIGEN_MAJOR_VERSION,
       EIGEN_MINOR_VERSION,

@@ -14,7 +14,7 @@
 namespace vernier {
 namespace {
 
-// Whole numbers that a double holds exactly.
+// Up to here, a double holds every whole number.
 constexpr double kExactLimit = 9007199254740992.0;  // 2^53
 
 std::optional<std::int64_t> WholeNumber(const ParameterValue& value) {
@@ -106,7 +106,7 @@ std::string OptionReader::Text(std::string_view name,
   return value;
 }
 
-absl::Status OptionReader::Finish() const {
+absl::Status OptionReader::Check() const {
   if (!error_.ok()) return error_;
   for (const auto& [name, value] : choice_.options) {
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
@@ -120,7 +120,7 @@ absl::Status OptionReader::Finish() const {
 }
 
 std::string OptionReader::Json() const {
-  nlohmann::json json = nlohmann::json::object();  // Keeps its keys sorted.
+  nlohmann::json json = nlohmann::json::object();  // Sorts its keys.
   for (const auto& [name, value] : in_force_) json[name] = ToJson(value);
   return json.dump();
 }

@@ -13,19 +13,19 @@
 
 namespace vernier {
 
-// Reads the options of a chosen algorithm or stopping rule, each once, with its default and bounds.
+// Reads the options of an algorithm or stopping rule, each with its default and bounds. Read every option once.
 //
 //   OptionReader reader("algorithm", choice);
 //   options.shuffle = reader.Bool("shuffle", false);
 //   options.restarts = reader.Int("restarts", 4, 1, 100);
-//   VERNIER_RETURN_IF_ERROR(reader.Finish());
+//   VERNIER_RETURN_IF_ERROR(reader.Check());
 //   options_json_ = reader.Json();
 //
-// A bad value yields the default and is reported by Finish, so that callers have one place for errors. Whole floats are
-// taken for integers and integers for floats, since "5" and "5.0" are the same to whoever wrote the study file.
+// For an illegal value, a getter returns the default, and Check returns the error; so callers handle errors in one
+// place. Integers and whole floats are interchangeable, since users of a study file do not distinguish 5 and 5.0.
 class OptionReader {
  public:
-  // `field` is where the choice stands in the study file: "algorithm" or "stopping". `choice` must outlive the reader.
+  // `field`: the field of the choice in the study file, "algorithm" or "stopping". `choice` must outlive the reader.
   OptionReader(std::string_view field, const Choice& choice);
 
   bool Bool(std::string_view name, bool fallback);
@@ -33,7 +33,7 @@ class OptionReader {
                    std::int64_t fallback,
                    std::int64_t lower,
                    std::int64_t upper);
-  // Unset where the user said nothing; Json then shows null.
+  // nullopt if the user did not set it; Json then has null.
   std::optional<std::int64_t> OptionalInt(std::string_view name,
                                           std::int64_t lower,
                                           std::int64_t upper);
@@ -44,10 +44,11 @@ class OptionReader {
                    std::string_view fallback,
                    const std::vector<std::string>& known);
 
-  // InvalidArgument: a FieldError about the first option that was illegal or that nobody read, with path "field.name".
-  // Call it after every option was read.
-  absl::Status Finish() const;
-  // The options in force, defaults filled in, as JSON with sorted keys.
+  // Call it after all options were read.
+  // InvalidArgument: a FieldError with path "field.name" about the first illegal option, or the first one that was not
+  // read.
+  absl::Status Check() const;
+  // Returns the options in force, defaults included, as JSON with sorted keys (Optimizer::options).
   std::string Json() const;
 
  private:

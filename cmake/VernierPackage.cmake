@@ -34,7 +34,7 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libvernier-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 # The library is static: whoever links it needs what it was built with.
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS
-  "libabsl-dev, libeigen3-dev, libfmt-dev, libnlopt-dev, libnlopt-cxx-dev, libre2-dev, libspdlog-dev, libsqlite3-dev, libssl-dev, libyaml-cpp-dev, nlohmann-json3-dev")
+  "libabsl-dev, libeigen3-dev, libfmt-dev, libnlopt-dev, libnlopt-cxx-dev, libre2-dev, libspdlog-dev, libcurl4-openssl-dev, libsqlite3-dev, libssl-dev, libyaml-cpp-dev, nlohmann-json3-dev")
 # For vernier::client and vernier::server.
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "libcli11-dev, libgrpc++-dev, libprotobuf-dev, protobuf-compiler-grpc")
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION

@@ -28,8 +28,16 @@ ALLOWED = {
     "src/c_api": {"src/core", "src/codec"},
     "src/cli": {"src/core", "src/base", "src/codec", "src/jobs", "src/wire", "src/client", "src/app", "proto"},
 }
-# Folders of one algorithm, each of which may include those before it. The algorithm's own folder comes last.
-ROOMS = {"algorithms/gaussian_process": ["space", "model", "acquisition", "search"]}
+# Rooms: folders of a folder, each of which may include those before it. What lies beside them comes last.
+ROOMS = {
+    "algorithms/gaussian_process": ["space", "model", "acquisition", "search"],
+    "src/launch": ["supervisor", "gang", "container", "python", "local", "slurm"],
+}
+# Headers beside the rooms that rooms may include.
+SHARED_BY_ROOMS = {
+    "src/launch": {"control_group.h", "environment.h", "gang_tasks.h", "last_words.h", "output_segments.h",
+                   "output_tail.h", "preparation.h", "programs.h", "replica_files.h"},
+}
 # One algorithm never includes another; what they share is here.
 SHARED_BY_ALGORITHMS = {"numerics", "sampling"}
 
@@ -55,10 +63,12 @@ def folder_of(path):
 
 
 def room_error(path, target):
-    for algorithm, rooms in ROOMS.items():
-        if not (path.startswith(algorithm + "/") and target.startswith(algorithm + "/")):
+    for folder, rooms in ROOMS.items():
+        if not (path.startswith(folder + "/") and target.startswith(folder + "/")):
             continue
-        mine, theirs = (p.removeprefix(algorithm + "/").split("/")[0] for p in (path, target))
+        mine, theirs = (p.removeprefix(folder + "/").split("/")[0] for p in (path, target))
+        if theirs in SHARED_BY_ROOMS.get(folder, ()):
+            continue
         if mine in rooms and (theirs not in rooms or rooms.index(theirs) > rooms.index(mine)):
             return f"{path}: {mine} may not depend on {target}"
     return None
@@ -74,9 +84,9 @@ def include_error(path, target):
     if not target.startswith(("src/", "algorithms/", "tests/")):
         return None
     other = folder_of(target)
+    if error := room_error(path, target):
+        return error
     if other == home == "algorithms":
-        if error := room_error(path, target):
-            return error
         mine, theirs = path.split("/")[1], target.split("/")[1]
         single = "/" in path.removeprefix("algorithms/") and "/" in target.removeprefix("algorithms/")
         if single and mine != theirs and theirs not in SHARED_BY_ALGORITHMS:

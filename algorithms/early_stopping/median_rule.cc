@@ -14,8 +14,11 @@
 namespace vernier {
 namespace {
 
+// Bound of the options. A choice: beyond it a rule would never judge.
 constexpr std::int64_t kMaxCount = 1'000'000;
 
+// README.md describes the options. The defaults are those of Optuna's MedianPruner: five startup trials, no warm-up,
+// interval 1.
 struct MedianOptions {
   std::int64_t min_trials = 5;
   std::int64_t min_steps = 1;
@@ -31,7 +34,8 @@ std::optional<double> BestValue(std::span<const CurvePoint> points, Goal goal) {
   return best;
 }
 
-// The mean of the values up to `step`. Each value is divided before it is added, so that no sum overflows.
+// Returns the mean of the values up to `step`; nullopt if there is none. Divides before adding, so that large values do
+// not overflow.
 std::optional<double> RunningAverage(const Curve& curve, std::int64_t step) {
   double count = 0;
   for (const CurvePoint& point : curve.points) {
@@ -50,7 +54,7 @@ double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   if (values.size() % 2 == 1) return values[middle];
-  return values[middle - 1] / 2 + values[middle] / 2;
+  return values[middle - 1] / 2 + values[middle] / 2;  // The sum of both might overflow.
 }
 
 class MedianRule final : public EarlyStopper {
@@ -72,7 +76,8 @@ class MedianRule final : public EarlyStopper {
   }
 
  private:
-  // The curve up to the last report at which a judgement is due.
+  // The curve up to the last report at which a judgement was due. Judging this prefix gives the same verdict again
+  // between due reports, so that the rule needs no memory.
   std::span<const CurvePoint> Judged(const Curve& running) const {
     const std::int64_t reports = std::ssize(running.points);
     if (reports < options_.min_steps) return {};
@@ -140,7 +145,7 @@ absl::StatusOr<std::unique_ptr<EarlyStopper>> NewMedianRule(Goal goal, const Cho
   options.min_trials = reader.Int("min_trials", options.min_trials, 1, kMaxCount);
   options.min_steps = reader.Int("min_steps", options.min_steps, 1, kMaxCount);
   options.interval = reader.Int("interval", options.interval, 1, kMaxCount);
-  VERNIER_RETURN_IF_ERROR(reader.Finish());
+  VERNIER_RETURN_IF_ERROR(reader.Check());
   return std::make_unique<MedianRule>(goal, options, reader.Json());
 }
 

@@ -16,30 +16,32 @@
 
 namespace vernier::gp {
 
-// What one earlier study makes one expect.
+// Surrogate of one earlier study.
 struct EarlierModel {
-  std::string study;
+  std::string study;  // Its name.
   Surrogate surrogate;
-  std::size_t trials;
+  std::size_t trials;  // Number of its trials with values.
 };
 
-// What all of them do.
-struct EarlierBeliefs {
-  Beliefs metrics;  // In standard units of each study.
+// Knowledge from all earlier studies (docs/adr/0016).
+struct EarlierPriors {
+  PriorMeans metrics;  // In standard units of each study.
   std::vector<EarlierModel> models;
-  // The best point of each study, one and the same only once.
+  // Best point of each study, without duplicates.
   std::vector<Coordinates> best;
-  Eigen::MatrixXd tried;  // Features of every point that one of them tried.
+  Eigen::MatrixXd tried;  // Features of all points tried in earlier studies: n x p.
   std::size_t known = 0;  // Number of their trials with values.
 };
 
-// Models every earlier study of the problem by itself. `size`: of each; nothing: they are not modelled. `tried`: of the
-// problem.  Internal: a model cannot be computed.
-absl::StatusOr<EarlierBeliefs> LearnFromEarlier(const CoordinateSpace& space,
-                                                const FeatureMap& features,
-                                                const Problem& problem,
-                                                const std::optional<ModelSize>& size,
-                                                const sampling::EarlierPoints& tried,
-                                                const std::stop_token& stop);
+// Fits a surrogate to each earlier study of the problem by itself. `size`: of each model; nullopt: none is fitted.
+// `tried`: the points of the problem's earlier studies.
+// Internal: a model cannot be computed.  InvalidArgument: an earlier trial does not fit the problem.  Cancelled: `stop`
+// fired.
+absl::StatusOr<EarlierPriors> LearnFromEarlier(const CoordinateSpace& space,
+                                               const FeatureMap& features,
+                                               const Problem& problem,
+                                               const std::optional<ModelSize>& size,
+                                               const sampling::EarlierPoints& tried,
+                                               const std::stop_token& stop);
 
 }  // namespace vernier::gp

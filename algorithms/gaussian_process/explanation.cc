@@ -16,7 +16,8 @@
 namespace vernier::gp {
 namespace {
 
-// Of each constraint; of more than a few, the ones least sure to be kept.
+// Adds a note for each constraint. Of more than kMostNamed constraints, those least likely to be kept are named, so
+// that a note stays readable; unknown ones come first.
 void AddConstraints(const Problem& problem,
                     const Surrogate& surrogate,
                     const Eigen::RowVectorXd& row,
@@ -51,10 +52,10 @@ std::string Note(const Problem& problem,
                  const Eigen::RowVectorXd& row) {
   std::string note = surrogate.note();
   for (std::size_t j = 0; j < problem.objectives.size(); ++j) {
-    const MetricModel& objective = surrogate.objectives()[j];
+    const MetricSurrogate& objective = surrogate.objectives()[j];
     if (!objective.scale().is_flat()) continue;
     AddNote(fmt::format("all {} values of {} are the same, so that there is nothing to learn from",
-                        objective.believed().size(),
+                        objective.estimates().size(),
                         problem.objectives[j].metric),
             note);
   }
@@ -69,13 +70,14 @@ std::string Note(const Problem& problem,
   return note;
 }
 
-// The inverse length scales, as shares of their sum: the mean over the objectives.
+// Importance of each parameter: its inverse length scale as a share of their sum, averaged over the objectives. Says
+// how quickly an objective changes along the parameter, not how much it gains by it.
 std::map<std::string, double> Importance(const Space& space,
                                          const FeatureMap& features,
                                          const Surrogate& surrogate) {
   std::map<std::string, double> importance;
   const double objectives = static_cast<double>(surrogate.objectives().size());
-  for (const MetricModel& objective : surrogate.objectives()) {
+  for (const MetricSurrogate& objective : surrogate.objectives()) {
     const std::vector<double>& logs = objective.posterior().hyperparameters().log_length_scales;
     double sum = 0;
     for (const double log_length_scale : logs) sum += std::exp(-log_length_scale);
@@ -90,6 +92,7 @@ std::map<std::string, double> Importance(const Space& space,
 }  // namespace
 
 PredictedValue InUserUnits(const Prediction& prediction, const TargetScale& scale, Goal goal) {
+  // Differences are taken in units of the scale: of values near 1e308 they would overflow in the user's.
   const double deviation = std::sqrt(prediction.variance);
   const double mean = scale.Backward(prediction.mean);
   return {.mean = goal == Goal::kMaximize ? mean : -mean,
@@ -102,7 +105,7 @@ std::vector<PredictedPoint> PredictAt(const Problem& problem,
                                       const Surrogate& surrogate,
                                       const Eigen::MatrixXd& rows) {
   std::vector<PredictedPoint> predicted(static_cast<std::size_t>(rows.rows()));
-  const auto write = [&](const MetricModel& model, Goal goal, const std::string* name) {
+  const auto write = [&](const MetricSurrogate& model, Goal goal, const std::string* name) {
     const std::vector<Prediction> predictions = model.posterior().Predict(rows);
     for (std::size_t i = 0; i < predicted.size(); ++i) {
       PredictedValue& value = name == nullptr ? predicted[i].objective : predicted[i].others[*name];
@@ -114,7 +117,7 @@ std::vector<PredictedPoint> PredictAt(const Problem& problem,
     write(surrogate.objectives()[j], objective.goal, j == 0 ? nullptr : &objective.metric);
   }
   for (std::size_t k = 0; k < problem.outcome_constraints.size(); ++k) {
-    const std::optional<MetricModel>& model = surrogate.constraints()[k];
+    const std::optional<MetricSurrogate>& model = surrogate.constraints()[k];
     if (model) write(*model, Goal::kMaximize, &problem.outcome_constraints[k]);
   }
   return predicted;

@@ -17,17 +17,18 @@
 
 namespace vernier::gp {
 
-// A prediction of the model in the user's units. The warp is monotone, so that the deviation is that of its ends' images.
+// Converts a prediction to the user's units. The mean is mapped through the inverse warp; the deviation is half the
+// distance between the images of mean + deviation and mean - deviation.
 PredictedValue InUserUnits(const Prediction& prediction, const TargetScale& scale, Goal goal);
 
-// What is expected where the features are those of `rows`, one for each.
+// Predictions of all metrics at points with these features, one for each row.
 std::vector<PredictedPoint> PredictAt(const Problem& problem,
                                       const Surrogate& surrogate,
                                       const Eigen::MatrixXd& rows);
 
-// A point that the model proposes, with what it expects of it: the predictions, of a single objective the
-// expected improvement, the importance of each parameter, what the model left out, what it took from elsewhere, and how
-// likely it is that the constraints are kept.  `row`: the point's features; `value`: the acquisition's.
+// Suggestion of a point by the model with its explanation: predictions, expected improvement (of a single objective),
+// importance of each parameter, and notes on what the model left out, which earlier studies it used, and how likely the
+// point is to keep the constraints.  `row`: features of the point; `value`: its acquisition value.
 Suggestion Explained(const Problem& problem,
                      const FeatureMap& features,
                      const Surrogate& surrogate,
@@ -35,7 +36,7 @@ Suggestion Explained(const Problem& problem,
                      const Eigen::RowVectorXd& row,
                      double value);
 
-// Why the search went to a branch.
+// Sentence that says why the search went to a branch.
 std::string WhyBranch(const Space& space, const Branch& branch);
 
 }  // namespace vernier::gp

@@ -18,15 +18,15 @@
 #include "algorithms/gaussian_process/explanation.h"
 #include "algorithms/gaussian_process/model/gp_state.h"
 #include "algorithms/gaussian_process/model/model_size.h"
-#include "algorithms/gaussian_process/models.h"
 #include "algorithms/gaussian_process/note.h"
 #include "algorithms/gaussian_process/search/acquisition_search.h"
 #include "algorithms/gaussian_process/search/initial_design.h"
 #include "algorithms/gaussian_process/space/branches.h"
 #include "algorithms/gaussian_process/space/coordinates.h"
+#include "algorithms/gaussian_process/space/encoded_trials.h"
 #include "algorithms/gaussian_process/space/features.h"
-#include "algorithms/gaussian_process/space/history.h"
 #include "algorithms/gaussian_process/surrogate.h"
+#include "algorithms/gaussian_process/surrogate_set.h"
 #include "algorithms/gaussian_process/training_set.h"
 #include "algorithms/options.h"
 #include "algorithms/sampling/draw.h"
@@ -36,22 +36,33 @@
 #include "src/core/status.h"
 #include "vernier/core/error.h"
 
+// Each suggestion goes through these steps:
+//   1. without a model (too many metrics or parameters): the next point of the design;
+//   2. first trials: the best new points by earlier studies, then the initial design;
+//   3. from the model: fit or update the surrogates, maximise the acquisition; if next to nothing is expected, every other
+//      trial searches the least tried branch (docs/adr/0017);
+//   4. the suggestion becomes pending, and the next of the call starts again at 1.
+//
+// A suggestion is a function of the trials, the pending trials, the state and the random stream. Caches hold only
+// results that would be computed to the same bits, so a restarted process replays (docs/adr/0013).
 namespace vernier {
 namespace {
 
-// Successes without which there is nothing to model.
+// Fewest trials with values for a model. With eight workers, 2 and 4 differ by less than noise (docs/adr/0020).
 constexpr std::size_t kLeastForModel = 2;
-// Points nearer than this to a trial, in length scales, are repeats of it.
+// Distance to a trial, in length scales, below which a point repeats it. A choice: the model could not tell the two
+// apart, and the covariance would be singular without noise.
 constexpr double kRepeatDistance = 1e-6;
+// Largest number of objectives: up to four, the improvement has few enough boxes to be summed exactly (docs/adr/0014).
 constexpr std::size_t kMostObjectives = 4;
-// An acquisition (ln of an expected improvement, in standard deviations of the values as the model sees them) below which
-// there is next to nothing to find.
+// Acquisition below which next to nothing is expected: ln of an expected improvement of a thousandth of a standard
+// deviation of the warped values. -5 for all choices gained less, and loses at 25 trials within noise (docs/adr/0017).
 constexpr double kSpent = -7.0;
-// So many points are drawn where the search's own candidates are not to be had.
+// Number of random points to try when the search yields no admissible candidate. A choice.
 constexpr int kDrawn = 64;
-// Of the trials of an earlier study, so many are modelled, at most.
+// Largest number of trials of an earlier study in its model: as many as are copied into a new study (docs/adr/0016).
 constexpr std::size_t kMostOfEarlier = 1000;
-// Number of first trials that earlier studies choose, one each, at most.
+// Largest number of first trials chosen by earlier studies, one each (docs/adr/0016).
 constexpr std::size_t kMostStarters = 2;
 
 struct Settings {
@@ -60,7 +71,7 @@ struct Settings {
   bool repeat_best = false;
 };
 
-// What an optimiser knows of its space before any trial.
+// Coordinates and features of the space, which do not depend on trials.
 struct Frame {
   explicit Frame(const Space& space) : coordinates(space), features(coordinates) {}
   Frame(const Frame&) = delete;
@@ -76,12 +87,12 @@ gp::StateShape ShapeOf(const Problem& problem, const Frame& frame) {
           .coordinates = static_cast<std::size_t>(frame.coordinates.size())};
 }
 
-// What suggestions can afford; nothing where models would cost too much to tell anything.
+// Sizes of the models within the budget of a suggestion. Nullopt: useful models would cost too much.
 struct Sizes {
   gp::ModelShape shape;
   std::optional<gp::ModelSize> own;
   std::optional<gp::ModelSize> earlier;  // Of each earlier study.
-  bool are_cut = false;                  // Some model takes in less than it would otherwise.
+  bool are_cut = false;  // The budget makes some model smaller than the options say.
 };
 
 Sizes SizesOf(const Problem& problem, const Frame& frame, const Settings& settings) {
@@ -91,6 +102,7 @@ Sizes SizesOf(const Problem& problem, const Frame& frame, const Settings& settin
       .models = problem.objectives.size() + problem.outcome_constraints.size() + 1,
       .groups = static_cast<std::size_t>(std::max(frame.features.groups(), 1)),
       .columns = static_cast<std::size_t>(std::max(frame.features.columns(), 1))};
+  // Earlier studies are modelled together, in the first call: they share one budget.
   gp::ModelShape of_all_earlier = shape;
   of_all_earlier.models *= std::max<std::size_t>(problem.earlier.size(), 1);
   const std::optional<gp::ModelSize> own = gp::Affordable(shape, most);
@@ -111,10 +123,10 @@ std::string WhyNoModel(const Sizes& sizes) {
 
 absl::Status WasCancelled() { return Cancelled("the suggestion was cancelled"); }
 
-// What an optimiser keeps from one call to the next to spare itself work. Changes nothing of what it proposes.
-struct Kept {
-  gp::History history;
-  gp::Memory models;
+// Results cached from one call to the next. They save work and never change a suggestion.
+struct CallCache {
+  gp::EncodedTrials trials;
+  gp::FitCaches fits;
 };
 
 // One call of Suggest.
@@ -124,33 +136,33 @@ class Session {
           const Frame& frame,
           const Settings& settings,
           const Sizes& sizes,
-          const gp::EarlierBeliefs& earlier,
+          const gp::EarlierPriors& earlier,
           const sampling::EarlierPoints& tried,
           const TrialLog::View& finished,
           std::span<const PendingPoint> pending,
           std::string_view state,
           Rng stream,
-          Kept& kept,
+          CallCache& cache,
           std::stop_token stop)
       : problem_(problem),
         frame_(frame),
         settings_(settings),
         sizes_(sizes),
         earlier_(earlier),
-        kept_(kept),
+        cache_(cache),
         state_(gp::ParseState(state, ShapeOf(problem, frame))),
         taken_(frame.coordinates.space(), finished, pending, tried),
         out_(finished.size() + pending.size()),
         before_(tried.trials()),
         rng_(stream),
         stop_(std::move(stop)),
-        models_(frame.features,
-                earlier.metrics,
-                kept.history,
-                kept.models,
-                sizes.own.value_or(gp::ModelSize()),
-                state_) {
-    gp::Update(frame.coordinates, problem, finished, kept.history);
+        surrogates_(frame.features,
+                    earlier.metrics,
+                    cache.trials,
+                    cache.fits,
+                    sizes.own.value_or(gp::ModelSize()),
+                    state_) {
+    gp::Update(frame.coordinates, problem, finished, cache.trials);
     for (const PendingPoint& trial : pending) {
       pending_.push_back(frame.coordinates.Encode(trial.point));
     }
@@ -166,30 +178,30 @@ class Session {
         if (absl::IsOutOfRange(next.status()) && !suggestions.points.empty()) break;
         return std::move(next).status();
       }
-      HandOut(next->point);
+      AddSuggested(next->point);
       suggestions.points.push_back(*std::move(next));
     }
     suggestions.state = gp::FormatState(state_);
-    if (std::optional<gp::Memory> remembered = models_.remembered()) {
-      kept_.models = *std::move(remembered);
+    if (std::optional<gp::FitCaches> fits = surrogates_.caches()) {
+      cache_.fits = *std::move(fits);
     }
     return suggestions;
   }
 
  private:
   const Space& space() const { return frame_.coordinates.space(); }
-  const gp::History& history() const { return kept_.history; }
+  const gp::EncodedTrials& trials() const { return cache_.trials; }
 
   absl::StatusOr<Suggestion> Next() {
     if (!sizes_.own) return WithoutModel();
     if (const std::optional<std::size_t> starter = StarterDue()) return Starter(*starter);
     if (out_ < DesignSize()) return Design();
-    if (!HasTooFewOfItsOwn()) return Model();
-    return earlier_.known < kLeastForModel ? Design() : ModelOfEarlier(out_);
+    if (!HasTooFewOfItsOwn()) return FromModel();
+    return earlier_.known < kLeastForModel ? Design() : FromEarlierModel(out_);
   }
 
-  // Trials of earlier studies count: they have seen the space. Where they are as many as the design, and choose the first
-  // trials, one more guards against their being wrong (docs/adr/0016).
+  // Length of the initial design. Trials of earlier studies count, as they have seen the space. If they replace the
+  // design and choose the first trials, one more trial of the design guards against a misleading study (docs/adr/0016).
   std::size_t DesignSize() const {
     if (earlier_.models.empty()) return settings_.initial_points;
     return std::max(DesignLeft(), std::min(settings_.initial_points, Starters() + 1));
@@ -201,7 +213,8 @@ class Session {
     if (DesignLeft() > 0 && !settings_.repeat_best) return 0;
     return std::min(kMostStarters, earlier_.best.size());
   }
-  // Which earlier study chooses the next trial, if one does: among the first ones, but for a default point that is new.
+  // Index of the earlier study that chooses the next trial; nullopt: none does. They choose the first trials of the
+  // design, after the default point if that is new.
   std::optional<std::size_t> StarterDue() const {
     const std::size_t before = IsDefaultNew() ? 1 : 0;
     if (out_ < before || out_ - before >= Starters() || out_ >= DesignSize()) return std::nullopt;
@@ -214,13 +227,13 @@ class Session {
   }
 
   bool HasTooFewOfItsOwn() const {
-    return history().points.size() < std::min(settings_.initial_points, kLeastForModel);
+    return trials().points.size() < std::min(settings_.initial_points, kLeastForModel);
   }
 
-  // From now on the point is pending.
-  void HandOut(const Point& point) {
+  // Makes the point pending for the following suggestions of this call.
+  void AddSuggested(const Point& point) {
     const gp::Coordinates u = frame_.coordinates.Encode(point);
-    models_.Believe(frame_.features.Matrix({u}).row(0));
+    surrogates_.AddPending(frame_.features.Matrix({u}).row(0));
     pending_.push_back(u);
     taken_.Insert(point);
     ++out_;
@@ -230,14 +243,14 @@ class Session {
     VERNIER_ASSIGN_OR_RETURN(Suggestion suggestion, DesignPoint());
     if (out_ >= DesignSize()) {
       gp::AddNote(fmt::format("only {} of {} trials that ended have a value of every objective",
-                              history().points.size(),
-                              history().trials()),
+                              trials().points.size(),
+                              trials().trials()),
                   suggestion.note);
     }
     return suggestion;
   }
 
-  // The design goes on.
+  // Continues the design.
   absl::StatusOr<Suggestion> WithoutModel() {
     VERNIER_ASSIGN_OR_RETURN(Suggestion suggestion, DesignPoint());
     suggestion.origin = "sequence";
@@ -249,7 +262,7 @@ class Session {
     const auto admits = [this](const Point& point) {
       return sampling::IsFresh(space(), taken_, point);
     };
-    // The sequence goes on where earlier studies stopped, after the default point.
+    // The sequence continues where earlier studies stopped, after the default point: their points are not repeated.
     const std::uint64_t place = out_ == 0 && IsDefaultNew() ? 0 : before_ + out_;
     std::optional<gp::DesignPoint> design =
         gp::NextDesignPoint(frame_.coordinates, *state_.design_seed, place, admits);
@@ -261,9 +274,9 @@ class Session {
     return Suggestion{.point = std::move(point), .origin = "initial design"};
   }
 
-  // The trial that an earlier study chooses: its best point once more if that is asked for, else the best new one by its model.
+  // Trial chosen by an earlier study: its best point again with `repeat_best`, else the best new point by its model.
   absl::StatusOr<Suggestion> Starter(std::size_t index) {
-    if (!settings_.repeat_best) return ModelOfEarlier(index);
+    if (!settings_.repeat_best) return FromEarlierModel(index);
     Point point = frame_.coordinates.Decode(earlier_.best[index]);
     if (!space().Satisfies(point) || taken_.IsOwn(point)) return Design();
     std::string note = Source(point);
@@ -271,7 +284,7 @@ class Session {
         .point = std::move(point), .origin = "earlier study", .note = std::move(note)};
   }
 
-  // "trial 7 of study 'digits'": where an earlier study tried the point.
+  // Names the trial of an earlier study at this point, as in "trial 7 of study 'digits'"; empty if there is none.
   std::string Source(const Point& point) const {
     for (const EarlierStudy& study : problem_.earlier) {
       for (const Observation& trial : study.trials) {
@@ -282,23 +295,27 @@ class Session {
     return "";
   }
 
-  absl::StatusOr<Suggestion> Model() {
-    VERNIER_ASSIGN_OR_RETURN(const gp::Model* const fitted, models_.At(out_, pending_, stop_));
+  // Maximises the acquisition of this study's own surrogate.
+  absl::StatusOr<Suggestion> FromModel() {
+    VERNIER_ASSIGN_OR_RETURN(const gp::RegionalSurrogate* const fitted,
+                             surrogates_.At(out_, pending_, stop_));
     if (stop_.stop_requested()) return WasCancelled();
-    return Best(*fitted, fitted->surrogate.MakeAcquisition(), history().points.size());
+    return Best(*fitted, fitted->surrogate.MakeAcquisition(), trials().points.size());
   }
 
-  // Where the model of an earlier study, they take turns, expects the best value at a point that is new. Values of this study
-  // may be in other units: its trials are believed to come out as that model expects.
-  absl::StatusOr<Suggestion> ModelOfEarlier(std::size_t turn) {
+  // New point with the best expected value by the model of an earlier study; the studies take turns. Values of this
+  // study may be in other units, so its trials enter that model as pending.
+  absl::StatusOr<Suggestion> FromEarlierModel(std::size_t turn) {
     const gp::EarlierModel& earlier = earlier_.models[turn % earlier_.models.size()];
-    gp::Model model{.surrogate = earlier.surrogate, .region = std::nullopt};
-    std::vector<gp::Coordinates> own = history().points;
-    own.insert(own.end(), history().failed.begin(), history().failed.end());
+    gp::RegionalSurrogate model{.surrogate = earlier.surrogate, .region = std::nullopt};
+    std::vector<gp::Coordinates> own = trials().points;
+    own.insert(own.end(), trials().failed.begin(), trials().failed.end());
     own.insert(own.end(), pending_.begin(), pending_.end());
     const Eigen::MatrixXd rows = frame_.features.Matrix(own);
-    for (Eigen::Index i = 0; i < rows.rows(); ++i) model.surrogate.Believe(rows.row(i));
-    // The improvement on the worst point grows with the expected value, hardly with its uncertainty.
+    for (Eigen::Index i = 0; i < rows.rows(); ++i) model.surrogate.AddPending(rows.row(i));
+    // The improvement on the worst point depends on the mean and hardly on the variance. After 40 trials of an earlier
+    // study, the best expected value says more about a new one than the highest expected improvement
+    // (docs/research/warm_start.md).
     const auto counts = [](const gp::Coordinates&) { return false; };
     const gp::Acquisition acquisition = problem_.objectives.size() == 1
                                             ? model.surrogate.MakeAcquisitionOver(counts)
@@ -310,8 +327,8 @@ class Session {
                       .note = fmt::format("from the model of study '{}'", earlier.study)};
   }
 
-  // The best point by the acquisition of the model, which has learned from `trials` trials.
-  absl::StatusOr<Suggestion> Best(const gp::Model& model,
+  // Best fresh point by the acquisition. `trials`: number of trials with values that the model is based on.
+  absl::StatusOr<Suggestion> Best(const gp::RegionalSurrogate& model,
                                   const gp::Acquisition& acquisition,
                                   std::size_t trials) {
     const Admits admits = Admission();
@@ -322,6 +339,8 @@ class Session {
       found.insert(found.begin(), inside.begin(), inside.end());
     }
     const gp::Scored* next = FirstFresh(model, found, /*repeats=*/false);
+    // In a small or nearly exhausted space every candidate may be taken or repeat a trial. Draw from what is left then,
+    // and rather repeat a trial nearly than end the study.
     if (next == nullptr) {
       VERNIER_ASSIGN_OR_RETURN(found, SearchAmongDrawn(model, admits));
       next = FirstFresh(model, found, /*repeats=*/true);
@@ -340,8 +359,8 @@ class Session {
     return suggestion;
   }
 
-  // The best that may be proposed. `repeats`: points next to one that was tried count, too.
-  const gp::Scored* FirstFresh(const gp::Model& model,
+  // Best point that may be suggested; null if there is none. `repeats`: accept points that repeat a trial, too.
+  const gp::Scored* FirstFresh(const gp::RegionalSurrogate& model,
                                const std::vector<gp::Scored>& found,
                                bool repeats) const {
     for (const gp::Scored& scored : found) {
@@ -354,9 +373,10 @@ class Session {
 
   using Admits = std::function<bool(const gp::Coordinates&)>;
 
-  // `trials`: so many have told of the part of the space that is searched. From `drawn`, if there are any, wherever they are;
-  // else from candidates of the search's own, in the model's region.
-  std::vector<gp::Scored> Search(const gp::Model& model,
+  // Searches for the acquisition's maximum from `drawn`, anywhere in the space, or, if it is empty, from the search's
+  // own candidates in the model's region. `trials`: number of trials in the part of the space that is searched; the
+  // border prior fades with it.
+  std::vector<gp::Scored> Search(const gp::RegionalSurrogate& model,
                                  const gp::Acquisition& acquisition,
                                  std::size_t trials,
                                  const Admits& admits,
@@ -376,9 +396,10 @@ class Session {
                          : search.RunFrom(std::move(drawn), rng_, stop_);
   }
 
-  // Where constraints, or trials so far, leave the search's own candidates nothing: from points drawn out of what is left.
-  // OutOfRange (kSpaceExhausted): there is none.
-  absl::StatusOr<std::vector<gp::Scored>> SearchAmongDrawn(const gp::Model& model,
+  // Searches from random points that are neither taken nor excluded by constraints. For spaces in which constraints or
+  // earlier trials exclude all of the search's own candidates.
+  // OutOfRange (kSpaceExhausted): there is no such point.
+  absl::StatusOr<std::vector<gp::Scored>> SearchAmongDrawn(const gp::RegionalSurrogate& model,
                                                            const Admits& admits) {
     std::vector<gp::Coordinates> drawn;
     for (int i = 0; i < kDrawn; ++i) {
@@ -389,15 +410,13 @@ class Session {
       if (!point.ok()) break;
       drawn.push_back(frame_.coordinates.Encode(*point));
     }
-    return Search(model,
-                  model.surrogate.MakeAcquisition(),
-                  history().points.size(),
-                  admits,
-                  std::move(drawn));
+    return Search(
+        model, model.surrogate.MakeAcquisition(), trials().points.size(), admits, std::move(drawn));
   }
 
-  // For an improvement on the best that the branch has.
-  std::vector<gp::Scored> SearchBranch(const gp::Model& model,
+  // Searches the branch for an improvement on the best of its own trials. An improvement on the incumbent of all
+  // branches is likeliest where the model knows least: a branch would be judged by its corners (docs/adr/0017).
+  std::vector<gp::Scored> SearchBranch(const gp::RegionalSurrogate& model,
                                        const gp::Branch& branch,
                                        const Admits& admits) {
     const auto is_inside = [this, &branch](const gp::Coordinates& u) {
@@ -410,16 +429,17 @@ class Session {
         [&is_inside, &admits](const gp::Coordinates& u) { return is_inside(u) && admits(u); });
   }
 
-  // Where the model expects next to nothing anywhere, every other trial looks for the best of the branch that was tried
-  // least: a few early trials in its corners may have been all that the model knows of it.
+  // Branch to search for this trial; nullopt: none. If next to nothing is expected anywhere, every other trial searches
+  // the least tried branch: a few early trials in its corners may be all that the model knows of it (docs/adr/0017).
   std::optional<gp::Branch> BranchDue(const std::vector<gp::Scored>& found) const {
     const bool is_spent = !found.empty() && found.front().value < kSpent;
     if (!is_spent || problem_.objectives.size() > 1 || out_ % 2 == 1) return std::nullopt;
     return gp::LeastTriedBranch(
-        frame_.coordinates, {history().points, history().failed, pending_}, out_ / 2);
+        frame_.coordinates, {trials().points, trials().failed, pending_}, out_ / 2);
   }
 
-  // Where points run out, the search is kept off those that are taken; elsewhere it only minds the constraints.
+  // Whether the search may go to a configuration. In finite spaces, which can run out of points, it excludes those
+  // taken, too; in others only those that violate constraints. Without either, decoding a point would be wasted.
   Admits Admission() const {
     const bool finite = space().Cardinality().has_value();
     const bool constrained = !space().constraints().empty();
@@ -430,6 +450,7 @@ class Session {
     };
   }
 
+  // Whether a point with these features repeats a trial, a pending one, or one of an earlier study.
   bool IsRepeat(const gp::Surrogate& surrogate, const Eigen::RowVectorXd& row) const {
     const gp::Posterior& objective = surrogate.objectives().front().posterior();
     const Eigen::RowVectorXd scales = objective.kernel().inverse_scales();
@@ -446,16 +467,16 @@ class Session {
   const Frame& frame_;
   const Settings& settings_;
   const Sizes& sizes_;
-  const gp::EarlierBeliefs& earlier_;
-  Kept& kept_;
+  const gp::EarlierPriors& earlier_;
+  CallCache& cache_;
   std::vector<gp::Coordinates> pending_;
   gp::GpState state_;
   sampling::TakenPoints taken_;
-  std::uint64_t out_;     // Trials handed out so far, finished or not.
-  std::uint64_t before_;  // Trials of earlier studies.
+  std::uint64_t out_;     // Number of trials so far, finished or pending.
+  std::uint64_t before_;  // Number of trials of earlier studies.
   Rng rng_;
   const std::stop_token stop_;
-  gp::Models models_;
+  gp::SurrogateSet surrogates_;
 };
 
 class GpOptimizer final : public Optimizer {
@@ -472,7 +493,8 @@ class GpOptimizer final : public Optimizer {
         options_(std::move(options)) {}
 
   std::string_view name() const override { return "gp"; }
-  // With earlier studies the output changed once more, with choices that have no column each, and where work is bounded.
+  // The highest version whose change applies to the problem, so that other studies replay under their old version: 14
+  // with earlier studies, 15 with projected choices, 16 with models cut to the budget.
   std::string_view version() const override {
     if (sizes_.are_cut) return "16";
     if (frame_.features.has_projected()) return "15";
@@ -491,9 +513,8 @@ class GpOptimizer final : public Optimizer {
                                       std::size_t count,
                                       std::stop_token stop) const override {
     VERNIER_RETURN_IF_ERROR(sampling::CheckPending(frame_.coordinates.space(), pending));
-    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const gp::EarlierBeliefs> earlier,
-                             Earlier(stop));
-    Kept kept = Take();
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const gp::EarlierPriors> earlier, Earlier(stop));
+    CallCache cache = Take();
     Session session(problem_,
                     frame_,
                     settings_,
@@ -504,10 +525,10 @@ class GpOptimizer final : public Optimizer {
                     pending,
                     state,
                     stream,
-                    kept,
+                    cache,
                     std::move(stop));
     absl::StatusOr<Suggestions> suggestions = session.Run(count);
-    Keep(std::move(kept));
+    Keep(std::move(cache));
     return suggestions;
   }
 
@@ -518,12 +539,11 @@ class GpOptimizer final : public Optimizer {
     const Space& space = frame_.coordinates.space();
     for (const Point& point : points) VERNIER_RETURN_IF_ERROR(space.Check(point));
     if (!sizes_.own) return FailedPrecondition("gp predicts nothing: {}", WhyNoModel(sizes_));
-    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const gp::EarlierBeliefs> earlier,
-                             Earlier(stop));
-    Kept kept = Take();
-    gp::Update(frame_.coordinates, problem_, finished, kept.history);
-    const absl::StatusOr<gp::Surrogate> fitted = Fit(*earlier, kept, state, stop);
-    Keep(std::move(kept));
+    VERNIER_ASSIGN_OR_RETURN(const std::shared_ptr<const gp::EarlierPriors> earlier, Earlier(stop));
+    CallCache cache = Take();
+    gp::Update(frame_.coordinates, problem_, finished, cache.trials);
+    const absl::StatusOr<gp::Surrogate> fitted = Fit(*earlier, cache, state, stop);
+    Keep(std::move(cache));
     VERNIER_RETURN_IF_ERROR(fitted.status());
     if (stop.stop_requested()) return WasCancelled();
     std::vector<gp::Coordinates> encoded;
@@ -533,25 +553,25 @@ class GpOptimizer final : public Optimizer {
   }
 
  private:
-  // Computed at the first call that needs it, and kept.
-  absl::StatusOr<std::shared_ptr<const gp::EarlierBeliefs>> Earlier(
+  // Models of the earlier studies: fitted in the first call and shared by all.
+  absl::StatusOr<std::shared_ptr<const gp::EarlierPriors>> Earlier(
       const std::stop_token& stop) const {
     const absl::MutexLock lock(&earlier_mutex_);
     if (earlier_ != nullptr) return earlier_;
     VERNIER_ASSIGN_OR_RETURN(
-        gp::EarlierBeliefs learned,
+        gp::EarlierPriors learned,
         gp::LearnFromEarlier(
             frame_.coordinates, frame_.features, problem_, sizes_.earlier, tried_, stop));
     if (stop.stop_requested()) return WasCancelled();
-    earlier_ = std::make_shared<const gp::EarlierBeliefs>(std::move(learned));
+    earlier_ = std::make_shared<const gp::EarlierPriors>(std::move(learned));
     return earlier_;
   }
 
-  absl::StatusOr<gp::Surrogate> Fit(const gp::EarlierBeliefs& earlier,
-                                    const Kept& kept,
+  absl::StatusOr<gp::Surrogate> Fit(const gp::EarlierPriors& earlier,
+                                    const CallCache& cache,
                                     std::string_view state,
                                     const std::stop_token& stop) const {
-    const std::size_t trials = kept.history.points.size();
+    const std::size_t trials = cache.trials.points.size();
     if (trials < kLeastForModel) {
       return FailedPrecondition(
           "gp predicts from {} trials with a value on, there are {}", kLeastForModel, trials);
@@ -559,21 +579,21 @@ class GpOptimizer final : public Optimizer {
     gp::GpState parsed = gp::ParseState(state, ShapeOf(problem_, frame_));
     return gp::Surrogate::Fit(frame_.features,
                               earlier.metrics,
-                              gp::TakeWhole(kept.history, *sizes_.own),
+                              gp::TakeWhole(cache.trials, *sizes_.own),
                               {},
                               parsed.whole,
-                              kept.models,
+                              cache.fits,
                               stop);
   }
 
-  // Of calls at the same time, one finds what was kept.
-  Kept Take() const {
+  // Takes the cache out, so that nobody waits: of concurrent calls one finds it, the others start empty.
+  CallCache Take() const {
     const absl::MutexLock lock(&mutex_);
-    return std::exchange(kept_, {});
+    return std::exchange(cache_, {});
   }
-  void Keep(Kept kept) const {
+  void Keep(CallCache cache) const {
     const absl::MutexLock lock(&mutex_);
-    kept_ = std::move(kept);
+    cache_ = std::move(cache);
   }
 
   const Problem problem_;
@@ -583,10 +603,10 @@ class GpOptimizer final : public Optimizer {
   const Sizes sizes_;
   const std::string options_;
   mutable absl::Mutex earlier_mutex_;
-  // Null: not learned yet. Shared with calls in flight.
-  mutable std::shared_ptr<const gp::EarlierBeliefs> earlier_ ABSL_GUARDED_BY(earlier_mutex_);
+  // Null: not fitted yet. Shared with calls that are running.
+  mutable std::shared_ptr<const gp::EarlierPriors> earlier_ ABSL_GUARDED_BY(earlier_mutex_);
   mutable absl::Mutex mutex_;
-  mutable Kept kept_ ABSL_GUARDED_BY(mutex_);
+  mutable CallCache cache_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace
@@ -614,7 +634,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> NewGpOptimizer(const Problem& problem
   settings.initial_points = static_cast<std::size_t>(reader.Int("initial_points", 5, 1, 100000));
   settings.max_points = static_cast<std::size_t>(reader.Int("max_points", 1024, 10, 5000));
   if (!problem.earlier.empty()) settings.repeat_best = reader.Bool("repeat_best", false);
-  VERNIER_RETURN_IF_ERROR(reader.Finish());
+  VERNIER_RETURN_IF_ERROR(reader.Check());
   VERNIER_ASSIGN_OR_RETURN(sampling::EarlierPoints tried, sampling::EarlierPoints::Of(problem));
   return std::make_unique<GpOptimizer>(problem, std::move(tried), settings, reader.Json());
 }

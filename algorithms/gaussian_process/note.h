@@ -5,7 +5,7 @@
 
 namespace vernier::gp {
 
-// The note of a suggestion, one part more.
+// Appends a part to the note of a suggestion.
 inline void AddNote(std::string_view part, std::string& note) {
   if (!note.empty()) note += "; ";
   note += part;

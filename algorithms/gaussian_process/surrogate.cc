@@ -9,55 +9,70 @@
 #include "src/core/pareto.h"
 #include "src/core/status.h"
 
+// The surrogate fits one model per metric and the failure model, conditions them on pending trials (kriging believer,
+// docs/adr/0020), and derives from them what counts as an improvement. The number of fits is in the state, and which
+// suggestion crosses a border or takes which reference point follows from numbers of trials, so that a call replays.
 namespace vernier::gp {
 namespace {
 
-// What a failed trial is labelled; one that worked is 0, and so is, to begin with, what nobody has tried.
+// Label of a failed trial; that of one that worked is 0, the prior mean.
 constexpr double kFailedLabel = -2.0;
-// The label that a trial must rather have than not to be proposed, where failures have a border. Nearer to what works than
-// to what fails: right at the border every other trial would fail.
+// Least label of a trial that works, where failures have a border (docs/adr/0027). Nearer to success than to failure:
+// right at the border every other trial would fail.
 constexpr double kWorks = -0.7;
-// Failures that can be told so rightly (OrderingSkill) have a border.
+// OrderingSkill of the labels from which failures have a border rather than come by chance (docs/adr/0027).
 constexpr double kSkillOfBorder = 0.75;
-// One suggestion of so many may cross it for what it promises: there may be more behind it that works.
+// One suggestion in this many may cross a border. Without it, a better region beyond is never found (docs/adr/0027).
 constexpr std::int64_t kCrossings = 4;
-// Of labels that are their mean: never be surer of a failure than one in 10^12.
+// Variance added to that of the predicted label. A choice: keeps the chance of success away from 0 and 1 at labelled
+// points.
 constexpr double kLabelNoise = 0.02;
-// So many trials tell the failure model, at most.
+// Largest number of trials in the failure model (docs/adr/0027): with all of them, a suggestion at 1,000 trials took
+// 108 ms instead of 29.
 constexpr Eigen::Index kMostLabels = 400;
+// Number of equal values from which on the expected improvement is told. A choice: few may be a start, many are all
+// there is.
 constexpr Eigen::Index kLeastFlat = 20;
+// Number of points around which a search has candidates. A choice; more where the best is a front.
 constexpr std::size_t kCentres = 5;
 constexpr std::size_t kCentresOfFront = 10;
-// Of a trial of which it is not known how far it keeps a constraint.
+// Shortfall of a trial with an unknown slack. A choice: one standard deviation, as a trial that clearly breaks the
+// constraint.
 constexpr double kUnknownShortfall = 1.0;
+// Number of trials up to which every trial refits, and the growth that refits beyond. A choice: one trial among more
+// than 50 hardly moves the optimum, and fits cost n^3.
 constexpr std::int64_t kAlwaysRefit = 50;
 constexpr double kRefitGrowth = 0.05;
-// Trials near the best one change as the search goes on.
+// Trials between refits near the best one, whose neighbours change as the search goes on (docs/adr/0019).
 constexpr std::int64_t kNearbyRefit = 20;
-// Sooner, other explanations of the data are as good, and worse for the search (docs/adr/0018).
+// Fewest trials for an additional standard start. From the tenth trial on it costs 0.01 at 25 trials: with so few
+// trials the better posterior is not the better guide (docs/adr/0018).
 constexpr std::int64_t kLeastForStandardStart = 15;
+// One fit in this many has one. At every second fit it gains no more beyond noise, and costs more (docs/adr/0018).
 constexpr std::int64_t kFitsPerStandardStart = 4;
-// The warps' models take turns, lest one fit be much dearer than the others.
+// The warps' standard starts fall in different fits, so that no fit costs much more than the others.
 constexpr std::int64_t kFitsBetweenWarps = kFitsPerStandardStart / std::ssize(kWarps);
-// How far the reference point lies below the worst of the front, in the front's extents.
+// Distance of the reference point below the worst of the front, in extents of the front. Best of those measured in
+// turns with the worst of all trials (docs/adr/0014).
 constexpr double kReferenceDepth = 0.1;
-// Of a larger front only so many points are looked at, by the number of objectives.
+// Largest front by the number of objectives; of more points, a spread subsample. A choice: bounds the number of boxes,
+// which grows with the square of the points for four objectives.
 constexpr std::size_t kMostOfFront[] = {0, 1, 400, 100, 40};
 
-// Where an expectation over a normal distribution is summed: so many points on each side, up to so many deviations.
+// Points on each side, and reach in deviations, of a sum over a normal distribution. A choice: the rest weighs 2e-9.
 constexpr int kQuantiles = 60;
 constexpr double kQuantileReach = 6.0;
 
-// Where something is known.
-std::vector<std::size_t> Known(const std::vector<double>& values) {
-  std::vector<std::size_t> known;
+// Indices of the values that are not NaN.
+std::vector<std::size_t> NotNan(const std::vector<double>& values) {
+  std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isnan(values[i])) known.push_back(i);
+    if (!std::isnan(values[i])) indices.push_back(i);
   }
-  return known;
+  return indices;
 }
 
-// The indices of the `count` largest, largest first; of equal ones the earlier.
+// Indices of the `count` largest, largest first; of equal ones the earlier first.
 std::vector<std::size_t> Largest(const Eigen::VectorXd& values, std::size_t count) {
   std::vector<std::size_t> order(static_cast<std::size_t>(values.size()));
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -68,7 +83,7 @@ std::vector<std::size_t> Largest(const Eigen::VectorXd& values, std::size_t coun
   return order;
 }
 
-// `count` of the rows, evenly spread; all if they are no more.
+// Subsample of `count` rows, evenly spread; all rows if they are no more.
 Eigen::MatrixXd Thinned(const Eigen::MatrixXd& rows, Eigen::Index count) {
   if (rows.rows() <= count) return rows;
   Eigen::MatrixXd kept(count, rows.cols());
@@ -76,11 +91,11 @@ Eigen::MatrixXd Thinned(const Eigen::MatrixXd& rows, Eigen::Index count) {
   return kept;
 }
 
-// Those of the rows that tell where a border runs and what lies far from it: half the ones nearest to any of `others`, half
-// spread evenly over the rest; all if they are no more than `count`.
-Eigen::MatrixXd AboutBorder(const Eigen::MatrixXd& rows,
-                            const Eigen::MatrixXd& others,
-                            Eigen::Index count) {
+// Subsample of `count` rows that shows where a border to `others` runs and what lies far from it: half are the rows
+// nearest to any of the others, half are evenly spread over the rest. All rows if they are no more.
+Eigen::MatrixXd NearBorder(const Eigen::MatrixXd& rows,
+                           const Eigen::MatrixXd& others,
+                           Eigen::Index count) {
   if (rows.rows() <= count) return rows;
   Eigen::VectorXd distance(rows.rows());
   for (Eigen::Index i = 0; i < rows.rows(); ++i) {
@@ -98,12 +113,13 @@ Eigen::MatrixXd AboutBorder(const Eigen::MatrixXd& rows,
   return chosen;
 }
 
-// Of many points, some.
-struct Labelled {
-  Labelled(const Eigen::MatrixXd& all_worked, const Eigen::MatrixXd& all_failed) {
+// Subsample of labelled points for the failure model: the failed, thinned to half of the limit if need be, and of those
+// that worked the ones near a border first.
+struct LabelledPoints {
+  LabelledPoints(const Eigen::MatrixXd& all_worked, const Eigen::MatrixXd& all_failed) {
     const Eigen::MatrixXd failed =
         Thinned(all_failed, std::max(kMostLabels / 2, kMostLabels - all_worked.rows()));
-    const Eigen::MatrixXd chosen = AboutBorder(all_worked, failed, kMostLabels - failed.rows());
+    const Eigen::MatrixXd chosen = NearBorder(all_worked, failed, kMostLabels - failed.rows());
     worked = chosen.rows();
     rows.resize(worked + failed.rows(), chosen.cols());
     rows << chosen, failed;
@@ -112,16 +128,16 @@ struct Labelled {
   }
   Eigen::MatrixXd rows;
   Eigen::VectorXd labels;
-  Eigen::Index worked;  // The first ones.
+  Eigen::Index worked;  // Number of points that worked; they come first.
 };
 
-// Whether failures have a border: predictions of each point's label from the others tell those that failed from those that
-// worked. Else they come by chance.
+// Whether failures have a border: leave-one-out predictions tell the failed from the others. Else they come by chance.
+// The share of noise in the model's labels does not tell the two apart where most trials fail (docs/adr/0027).
 bool HaveBorder(const Posterior& success, const Eigen::VectorXd& labels) {
   return OrderingSkill(success.LeaveOneOutMeans(labels), labels) >= kSkillOfBorder;
 }
 
-// What nine in ten of the points that worked are believed to be above.
+// Posterior label that nine in ten of the points that worked exceed.
 double LeastOfWorked(const Posterior& success, Eigen::Index worked) {
   const Eigen::VectorXd& fitted = success.fitted();
   std::vector<double> labels(fitted.begin(), fitted.begin() + worked);
@@ -130,12 +146,12 @@ double LeastOfWorked(const Posterior& success, Eigen::Index worked) {
   return *tenth;
 }
 
-// What a constraint's slack must be at least, as the model sees it.
-Requirement IsKept(const MetricModel& constraint) {
+// Requirement that a constraint's slack is at least 0, on its model's warped scale.
+Requirement IsKept(const MetricSurrogate& constraint) {
   return {.model = &constraint.posterior(), .least = constraint.scale().Forward(0)};
 }
 
-// The points that no other dominates: indices.
+// Indices of the points that no other dominates.
 std::vector<std::size_t> Front(const std::vector<ObjectiveVector>& points) {
   const std::vector<bool> dominated = Dominated(points);
   std::vector<std::size_t> front;
@@ -145,7 +161,8 @@ std::vector<std::size_t> Front(const std::vector<ObjectiveVector>& points) {
   return front;
 }
 
-// A little below the worst of the front; where it has no extent, the worst of all points.
+// Reference point a little below the worst of the front; in objectives in which the front has no extent, the worst of
+// all.
 ObjectiveVector BelowFront(const std::vector<ObjectiveVector>& front,
                            const ObjectiveVector& worst) {
   ObjectiveVector reference = worst;
@@ -180,11 +197,11 @@ StandardStartByWarp StandardStartsDue(std::int64_t fits, std::int64_t trials) {
 }
 
 absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
-                                         const Beliefs& beliefs,
+                                         const PriorMeans& priors,
                                          TrainingSet set,
                                          const std::vector<Coordinates>& pending,
                                          ModelState& state,
-                                         const Memory& known,
+                                         const FitCaches& caches,
                                          const std::stop_token& stop) {
   const Eigen::MatrixXd rows = features.Matrix(set.points);
   const bool refit = set.is_nearby ? IsNearbyRefitDue(state.fitted_at, set.trials)
@@ -193,62 +210,63 @@ absl::StatusOr<Surrogate> Surrogate::Fit(const FeatureMap& features,
     state.fitted_at = set.trials;
     ++state.fits;
   }
-  const MetricModel::Occasion occasion{.refit = refit,
-                                       .besides = StandardStartsDue(state.fits, set.trials),
-                                       .grows = set.is_whole,
-                                       .fitted = set.fitted};
-  const auto known_of = [&known](std::size_t metric) {
-    return metric < known.size() ? known[metric].get() : nullptr;
+  const MetricSurrogate::FitPlan plan{.refit = refit,
+                                      .standard_starts = StandardStartsDue(state.fits, set.trials),
+                                      .grows = set.is_whole,
+                                      .fitted = set.fitted};
+  const auto cache_of = [&caches](std::size_t metric) {
+    return metric < caches.size() ? caches[metric].get() : nullptr;
   };
-  const std::vector<Belief> none;
-  const auto believed_of = [&](std::size_t metric) -> const std::vector<Belief>& {
-    return metric < beliefs.size() ? beliefs[metric] : none;
+  // Caches and priors may be missing, or fewer than the metrics: a metric without one does without.
+  const std::vector<PriorMean> none;
+  const auto priors_of = [&](std::size_t metric) -> const std::vector<PriorMean>& {
+    return metric < priors.size() ? priors[metric] : none;
   };
 
   Surrogate surrogate;
   for (std::size_t j = 0; j < set.values.size(); ++j) {
-    VERNIER_ASSIGN_OR_RETURN(MetricModel model,
-                             MetricModel::Fit(features,
-                                              rows,
-                                              set.values[j],
-                                              believed_of(j),
-                                              occasion,
-                                              state.metrics[j],
-                                              known_of(j),
-                                              stop));
+    VERNIER_ASSIGN_OR_RETURN(MetricSurrogate model,
+                             MetricSurrogate::Fit(features,
+                                                  rows,
+                                                  set.values[j],
+                                                  priors_of(j),
+                                                  plan,
+                                                  state.metrics[j],
+                                                  cache_of(j),
+                                                  stop));
     surrogate.objectives_.push_back(std::move(model));
   }
   std::vector<std::vector<std::size_t>> seen;
   for (std::size_t k = 0; k < set.slacks.size(); ++k) {
     const std::size_t metric = set.values.size() + k;
     surrogate.constraints_.emplace_back();
-    seen.push_back(Known(set.slacks[k]));
+    seen.push_back(NotNan(set.slacks[k]));
     if (seen.back().empty()) continue;
     VERNIER_ASSIGN_OR_RETURN(surrogate.constraints_.back(),
-                             MetricModel::Fit(features,
-                                              rows(seen.back(), Eigen::all),
-                                              Chosen(set.slacks[k], seen.back()),
-                                              believed_of(metric),
-                                              occasion,
-                                              state.metrics[metric],
-                                              known_of(metric),
-                                              stop));
+                             MetricSurrogate::Fit(features,
+                                                  rows(seen.back(), Eigen::all),
+                                                  Chosen(set.slacks[k], seen.back()),
+                                                  priors_of(metric),
+                                                  plan,
+                                                  state.metrics[metric],
+                                                  cache_of(metric),
+                                                  stop));
   }
   const Eigen::VectorXd shortfall = surrogate.Shortfall(set.points.size(), seen);
-  surrogate.LookAtPoints(std::move(set.points), shortfall);
+  surrogate.SetTriedPoints(std::move(set.points), shortfall);
   surrogate.note_ = std::move(set.note);
   if (!set.failed.empty()) {
-    const Labelled labelled(rows, features.Matrix(set.failed));
+    const LabelledPoints labelled(rows, features.Matrix(set.failed));
     VERNIER_ASSIGN_OR_RETURN(
         surrogate.success_,
-        FitLabels(features, labelled.rows, labelled.labels, occasion, state.success, stop));
+        FitLabels(features, labelled.rows, labelled.labels, plan, state.success, stop));
     const bool border = HaveBorder(*surrogate.success_, labelled.labels);
     surrogate.worked_ =
         border ? kWorks : std::min(kWorks, LeastOfWorked(*surrogate.success_, labelled.worked));
     surrogate.is_border_firm_ = border && set.trials % kCrossings != 0;
   }
   const Eigen::MatrixXd out = features.Matrix(pending);
-  for (Eigen::Index i = 0; i < out.rows(); ++i) surrogate.Believe(out.row(i));
+  for (Eigen::Index i = 0; i < out.rows(); ++i) surrogate.AddPending(out.row(i));
   return surrogate;
 }
 
@@ -257,10 +275,11 @@ Eigen::VectorXd Surrogate::Shortfall(std::size_t count,
   Eigen::VectorXd shortfall = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(count));
   for (std::size_t k = 0; k < constraints_.size(); ++k) {
     if (!constraints_[k]) continue;
+    // A tried point without a known slack is not in the constraint's model; it is no incumbent.
     Eigen::VectorXd of_this = Eigen::VectorXd::Constant(shortfall.size(), kUnknownShortfall);
     const double least = IsKept(*constraints_[k]).least;
     for (std::size_t i = 0; i < seen[k].size(); ++i) {
-      const double slack = constraints_[k]->believed()[static_cast<Eigen::Index>(i)];
+      const double slack = constraints_[k]->estimates()[static_cast<Eigen::Index>(i)];
       of_this[static_cast<Eigen::Index>(seen[k][i])] = std::max(least - slack, 0.0);
     }
     shortfall += of_this;
@@ -268,20 +287,22 @@ Eigen::VectorXd Surrogate::Shortfall(std::size_t count,
   return shortfall;
 }
 
-void Surrogate::LookAtPoints(std::vector<Coordinates> points, const Eigen::VectorXd& shortfall) {
+void Surrogate::SetTriedPoints(std::vector<Coordinates> points, const Eigen::VectorXd& shortfall) {
   tried_ = std::move(points);
   for (std::size_t i = 0; i < tried_.size(); ++i) {
     if (shortfall[static_cast<Eigen::Index>(i)] == 0) feasible_tried_.push_back(i);
   }
   for (const std::size_t i : feasible_tried_) {
     ObjectiveVector& believed = feasible_.emplace_back();
-    for (const MetricModel& objective : objectives_) {
-      believed.push_back(objective.believed()[static_cast<Eigen::Index>(i)]);
+    for (const MetricSurrogate& objective : objectives_) {
+      believed.push_back(objective.estimates()[static_cast<Eigen::Index>(i)]);
     }
   }
-  for (const MetricModel& objective : objectives_) {
-    worst_.push_back(objective.believed().minCoeff());
+  for (const MetricSurrogate& objective : objectives_) {
+    worst_.push_back(objective.estimates().minCoeff());
   }
+  // Best by the posterior mean: a value may have been luck (docs/adr/0019). While no point keeps the constraints, those
+  // nearest to keeping them are the best.
   std::vector<std::size_t> best;
   if (feasible_tried_.empty()) {
     best = Largest(-shortfall, kCentres);
@@ -298,19 +319,22 @@ void Surrogate::LookAtPoints(std::vector<Coordinates> points, const Eigen::Vecto
   centres_ = Chosen(tried_, best);
 }
 
-void Surrogate::Believe(const Eigen::RowVectorXd& features) {
+void Surrogate::AddPending(const Eigen::RowVectorXd& features) {
+  // Means are taken before the model changes; they do not change, but for rounding.
   ObjectiveVector mean;
-  for (MetricModel& objective : objectives_) {
+  for (MetricSurrogate& objective : objectives_) {
     mean.push_back(objective.posterior().Means(features)[0]);
-    objective.Believe(features);
+    objective.AddPending(features);
   }
   bool is_feasible = true;
-  for (std::optional<MetricModel>& constraint : constraints_) {
+  for (std::optional<MetricSurrogate>& constraint : constraints_) {
     if (!constraint) continue;
     const double slack = constraint->posterior().Means(features)[0];
     is_feasible = is_feasible && slack >= IsKept(*constraint).least;
-    constraint->Believe(features);
+    constraint->AddPending(features);
   }
+  // The incumbent is raised to what is expected to come in, so that one rule serves batches of any size
+  // (docs/adr/0020).
   if (is_feasible) feasible_.push_back(std::move(mean));
 }
 
@@ -321,21 +345,23 @@ BoxDecomposition Surrogate::Improvement() const {
   }
   const std::vector<ObjectiveVector> front = Chosen(feasible_, Front(feasible_));
   const std::vector<std::size_t> spread = Spread(front, kMostOfFront[objectives_.size()]);
+  // Pending points are rows, too, so the reference points alternate within a batch.
   const bool looks_beyond = objectives_[0].posterior().scaled_points().rows() % 2 == 1;
   return Decompose(Chosen(front, spread), looks_beyond ? worst_ : BelowFront(front, worst_));
 }
 
 std::optional<double> Surrogate::ExpectedImprovement(const Eigen::RowVectorXd& features) const {
   if (objectives_.size() > 1 || feasible_.empty()) return std::nullopt;
-  const MetricModel& objective = objectives_.front();
-  // Few values that are all the same may be a start, many are all that there is.
-  if (objective.scale().is_flat() && objective.believed().size() < kLeastFlat) return std::nullopt;
+  const MetricSurrogate& objective = objectives_.front();
+  // Equal values give the targets no scale to convert an improvement with.
+  if (objective.scale().is_flat() && objective.estimates().size() < kLeastFlat) return std::nullopt;
   const Prediction at = objective.posterior().Predict(features).front();
   const double deviation = std::sqrt(at.variance);
   const double best = std::max_element(feasible_.begin(), feasible_.end())->front();
   const TargetScale& scale = objective.scale();
   const double from = scale.BackwardInUnits(best);
-  // The trapezoid rule, which for what fades at both ends is as exact as any.
+  // The trapezoid rule: for integrands that fade at both ends it is as exact as any. There is a closed form on the
+  // warped scale only.
   double improvement = 0;
   double weights = 0;
   for (int i = -kQuantiles; i <= kQuantiles; ++i) {
@@ -382,7 +408,7 @@ Acquisition Surrogate::MakeAcquisitionOver(
 
 Acquisition Surrogate::MakeAcquisition(BoxDecomposition improvement) const {
   std::vector<const Posterior*> objectives;
-  for (const MetricModel& objective : objectives_) objectives.push_back(&objective.posterior());
+  for (const MetricSurrogate& objective : objectives_) objectives.push_back(&objective.posterior());
   std::vector<Requirement> requirements;
   for (const std::optional<Requirement>& constraint : Requirements()) {
     if (constraint) requirements.push_back(*constraint);
@@ -391,13 +417,13 @@ Acquisition Surrogate::MakeAcquisition(BoxDecomposition improvement) const {
   return {std::move(objectives), std::move(improvement), std::move(requirements)};
 }
 
-Memory Surrogate::remembered() const {
-  Memory memory;
-  for (const MetricModel& objective : objectives_) memory.push_back(objective.remembered());
-  for (const std::optional<MetricModel>& constraint : constraints_) {
-    memory.push_back(constraint ? constraint->remembered() : nullptr);
+FitCaches Surrogate::caches() const {
+  FitCaches caches;
+  for (const MetricSurrogate& objective : objectives_) caches.push_back(objective.cache());
+  for (const std::optional<MetricSurrogate>& constraint : constraints_) {
+    caches.push_back(constraint ? constraint->cache() : nullptr);
   }
-  return memory;
+  return caches;
 }
 
 }  // namespace vernier::gp

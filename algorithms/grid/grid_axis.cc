@@ -22,8 +22,8 @@ bool IsContinuous(const Parameter& parameter) {
   return std::holds_alternative<FloatDomain>(parameter.domain) && !ValueCount(parameter);
 }
 
-// The lowest and the highest value. Those of a continuous float exactly as the user wrote them: the exponential of a
-// logarithm can miss them by a rounding.
+// Returns the lowest and the highest value. For a continuous float they are the user's bounds: on a logarithmic scale,
+// mapping to the unit cube and back would round them.
 std::pair<ParameterValue, ParameterValue> Ends(const Parameter& parameter) {
   if (!IsContinuous(parameter)) return {FromUnit(parameter, 0), FromUnit(parameter, 1)};
   const FloatDomain& domain = std::get<FloatDomain>(parameter.domain);

@@ -6,14 +6,15 @@
 
 namespace vernier::grid {
 
-// Points a parameter can be given with `points:` where they have to be listed to tell which of them coincide.
+// Largest number of `points:` of a parameter: they are listed in memory, to find those that coincide. A choice.
 inline constexpr std::int64_t kMaxListedPoints = std::int64_t{1} << 20;
 
-// The values that a grid takes of a parameter, ascending or as listed:
-// - all of them, where there are finitely many and `points` is not set;
-// - with `points: K`, K values spread evenly on the parameter's scale from its lowest to its highest (the middle one if
-//   K is 1), each moved to the nearest legal value; those that coincide are taken once.
-// InvalidArgument: a FieldError with path "parameters.NAME.float": a float with neither step nor points.
+// Returns the values of a parameter in a grid, ascending or as listed:
+// - all values, if there are finitely many and `points` is not set;
+// - with `points: K`, K values spread evenly on the parameter's scale from the lowest to the highest (the middle one
+//   if K is 1), each rounded to the nearest legal value, without duplicates.
+// InvalidArgument: a FieldError with path "parameters.NAME.float" or "parameters.NAME.int": infinitely many values
+// without `points`, or too many points.
 absl::StatusOr<sampling::Axis> GridAxis(const Parameter& parameter);
 
 }  // namespace vernier::grid

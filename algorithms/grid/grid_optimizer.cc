@@ -19,6 +19,7 @@
 namespace vernier {
 namespace {
 
+// Number of cells between looks at the stop token. A choice.
 constexpr std::uint64_t kStopCheckInterval = 256;
 
 struct GridOptions {
@@ -51,6 +52,7 @@ class GridOptimizer final : public Optimizer {
                                       Rng stream,
                                       std::size_t count,
                                       std::stop_token stop) const override {
+    // A batch cannot repeat a cell: `place` only moves forward, and `seen` ends the loop after one round.
     sampling::SequenceState place = Start(state, stream);
     const grid::Permutation order(size_, place.seed);
     VERNIER_RETURN_IF_ERROR(sampling::CheckPending(space_, pending));
@@ -92,7 +94,7 @@ class GridOptimizer final : public Optimizer {
   const Space space_;
   const sampling::EarlierPoints earlier_;
   const sampling::Enumeration cells_;
-  const std::uint64_t size_;  // 2^62 stands for that many or more.
+  const std::uint64_t size_;  // Number of cells; 2^62 if there are more.
   const GridOptions options_;
   const std::string json_;
 };
@@ -105,7 +107,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> NewGridOptimizer(const Problem& probl
   GridOptions options;
   options.shuffle = reader.Bool("shuffle", options.shuffle);
   options.seed = reader.OptionalInt("seed", 0, std::numeric_limits<std::int64_t>::max());
-  VERNIER_RETURN_IF_ERROR(reader.Finish());
+  VERNIER_RETURN_IF_ERROR(reader.Check());
 
   std::vector<sampling::Axis> axes;
   for (const Parameter& parameter : problem.space.parameters()) {

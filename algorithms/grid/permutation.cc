@@ -8,8 +8,8 @@
 namespace vernier::grid {
 namespace {
 
-// Four rounds of a good round function make a Feistel network a pseudorandom permutation (Luby and Rackoff, 1988); more,
-// because the halves of small grids have only a few bits.
+// Four rounds with a good round function make a Feistel network a strong pseudorandom permutation (Luby and Rackoff,
+// 1988). A choice of twice as many, because the halves of small grids have only a few bits.
 constexpr int kRounds = 8;
 
 }  // namespace
@@ -21,6 +21,7 @@ Permutation::Permutation(std::uint64_t size, std::uint64_t seed)
 }
 
 std::uint64_t Permutation::At(std::uint64_t i) const {
+  // Ends: the cycle of i under Encrypt leads back to i, which is inside.
   do {
     i = Encrypt(i);
   } while (i >= size_);
@@ -32,6 +33,7 @@ std::uint64_t Permutation::Encrypt(std::uint64_t block) const {
   std::uint64_t left = block >> half_bits_;
   std::uint64_t right = block & mask;
   for (int round = 0; round < kRounds; ++round) {
+    // The round is in the key, so that each round has a function of its own. It takes three bits for eight rounds.
     const std::uint64_t key = right << 3 | static_cast<std::uint64_t>(round);
     const std::uint64_t mixed = left ^ (Rng(seed_).Fork(key).NextU64() & mask);
     left = right;

@@ -5,18 +5,24 @@
 
 #include "Eigen/Cholesky"
 
+// Factor, inverse and square are recursive: a matrix is split into halves until a block is small. Nearly all operations
+// are then products of large blocks, which Eigen does at full speed, and triangular parts cost only their share of the
+// operations. The order of operations depends on the size alone, so that equal matrices give equal bits.
 namespace vernier::numerics {
 namespace {
 
+// The range of jitter, relative to the mean of the diagonal. Choices: the first is well above rounding (2e-16 times the
+// size of the matrix), with more than the last, the result would belong to a clearly different matrix.
 constexpr double kFirstJitter = 1e-10;
 constexpr double kLastJitter = 1e-3;
 // Below this size plain loops are faster than halving further.
 constexpr Eigen::Index kBlock = 32;
-// Of triangular systems with one right side.
+// Width of the panels of a triangular system with one right side. A choice: wide enough for efficient products,
+// narrow enough that few operations are left to the scalar loops.
 constexpr Eigen::Index kPanel = 16;
 
-// Factorises the lower half in place: [A .; B C] = [L 0; M N] [L 0; M N]' with M = B L'^-1, N N' = C - M M'. False: it is
-// not positive definite.
+// Factorises the lower triangle in place: [A .; B C] = [L 0; M N] [L 0; M N]' with M = B L'^-1, N N' = C - M M'. False:
+// the matrix is not positive definite.
 bool FactorizeInPlace(Eigen::Ref<Eigen::MatrixXd> k) {
   const Eigen::Index n = k.rows();
   if (n <= kBlock) return Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>>(k).info() == Eigen::Success;
@@ -31,7 +37,7 @@ bool FactorizeInPlace(Eigen::Ref<Eigen::MatrixXd> k) {
   return FactorizeInPlace(last);
 }
 
-// The last column first: [a 0; b C]^-1 = [1/a 0; -C^-1 b / a, C^-1].
+// Inverts a small triangle in place, from the last column to the first: [a 0; b C]^-1 = [1/a 0; -C^-1 b / a, C^-1].
 void InvertSmallInPlace(Eigen::Ref<Eigen::MatrixXd> l) {
   Eigen::Matrix<double, kBlock, 1> b;
   for (Eigen::Index j = l.rows() - 1; j >= 0; --j) {
@@ -60,7 +66,7 @@ void InvertInPlace(Eigen::Ref<Eigen::MatrixXd> l, Eigen::MatrixXd& scratch) {
   below.noalias() = -(l.bottomRightCorner(rest, rest).triangularView<Eigen::Lower>() * product);
 }
 
-// [A 0; B C]' [A 0; B C] = [A'A + B'B, .; C'B, C'C].
+// Squares in place: [A 0; B C]' [A 0; B C] = [A'A + B'B, .; C'B, C'C].
 void SquareInPlace(Eigen::Ref<Eigen::MatrixXd> l, Eigen::MatrixXd& scratch) {
   const Eigen::Index n = l.rows();
   if (n <= kBlock) {
@@ -97,6 +103,7 @@ std::optional<CholeskyFactor> FactorizeWithJitter(const Eigen::MatrixXd& k) {
       return factor;
     }
     jitter = jitter == 0.0 ? kFirstJitter * scale : 10.0 * jitter;
+    // The factor covers the rounding of repeated multiplication by ten. False for NaN.
     if (!(jitter <= 1.5 * kLastJitter * scale)) break;
   }
   return std::nullopt;

@@ -10,13 +10,19 @@ namespace {
 
 using Eigen::VectorXd;
 
+// Number of correction pairs. Nocedal and Wright (2006, section 7.2) report 3 to 20 as useful.
 constexpr int kMemory = 8;
+// Number of lengths that a line search tries, each at most half of the one before. A choice.
 constexpr int kMaxHalvings = 20;
+// c_1 of the Armijo condition; 1e-4 as in Nocedal and Wright (2006, section 3.1).
 constexpr double kSufficientDecrease = 1e-4;
+// Smallest cosine between step and change of gradient of a pair that is stored. A choice: pairs without positive
+// curvature would make the approximation indefinite.
 constexpr double kCurvature = 1e-10;
 
-// The last few steps and changes of gradient, oldest first.
-class History {
+// The last kMemory steps and changes of gradient, oldest first: the limited-memory approximation of the inverse
+// Hessian.
+class CorrectionPairs {
  public:
   void Push(const VectorXd& step, const VectorXd& change) {
     const double curvature = step.dot(change);
@@ -35,6 +41,7 @@ class History {
       alpha[i] = pairs_[i].rho * pairs_[i].step.dot(q);
       q -= alpha[i] * pairs_[i].change;
     }
+    // The initial scale of the Hessian (Nocedal and Wright, eq. 7.20).
     if (!pairs_.empty()) {
       const Pair& last = pairs_.back();
       q *= 1.0 / (last.rho * last.change.squaredNorm());
@@ -55,6 +62,7 @@ class History {
   std::vector<Pair> pairs_;
 };
 
+// One search: holds the current point, its value and its gradient.
 class Descent {
  public:
   Descent(SmoothFunction f, std::span<const double> start, const Box& box, const StopRule& rule)
@@ -94,7 +102,7 @@ class Descent {
            (Project(x_ - gradient_) - x_).lpNorm<Eigen::Infinity>() <= rule_.gradient_tolerance;
   }
 
-  // 1 where the variable may move, 0 where the gradient pushes it out of the box.
+  // 1 for variables that may move, 0 for those that the gradient pushes against their bound.
   VectorXd FreeVariables() const {
     VectorXd free = VectorXd::Ones(x_.size());
     for (Eigen::Index i = 0; i < x_.size(); ++i) {
@@ -105,17 +113,17 @@ class Descent {
     return free;
   }
 
-  // One step downhill; false if there is none.
+  // Takes one step downhill. False: none was found.
   bool Step() {
     const VectorXd free = FreeVariables();
-    VectorXd direction = history_.Direction(gradient_, free);
+    VectorXd direction = pairs_.Direction(gradient_, free);
+    // The approximation may fail after the set of free variables has changed; then restart from the gradient.
     if (direction.dot(gradient_) >= 0) {
-      history_.Clear();
+      pairs_.Clear();
       direction = -gradient_.cwiseProduct(free);
     }
-    // Without curvature the scale is unknown: go a short way first.
-    double length =
-        history_.empty() ? std::min(1.0, 0.3 / direction.lpNorm<Eigen::Infinity>()) : 1.0;
+    // Without curvature the scale is unknown: limit the first step to 0.3 in each variable. A choice, for unit boxes.
+    double length = pairs_.empty() ? std::min(1.0, 0.3 / direction.lpNorm<Eigen::Infinity>()) : 1.0;
     VectorXd trial_gradient(x_.size());
     for (int i = 0; i < kMaxHalvings && MayEvaluate(); ++i) {
       VectorXd trial = Project(x_ + length * direction);
@@ -131,7 +139,8 @@ class Descent {
     return false;
   }
 
-  // The minimum of the parabola through value, slope and trial value, kept within [0.1, 0.5].
+  // The next length as a fraction of the last: the minimum of the parabola through value, slope and trial value,
+  // limited to [0.1, 0.5] (safeguarded interpolation; Nocedal and Wright, section 3.5).
   double NextFraction(double value, double slope) const {
     if (!std::isfinite(value)) return 0.25;
     const double curvature = value - value_ - slope;
@@ -140,7 +149,7 @@ class Descent {
   }
 
   void Accept(VectorXd x, double value, const VectorXd& gradient) {
-    history_.Push(x - x_, gradient - gradient_);
+    pairs_.Push(x - x_, gradient - gradient_);
     x_ = std::move(x);
     value_ = value;
     gradient_ = gradient;
@@ -154,7 +163,7 @@ class Descent {
   VectorXd gradient_;
   double value_ = 0;
   int evaluations_ = 0;
-  History history_;
+  CorrectionPairs pairs_;
 };
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace vernier::numerics {
 namespace {
 
-// What NLopt sees instead of «not here»: worse than anything real, yet finite, since its line searches interpolate.
+// The value that NLopt gets for a point that is not allowed: worse than any real one, but finite, since its line
+// searches interpolate.
 constexpr double kForbidden = 1e30;
 
 nlopt_algorithm Native(NloptAlgorithm algorithm) {
@@ -25,19 +26,19 @@ nlopt_algorithm Native(NloptAlgorithm algorithm) {
   return NLOPT_LD_SLSQP;
 }
 
-// Keeps the best point seen: some of NLopt's algorithms return their last one when the count of evaluations runs out.
+// Records the best point: some of NLopt's algorithms return their last one when the number of evaluations is spent.
 struct Recorder {
   SmoothFunction f;
   int max_evaluations;
   std::stop_token stop;
   Minimum best;
   nlopt_opt search = nullptr;           // Not owned.
-  std::vector<double> unread_gradient;  // For calls that do not ask for one.
+  std::vector<double> unread_gradient;  // For calls without a gradient.
 
   double Evaluate(unsigned n, const double* x, double* gradient) {
     const std::span<double> out(gradient != nullptr ? gradient : unread_gradient.data(), n);
     if (best.evaluations >= max_evaluations || stop.stop_requested()) {
-      // Its own limit is looked at between steps only, and a step may take several evaluations.
+      // NLopt checks its own limit between steps only, and a step may take several evaluations.
       nlopt_force_stop(search);
       std::fill(out.begin(), out.end(), 0.0);
       return kForbidden;
@@ -66,7 +67,7 @@ struct Destroy {
 
 }  // namespace
 
-// By the C interface, which reports by return codes and throws nothing.
+// Uses NLopt's C interface, which throws nothing.
 Minimum MinimizeNlopt(NloptAlgorithm algorithm,
                       SmoothFunction f,
                       std::span<const double> start,
@@ -92,7 +93,7 @@ Minimum MinimizeNlopt(NloptAlgorithm algorithm,
   nlopt_set_ftol_rel(search.get(), rule.value_tolerance);
   nlopt_set_maxeval(search.get(), rule.max_evaluations);
   double value = 0;
-  // Every code that it can end with leaves the best point in the recorder: even a failure is no more than an early end.
+  // The result is ignored: the recorder has the best point whatever the code is, and a failure is only an early end.
   nlopt_optimize(search.get(), x.data(), &value);
   return recorder.best;
 }

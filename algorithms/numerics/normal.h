@@ -1,27 +1,28 @@
 #pragma once
 
-// The standard normal distribution where its textbook formulae lose digits: the tails.
+// The standard normal distribution, with density phi and distribution function Phi, also in the tails, where the
+// textbook formulae lose digits.
 //
-// phi is its density, Phi its distribution function. All functions are accurate to about 1e-14 (relative) for every
-// finite argument, and continuous to that accuracy where the method changes.
+// The logarithmic functions are accurate to about 1e-14 (relative) for every finite argument, and continuous to that
+// accuracy where the method changes.
 namespace vernier::numerics {
 
 double NormalPdf(double z);
 double NormalCdf(double z);
 
-// ln Phi(z), and its derivative phi(z) / Phi(z).
+// The logarithm of the distribution function.
 struct LogCdf {
-  double value;
-  double slope;
+  double value;  // ln Phi(z)
+  double slope;  // Its derivative, phi(z) / Phi(z)
 };
 LogCdf LogNormalCdf(double z);
 
-// ln h(z) for h(z) = phi(z) + z Phi(z), the expected improvement of a standard normal variable over -z, with what its
-// derivatives are made of.
+// The logarithm of h(z) = phi(z) + z Phi(z), the expected improvement of a standard normal variable over -z, with the
+// ratios that its derivatives need.
 struct LogImprovement {
   double value;          // ln h
-  double cdf_ratio;      // Phi / h: d ln h / dz
-  double density_ratio;  // phi / h = 1 - z Phi / h, without its cancellation
+  double cdf_ratio;      // Phi / h, the derivative of ln h
+  double density_ratio;  // phi / h = 1 - z Phi / h, computed without cancellation
 };
 LogImprovement LogExpectedImprovement(double z);
 

@@ -43,6 +43,7 @@ constexpr std::array<Columns, kSobolDimensions> AllDirectionNumbers() {
   return all;
 }
 
+// Computed by the compiler: 64 * 52 numbers, 26 KiB.
 constexpr std::array<Columns, kSobolDimensions> kColumns = AllDirectionNumbers();
 
 // The finaliser of splitmix64 (Steele, Lea and Flood, 2014): every bit of the result depends on every bit of x.
@@ -53,7 +54,7 @@ std::uint64_t Mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// What a scrambling is for, so that no two of one seed use the same coins.
+// The use of a scrambling. Part of its key, so that different scramblings of one seed use different random bits.
 enum class Purpose : std::uint64_t { kCoordinate, kOrder };
 
 std::uint64_t Key(std::uint64_t seed, Purpose purpose, std::uint64_t dimension) {
@@ -72,7 +73,8 @@ std::uint64_t SobolCoordinate(std::uint64_t index, int dimension) {
 }
 
 std::uint64_t OwenScramble(std::uint64_t digits, std::uint64_t seed, int depth) {
-  // The coins of the prefix before the digit at `bit`; a leading one tells prefixes of different lengths apart.
+  // The random bits for the prefix before the digit at `bit`. A leading one distinguishes prefixes of different
+  // lengths.
   const auto coins = [digits, seed](int bit) {
     const std::uint64_t prefix = (std::uint64_t{1} << kSobolBits | digits) >> (bit + 1);
     return Mix(Mix(prefix) ^ seed);
@@ -93,6 +95,7 @@ void ScrambledSobolPoint(std::uint64_t index,
     if (d > 0 && column == 0) place = OwenScramble(index, Key(seed, Purpose::kOrder, d));
     const std::uint64_t digits =
         OwenScramble(SobolCoordinate(place, column), Key(seed, Purpose::kCoordinate, d), depth);
+    // The middle of the cell: never 0 or 1.
     point[d] = (static_cast<double>(digits) + 0.5) * 0x1p-52;
   }
 }

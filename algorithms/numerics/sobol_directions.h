@@ -5,11 +5,11 @@
 
 namespace vernier::numerics {
 
-// What defines one dimension of Sobol's sequence.
+// The parameters of one dimension of Sobol's sequence.
 struct SobolDirection {
-  // Primitive over GF(2); the bit of value 2^k is the coefficient of x^k.
+  // A primitive polynomial over GF(2): bit k is the coefficient of x^k.
   std::uint32_t polynomial;
-  std::array<std::uint32_t, 9> m;  // m_1 … m_s, s the degree of the polynomial: odd, m_k < 2^k.
+  std::array<std::uint32_t, 9> m;  // m_1 … m_s for degree s of the polynomial: odd, m_k < 2^k.
 };
 
 // The first 64 dimensions of the set "new-joe-kuo-6": S. Joe and F. Y. Kuo, "Constructing Sobol sequences with better

@@ -18,9 +18,11 @@
 namespace vernier {
 namespace {
 
-// Points of the sequence that are looked at for one suggestion, before a random one is drawn instead.
+// Number of points of the sequence that are tried for one suggestion, before a random point is drawn instead. A choice:
+// enough unless nearly all points are taken or violate a constraint.
 constexpr int kMaxSkips = 1024;
-// Where the sequence ends for us, long before its 2^52 points do.
+// States beyond this index count as unreadable: it is far more than any study reaches, and leaves room before the 2^52
+// points end.
 constexpr std::uint64_t kLastIndex = std::uint64_t{1} << 48;
 
 class QuasiRandomOptimizer final : public Optimizer {
@@ -65,12 +67,13 @@ class QuasiRandomOptimizer final : public Optimizer {
  private:
   sampling::SequenceState Start(std::string_view state, Rng& stream) const {
     if (const auto place = sampling::ParseState(state, kLastIndex)) return *place;
-    // Without its state, an earlier study's sequence under the same seed is passed over by its length.
+    // Earlier studies may have used the same seed: skip as many points as they have trials, so that none is proposed
+    // again.
     return {.next = earlier_.trials(),
             .seed = seed_ ? static_cast<std::uint64_t>(*seed_) : stream.NextU64()};
   }
 
-  // The next fresh point of the sequence, or a random one if the sequence keeps meeting none.
+  // Returns the next fresh point of the sequence, or a random one if kMaxSkips points were not fresh.
   absl::StatusOr<Suggestion> Next(const sampling::TakenPoints& taken,
                                   sampling::SequenceState& place,
                                   Rng& stream,
@@ -104,7 +107,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> NewQuasiRandomOptimizer(const Problem
                                                                    const Choice& choice) {
   OptionReader options("algorithm", choice);
   const auto seed = options.OptionalInt("seed", 0, std::numeric_limits<std::int64_t>::max());
-  VERNIER_RETURN_IF_ERROR(options.Finish());
+  VERNIER_RETURN_IF_ERROR(options.Check());
   VERNIER_ASSIGN_OR_RETURN(sampling::EarlierPoints earlier, sampling::EarlierPoints::Of(problem));
   return std::make_unique<QuasiRandomOptimizer>(
       problem.space, std::move(earlier), seed, options.Json());

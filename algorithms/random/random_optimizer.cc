@@ -51,7 +51,7 @@ class RandomOptimizer final : public Optimizer {
 absl::StatusOr<std::unique_ptr<Optimizer>> NewRandomOptimizer(const Problem& problem,
                                                               const Choice& choice) {
   const OptionReader options("algorithm", choice);
-  VERNIER_RETURN_IF_ERROR(options.Finish());
+  VERNIER_RETURN_IF_ERROR(options.Check());
   VERNIER_ASSIGN_OR_RETURN(sampling::EarlierPoints earlier, sampling::EarlierPoints::Of(problem));
   return std::make_unique<RandomOptimizer>(problem.space, std::move(earlier), options.Json());
 }

@@ -8,9 +8,10 @@
 
 namespace vernier {
 
-// Random search: points drawn independently and uniformly on the unit cube, each parameter on its scale. See README.md.
+// Makes a random search: points drawn independently and uniformly from the unit cube, each parameter on its scale. See
+// README.md.
 //
-// No options. State: none. Looks at trials only to avoid repeats, and not at all where a point cannot repeat.
+// No options, no state. Uses trials only to avoid repeated points.
 // InvalidArgument: a FieldError with path "algorithm…".
 absl::StatusOr<std::unique_ptr<Optimizer>> NewRandomOptimizer(const Problem& problem,
                                                               const Choice& choice);

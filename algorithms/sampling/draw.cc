@@ -11,17 +11,22 @@
 #include "src/core/status.h"
 #include "vernier/core/unit_cube.h"
 
+// Drawing goes from cheap to thorough: rejection, then enumeration of a small space or draws where feasible points are
+// likely, then a complete search of a large finite space. README.md of random search has the same steps with their
+// numbers.
 namespace vernier::sampling {
 namespace {
 
-// Enough that rejection alone serves until all but one point in fifty are taken or infeasible.
+// Number of uniform draws. A choice: if one point in fifty is fresh, all of them fail with probability 0.98^256 = 0.6
+// %.
 constexpr int kUniformTries = 256;
-// Tries near edges and known points, once uniform ones have failed.
+// Number of draws near edges and known points, for spaces whose constraints leave little room. A choice.
 constexpr int kPulledTries = 16384;
-// Spaces up to this size are enumerated to choose among the points left.
+// Largest space that is enumerated, to choose uniformly among the remaining points. A choice.
 constexpr std::int64_t kEnumerable = std::int64_t{1} << 16;
-// How many known points the pulled draws start from.
+// Number of known points from which draws start: the latest ones. A choice.
 constexpr std::size_t kAnchors = 8;
+// Number of points between looks at the stop token.
 constexpr std::int64_t kStopCheckInterval = 256;
 
 bool HasContinuousValue(const Space& space, const Point& point) {
@@ -32,7 +37,7 @@ bool HasContinuousValue(const Space& space, const Point& point) {
       });
 }
 
-// One draw, from the cheap way to the thorough. Each step returns nullopt where it finds nothing.
+// One draw. Each step returns nullopt if it finds nothing.
 class Drawer {
  public:
   Drawer(const Space& space, const TakenPoints& taken, Rng& rng, const std::stop_token& stop)
@@ -53,6 +58,7 @@ class Drawer {
   }
 
  private:
+  // Only an optimisation for exhausted spaces. With constraints, infeasible points are never taken, so it cannot tell.
   bool AllTaken() const {
     if (!size_ || !space_.constraints().empty()) return false;
     const auto taken_at_most = static_cast<std::int64_t>(taken_.size_bound());
@@ -73,7 +79,8 @@ class Drawer {
     return std::nullopt;
   }
 
-  // Chooses uniformly in one pass, keeping the k-th point that is left with probability 1/k.
+  // Chooses uniformly among the remaining points in one pass: reservoir sampling, which keeps the k-th one with
+  // probability 1/k.
   std::optional<Point> ChooseAmongLeft() {
     const std::optional<Enumeration> all = Enumeration::OfAllValues(space_);
     std::optional<Point> chosen;
@@ -87,8 +94,8 @@ class Drawer {
     return chosen;
   }
 
-  // Where constraints leave little of the cube, what they leave mostly touches its edges (a bound on a sum or a
-  // product) or lies around a point that is known to satisfy them.
+  // If constraints leave little of the cube, the rest usually touches its edges (a bound on a sum or a product) or is
+  // near a point that satisfies them.
   std::optional<Point> DrawPulled() {
     std::vector<std::vector<std::optional<double>>> anchors;
     for (const Point& point : taken_.Recent(kAnchors))
@@ -103,7 +110,8 @@ class Drawer {
     return std::nullopt;
   }
 
-  // A point on the way from the anchor to a uniform one; how far, is log-uniform from 2^-20 to 1.
+  // A point between the anchor and a uniform one. The fraction of the way is log-uniform in [2^-20, 1], since the size
+  // of the feasible region is unknown.
   std::vector<double> PullTo(const std::vector<std::optional<double>>& anchor) {
     const double reach = std::exp2(-20.0 * rng_.Uniform());
     std::vector<double> u = UniformCoordinates();
@@ -113,7 +121,8 @@ class Drawer {
     return u;
   }
 
-  // Each coordinate as it is, or near its lower or upper end; how near, is log-uniform too.
+  // Each coordinate is uniform, or near its lower or its upper end, with equal probability. The distance is log-uniform
+  // too.
   std::vector<double> PullToEdges() {
     const double reach = std::exp2(-20.0 * rng_.Uniform());
     std::vector<double> u = UniformCoordinates();

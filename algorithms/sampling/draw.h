@@ -11,25 +11,28 @@
 
 namespace vernier::sampling {
 
-// A point drawn uniformly on the unit cube (each parameter on its scale), legal, satisfying the constraints, and not
-// taken. Deterministic in its arguments; advances `rng`.
+// Draws a legal point that satisfies the constraints and is not taken, uniformly from the unit cube (each parameter on
+// its scale). Deterministic; advances `rng`.
 //
-// Rejection first. Where that keeps failing, because the space is nearly used up or the constraints leave little room:
-// a small finite space is enumerated and one of the points left is chosen uniformly; elsewhere draws are pulled to the
-// edges of the cube and to points where the constraints are known to hold; a large finite space is searched from end to
-// end at last. So in a finite space an untaken legal point is always found, if there is one. Points with an active
-// continuous parameter repeat no point of their own study.
-// OutOfRange (kSpaceExhausted): there is none, or, in an infinite space, none was found.  Cancelled: `stop` fired.
+// Tries rejection first. If that fails, since nearly all points are taken or violate a constraint, it is no longer
+// uniform: a small finite space is enumerated, and one of the remaining points is chosen uniformly; otherwise draws are
+// pulled to the edges of the cube and to points that satisfy the constraints; at last a large finite space is searched
+// completely. So in a finite space a remaining point is always found.
+//
+// Points with an active continuous parameter are not compared with those of the same study: they repeat with
+// probability 0.
+// OutOfRange (kSpaceExhausted): no point remains, or, in an infinite space, none was found.  Cancelled: `stop` fired.
 absl::StatusOr<Point> DrawUntaken(const Space& space,
                                   const TakenPoints& taken,
                                   Rng& rng,
                                   const std::stop_token& stop);
 
-// Whether the point may be proposed: satisfies the constraints, is not taken (see above), and no earlier study tried it.
-// REQUIRES: it is legal.
+// Whether a point may be proposed: it satisfies the constraints, is not taken (see above), and was not tried by an
+// earlier study.
+// REQUIRES: the point is legal.
 bool IsFresh(const Space& space, const TakenPoints& taken, const Point& point);
 
-// The status for a space that has nothing left: OutOfRange (kSpaceExhausted).
+// Returns the status for an exhausted space: OutOfRange (kSpaceExhausted).
 absl::Status Exhausted(const Space& space);
 
 }  // namespace vernier::sampling

@@ -12,7 +12,7 @@
 namespace vernier::sampling {
 namespace {
 
-// Of two vectors and of a span alike.
+// Lexicographic order of rows; compares vectors with spans.
 constexpr auto kIsBefore = [](std::span<const Cell> a, std::span<const Cell> b) {
   return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
 };
@@ -33,6 +33,7 @@ absl::StatusOr<EarlierPoints> EarlierPoints::Of(const Problem& problem) {
     };
     for (const Point& point : study.tried) VERNIER_RETURN_IF_ERROR(add(point));
     for (const Observation& trial : study.trials) {
+      // A projected point may lack a value that it was measured with, so that the point of the new space was not tried.
       if (!study.is_projected) VERNIER_RETURN_IF_ERROR(add(trial.point));
     }
     const std::int64_t known = std::ssize(study.trials);

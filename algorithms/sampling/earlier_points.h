@@ -10,22 +10,23 @@
 
 namespace vernier::sampling {
 
-// The points that earlier studies of a problem tried. Immutable and thread-safe.
+// The points that earlier studies of a problem have tried. Immutable; thread-safe.
 class EarlierPoints {
  public:
+  // Collects the points of problem.earlier.
   // InvalidArgument: a FieldError with path "warm_start[0]": an earlier study has a point outside the space.
   static absl::StatusOr<EarlierPoints> Of(const Problem& problem);
 
-  // REQUIRES: cells of a legal point.
+  // Whether the point was tried. O(log n).  REQUIRES: cells of a legal point.
   bool Contains(std::span<const Cell> cells) const;
-  // Each once.
+  // All points, without duplicates.
   const std::vector<std::vector<Cell>>& rows() const { return rows_; }
-  // Number of trials of all earlier studies, whatever became of them.
+  // Number of trials of all earlier studies, in any state.
   std::uint64_t trials() const { return trials_; }
   bool empty() const { return rows_.empty(); }
 
  private:
-  std::vector<std::vector<Cell>> rows_;  // Ascending.
+  std::vector<std::vector<Cell>> rows_;  // In ascending lexicographic order.
   std::uint64_t trials_ = 0;
 };
 

@@ -33,7 +33,7 @@ std::vector<int> Children(const Space& space, int parent) {
   return children;
 }
 
-// The order of the wheels: the user's, with each parameter right after the last of its parents.
+// Computes the order of the wheels: the user's order, but with each parameter directly after the last of its parents.
 class WheelOrder {
  public:
   explicit WheelOrder(const Space& space) : space_(space), placed_(space.parameters().size()) {
@@ -60,18 +60,18 @@ class WheelOrder {
   std::vector<int> order_;
 };
 
-// Neighbouring values of a parameter that rule out the same children.
+// A run of neighbouring values of a parameter that rule out the same children.
 struct Run {
   std::int64_t first = 0;
   std::int64_t length = 0;
   std::vector<int> rules_out;
 };
 
-// Splits an axis where a condition on the parameter begins or ceases to hold.
+// Splits an axis into runs, at the values where a condition on the parameter starts or ends to hold.
 std::vector<Run> SplitIntoRuns(const Space& space, int parent, const Axis& axis) {
   const std::string& name = space.parameters()[parent].name;
   const std::vector<int> children = Children(space, parent);
-  // Child, values that its condition admits.
+  // For each condition on the parameter: the child, and the values that the condition allows.
   std::vector<std::pair<int, std::set<std::int64_t>>> opened_by;
   std::set<std::int64_t> cuts = {0, axis.count};
   for (const int child : children) {
@@ -119,21 +119,23 @@ Axis ListedValues(std::vector<ParameterValue> values) {
               }};
 }
 
-// A decision diagram: a node for each parameter and each set of later parameters that the choices before it have ruled
-// out. Equal situations share a node, so that its size follows the conditions and not the number of points.
+// A decision diagram (grid/README.md, "Numbering"): a node for each pair of a parameter and a set of later parameters
+// that earlier choices have ruled out. Equal pairs share a node, so that its size grows with the conditions and not
+// with the number of points.
 struct Enumeration::Diagram {
   struct Branch {
-    std::int64_t first = 0;  // Values first … first + length - 1 of the parameter
+    // The values first … first + length - 1 of the parameter.
+    std::int64_t first = 0;
     std::int64_t length = 0;
-    int next = 0;           // lead to this node,
-    std::int64_t each = 0;  // and each to so many points.
+    int next = 0;           // The node after each of these values.
+    std::int64_t each = 0;  // The number of points with each of these values.
   };
   struct Node {
     int parameter = 0;
     std::vector<Branch> branches;
-    std::int64_t count = 1;  // Points that this node completes.
+    std::int64_t count = 1;  // Number of points of this node.
   };
-  static constexpr int kEnd = 0;  // The node behind the last parameter.
+  static constexpr int kEnd = 0;  // The node after the last parameter.
 
   std::vector<std::string> names;
   std::vector<Axis> axes;
@@ -143,7 +145,8 @@ struct Enumeration::Diagram {
 
 namespace {
 
-// Conditions as people write them need a node or two for each parameter.
+// Bound of the diagram, whose size may grow exponentially with conditions. A choice: ordinary conditions need a node or
+// two for each of at most 1,000 parameters.
 constexpr std::size_t kMaxNodes = 4096;
 
 }  // namespace
@@ -166,7 +169,7 @@ class Enumeration::Builder {
   }
 
  private:
-  // The node for order_[position …], where the parameters in `out` can no longer become active.
+  // Returns the node for order_[position …] when the parameters in `out` can no longer become active.
   int NodeFor(std::size_t position, std::set<int> out) {
     while (position < order_.size() && out.contains(order_[position])) {
       const int inactive = order_[position++];
@@ -217,6 +220,7 @@ std::optional<Enumeration> Enumeration::OfAllValues(const Space& space) {
 
 std::int64_t Enumeration::count() const { return diagram_->nodes[diagram_->root].count; }
 
+// Walks from the root: at each node, finds the branch that contains the index, and continues with the index within it.
 Point Enumeration::At(std::int64_t index) const {
   Point point;
   int at = diagram_->root;

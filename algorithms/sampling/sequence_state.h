@@ -7,15 +7,15 @@
 
 namespace vernier::sampling {
 
-// The state of an optimiser that walks along a fixed sequence: where it is, and which of the sequences it walks.
+// The state of an optimiser that proposes the points of a fixed sequence: the next index, and the seed of the sequence.
 struct SequenceState {
   std::uint64_t next = 0;
   std::uint64_t seed = 0;
 };
 
-// {"next":17,"seed":42}
+// Formats as {"next":17,"seed":42}.
 std::string FormatState(const SequenceState& state);
-// Nullopt unless the text is such a state with next < limit.
+// Parses a state. nullopt: another text, or next >= limit.
 std::optional<SequenceState> ParseState(std::string_view text, std::uint64_t limit);
 
 }  // namespace vernier::sampling

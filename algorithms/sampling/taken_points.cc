@@ -10,8 +10,8 @@
 namespace vernier::sampling {
 namespace {
 
-// A scan compares rows, which mostly differ in their first cell; an index hashes every one of them, so that it pays only
-// for who asks often.
+// Number of scans before an index is built. A scan compares rows, most of which differ in their first cell; building an
+// index hashes all of every row. A choice: most suggestions need few lookups.
 constexpr int kScansBeforeIndex = 8;
 
 }  // namespace
@@ -25,7 +25,7 @@ TakenPoints::TakenPoints(const Space& space,
 }
 
 std::size_t TakenPoints::HashRow::operator()(Row row) const {
-  // FNV-1a, by cells.
+  // FNV-1a over whole cells, with a shift, since a multiplication alone never moves high bits down.
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const Cell cell : row) {
     hash = (hash ^ static_cast<std::uint64_t>(cell)) * 0x100000001b3u;

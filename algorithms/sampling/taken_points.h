@@ -15,30 +15,31 @@
 
 namespace vernier::sampling {
 
-// The points that an optimiser must not propose again: finished, pending, those it proposed in the same call, and those of
-// earlier studies.
+// The points that an optimiser must not propose again: finished and pending ones, those proposed in the same call, and
+// those of earlier studies.
 //
-// Cheap to make: the first few questions are answered by a scan over the trials, and only who keeps asking pays for an
-// index of them. Not thread-safe, not even for const calls: one call of Suggest makes one of its own.
+// Cheap to construct: the first few lookups scan the trials, and only further ones build an index. Not thread-safe, not
+// even for const calls: each call of Suggest makes one of its own.
 class TakenPoints {
  public:
-  // Copies the space and the view (cheap). `earlier` must outlive it. REQUIRES: pending points are legal (CheckPending).
+  // Copies space and view, which is cheap. `earlier` must outlive it.  REQUIRES: pending points are legal
+  // (CheckPending).
   TakenPoints(const Space& space,
               TrialLog::View finished,
               std::span<const PendingPoint> pending,
               const EarlierPoints& earlier);
 
-  // REQUIRES: the point is legal. True of a point of earlier studies, or of this one.
+  // Whether the point is one of this study or of an earlier one.  REQUIRES, here and below: the point is legal.
   bool Contains(const Point& point) const { return IsEarlier(point) || IsOwn(point); }
   bool IsEarlier(const Point& point) const;
   bool IsOwn(const Point& point) const;
   void Insert(const Point& point);
 
-  // An upper bound of the number of different points that are taken. The trials may repeat one another.
+  // An upper bound of size(), in constant time: it counts repeated points.
   std::size_t size_bound() const;
-  // The number of different points that are taken. Builds the index.
+  // Number of different points. Builds the index.
   std::size_t size() const;
-  // A few of the most recent points, newest last: places where the constraints are known to hold.
+  // The `limit` most recent points, newest last. The constraints hold at them.
   std::vector<Point> Recent(std::size_t limit) const;
 
  private:
@@ -52,18 +53,19 @@ class TakenPoints {
   using RowSet = std::unordered_set<Row, HashRow, EqualRows>;
 
   bool Scan(Row row) const;
-  // Of this study's points.
+  // The index of this study's points.
   const RowSet& Index() const;
 
   Space space_;
   TrialLog::View finished_;
   const EarlierPoints& earlier_;
-  std::deque<std::vector<Cell>> others_;  // Pending ones, then those inserted.
+  // Pending points, then inserted ones. A deque: the index refers to its elements, which must not move.
+  std::deque<std::vector<Cell>> others_;
   mutable int scans_ = 0;
   mutable std::optional<RowSet> index_;
 };
 
-// OK if every pending trial is a legal point of the space.  InvalidArgument: names the trial and what is wrong with it.
+// Checks that the point of every pending trial is legal.  InvalidArgument: names the trial and the reason.
 absl::Status CheckPending(const Space& space, std::span<const PendingPoint> pending);
 
 }  // namespace vernier::sampling

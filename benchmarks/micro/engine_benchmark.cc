@@ -24,9 +24,7 @@ namespace {
 class EndlessLauncher final : public Launcher {
  public:
   explicit EndlessLauncher(bool tells) : tells_(tells) {}
-  absl::Status CheckFits(const std::vector<ReplicaRequest>&) const override {
-    return absl::OkStatus();
-  }
+  absl::Status CheckFits(const GangRequest&) const override { return absl::OkStatus(); }
   absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override {
     PlacedGang placed{.placement = {}, .directory = "/nowhere"};
     for (const ReplicaRequest& replica : gang.replicas) {

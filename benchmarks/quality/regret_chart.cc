@@ -77,8 +77,10 @@ std::string RegretChart(const std::vector<Panel>& panels) {
       kColumns * (kWidth + 2 * kMargin),
       static_cast<double>(rows) * (kHeight + 2 * kMargin));
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    const double x = kMargin + static_cast<double>(i % kColumns) * (kWidth + 2 * kMargin);
-    const double y = kMargin + static_cast<double>(i / kColumns) * (kHeight + 2 * kMargin);
+    const std::size_t column = i % kColumns;
+    const std::size_t row = i / kColumns;
+    const double x = kMargin + static_cast<double>(column) * (kWidth + 2 * kMargin);
+    const double y = kMargin + static_cast<double>(row) * (kHeight + 2 * kMargin);
     const Range range = DecadesOf(panels[i]);
     svg += fmt::format("<g transform='translate({},{})'>\n", x, y);
     svg += fmt::format("<text y='-10' font-size='13'>{}: normalised regret by trial</text>\n",

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -154,7 +153,7 @@ void UnaryClient::Call(const std::string& path,
                            void*) {
     Flight& sending = *static_cast<Flight*>(source->ptr);
     const std::size_t part = std::min(room, sending.request.size() - sending.sent);
-    std::memcpy(buffer, sending.request.data() + sending.sent, part);
+    std::copy_n(sending.request.data() + sending.sent, part, buffer);
     sending.sent += part;
     if (sending.sent == sending.request.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
     return static_cast<ssize_t>(part);

@@ -102,6 +102,10 @@ void CondVar::Wait(Mutex* mutex) {
 void Notification::Notify() {
   VERNIER_NEXT("_ZN4absl7debian312Notification6NotifyEv", void(Notification*));
   __tsan_release(this);
+  // `HasBeenNotified` is inline and loads the flag that follows the mutex. The sanitizer sees that load, and needs the
+  // store it pairs with.
+  static_assert(sizeof(Notification) == 2 * sizeof(Mutex));
+  __tsan_release(reinterpret_cast<char*>(this) + sizeof(Mutex));
   next(this);
 }
 

@@ -1,4 +1,4 @@
-// Finds the minimum of a function of two parameters: space and algorithm only, no I/O, no threads, no store.
+// Finds the minimum of a function of two parameters with AskTell: no I/O, no threads, no store.
 #include <cmath>
 #include <cstdio>
 

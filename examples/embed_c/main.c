@@ -1,4 +1,4 @@
-/* Finds the minimum of a function from C: ask for a point, tell what it was worth. */
+/* Finds the minimum of a function from C: asks for a point, computes its value, tells the value. */
 #include <math.h>
 #include <stdio.h>
 

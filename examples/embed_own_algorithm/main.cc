@@ -1,4 +1,4 @@
-// A study whose algorithm is this program's own, by its name in the study file.
+// Runs a study with an algorithm of this program, which the study file refers to by name.
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -24,7 +24,8 @@ budget: {trials: 30}
 parallel: 1
 )";
 
-// Steps through the unit cube by fixed fractions (Roberts, 2018: a sequence that fills a space evenly).
+// Proposes the points of an additive recurrence, which fills the unit cube evenly: each coordinate advances by a fixed
+// fraction (M. Roberts, "The unreasonable effectiveness of quasirandom sequences", 2018).
 class AdditiveOptimizer final : public vernier::Optimizer {
  public:
   explicit AdditiveOptimizer(vernier::Space space) : space_(std::move(space)) {}
@@ -42,6 +43,7 @@ class AdditiveOptimizer final : public vernier::Optimizer {
     for (std::size_t i = finished.size() + pending.size() + 1; count > 0; ++i, --count) {
       std::vector<double> place;
       for (std::size_t d = 0; d < space_.parameters().size(); ++d) {
+        // The fractions for two dimensions are powers of the plastic number, 1.3247….
         const double whole = 0.5 + static_cast<double>(i) / std::pow(1.324717957244746, d + 1);
         place.push_back(whole - std::floor(whole));
       }

@@ -1,4 +1,4 @@
-// A study whose stopping rule is this program's own, by its name in the study file.
+// Runs a study with a stopping rule of this program, which the study file refers to by name.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -28,7 +28,7 @@ parallel: 1
 )";
 constexpr int kEpochs = 40;
 
-// Stops a trial whose best value is `patience` reports old.
+// Stops a trial that has not improved in its last `patience` reports.
 class PlateauRule final : public vernier::EarlyStopper {
  public:
   PlateauRule(vernier::Goal goal, std::size_t patience) : goal_(goal), patience_(patience) {}
@@ -44,7 +44,7 @@ class PlateauRule final : public vernier::EarlyStopper {
     std::size_t since = 0;  // Reports since the best one.
     for (const vernier::CurvePoint& point : running.points) {
       const double value = goal_ == vernier::Goal::kMinimize ? point.value : -point.value;
-      since = value < best ? 0 : since + 1;  // NaN is no best one.
+      since = value < best ? 0 : since + 1;  // NaN is never better.
       best = std::fmin(best, value);
     }
     return {.stop = since >= patience_,
@@ -71,7 +71,8 @@ absl::StatusOr<std::unique_ptr<vernier::EarlyStopper>> NewPlateauRule(
   return std::make_unique<PlateauRule>(goal, static_cast<std::size_t>(patience));
 }
 
-// What a training program would do: reports a loss after each epoch, until it is told to stop.
+// Stands for a training program: reports a loss after each epoch until it is told to stop. Returns the number of
+// epochs.
 absl::StatusOr<int> Train(vernier::Studies& studies,
                           vernier::TrialId id,
                           const vernier::Trial& trial,

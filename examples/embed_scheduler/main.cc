@@ -1,5 +1,5 @@
-// A scheduler that embeds Vernier: it implements Launcher itself, drives Engine::Step() from its own loop and runs a
-// study in this process. Vernier starts no thread and installs no signal handler.
+// A scheduler that embeds Vernier: it implements Launcher, calls Engine::Step in its own loop, and runs a study in this
+// process. Vernier starts no thread and installs no signal handler.
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// Hands the losses that a job has in memory to the engine.
+// Reads the losses of a job from memory.
 class LossReader final : public vernier::MetricReader {
  public:
   LossReader(const ToyCluster& cluster, vernier::AttemptId id, absl::Time start)

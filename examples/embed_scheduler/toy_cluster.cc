@@ -7,9 +7,8 @@
 namespace {
 
 constexpr int kEpochs = 10;
-constexpr int kAllSlots = 8;
 
-// The tuned parameters reach a job as its last arguments: --lr=0.01
+// Reads a tuned parameter: jobs get them as their last arguments, --lr=0.01.
 double ArgumentOf(const vernier::ReplicaProgram& replica, const std::string& name) {
   const std::string prefix = "--" + name + "=";
   for (const std::string& argument : replica.argv) {
@@ -35,12 +34,13 @@ const std::vector<double>& ToyCluster::Losses(const vernier::AttemptId& id) cons
   return jobs_.at(id).losses;
 }
 
-absl::Status ToyCluster::CheckFits(const std::vector<vernier::ReplicaRequest>& replicas) const {
-  if (replicas.size() <= kAllSlots) return absl::OkStatus();
-  return absl::InvalidArgumentError("the cluster has 8 slots");
+absl::Status ToyCluster::CheckFits(const vernier::GangRequest& gang) const {
+  if (static_cast<int>(gang.replicas.size()) <= slots_) return absl::OkStatus();
+  return absl::InvalidArgumentError("the cluster has " + std::to_string(slots_) + " slots");
 }
 
 absl::StatusOr<vernier::PlacedGang> ToyCluster::Place(const vernier::GangRequest& gang) {
+  if (jobs_.contains(gang.id)) return absl::FailedPreconditionError("the attempt is placed");
   const int wanted = static_cast<int>(gang.replicas.size());
   if (wanted > free_slots_) {
     return absl::ResourceExhaustedError("needs " + std::to_string(wanted) + " slots, " +
@@ -57,14 +57,15 @@ absl::StatusOr<vernier::PlacedGang> ToyCluster::Place(const vernier::GangRequest
 }
 
 absl::Status ToyCluster::Start(const vernier::GangProgram& gang) {
-  Job& job = jobs_.at(gang.id);
-  if (job.state != vernier::AttemptState::kPlaced) return absl::OkStatus();  // Started before.
-  job.learning_rate = ArgumentOf(gang.replicas.front(), "lr");
-  job.state = vernier::AttemptState::kStarting;
+  const auto job = jobs_.find(gang.id);
+  if (job == jobs_.end()) return absl::NotFoundError("no such attempt");
+  if (job->second.state != vernier::AttemptState::kPlaced) return absl::OkStatus();  // Before.
+  job->second.learning_rate = ArgumentOf(gang.replicas.front(), "lr");
+  job->second.state = vernier::AttemptState::kStarting;
   return absl::OkStatus();
 }
 
-// This cluster lives and dies with the program: nothing is left over from an earlier one.
+// Jobs of this cluster end with the program, so that there are none of an earlier process to adopt.
 absl::StatusOr<vernier::GangStatus> ToyCluster::Adopt(const vernier::GangRequest&,
                                                       const vernier::PlacedGang&) {
   return absl::NotFoundError("never started here");
@@ -77,14 +78,20 @@ absl::StatusOr<vernier::GangStatus> ToyCluster::Check(const vernier::AttemptId& 
 }
 
 absl::Status ToyCluster::Stop(const vernier::AttemptId& id) {
-  Job& job = jobs_.at(id);
-  if (!vernier::IsEnded(job.state)) job.state = vernier::AttemptState::kStopped;
+  const auto job = jobs_.find(id);
+  if (job == jobs_.end()) return absl::NotFoundError("no such attempt");
+  vernier::AttemptState& state = job->second.state;
+  if (!vernier::IsEnded(state)) state = vernier::AttemptState::kStopped;
   return absl::OkStatus();
 }
 
 absl::Status ToyCluster::Release(const vernier::AttemptId& id) {
   const auto job = jobs_.find(id);
   if (job == jobs_.end()) return absl::OkStatus();
+  if (job->second.state == vernier::AttemptState::kStarting ||
+      job->second.state == vernier::AttemptState::kRunning) {
+    return absl::FailedPreconditionError("the attempt is running");
+  }
   free_slots_ += job->second.slots;
   jobs_.erase(job);
   return absl::OkStatus();

@@ -6,18 +6,18 @@
 
 #include "vernier/launcher.h"
 
-// A scheduler of its own: machines with slots, and jobs that advance when its loop says so. It stands for whatever
-// already places jobs where Vernier is embedded, and implements vernier::Launcher itself.
+// A toy scheduler that implements vernier::Launcher: it has slots, and jobs that advance in Turn. It stands for the
+// scheduler of a program that embeds Vernier.
 class ToyCluster final : public vernier::Launcher {
  public:
-  explicit ToyCluster(int slots) : free_slots_(slots) {}
+  explicit ToyCluster(int slots) : slots_(slots), free_slots_(slots) {}
 
-  // One turn of the scheduler's own loop: every running job does one epoch.
+  // One turn of the scheduler's loop: every running job computes one epoch.
   void Turn();
-  // What the job of an attempt has reported so far: (epoch, loss).
+  // The losses of an attempt's job so far, one for each epoch. Valid until the attempt is released.
   const std::vector<double>& Losses(const vernier::AttemptId& id) const;
 
-  absl::Status CheckFits(const std::vector<vernier::ReplicaRequest>& replicas) const override;
+  absl::Status CheckFits(const vernier::GangRequest& gang) const override;
   absl::StatusOr<vernier::PlacedGang> Place(const vernier::GangRequest& gang) override;
   absl::Status Start(const vernier::GangProgram& gang) override;
   absl::StatusOr<vernier::GangStatus> Adopt(const vernier::GangRequest& gang,
@@ -34,6 +34,7 @@ class ToyCluster final : public vernier::Launcher {
     vernier::AttemptState state = vernier::AttemptState::kPlaced;
   };
 
+  const int slots_;
   int free_slots_;
   std::map<vernier::AttemptId, Job> jobs_;
 };

@@ -16,7 +16,7 @@ absl::StatusOr<vernier::PlacedGang> LicensedLauncher::Place(const vernier::GangR
   return placed;
 }
 
-// A trial that an earlier process started has its licence still.
+// A trial that an earlier process started still has its licence, even if there are fewer now.
 absl::StatusOr<vernier::GangStatus> LicensedLauncher::Adopt(const vernier::GangRequest& gang,
                                                             const vernier::PlacedGang& placed) {
   holders_.insert(gang.id);
@@ -28,7 +28,7 @@ absl::Status LicensedLauncher::Release(const vernier::AttemptId& id) {
   if (!released.ok()) return released;
   waiting_.erase(id);
   if (holders_.erase(id) > 0 && changed_ != nullptr) {
-    for (const vernier::AttemptId& other : waiting_) changed_(other);  // Place may say yes now.
+    for (const vernier::AttemptId& other : waiting_) changed_(other);  // Place may succeed now.
   }
   return released;
 }

@@ -8,7 +8,7 @@
 
 #include "vernier/launcher.h"
 
-// A launcher around another: trials need a licence each while they run, of which there are so many.
+// A launcher around another one: each running trial needs one of `licences` licences.
 class LicensedLauncher final : public vernier::Launcher {
  public:
   LicensedLauncher(std::unique_ptr<vernier::Launcher> launcher, std::size_t licences)
@@ -19,9 +19,9 @@ class LicensedLauncher final : public vernier::Launcher {
                                             const vernier::PlacedGang& placed) override;
   absl::Status Release(const vernier::AttemptId& id) override;
 
-  // The rest is the other's business.
-  absl::Status CheckFits(const std::vector<vernier::ReplicaRequest>& replicas) const override {
-    return launcher_->CheckFits(replicas);
+  // All other calls are forwarded.
+  absl::Status CheckFits(const vernier::GangRequest& gang) const override {
+    return launcher_->CheckFits(gang);
   }
   absl::Status Prepare(const vernier::GangRequest& gang) override {
     return launcher_->Prepare(gang);

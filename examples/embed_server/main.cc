@@ -1,4 +1,4 @@
-// A server within this program, which runs trials on this host through a launcher of its own, and a client of it.
+// A server in this program, with a launcher of its own around the local launcher, and a client that uses the server.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

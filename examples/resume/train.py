@@ -11,7 +11,7 @@ import pathlib
 import random
 import time
 
-SAVE_EVERY = 10  # Steps: what a kill costs at most.
+SAVE_EVERY = 10  # Number of steps that a kill loses at most.
 
 
 def parse_arguments():

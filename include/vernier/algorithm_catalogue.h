@@ -15,7 +15,7 @@
 
 namespace vernier {
 
-// The algorithms and stopping rules that studies may name. A value: a copy shares nothing with what it was copied from.
+// The algorithms and stopping rules that studies may name.
 //
 //   AlgorithmCatalogue catalogue = AlgorithmCatalogue::BuiltIn();
 //   const absl::Status added = catalogue.AddAlgorithm("halton", [](const Problem& problem, const Choice&) {
@@ -23,41 +23,47 @@ namespace vernier {
 //   });
 //   const auto studies = Studies::Create(*storage, *clock, catalogue);
 //
-// Replay asks a study's algorithm and rule again: a program that opens the store later must know the same names, and version()
-// of what they make must change when suggestions or verdicts do.
-// Thread safety: const calls may run concurrently.
+// A value: copies are independent. Thread safety: const calls may run concurrently.
+//
+// Replay calls the algorithm and the rule of a study again. So every program that opens a store must know the same
+// names, and an algorithm or rule must change its version() when it changes its suggestions or verdicts.
 class AlgorithmCatalogue {
  public:
-  // Both get the name and the options as the study has them, and answer alike for equal arguments. They refuse with
-  // InvalidArgument, a FieldError: with path "algorithm.OPTION" or "stopping.OPTION" for options, of a parameter
-  // ("parameters.lr.float") for a space that they cannot take. Called from any thread, also for studies that are only validated.
+  // Makes an algorithm for a problem, from the name and options in the study. Equal arguments must give equal
+  // optimisers. Called from any thread, also for studies that are only validated.
+  // InvalidArgument: a FieldError with path "algorithm.OPTION" for an unknown or illegal option, or with the path of a
+  // parameter ("parameters.lr.float") for a space that the algorithm cannot handle.
   using OptimizerFactory =
       std::function<absl::StatusOr<std::unique_ptr<Optimizer>>(const Problem&, const Choice&)>;
-  // Null: a rule that stops nothing, as "none".
+  // Makes a stopping rule for an objective with this goal. Null: a rule that stops nothing, as "none". The rest as
+  // OptimizerFactory, with path "stopping.OPTION".
   using EarlyStopperFactory =
       std::function<absl::StatusOr<std::unique_ptr<EarlyStopper>>(Goal, const Choice&)>;
 
-  // Has none.
+  // An empty catalogue.
   AlgorithmCatalogue() = default;
-  // Those that ship with Vernier: "gp", "grid", "quasi-random", "random"; "median", "none".
+  // What ships with Vernier: the algorithms "gp", "grid", "quasi-random" and "random", the rules "median" and "none".
   static AlgorithmCatalogue BuiltIn();
 
-  // InvalidArgument: the name is not of 1 to 64 letters, digits, '.', '_' and '-', or the factory is null.
+  // InvalidArgument: the name does not consist of 1 to 64 letters, digits, '.', '_' and '-', or the factory is null.
   // AlreadyExists: the name is taken.
   absl::Status AddAlgorithm(const std::string& name, OptimizerFactory factory);
+  // Errors: as AddAlgorithm. A rule may have the name of an algorithm.
   absl::Status AddStoppingRule(const std::string& name, EarlyStopperFactory factory);
 
   // In alphabetical order.
   std::vector<std::string> AlgorithmNames() const;
   std::vector<std::string> StoppingRuleNames() const;
 
-  // InvalidArgument: a FieldError. With path "algorithm…": unknown name (with the nearest known one), unknown or illegal
-  // option, or a space that the algorithm cannot take. With the path of a parameter, "parameters.lr.float": one that the
-  // algorithm cannot take (grid over a float without points or a step). With path "warm_start[0]": an
-  // earlier study with a point outside the space.  Internal: the factory threw, or made nothing.
+  // Makes the algorithm that `choice` names. Never null if OK.
+  // InvalidArgument: a FieldError. Path "algorithm": unknown name, with the nearest known one. Path "algorithm.OPTION":
+  // unknown or illegal option. Path "parameters.lr.float": a parameter that the algorithm cannot handle (for "grid", a
+  // float without points or step). Path "warm_start[0]": an earlier study has a point outside the space.
+  // Internal: the factory threw, or returned null.
   absl::StatusOr<std::unique_ptr<Optimizer>> NewOptimizer(const Choice& choice,
                                                           const Problem& problem) const;
-  // Null for "none".  InvalidArgument: a FieldError with path "stopping…".  Internal: the factory threw.
+  // Makes the rule that `choice` names. Null for "none".
+  // InvalidArgument: a FieldError with path "stopping" or "stopping.OPTION".  Internal: the factory threw.
   absl::StatusOr<std::unique_ptr<EarlyStopper>> NewEarlyStopper(const Choice& choice,
                                                                 Goal goal) const;
 
@@ -66,7 +72,8 @@ class AlgorithmCatalogue {
   std::map<std::string, EarlyStopperFactory, std::less<>> stopping_rules_;
 };
 
-// What a computation's bits may depend on: instruction set, compiler, Eigen. "x86-64 gcc-12.2.0 eigen-3.4.0".
+// Names what the bits of a computation may depend on: instruction set, compiler, optimisation, Eigen and C library, as
+// in "x86-64 gcc-12.2.0 -O2 eigen-3.4.0 glibc-2.36+fma". Equal inputs give equal suggestions where it is equal.
 std::string NumericsFingerprint();
 
 }  // namespace vernier

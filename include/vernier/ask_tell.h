@@ -16,17 +16,29 @@
 
 namespace vernier {
 
-// An optimiser with a memory, for programs that run their own trials: ask for points, tell what they were worth.
+// An optimiser for programs that run their own trials: ask for points, tell their values. Keeps its trials in memory.
 //
-// No I/O, no threads, no clock. Deterministic: equal seeds and equal calls give equal points. Not thread-safe.
+//   const absl::StatusOr<Space> space = Space::Create({{.name = "x", .domain = FloatDomain{-5, 5}}});
+//   auto study = AskTell::Create({*space, {{"loss", Goal::kMinimize}}}, {.name = "gp"}, /*seed=*/7);
+//   for (int i = 0; i < 30; ++i) {
+//     const auto asked = study->Ask();
+//     const double x = std::get<double>(asked->front().suggestion.point.at("x"));
+//     if (!study->Tell(asked->front().trial, {x * x}).ok()) break;
+//   }
+//   const std::optional<Observation> best = study->Best();
+//
+// No I/O, no threads, no clock. Calls compute in the caller's thread; Ask takes as long as the algorithm.
+// Deterministic: equal seeds and equal calls give equal points. Not thread-safe.
 class AskTell {
  public:
+  // A new point, and the number by which to tell its result.
   struct Asked {
     TrialNumber trial;
     Suggestion suggestion;
   };
 
-  // `algorithms`: what `algorithm` may name.  InvalidArgument: as AlgorithmCatalogue::NewOptimizer.
+  // A study without trials. Copies what it needs of `algorithms`, the names that `algorithm` may have.
+  // InvalidArgument: `problem` has no objective, or as AlgorithmCatalogue::NewOptimizer.  Internal: as NewOptimizer.
   static absl::StatusOr<AskTell> Create(
       Problem problem,
       const Choice& algorithm,
@@ -36,28 +48,39 @@ class AskTell {
   AskTell& operator=(AskTell&&) noexcept;
   ~AskTell();
 
-  // `count` new points, fewer only if the space has no more.  OutOfRange: it has none left.
+  // Returns `count` new points. They are pending until they are told. Returns fewer if the algorithm fails after the
+  // first of them, for instance because the space has no more; the next call returns the error.
+  // OutOfRange (kSpaceExhausted): the space has no point left.  Internal: the algorithm proposed no point, or one outside
+  // of the space.
   absl::StatusOr<std::vector<Asked>> Ask(std::size_t count = 1);
-  // The values of the objectives, and how far the trial keeps each outcome constraint (0 or more if it does, negative if
-  // not, NaN if nobody knows), both in the order of the problem.
-  // NotFound: never asked.  FailedPrecondition: told already.  InvalidArgument: not one value per objective, not one slack
-  // per outcome constraint.
+
+  // Completes a pending trial. `values`: one for each objective, in the order of the problem, in the user's units; NaN
+  // and infinities are accepted. `slacks`: one for each outcome constraint, 0 or more if the trial satisfies it,
+  // negative if not, NaN if unknown.
+  // NotFound (kTrialNotFound): the trial was never asked.  FailedPrecondition (kTrialFinished): it was told already.
+  // InvalidArgument: the number of values or slacks is wrong; the trial stays pending.
   absl::Status Tell(TrialNumber trial, std::vector<double> values, std::vector<double> slacks = {});
-  // The trial failed and has no values.
+
+  // Ends a pending trial that failed and has no values. Errors: NotFound and FailedPrecondition as Tell.
   absl::Status TellFailed(TrialNumber trial);
-  // A point that was tried elsewhere; its numbers may be of either kind (Space::InKind).  InvalidArgument: outside the
-  // space, or as Tell.
+
+  // Adds a point that was tried elsewhere, under the next number. A whole number may be given as either an integer or a
+  // double (Space::InKind).
+  // InvalidArgument: the point is outside the space, or the number of values or slacks is wrong.
   absl::Status Add(const Point& point, std::vector<double> values, std::vector<double> slacks = {});
 
-  // What the algorithm's model expects at `points`, from what was told so far: the first objective.
-  // FailedPrecondition: it has no model, or too few trials for one.  InvalidArgument: a point is outside the space.
+  // Returns the prediction of the algorithm's model at each of `points`, from the trials told so far.
+  // FailedPrecondition: the algorithm has no model, or too few trials for one.  InvalidArgument: a point is outside the
+  // space.
   absl::StatusOr<std::vector<PredictedPoint>> Predict(std::vector<Point> points) const;
 
-  // Of the points told so far that keep every outcome constraint and have a number for every objective: the best by the
-  // first objective, then by the next ones, then the earlier.
+  // Returns the best told trial; nullopt if none counts. A trial counts if it satisfies every outcome constraint and
+  // none of its values is NaN. Best by the first objective; ties go to the better in the next ones, then to the earlier
+  // trial.
   std::optional<Observation> Best() const;
-  // Those of them that no other one dominates, in the order of their trials: none is as good in every objective and
-  // better in one. With one objective that is just the best.
+
+  // Returns the Pareto-optimal trials among those that count, in the order of their numbers: no other one is as good in
+  // every objective and better in one. With one objective that is the best trial alone.
   std::vector<Observation> Optimal() const;
 
  private:

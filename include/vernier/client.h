@@ -23,24 +23,24 @@
 namespace vernier {
 
 struct ClientOptions {
-  // The client's name for itself: holder of its leases, actor of its events. One name, one worker: what is held under a
-  // name is handed out again to whoever asks under it.
+  // Name of the client: holder of its leases, actor of its events. Give each worker a name of its own: SuggestTrials
+  // returns the trials that are leased to the name again.
   std::string name = "client";
-  // For one call with all its retries.
+  // Time for one call with all its retries. A list makes a call for each page. Streams have no timeout.
   absl::Duration timeout = absl::Seconds(30);
-  // Tries of a call that the server did not answer (UNAVAILABLE), the first one included; waits between them grow from
-  // `backoff` to four times of it, with jitter, so that a server that is back is found within half a second. Each try
-  // carries the same request_id, so that a change is made once.
+  // Number of tries of a call that is lost, the first one included. A call is lost if the server cannot be reached or
+  // goes away during the call. The longest wait between tries doubles from `backoff` to four times of it; each wait is
+  // between half of that and all of it, at random. Each try carries the same request_id, so that a change is made once.
   int attempts = 10;
   absl::Duration backoff = absl::Milliseconds(100);
-  // What the server asks for over TCP. Empty: what the file named by $VERNIER_TOKEN_FILE holds, or for a server of this host,
-  // the user's own.
+  // Token that a server requires over TCP. Empty: the content of the file $VERNIER_TOKEN_FILE; without that variable,
+  // for a server on this host, the token of this user.
   std::string token;
 };
 
-// What to list. Empty: everything, in the order of creation.
+// Which rows to list, in what order. The default is all of them, in the order of creation.
 struct ListQuery {
-  std::string filter;      // AIP-160: `state = COMPLETED AND metrics.accuracy > 0.9`.
+  std::string filter;      // A subset of AIP-160: `state = COMPLETED AND metrics.accuracy > 0.9`.
   std::string order_by;    // `metrics.accuracy desc, number`.
   std::int64_t limit = 0;  // 0: no limit.
 };
@@ -52,36 +52,39 @@ struct TrialLogLine {
   std::string role;
   std::int32_t index = 0;
   bool is_stderr = false;
-  std::string text;  // As it was printed.
+  std::string text;  // As printed; bytes that are not UTF-8 are replaced.
   Severity severity = Severity::kInfo;
-  // Where the line is JSON: what it says, its own time, and its other fields as a JSON object.
+  // Only of a line that is a JSON object with a "message": the message, the time that the object states, and the other
+  // fields of the object as JSON.
   std::optional<std::string> message;
   std::optional<absl::Time> stated;
   std::string fields;
 };
 
-// Which lines of a trial's logs.
+// Which lines of a trial's logs to stream. The default is all lines of the last attempt.
 struct TrialLogQuery {
-  bool follow = false;                // Go on until the trial, or the attempt asked for, has ended.
+  bool follow = false;                // Continue until the trial, or the given attempt, has ended.
   AttemptNumber attempt;              // 0: the last.
   std::string role;                   // Empty: all.
   std::optional<std::int32_t> index;  // With role.
-  std::int64_t tail = 0;              // Only the last so many lines that match; 0: all.
-  Severity least = Severity::kDebug;
+  std::int64_t tail = 0;              // Number of matching lines, from the end. 0: all.
+  Severity least = Severity::kDebug;  // Only lines of at least this severity.
   absl::Time since = absl::InfinitePast();
-  absl::Time until = absl::InfiniteFuture();  // Itself excluded.
+  absl::Time until = absl::InfiniteFuture();  // Excluded.
 };
 
+// State of the server process.
 struct ServerStatus {
   std::string version;
-  std::string store;
+  std::string store;  // Path of the store.
   std::int64_t process_id = 0;
   absl::Time started;
   std::int64_t studies = 0;
-  std::int64_t running_trials = 0;
+  std::int64_t running_trials = 0;  // Trials that have not ended, waiting ones included.
   std::int64_t resident_bytes = 0;
 };
 
+// Result of recomputing the suggestions and stop verdicts of a study (StudyLog::Replay).
 struct ReplaySummary {
   enum class Result { kVerified, kDiverged, kUnverifiable };
   struct Line {
@@ -93,37 +96,54 @@ struct ReplaySummary {
   std::int64_t suggestions = 0;
   std::int64_t stops = 0;
   std::int64_t verified = 0;
-  std::vector<Line> problems;  // Diverged and unverifiable ones.
+  std::vector<Line> problems;  // Diverged and unverifiable events.
 };
 
-// A Vernier server, reached over gRPC. Studies are known by name; Study::id is 0 in what it returns.
+// A Vernier server, called over gRPC. Studies are identified by name; Study::id is 0 in the results.
 //
-// Thread-safe. Durability: a change that returned OK survives the server's death. A call that a lost connection
-// interrupted is tried again under the same request_id. Errors are those of the server, with their reason (GetReason) and
-// field (GetField); besides: Unavailable: no server there, DeadlineExceeded: no answer in time.
+//   const auto client = Client::Connect("127.0.0.1:7117", {.name = "worker-1"});
+//   while (true) {
+//     const auto trials = client->SuggestTrials("digits");
+//     if (!trials.ok()) break;  // ResourceExhausted or OutOfRange: there are no more trials.
+//     const Trial& trial = trials->front();
+//     const auto ended = client->Complete("digits", trial, {{"accuracy", Train(trial.point)}});
+//   }
+//
+// Thread-safe. Calls block until the answer is there; ClientOptions::timeout bounds that. Durability: a change that
+// returned OK survives the death of the server. A call that is lost is tried again (ClientOptions::attempts).
+//
+// Errors are those of the server, with reason (GetReason) and field (GetField). In addition, every call may return
+// Unavailable: no server there; DeadlineExceeded: no answer in time; Unauthenticated: the token is missing or wrong.
+// NotFound: there is no such study (kStudyNotFound) or trial (kTrialNotFound).
 class Client {
  public:
-  // A client of the server at a gRPC target: "127.0.0.1:7117", "unix:/run/vernier.sock". Connects with the first call.
+  // Makes a client of the server at a gRPC target: "127.0.0.1:7117", "unix:/run/vernier.sock". Never null; the first
+  // call connects.
   static std::unique_ptr<Client> Connect(const std::string& address, ClientOptions options = {});
   virtual ~Client() = default;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
   // --- studies ---
-  // InvalidArgument: a FieldError.  AlreadyExists (kStudyExists).
+  // InvalidArgument: a FieldError.  AlreadyExists (kStudyExists): the name is taken.
   virtual absl::StatusOr<Study> CreateStudy(const StudySpec& spec) = 0;
-  // As CreateStudy, but nothing is stored.
+  // Makes the checks of CreateStudy; stores nothing. Errors: as CreateStudy.
   virtual absl::Status ValidateStudy(const StudySpec& spec) = 0;
   virtual absl::StatusOr<Study> GetStudy(std::string_view study) = 0;
   virtual absl::StatusOr<std::vector<Study>> ListStudies(const ListQuery& query = {}) = 0;
-  // Replaces what is named; the rest stays.  InvalidArgument: a bound below what is spent.
+  // Changes the parts that `change` sets; the others stay (StudyAdmin::Amend).
+  // InvalidArgument: a FieldError, for instance a bound below what is already spent.
   using Amendment = vernier::Amendment;
   virtual absl::StatusOr<Study> AmendStudy(std::string_view study, const Amendment& change) = 0;
+  // Removes the study with its trials.  FailedPrecondition: trials of it are running, and `force` is false.
   virtual absl::Status DeleteStudy(std::string_view study, bool force = false) = 0;
+  // Starts no new trials; running ones continue.  FailedPrecondition (kIllegalTransition): the study is not ACTIVE.
   virtual absl::StatusOr<Study> PauseStudy(std::string_view study) = 0;
+  // Makes a paused study ACTIVE again.  FailedPrecondition (kIllegalTransition): the study is not PAUSED.
   virtual absl::StatusOr<Study> ResumeStudy(std::string_view study) = 0;
+  // Stops the study and its trials: STOPPING, then CANCELLED once the last trial has ended. `reason` may be empty.
   virtual absl::StatusOr<Study> StopStudy(std::string_view study, std::string_view reason) = 0;
-  // As StopStudy, of a study that has reached what it was for: COMPLETED in the end.
+  // As StopStudy, for a study that has reached its purpose: it becomes COMPLETED.
   virtual absl::StatusOr<Study> FinishStudy(std::string_view study, std::string_view reason) = 0;
 
   // --- trials ---
@@ -132,67 +152,82 @@ class Client {
                                                         const ListQuery& query = {}) = 0;
   virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(std::string_view study,
                                                                     TrialNumber trial) = 0;
-  // A picture of the trial's curve of `metric` in about `max_points` points, at least 4: the first, the last, and the
-  // extremes between.
+  // Returns the trial's curve of `metric`, thinned out to at most `max_points` points, which must be 4 or more: the
+  // first, the last, and the extremes of equal parts of the curve between them.
   virtual absl::StatusOr<std::vector<Measurement>> SampleMeasurements(std::string_view study,
                                                                       TrialNumber trial,
                                                                       std::string_view metric,
                                                                       std::int32_t max_points) = 0;
-  // A point of the user's own; with `final_metrics`, one that was tried elsewhere.
+  // Adds a point of the user's choice as a trial, to be run before new suggestions. With `final_metrics`, it was tried
+  // elsewhere, and the trial is completed at once.  InvalidArgument: a FieldError.
   virtual absl::StatusOr<Trial> AddTrial(
       std::string_view study,
       const Point& point,
       const std::optional<std::map<std::string, double>>& final_metrics = std::nullopt) = 0;
-  // A user's wish: a waiting trial is cancelled, a running one told to stop.
+  // Stops a trial on a user's request: a waiting trial is cancelled, a running one told to stop.
+  // FailedPrecondition: the trial has ended.
   virtual absl::StatusOr<Trial> StopTrial(std::string_view study,
                                           TrialNumber trial,
                                           std::string_view reason) = 0;
-  // As if it had never been; its number is not used again.  FailedPrecondition: the study runs its own job and the trial has
-  // not ended.
+  // Deletes a trial for users and for the algorithm. Its number is not used again.
+  // FailedPrecondition: the study runs its own job and the trial has not ended.
   virtual absl::Status DeleteTrial(std::string_view study, TrialNumber trial) = 0;
 
   // --- for workers that run trials themselves ---
-  // Up to `count` trials leased to this client: those it holds already, then those offered again, then new ones. The
-  // lease is in Trial::lease; its token goes with every call about the trial.
+  // Returns 1 to `count` trials that are leased to this client: first those it has already, then those whose lease
+  // expired, then new ones. Pass the trial with its lease to the calls below.
+  // ResourceExhausted: the budget is spent (kBudgetSpent), or too many trials run (kParallelLimit; try again later).
+  // OutOfRange (kSpaceExhausted): every point was tried.  FailedPrecondition: the study is not ACTIVE, or runs its own
+  // job.
   virtual absl::StatusOr<std::vector<Trial>> SuggestTrials(std::string_view study,
                                                            std::int32_t count = 1) = 0;
-  // Renews the lease.  Aborted (kLeaseLost): somebody else has the trial by now; stop working on it.
+  // Renews the lease of a trial that reports nothing for longer than the lease lasts.
+  // Aborted (kLeaseLost): the trial was leased to another client; stop working on it.
   virtual absl::StatusOr<Trial> Heartbeat(std::string_view study, const Trial& leased) = 0;
   struct Reported {
     Trial trial;
     bool should_stop = false;  // End the trial now; trial.stop says why.
   };
+  // Adds measurements to the trial's curve, and renews the lease. Repeated measurements are skipped.
+  // Aborted (kLeaseLost): as Heartbeat.  FailedPrecondition (kTrialFinished): the trial has ended.
   virtual absl::StatusOr<Reported> Report(std::string_view study,
                                           const Trial& leased,
                                           const std::vector<Measurement>& measurements) = 0;
-  // From a program of a job that the server runs: `token` is its $VERNIER_TOKEN.  Aborted (kLeaseLost): a later attempt of
-  // the trial took the place of the program's.  PermissionDenied: not a token of the trial.
+  // As Report, from a program of a job that the server runs. `token` is its $VERNIER_TOKEN.
+  // Aborted (kLeaseLost): the attempt of the program has ended, or a later one took its place.  PermissionDenied:
+  // `token` does not belong to the trial.
   virtual absl::StatusOr<Reported> ReportFromJob(std::string_view study,
                                                  TrialNumber trial,
                                                  std::string_view token,
                                                  const std::vector<Measurement>& measurements) = 0;
-  // Without `final_metrics` the last measurement counts.
+  // Completes the trial. `final_metrics` must have a value for every objective; if it is empty, the last measurements
+  // count. Errors of Complete, Fail and MarkInfeasible: Aborted and FailedPrecondition as Report.
   virtual absl::StatusOr<Trial> Complete(
       std::string_view study,
       const Trial& leased,
       const std::map<std::string, double>& final_metrics = {}) = 0;
+  // Ends the trial without values. Another try of the point might succeed.
   virtual absl::StatusOr<Trial> Fail(std::string_view study,
                                      const Trial& leased,
                                      FailureClass failure,
                                      std::string_view message) = 0;
+  // Ends the trial without values. The point cannot be evaluated.
   virtual absl::StatusOr<Trial> MarkInfeasible(std::string_view study,
                                                const Trial& leased,
                                                std::string_view message) = 0;
 
   // --- streams ---
-  // Calls `sink` with each event after `after`, oldest first; with `follow`, goes on until the study has ended. A lost
-  // connection is taken up again where it broke. Ends early, with OK, when `sink` returns false; Cancelled: `stop` fired.
-  // The client's timeout does not apply.
+  // Calls `sink`, in the caller's thread, with each event after `after`, oldest first. With `follow`, continues until
+  // the study has ended. Returns OK early when `sink` returns false. A lost connection is resumed where it broke. The
+  // client's timeout does not apply.  Cancelled: `stop` fired.
   virtual absl::Status WatchStudy(std::string_view study,
                                   EventSeq after,
                                   bool follow,
                                   const std::function<bool(const Event&)>& sink,
                                   std::stop_token stop = {}) = 0;
+  // Calls `sink` with each line of the trial's logs that matches `query`, in the order of time. Returns OK early when
+  // `sink` returns false. The client's timeout does not apply. Unlike WatchStudy, a lost connection is not resumed.
+  // Cancelled: `stop` fired.
   virtual absl::Status StreamTrialLogs(std::string_view study,
                                        TrialNumber trial,
                                        const TrialLogQuery& query,
@@ -201,10 +236,11 @@ class Client {
 
   // --- the machines ---
   virtual absl::StatusOr<std::vector<Node>> ListNodes() = 0;
-  // The trials that wait for room, in the order in which they get it.
+  // Gangs that wait for room, in the order of the queue: higher priority first, then longer waiting.
   virtual absl::StatusOr<std::vector<QueuedGang>> ListQueue() = 0;
 
   // --- the server ---
+  // Recomputes every suggestion and stop verdict of the study and compares. May take longer than the default timeout.
   virtual absl::StatusOr<ReplaySummary> ReplayStudy(std::string_view study) = 0;
   virtual absl::StatusOr<ServerStatus> GetServerStatus() = 0;
 

@@ -11,25 +11,41 @@
 
 namespace vernier {
 
+// One report of a trial.
 struct CurvePoint {
   std::int64_t step = 0;
-  double value = 0;  // The objective, user's units and sign. May be NaN.
+  double value = 0;  // First objective, user's units and sign. May be NaN.
 };
 
-// The learning curve of one trial, in the order of its steps (a later report of the same step replaces the earlier).
+// The learning curve of one trial, in the order of steps. A later report of a step replaces the earlier one.
 struct Curve {
   TrialNumber trial;
-  bool finished = false;  // The trial completed (stopped early or not).
+  bool finished = false;  // The trial completed, stopped early or not.
   std::vector<CurvePoint> points;
 };
 
+// The answer of a rule. The study records it if it stops the trial.
 struct Verdict {
   bool stop = false;
-  std::map<std::string, double> numbers;  // What was compared.
-  std::string explanation;                // One sentence with the numbers, whatever the verdict.
+  std::map<std::string, double> numbers;  // The compared values, by name.
+  std::string explanation;                // One sentence with the numbers, for either answer.
 };
 
-// Judges whether a running trial is worth going on. Pure: equal curves give equal verdicts.
+// A stopping rule: judges from learning curves whether a running trial should go on.
+//
+//   class TenReports final : public EarlyStopper {  // Stops a trial after ten reports.
+//    public:
+//     std::string_view name() const override { return "ten-reports"; }
+//     std::string_view version() const override { return "1"; }
+//     std::string options() const override { return "{}"; }
+//     Verdict Judge(const Curve& running, std::span<const Curve>) const override {
+//       return {.stop = running.points.size() >= 10, .explanation = "judged by the number of reports"};
+//     }
+//   };
+//
+// Add it to an AlgorithmCatalogue under the name that studies give as their stopping rule
+// (docs/guides/writing_a_stopping_rule.md).
+// Pure: equal curves give equal verdicts, without clock, chance or state between calls; replay checks this.
 // Thread safety: const calls may run concurrently.
 class EarlyStopper {
  public:
@@ -37,12 +53,15 @@ class EarlyStopper {
   EarlyStopper(const EarlyStopper&) = delete;
   EarlyStopper& operator=(const EarlyStopper&) = delete;
 
+  // The name in the catalogue.
   virtual std::string_view name() const = 0;
+  // Must change whenever equal curves give another verdict.
   virtual std::string_view version() const = 0;
-  // The options in force, defaults filled in, as JSON with sorted keys.
+  // The options in force, defaults included, as JSON with sorted keys.
   virtual std::string options() const = 0;
 
-  // `others` are the curves of the study's other trials, in the order of their numbers.
+  // Judges the trial `running`. `others`: the curves of the study's other trials, running ones included, in the order
+  // of their numbers. Called under the lock of the study, so it should take milliseconds and must not call the study.
   virtual Verdict Judge(const Curve& running, std::span<const Curve> others) const = 0;
 
  protected:

@@ -20,67 +20,76 @@
 
 namespace vernier {
 
-// Where, and by what right, the programs of an attempt report by themselves (Studies::ReportFrom).
+// What the programs of an attempt need to report metrics by themselves (Studies::ReportFrom).
 struct ReportingAccess {
-  // Given to each replica besides the variables of its job. Of equal names these win.
+  // Environment variables for each replica, such as address and token. They override variables of the job.
   std::map<std::string, std::string> variables;
-  // Folder that containers must see for it; empty: none.
+  // Folder that must be mounted into containers for this. Empty: none.
   std::string folder;
 };
 
 struct EngineOptions {
-  // A name for it in events.
+  // Name of the engine in events.
   std::string actor = "engine";
-  // How the metrics of an attempt are read; called once for each attempt. Unset: trials report by themselves.
+  // Makes the reader of an attempt's metrics, once for each attempt. Null: programs report by themselves.
   MetricReaderFactory metrics;
-  // How programs of an attempt report by themselves. Null: they cannot.
+  // Gives the programs of an attempt access for reports of their own. Null: they have none.
   std::function<ReportingAccess(const StudySpec& spec, const AttemptId& id)> reporting;
-  // Whether new trials are started of the study with that name, asked in each step. Those that run already are followed to
-  // their end in any case. Null: of every study.
+  // Whether to start new trials of the study with this name; called in each step. Running trials are followed to their
+  // end in any case. Null: always true.
   std::function<bool(const std::string& study)> runs;
-  // What job.working_directory falls back to.
+  // Working directory of jobs that set none.
   std::string working_directory = ".";
-  // Where suggestions are computed, reports are read and judged. It must outlive the engine. Null: Step does that itself,
-  // and every study waits for it.
+  // Runs the work that takes time: computing suggestions, reading and judging reports. Must outlive the engine. Null:
+  // Step does this work itself, and all studies wait for it.
   Executor* executor = nullptr;
-  // Called from any thread when there is something for Step to do before the time that it returned. It must return at once.
+  // Called, from any thread, when Step should be called before the time that it returned. Must return at once. Null:
+  // the caller learns of changes when that time has passed.
   std::function<void()> wake;
 };
 
-// What keeps a study from moving.
+// An error that keeps a study from moving.
 struct StudyTrouble {
   StudyId study;
   std::string name;  // Empty: the study could not be read.
   absl::Status error;
-  absl::Time since;     // Of the first step that met an error, of those in a row.
+  absl::Time since;     // Time of the first in this row of errors.
   absl::Time next_try;  // The study rests until then.
 };
 
-// Keeps every study that has a training job moving: asks for trials, places and starts their gangs, reads their metrics,
-// stops what is not promising, records how they ended, asks again.
+// Runs the training jobs of studies: asks for trials, places and starts their gangs, reads metrics, stops trials that
+// are not promising, records how they ended, asks again. Studies without a job are left to clients.
 //
-// Threads: none of its own. Step does what there is to do and returns; call it in a loop of your own, from one thread. It
-// looks only at what may have changed: studies and trials of which the log says something new, gangs of which the launcher
-// does, limits whose time has come; what cannot tell (Launcher::Watch, a MetricReader) is asked again and again.
-// Destroying it gives up the suggestions that are being computed.
+//   const auto engine = Engine::Create(*studies, *launcher, *clock, {.metrics = NewMetricReader});
+//   while (!done) {
+//     const absl::StatusOr<absl::Duration> wait = engine->Step();
+//     SleepFor(wait.value_or(absl::Seconds(1)));  // Or until `wake` is called.
+//   }
+//
+// Starts no thread: call Step in a loop of your own, from one thread. A step looks only at what may have changed:
+// studies and trials with new events, gangs that the launcher reports, limits whose time has come. Sources that cannot
+// report changes (a Launcher whose Watch returns false, a MetricReader) are polled every 50 ms.
+//
+// The destructor cancels suggestions that are being computed. Running gangs continue, and the next engine adopts them.
 class Engine {
  public:
-  // None is owned; all must outlive the engine.
+  // Owns none of `studies`, `launcher` and `clock`; all must outlive the engine.
   static std::unique_ptr<Engine> Create(Studies& studies,
                                         Launcher& launcher,
                                         const Clock& clock,
                                         EngineOptions options);
   virtual ~Engine() = default;
 
-  // Moves every study as far as it goes without waiting. The first call adopts what an earlier engine left running.
-  // Returns how long the caller may wait before the next step; zero if there is more to do now.
+  // Moves every study as far as possible without waiting. The first steps also adopt what an earlier engine left
+  // running. Returns how long the caller may wait before the next step, at most a second; zero if there is more to do
+  // now.
   //
-  // What goes wrong with one trial ends that trial. A study that meets an error of the store or the launcher rests for a
-  // while, from 0.1 to 5 seconds, and is one of `troubles`; all others are moved as ever. Step itself fails if the store
-  // cannot say which studies there are.
+  // An error of one trial ends that trial. A study that meets an error of the store or the launcher rests, for 0.1 s at
+  // first and 5 s at most, and is listed in `troubles`; the other studies move on.
+  // Errors of Step itself are those of the store, when it cannot list the studies or can read none of them.
   virtual absl::StatusOr<absl::Duration> Step() = 0;
 
-  // The studies that could not be moved, in the order of their ids. From the thread that steps.
+  // The studies that could not be moved, in the order of their ids. Call it from the thread that calls Step.
   virtual std::vector<StudyTrouble> troubles() const = 0;
 };
 

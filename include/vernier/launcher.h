@@ -16,38 +16,40 @@
 
 namespace vernier {
 
-// One replica of a gang that is to be placed.
+// One replica of a gang to be placed.
 struct ReplicaRequest {
   std::string role;
   std::int32_t index = 0;
-  Resources resources;  // Also what it is held to, where the host allows that.
+  // Requested; also the limits of the replica, where the host can enforce them.
+  Resources resources;
   friend bool operator==(const ReplicaRequest&, const ReplicaRequest&) = default;
 };
 
-// What has to be on the host before a gang can start there.
+// Software that must be on the host before a gang can start there.
 struct GangNeeds {
-  std::optional<PythonProgram> python;  // Its packages.
-  std::string directory;                // What relative paths of packages are below.
+  std::optional<PythonProgram> python;  // Packages to install.
+  std::string directory;                // Base of relative paths of packages.
   std::vector<std::string> images;      // Container images, each once.
   friend bool operator==(const GangNeeds&, const GangNeeds&) = default;
 };
 
-// A whole gang, to be placed all or not at all.
+// A gang to be placed: all of its replicas or none.
 struct GangRequest {
   AttemptId id;
-  std::string study;  // Name, for people.
+  std::string study;    // Name, for people.
+  std::string cluster;  // Name of a cluster of the server. Empty: the default cluster.
   std::vector<ReplicaRequest> replicas;
   std::int32_t priority = 0;  // 0 to 1000, higher first.
-  absl::Time queued;  // Since when it waits; of one priority, who waits longest comes first.
-  // The longest that it will run, the time to stop it included.
+  absl::Time queued;  // Start of the wait; among equal priorities, the longest wait comes first.
+  // Longest time that it may run, including the time to stop it. Unset: no limit.
   std::optional<absl::Duration> time_limit;
-  // So many of its study run at once; a host that scales gangs down leaves room for them.
+  // Number of gangs of the study that may run at once. A host that scales gangs down leaves room for the others.
   std::int32_t parallel = 1;
   GangNeeds needs;
   friend bool operator==(const GangRequest&, const GangRequest&) = default;
 };
 
-// A gang that waits for room, or for what it needs.
+// A gang that waits for room or for its software.
 struct QueuedGang {
   AttemptId id;
   std::string study;  // Name, for people.
@@ -55,19 +57,20 @@ struct QueuedGang {
   absl::Time queued;
   std::string needs;   // "4 cpus, 8 GiB of memory, 2 T4".
   std::string reason;  // Why it waits, one sentence.
-  // When it starts at the latest, if what runs keeps its time limits and nothing more urgent comes. Nothing: not known.
+  // Latest time of its start, provided that running gangs keep their time limits and no more urgent gang arrives.
+  // Unset: unknown.
   std::optional<absl::Time> start_by;
 };
 
 // The devices of one type that a node has.
 struct NodeDevices {
-  std::string type;  // Empty: of no particular type.
+  std::string type;  // Empty: unspecified.
   std::int64_t count = 0;
-  std::int64_t free = 0;    // Of which nobody has anything.
-  std::int64_t shared = 0;  // Of which parts are taken.
+  std::int64_t free = 0;    // Number of devices without any user.
+  std::int64_t shared = 0;  // Number of devices whose memory is partly reserved.
 };
 
-// One machine that gangs are placed on, and what of it is free.
+// A machine that gangs are placed on, with its free resources.
 struct Node {
   std::string name;
   double cpus = 0;
@@ -77,19 +80,20 @@ struct Node {
   std::vector<NodeDevices> devices;  // By type.
 };
 
+// Room that was reserved for a gang.
 struct PlacedGang {
-  Placement placement;    // In the order of the request.
-  std::string directory;  // Where the attempt's logs and records go; absolute.
+  Placement placement;    // One for each replica, in the order of the request.
+  std::string directory;  // Folder of the attempt's logs and records; absolute.
 };
 
-// The container that a replica runs in. A launcher that knows none refuses to start it: InvalidArgument.
+// The container that a replica runs in. A launcher without containers refuses to start it: InvalidArgument.
 struct ReplicaContainer {
   std::string image;
-  // The replica's argv is the whole command line. Else the image's own entry point is given it; with an empty one, the
-  // arguments that the image itself has for it.
+  // True: the replica's argv is the whole command line. False: argv is passed to the entry point of the image; if argv
+  // is empty, the image's default arguments are.
   bool replaces_entry_point = false;
-  std::string directory;  // Working directory in it; empty: the image's own.
-  // Folders of the host that it sees under the same path, beside the replica's own. Absolute; made if they are not there.
+  std::string directory;  // Working directory in the container. Empty: that of the image.
+  // Folders of the host to mount under the same path, besides the replica's own. Absolute; created if missing.
   std::vector<std::string> mounts;
   friend bool operator==(const ReplicaContainer&, const ReplicaContainer&) = default;
 };
@@ -100,109 +104,127 @@ struct ReplicaProgram {
   std::int32_t index = 0;
   std::vector<std::string> argv;  // argv[0] is looked up on PATH.
   std::optional<ReplicaContainer> container;
-  bool runs_python = false;  // argv[0] stands for the interpreter of the gang's Python environment.
-  // Added to the launcher's own environment; in a container, to the image's.
+  // argv[0] is replaced by the interpreter of the gang's Python environment.
+  bool runs_python = false;
+  // Variables in addition to the launcher's environment; in a container, to that of the image.
   std::map<std::string, std::string> env;
-  // The same, read when the program starts: no record of the launcher's has their values.
+  // More variables, whose values are read when the program starts. The launcher must not record the values.
   std::map<std::string, SecretSource> secrets;
   std::string directory;             // Working directory.
-  std::vector<std::string> folders;  // Made before the program starts; absolute.
-  // An archive that is unpacked into a folder, one of the above, before the program starts for the first time.
+  std::vector<std::string> folders;  // Created before the program starts; absolute.
+  // An archive to unpack into `folder`, one of `folders`, before the first start of the program.
   struct Code {
     std::string archive;
     std::string folder;
     friend bool operator==(const Code&, const Code&) = default;
   };
   std::optional<Code> code;
-  // Files that are there before the program starts, in the replica's own folder: content by absolute path.
+  // Files to write into the replica's own folder before the program starts: content by absolute path.
   std::map<std::string, std::string> files;
-  std::string metric_file;  // CLOUD_ML_HP_METRIC_FILE of this replica.
-  // Where its captured output goes: docs/formats/attempt_directory.md.
+  // Value of CLOUD_ML_HP_METRIC_FILE: the file that cloudml-hypertune writes.
+  std::string metric_file;
+  // File of the captured output: docs/formats/attempt_directory.md.
   std::string log_file;
 };
 
+// A placed gang with its programs, ready to start.
 struct GangProgram {
   AttemptId id;
   PlacedGang placed;
-  std::vector<ReplicaProgram> replicas;  // replicas[0] is the primary: its end is the gang's end.
-  std::optional<PythonProgram> python;   // What is to be installed before they start.
+  std::vector<ReplicaProgram> replicas;  // replicas[0] is the primary: when it ends, the gang ends.
+  // Packages of the gang's Python environment (GangNeeds::python).
+  std::optional<PythonProgram> python;
   std::optional<absl::Duration> time_limit;
-  // A replica that failed in a way that may pass is started again under the same address, so often; and which ways those
-  // are. Whether the whole job is run again is the engine's business.
+  // Which failures of a replica are temporary, and how often the launcher restarts a replica after one, under the same
+  // address. Whether the whole job is run again is decided by the engine.
   RestartPolicy restarts;
-  absl::Duration grace;
-  std::int64_t output_bytes = std::int64_t{256} << 20;  // Of each replica, to be kept at most.
+  absl::Duration grace;  // Time between SIGTERM and SIGKILL.
+  // Bytes of output to keep of each replica at most: the beginning and the end.
+  std::int64_t output_bytes = std::int64_t{256} << 20;
 };
 
-// What a launcher knows of an attempt. SUCCEEDED, FAILED, STOPPED and LOST only when every replica is down.
+// State of an attempt. SUCCEEDED, FAILED, STOPPED and LOST only when every replica is down.
 struct GangStatus {
   AttemptState state = AttemptState::kStarting;
   FailureClass failure = FailureClass::kNone;
-  // The failure may pass: another attempt of the whole job is worth it. Errors of the launcher's own side are, as is what
-  // somebody ended from outside; a program that says itself that it failed is not.
+  // The failure is temporary, so that the engine may run the whole job again. True for errors of the launcher and for
+  // programs that were ended from outside; false for a program that failed by itself.
   bool transient = false;
   std::string message;
   std::vector<ReplicaResult> replicas;
-  // Why some of what the replicas printed was not kept, for instance because the disk was full; empty: nothing is missing
-  // but what `output_bytes` left out. An engine runs an attempt again that succeeded and may have printed its metrics there.
+  // Why output of a replica is missing beyond the limit of `output_bytes`, for instance a full disk. Empty: none is.
+  // The engine runs an attempt again if it succeeded but its metrics may be among the lost output.
   std::string lost_output;
 };
 
-// Makes the replicas of attempts exist. Implemented by Vernier for this host, and by schedulers that embed Vernier.
+// Runs gangs of replicas. Vernier implements it for this host (local_launcher.h); implement it to run trials elsewhere
+// (docs/guides/writing_a_launcher.md). The life of an attempt:
 //
-// The engine calls it from one thread, for all studies: every call returns at once. Nodes, Queue and WhyHeld may be called from any
-// thread. What a launcher started may outlive the process; Adopt takes it back.
+//   Prepare(request)  until OK: software is on the host     Check(id)    until the gang has ended
+//   Place(request)    until OK: room is reserved            Stop(id)     to end it early; then Check until it is down
+//   Start(program)    until OK: the replicas start          Release(id)  the room is free again
+//
+// Threads: the engine calls it from one thread, for all studies, so every call must return at once. CheckFits, Nodes,
+// Queue and WhyHeld are called from any thread. Gangs may outlive the process; Adopt takes them back.
 class Launcher {
  public:
   virtual ~Launcher() = default;
 
-  // Could the gang ever run here, with nothing else running?  InvalidArgument: never, and why.
-  virtual absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const = 0;
+  // Whether the gang could run here if nothing else were running.  InvalidArgument: it could not; the message says why.
+  virtual absl::Status CheckFits(const GangRequest& gang) const = 0;
 
-  // Begins to fetch what the gang needs, without reserving any room for it, and says how that goes.
-  // OK: it is there.  Unavailable, ResourceExhausted: not yet; the message says what is going on. The gang is in the queue
-  // from then on: ask again, or Release it.
-  // InvalidArgument: never, because of the job; the message says why.  Anything else: never, because of this side.
+  // Fetches the software that the gang needs, in the background, without reserving room. OK once it is there. The
+  // default needs nothing.
+  // Unavailable, ResourceExhausted: not yet; the message says what is in progress. The gang is now in the queue: the
+  // engine calls again, or calls Release.  InvalidArgument: never, because of the job.  Any other error: never, because
+  // of this side. The trial fails with the message.
   virtual absl::Status Prepare(const GangRequest& /*gang*/) { return absl::OkStatus(); }
 
-  // Reserves room for the whole gang: hosts, ports, devices.
-  // ResourceExhausted: not now; the message says what it waits for ("needs 4 cpus, 2 free"). From then on it has its
-  // place in the queue, by priority, then age: ask again until it is placed, or Release it.
-  // Unavailable: nobody can tell now; ask again, or Release it.  Anything else: never, and why.
+  // Reserves room for the whole gang: hosts, ports, devices. A launcher that learns its hosts only once the gang runs
+  // leaves hosts empty; MakeGangProgram then writes stand-ins into arguments and variables, which the launcher replaces
+  // (src/jobs/layout.h).
+  // ResourceExhausted: not now; the message says what it waits for ("needs 4 cpus, 2 free"). The gang is now in the
+  // queue, by priority, then age: the engine calls again until it is placed, or calls Release.  Unavailable: unknown
+  // now; as ResourceExhausted.  FailedPrecondition: the attempt is placed already.  Any other error: never; the trial
+  // fails with the message.
   virtual absl::StatusOr<PlacedGang> Place(const GangRequest& gang) = 0;
 
-  // Starts the replicas of a placed gang. Idempotent: what was started under this id before is not started again,
-  // not even by an earlier process.
-  // ResourceExhausted: not now, for instance because a disk is full; ask again.
+  // Starts the replicas of a placed gang. Idempotent: a replica that was already started under this id, also by an
+  // earlier process, is not started again.
+  // OK, without effect, if Stop was called before.
+  // ResourceExhausted: not now, for instance because a disk is full; the engine calls again.  NotFound: as Check.  Any
+  // other error fails the attempt.
   virtual absl::Status Start(const GangProgram& gang) = 0;
 
-  // Takes back an attempt that an earlier process placed: reserves its room again and finds out what became of it.
-  // NotFound: nothing of it was ever started; its room is reserved all the same, and Start may be called.
+  // Takes back an attempt that an earlier process placed: reserves its room again, and returns its state as Check does.
+  // NotFound: no replica was ever started. The room is reserved nevertheless, and Start may be called.
   virtual absl::StatusOr<GangStatus> Adopt(const GangRequest& gang, const PlacedGang& placed) = 0;
 
-  // The attempt as it is now.  NotFound: neither placed nor adopted here.
+  // The current state of the attempt.  NotFound: it was neither placed nor adopted by this launcher.
   virtual absl::StatusOr<GangStatus> Check(const AttemptId& id) = 0;
 
-  // Begins to stop every replica: TERM, grace, KILL, each to the whole process group. Check tells when it is done; the
-  // state is then STOPPED. OK if it has ended already.
+  // Begins to stop every replica: SIGTERM, the grace, SIGKILL, each to the whole process group. Check returns STOPPED
+  // once all are down; a gang that was not started is not started any more. OK, without effect, if the attempt has
+  // already ended.  NotFound: as Check.
   virtual absl::Status Stop(const AttemptId& id) = 0;
 
-  // Gives the room of an ended attempt back, or of one that was not started and now never will be; one that waits for
-  // room leaves the queue. Its records stay in its directory.  FailedPrecondition: it runs; Stop it first.
+  // Frees the room of an attempt that has ended or will not be started; a waiting gang leaves the queue. The records
+  // stay in the attempt's folder. OK if there is no such attempt.  FailedPrecondition: it is running; call Stop first.
   virtual absl::Status Release(const AttemptId& id) = 0;
 
-  // Asks to be told when something may have changed: `changed` of an attempt for which Check may say something new, and of
-  // one that waits for which Prepare or Place may; it may be called from any thread, at times more often than needed, and
-  // returns at once. False: this launcher cannot tell, and is asked again and again. Called before all else, and with an
-  // empty function at the end: nothing is called after that.
+  // Registers a function that the launcher calls when the answer of Check, or of Prepare or Place for a waiting gang,
+  // may have changed. It may be called from any thread, also needlessly, and returns at once. False, the default: this
+  // launcher does not report changes; the engine polls it instead.
+  // The engine calls Watch before any other function. If it returned true, it calls it at the end with an empty
+  // function: `changed` must not be called after that has returned.
   virtual bool Watch(const std::function<void(const AttemptId& id)>& /*changed*/) { return false; }
 
-  // Why no gang is placed at present, whatever room it needs, in one sentence: a disk is nearly full. Empty: gangs are placed
-  // as there is room. From any thread.
+  // Why no gang is placed at present, whatever its size, as one sentence ("a disk is nearly full"). Empty: gangs are
+  // placed as room allows. From any thread.
   virtual std::string WhyHeld() { return ""; }
 
-  // The machines that gangs are placed on, and the gangs that wait, in the order of the queue. A launcher that knows
-  // nothing of them has none to tell of.
+  // The machines, and the waiting gangs in the order of the queue, for users to see. May be empty if unknown. From any
+  // thread.
   virtual std::vector<Node> Nodes() { return {}; }
   virtual std::vector<QueuedGang> Queue() { return {}; }
 };

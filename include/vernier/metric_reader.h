@@ -14,58 +14,68 @@
 
 namespace vernier {
 
-// What a reader saw of one metric, for messages to people.
+// How a metric was found, or what may have been meant by it. For messages to users.
 struct MetricSighting {
-  // Something in the program's output or files that may be the metric, though it was not taken for it.
+  // Something in the program's output or files that resembles the metric but was not read as it.
   struct Candidate {
     std::string what;  // "the output has 'acc' 12 times, last 0.93"
-    // What to write in the study file: "accuracy: {after: 'acc='}"; empty: nothing would help.
+    // Entry for the study file that would read it: "accuracy: {after: 'acc='}". Empty: no entry would.
     std::string entry;
   };
 
   std::string metric;
   std::int64_t values = 0;  // Number of values found.
   std::string source;       // "log", "json", "hypertune", "tfevents"; empty: nothing was found.
-  // Where nothing was found: what may have been meant, most likely first. Otherwise what was passed over: 'val loss', for
-  // the metric 'loss' of a program that prints both.
+  // If nothing was found: candidates, most likely first. Otherwise the names that were skipped: 'val loss', for the
+  // metric 'loss' of a program that prints both.
   std::vector<Candidate> candidates;
 };
 
-// Reads what an attempt of a trial reports: turns bytes that programs write into measurements. One per attempt.
+// Reads the metrics of one attempt: turns what its programs write into measurements. Implement it for a source of your
+// own and pass a factory to EngineOptions::metrics or ServerOptions::metrics.
 //
-// Not thread-safe. Implement it for a source of your own and hand it to the engine (EngineOptions::metrics).
+//   class QueueReader final : public MetricReader {
+//    public:
+//     absl::StatusOr<std::vector<Measurement>> Read() override { return queue_.TakeNew(); }
+//   };
+//
+// The engine polls it, one call at a time, possibly from a thread of its executor. A call must not wait for new data.
+// Need not be thread-safe.
 class MetricReader {
  public:
   virtual ~MetricReader() = default;
-  // What was reported since the last call, oldest first. The first call starts from the beginning, so that nothing is
-  // missed after a restart; the study skips what it has. Values may be NaN or infinite. What may not be complete yet, such
-  // as the last state of a progress bar, may be held back for a later call.
+  // Returns the measurements since the last call, oldest first. The first call starts from the beginning of the
+  // attempt, so that nothing is missed after a restart; the study skips measurements that it has. Values may be NaN or
+  // infinite. A measurement that may be incomplete, such as the last line of output, may be returned by a later call.
   virtual absl::StatusOr<std::vector<Measurement>> Read() = 0;
-  // All that is left to read, nothing held back: the program has ended.
+  // Called once the programs have ended: returns the remaining measurements, incomplete ones included. The default
+  // calls Read.
   virtual absl::StatusOr<std::vector<Measurement>> Finish() { return Read(); }
-  // One for each metric that the study needs.
+  // One for each metric that the study needs. Used when a metric is missing; the default says nothing.
   virtual std::vector<MetricSighting> Sightings() const { return {}; }
-  // The last lines of output that held no metric, oldest first.
+  // The last lines of output without a metric, oldest first.
   virtual std::vector<std::string> UnmatchedLines() const { return {}; }
 };
 
-// Makes the reader of an attempt of the trial.  InvalidArgument: as ValidateMetricSources.
+// Makes the reader of the attempt `gang.id` of `trial`.  InvalidArgument: as ValidateMetricSources.
 using MetricReaderFactory = std::function<absl::StatusOr<std::unique_ptr<MetricReader>>(
     const StudySpec& spec, const Trial& trial, const GangProgram& gang)>;
 
-// Vernier's own reader, of files on this host. Each metric is read where StudySpec::metrics says: from the output of a
-// replica (`log_file`, docs/formats/attempt_directory.md), JSON lines in it, TensorBoard event files or the file of
-// cloudml-hypertune. A metric of kind kName keeps to the source in which its name turned up first. Event files count that
-// were begun during the trial's last attempt; if it has none, all of them.
+// Makes the reader that vernierd uses, of files on this host. StudySpec::metrics says where each metric is: in the
+// output of a replica (`log_file`, docs/formats/attempt_directory.md), in JSON lines of it, in TensorBoard event files,
+// or in the file of cloudml-hypertune. A metric of kind kName is read from the source in which its name appears first,
+// and from no other. Of event files, only those begun during the trial's last attempt count; all of them if it has no
+// attempt.
 //
-// InvalidArgument: as ValidateMetricSources, whose rule for folders is left to it.
+// InvalidArgument: as ValidateMetricSources, except that folders are not checked.
 absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& spec,
                                                               const Trial& trial,
                                                               const GangProgram& gang);
 
-// InvalidArgument: a FieldError "metrics.NAME.regex" for an expression that does not compile or has no group for the
-// value, "metrics.NAME.from" for a role that the job does not have, "metrics.NAME.folder" for a folder of event files that
-// trials which run at once would share.
+// Checks the metric sources of a definition.
+// InvalidArgument: a FieldError with path "metrics.NAME.regex" if the expression does not compile or has no group for
+// the value, "metrics.NAME.from" if the job has no such role, "metrics.NAME.folder" if parallel trials would share a
+// folder of event files.
 absl::Status ValidateMetricSources(const StudySpec& spec);
 
 }  // namespace vernier

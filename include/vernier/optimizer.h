@@ -21,13 +21,13 @@
 
 namespace vernier {
 
-// A trial that was handed out and has not finished.
+// A trial that is running or waits to run.
 struct PendingPoint {
   TrialNumber trial;
   Point point;
 };
 
-// A proposed point and what the algorithm thought of it.
+// A proposed point, with the algorithm's reasons. SuggestionRecord (core/trial.h) describes the fields.
 struct Suggestion {
   Point point;
   // "model", "initial design", "default point", "earlier study", "random", "sequence", "grid cell".
@@ -36,56 +36,72 @@ struct Suggestion {
   std::optional<double> predicted_mean;  // First objective, user's units and sign.
   std::optional<double> predicted_deviation;
   std::map<std::string, PredictedValue> predicted_others;  // As in SuggestionRecord.
-  // Of the objective over the best trial so far, in its units, at least 0; of several objectives there is none.
+  // Expected improvement of the objective over the best trial so far, in its units, 0 or more. Unset with several
+  // objectives.
   std::optional<double> expected_improvement;
   std::map<std::string, double> importance;
   std::string note;
 };
 
+// The answer of Suggest.
 struct Suggestions {
-  std::vector<Suggestion> points;  // Best first.
-  std::string state;               // For the next call. Text, small.
+  std::vector<Suggestion> points;  // At least one; best first.
+  std::string state;               // State for the next call: short text, stored with the trials.
 };
 
-// What a model expects at a point.
+// Prediction of a model at a point.
 struct PredictedPoint {
-  PredictedValue objective;  // The first one.
-  // The other objectives, by metric, and how far outcome constraints are kept, by their text (core Trial's slack); of a
-  // constraint that no trial told of there is nothing.
+  PredictedValue objective;  // First objective.
+  // Other objectives, by metric; slacks of outcome constraints (Observation::slacks), by their text. A constraint whose
+  // slack is unknown in every trial has no entry.
   std::map<std::string, PredictedValue> others;
 };
 
-// Proposes points of one problem from what is known so far.
+// An algorithm for one problem: proposes points from the trials so far. Implement it, and add a factory to an
+// AlgorithmCatalogue (docs/guides/writing_an_algorithm.md). The core of a random search:
+//
+//   absl::StatusOr<Suggestions> Suggest(const TrialLog::View&, std::span<const PendingPoint>, std::string_view,
+//                                       Rng stream, std::size_t, std::stop_token) const override {
+//     std::vector<double> u(space_.parameters().size());
+//     for (double& coordinate : u) coordinate = stream.Uniform();
+//     return Suggestions{.points = {{.point = DecodePoint(space_, u), .origin = "random"}}};
+//   }
 //
 // Pure: equal arguments give equal results, bit for bit, whatever ran before and however many threads there are.
-// Thread safety: const calls may run concurrently. Durability: none; the study records the returned state.
+// Thread safety: const calls may run concurrently. Durability: none; the study stores the returned state.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  // Its name in the catalogue, and a version that changes whenever the output of equal arguments does.
+  // The name in the catalogue.
   virtual std::string_view name() const = 0;
+  // Must change whenever equal arguments give other suggestions.
   virtual std::string_view version() const = 0;
-  // Whether it learns a model of the objective: then it starts from what Problem::earlier says, tells what its
-  // suggestions are expected to improve, and Predict answers.
+  // Whether it has a model of the objective. A model learns from Problem::earlier, its suggestions have an
+  // expected_improvement, and Predict works.
   virtual bool has_model() const { return false; }
-  // The options in force, defaults filled in, as JSON with sorted keys.
+  // The options in force, defaults included, as JSON with sorted keys.
   virtual std::string options() const = 0;
 
-  // The state from which a study of the same problem and options continues the sequence of one that left `state`. Holds
-  // nothing that refers to trials; empty if there is no sequence to continue.
+  // Converts the last state of an earlier study into the first state of a new one with the same space and options,
+  // which then continues the sequence of points. Must not refer to trials. Empty, the default: there is no sequence.
   virtual std::string Continuation(std::string_view /*state*/) const { return ""; }
 
-  // Returns 1 to `count` points of the space, legal and satisfying its constraints, each with its why, kept away from
-  // `pending`. In a finite space no point of `finished` or `pending` is returned again; in every space, no point that
-  // Problem::earlier says was tried, unless an option asks for it. `finished` is in the order in
-  // which the trials ended. `state` is what an earlier call returned, or empty; it may speed up and steady the answer,
-  // never decide its validity: a state that cannot be read counts as empty. `stream` is the only source of chance.
-  // REQUIRES: count >= 1, and every trial's point lies in the space: studies and AskTell accept no other, so that a call
-  // need not look at all of them. One that does look refuses what it finds; nobody proposes an illegal point for it.
-  // OutOfRange: the space is exhausted.  InvalidArgument: a trial was seen outside the space.  Cancelled: `stop` fired.
+  // Returns 1 to `count` points of the space, each with its reasons, away from the `pending` ones. Points are legal and
+  // satisfy the constraints. In a finite space, no point of `finished` or `pending` is returned again; in any space, no
+  // point that was tried according to Problem::earlier, unless an option asks for it.
+  //
+  // `finished`: trials in the order in which they ended. `state`: the state that an earlier call returned, or empty. It
+  // may make the answer faster or smoother, but the answer must be valid with any state; an unreadable one counts as
+  // empty. `stream`: the only source of randomness. Computes in the caller's thread, and may take long; `stop` ends it
+  // early.
+  //
+  // REQUIRES: count >= 1. The points of all trials lie in the space: Studies and AskTell ensure that, so a call need
+  // not check it.
+  // OutOfRange: the space is exhausted.  InvalidArgument: a trial was found outside the space.  Cancelled: `stop`
+  // fired.
   virtual absl::StatusOr<Suggestions> Suggest(const TrialLog::View& finished,
                                               std::span<const PendingPoint> pending,
                                               std::string_view state,
@@ -93,7 +109,7 @@ class Optimizer {
                                               std::size_t count,
                                               std::stop_token stop) const = 0;
 
-  // What is expected at `points`, one for each. Arguments as those of Suggest.
+  // Returns the prediction of the model at each of `points`. Other arguments: as Suggest.
   // FailedPrecondition: the algorithm has no model, or there are too few trials for one.  InvalidArgument: a point is
   // outside the space.  Cancelled: `stop` fired.
   virtual absl::StatusOr<std::vector<PredictedPoint>> Predict(

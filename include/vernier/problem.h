@@ -11,9 +11,9 @@
 namespace vernier {
 
 enum class Outcome : std::uint8_t {
-  kCompleted,     // `values` are what the point is worth.
-  kStoppedEarly,  // `values` are the last that were seen before a rule stopped it.
-  kFailed,        // No values; the next try of the same point might succeed.
+  kCompleted,     // `values` are the results of the point.
+  kStoppedEarly,  // `values` are the last ones before the trial was stopped.
+  kFailed,        // No values; another try of the point might succeed.
   kInfeasible,    // No values; the point cannot be evaluated.
 };
 
@@ -22,33 +22,36 @@ struct Observation {
   TrialNumber trial;
   Point point;
   Outcome outcome = Outcome::kCompleted;
-  // One per objective, in the user's units and sign. May hold NaN or infinities.
+  // One for each objective, in the user's units and sign. May hold NaN or infinities.
   std::vector<double> values = {};
-  // One per outcome constraint: how far it is kept, negative if broken, NaN if not known.
+  // One for each outcome constraint: 0 or more if the trial satisfies it, negative if not, NaN if unknown.
   std::vector<double> slacks = {};
   friend bool operator==(const Observation&, const Observation&) = default;
 };
 
-// What is known from a study made before: completed trials, with points, objectives and constraints of the problem at hand.
+// Results of an earlier study, a source of a warm start: completed trials in the space, objectives and constraints of
+// the new problem.
 struct EarlierStudy {
   std::string name;
   std::vector<Observation> trials;
-  // Further points it tried: of trials that failed, were stopped early, have not ended, or are too many to learn from.
+  // Other points that it tried: of trials that failed, were stopped early or have not ended, and of trials beyond the
+  // number that is copied.
   std::vector<Point> tried = {};
-  // Number of its trials, whatever became of them. 0: unknown, at least that of `trials`.
+  // Number of all its trials, in any state. Counts as the size of `trials` if that is larger; 0: unknown.
   std::int64_t count = 0;
-  // Its space has parameters that the problem lacks. Points of `trials` may then lack a value that they were measured with:
-  // only those listed in `tried` count as tried.
+  // Its space has parameters that the problem lacks. Points of `trials` may then lack a value that they were measured
+  // with, so that only the points in `tried` count as tried.
   bool is_projected = false;
   friend bool operator==(const EarlierStudy&, const EarlierStudy&) = default;
 };
 
-// What is to be optimised.
+// The input of an optimiser: what to optimise, in which space.
 struct Problem {
   Space space;
   std::vector<Objective> objectives;
   std::vector<std::string> outcome_constraints = {};  // Over metrics, as the user wrote them.
-  // None of their points is proposed again; "gp" learns from them.
+  // Earlier studies. Their points are not proposed again, unless an option of the algorithm asks for it; "gp" also
+  // learns from their results.
   std::vector<EarlierStudy> earlier = {};
 };
 

@@ -16,26 +16,27 @@
 namespace vernier {
 
 struct ServerOptions {
-  // SQLite file, created if missing; ":memory:" keeps nothing.
+  // SQLite file, created if missing. ":memory:": nothing is stored durably.
   std::string store;
-  // gRPC addresses of this host: "unix:/run/vernier.sock", "127.0.0.1:7117", port 0 for any free one. Without one, nobody can
-  // call.
+  // gRPC addresses of this host: "unix:/run/vernier.sock", "127.0.0.1:7117"; port 0 for any free one. Empty: no client
+  // can connect.
   std::vector<std::string> listen;
-  // A unix socket is for this user only. Calls over TCP need the token of this file, which is made if there is none; empty:
-  // the user's own. With `open` they need none: whoever can connect runs programs as this user.
+  // File with the token that calls over TCP must carry, created if missing. Empty: the token file of this user. A unix
+  // socket needs no token: only this user can connect to it.
   std::string token_file;
+  // Calls over TCP need no token. Then everybody who can connect can run programs as this user.
   bool open = false;
-  // What studies may name as their algorithm and their stopping rule.
+  // The algorithms and stopping rules that studies may name.
   AlgorithmCatalogue algorithms = AlgorithmCatalogue::BuiltIn();
-  // Whether trials are run. False: clients run them, and studies with a job wait.
+  // Whether to run trials. False: only clients run trials, and studies with a job wait.
   bool run_engine = true;
-  // Makes what runs the trials. Called once, by Start. Null: this host runs them, with what follows.
+  // Makes the launcher of trials; called once, by Start. Null: a local launcher, with the options below.
   std::function<absl::StatusOr<std::unique_ptr<Launcher>>(const Clock& clock)> launcher;
-  // How the metrics of an attempt are read. Null: NewMetricReader.
+  // Makes the reader of an attempt's metrics. Null: NewMetricReader.
   MetricReaderFactory metrics;
-  // Where attempts keep logs and records. Empty: "<store>.runs".
+  // Folder of the logs and records of attempts. Empty: "<store>.runs".
   std::string runs_directory;
-  // As LocalLauncherOptions.
+  // As in LocalLauncherOptions.
   std::vector<std::string> inherit_env = {"*"};
   std::optional<double> cpus;
   std::optional<std::int64_t> memory_bytes;
@@ -43,12 +44,19 @@ struct ServerOptions {
   bool detect_gpus = true;
 };
 
-// What vernierd is, within a process of one's own: studies in a store, the engine that runs their trials, gRPC. Link
-// vernier::server.
+// A server within this process, as vernierd is one: studies in a store, the engine that runs their trials, gRPC
+// services. Link vernier::server.
 //
-// Has threads of its own. Stops when destroyed; trials that run go on, and the next server on the store takes them back.
+//   const auto server = Server::Start({.store = "studies.db", .listen = {"127.0.0.1:0"}});
+//   if (!server.ok()) return server.status();
+//   const auto client = Client::Connect((*server)->addresses().front());
+//   // Use the client. The server stops when it is destroyed.
+//
+// Starts threads. The destructor stops the server; running trials continue, and the next server on the store adopts
+// them. Not thread-safe, except for `addresses`.
 class Server {
  public:
+  // Opens the store and serves as soon as it returns.
   // InvalidArgument: an option.  Unavailable (kStoreBusy): another process owns the store; the message names it.
   // Other errors: as OpenSqliteStorage, and those of the launcher.
   static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options);
@@ -56,7 +64,7 @@ class Server {
 
   // The addresses listened on, with real port numbers, in the order of the options.
   virtual std::vector<std::string> addresses() const = 0;
-  // Stops taking calls, ends streams, stops the engine. Idempotent.
+  // Refuses new calls, ends streams, stops the engine. Running trials continue. Blocks until that is done. Idempotent.
   virtual void Shutdown() = 0;
 };
 

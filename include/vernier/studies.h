@@ -16,41 +16,51 @@
 namespace vernier {
 
 namespace study {
-class EngineMoves;  // The engine's; not for others.
+class EngineMoves;  // For Engine only.
 }
 
-// What takes time: see Studies::RecentTimes.
+// Durations of recent work: see Studies::RecentTimes.
 struct StudyDurations {
-  Durations suggestions;
-  Durations commits;
+  Durations suggestions;  // Time to compute a batch of suggestions.
+  Durations commits;      // Time from a change until it is durable.
 };
 
-// The rules of studies and trials over a Storage: the state machines of ARCHITECTURE.md, budgets, leases, suggestions,
-// early stopping, replay. Every change is one commit of events. Whoever needs a part of it only takes that part.
+// Studies and trials over a Storage, with their rules: state machines (ARCHITECTURE.md), budgets, leases, suggestions,
+// early stopping, replay. Every change is one commit of events. Code that needs only a part takes that base class.
 //
-// Thread-safe; starts no thread. All changes of a store must go through one Studies object at a time. Suggestions are
-// computed outside every lock, one at a time for each study.
+//   const auto clock = NewRealClock();
+//   const auto storage = OpenSqliteStorage({.path = "studies.db"});
+//   const auto studies = Studies::Create(**storage, *clock);
+//   const auto study = studies->CreateStudy(*ParseStudyFile(text), {.actor = "me"});
+//   const auto trials = studies->Suggest(study->id, 1, "worker-1", {.actor = "worker-1"}, {});
+//   // Run trials->front(), then: studies->Report(…), studies->Complete(…).
+//
+// Thread-safe. Starts no thread. Only one Studies object at a time may change a store. Suggestions are computed outside
+// every lock, one at a time for each study.
 class Studies : public StudyReader, public StudyAdmin, public Trials, public StudyLog {
  public:
-  // Neither is owned: `storage` and `clock` must outlive the result. `algorithms`: what studies may name.
+  // Owns neither `storage` nor `clock`; both must outlive the result. `algorithms`: the names that studies may use.
   static std::unique_ptr<Studies> Create(
       Storage& storage,
       const Clock& clock,
       AlgorithmCatalogue algorithms = AlgorithmCatalogue::BuiltIn());
 
-  // What time and counts decide: expired leases, spent time budgets, studies that are done or have failed too often.
-  // Call it now and then; every change it makes is an event. Returns the studies that are not finished, in the order of
-  // their ids. A study that cannot be changed holds up no other: it is an error only if none can.
+  // Applies what depends on time or counts: expired leases, spent time budgets, studies that are done or have failed
+  // too often. Every change is an event. Without an Engine, call it about once a second. Reads and writes the store.
+  //
+  // Returns the studies that are not finished, in the order of their ids. A study that cannot be changed does not hold
+  // up the others; the call fails only if none can be changed.
   virtual absl::StatusOr<std::vector<StudyId>> Tick() = 0;
-  // How long suggestions took to compute, and changes to become durable. Waits for nobody.
+  // Durations of the last five minutes. Does not block.
   virtual StudyDurations RecentTimes() const = 0;
 
-  // Whether the study is in memory, so that calls about its trials read nothing from the store first.
+  // Whether the study is in memory, so that calls about its trials need not read the store first.
   virtual bool IsAtHand(StudyId id) const = 0;
-  // Whether it is in memory and its last suggestion took less than a millisecond, by an algorithm without a model, so that
-  // the next one may be computed by a thread that should not be held.
+  // Whether the next suggestion is likely to be quick enough for a thread that must not be held up: the study is in
+  // memory, and its last suggestion took less than a millisecond, by an algorithm without a model.
   virtual bool SuggestsAtOnce(StudyId id) const = 0;
 
+  // For Engine only.
   virtual study::EngineMoves& engine_moves() = 0;
 };
 

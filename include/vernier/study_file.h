@@ -8,13 +8,21 @@
 
 namespace vernier {
 
-// The study that a study file describes, in YAML or JSON (docs/formats/study_file.md). YAML by the rules of its core schema with
-// two mends: `1e-5` is a number, `on` and `no` are text. The configuration file of a training job of AI Platform is one too. `name`,
-// unless it is empty, takes the place of the file's own.
-// InvalidArgument: a FieldError; unknown keys are errors that name the nearest known key; syntax errors name the line.
+// Reads a study file in YAML or JSON (docs/formats/study_file.md), or a configuration file of a training job of AI
+// Platform.
+//
+//   const absl::StatusOr<StudySpec> spec = ParseStudyFile(
+//       "study: digits\n"
+//       "objective: {minimize: loss}\n"
+//       "parameters: {lr: {float: [1e-5, 0.1], scale: log}}\n");
+//
+// `name`, if not empty, replaces the name in the file. YAML follows the core schema, except that `1e-5` is a number,
+// and `on` and `no` are text.
+// InvalidArgument: a FieldError. An unknown key is an error that names the nearest known key; a syntax error names the
+// line.
 absl::StatusOr<StudySpec> ParseStudyFile(std::string_view text, std::string_view name = "");
 
-// As YAML.  ParseStudyFile(FormatStudyFile(spec)) gives `spec`.
+// Writes the definition as YAML. ParseStudyFile(FormatStudyFile(spec)) returns an equal definition.
 std::string FormatStudyFile(const StudySpec& spec);
 
 }  // namespace vernier

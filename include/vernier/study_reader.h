@@ -18,35 +18,45 @@
 
 namespace vernier {
 
-// Which points of a trial's curve.
+// Which points of a trial's curve to read. The default is all of them.
 struct CurveQuery {
-  // Only measurements that have this metric. Empty: all of them.
+  // Only measurements that have this metric. Empty: all measurements.
   std::string metric;
-  // Number of points to choose at most: the first and the last, and between them the lowest and the highest value of the
-  // metric (else of the first objective) in each of equal parts of the curve. 0: all points. Else at least 4.
+  // Largest number of points to choose, 4 or more: the first, the last, and in each of equal parts between them the
+  // lowest and the highest value of the metric (of the first objective if no metric is given). 0: choose all.
   std::size_t max_points = 0;
-  // Of those that were chosen, number to skip, and most to return; 0: no limit.
+  // Number of chosen points to skip.
   std::size_t offset = 0;
+  // Largest number of chosen points to return. 0: no limit.
   std::size_t limit = 0;
 };
 
+// The answer to a CurveQuery.
 struct CurvePart {
   std::vector<Measurement> measurements;  // In the order in which they were stored.
-  std::size_t chosen = 0;                 // Number of points that max_points leaves.
-  std::size_t total = 0;                  // Number of points before that.
+  std::size_t chosen = 0;                 // Number of points chosen by max_points.
+  std::size_t total = 0;                  // Number of points of the curve.
 };
 
-// A study that cannot be read: rows or events of it are damaged.
+// A study that cannot be read, since its rows or events are damaged in the store.
 struct DamagedStudy {
   StudyId id;
   std::string name;
   absl::Status error;  // DataLoss (kDataLoss).
-  absl::Time since;    // When it was met first.
+  absl::Time since;    // Time of the first failed read.
 };
 
-// Studies and their trials, to look at. Nothing here changes anything.
-// Thread-safe. Errors of every call: NotFound (kStudyNotFound, kTrialNotFound); DataLoss (kDataLoss): the study is damaged in
-// the store.
+// Read access to studies and trials. One part of Studies (studies.h).
+//
+//   const absl::StatusOr<Study> study = reader.FindStudy("digits");
+//   if (!study.ok()) return study.status();
+//   if (study->best.has_value()) {
+//     const absl::StatusOr<Trial> best = reader.GetTrial({study->id, *study->best});
+//   }
+//
+// Thread-safe. Changes nothing. Calls may block to read the store. Results are copies unless they are shared pointers
+// to const. Errors of every call: NotFound (kStudyNotFound, kTrialNotFound); DataLoss (kDataLoss): the study is damaged
+// in the store.
 class StudyReader {
  public:
   virtual ~StudyReader() = default;
@@ -54,37 +64,44 @@ class StudyReader {
   // --- studies ---
   virtual absl::StatusOr<Study> GetStudy(StudyId id) const = 0;
   virtual absl::StatusOr<Study> FindStudy(std::string_view name) const = 0;
-  // What the name stands for, found without copying the study.
+  // Returns the id of the study with this name. Cheaper than FindStudy.
   virtual absl::StatusOr<StudyId> FindStudyId(std::string_view name) const = 0;
-  // The study's definition, shared and not copied: what Amend changes of it may be older than the call.
+  // Returns the current definition without copying it. Shared with the study; an amendment replaces it and leaves the
+  // returned one as it is.
   virtual absl::StatusOr<std::shared_ptr<const StudySpec>> GetDefinition(StudyId id) const = 0;
-  // The definition that an attempt was started with (Attempt::defined_by), as far as its job and metrics go.
+  // Returns a definition with the job and the metrics that an attempt was started with. `defined_by`:
+  // Attempt::defined_by.
   virtual absl::StatusOr<std::shared_ptr<const StudySpec>> GetDefinition(
       StudyId id, EventSeq defined_by) const = 0;
-  // All but those whose row is damaged: DamagedStudies has these.
+  // Returns all studies in the order of ids, except those whose row is damaged (see DamagedStudies).
   virtual absl::StatusOr<std::vector<Study>> ListStudies() const = 0;
-  // Calls `visit` with one study after the other, in the order of ids and behind `after`, until it returns false. Holds a few
-  // of them at a time: for lists of any length. Those whose row is damaged are left out, as by ListStudies.
+  // Calls `visit` with each study whose id is above `after`, in the order of ids, until it returns false. Holds one
+  // study in memory at a time. Leaves out studies whose row is damaged.
   virtual absl::Status ScanStudies(StudyId after,
                                    const std::function<bool(Study)>& visit) const = 0;
-  // What Tick, ListStudies and ScanStudies could not read, in the order of ids. The others are not affected.
+  // The studies that Tick, ListStudies and ScanStudies could not read, in the order of ids. Other studies are not
+  // affected.
   virtual std::vector<DamagedStudy> DamagedStudies() const = 0;
 
   // --- trials ---
   virtual absl::StatusOr<Trial> GetTrial(TrialId id) const = 0;
+  // Returns all trials in the order of numbers. Deleted trials are left out in this class, unless
+  // TrialScan::deleted is set.
   virtual absl::StatusOr<std::vector<Trial>> ListTrials(StudyId id) const = 0;
-  // Calls `visit` with one trial after the other, in the order of the scan, until it returns false. They are read from the store
-  // as of one moment during the call, which holds neither a lock nor more than one of them: for lists of any length. `visit`
-  // must not call this object.
+  // Calls `visit` with each trial of the scan, in its order, until it returns false. All are read from the store as of
+  // one moment during the call. Holds no lock, and one trial in memory at a time. `visit` must not call this object.
   virtual absl::Status ScanTrials(StudyId id,
                                   const TrialScan& scan,
                                   const std::function<bool(Trial)>& visit) const = 0;
+  // Returns all measurements, oldest first.
   virtual absl::StatusOr<std::vector<Measurement>> ListMeasurements(TrialId id) const = 0;
-  // A part of the curve, or a picture of all of it. Costs as much as the points returned, and a look at one number for
-  // each of the others.
+  // Returns a part of the curve, or a thinned-out curve. Only the returned measurements are read in full.
+  // InvalidArgument: max_points is 1, 2 or 3.
   virtual absl::StatusOr<CurvePart> ReadCurve(TrialId id, const CurveQuery& query) const = 0;
-  // What the algorithm's model expects at `points` (Optimizer::Predict), from the trials that have ended. Their numbers
-  // may be of either kind. Changes nothing.
+  // Returns the prediction of the algorithm's model at each of `points` (Optimizer::Predict), from the trials that have
+  // ended. A whole number may be given as either an integer or a double. May take as long as a suggestion.
+  // FailedPrecondition: the algorithm has no model, or too few trials.  InvalidArgument: a point is outside the space.
+  // Cancelled: `stop` fired.
   virtual absl::StatusOr<std::vector<PredictedPoint>> Predict(
       StudyId id, std::vector<Point> points, const std::stop_token& stop) const = 0;
 };

@@ -15,35 +15,40 @@
 
 namespace vernier {
 
-// The finished trials of a problem, in the order in which they ended. Grows only; a trial takes 8 bytes for each parameter,
-// objective and constraint, and 9 more.
+// The finished trials of a problem, in the order in which they ended. It only grows. An optimiser reads it as a View:
 //
-// A snapshot costs nothing and shares the trials. One writer at a time; snapshots may be read from any thread while the
-// writer appends.
+//   for (std::size_t i = 0; i < finished.size(); ++i) {
+//     if (finished.outcome(i) == Outcome::kCompleted) Learn(finished.point(i), finished.values(i));
+//   }
+//
+// A view is cheap and shares the trials with the log. One thread at a time may append; views may be read from any
+// thread meanwhile. A trial takes 8 bytes for each parameter, objective and outcome constraint, and 9 more; space is
+// allocated in chunks of up to twice the need.
 class TrialLog {
   struct Store;
 
  public:
-  // The trials that were there when it was made.
+  // The trials in the log at the time of Snapshot. Immutable; stays valid after the log is destroyed. REQUIRES for all
+  // functions with an index: i < size().
   class View {
    public:
-    // None.
+    // A view without trials.
     View() = default;
 
     std::size_t size() const { return size_; }
     TrialNumber trial(std::size_t i) const;
     Outcome outcome(std::size_t i) const;
     Point point(std::size_t i) const;
-    // One per objective; NaN where there is none.
+    // One for each objective; NaN if the trial has no value. Valid as long as any view of the log.
     std::span<const double> values(std::size_t i) const;
-    // One per outcome constraint; NaN where it is not known.
+    // One for each outcome constraint; NaN if unknown. Valid as long as any view of the log.
     std::span<const double> slacks(std::size_t i) const;
-    // Without values if it failed.
+    // A copy of the trial. Has no values if the trial failed or is infeasible.
     Observation operator[](std::size_t i) const;
 
-    // The first `count` trials.
+    // A view of the first `count` trials; of all if there are fewer.
     View Prefix(std::size_t count) const;
-    // Whether `earlier` is of the same log and no longer: its trials are the first ones of this.
+    // Whether `earlier` is a view of the same log with at most as many trials. Its trials are then the first ones here.
     bool Continues(const View& earlier) const;
 
    private:
@@ -55,15 +60,16 @@ class TrialLog {
     std::size_t size_ = 0;
   };
 
+  // An empty log. Copies what it needs of `problem`.
   explicit TrialLog(const Problem& problem);
-  // A log of just these. Errors: as Append.
+  // Returns a view of a log of these trials. Errors: as Append.
   static absl::StatusOr<View> Of(const Problem& problem, const std::vector<Observation>& trials);
   TrialLog(TrialLog&&) noexcept = default;
   TrialLog& operator=(TrialLog&&) noexcept = default;
 
   std::size_t size() const;
-  // InvalidArgument: the point is outside the space, or there are neither no values (slacks) nor one for each objective
-  // (outcome constraint).
+  // Appends a trial with no values or one for each objective, and no slacks or one for each outcome constraint.
+  // InvalidArgument: the point is outside the space, or the number of values or slacks is another; nothing is appended.
   absl::Status Append(const Observation& trial);
   View Snapshot() const;
 

@@ -1,11 +1,24 @@
 /* The C interface: proposing points (vn_ask_tell) and calling a server (vn_client). Link libvernier.so.
  *
- * Every call that can fail returns VN_OK or why it failed. If `error` is not NULL, *error is then a vn_error with the
- * message, to be freed with vn_error_free; it is NULL after VN_OK. Nothing is written to the other results of a call that
- * failed. No exception leaves a call. Text is UTF-8 and ends with a zero byte.
+ *   vn_error* error = NULL;
+ *   vn_ask_tell* study = NULL;
+ *   vn_trials* asked = NULL;
+ *   double lr = 0;
+ *   if (vn_ask_tell_new("objective: {minimize: loss}\nparameters: {lr: {float: [0, 1]}}\n", &study, &error) != VN_OK ||
+ *       vn_ask_tell_ask(study, 1, &asked, &error) != VN_OK ||
+ *       vn_trials_double(asked, 0, "lr", &lr, &error) != VN_OK) {
+ *     fprintf(stderr, "%s\n", vn_error_message(error));
+ *   }
  *
- * Handles are freed with the function named after them; each takes NULL. Text that a handle returns lives as long as the
- * handle. A vn_client may be used by many threads at once, a vn_ask_tell by one at a time. */
+ * Errors: a call that can fail returns VN_OK or an error code. If `error` is not NULL, the call sets *error to NULL on
+ * success, and otherwise to a vn_error that the caller frees with vn_error_free. A failed call does not write to its other
+ * results. No exception leaves a call.
+ *
+ * Memory: free a handle with the function named after it, which accepts NULL. Text that a handle returns is valid until the
+ * handle is freed. Text is UTF-8 and ends with a zero byte.
+ *
+ * Threads: a vn_client may be used by several threads at once, a vn_ask_tell by one at a time. vn_trials and vn_error never
+ * change. */
 #ifndef VERNIER_VERNIER_H_
 #define VERNIER_VERNIER_H_
 
@@ -22,7 +35,7 @@ extern "C" {
 #define VN_API
 #endif
 
-/* The numbers of gRPC's status codes. */
+/* Error codes, equal to those of gRPC. */
 typedef enum vn_code {
   VN_OK = 0,
   VN_CANCELLED = 1,
@@ -48,32 +61,36 @@ typedef struct vn_trials vn_trials;
 typedef struct vn_ask_tell vn_ask_tell;
 typedef struct vn_client vn_client;
 
-/* "0.1.0". */
+/* Returns the version of the library, "0.1.0". A constant; do not free it. */
 VN_API const char* vn_version(void);
 
 /* --- errors --- */
 
+/* VN_OK if `error` is NULL. */
 VN_API vn_code vn_error_code(const vn_error* error);
-/* One sentence for people. */
+/* One sentence for users. */
 VN_API const char* vn_error_message(const vn_error* error);
-/* The field of the study file or of the call that is at fault, "parameters.lr.float"; "" if it is none. */
+/* The field of the study file or of the call that caused the error, "parameters.lr.float"; "" if no field did. */
 VN_API const char* vn_error_field(const vn_error* error);
-/* For programs: "TRIAL_FINISHED", "SPACE_EXHAUSTED"; "" if there is none. */
+/* The reason, for programs: "TRIAL_FINISHED", "SPACE_EXHAUSTED"; "" if there is none. */
 VN_API const char* vn_error_reason(const vn_error* error);
 VN_API void vn_error_free(vn_error* error);
 
-/* --- trials, a list --- */
+/* --- lists of trials --- */
 
 VN_API size_t vn_trials_count(const vn_trials* trials);
-/* Of the trial at `index`; 0 if there is none. */
+/* The number of the trial at `index`; 0 if there is no such trial. */
 VN_API int64_t vn_trials_number(const vn_trials* trials, size_t index);
 /* "RUNNING", "COMPLETED"; "" if there is no trial at `index`. */
 VN_API const char* vn_trials_state(const vn_trials* trials, size_t index);
-/* The values of all parameters, and the final metrics, as JSON objects: {"layers":3,"lr":0.01}. */
+/* All parameters, and all final metrics, of the trial at `index` as JSON objects: {"layers":3,"lr":0.01}; "{}" if there is
+ * no trial at `index`. */
 VN_API const char* vn_trials_parameters(const vn_trials* trials, size_t index);
 VN_API const char* vn_trials_metrics(const vn_trials* trials, size_t index);
-/* One parameter. VN_NOT_FOUND: the trial has no such parameter, or there is no trial at `index`. VN_INVALID_ARGUMENT: its value is of
- * another type. A whole number may be read as a double. A boolean is 0 or 1. */
+/* Writes the value of one parameter to *value, which must not be NULL. An integer may be read as a double. A boolean is 0
+ * or 1.
+ * VN_NOT_FOUND: the trial has no such parameter, or there is no trial at `index`. VN_INVALID_ARGUMENT: the parameter has
+ * another type. */
 VN_API vn_code vn_trials_double(
     const vn_trials* trials, size_t index, const char* parameter, double* value, vn_error** error);
 VN_API vn_code vn_trials_int(
@@ -87,52 +104,61 @@ VN_API vn_code vn_trials_string(const vn_trials* trials,
                                 vn_error** error);
 VN_API void vn_trials_free(vn_trials* trials);
 
-/* --- ask and tell: points for a loop of one's own, without a server and without a store --- */
+/* --- ask and tell: points for a loop of your own, without a server and without a store --- */
 
-/* `study_file`: the text of a study file, of which objectives, parameters, constraints, algorithm and seed count. Equal
- * files and equal calls give equal points. VN_INVALID_ARGUMENT: the error names the field. */
+/* Starts a study in memory. `study_file`: the text of a study file; objectives, parameters, constraints, algorithm and seed
+ * are used, the rest is ignored. Equal files and equal calls give equal points.
+ * VN_INVALID_ARGUMENT: the error names the field. */
 VN_API vn_code vn_ask_tell_new(const char* study_file, vn_ask_tell** result, vn_error** error);
-/* `count` new points, fewer only if the space has no more. VN_OUT_OF_RANGE: it has none left. */
+/* Returns `count` new points, each as a trial in the state "RUNNING". Returns fewer if the space has no more.
+ * VN_OUT_OF_RANGE: the space has no point left. */
 VN_API vn_code vn_ask_tell_ask(vn_ask_tell* study,
                                size_t count,
                                vn_trials** result,
                                vn_error** error);
-/* The values of the objectives, then how far the trial keeps each outcome constraint (0 or more if it does, negative if not), both in
- * the order of the study file; NaN is possible. VN_NOT_FOUND: the trial was never asked. VN_FAILED_PRECONDITION: it was told
- * already. VN_INVALID_ARGUMENT: not one value for each. */
+/* Completes the trial with this number. `values`: one for each objective, then the slack of each outcome constraint (0 or
+ * more if the trial satisfies it, negative if not), both in the order of the study file. NaN is allowed.
+ * VN_NOT_FOUND: the trial was never asked. VN_FAILED_PRECONDITION: it was told already. VN_INVALID_ARGUMENT: `count` is
+ * wrong. */
 VN_API vn_code vn_ask_tell_tell(
     vn_ask_tell* study, int64_t trial, const double* values, size_t count, vn_error** error);
-/* The trial failed and has no values. */
+/* Ends a trial that failed and has no values. Errors: VN_NOT_FOUND and VN_FAILED_PRECONDITION as above. */
 VN_API vn_code vn_ask_tell_fail(vn_ask_tell* study, int64_t trial, vn_error** error);
-/* The trials told so far that no other one dominates; of one objective, the best. May be none. */
+/* Returns the Pareto-optimal trials so far; with one objective, the best trial. The list may be empty. */
 VN_API vn_code vn_ask_tell_best(vn_ask_tell* study, vn_trials** result, vn_error** error);
 VN_API void vn_ask_tell_free(vn_ask_tell* study);
 
 /* --- client of a server --- */
 
-/* `address`: "127.0.0.1:7117", "unix:/run/vernier.sock". `name`: of the worker, the holder of its trials; what is held under a
- * name is handed out again to whoever asks under it. Connects with the first call. Calls are tried again while the server is
- * away for a moment; a change is made once. VN_UNAVAILABLE: no server there. */
+/* Makes a client; the first call connects. `address`: "127.0.0.1:7117", "unix:/run/vernier.sock". `name`: the name of the
+ * worker, not empty. Trials are leased to the name; give each worker its own.
+ * The calls below block until the answer is there, 30 seconds at most. They are tried again if the server is unreachable for
+ * a moment; a change is still made only once. Their errors are those of the server, and VN_UNAVAILABLE: no server there;
+ * VN_DEADLINE_EXCEEDED: no answer in time; VN_NOT_FOUND: there is no such study or trial. */
 VN_API vn_code vn_client_new(const char* address,
                              const char* name,
                              vn_client** result,
                              vn_error** error);
-/* VN_INVALID_ARGUMENT: the error names the field of the study file. VN_ALREADY_EXISTS. */
+/* Creates a study under the name in the study file.
+ * VN_INVALID_ARGUMENT: the error names the field of the study file. VN_ALREADY_EXISTS: the name is taken. */
 VN_API vn_code vn_client_create_study(vn_client* client, const char* study_file, vn_error** error);
-/* "ACTIVE", "COMPLETED", "FAILED": text that stays valid. */
+/* Sets *state to "ACTIVE", "COMPLETED", "FAILED" or another state: a constant, not to be freed. */
 VN_API vn_code vn_client_study_state(vn_client* client,
                                      const char* study,
                                      const char** state,
                                      vn_error** error);
+/* Stops the study and its trials. `reason` is for users; it may be "" or NULL. */
 VN_API vn_code vn_client_stop_study(vn_client* client,
                                     const char* study,
                                     const char* reason,
                                     vn_error** error);
+/* Removes the study with its trials. `force`: 1 to do so even if trials of it are running, 0 for VN_FAILED_PRECONDITION. */
 VN_API vn_code vn_client_delete_study(vn_client* client,
                                       const char* study,
                                       int force,
                                       vn_error** error);
-/* `filter`: "state = COMPLETED AND metrics.loss < 0.1". `order_by`: "metrics.loss, number". Both may be "". `limit`: 0 for no limit. */
+/* Lists trials. `filter`: "state = COMPLETED AND metrics.loss < 0.1". `order_by`: "metrics.loss, number". Both may be "" or
+ * NULL. `limit`: the largest number of trials; 0 for no limit. */
 VN_API vn_code vn_client_list_trials(vn_client* client,
                                      const char* study,
                                      const char* filter,
@@ -140,13 +166,15 @@ VN_API vn_code vn_client_list_trials(vn_client* client,
                                      int64_t limit,
                                      vn_trials** result,
                                      vn_error** error);
-/* Up to `count` trials leased to this client: those it holds, then those offered again, then new ones.
- * VN_RESOURCE_EXHAUSTED, VN_OUT_OF_RANGE: there are no more; vn_error_reason says which. */
+/* Returns 1 to `count` trials that are leased to this client: first those it has already, then those whose lease expired,
+ * then new ones.
+ * VN_RESOURCE_EXHAUSTED, VN_OUT_OF_RANGE: there are no more, or not now; vn_error_reason says why. */
 VN_API vn_code vn_client_suggest(
     vn_client* client, const char* study, int32_t count, vn_trials** result, vn_error** error);
-/* What follows is about a trial that vn_client_suggest gave, the one at `index` of `trials`.
- * VN_ABORTED (LEASE_LOST): somebody else has it by now; stop working on it. */
-/* `metrics`, `values`: `count` names and their values. `should_stop`: 1 if the trial should end now. */
+/* The calls below are about the trial at `index` of a list that vn_client_suggest returned.
+ * VN_ABORTED (LEASE_LOST): the trial was leased to another client; stop working on it. */
+/* Reports the metrics of one step, and renews the lease. `metrics`, `values`: `count` names and their values. Sets
+ * *should_stop to 1 if the trial should end now, otherwise to 0; it may be NULL. */
 VN_API vn_code vn_client_report(vn_client* client,
                                 const vn_trials* trials,
                                 size_t index,
@@ -156,12 +184,12 @@ VN_API vn_code vn_client_report(vn_client* client,
                                 size_t count,
                                 int* should_stop,
                                 vn_error** error);
-/* Renews the lease, for a trial that reports nothing for long. */
+/* Renews the lease of a trial that reports nothing for longer than the lease lasts. */
 VN_API vn_code vn_client_heartbeat(vn_client* client,
                                    const vn_trials* trials,
                                    size_t index,
                                    vn_error** error);
-/* Without metrics (`count` 0) the last report counts. */
+/* Completes the trial. The metrics must have a value for every objective; with `count` 0, the last reports count. */
 VN_API vn_code vn_client_complete(vn_client* client,
                                   const vn_trials* trials,
                                   size_t index,
@@ -169,12 +197,13 @@ VN_API vn_code vn_client_complete(vn_client* client,
                                   const double* values,
                                   size_t count,
                                   vn_error** error);
+/* Ends the trial without values. Trying the point again might succeed. `message` may be NULL. */
 VN_API vn_code vn_client_fail(vn_client* client,
                               const vn_trials* trials,
                               size_t index,
                               const char* message,
                               vn_error** error);
-/* The point cannot be evaluated, and trying it again would not help. */
+/* Ends the trial without values: the point cannot be evaluated, and trying it again would not help. */
 VN_API vn_code vn_client_mark_infeasible(vn_client* client,
                                          const vn_trials* trials,
                                          size_t index,

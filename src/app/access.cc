@@ -1,3 +1,5 @@
+// Tokens are checked in gRPC's core, before any service sees a call, so that no service can forget to.
+
 #include "src/app/access.h"
 
 #include <sys/socket.h>
@@ -29,15 +31,16 @@ constexpr std::string_view kScheme = "Bearer ";
 
 struct Rule {
   std::string token;
-  std::string missing;  // What a call without any is told.
+  std::string missing;  // Answer to a call without a token.
   std::string wrong;
 };
 
+// Views the slice's bytes; they belong to the call.
 std::string_view View(const grpc_slice& slice) {
   return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
 }
 
-// What follows the scheme, whose letters may be small; empty: it is another one.
+// The token after the scheme, which is case-insensitive (RFC 9110, 11.1); empty: another scheme.
 std::string_view TokenIn(std::string_view value) {
   if (value.size() < kScheme.size()) return "";
   const auto is_same = [](char a, char b) {
@@ -48,6 +51,7 @@ std::string_view TokenIn(std::string_view value) {
   return value.substr(kScheme.size());
 }
 
+// Called by gRPC on its own threads. Must call `done` once, and keeps nothing of the call.
 void Judge(void* state,
            grpc_auth_context*,
            const grpc_metadata* metadata,
@@ -56,10 +60,12 @@ void Judge(void* state,
            void* call) {
   const auto& rule = *static_cast<const Rule*>(state);
   bool is_wrong = false;
+  // A client may send the key several times; one right token is enough.
   for (const grpc_metadata& entry : std::span(metadata, count)) {
     if (View(entry.key) != kKey) continue;
+    // Takes the same time for every wrong token of the right length.
     if (base::IsSameSecret(TokenIn(View(entry.value)), rule.token)) {
-      // Taken out of the metadata, so that no service sees it.
+      // The entry is consumed, so that no service sees the token.
       return done(call, &entry, 1, nullptr, 0, GRPC_STATUS_OK, nullptr);
     }
     is_wrong = true;
@@ -68,16 +74,19 @@ void Judge(void* state,
   done(call, nullptr, 0, nullptr, 0, GRPC_STATUS_UNAUTHENTICATED, refusal.c_str());
 }
 
-// gRPC's own insecure credentials take no processor of metadata; those of its core, which it builds upon, do.
+// grpc::InsecureServerCredentials accepts no metadata processor; the credentials of gRPC's core, on which they are
+// built, do.
 class TokenCredentials final : public grpc::ServerCredentials {
  public:
   explicit TokenCredentials(Rule rule) : rule_(std::move(rule)) {}
+  // Nothing to do: the only processor is the one set below. gRPC requires the method.
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}
 
  private:
   int AddPortToServer(const std::string& address, grpc_server* server) override {
     grpc_server_credentials* const credentials = grpc_insecure_server_credentials_create();
     const auto destroy = [](void* state) { delete static_cast<Rule*>(state); };
+    // The credentials own the copy of the rule, and delete it with themselves.
     grpc_server_credentials_set_auth_metadata_processor(credentials,
                                                         {Judge, destroy, new Rule(rule_)});
     const int port = grpc_server_add_http2_port(server, address.c_str(), credentials);
@@ -93,11 +102,14 @@ class TokenCredentials final : public grpc::ServerCredentials {
 int TryToConnect(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
+  // A longer path would be cut off, and lead to another socket.
   if (path.size() >= sizeof(address.sun_path)) return ENAMETOOLONG;
   std::memcpy(address.sun_path, path.data(), path.size());
+  // Not blocking: a server whose queue is full would hold up the start.
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return errno;
   const int result = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address));
+  // connect(2) succeeds once the connection is in the listener's queue, before it is accepted.
   const int error = result == 0 || errno == EAGAIN ? 0 : errno;  // EAGAIN: its queue is full.
   close(fd);
   return error;
@@ -116,16 +128,19 @@ std::shared_ptr<grpc::ServerCredentials> RequireToken(std::string token, const s
 
 absl::Status ClearSocket(const std::string& path) {
   struct stat status = {};
+  // lstat: a link is not followed, so that nothing behind it is removed.
   if (lstat(path.c_str(), &status) != 0) return absl::OkStatus();
   if (!S_ISSOCK(status.st_mode)) {
     return FieldError("listen", fmt::format("'{}' is there and is no socket", path));
   }
   const int error = TryToConnect(path);
   if (error == 0) return Unavailable("another program takes calls at 'unix:{}'", path);
+  // Nobody listens: a socket outlives its process as a file.
   if (error == ECONNREFUSED && unlink(path.c_str()) == 0) return absl::OkStatus();
   return Unavailable("socket '{}' cannot be taken over: {}", path, std::strerror(error));
 }
 
+// Read and write for the owner only; execute has no meaning for a socket.
 PrivateUmask::PrivateUmask() : before_(umask(0177)) {}
 PrivateUmask::~PrivateUmask() { umask(before_); }
 

@@ -8,22 +8,23 @@
 #include "absl/status/status.h"
 #include "grpcpp/security/server_credentials.h"
 
-// Who may call a server: on a unix socket, the user that it belongs to; elsewhere, who has the token.
+// Controls access to a server: a unix socket is for its owner, other addresses need a token.
 namespace vernier::app {
 
-// For addresses that any program may connect to: a call without the metadata `authorization: Bearer TOKEN` gets
-// UNAUTHENTICATED, whichever service it is for. Nothing is encrypted. `file`: where the token is, for messages.
+// Credentials for addresses that any program can connect to: a call without the metadata `authorization: Bearer TOKEN`
+// gets UNAUTHENTICATED, for every service. Nothing is encrypted. `file`: the path of the token, for messages.
 std::shared_ptr<grpc::ServerCredentials> RequireToken(std::string token, const std::string& file);
 
-// 0: somebody takes calls at the socket; else an errno: EACCES, it is another user's; ENOENT, it is not there.
+// Tries to connect to the socket. 0: a program accepts calls; else an errno: EACCES, it belongs to another user;
+// ENOENT, it does not exist.
 int TryToConnect(const std::string& path);
 
-// Makes place for a socket: removes one that nobody takes calls on.
-// Unavailable: somebody does.  InvalidArgument: a FieldError at "listen": it is something else.
+// Makes room for a socket: removes one on which no program accepts calls.
+// Unavailable: a program does.  InvalidArgument: a FieldError at "listen": the path is not a socket.
 absl::Status ClearSocket(const std::string& path);
 
-// While it lives, this process creates files for its user only. For the time in which a socket is bound, when no other
-// thread creates any.
+// While it exists, this process creates files for its user only. The umask belongs to the whole process, so use it only
+// while a socket is bound and no other thread creates files.
 class PrivateUmask {
  public:
   PrivateUmask();

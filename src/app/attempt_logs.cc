@@ -24,6 +24,7 @@ class AttemptCursor final : public service::LogCursor {
 };
 
 bool IsGone(const std::string& folder) {
+  // A folder that cannot be looked at is not gone; reading it will say why.
   std::error_code error;
   return std::filesystem::status(folder, error).type() == std::filesystem::file_type::not_found;
 }
@@ -32,6 +33,7 @@ class AttemptLogs final : public service::LogSource {
  public:
   absl::StatusOr<std::unique_ptr<service::LogCursor>> Open(
       const Attempt& attempt, const service::LogFilter& filter) override {
+    // While the attempt has not ended, its folder may not have been made yet.
     if (IsEnded(attempt.state) && IsGone(attempt.directory)) {
       return NotFound("the output of attempt {} is gone: folder '{}' was removed",
                       attempt.number.value(),

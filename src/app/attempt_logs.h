@@ -6,7 +6,7 @@
 
 namespace vernier::app {
 
-// The output of replicas as supervisors of this host write it down.
+// Reads the output of replicas that supervisors of this host have stored.
 std::unique_ptr<service::LogSource> NewAttemptLogs();
 
 }  // namespace vernier::app

@@ -1,3 +1,7 @@
+// Readers of single fields, then the description of the whole (ParseConfiguration), from which codec::ReadMapping also
+// derives the errors for unknown keys. A field that is not given stays empty or unset, so that Overlay can tell.
+// Defaults are applied at the very end, in ServerOptionsOf.
+
 #include "src/app/configuration.h"
 
 #include <filesystem>
@@ -5,6 +9,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "src/app/listen_address.h"
 #include "src/app/paths.h"
 #include "src/base/files.h"
@@ -12,14 +17,15 @@
 #include "src/codec/mapping.h"
 #include "src/core/nearest.h"
 #include "src/core/status.h"
+#include "src/launch/cluster_launcher.h"
 #include "src/launch/local/gpu_inventory.h"
-#include "src/launch/local/host_inventory.h"
+#include "src/launch/programs.h"
 #include "vernier/core/error.h"
 
 namespace vernier::app {
 namespace {
 
-// Bytes of a configuration file.
+// Most bytes of a configuration file. A choice: far above a catalogue of machines.
 constexpr std::int64_t kMostConfiguration = std::int64_t{16} << 20;
 
 using codec::Json;
@@ -29,7 +35,7 @@ constexpr char kDocument[] = "configuration";
 constexpr char kAnyEngine[] = "auto";
 constexpr char kNoEngine[] = "none";
 
-// Of the names, the value that belongs to the text.
+// The value with that name.
 template <typename T>
 absl::StatusOr<T> ReadChoice(const Json& json, const std::string& path, const Names<T>& choices) {
   VERNIER_ASSIGN_OR_RETURN(const std::string text, codec::ReadText(json, path));
@@ -49,11 +55,7 @@ absl::StatusOr<base::LogLevel> ReadLogLevel(const Json& json, const std::string&
   return ReadChoice(json, path, kLogLevels);
 }
 
-absl::StatusOr<std::string> ReadBackend(const Json& json, const std::string& path) {
-  return ReadChoice(json, path, Names<std::string>{{"local", "local"}});
-}
-
-// One text, or a list of them.
+// Reads a text, or a list of texts.
 absl::StatusOr<std::vector<std::string>> ReadTextOrTexts(const Json& json,
                                                          const std::string& path) {
   if (!json.is_string()) return codec::ReadTexts(json, path);
@@ -103,11 +105,12 @@ absl::StatusOr<std::vector<std::string>> ReadGpus(const Json& json, const std::s
   std::vector<std::string> gpus;
   for (std::size_t i = 0; i < json.size(); ++i) {
     const std::string element = fmt::format("{}[{}]", path, i);
-    // A bare id looks like a number.
+    // YAML reads a bare device id such as 0 as a number.
     gpus.push_back(json[i].is_number_integer() ? json[i].dump() : "");
     if (gpus.back().empty()) {
       VERNIER_ASSIGN_OR_RETURN(gpus.back(), codec::ReadText(json[i], element));
     }
+    // All devices so far are parsed again, so that an id that is listed twice is found.
     const absl::Status parsed = launch::ParseDeclaredGpus(gpus).status();
     if (!parsed.ok()) return FieldError(element, std::string(parsed.message()));
   }
@@ -116,6 +119,7 @@ absl::StatusOr<std::vector<std::string>> ReadGpus(const Json& json, const std::s
 
 absl::StatusOr<std::string> ReadControlGroup(const Json& json, const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(std::string group, codec::ReadText(json, path));
+  // Written as /proc/PID/cgroup shows it; ".." could leave the cgroup file system.
   const bool is_path = group.size() > 1 && group.starts_with('/') && !group.ends_with('/') &&
                        group.find("..") == std::string::npos;
   if (is_path || group == "none") return group;
@@ -136,7 +140,7 @@ absl::StatusOr<HostConfiguration> ReadHost(const Json& json, const std::string& 
   return host;
 }
 
-// A mapping of names, at least one, to what the reader makes of each.
+// Reads a mapping of at least one name to values of the reader.
 template <typename T>
 absl::StatusOr<std::map<std::string, T>> ReadNamed(
     const Json& json,
@@ -157,10 +161,132 @@ absl::StatusOr<std::map<std::string, T>> ReadNamed(
   return values;
 }
 
+absl::StatusOr<std::string> ReadAbsolutePath(const Json& json, const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(std::string text, codec::ReadText(json, path));
+  if (text.starts_with('/')) return text;
+  return FieldError(path, fmt::format("must be an absolute path, got '{}'", text));
+}
+
+// Options of sbatch that Vernier sets itself, or that would make another kind of job.
+constexpr std::string_view kReservedOptions[] = {"--array",
+                                                 "-a",
+                                                 "--chdir",
+                                                 "-D",
+                                                 "--comment",
+                                                 "--cpus-per-task",
+                                                 "-c",
+                                                 "--error",
+                                                 "-e",
+                                                 "--export",
+                                                 "--gpus-per-task",
+                                                 "--job-name",
+                                                 "-J",
+                                                 "--no-requeue",
+                                                 "--ntasks",
+                                                 "-n",
+                                                 "--open-mode",
+                                                 "--output",
+                                                 "-o",
+                                                 "--parsable",
+                                                 "--requeue",
+                                                 "--test-only",
+                                                 "--time",
+                                                 "-t",
+                                                 "--wait",
+                                                 "-W",
+                                                 "--wrap",
+                                                 ":"};
+
+absl::Status CheckSbatchArguments(const std::vector<std::string>& arguments,
+                                  const std::string& path) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const std::string field = fmt::format("{}[{}]", path, i);
+    const std::string name = argument.substr(0, argument.find('='));
+    if (argument.empty() || argument.find('\0') != std::string::npos) {
+      return FieldError(field, "must not be empty nor hold a zero byte");
+    }
+    if (std::ranges::count(kReservedOptions, name) > 0) {
+      return FieldError(field,
+                        fmt::format("must not be '{}', which Vernier sets for each job", name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::map<std::string, std::string>> ReadGpuNames(const Json& json,
+                                                                const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(auto names, codec::ReadTextMap(json, path));
+  for (const auto& [type, name] : names) {
+    if (name.empty() || name.find_first_of(":,= ") != std::string::npos) {
+      return FieldError(
+          fmt::format("{}.{}", path, type),
+          fmt::format("must be a type of GPU as gres.conf has it, such as a100, got '{}'", name));
+    }
+  }
+  return names;
+}
+
+absl::StatusOr<launch::slurm::RestOptions> ReadRest(const Json& json, const std::string& path) {
+  launch::slurm::RestOptions rest;
+  VERNIER_RETURN_IF_ERROR(codec::ReadMapping(json, path, [&](auto& visit) {
+    visit("url", rest.url, &codec::ReadText);
+    visit("version", rest.version, &codec::ReadText);
+    visit("user", rest.user, &codec::ReadText);
+    visit("token_file", rest.token_file, &ReadAbsolutePath);
+  }));
+  VERNIER_RETURN_IF_ERROR(launch::slurm::CheckRestOptions(rest, path));
+  return rest;
+}
+
+absl::StatusOr<launch::slurm::ClusterOptions> ReadSlurm(const Json& json, const std::string& path) {
+  launch::slurm::ClusterOptions slurm;
+  VERNIER_RETURN_IF_ERROR(codec::ReadMapping(json, path, [&](auto& visit) {
+    visit("shared", slurm.shared, &ReadAbsolutePath);
+    visit("partition", slurm.site.partition, &codec::ReadText);
+    visit("account", slurm.site.account, &codec::ReadText);
+    visit("qos", slurm.site.qos, &codec::ReadText);
+    visit("constraint", slurm.site.constraint, &codec::ReadText);
+    visit("reservation", slurm.site.reservation, &codec::ReadText);
+    visit("arguments", slurm.site.arguments, &codec::ReadTexts);
+    visit("gpus", slurm.gpu_types, &ReadGpuNames);
+    visit("container_arguments", slurm.container_arguments, &codec::ReadTexts);
+    visit("commands", slurm.commands, &ReadAbsolutePath);
+    visit("rest", slurm.rest, &ReadRest);
+  }));
+  if (slurm.shared.empty()) {
+    return FieldError(path + ".shared", "is needed: a folder that every node sees");
+  }
+  VERNIER_RETURN_IF_ERROR(CheckSbatchArguments(slurm.site.arguments, path + ".arguments"));
+  if (slurm.rest.has_value() && !slurm.site.arguments.empty()) {
+    return FieldError(path + ".arguments", "are sbatch's; slurmrestd (`rest`) takes none");
+  }
+  return slurm;
+}
+
+absl::StatusOr<ClusterConfiguration> ReadCluster(const Json& json, const std::string& path) {
+  ClusterConfiguration cluster;
+  VERNIER_RETURN_IF_ERROR(codec::ReadMapping(
+      json, path, [&](auto& visit) { visit("slurm", cluster.slurm, &ReadSlurm); }));
+  if (!cluster.slurm.has_value()) {
+    return FieldError(path,
+                      "needs the kind of cluster that it is: write `slurm: {shared: FOLDER}`");
+  }
+  return cluster;
+}
+
+absl::StatusOr<std::map<std::string, ClusterConfiguration>> ReadClusters(const Json& json,
+                                                                         const std::string& path) {
+  VERNIER_ASSIGN_OR_RETURN(auto clusters,
+                           ReadNamed<ClusterConfiguration>(json, path, &ReadCluster));
+  if (!clusters.contains(launch::kLocalCluster)) return clusters;
+  return FieldError(path + ".local", "is the name of this host; give the cluster another one");
+}
+
 absl::StatusOr<ZoneConfiguration> ReadZone(const Json& json, const std::string& path) {
   ZoneConfiguration zone;
   VERNIER_RETURN_IF_ERROR(codec::ReadMapping(
-      json, path, [&](auto& visit) { visit("backend", zone.backend, &ReadBackend); }));
+      json, path, [&](auto& visit) { visit("backend", zone.backend, &codec::ReadText); }));
   return zone;
 }
 
@@ -218,8 +344,9 @@ absl::StatusOr<ContainersConfiguration> ReadContainers(const Json& json, const s
   return containers;
 }
 
-// A name, with an asterisk at its end or alone for all that begin so.
+// Checks the name of a variable, which may end with an asterisk as a wildcard.
 absl::Status CheckVariable(const std::string& name, const std::string& path) {
+  // find('*') is npos, larger than any index, without an asterisk.
   const bool is_sound = !name.empty() && name.find('*') >= name.size() - 1 &&
                         name.find('=') == std::string::npos && name.find('\0') == std::string::npos;
   if (is_sound) return absl::OkStatus();
@@ -249,13 +376,14 @@ launch::ContainerHostOptions ContainerOptions(const ContainersConfiguration& con
 
 absl::StatusOr<std::vector<std::string>> ReadAddresses(const Json& json, const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> addresses, ReadTextOrTexts(json, path));
-  for (const std::string& address : addresses) {  // Whether others may reach it is asked later.
+  // allow_remote is checked in ApplyAccess, when all is read.
+  for (const std::string& address : addresses) {
     VERNIER_RETURN_IF_ERROR(CheckListenAddress(address, /*allow_remote=*/true));
   }
   return addresses;
 }
 
-// What a path means in our own working directory; programs are started elsewhere.
+// Makes the path absolute in this process's working directory: programs are started in others.
 std::string Absolute(const std::string& path) {
   std::error_code error;
   const auto absolute = std::filesystem::absolute(path, error);
@@ -265,18 +393,49 @@ std::string Absolute(const std::string& path) {
 std::map<std::string, launch::PythonRuntime> WithAbsolutePaths(
     std::map<std::string, launch::PythonRuntime> runtimes) {
   for (auto& [name, runtime] : runtimes) {
-    // Without a slash it is for PATH to find.
+    // A name without a slash is looked up on PATH.
     if (runtime.python.find('/') != std::string::npos) runtime.python = Absolute(runtime.python);
     if (!runtime.wheels.empty()) runtime.wheels = Absolute(runtime.wheels);
   }
   return runtimes;
 }
 
-// A path, or what PATH knows.
+// Whether the interpreter exists, as a path or on PATH.
 bool IsInterpreter(const std::string& python) {
   if (python.find('/') == std::string::npos) return launch::FindProgram(python).has_value();
   std::error_code error;
   return std::filesystem::is_regular_file(python, error) && launch::IsProgram(python);
+}
+
+absl::Status CheckCluster(const std::string& path,
+                          const std::string& cluster,
+                          const ServerOptions& options) {
+  if (cluster == launch::kLocalCluster || options.clusters.contains(cluster)) {
+    return absl::OkStatus();
+  }
+  std::vector<std::string> names = {launch::kLocalCluster};
+  for (const auto& [name, known] : options.clusters) names.push_back(name);
+  return FieldError(
+      path, fmt::format("unknown cluster '{}'; known: {}", cluster, fmt::join(names, ", ")));
+}
+
+// The cluster that a region stands for. Jobs name a region, never a zone, so its zones must agree.
+absl::StatusOr<std::string> ClusterOf(const std::string& name,
+                                      const RegionConfiguration& region,
+                                      const ServerOptions& options) {
+  std::string cluster;
+  for (const auto& [zone, content] : region.zones) {
+    const std::string path = fmt::format("regions.{}.zones.{}.backend", name, zone);
+    VERNIER_RETURN_IF_ERROR(CheckCluster(path, content.backend, options));
+    if (!cluster.empty() && cluster != content.backend) {
+      return FieldError(path,
+                        fmt::format("must be '{}' like that of the region's other zones, got '{}'",
+                                    cluster,
+                                    content.backend));
+    }
+    cluster = content.backend;
+  }
+  return cluster;
 }
 
 template <typename T>
@@ -303,6 +462,8 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text) {
     visit("supervisor", result.supervisor, &codec::ReadText);
     visit("log_level", result.log_level, &ReadLogLevel);
     visit("host", result.host, &ReadHost);
+    visit("clusters", result.clusters, &ReadClusters);
+    visit("cluster", result.cluster, &codec::ReadText);
     visit("regions", result.regions, &ReadRegions);
     visit("machines", result.machines, &ReadMachines);
     visit("runtimes", result.runtimes, &ReadRuntimes);
@@ -321,6 +482,7 @@ absl::StatusOr<Configuration> LoadConfiguration(const std::string& path) {
 
 Configuration Overlay(const Configuration& above, const Configuration& below) {
   Configuration result = above;
+  // Field by field; a list replaces a list as a whole.
   TakeIfUnsaid(result.store, below.store);
   TakeIfUnsaid(result.listen, below.listen);
   TakeIfUnsaid(result.allow_remote, below.allow_remote);
@@ -336,6 +498,8 @@ Configuration Overlay(const Configuration& above, const Configuration& below) {
   TakeIfUnsaid(result.host.fitting, below.host.fitting);
   TakeIfUnsaid(result.host.control_group, below.host.control_group);
   TakeIfUnsaid(result.host.disk_reserve, below.host.disk_reserve);
+  TakeIfUnsaid(result.clusters, below.clusters);
+  TakeIfUnsaid(result.cluster, below.cluster);
   TakeIfUnsaid(result.regions, below.regions);
   TakeIfUnsaid(result.machines, below.machines);
   TakeIfUnsaid(result.runtimes, below.runtimes);
@@ -349,19 +513,20 @@ void DeclareAccess(Configuration& said, CLI::App& app) {
   app.add_option_function<std::vector<std::string>>(
          "--inherit-env",
          [&said](const std::vector<std::string>& names) { said.inherit_env = names; },
-         "Variable of the server's environment that programs get besides the usual ones, NAME or "
-         "NAME*; repeat it for more")
+         "Variable of the server's environment to pass to programs besides the usual ones: NAME or "
+         "NAME*; repeat the option for more")
       ->option_text("NAME")
       ->allow_extra_args(false);
   app.add_option("--token-file",
                  said.token_file,
-                 "File of the token that calls over TCP must show, made if missing (default: "
+                 "File of the token that calls over TCP must send, created if missing (default: "
                  "$VERNIER_TOKEN_FILE, else ~/.local/state/vernier/token)")
       ->option_text("FILE");
   app.add_flag_callback(
       "--open",
       [&said] { said.open = true; },
-      "Take calls over TCP without a token: whoever can connect runs programs as this user");
+      "Accept calls over TCP without a token: anyone who can connect can run programs as this "
+      "user");
   app.add_flag_callback(
       "--allow-remote",
       [&said] { said.allow_remote = true; },
@@ -388,24 +553,39 @@ absl::Status ApplyAccess(const Configuration& configuration, ServerOptions& opti
   return absl::OkStatus();
 }
 
-absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration) {
+absl::Status ApplyHost(const Configuration& configuration, ServerOptions& options) {
   const HostConfiguration& host = configuration.host;
+  options.cpus = host.cpus;
+  options.memory_bytes = host.memory_bytes;
+  options.gpus = host.gpus.value_or(std::vector<std::string>());
+  // An empty list means "no devices", which is different from no list.
+  options.detect_gpus = !host.gpus.has_value();
+  options.disk_reserve = host.disk_reserve;
+  options.fitting = host.fitting.value_or(launch::Fitting::kStrict);
+  options.control_group = host.control_group;
+  options.machines = configuration.machines;
+  options.runtimes = WithAbsolutePaths(configuration.runtimes);
+  options.containers = ContainerOptions(configuration.containers);
+  options.clusters.clear();
+  for (const auto& [name, cluster] : configuration.clusters) {
+    options.clusters[name] = *cluster.slurm;
+  }
+  options.cluster =
+      configuration.cluster.empty() ? std::string(launch::kLocalCluster) : configuration.cluster;
+  VERNIER_RETURN_IF_ERROR(CheckCluster("cluster", options.cluster, options));
+  options.regions.clear();
+  for (const auto& [name, region] : configuration.regions) {
+    VERNIER_ASSIGN_OR_RETURN(options.regions[name], ClusterOf(name, region, options));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ServerOptions> ServerOptionsOf(const Configuration& configuration) {
   ServerOptions options{
       .store = configuration.store.empty() ? DefaultStorePath() : configuration.store,
       .runs_directory = configuration.runs,
-      .cpus = host.cpus,
-      .memory_bytes = host.memory_bytes,
-      .gpus = host.gpus.value_or(std::vector<std::string>()),
-      .detect_gpus = !host.gpus.has_value(),
-      .disk_reserve = host.disk_reserve,
-      .fitting = host.fitting.value_or(launch::Fitting::kStrict),
-      .control_group = host.control_group,
-      .supervisor = configuration.supervisor,
-      .machines = configuration.machines,
-      .runtimes = WithAbsolutePaths(configuration.runtimes),
-      .containers = ContainerOptions(configuration.containers),
-      .regions = {}};
-  for (const auto& [name, region] : configuration.regions) options.regions.push_back(name);
+      .supervisor = configuration.supervisor};
+  VERNIER_RETURN_IF_ERROR(ApplyHost(configuration, options));
   if (configuration.clean_up.has_value()) {
     options.clean_up = service::CleanUpRule{
         .unused_for = configuration.clean_up->unused_for.value_or(absl::InfiniteDuration()),

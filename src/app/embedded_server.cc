@@ -1,4 +1,4 @@
-// The server of include/vernier/server.h: this folder's, with fewer options.
+// Implements include/vernier/server.h with the server of this folder; that interface has fewer options.
 #include <utility>
 
 #include "src/app/server.h"

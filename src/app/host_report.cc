@@ -1,16 +1,20 @@
 #include "src/app/host_report.h"
 
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "src/app/configuration.h"
 #include "src/core/status.h"
-#include "src/launch/local/bounded_program.h"
 #include "src/launch/local/control_group_host.h"
 #include "src/launch/local/gpu_inventory.h"
 #include "src/launch/local/host_inventory.h"
+#include "src/launch/programs.h"
+#include "src/launch/slurm/examine.h"
 
 namespace vernier::app {
 namespace {
@@ -25,7 +29,8 @@ std::string Describe(const launch::GpuDevice& gpu) {
 }
 
 void AddGpus(HostReport& report) {
-  // Without the supervisor program nothing runs here; nvidia-smi may still tell.
+  // Without the supervisor program no job runs here, but nvidia-smi may still list devices.
+  // Detection goes through the supervisor, which bounds a driver that hangs.
   const auto gpus = launch::DetectGpus(launch::FindSupervisor().value_or("vernier-supervisor"));
   report.driver_hangs = !gpus.ok();
   if (!gpus.ok()) {
@@ -40,10 +45,11 @@ void AddGpus(HostReport& report) {
                     : "none found";
 }
 
-// The longest that an interpreter, or the import of a package, may take.
+// Time limit for starting an interpreter or importing a package. A choice: large packages import slowly from a cold
+// disk.
 constexpr absl::Duration kPythonPatience = absl::Seconds(60);
 
-// The last line that the script prints.
+// Runs the script; returns its last line. Packages print warnings before it.
 absl::StatusOr<std::string> Ask(const std::string& python, const std::string& script) {
   VERNIER_ASSIGN_OR_RETURN(std::string output,
                            launch::OutputOf({python, "-c", script}, kPythonPatience));
@@ -58,6 +64,7 @@ PythonReport ExaminePython() {
   const std::optional<std::string> python = launch::FindProgram("python3");
   if (!python.has_value()) return report;
   report.path = *python;
+  // Asks the interpreter alone first: whether it runs at all.
   const absl::StatusOr<std::string> version =
       Ask(*python, "import sys; print(sys.version.split()[0])");
   if (!version.ok()) {
@@ -68,6 +75,8 @@ PythonReport ExaminePython() {
   std::vector<std::string> installed;
   std::vector<std::string> missing;
   for (const char* package : {"numpy", "torch", "tensorflow"}) {
+    // A process for each package, since an import may crash or hang. find_spec tells a missing package from a broken
+    // one.
     const auto found =
         Ask(*python,
             fmt::format("import importlib.util as u\n"
@@ -99,6 +108,28 @@ absl::StatusOr<std::string> DescribeContainers(const launch::ContainerHostOption
   VERNIER_ASSIGN_OR_RETURN(const launch::ContainerEngine engine,
                            launch::ContainerHost(options).Engine());
   return launch::DescribeEngine(engine);
+}
+
+absl::StatusOr<std::vector<ClusterReport>> ExamineClusters(const std::string& configuration) {
+  // A choice: an idle cluster starts a job within seconds, and a person waits.
+  constexpr absl::Duration kPatience = absl::Seconds(30);
+  VERNIER_ASSIGN_OR_RETURN(const Configuration file, LoadConfiguration(configuration));
+  ServerOptions options;
+  VERNIER_RETURN_IF_ERROR(ApplyHost(file, options));
+  VERNIER_RETURN_IF_ERROR(CheckRuntimes(options.runtimes));
+  const std::unique_ptr<Clock> clock = NewRealClock();
+  std::vector<ClusterReport> reports;
+  for (const auto& [name, cluster] : options.clusters) {
+    for (launch::slurm::Finding& finding :
+         launch::slurm::ExamineCluster(cluster, *clock, kPatience)) {
+      reports.push_back({.name = name,
+                         .check = std::move(finding.name),
+                         .is_ok = finding.is_ok,
+                         .found = std::move(finding.found),
+                         .advice = std::move(finding.advice)});
+    }
+  }
+  return reports;
 }
 
 HostReport ExamineHost() {

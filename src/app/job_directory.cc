@@ -26,6 +26,7 @@ bool IsUrl(const std::string& path) { return path.find("://") != std::string::np
 fs::path NearestExisting(const fs::path& folder) {
   std::error_code error;
   fs::path path = fs::absolute(folder, error).lexically_normal();
+  // Ends at the root, which exists.
   while (!fs::exists(fs::symlink_status(path, error)) && path.has_relative_path()) {
     path = path.parent_path();
   }
@@ -38,6 +39,7 @@ absl::Status CheckWritable(const std::string& folder) {
   if (!fs::is_directory(existing, error)) {
     return Unavailable("'{}' cannot be written to: '{}' is no folder", folder, existing.string());
   }
+  // X as well: without it no file in the folder can be reached.
   if (access(existing.c_str(), W_OK | X_OK) != 0) {
     return Unavailable("'{}' cannot be written to: {}", folder, std::strerror(errno));
   }
@@ -49,8 +51,10 @@ absl::Status CheckJobDirectory(const TrainingJob& job,
                                bool only_look) {
   std::string path = job.job_directory;
   if (path.starts_with(kFile)) path = path.substr(kFile.size());
+  // A URL is for the program to write to; this host cannot check it.
   if (path.empty() || IsUrl(path)) return absl::OkStatus();
   const char* field = job.input.has_value() ? "trainingInput.jobDir" : "job.dir";
+  // A relative path would be in the replica's own folder, which later attempts do not see.
   if (RunsInOwnFolder(job) && !path.starts_with('/')) {
     return FieldError(field,
                       fmt::format("must be absolute or a URL, since every replica runs in a folder "
@@ -68,6 +72,8 @@ absl::Status CheckJobDirectory(const TrainingJob& job,
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return refused(error.message());
+  // Only a real file shows whether the file system accepts one: permissions do not show quotas or the rules of a
+  // network file system.
   std::string probe = (folder / ".vernier-XXXXXX").string();
   const int file = mkstemp(probe.data());
   if (file < 0) return refused(std::strerror(errno));

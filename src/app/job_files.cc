@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Bytes of an archive of code, and of what is read of it at once.
+// Most bytes of an archive of code, and bytes read at once. Choices: the client packs at most 256 MiB (ADR 32); an
+// archive made by hand may be larger.
 constexpr std::int64_t kMostArchive = std::int64_t{1} << 30;
 constexpr std::int64_t kPiece = std::int64_t{1} << 16;
 
@@ -34,6 +35,8 @@ absl::Status CheckFolder(const std::string& field, const std::string& path) {
 }
 
 absl::Status CheckFolders(const std::string& base, const TrainingJob& job) {
+  // Jobs with a folder of their own have none of the client's (docs/adr/0032-a-folder-for-each-replica.md); in an
+  // image, the path need not exist on the host.
   if (RunsInOwnFolder(job) || RunsImages(job)) return absl::OkStatus();
   VERNIER_RETURN_IF_ERROR(CheckFolder("job.working_dir", base));
   for (const auto& [role, replica] : job.replicas) {
@@ -51,6 +54,7 @@ absl::Status CheckPackages(const std::string& base, const TrainingJob& job) {
   for (std::size_t i = 0; i < packages.size(); ++i) {
     const std::optional<std::string> path = jobs::PathOfPackage(packages[i], base);
     std::error_code error;
+    // Names from an index, which are no paths, are left to pip.
     if (!path.has_value() || fs::exists(*path, error)) continue;
     return FieldError(fmt::format("job.python.packages[{}]", i),
                       fmt::format("'{}' is not there on the server's host", *path));
@@ -75,6 +79,7 @@ absl::StatusOr<std::string> HashOf(const std::string& path) {
     if (!piece.has_value()) {
       return refused(fmt::format("'{}' cannot be read: {}", path, std::strerror(errno)));
     }
+    // It was cut off while being read. The hash of what is there will tell.
     if (piece->empty()) break;
     hash.AddBytes(*piece);
     offset += static_cast<std::int64_t>(piece->size());
@@ -93,7 +98,9 @@ absl::Status CheckCode(const std::string& base, std::optional<CodeSnapshot>& cod
   constexpr std::string_view kFile = "file://";
   std::string path = code->archive;
   if (path.starts_with(kFile)) path.erase(0, kFile.size());
+  // Relative to where jobs run by default, and not to this job's own working directory.
   VERNIER_ASSIGN_OR_RETURN(std::string hash, HashOf(jobs::Below(base, path)));
+  // The definition stores archive and hash, so that a file that was replaced later is noticed.
   if (!code->sha256.empty() && code->sha256 != hash) {
     return FieldError("job.code.sha256",
                       fmt::format("'{}' has {}, got {}", path, hash, code->sha256));
@@ -106,6 +113,7 @@ absl::Status CheckCode(const std::string& base, std::optional<CodeSnapshot>& cod
 
 absl::Status CheckJobFiles(const std::string& fallback, TrainingJob& job) {
   const std::string base = jobs::Below(fallback, job.working_directory);
+  // Cheap checks first; the archive is read last, as it may be large.
   VERNIER_RETURN_IF_ERROR(CheckFolders(base, job));
   VERNIER_RETURN_IF_ERROR(CheckPackages(base, job));
   return CheckCode(fallback, job.code);

@@ -7,9 +7,9 @@
 
 namespace vernier::app {
 
-// Whether this host has what the job's definition names of its file system, so that what is out of reach shows before
-// anything runs: working directories, packages that are paths, the archive of its code, whose hash is filled in. Those of
-// containers are the engine's business. `fallback`: where relative paths begin if the job does not say so.
+// Checks that this host has the files that the job's definition names, so that missing ones show before anything runs:
+// working directories, packages that are paths, the archive of its code, whose hash is filled in. Those of containers
+// are left to the engine. `fallback`: base of relative paths if the job gives none.
 // InvalidArgument: a FieldError.
 absl::Status CheckJobFiles(const std::string& fallback, TrainingJob& job);
 

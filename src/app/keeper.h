@@ -24,11 +24,11 @@
 
 namespace vernier::app {
 
-// Keeps studies moving from a thread of its own: steps the engine, or, where the server runs none, does what time decides
+// Keeps studies moving on its own thread: steps the engine, or, if the server runs none, does what depends on time
 // (leases, time budgets). Wake may be called from any thread.
 class Keeper final : public service::ClusterSource {
  public:
-  // How programs of attempts report by themselves; null: they cannot.
+  // How programs of attempts report; null: they cannot.
   using Reporting = decltype(EngineOptions::reporting);
   // Errors: as NewHostLauncher.
   static absl::StatusOr<std::unique_ptr<Keeper>> Start(Studies& studies,
@@ -39,27 +39,27 @@ class Keeper final : public service::ClusterSource {
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
-  // The definition with what its job comes to here (src/jobs/resolution.h), once it is known that the job could be
-  // started and its metrics be read. Thread-safe.  InvalidArgument: a FieldError.
+  // Resolves the study's job for this host (src/jobs/resolution.h), after checking that the job could be started and
+  // its metrics be read. Thread-safe.  InvalidArgument: a FieldError.
   absl::StatusOr<StudySpec> PrepareJob(StudySpec spec) const;
 
-  // Where the server runs no engine: this host, idle.
+  // The launcher's nodes; without an engine, this host when idle.
   absl::StatusOr<std::vector<Node>> Nodes() override;
   std::vector<QueuedGang> Queue() override;
 
-  // Why no trial is started at present, in one sentence; empty: they are, as there is room.
+  // Why no trial is started at present, as a sentence; empty: trials start as there is room.
   std::string WhyHeld();
-  // The studies that did not move in the last step.
+  // The studies that did not move in the last step, and damaged ones.
   std::vector<StudyTrouble> Troubles() const;
   service::LoopTimes Times() const;
-  // For how long the step under way has run, or has been due; zero: there is nothing to do.
+  // How long the current step has run, or has been due; zero: neither.
   absl::Duration Lateness() const;
 
-  // Trials of the study may be started.
+  // Allows trials of the study to be started.
   void Want(const std::string& study);
-  // Something changed: look at once.
+  // Makes the next step start at once.
   void Wake();
-  // Ends the loop after the step under way. Idempotent.
+  // Ends the loop after the current step. Idempotent.
   void Stop();
 
  private:
@@ -67,33 +67,34 @@ class Keeper final : public service::ClusterSource {
       : studies_(studies), clock_(clock), options_(std::move(options)) {}
   absl::StatusOr<std::unique_ptr<Launcher>> NewLauncher();
   absl::Status StartEngine(Reporting reporting);
-  // A job with an image needs something to run it.
+  // Checks that an engine exists for a job with an image.
   absl::Status CheckEngine(const TrainingJob& job) const;
   absl::Duration Step();
   absl::Duration TakeStep();
   absl::StatusOr<absl::Duration> Move();
-  // Keeps for others which studies do not move, and logs which came to a stop, and which move again.
+  // Stores which studies do not move, and logs changes.
   void KeepTroubles();
-  // Suggestions of so many studies are computed at once.
+  // Number of studies whose suggestions are computed at the same time, and of other tasks. A choice: threads that
+  // mostly wait.
   static constexpr int kMostThreads = 64;
 
   Studies& studies_;
   const Clock& clock_;
   const ServerOptions options_;
-  base::ThreadPool threads_{kMostThreads};  // For what the engine does not wait for.
-  // With this host's launcher; null: another one runs trials.
-  std::shared_ptr<launch::ContainerHost> containers_;
-  std::unique_ptr<Launcher> launcher_;  // With the engine.
+  base::ThreadPool threads_{kMostThreads};  // For tasks that the engine does not wait for.
+  // What runs images, by cluster. Empty: a launcher of the embedding program's own runs trials.
+  std::map<std::string, std::shared_ptr<launch::ContainerHost>> containers_;
+  std::unique_ptr<Launcher> launcher_;  // Set with the engine.
   std::unique_ptr<Engine> engine_;      // Null: the server runs none.
-  std::string trouble_;                 // What the last step said, so that it is logged once.
-  // Studies that do not move, with their names: logged once.
+  std::string trouble_;                 // Error of the last step, to log it once.
+  // Names of studies that do not move, to log each once.
   std::map<StudyId, std::string> stuck_;
   RecentDurations steps_;
   RecentDurations delays_;
   mutable absl::Mutex mu_;
-  // When the next step should begin: after its pause, or at once since somebody woke it.
+  // When the next step is due: after the pause, or at once after a Wake.
   absl::Time due_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
-  absl::Time begun_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();  // The step under way.
+  absl::Time begun_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();  // Begin of the current step.
   std::vector<StudyTrouble> troubles_ ABSL_GUARDED_BY(mu_);
   std::set<std::string> wanted_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<base::BackgroundLoop> loop_ ABSL_GUARDED_BY(mu_);

@@ -11,7 +11,7 @@ namespace vernier::app {
 namespace {
 
 constexpr std::string_view kUnix = "unix:";
-// As the address of a socket has room for, its end included.
+// sun_path has 108 bytes on Linux, its terminating zero included (unix(7)).
 constexpr std::size_t kLongestSocketPath = 107;
 
 struct HostPort {
@@ -24,6 +24,7 @@ bool IsUnix(std::string_view address) {
 }
 
 std::optional<HostPort> Split(std::string_view address) {
+  // From the right: an IPv6 address has colons of its own.
   const std::size_t colon = address.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
   HostPort split{.host = address.substr(0, colon)};
@@ -33,7 +34,7 @@ std::optional<HostPort> Split(std::string_view address) {
   if (!is_number || split.port < 0 || split.port > 65535) return std::nullopt;
   const bool bracketed = split.host.starts_with('[') && split.host.ends_with(']');
   if (bracketed) split.host = split.host.substr(1, split.host.size() - 2);
-  // An address of version 6 needs its brackets, or its end would be taken for the port.
+  // An IPv6 address needs brackets, or its last group would be taken for the port.
   if (split.host.empty() || (!bracketed && split.host.find(':') != std::string_view::npos)) {
     return std::nullopt;
   }
@@ -41,6 +42,7 @@ std::optional<HostPort> Split(std::string_view address) {
 }
 
 bool IsLoopbackV4(std::string_view host) {
+  // All of 127.0.0.0/8 is loopback. A host name that begins with "127." is not.
   return host.starts_with("127.") &&
          host.find_first_not_of("0123456789.") == std::string_view::npos;
 }
@@ -90,6 +92,7 @@ std::string WithPort(const std::string& address, int port) {
 }
 
 std::string ReachableAt(const std::string& address) {
+  // A client cannot connect to "all interfaces".
   const auto split = Split(address);
   if (IsUnix(address) || !split.has_value()) return address;
   if (split->host == "0.0.0.0") return fmt::format("127.0.0.1:{}", split->port);

@@ -17,7 +17,7 @@ namespace vernier::app {
 namespace {
 
 constexpr std::string_view kInMemory = ":memory:";
-// As the address of a socket has room for, its end included.
+// sun_path has 108 bytes on Linux, its terminating zero included (unix(7)).
 constexpr std::size_t kLongestSocketPath = 107;
 
 std::string Environment(const char* name) {
@@ -47,6 +47,7 @@ std::string SecretsDirectory() {
 absl::Status CreateStoreFolder(const std::string& store) {
   if (store == kInMemory) return absl::OkStatus();
   const std::filesystem::path folder = std::filesystem::path(store).parent_path();
+  // Only the default path is certain to be meant; another one may have a typing error.
   if (store == OwnStorePath()) {
     const std::error_code error = base::MakePrivateFolders(folder);
     if (!error) return absl::OkStatus();
@@ -61,6 +62,7 @@ absl::Status CreateStoreFolder(const std::string& store) {
 
 std::string Absolute(const std::string& path) {
   std::error_code error;
+  // Made absolute, not resolved: a link stays a link.
   const auto absolute = std::filesystem::absolute(path, error);
   return path == kInMemory || error ? path : absolute.lexically_normal().string();
 }
@@ -74,6 +76,7 @@ std::string StoreDirectory(const std::string& store) {
 
 std::string DefaultRunsDirectory(const std::string& store) {
   if (store != kInMemory) return store + ".runs";
+  // Two processes in memory must not share a folder, so its name has the process.
   std::error_code error;
   const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
   const std::string name = fmt::format("vernier-{}.runs", getpid());
@@ -88,12 +91,14 @@ std::string SocketPath(const std::string& wanted) {
   if (wanted.size() <= kLongestSocketPath) return wanted;
   base::Sha256 hash;
   hash.Add(wanted);
+  // /tmp and not $TMPDIR, which may differ between client and server, and be long itself.
   return fmt::format("/tmp/vernier-{}-{}/socket", geteuid(), hash.Hex().substr(0, 16));
 }
 
 std::string DefaultSocket(const std::string& store) {
   if (store == kInMemory) return SocketPath(DefaultRunsDirectory(store) + "/socket");
   std::error_code error;
+  // Links are resolved, so that every name of the store leads clients to the same socket.
   const auto file =
       std::filesystem::weakly_canonical(std::filesystem::absolute(store, error), error);
   return SocketPath((error ? store : file.string()) + ".sock");
@@ -102,6 +107,8 @@ std::string DefaultSocket(const std::string& store) {
 absl::Status PrepareDefaultSocket(const std::string& store) {
   const std::filesystem::path socket = DefaultSocket(store);
   std::error_code error;
+  // A socket beside the store has the protection of the store's folder. One below /tmp is in a folder that anybody
+  // could make.
   const bool is_beside_store =
       store != kInMemory &&
       std::filesystem::equivalent(

@@ -14,7 +14,7 @@ absl::StatusOr<ProgramOutput> RunForOutput(const std::vector<std::string>& argv,
                                            absl::Duration patience) {
   using End = launch::BoundedRun::End;
   launch::BoundedRun run =
-      launch::RunBounded(argv, absl::ToInt64Milliseconds(patience), /*with_errors=*/true);
+      launch::RunBounded(argv, absl::ToInt64Milliseconds(patience), launch::ErrorOutput::kMerged);
   if (run.end == End::kNotRun) {
     return NotFound("cannot run '{}': {}", argv.front(), std::strerror(run.error));
   }
@@ -22,6 +22,7 @@ absl::StatusOr<ProgramOutput> RunForOutput(const std::vector<std::string>& argv,
     return DeadlineExceeded(
         "'{}' did not end within {}", argv.front(), absl::FormatDuration(patience));
   }
+  // As a shell reports it.
   const int status = WIFSIGNALED(run.status) ? 128 + WTERMSIG(run.status) : WEXITSTATUS(run.status);
   return ProgramOutput{.status = status, .text = std::move(run.output)};
 }

@@ -1,3 +1,15 @@
+// Order of a start, and why:
+//
+//   OpenStore       takes the lock of the store before SQLite opens it: a second process must fail before it reads
+//   MakeServices    takes the lock of the folder of runs and reads the secret of attempts' tokens, which services check
+//   StartReporting  listens for reports before the engine starts, so that programs always find an answer
+//   StartKeeper     starts the engine, which adopts running attempts
+//   StartServing    opens the addresses, and only then writes them into the store's owner file
+//
+// A shutdown goes the other way: watchers, then calls (streams end by their stop tokens), then the gRPC servers, then
+// the engine. Members are destroyed in reverse order of declaration, so that each may use those above it. Replicas are
+// not stopped: they belong to their supervisors, and the next server adopts them.
+
 #include "src/app/server.h"
 
 #include <malloc.h>
@@ -8,6 +20,7 @@
 #include <set>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
@@ -45,15 +58,38 @@
 namespace vernier::app {
 namespace {
 
+// The folders with attempts, environments and images: this host's, and those that nodes of clusters share.
+std::vector<std::string> RunsFolders(const ServerOptions& options) {
+  std::vector<std::string> folders = {RunsDirectory(options.store, options.runs_directory)};
+  for (const auto& [name, cluster] : options.clusters) folders.push_back(cluster.shared);
+  return folders;
+}
+
+// Says which cluster's folder it was.
+absl::Status WithCluster(const std::string& folder,
+                         const ServerOptions& options,
+                         const absl::Status& status) {
+  for (const auto& [name, cluster] : options.clusters) {
+    if (cluster.shared != folder) continue;
+    return absl::Status(
+        status.code(),
+        fmt::format("clusters.{}.slurm.shared: {}", name, std::string(status.message())));
+  }
+  return status;
+}
+
 constexpr char kInMemory[] = ":memory:";
-// How long a shutdown waits for calls that do not heed their stop token, and for connections: a client that is idle takes no
-// notice that the server ends.
+// Time that a shutdown gives calls that ignore their stop token, and connections: an idle client does not notice the
+// end of the server. A choice: long enough for a call that is being written to disk.
 constexpr absl::Duration kShutdownPatience = absl::Seconds(1);
-// A loop that takes so long for a step, or to begin one, moves no study.
+// An engine loop whose step takes this long, or is this late, counts as stuck in health checks. A choice: steps take
+// milliseconds, as the engine waits for nothing (docs/adr/0033-long-work-off-the-engine-thread.md).
 constexpr absl::Duration kStuck = absl::Seconds(10);
-// How often memory that studies have left goes back to the system: the C library keeps most of it.
+// Pause between returns of free memory to the system: glibc keeps freed memory, and studies leave memory as they finish
+// (Invariant 8). A choice.
 constexpr absl::Duration kTrimPause = absl::Minutes(1);
-// From the start to the first clean-up, and from one to the next.
+// Time from the start to the first clean-up, and between clean-ups. Choices: after the start has settled; an hour is
+// the least age of what is removed.
 constexpr absl::Duration kFirstCleanUp = absl::Minutes(1);
 constexpr absl::Duration kCleanUpPause = absl::Hours(1);
 
@@ -62,7 +98,7 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenStorage(const std::string& store) {
   return OpenSqliteStorage({.path = store});
 }
 
-// Once for the process: gRPC keeps its plugins in a global list.
+// Once per process: gRPC keeps its plugins in a global list.
 void EnableHealthAndReflection() {
   [[maybe_unused]] static const bool once = [] {
     grpc::EnableDefaultHealthCheckService(true);
@@ -71,7 +107,8 @@ void EnableHealthAndReflection() {
   }();
 }
 
-// Threads that wait for calls stay: to end one and to make another costs more than many a call.
+// Keeps up to 16 threads that wait for calls: ending one and starting another costs more than most calls. One
+// completion queue serves them all. The numbers are choices.
 void LimitThreads(grpc::ServerBuilder& builder) {
   builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
@@ -82,16 +119,17 @@ std::string TokenFile(const ServerOptions& options) {
   return Absolute(options.token_file.empty() ? base::TokenPath() : options.token_file);
 }
 
-// What a call to the address must show.
+// The credentials that calls to the address need: none on a unix socket, whose file permissions decide.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsFor(
     const std::string& address, const ServerOptions& options) {
+  // A socket file is for its owner. An abstract socket has no file, so it needs a token.
   if (SocketPathOf(address).has_value() || options.open) return grpc::InsecureServerCredentials();
   const std::string file = TokenFile(options);
   VERNIER_ASSIGN_OR_RETURN(std::string token, base::LoadOrMakeToken(file));
   return RequireToken(std::move(token), file);
 }
 
-// The address of a socket, for clients in other folders.
+// The address of a socket as clients in other folders must write it.
 std::string FromAnywhere(const std::string& address) {
   std::error_code error;
   const auto path = std::filesystem::absolute(*SocketPathOf(address), error);
@@ -99,11 +137,12 @@ std::string FromAnywhere(const std::string& address) {
 }
 
 absl::Status PrepareSocket(const std::string& path, const std::string& store) {
+  // Only for the default path is the folder ours to make and protect.
   if (path == DefaultSocket(store)) VERNIER_RETURN_IF_ERROR(PrepareDefaultSocket(store));
   return ClearSocket(path);
 }
 
-// The stores and runs of a server by the disks that they are on.
+// The disks of the store and of the runs; one entry if they share a disk.
 std::vector<service::DiskUse> DisksOf(const ServerOptions& options) {
   std::vector<service::DiskUse> disks;
   const auto add = [&](const std::string& user, const std::string& folder) {
@@ -151,19 +190,19 @@ class ServerImpl final : public Server, private service::ServerState {
  private:
   absl::Status OpenStore(const ServerOptions& options);
   absl::Status MakeServices(const ServerOptions& options);
-  // Lets the programs of attempts report. Before the engine, so that they find an answer from the start.
+  // Starts listening for reports from programs of attempts.
   absl::Status StartReporting(const ServerOptions& options);
   absl::Status LockRuns(const std::string& runs);
   absl::Status ListenForReports();
   absl::Status StartKeeper(const ServerOptions& options);
   absl::Status StartServing(const ServerOptions& options);
-  // Says in the store how to reach this server.
+  // Writes into the store's owner file how to reach this server.
   absl::Status Publish(const ServerOptions& options);
   void WatchStore(const ServerOptions& options);
-  // Tells health checks how the engine and the disks are, and looks after the sockets.
+  // Reports the state of the engine and of the disks to health checks, and checks the sockets.
   void WatchHealth();
   void StartTrimmer();
-  // Somebody may remove a socket: the one for reports is made again; of another, which cannot be, the log tells.
+  // Handles removed sockets: the one for reports is made again; for others, which cannot be, the log says so.
   void LookAfterSockets();
   void CleanUpAtTimes(const service::CleanUpRule& rule, const std::stop_token& stop);
 
@@ -175,10 +214,10 @@ class ServerImpl final : public Server, private service::ServerState {
                                                  std::stop_token stop) override;
 
   ServerOptions options_;
-  // In the order of construction; each stands on those before it.
+  // In the order of construction: each uses those before it.
   const std::unique_ptr<Clock> clock_ = NewRealClock();
   std::unique_ptr<StoreLock> lock_;
-  std::optional<base::FileLock> runs_lock_;  // With the engine.
+  std::optional<base::FileLock> runs_lock_;  // Set if there is an engine.
   std::unique_ptr<Storage> storage_;
   std::unique_ptr<Studies> studies_;
   std::unique_ptr<Keeper> keeper_;
@@ -186,29 +225,29 @@ class ServerImpl final : public Server, private service::ServerState {
   service::CallWatch calls_;
   service::CallIds call_ids_{clock_->Now()};
   std::unique_ptr<base::BackgroundThread> watcher_;
-  std::unique_ptr<service::AttemptTokens> tokens_;  // Null: there is no engine.
+  std::unique_ptr<service::AttemptTokens> tokens_;  // Null without an engine.
   std::unique_ptr<service::StudyServiceImpl> service_;
   std::unique_ptr<service::ReportService> report_service_;
   std::unique_ptr<service::ClusterServiceImpl> cluster_;
   std::unique_ptr<vizier::VizierServiceImpl> vizier_;
   std::unique_ptr<grpc::Server> reports_;
-  std::string report_address_;  // Where reports_ listens. Never changes once it is set.
+  std::string report_address_;  // Address of reports_. Never changes once set.
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> addresses_;
   std::unique_ptr<StoreWatch> store_watch_;  // Null: the store is in memory.
-  std::set<std::string> gone_;               // Sockets of which the log has told. The loop's.
+  std::set<std::string> gone_;               // Sockets reported as gone; used by the loop only.
   std::unique_ptr<base::BackgroundLoop> health_watch_;
   std::unique_ptr<base::BackgroundLoop> trimmer_;
   absl::Mutex cleaning_;  // One clean-up at a time.
   std::unique_ptr<base::BackgroundThread> cleaner_;
 };
 
-// Jobs run all the same, and are read as ever.
+// Jobs run without it, and their metrics are read as usual.
 void LogNoReports(const absl::Status& why) {
   base::Log(base::LogLevel::kWarning, "programs cannot report", {{"error", why.ToString()}});
 }
 
-// A store that was copied here, or made by an older version, may be open to others.
+// Removes the access of others to the store: it may have been copied here, or made by an older version.
 void CloseToOthers(const std::string& store) {
   for (const char* suffix : {"", "-wal", "-shm"}) {
     const std::string path = store + suffix;
@@ -234,7 +273,8 @@ absl::Status ServerImpl::OpenStore(const ServerOptions& options) {
 
 absl::Status ServerImpl::StartKeeper(const ServerOptions& options) {
   Keeper::Reporting reporting;
-  if (reports_ != nullptr) {
+  // Also if the socket could not be listened on: it is made again later (LookAfterSockets).
+  if (!report_address_.empty()) {
     reporting = [this](const StudySpec& spec, const AttemptId& id) {
       return AccessOf(report_address_, *tokens_, spec, id);
     };
@@ -247,10 +287,13 @@ absl::Status ServerImpl::StartKeeper(const ServerOptions& options) {
 absl::Status ServerImpl::StartReporting(const ServerOptions& options) {
   if (!options.run_engine) return absl::OkStatus();
   if (options.store != kInMemory) {
-    VERNIER_RETURN_IF_ERROR(
-        ClaimRuns(RunsDirectory(options.store, options.runs_directory), options.store));
+    for (const std::string& folder : RunsFolders(options)) {
+      const absl::Status claimed = ClaimRuns(folder, options.store);
+      if (!claimed.ok()) return WithCluster(folder, options, claimed);
+    }
   }
   report_service_ = std::make_unique<service::ReportService>(*service_);
+  // A socket that cannot be listened on is no reason to refuse the start: see LogNoReports.
   absl::Status listening = ListenForReports();
   if (absl::IsUnavailable(listening) && !report_address_.empty()) {
     LogNoReports(listening);
@@ -259,7 +302,7 @@ absl::Status ServerImpl::StartReporting(const ServerOptions& options) {
   return listening;
 }
 
-// Two servers in one folder would take each other's socket and secret.
+// Two servers in one folder of runs would use the same report socket and secret.
 absl::Status ServerImpl::LockRuns(const std::string& runs) {
   base::MakePrivateFolders(runs);
   VERNIER_ASSIGN_OR_RETURN(runs_lock_, base::FileLock::Acquire(runs + "/.lock"));
@@ -272,10 +315,12 @@ absl::Status ServerImpl::ListenForReports() {
   const std::string runs = RunsDirectory(options_.store, options_.runs_directory);
   VERNIER_ASSIGN_OR_RETURN(const std::string socket, PrepareReportSocket(runs));
   const std::string address = "unix:" + socket;
-  if (report_address_ != address) report_address_ = address;  // It stays; the engine reads it.
+  // Written once only: the engine's thread reads it.
+  if (report_address_ != address) report_address_ = address;
   grpc::ServerBuilder builder;
   builder.RegisterService(report_service_.get());
   LimitThreads(builder);
+  // Insecure: the socket is for its owner only, and each report shows a token.
   builder.AddListeningPort(report_address_, grpc::InsecureServerCredentials());
   {
     const PrivateUmask for_socket;
@@ -321,11 +366,13 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
       [this](const std::stop_token& stop) { calls_.Run(stop); });
 
   grpc::ServerBuilder builder;
+  // The report service is not among these: it has a server of its own, whose socket programs see.
   builder.RegisterService(service_.get());
   builder.RegisterService(cluster_.get());
   builder.RegisterService(vizier_.get());
   builder.SetMaxReceiveMessageSize(static_cast<int>(limits::kRequest));
-  // Two servers on one port would share its calls between their stores.
+  // Without SO_REUSEPORT, which gRPC sets by default: two servers on one port would share its calls between their
+  // stores.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   LimitThreads(builder);
   std::vector<int> ports(options.listen.size(), 0);
@@ -346,14 +393,16 @@ absl::Status ServerImpl::StartServing(const ServerOptions& options) {
     const PrivateUmask for_sockets;
     server_ = builder.BuildAndStart();
   }
-  for (std::size_t i = 0; i < options.listen.size(); ++i) {
-    if (server_ == nullptr || ports[i] == 0) {
-      return Unavailable("address '{}' cannot be listened on, another program may have it",
-                         options.listen[i]);
-    }
-    addresses_.push_back(WithPort(options.listen[i], ports[i]));
+  // 0: gRPC could not bind the address.
+  if (const auto failed = std::ranges::find(ports, 0); failed != ports.end()) {
+    return Unavailable("address '{}' cannot be listened on, another program may have it",
+                       options.listen[static_cast<std::size_t>(failed - ports.begin())]);
   }
   if (server_ == nullptr) return Internal("the gRPC server did not start");
+  // Only now are ports that were given as 0 known.
+  for (std::size_t i = 0; i < options.listen.size(); ++i) {
+    addresses_.push_back(WithPort(options.listen[i], ports[i]));
+  }
   WatchStore(options);
   WatchHealth();
   StartTrimmer();
@@ -372,6 +421,7 @@ absl::Status ServerImpl::Publish(const ServerOptions& options) {
       addresses_, [](const std::string& address) { return SocketPathOf(address).has_value(); });
   StoreOwner owner{.runs_every_study = options.run_every_study};
   if (socket != addresses_.end()) {
+    // A socket is preferred: it needs no token.
     owner.address = FromAnywhere(*socket);
   } else {
     owner.address = ReachableAt(addresses_.front());
@@ -406,6 +456,7 @@ void ServerImpl::LookAfterSockets() {
   };
   for (const std::string& address : addresses_) {
     if (is_there(address)) {
+      // So that a socket that comes back and goes again is reported again.
       gone_.erase(address);
     } else if (gone_.insert(address).second) {
       base::Log(base::LogLevel::kError,
@@ -418,9 +469,10 @@ void ServerImpl::LookAfterSockets() {
     base::Log(base::LogLevel::kWarning,
               "the socket for reports was removed, and is made again",
               {{"address", report_address_}});
+    // The deadline has passed: programs that are reporting lose the call, and try again.
     reports_->Shutdown(gpr_now(GPR_CLOCK_MONOTONIC));
     reports_->Wait();
-    reports_.reset();  // Which removes its socket.
+    reports_.reset();  // Also removes its socket.
   }
   const absl::Status listening = ListenForReports();
   if (listening.ok()) {
@@ -430,7 +482,7 @@ void ServerImpl::LookAfterSockets() {
   }
 }
 
-// What was only listed is not told.
+// Logs removals and failures, not what was only listed.
 void LogRemoval(const service::Leftover& leftover) {
   if (leftover.removed) {
     base::Log(
@@ -444,14 +496,27 @@ void LogRemoval(const service::Leftover& leftover) {
 
 absl::StatusOr<service::CleanUpReport> ServerImpl::CleanUp(const service::CleanUpRule& rule,
                                                            std::stop_token stop) {
+  // Held for long, but only by clean-ups: one waits for the other.
   absl::MutexLock lock(&cleaning_);
-  RunsFolder runs{.directory = RunsDirectory(options_.store, options_.runs_directory),
-                  .store = options_.store};
-  VERNIER_ASSIGN_OR_RETURN(runs.deleted, DeletedStudies(options_.store));
-  VERNIER_ASSIGN_OR_RETURN(service::CleanUpReport report,
-                           app::CleanUp(*studies_, *clock_, runs, rule, stop));
-  for (const service::Leftover& leftover : report.leftovers) LogRemoval(leftover);
-  return report;
+  VERNIER_ASSIGN_OR_RETURN(const std::set<std::string> deleted, DeletedStudies(options_.store));
+  service::CleanUpReport all;
+  for (const std::string& folder : RunsFolders(options_)) {
+    const RunsFolder runs{.directory = folder, .store = options_.store, .deleted = deleted};
+    VERNIER_ASSIGN_OR_RETURN(service::CleanUpReport report,
+                             app::CleanUp(*studies_, *clock_, runs, rule, stop));
+    for (service::Leftover& leftover : report.leftovers) {
+      LogRemoval(leftover);
+      all.leftovers.push_back(std::move(leftover));
+    }
+    if (report.kept.empty()) continue;
+    if (!all.kept.empty()) all.kept += "; ";
+    all.kept += report.kept;
+  }
+  // Each folder was sorted by itself.
+  std::ranges::stable_sort(all.leftovers, {}, [](const service::Leftover& leftover) {
+    return std::pair(leftover.kind, leftover.last_used);
+  });
+  return all;
 }
 
 void ServerImpl::CleanUpAtTimes(const service::CleanUpRule& rule, const std::stop_token& stop) {
@@ -469,7 +534,7 @@ void ServerImpl::CleanUpAtTimes(const service::CleanUpRule& rule, const std::sto
   }
 }
 
-// Writing calls are refused by the store itself; this is for those who would not notice otherwise.
+// The store itself refuses writes; this tells clients that only read, and operators, that the store is gone.
 void ServerImpl::WatchStore(const ServerOptions& options) {
   if (lock_ == nullptr) return;
   store_watch_ = std::make_unique<StoreWatch>(
@@ -484,13 +549,16 @@ void ServerImpl::WatchStore(const ServerOptions& options) {
 }
 
 absl::StatusOr<std::unique_ptr<Server>> ServerImpl::Start(const ServerOptions& options) {
+  // Before anything is opened: a wrong address must not make a store.
   for (const auto& address : options.listen) {
     VERNIER_RETURN_IF_ERROR(CheckListenAddress(address, options.allow_remote));
   }
+  // Otherwise the last gRPC object of the process to go may wait for seconds (src/wire/channel.h).
   wire::KeepGrpc();
   auto server = std::make_unique<ServerImpl>();
   server->options_ = options;
   VERNIER_RETURN_IF_ERROR(server->OpenStore(options));
+  // Before any ServerBuilder is made, also the one for reports.
   EnableHealthAndReflection();
   VERNIER_RETURN_IF_ERROR(server->MakeServices(options));
   VERNIER_RETURN_IF_ERROR(server->StartReporting(options));
@@ -500,15 +568,18 @@ absl::StatusOr<std::unique_ptr<Server>> ServerImpl::Start(const ServerOptions& o
 }
 
 void ServerImpl::Shutdown() {
+  // First the loops that use the members below.
   store_watch_.reset();
   health_watch_.reset();
   trimmer_.reset();
   cleaner_.reset();
+  // Streams and long calls wait for their stop tokens, which only this fires; gRPC's Shutdown would wait for them.
   calls_.Shutdown();
   if (service_ != nullptr) service_->EndWatches();
   const auto span =
       gpr_time_from_millis(absl::ToInt64Milliseconds(kShutdownPatience), GPR_TIMESPAN);
   const auto deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), span);
+  // One deadline for both servers, so that the whole shutdown takes no longer than one.
   for (grpc::Server* const server : {server_.get(), reports_.get()}) {
     if (server != nullptr) server->Shutdown(deadline);
   }

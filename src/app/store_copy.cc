@@ -1,3 +1,8 @@
+// The rules of each operation: work on a new file beside the target, verify it, sync it, then rename, so that a crash
+// leaves the old file or the new one, never a mixture. Files of a store belong together: a write-ahead log (-wal)
+// beside another database would be replayed into it and destroy it (sqlite.org/howtocorrupt.html, on mispaired files
+// and journals), so companions are moved or removed together with their file.
+
 #include "src/app/store_copy.h"
 
 #include <fcntl.h>
@@ -30,6 +35,7 @@ namespace fs = std::filesystem;
 
 absl::Status FileError(const char* what, const std::string& path, int error) {
   const std::string text = fmt::format("'{}' {}: {}", path, what, std::strerror(error));
+  // A full disk is the user's to clear, and other programs tell it apart by the code.
   return error == ENOSPC || error == EDQUOT ? ResourceExhausted("{}", text)
                                             : Unavailable("{}", text);
 }
@@ -40,6 +46,7 @@ std::string FolderOf(const std::string& path) {
 }
 
 absl::Status Sync(const std::string& path) {
+  // A folder is opened and synced like a file: without that, a rename may be lost.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return FileError("cannot be opened", path, errno);
   const int failed = fsync(descriptor) == 0 ? 0 : errno;
@@ -53,7 +60,7 @@ std::int64_t SizeOf(const std::string& path) {
   return error ? 0 : static_cast<std::int64_t>(size);
 }
 
-// A file for this user only beside the one that it becomes; removed unless it did.
+// A new file for this user only, beside its target. It is removed unless Become succeeds.
 class NewFile {
  public:
   static absl::StatusOr<NewFile> Create(const std::string& target) {
@@ -67,11 +74,12 @@ class NewFile {
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile() {
     if (path_.empty()) return;
+    // SQLite may have made companions of it.
     for (const char* suffix : {"", "-journal", "-wal", "-shm"}) unlink((path_ + suffix).c_str());
   }
 
   const std::string& path() const { return path_; }
-  // On disk under the name of the target, which is replaced, or, without `replace`, must not be there.
+  // Syncs the file and gives it the target's name. Without `replace`, the target must not exist.
   absl::Status Become(const std::string& target, bool replace) {
     VERNIER_RETURN_IF_ERROR(Sync(path_));
     const int done =
@@ -80,12 +88,13 @@ class NewFile {
     if (done != 0 && errno == EEXIST) return AlreadyExists("'{}' exists", target);
     if (done != 0) return FileError("cannot be put in place", target, errno);
     path_.clear();
+    // The rename is durable only once the folder is.
     return Sync(FolderOf(target));
   }
 
  private:
   explicit NewFile(std::string path) : path_(std::move(path)) {}
-  std::string path_;  // Empty: it became something else.
+  std::string path_;  // Empty: it has become the target.
 };
 
 constexpr const char* kCompanions[] = {"-journal", "-wal", "-shm"};
@@ -97,12 +106,13 @@ bool IsThere(const std::string& path) {
 
 absl::Status CheckNotStore(const std::string& store, const std::string& file) {
   std::error_code error;
+  // By device and inode, so that links and other spellings are recognised.
   if (!fs::equivalent(store, file, error)) return absl::OkStatus();
   return InvalidArgument("'{}' is the store itself; name another file", file);
 }
 
-// The file of a backup that is to be changed or replaced, locked against those who would use it as a store; nothing if it is
-// not there.
+// Locks the file of a backup that is to be changed or replaced, against its use as a store; nothing if it does not
+// exist.
 absl::StatusOr<std::optional<base::FileLock>> ClaimBackup(const std::string& file) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
@@ -137,8 +147,9 @@ absl::Status CheckMayBeFile(const std::string& file) {
   return absl::OkStatus();
 }
 
-// A store that lost everything must not take its backup along.
+// Refuses to replace a backup with studies by that of a store without any: the store may have lost them.
 absl::Status CheckNotEmptied(const sqlite::RowCounts& counts, const std::string& file) {
+  // A new file, or one that was never filled, loses nothing.
   if (counts.studies > 0 || SizeOf(file) == 0) return absl::OkStatus();
   const absl::StatusOr<sqlite::RowCounts> before = sqlite::CountRows(file);
   if (!before.ok() || before->studies == 0) return absl::OkStatus();
@@ -146,7 +157,7 @@ absl::Status CheckNotEmptied(const sqlite::RowCounts& counts, const std::string&
       "the store has no study, backup '{}' has {}; name another file", file, before->studies);
 }
 
-// What a link leads to: it stays a link.
+// The target of a symbolic link, so that the link itself stays.
 std::string Target(const std::string& path) {
   std::error_code error;
   const fs::path target = fs::weakly_canonical(path, error);
@@ -181,22 +192,25 @@ absl::StatusOr<BackupReport> Append(const std::string& store, const std::string&
   return report;
 }
 
-// Gives the store a second name, with the log that belongs to it, and takes the log from beside the first. At every moment
-// one of the names leads to all of the old store.
+// Gives the store and its log a second name, then removes the files beside the first name. At every moment one of the
+// names leads to the complete old store.
 absl::Status KeepUnder(const std::string& store, const std::string& kept) {
   const std::string log = store + "-wal";
+  // The database first: a log under the second name would be of no use without it.
   if (link(store.c_str(), kept.c_str()) != 0) {
     return FileError("cannot be kept under another name", store, errno);
   }
+  // A store that was closed properly has no log.
   if (link(log.c_str(), (kept + "-wal").c_str()) != 0 && errno != ENOENT) {
     return FileError("cannot be kept under another name", log, errno);
   }
   VERNIER_RETURN_IF_ERROR(Sync(FolderOf(store)));
+  // Only the companions: the store's own name is taken over by the rename that follows.
   for (const char* suffix : kCompanions) unlink((store + suffix).c_str());
   return absl::OkStatus();
 }
 
-// What a store left behind that is there no more would be taken for part of the new one.
+// Renames files left beside a missing store: the new store would take them for its own.
 absl::Status KeepCompanions(const std::string& store, const std::string& kept) {
   for (const char* suffix : kCompanions) {
     const std::string path = store + suffix;
@@ -207,9 +221,9 @@ absl::Status KeepCompanions(const std::string& store, const std::string& kept) {
   return Sync(FolderOf(store));
 }
 
-// Its log comes and goes with what is stored: it is not counted.
+// Compacts a store in use. Its log is not counted, since it comes and goes with the owner's changes.
 absl::StatusOr<CompactReport> CompactInUse(const std::string& store) {
-  // Twice as long as a step takes or longer, so that most of the time is the owner's.
+  // Pause between steps, at least twice the length of a step, so that the owner has most of the time. A choice.
   constexpr absl::Duration kRest = absl::Milliseconds(20);
   CompactReport report = {.in_use = true, .bytes_before = SizeOf(store)};
   VERNIER_RETURN_IF_ERROR(sqlite::ShrinkStore(
@@ -218,7 +232,7 @@ absl::StatusOr<CompactReport> CompactInUse(const std::string& store) {
   return report;
 }
 
-// Gives the file to the owner of another one, as root.
+// Gives the file the owner of another one, if this user is root.
 absl::Status OwnAs(const std::string& path, const struct stat& other) {
   if (geteuid() != 0 || chown(path.c_str(), other.st_uid, other.st_gid) == 0) {
     return absl::OkStatus();
@@ -245,12 +259,13 @@ absl::StatusOr<BackupReport> BackUpStore(const std::string& store,
   VERNIER_ASSIGN_OR_RETURN(const sqlite::RowCounts counts, sqlite::CopyStore(store, copy.path()));
   VERNIER_RETURN_IF_ERROR(DamageIn(fmt::format("store '{}' is damaged, no backup is made", store),
                                    sqlite::VerifyCopy(copy.path(), counts)));
+  // Not before: making a copy takes long, and a backup is only given up for a verified one.
   if (claimed.has_value()) {
     VERNIER_RETURN_IF_ERROR(CheckNotEmptied(counts, file));
     for (const char* suffix : kCompanions) unlink((file + suffix).c_str());
   }
   const absl::Status placed = copy.Become(file, if_exists == IfExists::kReplace);
-  // Another first backup was sooner.
+  // Another process made the first backup meanwhile.
   if (absl::IsAlreadyExists(placed) && if_exists == IfExists::kAppend) return Append(store, file);
   VERNIER_RETURN_IF_ERROR(placed);
   return ReportOf(counts, file);
@@ -267,6 +282,7 @@ absl::StatusOr<RestoreReport> RestoreStore(const std::string& file,
   const bool has_content = SizeOf(store) > 0;
   if (has_content && !replace) return AlreadyExists("there is a store at '{}'", store);
   struct stat owner {};
+  // The store's owner, or, without a store, its folder's, is who will use it.
   if (stat(is_there ? store.c_str() : FolderOf(store).c_str(), &owner) != 0) {
     return FileError("cannot be read", store, errno);
   }
@@ -277,6 +293,7 @@ absl::StatusOr<RestoreReport> RestoreStore(const std::string& file,
   VERNIER_ASSIGN_OR_RETURN(const sqlite::RowCounts counts, sqlite::CopyStore(file, copy.path()));
   VERNIER_RETURN_IF_ERROR(DamageIn(fmt::format("backup '{}' is damaged, nothing is restored", file),
                                    sqlite::VerifyCopy(copy.path(), counts)));
+  // After the long work, so that a server is kept out only for the moment of the exchange.
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<StoreLock> lock, StoreLock::Acquire(store));
   VERNIER_RETURN_IF_ERROR(OwnAs(copy.path(), owner));
   VERNIER_RETURN_IF_ERROR(OwnAs(store + ".owner", owner));
@@ -291,28 +308,30 @@ absl::StatusOr<RestoreReport> RestoreStore(const std::string& file,
                                         : KeepCompanions(store, report.replaced));
   }
   const absl::Status placed = copy.Become(store, /*replace=*/true);
-  if (!placed.ok() && !is_there) unlink(store.c_str());  // The lock made it.
+  if (!placed.ok() && !is_there) unlink(store.c_str());  // The lock made the empty file.
   VERNIER_RETURN_IF_ERROR(placed);
   return report;
 }
 
 absl::StatusOr<CompactReport> CompactStore(const std::string& store) {
   const auto lock = StoreLock::Acquire(store);
+  // The owner keeps the store; it is compacted beside its work.
   if (GetReason(lock.status()) == Reason::kStoreBusy) {
     VERNIER_RETURN_IF_ERROR(CheckStoreName(store));
     return CompactInUse(store);
   }
   VERNIER_RETURN_IF_ERROR(lock.status());
   CompactReport report = {.bytes_before = SizeOf(store) + SizeOf(store + "-wal")};
-  // Where the room is not known, what is written will tell.
+  // If the free space is not known, writing will show it.
   const std::optional<launch::DiskSpace> disk = launch::ProbeDisk(FolderOf(store));
+  // VACUUM needs up to twice the size of the database: a copy and a log (sqlite.org/lang_vacuum.html).
   if (disk.has_value() && disk->free_bytes < 2 * report.bytes_before) {
     return ResourceExhausted("folder '{}' has {} bytes free, compacting needs {}",
                              FolderOf(store),
                              disk->free_bytes,
                              2 * report.bytes_before);
   }
-  // SQLite's temporary files: /tmp may be smaller than the store.
+  // For SQLite's temporary files: /tmp may be smaller than the store.
   setenv("SQLITE_TMPDIR", FolderOf(store).c_str(), /*overwrite=*/0);
   VERNIER_RETURN_IF_ERROR(sqlite::CompactStore(store));
   report.bytes_after = SizeOf(store) + SizeOf(store + "-wal");

@@ -1,3 +1,7 @@
+// Two locks, because one is not enough: "<file>.owner" is found by the canonical path, so symbolic links lead to it,
+// but hard links do not. The lock on the file itself is the same for all names. The owner file is locked first, since
+// its text can name the process that holds it.
+
 #include "src/app/store_lock.h"
 
 #include <unistd.h>
@@ -17,12 +21,12 @@
 namespace vernier::app {
 namespace {
 
-// Bytes of what is known of an owner.
+// Most bytes of an owner file. A choice: it holds two paths and an address.
 constexpr std::int64_t kMostOwner = 65536;
 
 namespace fs = std::filesystem;
 
-// Of the file itself: links to it are the same store.
+// The owner file of the canonical path: symbolic links lead to the same store.
 std::string OwnerPath(const std::string& store) {
   std::error_code error;
   const fs::path file = fs::weakly_canonical(store, error);
@@ -32,13 +36,15 @@ std::string OwnerPath(const std::string& store) {
 absl::Status CheckIsFile(const std::string& store) {
   std::error_code error;
   const fs::file_status status = fs::status(store, error);
+  // A link to a file is fine; a folder or a device is not.
   if (!fs::exists(status) || fs::is_regular_file(status)) return absl::OkStatus();
   return FieldError("store", fmt::format("must be a regular file, '{}' is none", store));
 }
 
-// A file that was used as a store before may be a damaged one: that is for whoever reads it to say.
+// Refuses files that vernier did not make. A file with an owner file or a log was a store, and may be damaged: reading
+// it will show that.
 absl::Status CheckIsStore(const std::string& store) {
-  // Not of one that is in use, maybe by this process: to close it again would lose SQLite's locks.
+  // Not for a store in use, perhaps by this process: opening and closing it here would drop SQLite's locks.
   if (base::IsLocked(OwnerPath(store)) || base::IsLocked(store)) return absl::OkStatus();
   std::error_code error;
   const bool has_content = fs::exists(store, error) && fs::file_size(store, error) > 0;
@@ -49,13 +55,14 @@ absl::Status CheckIsStore(const std::string& store) {
                     fmt::format("must be a file that vernier made, '{}' is another one", store));
 }
 
-// What is known of the owner; a text without sense says nothing.
+// Reads the owner's text; fields that are malformed keep their defaults.
 StoreOwner ReadOwner(const std::string& path) {
   StoreOwner owner;
   const absl::StatusOr<std::string> text = base::ReadFile(path, kMostOwner);
   if (!text.ok()) return owner;
   const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return owner;
+  // Each field by itself: an owner of another version may lack some.
   if (const auto pid = json.find("pid"); pid != json.end() && pid->is_number_integer()) {
     owner.process_id = pid->get<std::int64_t>();
   }
@@ -88,12 +95,13 @@ absl::Status BusyUnderAnotherName(const std::string& store) {
 }  // namespace
 
 absl::Status CheckStoreName(const std::string& store) {
+  // The owner file of this name is free, and the store is locked all the same.
   const bool is_elsewhere = !base::IsLocked(OwnerPath(store)) && base::IsLocked(store);
   return is_elsewhere ? BusyUnderAnotherName(store) : absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string& store) {
-  // Before anything is made beside it.
+  // Checked before anything is created beside it.
   VERNIER_RETURN_IF_ERROR(CheckIsFile(store));
   VERNIER_RETURN_IF_ERROR(CheckIsStore(store));
   const std::string path = OwnerPath(store);
@@ -102,6 +110,7 @@ absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string&
   VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> inner, base::FileLock::Acquire(store));
   if (!inner.has_value()) return BusyUnderAnotherName(store);
   std::unique_ptr<StoreLock> lock(new StoreLock(*std::move(file), *std::move(inner)));
+  // At once, so that a process that finds the lock taken can read who has it.
   VERNIER_RETURN_IF_ERROR(lock->Publish({}));
   return lock;
 }

@@ -21,13 +21,15 @@ absl::StatusOr<StoreReport> Measured(Inspection& store) {
   return report;
 }
 
-// Each study in a snapshot of its own, so that no long one keeps the write-ahead log from being folded.
+// Each study is checked in its own snapshot: SQLite cannot fold the write-ahead log past the oldest snapshot in use, so
+// a long one would let the log grow (sqlite.org/wal.html, "Avoiding Excessively Large WAL Files").
 absl::Status CheckStudies(Inspection& store, StoreReport& report) {
   std::vector<StudyKey> keys;
   {
     VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Storage> snapshot, store.Snapshot());
     absl::StatusOr<std::vector<StudyKey>> listed = snapshot->ListStudyKeys();
-    if (absl::IsDataLoss(listed.status())) return absl::OkStatus();  // The pages tell it.
+    // Reported by the check of pages.
+    if (absl::IsDataLoss(listed.status())) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(listed.status());
     keys = *std::move(listed);
   }
@@ -47,8 +49,10 @@ bool StoreReport::is_sound() const {
 }
 
 absl::StatusOr<StoreReport> ExamineStore(const std::string& store) {
+  // A store in use under another name has its log beside that name, and would be read without it.
   VERNIER_RETURN_IF_ERROR(CheckStoreName(store));
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<Inspection> file, Inspection::Open(store));
+  // The size first: checking takes long, and the store grows meanwhile.
   VERNIER_ASSIGN_OR_RETURN(StoreReport report, Measured(*file));
   VERNIER_ASSIGN_OR_RETURN(report.problems, file->CheckPages(Inspection::Depth::kFull, nullptr));
   VERNIER_RETURN_IF_ERROR(CheckStudies(*file, report));

@@ -15,6 +15,7 @@ std::string StoreTrouble(const std::string& store, const StoreLock& lock) {
                        store);
   }
   struct statvfs system;
+  // Missing or replaced was told above; any other failure says nothing of the store.
   const bool is_known = statvfs(store.c_str(), &system) == 0;
   if (is_known && (system.f_flag & ST_RDONLY) != 0) {
     return fmt::format("store '{}': its file system is read-only; nothing is stored", store);
@@ -26,6 +27,7 @@ StoreWatch::StoreWatch(std::string store,
                        const StoreLock& lock,
                        std::function<void(const std::string& trouble)> changed)
     : store_(std::move(store)), lock_(lock), changed_(std::move(changed)), loop_([this] {
+        // Only changes are told.
         std::string trouble = StoreTrouble(store_, lock_);
         if (trouble != trouble_) {
           trouble_ = std::move(trouble);

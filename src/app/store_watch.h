@@ -8,11 +8,12 @@
 
 namespace vernier::app {
 
-// Why the store at the path cannot be written, as far as can be told without writing: its file was moved, removed or
-// replaced, or its file system is read-only. Empty: nothing is known against it.
+// Why the store cannot be written, as far as that is visible without writing: its file was moved, removed or replaced,
+// or its file system is read-only. Empty: no problem is known.
 std::string StoreTrouble(const std::string& store, const StoreLock& lock);
 
-// Looks at once and then every second, from a thread of its own, and tells when that changes; "" once it is over.
+// Checks at once and then every second, on its own thread, and calls `changed` when the answer changes; with "" when it
+// is over.
 class StoreWatch {
  public:
   // `lock` must outlive this.
@@ -24,7 +25,7 @@ class StoreWatch {
   const std::string store_;
   const StoreLock& lock_;
   const std::function<void(const std::string& trouble)> changed_;
-  std::string trouble_;  // The loop's.
+  std::string trouble_;  // Used by the loop only.
   base::BackgroundLoop loop_;
 };
 

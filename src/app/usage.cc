@@ -1,3 +1,6 @@
+// CLI11 does the parsing; this file replaces its help and its errors. An error names what was wrong and what to do: the
+// nearest known option or command, or, for an option known from other programs, the equivalent here.
+
 #include "src/app/usage.h"
 
 #include <algorithm>
@@ -15,8 +18,9 @@
 namespace vernier::app {
 namespace {
 
+// Width of a classic terminal.
 constexpr std::size_t kWidth = 80;
-// Where the descriptions of options and commands begin.
+// Column at which the descriptions of options and commands begin.
 constexpr std::size_t kColumn = 26;
 
 std::string Entry(const std::string& name, const std::string& description) {
@@ -27,7 +31,7 @@ std::string Entry(const std::string& name, const std::string& description) {
   } else {
     head.resize(kColumn, ' ');
   }
-  // What stands on the line of the description counts; the name above it does not.
+  // Only text on the line of the description counts for wrapping; a long name stands on a line above.
   const std::size_t start = head.find('\n') == std::string::npos ? 0 : head.find('\n') + 1;
   return head.substr(0, start) + WrapHelp(head.substr(start) + description, kColumn) + "\n";
 }
@@ -45,6 +49,7 @@ class HelpFormatter : public CLI::Formatter {
     for (const CLI::Option* option : app->get_options()) {
       if (option->get_positional()) line += " " + make_option_usage(option);
     }
+    // CLI11 makes subcommands without a name of option groups.
     const auto is_named = [](const CLI::App* sub) { return !sub->get_name().empty(); };
     if (!app->get_subcommands(is_named).empty()) line += " COMMAND";
     return WrapHelp(line + " [OPTIONS]", 7) + "\n";
@@ -59,6 +64,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    // CLI11 joins names by a bare comma: "-o,--output".
     std::string name = make_option_name(option, is_positional);
     for (std::size_t comma = name.find(','); comma != std::string::npos && !is_positional;
          comma = name.find(',', comma + 2)) {
@@ -99,10 +105,11 @@ class HelpFormatter : public CLI::Formatter {
   const std::string common_;
 };
 
-// The command that was being parsed: "vernier study create".
+// The command that was being parsed, and its path: "vernier study create".
 const CLI::App& DeepestParsed(const CLI::App& root, std::string& path) {
   path = root.get_name();
   const CLI::App* command = &root;
+  // get_subcommands without a filter lists those that were given on the command line.
   while (!command->get_subcommands().empty()) {
     command = command->get_subcommands().front();
     path += " " + command->get_name();
@@ -122,14 +129,15 @@ std::vector<std::string> KnownOptions(const CLI::App& command) {
   std::vector<std::string> words;
   for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
     for (const CLI::Option* option : app->get_options()) {
-      if (app != &command && option == app->get_help_ptr()) continue;  // The command has its own.
+      // The command has its own help flag.
+      if (app != &command && option == app->get_help_ptr()) continue;
       for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
     }
   }
   return words;
 }
 
-// Options that other programs have, and what stands for them here.
+// Options of other programs, and their equivalents here.
 struct Foreign {
   std::string_view option;
   // The option that the command must have for the advice to hold; empty: any command.
@@ -163,11 +171,12 @@ constexpr std::array<Foreign, 24> kForeign = {{
     {"--host", "--server", "--server HOST:PORT"},
 }};
 
-// "use --filter 'state = FAILED'" for "--state FAILED"; empty: nothing is known of the option.
+// Advice for an unknown option: "use --filter 'state = FAILED'" for "--state FAILED"; empty: none.
 std::string AdviceOn(const std::vector<std::string>& rest, const std::vector<std::string>& known) {
   const std::string option = rest.front().substr(0, rest.front().find('='));
   for (const Foreign& foreign : kForeign) {
     if (foreign.option != option) continue;
+    // Several entries may have the same option (-n): the first whose equivalent this command has.
     if (std::find(known.begin(), known.end(), foreign.needs) == known.end()) continue;
     std::string value = "FAILED";
     if (option.size() < rest.front().size()) {
@@ -175,6 +184,7 @@ std::string AdviceOn(const std::vector<std::string>& rest, const std::vector<std
     } else if (rest.size() > 1 && !rest[1].starts_with('-')) {
       value = rest[1];
     }
+    // States are upper case in filters.
     std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) {
       return static_cast<char>(std::toupper(c));
     });
@@ -186,8 +196,9 @@ std::string AdviceOn(const std::vector<std::string>& rest, const std::vector<std
   return "";
 }
 
-// CLI11's message in our words: one line, lower case, no full stop.
+// Rewrites CLI11's message as one line, in lower case, without a full stop.
 std::string Translate(std::string sentence) {
+  // CLI11's texts are matched here; one that is not known is shown as it is.
   constexpr std::string_view kConversion = "Could not convert: ";
   sentence = sentence.substr(0, sentence.find('\n'));
   if (sentence.starts_with(kConversion)) {
@@ -206,6 +217,7 @@ std::string Translate(std::string sentence) {
 }
 
 void Explain(const CLI::ParseError& error, const CLI::App& command, UsageError& usage) {
+  // What was not understood may be left with the command or with one of those above it.
   for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
     const std::vector<std::string> rest = app->remaining();
     if (rest.empty()) continue;
@@ -224,6 +236,7 @@ void Explain(const CLI::ParseError& error, const CLI::App& command, UsageError& 
                                  known.empty() ? "" : NearestHint(rest.front(), known));
     return;
   }
+  // Nothing is left over: an argument is missing or wrong, or the command is.
   const std::vector<std::string> known = KnownCommands(command);
   usage.sentence =
       known.empty() ? Translate(error.what()) : "a command is missing" + NearestHint("", known);
@@ -236,7 +249,7 @@ std::string WrapHelp(std::string_view text, std::size_t indent) {
   std::size_t room = kWidth;
   while (text.size() > room) {
     std::size_t blank = text.substr(0, room + 1).rfind(' ');
-    // The blanks before the first word are no place to break at, nor is a word that is too long.
+    // Do not break at blanks before the first word, nor within a word that is too long.
     const std::size_t word = text.find_first_not_of(' ');
     if (blank == std::string_view::npos || blank < word) blank = text.find(' ', word);
     if (blank == std::string_view::npos) break;

@@ -7,16 +7,17 @@
 
 #include "CLI/App.hpp"
 
-// What the command lines of vernier and vernierd share: the look of --help, and sentences instead of a parser's words.
+// Shared by the command lines of vernier and vernierd: the format of --help, and error messages as sentences.
 namespace vernier::app {
 
-// A --help of at most 80 columns. `common` ends the help of every command but the first, for the options that all take.
+// Formats --help in at most 80 columns. `common` ends the help of every command but the first: the options that all
+// commands take.
 std::shared_ptr<CLI::FormatterBase> NewHelpFormatter(std::string common = "");
 
-// The text in lines of at most 80 columns, broken at blanks; lines after the first begin with `indent` blanks.
+// Breaks the text at blanks into lines of at most 80 columns; lines after the first are indented by `indent` blanks.
 std::string WrapHelp(std::string_view text, std::size_t indent);
 
-// Why a command line cannot be read, what to do about it, and the command that was read so far.
+// Why a command line is invalid, what to do about it, and the command that was recognised.
 struct UsageError {
   std::string sentence;
   std::string hint;

@@ -1,5 +1,8 @@
-// vernierd: the server as a daemon. Runs in the foreground until SIGTERM or SIGINT; replicas that it started go on and
-// are taken back by the next one.
+// vernierd: the server as a daemon. Runs in the foreground until SIGTERM or SIGINT. Its replicas continue, and the next
+// server adopts them.
+//
+// Options on the command line and keys of the configuration file fill the same struct (Configuration), and the command
+// line wins key by key. Exit statuses are those of `vernier` (docs/guides/cli.md).
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -29,11 +32,13 @@
 namespace vernier::app {
 namespace {
 
+// The numbers of docs/guides/cli.md, "Exit codes".
 enum ExitCode { kOk = 0, kFailed = 1, kInvalid = 2, kDenied = 5, kUnavailable = 6 };
 
 int ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
+    // The user named something that is not there, a file or a store's folder.
     case absl::StatusCode::kNotFound:
       return kInvalid;
     case absl::StatusCode::kPermissionDenied:
@@ -46,12 +51,12 @@ int ExitCodeOf(const absl::Status& status) {
 }
 
 struct Flags {
-  Configuration said;  // What the command line says; it beats the file.
+  Configuration said;  // From the command line, which overrides the file.
   std::string file;
   bool check = false;
 };
 
-// An option that takes one of the names; an error lists them.
+// An option with one of these names as its value; an error lists them.
 template <typename T>
 CLI::Option* AddChoice(CLI::App& app,
                        const char* option,
@@ -109,8 +114,8 @@ void DeclareHost(HostConfiguration& host, CLI::App& app) {
   app.add_option_function<std::string>(
          "--disk-reserve",
          [&host](const std::string& text) { host.disk_reserve = ParseByteCount(text); },
-         "Start no trial while the disk of the store or of the runs has less free, e.g. 1GiB "
-         "(default: 1 % of it, at most 256 MiB)")
+         "Start no trial while the disk of the store or of the runs has less free space than this, "
+         "e.g. 1GiB (default: 1 % of the disk, at most 256 MiB)")
       ->check(DiskReserve())
       ->option_text("SIZE");
   AddChoice(app,
@@ -128,7 +133,7 @@ void Declare(Flags& flags, CLI::App& app) {
   app.set_help_flag("-h,--help", "Print this help");
   app.add_option("--config",
                  flags.file,
-                 "Configuration file, YAML or JSON; options on the command line win over it")
+                 "Configuration file, YAML or JSON; command-line options override it")
       ->option_text("FILE");
   app.add_flag("--check", flags.check, "Check the configuration and start nothing");
   app.add_option("--listen",
@@ -155,34 +160,37 @@ void Declare(Flags& flags, CLI::App& app) {
             "--log-level",
             kLogLevels,
             said.log_level,
-            "Least important messages to log (default: info)")
+            "Lowest level of messages to log (default: info)")
       ->option_text("debug|info|warning|error|off");
   app.set_version_flag("--version", "vernierd " VERNIER_VERSION, "Print the version");
 }
 
-// The file, if there is one, under the flags.
+// The configuration file, if there is one, overridden by the flags.
 absl::StatusOr<Configuration> Combine(const Flags& flags) {
   if (flags.file.empty()) return flags.said;
   VERNIER_ASSIGN_OR_RETURN(const Configuration file, LoadConfiguration(flags.file));
   return Overlay(flags.said, file);
 }
 
-// Signals become bytes of a pipe. Blocking them and waiting would be shorter, but programs started from here would inherit
-// the mask and never see a TERM.
+// Signals become bytes of a pipe (the self-pipe trick). Blocking them and waiting would be shorter, but programs
+// started from here would inherit the mask and never receive a TERM.
 int signal_pipe[2] = {-1, -1};
 
 void OnSignal(int) {
+  // errno belongs to the code that was interrupted.
   const int saved = errno;
   const char byte = 0;
-  // If the pipe is full, there is a byte in it already.
+  // A full pipe already has a byte in it.
   [[maybe_unused]] const ssize_t written = write(signal_pipe[1], &byte, 1);
   errno = saved;
 }
 
 bool CatchSignals() {
+  // Closed in programs that are started from here.
   if (pipe2(signal_pipe, O_CLOEXEC) != 0) return false;
   struct sigaction action = {};
   action.sa_handler = OnSignal;
+  // Libraries in this process may not expect EINTR.
   action.sa_flags = SA_RESTART;
   return sigaction(SIGTERM, &action, nullptr) == 0 && sigaction(SIGINT, &action, nullptr) == 0;
 }
@@ -199,12 +207,14 @@ int Explain(const absl::Status& status) {
 }
 
 int Serve(const ServerOptions& options) {
+  // Before the server starts: a TERM during a slow start must still end it properly.
   if (!CatchSignals()) {
     std::perror("vernierd: signals");
     return kFailed;
   }
   const auto server = Server::Start(options);
   if (!server.ok()) return Explain(server.status());
+  // One line on standard output, flushed: programs that start a server wait for it and read the addresses.
   fmt::print("listening on {} store {}\n", fmt::join((*server)->addresses(), ", "), options.store);
   std::fflush(stdout);
   WaitForSignal();
@@ -218,6 +228,7 @@ int Run(const Flags& flags) {
   if (!configuration.ok()) return Explain(configuration.status());
   const absl::StatusOr<ServerOptions> options = ServerOptionsOf(*configuration);
   if (!options.ok()) return Explain(options.status());
+  // Checked in any case, but only --check makes an error of it.
   const absl::Status runtimes = CheckRuntimes(options->runtimes);
   if (flags.check) {
     if (!runtimes.ok()) return Explain(runtimes);
@@ -227,7 +238,7 @@ int Run(const Flags& flags) {
     return kOk;
   }
   base::SetLogLevel(configuration->log_level.value_or(base::LogLevel::kInfo));
-  // Jobs that run under another one, or are under way, need none of them.
+  // Only a warning: jobs of other runtimes and running jobs do not need it.
   if (!runtimes.ok()) {
     base::Log(base::LogLevel::kWarning,
               "a runtime is missing",
@@ -239,7 +250,7 @@ int Run(const Flags& flags) {
 int Main(int argc, char** argv) {
   CLI::App app(
       "Serve studies over gRPC and run their training jobs. The server stays in the foreground and "
-      "ends on SIGTERM or SIGINT; training jobs that run go on, and the next server takes them "
+      "ends on SIGTERM or SIGINT; running training jobs continue, and the next server takes them "
       "over.",
       "vernierd");
   Flags flags;
@@ -260,8 +271,9 @@ int Main(int argc, char** argv) {
 }  // namespace vernier::app
 
 int main(int argc, char** argv) {
-  // Costs every lock of the program, gRPC's included; the tests look for deadlocks with tools of their own.
+  // Abseil's deadlock detection slows down every mutex, also those of gRPC. The tests have tools of their own for
+  // deadlocks.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // What goes wrong is said in our words.
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // Errors are reported in messages of our own.
   return vernier::app::Main(argc, argv);
 }

@@ -24,6 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// 256 random bits, written as 64 hexadecimal digits. The bounds let users bring a token of their own, but none that is
+// guessed easily (32 hexadecimal digits are 128 bits).
 constexpr std::size_t kTokenBytes = 32;
 constexpr std::size_t kLeastToken = 32;
 constexpr std::size_t kMostToken = 4096;
@@ -38,6 +40,7 @@ absl::Status CheckIsPrivate(const std::string& path) {
   if (stat(path.c_str(), &status) != 0) {
     return Unavailable("'{}': {}", path, std::strerror(errno));
   }
+  // A file of root's, installed by an administrator for this user, is trusted.
   if (status.st_uid != geteuid() && status.st_uid != 0) {
     return PermissionDenied(
         "token file '{}' belongs to another user, number {}", path, status.st_uid);
@@ -54,7 +57,7 @@ bool IsToken(std::string_view text) {
          std::ranges::all_of(text, [](unsigned char c) { return absl::ascii_isgraph(c); });
 }
 
-// False: errno says why.
+// Writes a new file. False: errno says why.
 bool WriteNew(const std::string& path, std::string_view text) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return false;
@@ -67,8 +70,8 @@ bool WriteNew(const std::string& path, std::string_view text) {
   return is_written;
 }
 
-// Writes a whole file under another name and links it: of several processes one makes the token, and no reader sees half
-// of it.
+// Writes the file under another name and links it: link(2) fails if the name exists, so only one of several processes
+// makes the token, and no reader sees a part of it.
 absl::Status MakeToken(const std::string& path) {
   const std::string temporary = path + "." + RandomHex(8) + ".new";
   const bool is_made = WriteNew(temporary, RandomHex(kTokenBytes) + "\n") &&
@@ -79,7 +82,7 @@ absl::Status MakeToken(const std::string& path) {
   return Unavailable("token file '{}' cannot be written: {}", path, std::strerror(error));
 }
 
-// $HOME, or what the system knows of the user.
+// $HOME, or the home of the user in the system's database.
 fs::path HomeFolder() {
   if (std::string home = Environment("HOME"); !home.empty()) return home;
   passwd entry = {};
@@ -94,7 +97,7 @@ fs::path HomeFolder() {
 }  // namespace
 
 fs::path StateFolder() {
-  // The base directory specification tells programs to ignore a relative value.
+  // The XDG Base Directory Specification tells programs to ignore a relative value.
   const fs::path state = Environment("XDG_STATE_HOME");
   if (state.is_absolute()) return state / "vernier";
   return HomeFolder() / ".local" / "state" / "vernier";
@@ -107,6 +110,7 @@ std::string TokenPath() {
 
 absl::StatusOr<std::string> ReadToken(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostToken + 1));
+  // After reading, so that a missing file is NotFound.
   VERNIER_RETURN_IF_ERROR(CheckIsPrivate(path));
   std::string token(absl::StripAsciiWhitespace(text));
   if (IsToken(token)) return token;

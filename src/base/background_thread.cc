@@ -25,7 +25,7 @@ struct BackgroundLoop::State {
     }
   }
 
-  // Waits for the time to be over or for a wake.  False: the loop ends.
+  // Waits until the time is over or Wake was called.  False: the loop ends.
   bool Await(absl::Duration time) {
     absl::MutexLock lock(&mu);
     const auto ready = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return woken || stopping; };
@@ -48,6 +48,7 @@ struct BackgroundLoop::State {
 
 BackgroundLoop::BackgroundLoop(std::function<absl::Duration()> step)
     : state_(std::make_unique<State>(std::move(step))) {
+  // Started last: the thread uses all of the state.
   state_->thread = std::thread([state = state_.get()] { state->Run(); });
 }
 

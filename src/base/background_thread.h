@@ -8,7 +8,7 @@
 
 namespace vernier::base {
 
-// A thread that runs `body` and is told to stop, and waited for, when this is destroyed.
+// A thread that runs `body`. Destroying it requests a stop and waits for the thread.
 class BackgroundThread {
  public:
   explicit BackgroundThread(std::function<void(std::stop_token)> body);
@@ -21,8 +21,8 @@ class BackgroundThread {
   std::unique_ptr<State> state_;
 };
 
-// A thread that takes a step again and again: as soon as the time that the last step returned is over, or somebody woke
-// it. Destroying it waits for the step under way. Thread-safe.
+// A thread that repeats a step: when the pause that the last step returned is over, or after a Wake. Destroying it
+// waits for the current step. Thread-safe.
 class BackgroundLoop {
  public:
   explicit BackgroundLoop(std::function<absl::Duration()> step);
@@ -30,7 +30,7 @@ class BackgroundLoop {
   BackgroundLoop(const BackgroundLoop&) = delete;
   BackgroundLoop& operator=(const BackgroundLoop&) = delete;
 
-  // The next step comes at once, however many wake it.
+  // Makes the next step start at once. Wakes during a step count for the next one; several count once.
   void Wake();
 
  private:

@@ -1,3 +1,7 @@
+// Locks use flock(2) rather than fcntl(2): a process loses an fcntl lock when it closes any descriptor of the file, and
+// SQLite opens and closes the store's file too. A flock belongs to the open file description, which a forked child
+// shares until it execs (O_CLOEXEC).
+
 #include "src/base/files.h"
 
 #include <fcntl.h>
@@ -24,7 +28,7 @@ absl::Status FromErrno(std::string_view what, const std::string& path, int error
   return Unavailable("{} '{}': {}", what, path, std::strerror(error));
 }
 
-// A descriptor that is closed on every way out.
+// Owns a descriptor.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -92,6 +96,7 @@ absl::StatusOr<std::optional<FileLock>> FileLock::TryAcquire(const std::string& 
 }
 
 absl::StatusOr<std::optional<FileLock>> FileLock::Acquire(const std::string& path) {
+  // Together one second. A choice: a child between fork and exec needs milliseconds, unless the host is very busy.
   constexpr int kTries = 40;
   constexpr int kPauseMilliseconds = 25;
   absl::StatusOr<std::optional<FileLock>> lock = TryAcquire(path);
@@ -118,6 +123,7 @@ FileLock::~FileLock() {
 bool FileLock::IsInPlace() const {
   struct stat locked;
   struct stat named;
+  // Device and inode identify a file; the path may have been renamed or replaced.
   return ::fstat(descriptor_, &locked) == 0 && ::stat(path_.c_str(), &named) == 0 &&
          locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
 }
@@ -129,6 +135,7 @@ absl::Status FileLock::Write(std::string_view content) const {
   return WriteAll(descriptor_, path_, content);
 }
 
+// A shared lock, so that two observers do not take each other for a holder.
 bool IsLocked(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return false;

@@ -9,7 +9,7 @@ void KeyedThreads::Run(std::int64_t key, std::function<void()> work) {
     const absl::MutexLock lock(&mu_);
     std::deque<std::function<void()>>& waiting = waiting_[key];
     waiting.push_back(std::move(work));
-    if (waiting.size() > 1) return;  // Whoever serves the key comes to it.
+    if (waiting.size() > 1) return;  // A thread already serves the key.
   }
   threads_.Run([this, key] { RunNext(key); });
 }
@@ -18,7 +18,7 @@ void KeyedThreads::RunNext(std::int64_t key) {
   std::function<void()> work;
   {
     const absl::MutexLock lock(&mu_);
-    // It stays in front until it has run, so that the key counts as served.
+    // The (now empty) entry stays in front until the work has run: a non-empty queue marks the key as being served.
     work = std::move(waiting_[key].front());
   }
   work();
@@ -31,7 +31,7 @@ void KeyedThreads::RunNext(std::int64_t key) {
       return;
     }
   }
-  threads_.Run([this, key] { RunNext(key); });  // Behind the keys that wait.
+  threads_.Run([this, key] { RunNext(key); });  // Queued after the waiting keys.
 }
 
 }  // namespace vernier::base

@@ -11,11 +11,12 @@
 
 namespace vernier::base {
 
-// Runs work that may block or take long, one piece at a time for each key, in the order in which it came. Keys take turns: what
-// waits under one, however much, holds neither a thread nor another key up. Destroying it waits for all work.
+// Runs work that may block or take long, on threads of its own: for each key one piece at a time, in order of arrival.
+// Keys take turns, so that a long queue of one key occupies no thread and delays no other key. Destroying it waits for
+// all work.
 class KeyedThreads {
  public:
-  // So many keys are served at once.
+  // `most_threads`: number of keys served at the same time.
   explicit KeyedThreads(int most_threads) : threads_(most_threads) {}
 
   // Returns at once.
@@ -25,10 +26,10 @@ class KeyedThreads {
   void RunNext(std::int64_t key);
 
   absl::Mutex mu_;
-  // Of each key that is being served: what waits.
+  // Waiting work of each key that is being served.
   absl::flat_hash_map<std::int64_t, std::deque<std::function<void()>>> waiting_
       ABSL_GUARDED_BY(mu_);
-  ThreadPool threads_;  // Goes first, since it uses the above.
+  ThreadPool threads_;  // Last member, so destroyed first: it uses the others.
 };
 
 }  // namespace vernier::base

@@ -25,7 +25,7 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
   return spdlog::level::info;
 }
 
-// Never destroyed: threads may log while the program ends.
+// Never destroyed: threads may still log while the program exits.
 spdlog::logger& Logger() {
   static spdlog::logger& logger = *[] {
     auto* const made =
@@ -37,6 +37,7 @@ spdlog::logger& Logger() {
   return logger;
 }
 
+// Values with separators are quoted and escaped, so that each line can be parsed and text of users cannot forge lines.
 bool NeedsQuotes(std::string_view value) {
   return value.empty() || value.find_first_of(" \t\n\"=") != std::string_view::npos;
 }

@@ -13,7 +13,7 @@ namespace vernier::base {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
-// A named value of a log line, formatted when it is made.
+// A named value of a log line; formatted on construction.
 struct LogField {
   template <typename T>
   LogField(std::string_view field_name, const T& field_value)
@@ -22,10 +22,10 @@ struct LogField {
   std::string value;
 };
 
-// Log(LogLevel::kInfo, "trial finished", {{"study", "digits"}, {"trial", 7}}). Thread-safe.
+// Writes a line: Log(LogLevel::kInfo, "trial finished", {{"study", "digits"}, {"trial", 7}}). Thread-safe.
 void Log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields = {});
 
-// Lines below `level` are dropped. The default is kInfo.
+// Drops lines below `level`. The default is kInfo.
 void SetLogLevel(LogLevel level);
 
 }  // namespace vernier::base

@@ -1,3 +1,6 @@
+// O_NONBLOCK keeps open(2) from waiting for a writer of a FIFO or for a device; it has no effect on regular files.
+// O_NOCTTY keeps a terminal named by a user from becoming the controlling terminal.
+
 #include "src/base/open_file.h"
 
 #include <fcntl.h>
@@ -13,10 +16,12 @@
 namespace vernier::base {
 namespace {
 
+// Bytes per read. A choice: the default capacity of a pipe on Linux (pipe(7)).
 constexpr std::int64_t kPiece = 65536;
-// How long to wait for somebody to write to a pipe that has a name.
+// Time to wait for a writer of a named pipe. A choice: a pipe that nobody writes to is a mistake, and must not hang a
+// command.
 constexpr int kPatienceMs = 10'000;
-// What the kernel calls the file system of pipes that have none (PIPEFS_MAGIC in linux/magic.h).
+// The file system of unnamed pipes (PIPEFS_MAGIC in linux/magic.h).
 constexpr long kNamelessPipes = 0x50495045;
 
 std::string_view KindOf(int fd, mode_t mode) {

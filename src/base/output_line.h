@@ -6,23 +6,24 @@
 
 #include "absl/time/time.h"
 
-// How the captured output of a replica is kept: one line of text for each line that the program wrote,
+// The format of the stored output of a replica: one line for each line that the program wrote,
 //
 //   2026-11-21T04:12:13.123456Z O the text
 //
-// with the time at which the line was complete (UTC, always six decimals) and O for stdout or E for stderr. The text may
-// hold any byte but a newline.
+// with the time at which the line was complete (UTC, always six decimals), and O for stdout or E for stderr. The text
+// may hold any byte but a newline.
 namespace vernier::base {
 
 struct OutputLine {
   absl::Time time;
   bool is_error = false;  // From stderr.
-  std::string_view text;  // A part of what was parsed.
+  std::string_view text;  // Points into the parsed line.
 };
 
-// `line` is without its newline. Nothing if it is not of that form, as the torn end of a file may be.
+// Parses a line without its newline. Nothing if it has another form, as the torn end of a file may have.
 inline std::optional<OutputLine> ParseOutputLine(std::string_view line) {
   constexpr std::size_t kTime = 27;  // 2026-11-21T04:12:13.123456Z
+  // Fixed columns make parsing cheap: it is done for every line that is read.
   constexpr std::size_t kText = kTime + 3;
   if (line.size() < kText || line[kTime] != ' ' || line[kTime + 2] != ' ') return std::nullopt;
   const char stream = line[kTime + 1];

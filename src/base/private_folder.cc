@@ -14,11 +14,11 @@ std::error_code MakePrivateFolders(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return {};
   const std::error_code error = MakePrivateFolders(folder.parent_path());
-  // With a slash at its end it is its own child.
+  // A path that ends with a slash has itself as parent, which was just made.
   if (error || !folder.has_filename()) return error;
   if (mkdir(folder.c_str(), 0700) == 0) return {};
   const std::error_code reason(errno, std::generic_category());
-  // Another process may have made it; but a file of that name is in the way.
+  // Another process may have made it meanwhile. A file of that name is an error.
   if (std::filesystem::is_directory(folder, ignored)) return {};
   return reason;
 }
@@ -28,6 +28,7 @@ absl::Status ClaimPrivateFolder(const std::string& folder) {
     return Unavailable("folder '{}' cannot be created: {}", folder, std::strerror(errno));
   }
   struct stat status = {};
+  // lstat: in a shared folder such as /tmp, another user may have put a link of this name.
   if (lstat(folder.c_str(), &status) != 0) {
     return Unavailable("folder '{}': {}", folder, std::strerror(errno));
   }

@@ -10,7 +10,7 @@
 namespace vernier {
 namespace {
 
-// Since the host was started, while it slept, too.
+// Time since boot, including suspension: CLOCK_MONOTONIC stops while the host is suspended (clock_gettime(2)).
 absl::Duration Elapsed() {
   timespec time = {};
   clock_gettime(CLOCK_BOOTTIME, &time);
@@ -26,6 +26,7 @@ class RealClock final : public Clock {
   }
 
  private:
+  // SteadyTime remembers its last reading, so that reading the clock changes it.
   mutable absl::Mutex mu_;
   mutable base::SteadyTime time_ ABSL_GUARDED_BY(mu_);
 };

@@ -1,3 +1,5 @@
+// OpenSSL's EVP interface, since its SHA256_* functions are deprecated as of version 3.
+
 #include "src/base/sha256.h"
 
 #include <cstdint>
@@ -22,6 +24,7 @@ Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
 Sha256::~Sha256() { EVP_MD_CTX_free(ContextOf(context_)); }
 
 void Sha256::Add(std::string_view text) {
+  // In this host's byte order: hashes of sequences name files of one host only. AddBytes alone is portable.
   const std::uint64_t size = text.size();
   EVP_DigestUpdate(ContextOf(context_), &size, sizeof size);
   AddBytes(text);

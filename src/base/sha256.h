@@ -5,7 +5,8 @@
 
 namespace vernier::base {
 
-// The SHA-256 of a sequence of texts, which differs for different sequences: each goes in behind its length.
+// The SHA-256 of a sequence of texts. Each is hashed with its length, so that different sequences have different
+// hashes.
 class Sha256 {
  public:
   Sha256();
@@ -13,11 +14,11 @@ class Sha256 {
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
 
-  // As a text of its own: "ab" and "c" give another hash than "a" and "bc".
+  // Adds a text: "ab", "c" hash differently from "a", "bc".
   void Add(std::string_view text);
-  // The next bytes of one text, however it is cut: what `sha256sum` gives for a file.
+  // Adds bytes without a length: in pieces of any size, the hash is that of `sha256sum` for a file.
   void AddBytes(std::string_view bytes);
-  // 64 hexadecimal digits. Ends the sequence: nothing can be added after it.
+  // Returns 64 hexadecimal digits, and ends the sequence: nothing can be added afterwards.
   std::string Hex();
 
  private:

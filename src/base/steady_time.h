@@ -4,12 +4,12 @@
 
 namespace vernier::base {
 
-// The time of day without the jumps of the system's clock, so that differences of two readings are durations: it goes on as
-// the counter of elapsed time does, and where the system's clock was put forward or back, it follows at one twentieth of the
-// time that passes. It never goes back. Not thread-safe.
+// The time of day without the jumps of the system's clock, so that differences of two readings are durations. It
+// advances with the elapsed time. After the system's clock was set forward or back, it approaches that clock by one
+// twentieth of the time that passes. It never decreases. Not thread-safe.
 class SteadyTime {
  public:
-  // `system`: the system's clock. `elapsed`: the time since some moment, never less than before.
+  // `system`: the system's clock. `elapsed`: time since a fixed moment; must not decrease.
   absl::Time At(absl::Time system, absl::Duration elapsed);
 
  private:

@@ -1,3 +1,6 @@
+// No terminal emulation: cursor movements are dropped, not executed. Programs that redraw several lines therefore show
+// each state as lines, which is enough to find metrics and to read a log.
+
 #include "src/base/terminal_text.h"
 
 #include <cstddef>
@@ -8,7 +11,8 @@ namespace {
 
 constexpr char kEscape = '\x1b';
 
-// Where the escape sequence that begins at `i` ends (ECMA-48: CSI, OSC and other strings, two-character sequences).
+// Returns the end of the escape sequence that begins at `i` (ECMA-48: CSI, OSC and other strings, two-character
+// sequences).
 std::size_t SkipEscape(std::string_view raw, std::size_t i) {
   ++i;
   if (i >= raw.size()) return raw.size();

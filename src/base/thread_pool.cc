@@ -18,7 +18,7 @@ struct ThreadPool::State {
     while (const std::function<void()> work = Next()) work();
   }
 
-  // Null: the end has come, and nothing is left to do.
+  // The next piece of work; null: the pool ends and none is left.
   std::function<void()> Next() {
     const absl::MutexLock lock(&mu);
     ++idle;
@@ -49,7 +49,8 @@ ThreadPool::~ThreadPool() {
     const auto done = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(state_->mu) {
       return state_->waiting.empty() && state_->idle == state_->threads.size();
     };
-    state_->mu.Await(absl::Condition(&done));  // What runs may add work.
+    // Running work may add more, so wait until none is left and all threads are idle before ending.
+    state_->mu.Await(absl::Condition(&done));
     state_->ended = true;
     threads.swap(state_->threads);
   }
@@ -59,6 +60,7 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::Run(std::function<void()> work) {
   const absl::MutexLock lock(&state_->mu);
   state_->waiting.push_back(std::move(work));
+  // An idle thread will take it. `idle` counts threads that have not woken yet, so compare with all that waits.
   if (state_->waiting.size() <= state_->idle || state_->threads.size() == state_->most) return;
   state_->threads.emplace_back([state = state_.get()] { state->RunThread(); });
 }

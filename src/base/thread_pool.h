@@ -7,8 +7,8 @@
 
 namespace vernier::base {
 
-// Runs work that may block or take long on threads of its own: at once while fewer than `most_threads` are busy, in the
-// order in which it came otherwise. Threads are started when they are needed and stay. Destroying it waits for all work.
+// Runs work that may block or take long on its own threads: at once while fewer than `most_threads` are busy, otherwise
+// in order of arrival. Threads are started on demand and kept. Destroying it waits for all work.
 class ThreadPool final : public Executor {
  public:
   explicit ThreadPool(int most_threads);

@@ -7,6 +7,7 @@
 #include "src/core/objectives.h"
 #include "vernier/study_file.h"
 
+// The loop knows numbers only; the definition has the names of the objectives.
 struct vn_ask_tell {
   vernier::AskTell loop;
   vernier::StudySpec spec;
@@ -23,6 +24,7 @@ using vernier::c_api::Run;
 vn_code vn_ask_tell_new(const char* study_file, vn_ask_tell** result, vn_error** error) {
   return Run(error, [&]() -> absl::Status {
     VERNIER_RETURN_IF_ERROR(CheckGiven(study_file, "study_file"));
+    // All arguments are checked before anything is done, so that an error never leaves half of a result.
     VERNIER_RETURN_IF_ERROR(CheckGiven(result, "result"));
     // The name is not needed here, but in a study file.
     VERNIER_ASSIGN_OR_RETURN(StudySpec spec, vernier::ParseStudyFile(study_file, "ask-tell"));
@@ -47,6 +49,7 @@ vn_code vn_ask_tell_ask(vn_ask_tell* study, size_t count, vn_trials** result, vn
     trials.reserve(asked.size());
     for (const AskTell::Asked& one : asked) {
       trials.push_back({.number = one.trial,
+                        // As a server would have it for a trial that its client works on.
                         .state = vernier::TrialState::kRunning,
                         .point = one.suggestion.point});
     }
@@ -59,8 +62,10 @@ vn_code vn_ask_tell_tell(
     vn_ask_tell* study, int64_t trial, const double* values, size_t count, vn_error** error) {
   return Run(error, [&]() -> absl::Status {
     VERNIER_RETURN_IF_ERROR(CheckGiven(study, "study"));
+    // Without values there need not be an array.
     if (count > 0) VERNIER_RETURN_IF_ERROR(CheckGiven(values, "values"));
     const std::vector<double> all(values, values + count);
+    // The objectives come first, then the slacks. Too few or too many of either are for Tell to refuse.
     const std::size_t objectives = std::min(count, study->spec.objectives.size());
     const auto slacks = all.begin() + static_cast<std::ptrdiff_t>(objectives);
     return study->loop.Tell(TrialNumber(trial), {all.begin(), slacks}, {slacks, all.end()});
@@ -84,10 +89,12 @@ vn_code vn_ask_tell_best(vn_ask_tell* study, vn_trials** result, vn_error** erro
                   .state = vernier::TrialState::kCompleted,
                   .point = observation.point};
       for (std::size_t i = 0; i < observation.values.size(); ++i) {
+        // Only trials that were told values are optimal, so there is one value for each objective.
         trial.final_metrics[study->spec.objectives[i].metric] = observation.values[i];
       }
       trials.push_back(std::move(trial));
     }
+    // Owned by the caller from here on, as is every list that a call gives.
     *result = NewTrials("", std::move(trials)).release();
     return absl::OkStatus();
   });

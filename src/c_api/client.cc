@@ -14,7 +14,7 @@ struct vn_client {
 namespace vernier::c_api {
 namespace {
 
-// A trial that a client may work on, and its study.
+// A trial that a client may work on, and its study. Both are borrowed from the list that the caller passes.
 struct Leased {
   const std::string* study = nullptr;
   const Trial* trial = nullptr;
@@ -24,6 +24,7 @@ absl::StatusOr<Leased> FindLeased(const vn_trials* trials, std::size_t index) {
   if (index >= trials->trials.size()) {
     return NotFound("there is no trial at index {} of {}", index, trials->trials.size());
   }
+  // Trials of an ask-tell loop have no study on a server.
   if (trials->study.empty()) return FieldError("trials", "are of no server");
   return Leased{.study = &trials->study, .trial = &trials->trials[index]};
 }
@@ -32,16 +33,19 @@ absl::StatusOr<std::map<std::string, double>> ReadMetrics(const char* const* met
                                                           const double* values,
                                                           std::size_t count) {
   std::map<std::string, double> read;
+  // Without metrics the arrays may be NULL.
   if (count == 0) return read;
   VERNIER_RETURN_IF_ERROR(CheckGiven(metrics, "metrics"));
   VERNIER_RETURN_IF_ERROR(CheckGiven(values, "values"));
   for (std::size_t i = 0; i < count; ++i) {
     VERNIER_RETURN_IF_ERROR(CheckGiven(metrics[i], "metrics"));
+    // Of a metric that is given twice, the last value counts.
     read[metrics[i]] = values[i];
   }
   return read;
 }
 
+// Texts that may be left out are NULL or empty, alike.
 const char* Text(const char* text) { return text == nullptr ? "" : text; }
 
 // Calls work(client, leased) about one of the trials.
@@ -83,7 +87,9 @@ vn_code vn_client_new(const char* address, const char* name, vn_client** result,
     VERNIER_RETURN_IF_ERROR(CheckGiven(address, "address"));
     VERNIER_RETURN_IF_ERROR(CheckGiven(name, "name"));
     VERNIER_RETURN_IF_ERROR(CheckGiven(result, "result"));
+    // Leases go by the name: clients without one would hold each other's trials.
     if (*name == '\0') return vernier::FieldError("name", "must not be empty");
+    // Does not wait for a server. That there is none is told by the first call.
     *result = new vn_client{.client = Client::Connect(address, {.name = name})};
     return absl::OkStatus();
   });
@@ -93,6 +99,7 @@ vn_code vn_client_create_study(vn_client* client, const char* study_file, vn_err
   return Run(error, [&]() -> absl::Status {
     VERNIER_RETURN_IF_ERROR(CheckGiven(client, "client"));
     VERNIER_RETURN_IF_ERROR(CheckGiven(study_file, "study_file"));
+    // Here a study needs the name that the file gives it.
     VERNIER_ASSIGN_OR_RETURN(const vernier::StudySpec spec, vernier::ParseStudyFile(study_file));
     return client->client->CreateStudy(spec).status();
   });
@@ -105,7 +112,8 @@ vn_code vn_client_study_state(vn_client* client,
   return RunOn(client, study, error, [&](Client& server) -> absl::Status {
     VERNIER_RETURN_IF_ERROR(CheckGiven(state, "state"));
     VERNIER_ASSIGN_OR_RETURN(const vernier::Study found, server.GetStudy(study));
-    *state = vernier::StudyStateName(found.state).data();  // A literal.
+    // A literal, so that the caller need not free it, and it outlives the client.
+    *state = vernier::StudyStateName(found.state).data();
     return absl::OkStatus();
   });
 }
@@ -133,6 +141,7 @@ vn_code vn_client_list_trials(vn_client* client,
                               vn_error** error) {
   return RunOn(client, study, error, [&](Client& server) -> absl::Status {
     VERNIER_RETURN_IF_ERROR(CheckGiven(result, "result"));
+    // A negative limit would ask for all, which is what 0 is for.
     if (limit < 0) return vernier::FieldError("limit", "must not be negative");
     VERNIER_ASSIGN_OR_RETURN(
         std::vector<vernier::Trial> trials,
@@ -171,6 +180,7 @@ vn_code vn_client_report(vn_client* client,
             const Client::Reported reported,
             server.Report(
                 *leased.study, *leased.trial, {{.step = step, .metrics = std::move(read)}}));
+        // May be NULL: not every program can stop early.
         if (should_stop != nullptr) *should_stop = reported.should_stop ? 1 : 0;
         return absl::OkStatus();
       });
@@ -206,6 +216,7 @@ vn_code vn_client_fail(vn_client* client,
                        vn_error** error) {
   return RunAbout(client, trials, index, error, [&](Client& server, const Leased& leased) {
     return server
+        // Programs that use this interface have no other class to give: they failed by themselves.
         .Fail(*leased.study, *leased.trial, vernier::FailureClass::kUserError, Text(message))
         .status();
   });

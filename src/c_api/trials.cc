@@ -64,6 +64,7 @@ std::unique_ptr<vn_trials> NewTrials(std::string study, std::vector<Trial> trial
 
 }  // namespace vernier::c_api
 
+using vernier::c_api::CheckGiven;
 using vernier::c_api::Find;
 using vernier::c_api::IsAnother;
 using vernier::c_api::Run;
@@ -102,6 +103,7 @@ const char* vn_trials_metrics(const vn_trials* trials, size_t index) {
 vn_code vn_trials_double(
     const vn_trials* trials, size_t index, const char* parameter, double* value, vn_error** error) {
   return Run(error, [&]() -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(CheckGiven(value, "value"));
     VERNIER_ASSIGN_OR_RETURN(const auto* const found, Find(trials, index, parameter));
     if (const auto* const whole = std::get_if<std::int64_t>(found)) {
       *value = static_cast<double>(*whole);
@@ -120,6 +122,7 @@ vn_code vn_trials_int(const vn_trials* trials,
                       int64_t* value,
                       vn_error** error) {
   return Run(error, [&]() -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(CheckGiven(value, "value"));
     VERNIER_ASSIGN_OR_RETURN(const auto* const found, Find(trials, index, parameter));
     const auto* const whole = std::get_if<std::int64_t>(found);
     if (whole == nullptr) return IsAnother(parameter, "whole number");
@@ -131,6 +134,7 @@ vn_code vn_trials_int(const vn_trials* trials,
 vn_code vn_trials_bool(
     const vn_trials* trials, size_t index, const char* parameter, int* value, vn_error** error) {
   return Run(error, [&]() -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(CheckGiven(value, "value"));
     VERNIER_ASSIGN_OR_RETURN(const auto* const found, Find(trials, index, parameter));
     const bool* const truth = std::get_if<bool>(found);
     if (truth == nullptr) return IsAnother(parameter, "boolean");
@@ -145,6 +149,7 @@ vn_code vn_trials_string(const vn_trials* trials,
                          const char** value,
                          vn_error** error) {
   return Run(error, [&]() -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(CheckGiven(value, "value"));
     VERNIER_ASSIGN_OR_RETURN(const auto* const found, Find(trials, index, parameter));
     const auto* const text = std::get_if<std::string>(found);
     if (text == nullptr) return IsAnother(parameter, "text");

@@ -1,3 +1,6 @@
+// Options that several commands share. Numbers are parsed here and not by CLI11, whose own messages name neither the
+// bound nor the value in the form of other errors.
+
 #include "src/cli/arguments.h"
 
 #include <algorithm>
@@ -14,7 +17,7 @@
 namespace vernier::cli {
 namespace {
 
-// The whole text as a number.
+// The text as a number; nothing if anything is left over.
 template <typename Number>
 std::optional<Number> Parse(const std::string& text) {
   Number number{};
@@ -24,6 +27,7 @@ std::optional<Number> Parse(const std::string& text) {
   return number;
 }
 
+// Names are checked while parsing, so that a slip is reported without opening a store or a connection.
 CLI::Validator NameOfStudy() {
   return CLI::Validator(
       [](const std::string& text) {
@@ -80,10 +84,12 @@ absl::StatusOr<absl::Time> ParseTimeFlag(std::string_view option,
                                          const std::string& text,
                                          absl::Time now,
                                          absl::TimeZone zone) {
+  // First, since no date or time of day is a valid duration.
   const absl::StatusOr<absl::Duration> before = codec::ParseDuration(text);
   if (before.ok()) return now - *before;
   const std::string today = absl::FormatTime("%Y-%m-%d", now, zone);
-  // %E*S takes seconds with or without a fraction; a year needs its four digits, or "01:29" might be one.
+  // %E*S takes seconds with or without a fraction. The year must have four digits, or absl would read "01:29" as a
+  // year.
   const bool is_date = text.size() >= today.size() && text[4] == '-';
   const std::string moment = is_date ? text : today + "T" + text;
   absl::Time time;

@@ -1,3 +1,6 @@
+// NAME=VALUE arguments of `trial add`, `study predict` and `report`. Errors name the parameter or option, quote the
+// value, and suggest the nearest name.
+
 #include "src/cli/assignment.h"
 
 #include <charconv>
@@ -31,7 +34,7 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
-// A value as text in the type of a parameter's domain.
+// Parses text as a value in the type of a parameter's domain. Bounds are left to the server, which checks every point.
 struct ValueParser {
   const std::string& name;
   const std::string& text;
@@ -47,6 +50,7 @@ struct ValueParser {
     if (text == "false") return ParameterValue(false);
     return InvalidArgument("{}: must be true or false, got '{}'", name, text);
   }
+  // Compared as text: a list may hold texts, numbers and booleans, and the user types what `study show` prints.
   absl::StatusOr<ParameterValue> operator()(const CategoricalDomain& domain) const {
     std::vector<std::string> known;
     for (const ParameterValue& value : domain.values) {

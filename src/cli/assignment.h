@@ -11,9 +11,8 @@
 // NAME=VALUE on a command line.
 namespace vernier::cli {
 
-// The point that the assignments spell out, each value in the type of its parameter. Whether the point is legal, the
-// study decides.
-// InvalidArgument: no "=", a name twice, no such parameter (with the nearest), a value of the wrong type.
+// The point that the assignments define, each value in the type of its parameter. Whether the point lies in the space
+// is checked by the server.
 absl::StatusOr<Point> ParsePoint(const Space& space, const std::vector<std::string>& assignments);
 
 // InvalidArgument: no "=", a name twice, not a number. `option` is named in messages.

@@ -1,3 +1,8 @@
+// `code` of a job: a folder becomes an archive that the server stores under its hash
+// (docs/adr/0032-a-folder-for-each-replica.md). Equal files must give equal bytes, or `study create --update`
+// would see a change where there is none. So paths are sorted, and owner, mode and time of files are set to fixed
+// values. The list of files is made here and handed to tar, which knows neither the ignore rules nor the bound.
+
 #include "src/cli/code_snapshot.h"
 
 #include <algorithm>
@@ -30,12 +35,14 @@ namespace fs = std::filesystem;
 using jobs::ShellQuote;
 
 constexpr std::array kIgnoreFiles = {".vernierignore", ".gitignore"};
-// Left out whatever the user's file says, which may take them back in.
+// Always left out, unless the user's own file includes it again with `!`. Version control, caches, and the journal
+// files of SQLite.
 constexpr char kNeverCode[] =
     ".git/\n.hg/\n.svn/\n__pycache__/\n*.pyc\n.ipynb_checkpoints/\n.mypy_cache/\n.pytest_cache/\n"
     "*.db-wal\n*.db-shm\n";
+// Largest entries that an error names: enough to see what to exclude.
 constexpr std::size_t kLargestNamed = 3;
-// Bytes of an ignore file.
+// Largest ignore file, in bytes. A choice: one that is larger is another kind of file.
 constexpr std::int64_t kMostRules = std::int64_t{1} << 20;
 
 absl::Status Refused(std::string_view reason) { return FieldError("job.code", reason); }
@@ -53,10 +60,11 @@ struct Contents {
   std::vector<std::string> paths;  // Below the folder, sorted.
   std::int64_t files = 0;
   std::int64_t bytes = 0;
-  std::map<std::string, std::int64_t> tops;  // Bytes by the first part of the path.
+  std::map<std::string, std::int64_t> tops;  // Bytes by the first component of the path.
 };
 
-// Stores are no code, whatever they are called, nor is what runs from them.
+// Stores of Vernier and their folders of runs, whatever their names: a study in its own project folder would otherwise
+// pack its own results, and change with each run.
 bool IsOfStore(const fs::path& path) {
   std::error_code error;
   if (path.extension() == ".runs") {
@@ -68,6 +76,7 @@ bool IsOfStore(const fs::path& path) {
 absl::Status Add(const fs::directory_entry& entry, const std::string& path, Contents& contents) {
   std::error_code error;
   if (entry.is_regular_file(error) && !entry.is_symlink(error)) {
+    // Now, with the name of the file; tar would fail in the middle of the archive.
     if (base::OpenFile(entry.path()).error() != 0) {
       return Refused(fmt::format("'{}' cannot be read; name it in .vernierignore to leave it out",
                                  entry.path().string()));
@@ -132,7 +141,9 @@ absl::Status CheckContents(const std::string& folder,
       DescribeLargest(contents)));
 }
 
-// The files as they are: times, owners and rights of this host say nothing. Some archivers know no time before 1980.
+// Packs the files with fixed owners, modes and time: those of this host must not change the archive. The time is
+// 2000-01-01, since ZIP cannot store times before 1980 and wheels are ZIP files. Names are passed with NUL between
+// them, as they may contain line ends. gzip -n omits name and time from the header.
 absl::Status Archive(const fs::path& folder,
                      const Contents& contents,
                      const std::string& into,
@@ -176,6 +187,7 @@ absl::StatusOr<std::string> SendCode(Connection& connection, StudySpec& spec) {
   CodeSnapshot& code = *spec.job->code;
   VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
   VERNIER_ASSIGN_OR_RETURN(const PackedCode packed, PackCode(code.folder, folder.path()));
+  // The archive travels as packages do; the server hashes it and fills in sha256.
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> uris,
                            UploadPackages(connection, {packed.archive}));
   std::string text = fmt::format("code: {} file{}, {} of {}",

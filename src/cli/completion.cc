@@ -1,3 +1,7 @@
+// Completion scripts are generated: a table of all commands is read from the parser and written out as a `case`
+// statement in each shell's language, around a fixed function that finds the current command. Only names of studies
+// need a call of vernier when Tab is pressed. tests/cli/completion_in_shell_test.py presses Tab in real shells.
+
 #include "src/cli/completion.h"
 
 #include <algorithm>
@@ -12,7 +16,7 @@
 namespace vernier::cli {
 namespace {
 
-// The words of the command's options, and of those the ones that take a value.
+// Adds the command's option names, and separately those that take a value.
 void AddOptions(const CLI::App& command, CompletionEntry& entry) {
   const auto add = [&entry](const CLI::Option& option, const std::string& word) {
     auto& words = entry.options;
@@ -26,6 +30,7 @@ void AddOptions(const CLI::App& command, CompletionEntry& entry) {
   }
 }
 
+// By the argument's name in help: AddStudyOption calls it STUDY everywhere.
 bool TakesStudy(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_positional() && option->get_name(true) == "STUDY") return true;
@@ -54,7 +59,7 @@ std::string Joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// "study study/create …": the commands as words that a shell can look up.
+// "study study/create …": all command paths as one list of words.
 std::string Paths(const std::vector<CompletionEntry>& entries) {
   std::vector<std::string> paths;
   for (const CompletionEntry& entry : entries) {
@@ -63,7 +68,8 @@ std::string Paths(const std::vector<CompletionEntry>& entries) {
   return Joined(paths);
 }
 
-// The options of all commands that a value follows. No name is an option with a value here and one without there.
+// All options that take a value, over all commands. One list suffices, since no option takes a value in one command and
+// none in another.
 std::string ValuedOptions(const std::vector<CompletionEntry>& entries) {
   std::set<std::string> words;
   for (const CompletionEntry& entry : entries) {
@@ -84,8 +90,9 @@ std::string BashCases(const std::vector<CompletionEntry>& entries) {
   return text;
 }
 
-// What bash runs, and zsh through its bashcompinit. Reads the words before the cursor: which command they name, how many
-// arguments it has. Bash makes "=" a word of its own. To zsh `path`, `words` and `options` mean something else.
+// The function for bash, which zsh runs through bashcompinit. It walks the words before the cursor to find the command
+// and the number of its arguments. Bash splits "--option=value" into three words, so "=" is skipped. The names `path`,
+// `words` and `options` are avoided: in zsh they are special variables.
 std::string BashFunction(const std::vector<CompletionEntry>& entries) {
   return fmt::format(
       R"(_vernier_words() {{
@@ -127,7 +134,8 @@ std::string BashScript(const std::vector<CompletionEntry>& entries) {
          BashFunction(entries) + "complete -o default -F _vernier_words vernier\n";
 }
 
-// To be sourced, or to lie in $fpath as _vernier, where zsh calls it once to learn what it defines.
+// Works both ways: sourced, or as a file _vernier in $fpath. In $fpath zsh runs the file as the completion function
+// itself the first time, so that it must complete, too: hence the call at its end.
 std::string ZshScript(const std::vector<CompletionEntry>& entries) {
   return "#compdef vernier\n"
          "# zsh completion for vernier: source <(vernier completion zsh)\n"
@@ -152,6 +160,8 @@ std::string FishCases(const std::vector<CompletionEntry>& entries) {
   return text;
 }
 
+// fish has no equivalent of bashcompinit, and completes nothing else once -f is given; files are offered by
+// __fish_complete_path.
 std::string FishScript(const std::vector<CompletionEntry>& entries) {
   return fmt::format(
       R"(# fish completion for vernier: vernier completion fish | source
@@ -220,7 +230,7 @@ std::optional<std::string> CompletionScript(std::string_view shell, const CLI::A
 void AddCompletion(CLI::App& root, Action& chosen) {
   CLI::App* command = root.add_subcommand(
       "completion", "Print a shell completion script: source <(vernier completion bash)");
-  const auto shell = std::make_shared<std::string>();  // CLI11 writes to it, the action reads it.
+  const auto shell = std::make_shared<std::string>();  // CLI11 writes it, the action reads it.
   command->add_option("SHELL", *shell, "Shell: bash, zsh or fish")->required();
   command->callback([shell, &root, &chosen] {
     chosen = [shell, &root](Context& context) -> absl::StatusOr<ExitCode> {

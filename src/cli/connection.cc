@@ -1,3 +1,8 @@
+// Finds the server for a command, in the order of docs/adr/0004-the-command-line-is-a-client.md: --server, the owner of
+// the store, a server inside this process. gRPC's own messages ("Socket closed", "failed to connect to all addresses")
+// help no user, so a lost connection is explained by looking at the causes one after another: has the owner ended, has
+// another process taken over, is the socket gone, or is it another user's.
+
 #include "src/cli/connection.h"
 
 #include <poll.h>
@@ -28,7 +33,7 @@ namespace {
 
 constexpr char kInMemory[] = ":memory:";
 
-// Names of gRPC's own, too.
+// Targets with a scheme of gRPC's name resolution pass unchecked; gRPC knows them best.
 absl::Status CheckTarget(const std::string& target) {
   for (const char* scheme : {"unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:"}) {
     if (target.starts_with(scheme)) return absl::OkStatus();
@@ -37,7 +42,8 @@ absl::Status CheckTarget(const std::string& target) {
   return InvalidArgument("--server: must be HOST:PORT or unix:PATH, got '{}'", target);
 }
 
-// Who owns the store; one that is just starting, and takes no calls yet, is given a moment.
+// The owner of the store. An owner that is starting has the lock, but writes its address only when it takes calls; it
+// is given 2 s (a choice).
 std::optional<app::StoreOwner> AwaitOwner(const std::string& store) {
   constexpr int kTries = 40;
   constexpr int kPauseMilliseconds = 50;
@@ -60,6 +66,7 @@ absl::Status LostConnection(const std::string& target) {
 absl::Status CheckStoreExists(const std::string& store) {
   std::error_code error;
   if (store == kInMemory || std::filesystem::exists(store, error)) return absl::OkStatus();
+  // The lock file still names a live process: the store was taken away from under it.
   if (const std::optional<app::StoreOwner> owner = app::FindStoreOwner(store)) {
     return WithHint(NotFound("{} is gone: it was moved or removed under process {}, which stores "
                              "nothing any more",
@@ -94,7 +101,7 @@ absl::StatusOr<Connection> Connection::Open(const ServerChoice& choice) {
   }
   app::ServerOptions options = {.store = choice.store, .run_engine = false};
   absl::Status exists = CheckStoreExists(choice.store);
-  // A server knows more of a file that was taken away under it.
+  // If the file is gone but a server had it open, the call is sent all the same: the server's error says more.
   if (!exists.ok() && app::FindStoreOwner(choice.store).has_value()) exists = absl::OkStatus();
   if (!exists.ok() && choice.missing == MissingStore::kRefuse) return exists;
   if (!exists.ok() && choice.missing == MissingStore::kDoWithout) options.store = kInMemory;
@@ -121,6 +128,7 @@ absl::StatusOr<Connection> Connection::OpenWithEngine(const app::ServerOptions& 
 }
 
 void Connection::SetDeadline(absl::Duration timeout, grpc::ClientContext& context) {
+  // By the monotonic clock, so that a change of the system's time neither cuts a call short nor prolongs it.
   context.set_deadline(
       gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                    gpr_time_from_millis(absl::ToInt64Milliseconds(timeout), GPR_TIMESPAN)));
@@ -128,8 +136,11 @@ void Connection::SetDeadline(absl::Duration timeout, grpc::ClientContext& contex
 
 absl::Status Connection::Explain(absl::Status status) const {
   if (!client::IsLost(status) || is_embedded()) return status;
-  if (GetReason(status) != Reason::kNone) return status;  // It did answer.
+  // A reason comes from the server, so it did answer.
+  if (GetReason(status) != Reason::kNone) return status;
   if (owner_.has_value()) return ExplainLostOwner();
+  // A connect(2) of our own tells refused, missing and forbidden sockets apart; gRPC reports all of them as
+  // UNAVAILABLE.
   const std::optional<std::string> socket = app::SocketPathOf(target_);
   const int error = socket.has_value() ? app::TryToConnect(*socket) : ECONNREFUSED;
   if (error == 0) return LostConnection(target_);
@@ -165,6 +176,7 @@ absl::Status Connection::ExplainLostOwner() const {
 
 absl::Status Connection::ExplainMissing(std::string_view study, absl::Status status) {
   if (GetReason(status) != Reason::kStudyNotFound) return status;
+  // One page of names suffices for a suggestion. If this call fails, the first error is the one to show.
   const auto known = Call(&Stub::ListStudies, v1::ListStudiesRequest());
   if (!known.ok()) return status;
   if (known->studies().empty()) {
@@ -176,6 +188,7 @@ absl::Status Connection::ExplainMissing(std::string_view study, absl::Status sta
     names.push_back(wire::ParseStudyName("name", other.name()).value_or(other.name()));
   }
   std::string hint = NearestHint(study, names);
+  // NearestHint continues a sentence; a hint begins one.
   hint.erase(0, hint.find_first_not_of("; "));
   return WithHint(std::move(status), hint);
 }

@@ -17,22 +17,23 @@
 
 namespace vernier::cli {
 
-// What becomes of a command whose store does not exist.
+// What a command does if its store does not exist.
 enum class MissingStore {
-  kRefuse,     // It says so: there is nothing to read, and a new file would hide a typing error.
-  kCreate,     // It creates the store.
-  kDoWithout,  // It works on an empty store that is gone when it ends.
+  kRefuse,     // Fail: there is nothing to read, and a new file would hide a typing error.
+  kCreate,     // Create the store.
+  kDoWithout,  // Use an empty store in memory.
 };
 
 // Which server to talk to.
 struct ServerChoice {
-  std::string server;  // A gRPC target; empty: whoever owns the store, or this process.
-  std::string store;   // Path of the store.
+  // A gRPC target; empty: the owner of the store, or a server inside this process.
+  std::string server;
+  std::string store;  // Path of the store.
   MissingStore missing = MissingStore::kRefuse;
 };
 
-// A way to the service: over the network, to the process that owns the store, or to a server inside this process. What is
-// said over it is the same.
+// A connection to the service: over the network, to the process that owns the store, or to a server inside this process
+// (docs/adr/0004-the-command-line-is-a-client.md). Calls are the same for all three.
 class Connection {
  public:
   using Stub = v1::StudyService::StubInterface;
@@ -44,9 +45,9 @@ class Connection {
                                                       const Request&,
                                                       Response*);
 
-  // Unavailable: nobody answers, or the store cannot be opened.  NotFound: there is no store, or no folder for it.
+  // Unavailable: no server answers, or the store cannot be opened.  NotFound: the store or its folder is missing.
   static absl::StatusOr<Connection> Open(const ServerChoice& choice);
-  // To a server inside this process that is started with `options`, unless a live process owns the store already.
+  // Connects to the live owner of the store, or starts a server with `options` inside this process if there is none.
   static absl::StatusOr<Connection> OpenWithEngine(const app::ServerOptions& options);
 
   // One call: connection.Call(&Connection::Stub::GetStudy, request).
@@ -57,13 +58,13 @@ class Connection {
                                 absl::Duration timeout = absl::Seconds(60)) {
     return CallThrough<Response>(*stub_, method, request, timeout);
   }
-  // As above, of the machines: connection.Call(&Connection::ClusterStub::ListNodes, request).
+  // As above, for the service of machines: connection.Call(&Connection::ClusterStub::ListNodes, request).
   template <typename Request, typename Response>
   absl::StatusOr<Response> Call(ClusterMethod<Request, Response> method, const Request& request) {
     return CallThrough<Response>(*cluster_stub_, method, request, absl::Seconds(60));
   }
 
-  // A call about a study. Where there is none of that name, the hint names the nearest one.
+  // A call about a study. If no study has that name, the hint suggests the nearest one.
   template <typename Request, typename Response>
   absl::StatusOr<Response> CallOn(std::string_view study,
                                   Method<Request, Response> method,
@@ -75,13 +76,13 @@ class Connection {
   }
 
   Stub& stub() { return *stub_; }
-  // The end of a stream, with a hint where no server answers; a call is explained as it ends.
+  // The final status of a stream, with a hint if no server answers. Call does this by itself.
   absl::Status Explain(absl::Status status) const;
-  // The status of a call or stream about a study, with a hint.
+  // The status of a call or stream about a study; if the study is missing, the hint suggests the nearest name.
   absl::Status ExplainMissing(std::string_view study, absl::Status status);
-  // The process of this host that owns the store; nothing if that is this one, or a server was named.
+  // The process of this host that owns the store; nothing if this process does, or --server named a server.
   const std::optional<app::StoreOwner>& owner() const { return owner_; }
-  // Whether the server is a part of this process.
+  // Whether the server runs inside this process.
   bool is_embedded() const { return server_ != nullptr; }
 
  private:
@@ -99,21 +100,21 @@ class Connection {
   }
 
   Connection(std::shared_ptr<grpc::Channel> channel, std::string target);
-  // What became of the owner that does not answer.
+  // Why the owner does not answer.
   absl::Status ExplainLostOwner() const;
   static absl::StatusOr<Connection> Embed(const app::ServerOptions& options);
   static void SetDeadline(absl::Duration timeout, grpc::ClientContext& context);
 
-  std::unique_ptr<app::Server> server_;  // Outlives the channel into it.
+  std::unique_ptr<app::Server> server_;  // Declared first: it must outlive the channel into it.
   std::string target_;
-  std::string store_;  // Of the owner; empty: none.
+  std::string store_;  // The owner's store; empty without an owner.
   std::optional<app::StoreOwner> owner_;
   std::shared_ptr<grpc::Channel> channel_;  // gRPC shares it with the stubs.
   std::unique_ptr<Stub> stub_;
   std::unique_ptr<ClusterStub> cluster_stub_;
 };
 
-// NotFound, with what to do, if there is no store at that path.
+// NotFound, with a hint, if there is no store at that path.
 absl::Status CheckStoreExists(const std::string& store);
 
 }  // namespace vernier::cli

@@ -18,6 +18,7 @@ std::string Context::Store() const {
 
 std::string Context::SameStoreFlags() const {
   std::string flags;
+  // Only what was given as a flag: the environment holds for the next command as well.
   if (!flags_.store.empty()) flags += " --store " + jobs::ShellQuote(flags_.store);
   if (!flags_.server.empty()) flags += " --server " + jobs::ShellQuote(flags_.server);
   return flags;

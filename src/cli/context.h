@@ -12,17 +12,18 @@
 
 namespace vernier::cli {
 
-// The options that every command takes.
+// Options that every command takes.
 struct GlobalFlags {
   std::string store;
   std::string server;
   std::string output = "table";
   bool no_headers = false;
   std::string color = "auto";
-  std::vector<std::string> user_args;  // What stands after "--", for commands that pass it on.
+  // Words after "--", for commands that pass them to a program.
+  std::vector<std::string> user_args;
 };
 
-// What a command works with: where to print, whom to talk to, what time it is.
+// What a command needs: console, flags, connection, clock.
 class Context {
  public:
   Context(Console& console, const GlobalFlags& flags, const Clock& clock);
@@ -35,9 +36,10 @@ class Context {
 
   // The path of the store: --store, $VERNIER_STORE, or the user's own.
   std::string Store() const;
-  // The flags that lead another command to the same studies, for commands that we suggest: " --store FILE", or nothing.
+  // The flags that make another command use the same store, for commands that hints suggest: " --store FILE" or
+  // nothing.
   std::string SameStoreFlags() const;
-  // As the flags say; see connection.h.
+  // Connects as the flags say; see connection.h.
   absl::StatusOr<Connection> Connect(MissingStore missing = MissingStore::kRefuse) const;
 
  private:

@@ -15,7 +15,8 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     case absl::StatusCode::kAborted:
       return ExitCode::kUsage;
     case absl::StatusCode::kResourceExhausted:
-      // A study's bounds have a reason; a full disk has none.
+      // Statuses for a spent budget carry a reason, those for a full disk none. The first is the caller's to solve, the
+      // second means that the store cannot be written.
       return GetReason(status) == Reason::kNone ? ExitCode::kUnavailable : ExitCode::kUsage;
     case absl::StatusCode::kNotFound:
       return ExitCode::kNotFound;

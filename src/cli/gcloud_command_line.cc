@@ -1,3 +1,8 @@
+// Scripts of gcloud run unedited, although CLI11 reads less than gcloud's own parser: gcloud accepts flags between the
+// words of a command, files of flags, negated flags, and booleans with or without a value. This file rewrites all of
+// that into plain flags before CLI11 sees it. `vernier jobs …` takes the same path, so that both spellings behave
+// alike.
+
 #include "src/cli/gcloud_command_line.h"
 
 #include <algorithm>
@@ -25,8 +30,9 @@ using Json = nlohmann::ordered_json;
 using Words = std::vector<std::string>;
 
 constexpr char kFlagsFile[] = "--flags-file";
-constexpr char kSeparator = '\x1f';         // Between the elements of a list from a file of flags.
-constexpr std::size_t kMaxFlagsFiles = 20;  // Read one from another.
+// Joins list elements from a file of flags: ASCII's unit separator.
+constexpr char kSeparator = '\x1f';
+constexpr std::size_t kMaxFlagsFiles = 20;  // A choice: bounds files that read each other.
 
 bool IsOneOf(std::span<const std::string_view> words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
@@ -37,14 +43,14 @@ bool IsGroup(std::string_view word) {
   return IsOneOf(kGroups, word);
 }
 
-// Flags before the command's words whose value is the next word.
+// Flags whose value is the next word, so that this word is not taken for one of the command.
 bool TakesNext(const std::string& flag) {
   constexpr std::array<std::string_view, 5> kOwn = {
       "--store", "--server", "-o", "--output", "--color"};
   return IsOneOf(kOwn, flag) || IsOneOf(ValueFlags(), flag);
 }
 
-// How many words name the command, once the words of gcloud are off: "jobs submit training", "jobs list".
+// Number of words that name the command, without gcloud's own: 3 for "jobs submit training", 2 for "jobs list".
 std::size_t WordsOf(const Words& words) {
   const bool submits = words.size() >= 2 && words[0] == "jobs" && words[1] == "submit";
   return submits ? 3 : 2;
@@ -59,9 +65,9 @@ absl::Status NotOffered(const Words& words) {
 
 // A command line cut into the words of its command, the flags among them, and the rest.
 struct Cut {
-  bool is_gcloud = false;  // Its first word is one of gcloud's.
+  bool is_gcloud = false;  // It begins with a word of gcloud: gcloud, ai-platform, ml-engine.
   Words words;             // "jobs", "submit", "training".
-  Words path;              // All words but "gcloud".
+  Words path;              // All words of the command except "gcloud".
   Words flags;
   Words rest;
 };
@@ -84,11 +90,12 @@ Cut CutUp(const Words& args) {
       continue;
     }
     const bool is_prefix = cut.words.empty() && (IsGroup(arg) || (cut.is_gcloud && is_track));
+    // Any other command of this program: nothing to rewrite.
     if (is_first && !cut.is_gcloud && !is_prefix && arg != "jobs" && arg != "local") return cut;
     cut.is_gcloud = cut.is_gcloud || is_prefix;
     cut.path.push_back(arg);
     if (!is_prefix) cut.words.push_back(arg);
-    // A command that is not offered has any number of words; they are all wanted for the error.
+    // Words of a command that is not offered are collected too: the error quotes them.
   }
   cut.rest.assign(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
   return cut;
@@ -105,7 +112,8 @@ bool IsOffered(const Cut& cut) {
   return words.size() < 3 || words[2] == "training";
 }
 
-// The value of a flag as one word; of a list or a mapping, its elements with a separator of their own.
+// A flag's value as one word. Lists and mappings are joined with kSeparator in gcloud's own syntax for such values,
+// "^:^a:b", since their elements may contain commas.
 std::string WordOf(const Json& value) {
   Words parts;
   if (value.is_object()) {
@@ -122,7 +130,7 @@ std::string WordOf(const Json& value) {
   return fmt::format("^{0}^{1}", kSeparator, absl::StrJoin(parts, std::string(1, kSeparator)));
 }
 
-// Appends the flags of a file, and of the files that it names.
+// Appends the flags of a file, and of the files that it names. `open` holds the files being read, to find cycles.
 absl::Status ReadFlagsFile(const std::string& path, Words& open, Words& args) {
   if (std::ranges::find(open, path) != open.end()) {
     return InvalidArgument("{}: '{}' is read from itself", kFlagsFile, path);
@@ -139,6 +147,7 @@ absl::Status ReadFlagsFile(const std::string& path, Words& open, Words& args) {
   }
   VERNIER_ASSIGN_OR_RETURN(const Json document, codec::ReadDocument(*text, path));
   open.push_back(path);
+  // gcloud allows several mappings in a list: only so can one flag be given twice.
   const Json groups = document.is_array() ? document : Json::array({document});
   for (const Json& group : groups) {
     if (!group.is_object() || group.empty()) {
@@ -172,14 +181,14 @@ bool IsTruth(const std::string& word) {
       kTruths, [&](const char* truth) { return absl::EqualsIgnoreCase(word, truth); });
 }
 
-// Flags that gcloud gives a value of true or false.
+// Flags that gcloud documents with a value of true or false. CLI11 takes a flag's value only in the same word.
 bool TakesTruth(const std::string& flag) {
   constexpr std::array<std::string_view, 3> kFlags = {
       "--use-chief-in-tf-config", "--log-http", "--user-output-enabled"};
   return IsOneOf(kFlags, flag);
 }
 
-// The flags up to "--" as the parser takes them.
+// The words up to "--" as CLI11 takes them.
 absl::StatusOr<Words> Rewritten(const Words& args) {
   Words rewritten;
   const auto end = std::ranges::find(args, "--");
@@ -222,6 +231,7 @@ absl::StatusOr<CommandLine> ReadCommandLine(Words args) {
   if (cut.is_gcloud && cut.words.empty() && (Asks(cut, "--help") || Asks(cut, "-h"))) {
     return CommandLine{.args = {"help", "gcloud"}};
   }
+  // Only after version and help, which gcloud answers without a command.
   if (cut.is_gcloud && !IsOffered(cut)) return NotOffered(cut.path);
   if (cut.words.empty()) return CommandLine{.args = std::move(args)};
   CommandLine line;

@@ -1,3 +1,6 @@
+// Flags common to all commands of gcloud. Flags that concern accounts, billing and requests are accepted without
+// effect, since scripts pass them and there is nothing here that they could apply to.
+
 #include "src/cli/gcloud_flags.h"
 
 #include <utility>
@@ -37,12 +40,13 @@ void AddIgnoredFlags(CLI::App& command) {
   flag("-q,--quiet", "Ask nothing; no command asks");
 }
 
-// The format with a name and columns, as far as the command has some of itself.
-absl::StatusOr<gcloud::FormatSpec> Completed(gcloud::FormatSpec format,
-                                             std::string_view columns,
-                                             std::string_view name) {
+// The format with the command's default name and columns where the user gave none.
+absl::StatusOr<gcloud::FormatSpec> WithDefaults(gcloud::FormatSpec format,
+                                                std::string_view columns,
+                                                std::string_view name) {
   const bool is_bare = format.name.empty() && format.columns.empty() && format.attributes.empty();
   if (is_bare) return format;
+  // A projection without a name, as in "(jobId,state)", goes with the usual format.
   if (format.name.empty()) format.name = name;
   const bool needs_columns = format.name == "table" || format.name == "csv";
   if (!needs_columns || !format.columns.empty() || columns.empty()) return format;
@@ -59,6 +63,7 @@ bool Print(const gcloud::FormatSpec& format,
   if (format.name == "none") return true;
   Output& output = context.output();
   const bool needs_columns = format.name == "table" || format.name == "csv";
+  // A table or CSV without columns is the command's own, for which Vernier's output suffices.
   if (needs_columns && format.columns.empty()) {
     output.set_options({.format = ParseFormat(format.name).value_or(Format::kTable),
                         .headers = !format.Has("no-heading") && output.options().headers});
@@ -75,6 +80,7 @@ bool Print(const gcloud::FormatSpec& format,
 }  // namespace
 
 const std::vector<std::string_view>& BooleanFlags() {
+  // For the reader of gcloud's command lines, which must know where the value of a flag ends.
   static const auto& flags = *new std::vector<std::string_view>{"--allow-multiline-logs",
                                                                 "--async",
                                                                 "--clear-labels",
@@ -114,9 +120,8 @@ void AddGcloudFlags(CLI::App& command, GcloudFlags& flags) {
   command.add_option(
       "--format",
       flags.format,
-      "Output format as gcloud has it: json, yaml, csv, table, value, list, flattened, "
-      "config or none, e.g. 'table[box](jobId,state:label=STATUS)', "
-      "'value(createTime.date())'");
+      "Output format as in gcloud: json, yaml, csv, table, value, list, flattened, config or none, "
+      "e.g. 'table[box](jobId,state:label=STATUS)', 'value(createTime.date())'");
   command.add_option(
       "--flatten",
       flags.flatten,
@@ -125,8 +130,9 @@ void AddGcloudFlags(CLI::App& command, GcloudFlags& flags) {
       "--flags-file", [](const std::string&) {}, "YAML file with more flags: '--region: us-east1'");
   command.add_flag("--user-output-enabled",
                    flags.user_output_enabled,
-                   "Print the answer (default); --no-user-output-enabled prints none");
+                   "Print the answer (default); --no-user-output-enabled prints nothing");
   AddIgnoredFlags(command);
+  // gcloud: the last value of a repeated flag counts. Lists and positional arguments collect theirs.
   for (CLI::Option* option : command.get_options()) {
     const bool is_one = option->get_items_expected_max() == 1 && !option->get_positional();
     if (is_one) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
@@ -141,7 +147,8 @@ CLI::Option* AddListFlag(CLI::App& command,
       name,
       [name = name.substr(0, name.find(',')), &list](const std::string& text) {
         absl::StatusOr<std::vector<std::string>> items = gcloud::SplitList(name, text);
-        // The parser's only way to say that a value is wrong; it adds the name itself.
+        // An exception is the parser's only way to refuse a value. It adds the flag's name itself, so the name, the
+        // colon and the blank in front of the message are cut off.
         if (!items.ok()) {
           throw CLI::ValidationError(name,
                                      std::string(items.status().message()).substr(name.size() + 2));
@@ -163,7 +170,8 @@ absl::StatusOr<AnswerFormat> ReadAnswerFormat(const GcloudFlags& flags,
 }
 
 bool PrintAnswer(const AnswerFormat& answer_format, const Json& answer, Context& context) {
-  const auto format = Completed(answer_format.format, "", "yaml");
+  // gcloud describes one resource in YAML by default, and lists in a table.
+  const auto format = WithDefaults(answer_format.format, "", "yaml");
   if (!format.ok()) return false;
   if (answer_format.flatten.empty()) return Print(*format, {answer}, /*is_list=*/false, context);
   gcloud::FormatSpec listed = *format;
@@ -178,7 +186,7 @@ bool PrintAnswers(const AnswerFormat& answer_format,
                   std::string_view columns,
                   const std::vector<Json>& answers,
                   Context& context) {
-  const auto format = Completed(answer_format.format, columns, "table");
+  const auto format = WithDefaults(answer_format.format, columns, "table");
   return format.ok() && Print(*format, answers, /*is_list=*/true, context);
 }
 

@@ -21,7 +21,8 @@ struct GcloudFlags {
   bool user_output_enabled = true;
 };
 
-// Adds them, and lets a flag of the command that is repeated take its last value: call it after the command's own.
+// Adds the flags, and lets the last value of a repeated flag win, as gcloud does. Call it after the command has
+// declared its own flags, which it changes as well.
 void AddGcloudFlags(CLI::App& command, GcloudFlags& flags);
 
 // A flag whose value is a list, "a,b" or "^:^a:b".
@@ -30,11 +31,11 @@ CLI::Option* AddListFlag(CLI::App& command,
                          std::vector<std::string>& list,
                          const std::string& help);
 
-// The names of flags of `gcloud ai-platform` that are true or false, and of those that every command takes with a value.
+// Names of boolean flags of `gcloud ai-platform`, and of flags with a value that every command takes.
 const std::vector<std::string_view>& BooleanFlags();
 const std::vector<std::string_view>& ValueFlags();
 
-// What --format, --flatten and --user-output-enabled ask for.
+// The parsed --format, --flatten and --user-output-enabled.
 struct AnswerFormat {
   gcloud::FormatSpec format;
   std::vector<gcloud::Key> flatten;
@@ -44,12 +45,12 @@ struct AnswerFormat {
 absl::StatusOr<AnswerFormat> ReadAnswerFormat(const GcloudFlags& flags,
                                               const gcloud::Aliases* aliases = nullptr);
 
-// Prints `answer`, one resource, if the format says how. Else only sets the format of the output and returns false: the
-// command prints as it always does.
+// Prints `answer`, one resource, if the format determines how. Otherwise only sets the output's format and returns
+// false: the command then prints in its own way.
 bool PrintAnswer(const AnswerFormat& answer_format,
                  const nlohmann::ordered_json& answer,
                  Context& context);
-// The same of a list that was flattened before; `columns` are those that a table has of itself.
+// The same for a list that is already flattened; `columns` are the columns of its default table.
 bool PrintAnswers(const AnswerFormat& answer_format,
                   std::string_view columns,
                   const std::vector<nlohmann::ordered_json>& answers,

@@ -1,3 +1,6 @@
+// Hints travel as a payload of the status, so that errors pass through functions that know nothing of hints. Errors of
+// a server have none of their own, but a reason, which selects a default here.
+
 #include "src/cli/hint.h"
 
 #include "absl/strings/cord.h"

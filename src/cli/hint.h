@@ -7,10 +7,10 @@
 
 namespace vernier::cli {
 
-// The same status with a sentence on what to do next. A status that has one keeps it.
+// The status with a sentence on what to do next. An existing hint is kept: the innermost caller knows most.
 absl::Status WithHint(absl::Status status, std::string_view hint);
 
-// What to do about the status: the sentence given to WithHint, else one that its reason or code suggests, else empty.
+// What to do about the status: the hint given with WithHint, otherwise one for its reason, otherwise empty.
 std::string HintOf(const absl::Status& status);
 
 }  // namespace vernier::cli

@@ -1,3 +1,6 @@
+// Follows gitignore(5), so that an existing .gitignore can be used as it is. Each component is matched with fnmatch(3);
+// only `**` needs code of its own, since fnmatch knows no components.
+
 #include "src/cli/ignore_rules.h"
 
 #include <fnmatch.h>
@@ -10,7 +13,8 @@
 namespace vernier::cli {
 namespace {
 
-// Spaces at the end mean nothing, unless a backslash stands before them.
+// Trailing spaces are ignored unless escaped with a backslash (gitignore(5)); a carriage return comes from files of
+// Windows.
 std::string_view WithoutTrailingSpace(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   while (line.ends_with(' ') && !line.ends_with("\\ ")) line.remove_suffix(1);
@@ -23,11 +27,11 @@ bool MatchesPart(const std::string& pattern, const std::string& name) {
 
 using Parts = std::vector<std::string>;
 
-// From the parts at these places on.
+// Whether pattern[p…] matches path[i…]. Exponential only in the number of `**`, of which patterns have few.
 bool MatchesPath(const Parts& pattern, std::size_t p, const Parts& path, std::size_t i) {
   if (p == pattern.size()) return i == path.size();
   if (pattern[p] == "**") {
-    const bool is_last = p + 1 == pattern.size();  // "a/**" is what is in a, and not a.
+    const bool is_last = p + 1 == pattern.size();  // "a/**" matches what is in a, but not a itself.
     for (std::size_t next = is_last ? i + 1 : i; next <= path.size(); ++next) {
       if (MatchesPath(pattern, p + 1, path, next)) return true;
     }
@@ -60,8 +64,9 @@ IgnoreRules::IgnoreRules(std::string_view text) {
 }
 
 bool IgnoreRules::Ignores(std::string_view path, bool is_folder) const {
-  const std::string name(path.substr(path.rfind('/') + 1));  // All of it where there is none.
+  const std::string name(path.substr(path.rfind('/') + 1));  // The whole path if it has no slash.
   const Parts parts = absl::StrSplit(std::string(path), '/');
+  // Backwards, since the last matching rule decides.
   for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
     if (rule->is_of_folders && !is_folder) continue;
     const bool matches = rule->is_of_path

@@ -6,24 +6,25 @@
 
 namespace vernier::cli {
 
-// Which files of a folder are left out, in the words of .gitignore (gitignore(5)): one pattern a line; `#` begins a comment;
-// `!` takes back in what an earlier line left out; a pattern with `/` at its beginning or in it is of the whole path, one
-// without of a name at any depth; `/` at the end is of folders only; `*` and `?` do not cross `/`, `**` does. The last line
-// that matches decides. What is in a folder that is left out is left out.
+// Files of a folder that are left out, by patterns in the syntax of gitignore(5): one pattern a line; `#` begins a
+// comment; `!` includes again what an earlier line left out; a pattern with `/` at its start or inside matches the
+// whole path, one without matches a name at any depth; a `/` at the end matches folders only; `*` and `?` do not match
+// `/`, `**` does. The last matching line decides. Everything in an ignored folder is ignored.
 class IgnoreRules {
  public:
-  // Lines that mean nothing are skipped.
+  // Blank lines and comments are skipped.
   explicit IgnoreRules(std::string_view text);
 
-  // Whether the file or folder, by its path below the one that the rules are of, is left out by itself.
+  // Whether the file or folder itself is ignored, given its path relative to the rules' folder. Parents are for the
+  // caller to check.
   bool Ignores(std::string_view path, bool is_folder) const;
 
  private:
   struct Rule {
-    std::string pattern;  // Without its slashes at the beginning and at the end.
+    std::string pattern;  // Without leading and trailing slash.
     bool is_negated = false;
     bool is_of_folders = false;
-    bool is_of_path = false;  // Else of the last name of the path.
+    bool is_of_path = false;  // Otherwise it matches the last component.
   };
   std::vector<Rule> rules_;
 };

@@ -1,3 +1,6 @@
+// The classic self-pipe: a handler may only call functions that are safe in signal handlers (signal-safety(7)), so it
+// counts and writes a byte to a pipe, and Wait polls the pipe. Everything else happens outside the handler.
+
 #include "src/cli/interrupts.h"
 
 #include <fcntl.h>
@@ -14,14 +17,16 @@
 namespace vernier::cli {
 namespace {
 
-// A signal handler has no argument to find its object by.
+// Global, since a signal handler gets no argument by which it could find its object.
 std::atomic<int> interrupt_count = 0;
 std::atomic<int> first_signal = 0;
 std::atomic<int> wake_fd = -1;
 
+// docs/guides/cli.md: the first Ctrl-C pauses, the second leaves, the third kills.
 constexpr int kBearable = 2;
 
-// The action that was replaced.
+// Installs the handler and returns the action that it replaced. SA_RESTART spares callers EINTR; Wait uses poll, which
+// is interrupted all the same.
 struct sigaction Handle(int signal_number, void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;
@@ -33,7 +38,8 @@ struct sigaction Handle(int signal_number, void (*handler)(int)) {
 }
 
 void OnSignal(int signal_number) {
-  // With every line that nobody reads comes another one.
+  // Every further line written to a closed pipe raises another SIGPIPE; they must not count as the user's second and
+  // third signal.
   if (signal_number == SIGPIPE && first_signal.load() != 0) return;
   const int saved = errno;
   int none = 0;
@@ -43,7 +49,7 @@ void OnSignal(int signal_number) {
     Handle(SIGTERM, SIG_DFL);
   }
   const char byte = 0;
-  // A full pipe wakes just as well.
+  // If the pipe is full, Wait wakes anyway.
   [[maybe_unused]] const auto written = write(wake_fd.load(), &byte, 1);
   errno = saved;
 }
@@ -53,6 +59,7 @@ std::vector<int> SignalsOf(Interrupts::Heed heed) {
   if (heed == Interrupts::Heed::kUser) return signals;
   struct sigaction hangup = {};
   sigaction(SIGHUP, nullptr, &hangup);
+  // nohup(1) starts its command with SIGHUP ignored; that stays so.
   if (hangup.sa_handler != SIG_IGN) signals.push_back(SIGHUP);
   if (heed == Interrupts::Heed::kAll) signals.push_back(SIGPIPE);
   return signals;
@@ -84,6 +91,7 @@ int Interrupts::signal_number() const { return first_signal.load(); }
 
 void Interrupts::Wait(absl::Duration patience) {
   pollfd readable = {.fd = pipe_[0], .events = POLLIN, .revents = 0};
+  // poll takes milliseconds in an int; callers may pass an infinite duration and call again.
   constexpr auto kLongest = absl::Hours(24);
   const auto timeout = absl::ToInt64Milliseconds(std::min(patience, kLongest));
   poll(&readable, 1, static_cast<int>(timeout));

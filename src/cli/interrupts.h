@@ -8,15 +8,15 @@
 
 namespace vernier::cli {
 
-// Counts SIGINT and SIGTERM while it lives, instead of dying of them: twice. Whoever sends a third one wants the process
-// gone whatever it waits for, and gets it. At most one at a time; for the program's main thread. Library code installs no
-// handlers: this is the command line's own.
+// Counts SIGINT and SIGTERM during its lifetime instead of ending the process, at most twice: a third signal kills it,
+// so that the user can always get out. At most one instance at a time, on the main thread. Only the command line
+// installs signal handlers, the library never does.
 class Interrupts {
  public:
   enum class Heed {
     kUser,      // SIGINT and SIGTERM.
     kTerminal,  // Also SIGHUP, unless it is ignored (nohup): the terminal was closed.
-    // Also the first SIGPIPE: for who must tidy up, whatever ends the command.
+    // Also the first SIGPIPE: for commands that must clean up however they end.
     kAll,
   };
 
@@ -25,11 +25,11 @@ class Interrupts {
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  // How many came so far.
+  // Number of signals so far.
   int count() const;
-  // The first that came; 0: none.
+  // The first signal; 0: none.
   int signal_number() const;
-  // Returns when one has come since the last call of Wait, or after `patience`.
+  // Returns when a signal has arrived since the last call of Wait, or after `patience`.
   void Wait(absl::Duration patience);
 
  private:

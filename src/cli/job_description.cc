@@ -1,3 +1,7 @@
+// `jobs describe` answers with the JSON that `gcloud ai-platform jobs describe` gives, since scripts read it: the API's
+// names of fields and states, 64-bit integers as text (as in proto3 JSON), times in RFC 3339. Fields of Vernier's own
+// (resourcesUsed, utilization, waitingReason) are added, none is renamed.
+
 #include "src/cli/job_description.h"
 
 #include <algorithm>
@@ -13,7 +17,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/cli/terminal/figures.h"
-#include "src/codec/job_reader.h"
+#include "src/codec/job_form.h"
 #include "src/codec/training_input_json.h"
 #include "src/core/objectives.h"
 #include "src/jobs/job_name.h"
@@ -24,7 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Jobs and trials have the same states in the API.
+// Jobs and trials share their states in the API.
 std::string TrialStateText(TrialState state) {
   switch (state) {
     case TrialState::kRequested:
@@ -57,8 +61,8 @@ std::optional<absl::Time> StartOf(const std::vector<TrialRecord>& trials) {
   return start;
 }
 
-// Whether it was ended for running longer than it may, which the API calls cancelled: as the only trial of a job that is
-// not tuned, or together with trials that were still under way.
+// Whether the job was ended at its maxRunningTime, for which the API says CANCELLED. Without tuning, its only trial
+// then failed with a timeout; a tuning job was stopped as a study, together with the trials that still ran.
 bool RanTooLong(const Study& study, const std::vector<TrialRecord>& trials) {
   if (!HasRunningTime(study)) return false;
   const bool alone = study.spec.objectives.empty();
@@ -70,11 +74,13 @@ bool RanTooLong(const Study& study, const std::vector<TrialRecord>& trials) {
   });
 }
 
-// When its last trial ended. Labels may change later, which ends nothing.
+// The end of its last trial. Not the last update of the study: labels may change afterwards.
 std::optional<absl::Time> EndOf(const Study& study, const std::vector<TrialRecord>& trials) {
   if (!IsFinished(study.state)) return std::nullopt;
   std::optional<absl::Time> end;
+  // std::max takes an absent time for the least.
   for (const TrialRecord& trial : trials) end = std::max(end, trial.trial.ended);
+  // Without trials there is no better time.
   return end.value_or(study.updated);
 }
 
@@ -84,8 +90,9 @@ Json UsageJson(const ResourceUsage& used) {
           {"peakMemoryBytes", std::to_string(used.peak_memory_bytes)}};
 }
 
-// What failed trials said, each cause once, with the first trial that had it; those that `known` says already are left out.
+// Messages of failed trials, each once, with the first trial that had it; messages contained in `known` are left out.
 std::string CausesOf(const std::vector<TrialRecord>& trials, std::string_view known) {
+  // A choice: errorMessage is one line.
   constexpr std::size_t kMostCauses = 3;
   std::vector<std::string> causes;
   std::set<std::string_view> said;
@@ -100,7 +107,7 @@ std::string CausesOf(const std::vector<TrialRecord>& trials, std::string_view kn
   return fmt::format("{}", fmt::join(causes, "; "));
 }
 
-// Why it failed or was cancelled: of a job that is not tuned, why its trial did.
+// Why the job failed or was cancelled. Without tuning, the message of its trial says more than the study's.
 std::string ErrorOf(const Study& study, const std::vector<TrialRecord>& trials) {
   const std::string state = JobState(study, trials);
   if (state != "FAILED" && state != "CANCELLED") return "";
@@ -114,6 +121,7 @@ std::string ErrorOf(const Study& study, const std::vector<TrialRecord>& trials) 
 
 Json MetricJson(const Trial& trial, const Objective& objective) {
   const std::optional<double> value = ObjectiveOf(trial, objective.metric);
+  // JSON has no such numbers.
   if (!value || !std::isfinite(*value)) return nullptr;
   Json metric = {{"objectiveValue", *value}};
   if (trial.last) metric["trainingStep"] = std::to_string(trial.last->step);
@@ -134,7 +142,7 @@ Json TrialJson(const Trial& trial, const StudySpec& spec) {
   if (!trial.message.empty() && trial.state != TrialState::kCompleted) {
     json["errorMessage"] = trial.message;
   }
-  // By a rule, which has a version; not by a user, or with its study.
+  // Only a stop by a rule counts as early, and only rules have a version; users and studies that end do not.
   if (trial.stop && !trial.stop->version.empty()) json["isTrialStoppedEarly"] = true;
   if (Json utilization = UtilizationToJson(spec, trial); !utilization.is_null()) {
     json["utilization"] = std::move(utilization);
@@ -142,12 +150,13 @@ Json TrialJson(const Trial& trial, const StudySpec& spec) {
   return json;
 }
 
-// Programs take the first one for the best.
+// The API lists the best trial first, and programs rely on it.
 std::vector<const Trial*> BestFirst(const std::vector<TrialRecord>& trials,
                                     const Objective& objective) {
   std::vector<const Trial*> sorted;
   sorted.reserve(trials.size());
   for (const TrialRecord& trial : trials) sorted.push_back(&trial.trial);
+  // NaN is worse than any value, so that trials without one come last.
   const auto value_of = [&](const Trial* trial) {
     if (trial->state != TrialState::kCompleted) return std::numeric_limits<double>::quiet_NaN();
     return ObjectiveOf(*trial, objective.metric).value_or(std::numeric_limits<double>::quiet_NaN());
@@ -178,7 +187,7 @@ std::string LinesOf(const Table& table, const TableOptions& options) {
   return fmt::format("{}\n", fmt::join(table.Lines(options), "\n"));
 }
 
-// What the object says, but for parts that have tables of their own.
+// The object's fields, except those with tables of their own.
 std::string FieldTable(const char* title, const Json& object, const TableOptions& options) {
   Table table({{.name = title}, {.name = "VALUE", .flexible = true, .wraps = true}});
   for (const auto& [key, value] : object.items()) {
@@ -189,7 +198,8 @@ std::string FieldTable(const char* title, const Json& object, const TableOptions
   return LinesOf(table, options);
 }
 
-std::string TrialSummary(const Json& trials, const TableOptions& options) {
+std::string TrialLines(const Json& trials, const TableOptions& options) {
+  // For people, in the order of numbers; the API's order is by value.
   std::vector<Json> sorted(trials.begin(), trials.end());
   std::ranges::sort(sorted, {}, [](const Json& trial) {
     std::int64_t number = 0;
@@ -229,6 +239,7 @@ bool HasRunningTime(const Study& study) {
 }
 
 std::string JobState(const Study& study, const std::vector<TrialRecord>& trials) {
+  // Asked first, as the state of such a job says SUCCEEDED or FAILED.
   if (RanTooLong(study, trials)) return "CANCELLED";
   switch (study.state) {
     case StudyState::kCompleted:
@@ -243,6 +254,7 @@ std::string JobState(const Study& study, const std::vector<TrialRecord>& trials)
     case StudyState::kPaused:
       break;
   }
+  // Once a trial has started, the job counts as running, even if no trial runs at this moment.
   if (StartOf(trials)) return "RUNNING";
   const bool preparing = std::ranges::any_of(
       trials, [](const TrialRecord& trial) { return trial.trial.state == TrialState::kPreparing; });
@@ -258,6 +270,7 @@ nlohmann::ordered_json UtilizationToJson(const StudySpec& spec, const Trial& tri
                                    std::pair("gpus", utilization.gpus),
                                    std::pair("peakGpus", utilization.peak_gpus),
                                    std::pair("gpuMemory", utilization.gpu_memory)}) {
+    // Three decimals: the measurement is no more exact.
     if (share) json[key] = std::round(*share * 1000) / 1000;
   }
   return json;
@@ -277,6 +290,7 @@ nlohmann::ordered_json JobToJson(const StudyRecord& record,
     job["jobPosition"] = std::to_string(wait->position);
     job["waitingReason"] = wait->reason;
   }
+  // Changes with every change of the job, which is all that an etag promises.
   job["etag"] = fmt::format("{:x}", study.last_event.value());
   if (!study.spec.labels.empty()) job["labels"] = study.spec.labels;
   if (study.used != ResourceUsage{}) job["resourcesUsed"] = UsageJson(study.used);
@@ -287,7 +301,7 @@ nlohmann::ordered_json JobToJson(const StudyRecord& record,
   if (study.spec.job && study.spec.job->input) {
     job["trainingInput"] =
         codec::TrainingInputToJson(*study.spec.job->input, codec::FieldNames::kCamelCase);
-    Json restarts = codec::RestartsToJson(study.spec.job->restarts);
+    Json restarts = codec::FileForm<RestartPolicy>::Write(study.spec.job->restarts);
     if (!restarts.empty()) job["restarts"] = std::move(restarts);
   }
   if (!study.spec.objectives.empty()) job["trainingOutput"] = OutputJson(study, trials);
@@ -299,7 +313,7 @@ std::string SummarizeJob(const nlohmann::ordered_json& job, const TableOptions& 
   if (job.contains("trainingInput"))
     text += "\n" + FieldTable("INPUT", job["trainingInput"], options);
   if (job.contains("trainingOutput")) {
-    text += "\n" + TrialSummary(job["trainingOutput"]["trials"], options);
+    text += "\n" + TrialLines(job["trainingOutput"]["trials"], options);
   }
   return text;
 }

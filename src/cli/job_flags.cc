@@ -1,3 +1,6 @@
+// Flags are merged into the JSON of the configuration file, and the reader of job files checks the result. So a value
+// is checked in one place, wherever it comes from, and what the API documents about the file holds for the flags.
+
 #include "src/cli/job_flags.h"
 
 #include <algorithm>
@@ -17,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// "nvidia-tesla-t4" as the API says it: "NVIDIA_TESLA_T4".
+// "nvidia-tesla-t4" in the API's spelling: "NVIDIA_TESLA_T4". The flags use lower case, the API constants.
 std::string ApiName(std::string text) {
   std::ranges::replace(text, '-', '_');
   return absl::AsciiStrToUpper(text);
@@ -43,12 +46,13 @@ absl::StatusOr<Json> ReadAccelerator(const std::string& flag, const std::string&
       "{}: needs both, as in count=4,type=nvidia-tesla-t4, got '{}'", flag, text);
 }
 
-// Sets what was given.
+// Sets the key if the flag was given.
 void Set(Json& object, const char* key, const std::string& value) {
   if (!value.empty()) object[key] = value;
 }
 
-// What the file has at the key, to be added to.  InvalidArgument: something else than a mapping.
+// The file's mapping at the key, for adding to it; a new one if the key is absent.  InvalidArgument: the value is not a
+// mapping.
 absl::StatusOr<Json*> MappingAt(const std::string& key, Json& object, const std::string& path) {
   Json& value = object[key];
   if (value.is_null()) value = Json::object();
@@ -62,6 +66,7 @@ struct RoleNames {
 };
 
 absl::Status SetRole(const RoleNames& names, const RoleFlags& role, Json& input) {
+  // A master needs no count: a job has exactly one.
   const bool is_master = names.field == "master";
   if (!is_master && role.machine_type.empty() != (role.count == 0)) {
     return InvalidArgument("--{0}-machine-type and --{0}-count go together; give both or neither",
@@ -89,19 +94,20 @@ absl::Status SetLabels(const std::vector<std::string>& labels, Json& job) {
   return absl::OkStatus();
 }
 
-// "replica=0,job=0,reading=lenient", whose values the reader of job files checks.
+// "replica=0,job=0,reading=lenient". The reader of job files checks the values.
 absl::Status SetRestarts(const std::string& text, Json& job) {
   if (text.empty()) return absl::OkStatus();
   VERNIER_ASSIGN_OR_RETURN(const auto pairs, ReadPairs("--restarts", text));
   VERNIER_ASSIGN_OR_RETURN(Json * restarts, MappingAt("restarts", job, "restarts"));
   for (const auto& [key, value] : pairs) {
     std::int64_t count = 0;
+    // A number where it reads as one: as text, the reader of job files would refuse a count.
     (*restarts)[key] = absl::SimpleAtoi(value, &count) ? Json(count) : Json(value);
   }
   return absl::OkStatus();
 }
 
-// The full name of the key, whose parts may come one by one; empty: none was given.
+// The key's full name, which gcloud also takes in parts; empty if no key was given.
 absl::StatusOr<std::string> KmsKeyName(const JobFlags& flags) {
   if (flags.kms_key.empty()) {
     for (const auto& [flag, value] : {std::pair("--kms-keyring", &flags.kms_keyring),
@@ -111,6 +117,7 @@ absl::StatusOr<std::string> KmsKeyName(const JobFlags& flags) {
     }
     return std::string();
   }
+  // A full name stands for itself.
   if (flags.kms_key.find('/') != std::string::npos) return flags.kms_key;
   const std::string& project = flags.kms_project.empty() ? flags.project : flags.kms_project;
   if (project.empty() || flags.kms_location.empty() || flags.kms_keyring.empty()) {
@@ -143,7 +150,7 @@ void AddRoleFlags(CLI::App& command, const std::string& role, RoleFlags& flags) 
 
 void AddJobFlags(CLI::App& command, JobFlags& flags) {
   command.add_option(
-      "--config", flags.config, "Configuration file with any of these; flags win over it");
+      "--config", flags.config, "Configuration file with any of these settings; flags override it");
   command.add_option("--package-path", flags.package_path, "Folder of the Python package to run");
   AddListFlag(
       command, "--packages", flags.packages, "Python archives to install, separated by commas");
@@ -160,7 +167,7 @@ void AddJobFlags(CLI::App& command, JobFlags& flags) {
   AddRoleFlags(command, "master", flags.master);
   AddRoleFlags(command, "worker", flags.worker);
   AddRoleFlags(command, "parameter-server", flags.parameter_server);
-  // As a function: bound to an optional, the parser sets it to false where the flag is not given.
+  // A function, since CLI11 sets an optional to false if the flag is absent; absent must stay distinct.
   command.add_flag_function(
       "--use-chief-in-tf-config",
       [&flags](std::int64_t yes) { flags.use_chief_in_tf_config = yes > 0; },

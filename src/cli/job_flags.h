@@ -9,11 +9,10 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json.hpp"
 
-// The flags by which users of `gcloud ai-platform jobs submit training` describe a job, and the configuration file that
-// they stand above.
+// Flags of `gcloud ai-platform jobs submit training`, and how they combine with the configuration file.
 namespace vernier::cli {
 
-// What one role of the job is given by flags.
+// Flags about one role.
 struct RoleFlags {
   std::string machine_type;
   std::int64_t count = 0;
@@ -40,19 +39,19 @@ struct JobFlags {
   std::string restarts;             // "replica=0,reading=lenient"
   std::string service_account;
   std::string network;
-  std::string kms_key;  // Its full name, or the last part of it, with the others.
+  std::string kms_key;  // Its full name, or its last part together with the flags below.
   std::string kms_keyring;
   std::string kms_location;
   std::string kms_project;
-  std::string project;  // Also of the key, where kms_project is not set.
+  std::string project;  // Also the key's, if kms_project is empty.
   bool enable_web_access = false;
   std::vector<std::string> args;  // After "--".
 };
 
 void AddJobFlags(CLI::App& command, JobFlags& flags);
 
-// The configuration file of the job (src/codec/job_file.h): `file`, with the flags over it; lists are replaced, not
-// joined. Packages are not looked at here.  InvalidArgument: names the flag.
+// The job as a configuration file (src/codec/job_file.h): `file`, overridden by the flags; lists are replaced, not
+// joined. Packages are not considered.  InvalidArgument: names the flag.
 absl::StatusOr<nlohmann::ordered_json> ApplyJobFlags(const std::string& job_id,
                                                      nlohmann::ordered_json file,
                                                      const JobFlags& flags);

@@ -1,3 +1,7 @@
+// Filters are evaluated here and not by the server: gcloud's grammar, and states such as SUCCEEDED, exist only in the
+// form that this program makes of a study. The costly part is the trials, a call or more for each job, so they are
+// fetched only for jobs whose state depends on them or if the filter, order or columns name keys that need them.
+
 #include "src/cli/job_list.h"
 
 #include <algorithm>
@@ -24,7 +28,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::array kStates = {
     "QUEUED", "PREPARING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLING", "CANCELLED"};
 
-// Whether a job that has ended says this without its trials.
+// Whether the key of an ended job is known without its trials.
 bool IsKnownWithoutTrials(const gcloud::Key& key) {
   constexpr std::array kNames = {"jobId",
                                  "job_id",
@@ -39,6 +43,7 @@ bool IsKnownWithoutTrials(const gcloud::Key& key) {
 }
 
 bool NeedsTrials(const JobSelection& selection, const gcloud::FormatSpec& format) {
+  // json, yaml and the like print every key.
   const bool is_whole = format.columns.empty() && !format.name.empty() && format.name != "none" &&
                         format.name != "table" && format.name != "csv";
   if (is_whole || selection.filter.has_words()) return true;
@@ -49,7 +54,8 @@ bool NeedsTrials(const JobSelection& selection, const gcloud::FormatSpec& format
   return !std::ranges::all_of(keys, &IsKnownWithoutTrials);
 }
 
-// Terms that ask for a state which no job is ever in.
+// States in the filter that no job ever has. gcloud answers such a filter with an empty list, which looks like a
+// result.
 void FindUnknownStates(const gcloud::FilterNode& node, std::vector<std::string>& unknown) {
   for (const gcloud::FilterNode& child : node.children) FindUnknownStates(child, unknown);
   const bool is_state =
@@ -76,6 +82,7 @@ std::vector<std::string> WarningsOn(const JobSelection& selection, const std::ve
     warnings.push_back(fmt::format(
         "--filter: no job's state is ever '{}'; states are {}", state, fmt::join(kStates, ", ")));
   }
+  // Without jobs every key is missing.
   if (jobs.empty()) return warnings;
   for (const std::string& key : gcloud::MissingKeys(selection.filter.Keys(), jobs)) {
     warnings.push_back(fmt::format("--filter: no job has '{}'", key));
@@ -127,6 +134,7 @@ JobList SelectJobs(std::vector<Json> jobs,
   list.jobs = gcloud::Flatten(selection.flatten, std::move(jobs));
   list.warnings = WarningsOn(selection, list.jobs);
   std::erase_if(list.jobs, [&](const Json& job) { return !selection.filter.Matches(job); });
+  // Sorts are stable: the second orders by the query, and equal keys stay newest first.
   gcloud::Sort({{.key = {"createTime"}, .descending = true}}, frame, list.jobs);
   gcloud::Sort(selection.sort, frame, list.jobs);
   const auto limit = static_cast<std::size_t>(selection.query.limit);

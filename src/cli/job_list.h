@@ -11,27 +11,27 @@
 #include "src/cli/gcloud/records.h"
 #include "src/cli/gcloud_flags.h"
 
-// `jobs list`: jobs as `jobs describe` shows them, so that each of its keys can be filtered and sorted by.
+// `jobs list`: jobs in the form of `jobs describe`, so that every key can be filtered and sorted by.
 namespace vernier::cli {
 
 struct JobQuery {
-  std::string project;  // Of these jobs; empty: of those that have none.
+  std::string project;  // Only its jobs; empty: jobs without a project.
   std::string filter;
   std::vector<std::string> sort;  // "~createTime"
   std::int64_t limit = 0;         // 0: all.
-  std::int64_t page_size = 0;     // How many to ask for at once; 0: as many as a page takes.
+  std::int64_t page_size = 0;     // Jobs per call; 0: the largest page.
 };
 
-// The headings of the list stand for its keys: STATUS for state.
+// Headings of the list as names of keys: STATUS for state.
 const gcloud::Aliases& JobAliases();
 
-// A query that was understood.
+// A parsed query.
 struct JobSelection {
   JobQuery query;
   gcloud::Filter filter;
   std::vector<gcloud::SortKey> sort;
   std::vector<gcloud::Key> flatten;
-  bool needs_trials = true;  // Of jobs that have ended, too.
+  bool needs_trials = true;  // Of ended jobs as well.
 };
 
 // InvalidArgument: names the flag.
@@ -44,12 +44,12 @@ struct JobList {
   std::vector<std::string> warnings;  // "--filter: no job has 'colour'"
 };
 
-// The jobs that are wanted, newest first unless the query sorts them.
+// The selected jobs, newest first unless the query sorts them.
 absl::StatusOr<JobList> ListJobs(Connection& connection,
                                  const JobSelection& selection,
                                  const gcloud::TimeFrame& frame);
 
-// As ListJobs, of the jobs given.
+// As ListJobs, but selects from `jobs`.
 JobList SelectJobs(std::vector<nlohmann::ordered_json> jobs,
                    const JobSelection& selection,
                    const gcloud::TimeFrame& frame);

@@ -1,3 +1,8 @@
+// Merges the logs of all trials of a job by time, as the service's log shows them. Each trial has one stream for its
+// current attempt, and the line with the least time among the heads of all streams is printed next. A running program
+// may be silent, so a stream is read with little patience, and what arrives late from a slow stream is printed late
+// rather than holding up the others.
+
 #include "src/cli/job_logs.h"
 
 #include <algorithm>
@@ -23,24 +28,28 @@ namespace {
 
 using LogStream = Stream<v1::LogLine>;
 
+// How long a stream of an ended attempt may take to give its next line, and how often study and trials are looked at.
 constexpr absl::Duration kLook = absl::Milliseconds(500);
+// How long to wait for a line of a running program. A choice: unnoticed by people, and 50 looks a second for a quiet
+// trial.
 constexpr absl::Duration kPatience = absl::Milliseconds(20);
 
 absl::Time TimeOf(const v1::LogLine& line) { return wire::DecodeTime(line.time()); }
 
-// What is read of one trial: its attempts one after another.
+// The state of reading one trial: its attempts, one after another.
 struct Followed {
   TrialNumber trial;
   std::string name;
-  std::vector<AttemptNumber> attempts;  // That there are so far.
-  bool is_over = false;                 // There will be no more.
-  std::size_t opened = 0;               // Of the attempts; the last of them is being read
-  std::unique_ptr<LogStream> stream;    // here, unless it was read to its end.
-  std::optional<v1::LogLine> line;      // Read, and to be printed next.
-  bool is_quiet = false;                // Nothing came in time.
+  std::vector<AttemptNumber> attempts;  // So far.
+  bool is_over = false;                 // No further attempt will come.
+  std::size_t opened = 0;               // Number of attempts whose stream was opened.
+  // Of the last opened attempt; null once it was read to its end.
+  std::unique_ptr<LogStream> stream;
+  std::optional<v1::LogLine> line;  // Read, but not yet printed.
+  bool is_quiet = false;            // No line came in time.
 
   bool is_done() const { return is_over && opened == attempts.size() && !stream && !line; }
-  // What is being read has ended, so that it comes without delay.
+  // Whether the attempt being read has ended, so that its lines come without delay.
   bool is_settled() const { return is_over || opened < attempts.size(); }
 };
 
@@ -80,7 +89,7 @@ class JobLogs {
   }
 
  private:
-  // Once; its last words are still to be printed.
+  // Stops the job, once. The loop continues, so that its last lines are printed.
   absl::Status BringDown(const std::string& name) {
     if (std::exchange(is_stopping_, true)) return absl::OkStatus();
     return StopStudy(connection_, name, "interrupted");
@@ -109,9 +118,9 @@ class JobLogs {
     return std::ranges::all_of(followed_, [](const auto& entry) { return entry.second.is_done(); });
   }
 
-  // Prints lines in the order of their times, as far as they have come. Returns whether there may be more at once.
+  // Prints the lines that have arrived, ordered by time. Returns whether more may follow at once.
   absl::StatusOr<bool> PrintWhatCame() {
-    constexpr int kMostLines = 1000;  // Until the next look at study and interrupts.
+    constexpr int kMostLines = 1000;  // A choice: then study and interrupts are looked at again.
     for (auto& [number, followed] : followed_) followed.is_quiet = false;
     bool has_more = true;
     for (int i = 0; has_more && i < kMostLines; ++i) {
@@ -141,7 +150,7 @@ class JobLogs {
     return first;
   }
 
-  // Reads on to the next line that is wanted, through the attempts there are.
+  // Reads the next wanted line, from as many attempts as it takes.
   absl::Status ReadLine(Followed& followed) {
     while (!followed.line && !followed.is_quiet) {
       if (followed.stream == nullptr && !OpenNext(followed)) return absl::OkStatus();
@@ -156,7 +165,7 @@ class JobLogs {
     return absl::OkStatus();
   }
 
-  // False: there is none, yet.
+  // False: no further attempt yet.
   bool OpenNext(Followed& followed) {
     if (followed.opened == followed.attempts.size()) return false;
     v1::StreamTrialLogsRequest request;
@@ -198,8 +207,8 @@ class JobLogs {
   Connection& connection_;
   const JobLogOptions& options_;
   Interrupts& interrupts_;
-  const bool runs_;         // Somebody runs the job: it will end.
-  const bool has_service_;  // Whether what the service says is wanted.
+  const bool runs_;         // A server runs the job, so it will end.
+  const bool has_service_;  // Whether lines of the service are wanted.
   ServiceLog service_;
   bool is_stopping_ = false;
   std::map<TrialNumber, Followed> followed_;

@@ -11,15 +11,15 @@
 namespace vernier::cli {
 
 struct JobLogOptions {
-  std::string task;      // Only this one: "worker-replica-1". Empty: all.
-  bool plain = false;    // What was printed and nothing else, standard error where it belongs.
-  bool one_line = true;  // A line for each line of a message; else a message may span several.
-  // A server inside this process runs the job, which is stopped with the command: an interrupt stops it.
+  std::string task;      // Only this task: "worker-replica-1". Empty: all.
+  bool plain = false;    // Lines as printed and nothing else, standard error on standard error.
+  bool one_line = true;  // A head for each line of a message; otherwise only for the first.
+  // The job runs on a server inside this process and must end with the command: an interrupt stops it.
   bool live = false;
 };
 
-// Prints what the replicas of all attempts of all trials of a job print, in the order of time as far as it came, until it has ended or is interrupted; of a study that nobody
-// runs, what there is. Returns the study as it is then.
+// Prints the output of all attempts of all trials of a job, ordered by time as far as it has arrived, until the job has
+// ended or is interrupted; if no server runs the study, prints what is stored. Returns the study in its final state.
 absl::StatusOr<Study> StreamJobLogs(Context& context,
                                     Connection& connection,
                                     const std::string& study,

@@ -54,7 +54,9 @@ absl::StatusOr<FolderSize> CopyFolder(const std::string& from, const std::string
     return AlreadyExists("'{}' is already there", to);
   }
   const fs::path target = fs::absolute(to, error).lexically_normal();
+  // "out/" has no file name of its own.
   const fs::path name = target.has_filename() ? target : target.parent_path();
+  // Written beside the target, so that the final rename stays on one file system and is atomic.
   const fs::path partial = name.string() + ".partial";
   const auto failed = [&](std::string_view what) {
     std::error_code ignored;
@@ -63,7 +65,7 @@ absl::StatusOr<FolderSize> CopyFolder(const std::string& from, const std::string
   };
   fs::create_directories(name.parent_path(), error);
   if (error) return failed("make the folder of");
-  fs::remove_all(partial, error);  // Of a copy that was cut off.
+  fs::remove_all(partial, error);  // Left by an interrupted copy.
   fs::copy(from, partial, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (error) return failed("write");
   const FolderSize size = SizeOf(partial, error);

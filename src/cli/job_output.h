@@ -10,18 +10,18 @@
 
 namespace vernier::cli {
 
-// What lies below a folder.
+// Number and size of the files below a folder.
 struct FolderSize {
   std::int64_t files = 0;
   std::int64_t bytes = 0;
 };
 
-// The folder into which a trial's programs wrote, its --job-dir.
-// FailedPrecondition: the job has none, or one that only the server, or the program that serves a URL, can find.
+// The output folder of a trial's programs, its --job-dir.
+// FailedPrecondition: the job has none, or its path is relative to the server, or a URL.
 absl::StatusOr<std::string> JobOutputOf(const StudySpec& spec, TrialNumber trial);
 
-// Copies a folder with all that is in it; links stay links. The copy appears under its name when it is complete.
-// AlreadyExists: `to` is there.  NotFound: `from` is no folder of this machine.  Unavailable: not written.
+// Copies a folder recursively; symbolic links stay links. The copy gets its name only when it is complete.
+// AlreadyExists: `to` exists.  NotFound: `from` is not a folder of this host.  Unavailable: it cannot be written.
 absl::StatusOr<FolderSize> CopyFolder(const std::string& from, const std::string& to);
 
 }  // namespace vernier::cli

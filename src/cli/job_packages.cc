@@ -1,3 +1,8 @@
+// `--package-path` as gcloud does it: a source archive is built with the setup.py beside the package, or with a
+// generated one. The server installs one environment for each set of packages
+// (docs/adr/0023-a-python-environment-for-each-set-of-packages.md) and knows packages by their hash, so equal sources
+// must give equal bytes: every archive is packed again with a fixed order, owner, mode and time.
+
 #include "src/cli/job_packages.h"
 
 #include <algorithm>
@@ -24,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using jobs::ShellQuote;
 
-// Bytes of a package, and of what is sent of it at once.
+// Largest package, and largest piece of one message, in bytes.
 constexpr std::int64_t kMostPackage = std::int64_t{4} << 30;
 constexpr std::int64_t kPiece = std::int64_t{1} << 20;
 
@@ -33,7 +38,7 @@ absl::Status Run(const std::string& command, std::string_view what) {
   return Internal("{} failed: {}", what, command);
 }
 
-// The only archive in the folder.
+// The archive in the folder; a build leaves exactly one.
 absl::StatusOr<std::string> ArchiveIn(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
@@ -42,8 +47,7 @@ absl::StatusOr<std::string> ArchiveIn(const std::string& folder) {
   return Internal("the build left no archive in '{}'", folder);
 }
 
-// Packs what is in `root`, a folder below `folder`. Equal contents give equal bytes, so that the server installs them once:
-// the order, the times, the owners and the rights of files say nothing.
+// Packs `root`, a folder below `folder`, so that equal contents give equal bytes.
 absl::Status Pack(const std::string& folder, const std::string& root, const std::string& archive) {
   return Run(fmt::format("cd {} && tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "
                          "--mode=u+w,go-w,a+rX --exclude=__pycache__ -cf - {} | gzip -n >{}",
@@ -53,7 +57,7 @@ absl::Status Pack(const std::string& folder, const std::string& root, const std:
              "packing the package");
 }
 
-// What setup.py packs holds the time at which it did.
+// setup.py stores the time of the build in its archive; packed again, it is without.
 absl::Status Repack(const std::string& archive, const std::string& folder) {
   const std::string unpacked = folder + "/unpacked";
   VERNIER_RETURN_IF_ERROR(Run(
@@ -61,12 +65,15 @@ absl::Status Repack(const std::string& archive, const std::string& folder) {
       "unpacking the package"));
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(unpacked, error)) {
-    return Pack(unpacked, entry.path().filename().string(), archive);  // It has one folder.
+    // A source archive has one folder at its top.
+    return Pack(unpacked, entry.path().filename().string(), archive);
   }
   return Internal("the build left an empty archive '{}'", archive);
 }
 
 absl::StatusOr<std::string> BuildWithSetup(const fs::path& parent, const std::string& folder) {
+  // egg_info writes into the source folder by default; --egg-base keeps the user's folder clean. Output goes to
+  // standard error, since standard output belongs to the answer.
   VERNIER_RETURN_IF_ERROR(Run(fmt::format("cd {} && python3 setup.py -q egg_info --egg-base {} "
                                           "sdist --dist-dir {} >&2",
                                           ShellQuote(parent.string()),
@@ -85,6 +92,7 @@ absl::StatusOr<std::string> BuildWithMadeSetup(const fs::path& package, const st
   fs::create_directories(root, error);
   if (!error) fs::copy(package, root / name, fs::copy_options::recursive, error);
   if (error) return Unavailable("cannot copy '{}': {}", package.string(), error.message());
+  // The package with its subpackages and data.
   std::ofstream(root / "setup.py") << fmt::format(
       "from setuptools import find_packages, setup\n"
       "setup(name='{0}', version='0.0', packages=find_packages(include=['{0}', '{0}.*']), "
@@ -119,9 +127,10 @@ absl::StatusOr<std::string> Upload(Connection& connection, const std::string& pa
       context.TryCancel();
       return Unavailable("package '{}': cannot be read: {}", path, std::strerror(errno));
     }
+    // An empty piece: the file became shorter meanwhile.
     offset = piece->empty() ? size : offset + static_cast<std::int64_t>(piece->size());
     request.set_data(*std::move(piece));
-    if (!writer->Write(request)) break;  // Finish says why.
+    if (!writer->Write(request)) break;  // The server refused; Finish has its reason.
     request.clear_file_name();
   } while (offset < size);
   writer->WritesDone();

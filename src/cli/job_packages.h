@@ -9,14 +9,14 @@
 // The Python packages of a job on their way to the server.
 namespace vernier::cli {
 
-// Builds a source archive of the package in the folder, into `folder_for_it`: with the setup.py beside it, or with a made
-// one. Returns the archive's path.  NotFound: no such folder.  InvalidArgument: it is no package.  Internal: the build
-// failed; its last lines were printed.
+// Builds a source archive of the package in a folder, into `folder_for_it`: with the setup.py beside the package, or
+// with a generated one. Returns the archive's path.
+// NotFound: no such folder.  InvalidArgument: not a package.  Internal: the build failed, and has printed why.
 absl::StatusOr<std::string> BuildPackage(const std::string& package_path,
                                          const std::string& folder_for_it);
 
-// Copies each local file to the server, which keeps it under its hash, and puts the server's name for it in its place.
-// URLs stay as they are.  InvalidArgument: a path that is no file, or two files of one name.
+// Uploads each local file to the server, which stores it under its hash, and replaces it by the server's name. URLs
+// stay as they are.  InvalidArgument: a path that is not a file, or two files with one name.
 absl::StatusOr<std::vector<std::string>> UploadPackages(Connection& connection,
                                                         const std::vector<std::string>& packages);
 

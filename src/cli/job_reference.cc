@@ -12,7 +12,7 @@ namespace vernier::cli {
 namespace {
 
 constexpr std::string_view kProjects = "projects/";
-constexpr std::string_view kStudies = "studies/";  // Of a job that belongs to no project.
+constexpr std::string_view kStudies = "studies/";  // A job without a project.
 
 }  // namespace
 
@@ -30,7 +30,7 @@ absl::StatusOr<JobReference> ReadJob(const std::string& job, const GcloudFlags& 
   if (job.starts_with(kStudies)) {
     reference.name = {.project = "", .job = job.substr(kStudies.size())};
   } else if (const std::size_t at = job.find(kProjects); job.find('/') != std::string::npos) {
-    // A link to the service's own resource has more before it.
+    // A full URL of the API, as gcloud prints it, has a prefix before "projects/".
     const std::vector<std::string> parts =
         absl::StrSplit(job.substr(at == std::string::npos ? 0 : at), '/');
     const bool is_link = at == 0 || job.starts_with("https://");

@@ -9,31 +9,31 @@
 #include "src/jobs/job_name.h"
 #include "vernier/core/study.h"
 
-// The JOB of a command line: an id, or a resource name, projects/PROJECT/jobs/JOB.
+// JOB on a command line: an id, or a resource name projects/PROJECT/jobs/JOB.
 namespace vernier::cli {
 
 struct JobReference {
   jobs::JobName name;
-  std::string study;  // That the job is.
+  std::string study;  // The study that represents the job.
 
-  // For commands that we suggest: "census --project p".
+  // The words that name it, for suggested commands: "census --project p".
   std::string Words() const;
 };
 
-// Declares JOB.
+// Declares the argument JOB.
 void AddJobOption(CLI::App& command, std::string& job);
 
-// The project of a resource name comes before that of --project and $CLOUDSDK_CORE_PROJECT.
-// InvalidArgument: no such resource name, or no id that a project may have.
+// A project in the resource name wins over --project and $CLOUDSDK_CORE_PROJECT.
+// InvalidArgument: a malformed resource name, or an id that is not valid in a project.
 absl::StatusOr<JobReference> ReadJob(const std::string& job, const GcloudFlags& flags);
 
-// Of a job that there is not, names its project.
+// If the job is missing, names its project in the error.
 absl::Status ExplainMissing(const JobReference& job, absl::Status status);
 
-// What the job is called outside: projects/PROJECT/jobs/JOB, or studies/STUDY without a project.
+// Its resource name: projects/PROJECT/jobs/JOB, or studies/STUDY without a project.
 std::string JobResource(const jobs::JobName& name);
 
-// Makes the definition of a job that of one in its project: its name, and that of the job that it resumes.
+// Moves the definition into the job's project: its own name, and the names of the jobs that it resumes.
 absl::Status PutInProject(const JobReference& job, StudySpec& spec);
 
 }  // namespace vernier::cli

@@ -1,3 +1,7 @@
+// Warnings are about definitions that are valid and do something, but probably not what the user meant; a certain
+// mistake is an error of the validator instead. Each warning names the field, quotes what is there, and says what to
+// write. Checks that look at files run only if the study runs on this host.
+
 #include "src/cli/job_warnings.h"
 
 #include <unistd.h>
@@ -32,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-// Where a list of words stands in the file.
+// A list of words in the file, and its field.
 struct Line {
   std::string field;
   const Words* words;
@@ -53,7 +57,7 @@ std::vector<Line> LinesOf(const TrainingJob& job) {
   return lines;
 }
 
-// The values of `env`, each with where it stands in the file.
+// The values of `env`, each with its field.
 std::vector<std::pair<std::string, std::string>> VariablesIn(const TrainingJob& job) {
   std::vector<std::pair<std::string, std::string>> variables;
   for (const auto& [name, value] : job.env) variables.emplace_back("job.env." + name, value);
@@ -65,11 +69,12 @@ std::vector<std::pair<std::string, std::string>> VariablesIn(const TrainingJob& 
   return variables;
 }
 
-// Whether the text stands for itself: no placeholder is in it.
+// Whether the text has no placeholder.
 bool IsPlain(std::string_view text) { return text.find('{') == std::string_view::npos; }
 
-// Names in braces that stand for nothing: they are passed as they are, which is likely to be a slip.
+// Names in braces that are no placeholder. They are passed unchanged, so a misspelt name is no error.
 void AddUnknownNames(const StudySpec& spec, std::vector<std::string>& warnings) {
+  // There braces are passed on byte for byte, and mean nothing to Vernier.
   if (!jobs::HasPlaceholders(spec)) return;
   std::vector<std::string> known = {jobs::kTrialNumber, jobs::kJobDirectory, jobs::kParametersFile};
   for (const Parameter& parameter : spec.space.parameters()) known.push_back(parameter.name);
@@ -92,7 +97,8 @@ void AddUnknownNames(const StudySpec& spec, std::vector<std::string>& warnings) 
   for (const auto& [field, value] : VariablesIn(*spec.job)) look(field, value);
 }
 
-// The option word before a placeholder that stands alone is passed without a value where the parameter is inactive.
+// A placeholder that makes up a whole word is dropped if its parameter is inactive, but the option before it stays, now
+// without a value.
 void AddLonelyOptions(const StudySpec& spec, std::vector<std::string>& warnings) {
   std::set<std::string> conditional;
   for (const Parameter& parameter : spec.space.parameters()) {
@@ -119,13 +125,14 @@ void AddLonelyOptions(const StudySpec& spec, std::vector<std::string>& warnings)
   }
 }
 
+// Only whole words: inside a word these characters are common in patterns and URLs.
 bool IsShellSyntax(std::string_view word) {
   constexpr std::array<std::string_view, 11> kSyntax = {
       "&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>"};
   return std::ranges::find(kSyntax, word) != kSyntax.end();
 }
 
-// Whether the word is `NAME=value`, which a shell would make a variable of the program that follows.
+// Whether the word is `NAME=value`: as the first word of a command, a shell would put it into the environment.
 bool IsAssignment(std::string_view word) {
   const std::size_t end = word.find('=');
   if (end == std::string_view::npos || end == 0) return false;
@@ -160,6 +167,7 @@ void AddShellSyntax(const TrainingJob& job, std::vector<std::string>& warnings) 
 }
 
 void AddOpenValues(const TrainingJob& job, std::vector<std::string>& warnings) {
+  // What a draft of `vernier init` puts in place of required values.
   constexpr std::string_view kOpen = "FIXME";
   const auto add = [&](const std::string& field, const std::string& text) {
     if (text.find(kOpen) == std::string::npos) return;
@@ -175,7 +183,7 @@ void AddOpenValues(const TrainingJob& job, std::vector<std::string>& warnings) {
   for (const auto& [field, value] : VariablesIn(job)) add(field, value);
 }
 
-// The variables that Vernier sets for a replica of the role, some of them with a value that is known only when it runs.
+// The variables that Vernier sets for a replica of the role. Values that are known only at the start are empty.
 std::map<std::string, std::string> VariablesOf(const StudySpec& spec, Role role) {
   const TrainingJob& job = *spec.job;
   Placement placement = {{.role = job.primary_name}};
@@ -184,6 +192,7 @@ std::map<std::string, std::string> VariablesOf(const StudySpec& spec, Role role)
   if (job.replicas.at(role).resources.gpus > 0) placement.back().gpus = {"0"};
   std::map<std::string, std::string> variables =
       jobs::ServiceVariables(AttemptId{}, spec, Point{}, placement, placement.size() - 1, "");
+  // Set outside of src/jobs: access of reporting programs, and their folder.
   for (const char* const name :
        {"VERNIER_ADDRESS", "VERNIER_TRIAL_NAME", "VERNIER_TOKEN", "VERNIER_REPLICA_DIRECTORY"}) {
     variables[name];
@@ -231,7 +240,8 @@ void AddOverwrittenVariables(const StudySpec& spec, std::vector<std::string>& wa
   }
 }
 
-// By the name of the variable, and by a value that is long enough to be one and no path.
+// By the end of the variable's name and a value that is plain text of some length. Short values are switches, and
+// values with slashes, tildes or blanks are paths or sentences.
 bool LooksLikeASecret(std::string_view field, std::string_view value) {
   constexpr std::array<std::string_view, 8> kEnds = {"API_KEY",
                                                      "ACCESS_KEY",
@@ -241,6 +251,7 @@ bool LooksLikeASecret(std::string_view field, std::string_view value) {
                                                      "SECRET",
                                                      "PASSWORD",
                                                      "PASSWD"};
+  // A choice: keys and tokens of common services are longer.
   constexpr std::size_t kLeast = 12;
   if (value.size() < kLeast || !IsPlain(value)) return false;
   if (value.find_first_of("/~ ") != std::string_view::npos) return false;
@@ -269,13 +280,14 @@ bool IsProgramOnPath(const std::string& name) {
   return false;
 }
 
-// What of a command line is not there; empty: nothing, as far as anybody can tell.
+// The program or script that does not exist; empty: none, as far as can be told. A job with its own PATH, or whose
+// program is a placeholder, cannot be judged.
 std::string MissingPart(const std::vector<std::string>& command,
                         const std::string& directory,
                         bool has_own_path) {
   if (command.empty() || !IsPlain(command.front())) return "";
   const std::string& program = command.front();
-  if (IsAssignment(program)) return "";  // It is no program, and said to be none.
+  if (IsAssignment(program)) return "";  // AddShellSyntax has warned of it.
   std::error_code error;
   if (program.find('/') != std::string::npos) {
     const fs::path path = fs::path(directory) / program;
@@ -285,7 +297,7 @@ std::string MissingPart(const std::vector<std::string>& command,
   } else if (!has_own_path && !IsProgramOnPath(program)) {
     return fmt::format("'{}' is not on PATH here", program);
   }
-  // `python3 train.py …`: the first word that is no option.
+  // `python3 train.py …`: the first script among the words before any option. Words behind options may be their values.
   constexpr std::string_view kScript = ".py";
   for (std::size_t i = 1; i < command.size() && !command[i].starts_with('-'); ++i) {
     const fs::path path = fs::path(directory) / command[i];
@@ -298,7 +310,8 @@ std::string MissingPart(const std::vector<std::string>& command,
   return "";
 }
 
-// Where `python3 -m` finds the module in the folder that programs run in, and so never in a package.
+// `python3 -m` puts the working directory first on the path, so a folder of the same name there hides the installed
+// package (docs/adr/0032-a-folder-for-each-replica.md).
 void AddShadowedPackages(const TrainingJob& job, std::vector<std::string>& warnings) {
   if (!job.python.has_value() || job.python->packages.empty() || RunsInOwnFolder(job)) return;
   const std::string top = job.python->module.substr(0, job.python->module.find('.'));
@@ -322,7 +335,7 @@ void AddShadowedPackages(const TrainingJob& job, std::vector<std::string>& warni
   }
 }
 
-// Whether every user of the host may read the file, by its mode and those of the folders above.
+// Whether every user of this host may read the file: its own mode, and search permission in all folders above it.
 bool IsReadableByAll(const fs::path& file) {
   std::error_code error;
   const auto permits = [&error](const fs::path& path, fs::perms right) {
@@ -337,7 +350,8 @@ bool IsReadableByAll(const fs::path& file) {
   return true;
 }
 
-// What is wrong with the file of a secret; empty: nothing.
+// What is wrong with the file of a secret; empty: nothing. It is read as at the start of a trial, so that the same
+// errors show now.
 std::string TroubleOfSecret(const SecretSource& secret) {
   constexpr const char* kFails = "; its trials will fail";
   const absl::StatusOr<std::string> path = jobs::PathOfSecret(secret, app::SecretsDirectory());
@@ -351,6 +365,7 @@ std::string TroubleOfSecret(const SecretSource& secret) {
   const absl::StatusOr<std::string> text =
       base::ReadFile(*path, static_cast<std::int64_t>(limits::kSecret));
   if (!text.ok()) return std::string(text.status().message()) + kFails;
+  // A variable of the environment ends at a zero byte.
   if (text->find('\0') != std::string::npos) {
     return fmt::format("'{}' holds a zero byte{}", *path, kFails);
   }
@@ -377,7 +392,8 @@ void AddSecretFiles(const TrainingJob& job, std::vector<std::string>& warnings) 
 
 void AddMissingPrograms(const TrainingJob& job, std::vector<std::string>& warnings) {
   if (RunsImages(job) || job.input.has_value()) return;
-  if (job.code.has_value() && job.code->folder.empty()) return;  // It was sent: the server has it.
+  // Already uploaded: the files are on the server.
+  if (job.code.has_value() && job.code->folder.empty()) return;
   const std::string base = job.code.has_value()
                                ? jobs::Below(job.code->folder, job.working_directory)
                                : job.working_directory;

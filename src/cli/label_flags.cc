@@ -11,7 +11,7 @@ namespace vernier::cli {
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadPairs(
     std::string_view flag, const std::string& text) {
   VERNIER_ASSIGN_OR_RETURN(std::vector<std::string> parts, gcloud::SplitList(flag, text));
-  if (!parts.empty() && parts.back().empty()) parts.pop_back();  // After a comma at the end.
+  if (!parts.empty() && parts.back().empty()) parts.pop_back();  // A trailing comma is allowed.
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const std::string& part : parts) {
     const std::size_t equals = part.find('=');
@@ -42,6 +42,7 @@ absl::Status ApplyLabelFlags(const LabelFlags& flags, v1::UpdateStudyRequest& re
   }
   auto& labels = *request.mutable_study()->mutable_spec()->mutable_labels();
   auto& mask = *request.mutable_update_mask();
+  // Paths of single labels after it replace only these: clear and update go together, as with gcloud.
   if (flags.clear) mask.add_paths("spec.labels");
   for (const std::string& key : removed) mask.add_paths("spec.labels." + key);
   for (const std::string& text : flags.update) {

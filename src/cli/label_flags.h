@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "vernier/v1/study_service.pb.h"
 
-// The flags that change the labels of a study.
+// Flags that change the labels of a study.
 namespace vernier::cli {
 
 struct LabelFlags {
@@ -21,7 +21,7 @@ struct LabelFlags {
 
 void AddLabelFlags(CLI::App& command, LabelFlags& flags);
 
-// Adds what the flags change to the request.  InvalidArgument: names the flag.
+// Adds the changes to the request.  InvalidArgument: names the flag.
 absl::Status ApplyLabelFlags(const LabelFlags& flags, v1::UpdateStudyRequest& request);
 
 // "a=1,b=2" as pairs, or "^:^a=1:b=2,3".  InvalidArgument: names the flag.

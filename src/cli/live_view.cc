@@ -1,3 +1,8 @@
+// One thread reads events, redraws the screen and notices Ctrl-C, so no read may block for long (Stream). The screen is
+// a fold of the event log (StudyBoard) and not a list of trials: it needs no call besides the stream, and after a lost
+// connection the stream resumes behind the last event. The screen is redrawn in place by moving the cursor up as many
+// lines as were drawn; whatever else prints must therefore go through Say.
+
 #include "src/cli/live_view.h"
 
 #include <algorithm>
@@ -19,20 +24,21 @@
 namespace vernier::cli {
 namespace {
 
-// Often enough to look alive, seldom enough to cost nothing.
+// The screen is redrawn at most about seven times a second, and at least once a second for running times. A choice: it
+// looks alive and costs nothing.
 constexpr absl::Duration kFastest = absl::Milliseconds(150);
 constexpr absl::Duration kSlowest = absl::Seconds(1);
 
-// Says why nothing happens, once for each reason, after some seconds of silence.
+// Explains why nothing happens, once for each reason, after some seconds without events.
 class Silence {
  public:
   Silence(Context& context, Connection& connection, std::string_view study)
       : context_(context), connection_(connection), study_(study), since_(context.Now()) {}
 
-  // Something happens.
+  // Call it for each event.
   void Break() { since_ = context_.Now(); }
 
-  // Asks the server if it is time to.
+  // Asks the server for the reason, at most every kSilence.
   void Look(LiveView& view) {
     const absl::Time now = context_.Now();
     if (now - std::max(since_, looked_) < kSilence) return;
@@ -40,17 +46,19 @@ class Silence {
     v1::GetStudyRequest request;
     request.set_name(wire::StudyResource(study_));
     const auto study = connection_.Call(&Connection::Stub::GetStudy, request);
-    if (!study.ok()) return;  // It is for the stream to tell.
+    if (!study.ok()) return;  // The stream reports it.
     const std::string& trouble = study->trouble().error();
     const std::string why = trouble.empty() ? study->held() : "the study does not move: " + trouble;
-    // The same with other figures is no news.
+    // The same reason with other numbers is not repeated.
     std::string words = why;
     std::erase_if(words, [](char c) { return c >= '0' && c <= '9'; });
     if (!why.empty() && words != said_) view.Say("waiting: " + why);
+    // Set even if there is no reason now, so that one which returns is said again.
     said_ = words;
   }
 
  private:
+  // A choice.
   static constexpr absl::Duration kSilence = absl::Seconds(3);
 
   Context& context_;
@@ -81,6 +89,7 @@ void OpenEvents(Connection& connection,
 
 nlohmann::ordered_json EventToJson(const v1::StudyEvent& event) {
   nlohmann::ordered_json json = ProtoToJson(event);
+  // The payload is JSON itself, and becomes a part of this object.
   json.erase("payload_json");
   json["payload"] =
       nlohmann::ordered_json::parse(event.payload_json(), nullptr, /*allow_exceptions=*/false);
@@ -89,7 +98,7 @@ nlohmann::ordered_json EventToJson(const v1::StudyEvent& event) {
 
 std::string EventToLine(const v1::StudyEvent& event) {
   const std::string& payload = event.payload_json();
-  // Servers write none, but a line is a line.
+  // Servers write payloads without line ends; one with a line end is encoded anew, since a line must stay one line.
   if (payload.empty() || payload.find('\n') != std::string::npos)
     return ToJsonLine(EventToJson(event));
   const nlohmann::ordered_json head = {{"seq", event.seq()},
@@ -99,6 +108,7 @@ std::string EventToLine(const v1::StudyEvent& event) {
                                        {"kind", event.kind()},
                                        {"trial", event.trial()}};
   std::string line = ToJsonLine(head);
+  // Without its last brace, the object takes the payload as it is, without parsing it.
   line.pop_back();
   return line + ",\"payload\":" + payload + "}";
 }
@@ -114,6 +124,7 @@ absl::Status LiveView::Print(const v1::StudyEvent& event) { return Apply(event, 
 
 absl::Status LiveView::Apply(const v1::StudyEvent& message, bool print) {
   VERNIER_ASSIGN_OR_RETURN(const Event event, wire::DecodeEvent(message));
+  // The board needs every event, the ones that are not printed included.
   board_.Apply(event);
   last_event_ = event.seq;
   is_dirty_ = true;
@@ -140,6 +151,7 @@ void LiveView::Draw() {
                                                        .color = console.color,
                                                        .unicode = console.unicode},
                                                       context_.Now());
+  // The whole screen in one write: up to its first line, each line cleared and drawn, the rest below cleared.
   std::string screen;
   if (drawn_lines_ > 0) screen += fmt::format("\x1b[{}A", drawn_lines_);
   for (const std::string& line : lines) screen += "\r\x1b[K" + line + "\n";
@@ -151,13 +163,14 @@ void LiveView::Draw() {
 }
 
 void LiveView::Say(std::string_view line) {
+  // What is drawn stays above the line, so it is brought up to date first.
   if (is_screen() && drawn_lines_ > 0) Draw();
   context_.console().err << line << std::endl;
-  // The next picture starts below the line.
+  // The next redraw starts below the line.
   drawn_lines_ = 0;
 }
 
-void LiveView::Finish() {
+void LiveView::Close() {
   if (is_screen()) Draw();
   drawn_lines_ = 0;
 }
@@ -175,15 +188,17 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
     if (!stream.has_value())
       OpenEvents(connection, study, view.last_event(), options.follow, stream);
     const absl::StatusOr<EventStream::Next> next = stream->Read(kFastest, event);
+    // It was there before, so it was deleted; the hint about similar names would mislead.
     if (absl::IsNotFound(next.status()) && view.last_event() > EventSeq(0)) {
       return NotFound("study '{}' was deleted", study);
     }
     const absl::Status ended = connection.Explain(next.status());
     if (IsConnectionLost(ended, connection)) {
       stream.reset();
-      view.Finish();
+      view.Close();
       const absl::Status found =
           options.on_lost ? options.on_lost(connection) : Reconnect(context, connection, deadline);
+      // After the deadline the timeout below is the answer, not the lost connection.
       if (!found.ok() && context.Now() < deadline) return found;
     } else if (!ended.ok()) {
       return connection.ExplainMissing(study, ended);
@@ -197,12 +212,12 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
     if (options.follow && options.detail != Detail::kNothing) silence.Look(view);
     if (options.on_tick && !options.on_tick(view)) break;
     if (context.Now() >= deadline) {
-      view.Finish();
+      view.Close();
       return DeadlineExceeded(
           "study '{}' has not ended within {}", study, absl::FormatDuration(options.timeout));
     }
   }
-  view.Finish();
+  view.Close();
   return view.board();
 }
 
@@ -219,6 +234,7 @@ absl::Status ReadLog(Connection& connection,
   absl::Status status;
   while (status.ok() && reader->Read(&event)) status = sink(event);
   if (!status.ok()) {
+    // Nobody reads the rest, and the server need not send it.
     call.TryCancel();
     return status;
   }

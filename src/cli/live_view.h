@@ -16,32 +16,32 @@
 
 namespace vernier::cli {
 
-// The event as -o json shows it: the payload is an object, not text.
+// The event in the form of -o json: the payload is an object, not text.
 nlohmann::ordered_json EventToJson(const v1::StudyEvent& event);
-// The same as a line of text, without its end; the payload is not read for it.
+// The same on one line, without a line end. The payload is copied unparsed.
 std::string EventToLine(const v1::StudyEvent& event);
 
-// Shows a study as it goes: on a terminal a screen that is drawn in place, elsewhere a line for each trial that ended, or
-// as much as `detail` says; where programs read, every event.
+// Shows the progress of a study: on a terminal a screen that is redrawn in place, elsewhere one line for each trial
+// that ends (or as `detail` says), and for programs every event.
 class LiveView {
  public:
-  // Lines are printed for events after `after` only; what came before is needed for the screen.
+  // Prints lines only for events after `after`; earlier ones fill the screen.
   LiveView(Context& context, EventSeq after, Detail detail)
       : context_(context), after_(after), detail_(detail) {}
 
-  // DataLoss: an event that cannot be read.
+  // DataLoss: the event cannot be decoded.
   absl::Status Show(const v1::StudyEvent& event);
-  // As Show, but as lines even on a terminal.
+  // As Show, but prints lines even on a terminal.
   absl::Status Print(const v1::StudyEvent& event);
-  // Draws again if something changed or time went by. Call it often: it looks at the clock itself.
+  // Redraws if something changed or enough time has passed. Cheap: call it often.
   void Refresh();
-  // A line below the screen, which stays.
+  // Prints a line below the screen; it stays.
   void Say(std::string_view line);
-  // The last picture. What is printed next stands below it.
-  void Finish();
+  // Draws a last time. Later output appears below.
+  void Close();
 
   const StudyBoard& board() const { return board_; }
-  // The last that was shown.
+  // The last event that was shown.
   EventSeq last_event() const { return last_event_; }
 
  private:
@@ -60,32 +60,33 @@ class LiveView {
 };
 
 struct FollowOptions {
-  EventSeq after;  // Print what came after it.
+  EventSeq after;  // Print only later events.
   Detail detail = Detail::kTrials;
-  bool follow = true;  // Until the study has ended; else until the log's end.
+  bool follow = true;  // Until the study ends; otherwise up to the current end of the log.
   absl::Duration timeout = absl::InfiniteDuration();
-  // Called between events, at least a few times a second; false ends the following.
+  // Called between events, at least a few times a second; returning false ends Follow.
   std::function<bool(LiveView&)> on_tick = {};
-  // Called when the connection was lost: makes it good again, or says that it stays lost. Unset: waits for the next server
-  // (reconnection.h).
+  // Called when the connection is lost: restores it, or returns why it cannot. Unset: Reconnect (reconnection.h), which
+  // waits for another server.
   std::function<absl::Status(Connection&)> on_lost = {};
 };
 
 // Follows the study's log and shows it.
-// NotFound.  DeadlineExceeded: the timeout passed.  Unavailable: no server answers any more.  OK: the study has ended, or
-// on_tick said so.
+// NotFound: no such study, or it was deleted.  DeadlineExceeded: the timeout passed.  Unavailable: no server answers
+// any more.  OK: the study has ended, or on_tick returned false.
 absl::StatusOr<StudyBoard> Follow(Context& context,
                                   Connection& connection,
                                   std::string_view study,
                                   const FollowOptions& options);
 
-// Every event of the study's log so far, oldest first, until one gives an error. `kinds`: only those; empty: all.
+// Calls `sink` with every event of the log so far, oldest first, until it returns an error. `kinds`: only events of
+// these kinds; empty: all.
 absl::Status ReadLog(Connection& connection,
                      std::string_view study,
                      const std::function<absl::Status(const v1::StudyEvent&)>& sink,
                      const std::vector<std::string>& kinds = {});
 
-// `study watch`: follows to the end; the exit code says whether the study failed.
+// Follows the study to its end, for `study create --watch`; the exit code says whether it failed.
 absl::StatusOr<ExitCode> WatchStudy(Context& context,
                                     Connection& connection,
                                     std::string_view study,
@@ -99,7 +100,7 @@ struct DetailFlags {
 void AddDetailFlags(CLI::App& command, DetailFlags& flags);
 Detail DetailOf(const DetailFlags& flags);
 
-// What a script learns from a study in that state.
+// The exit code for a study in that state.
 ExitCode ExitCodeOf(StudyState state);
 
 }  // namespace vernier::cli

@@ -7,7 +7,8 @@
 namespace vernier::cli {
 namespace {
 
-// A line may be written down a moment after one of another replica that has a later time.
+// Lines of different replicas may be stored up to this much out of order. A choice: supervisors write lines as they
+// come.
 constexpr absl::Duration kSettling = absl::Seconds(1);
 
 }  // namespace
@@ -30,8 +31,9 @@ bool LogPosition::Pass(const v1::LogLine& line) {
 
 void LogPosition::Resume(v1::StreamTrialLogsRequest& request) {
   if (places_.empty()) return;
+  // The tail was printed; a second one would skip lines.
   request.clear_tail();
-  // Of earlier attempts nothing comes again.
+  // A stream shows one attempt at a time, and never returns to an earlier one.
   const std::int64_t attempt = std::get<0>(places_.rbegin()->first);
   absl::Time since = absl::InfiniteFuture();
   for (auto& [replica, place] : places_) {

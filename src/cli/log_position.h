@@ -10,21 +10,21 @@
 
 namespace vernier::cli {
 
-// How far the output of a trial was read, so that a stream that begins again goes on where the one before ended. Lines have
-// no numbers: those of one replica are told apart by their times, and of those with the same time by how many there were.
+// How far the output of a trial was read, so that a new stream continues where the last one broke. Lines have no
+// numbers: they are identified by replica and time, and among lines of equal time by their count.
 class LogPosition {
  public:
-  // Whether the line was not read before; counts it as read.
+  // Whether the line is new; counts it as read.
   bool Pass(const v1::LogLine& line);
-  // Has the request ask for what comes next, and a little before it, which Pass leaves out.
+  // Makes the request start a little before the last line; Pass then drops the repeated lines.
   void Resume(v1::StreamTrialLogsRequest& request);
 
  private:
   struct Place {
     absl::Time time;           // Of the last line.
-    std::int64_t lines = 0;    // Read of that time.
-    std::int64_t skipped = 0;  // Of those, since Resume.
-    bool is_behind = false;    // Lines that were read come again.
+    std::int64_t lines = 0;    // Lines read with that time.
+    std::int64_t skipped = 0;  // Of these, dropped since Resume.
+    bool is_behind = false;    // Repeated lines are still arriving.
   };
   std::map<std::tuple<std::int64_t, std::string, std::int32_t>, Place> places_;  // By replica.
 };

@@ -13,8 +13,9 @@ Severity SeverityOf(const v1::LogLine& line) {
   return wire::Decode(line.severity()).value_or(Severity::kInfo);
 }
 
-// The characters that are left when each backspace has moved the cursor back by one and the next text has been written
-// over what stood there. Escape sequences move nothing, and are left out.
+// The text that remains visible: each backspace moves the cursor back by one, and later text overwrites. Escape
+// sequences do not move the cursor and are left out. Progress bars of Keras and others print this way, and would
+// otherwise show as thousands of characters.
 std::string Overwritten(std::string_view line) {
   std::vector<std::string_view> cells;
   std::size_t cursor = 0;
@@ -26,6 +27,7 @@ std::string Overwritten(std::string_view line) {
       const std::size_t end = line.find_first_not_of("0123456789;?", 2);
       size = std::min(line.size(), end == std::string_view::npos ? line.size() : end + 1);
     } else {
+      // Continuation bytes of UTF-8 belong to the same character.
       while (size < line.size() && (static_cast<unsigned char>(line[size]) & 0xC0U) == 0x80U)
         ++size;
       if (cursor == cells.size()) cells.emplace_back();

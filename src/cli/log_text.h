@@ -11,17 +11,17 @@
 // Lines that replicas printed, for people and for programs.
 namespace vernier::cli {
 
-// The lines of what a log line says: of its message, which may hold several, or of the text that is no JSON.
+// The lines to show of a log line: its message, which may have several, or its text if it is not JSON.
 std::vector<std::string_view> MessageLines(const v1::LogLine& line);
 
-// The line as a terminal shows it in the end, where backspaces made the program write over what it had printed. Printable.
+// The line as a terminal would finally show it, after backspaces have overwritten earlier text. Printable.
 std::string ShownText(std::string_view line);
 
 // "WARNING".
 std::string_view SeverityText(const v1::LogLine& line);
 Style SeverityStyle(const v1::LogLine& line);
 
-// The message's fields, with the object in `fields_json` as `fields`.
+// The line's fields, with the object in `fields_json` as `fields`.
 nlohmann::ordered_json LogLineToJson(const v1::LogLine& line);
 
 }  // namespace vernier::cli

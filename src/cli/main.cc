@@ -1,3 +1,6 @@
+// The process: environment and terminal are read here, once, so that everything below RunProgram can be tested without
+// them.
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -22,8 +25,9 @@ std::string_view Variable(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-// Whether the locale can show block characters. One that is not set says nothing: most terminals can.
+// Whether the locale can show block characters. Without any locale variable the answer is yes: most terminals can.
 bool CanShowUnicode() {
+  // In the order of setlocale(3): the first one that is set wins.
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view locale = Variable(name);
     if (!locale.empty()) return locale != "C" && locale != "POSIX";
@@ -31,8 +35,9 @@ bool CanShowUnicode() {
   return true;
 }
 
-// $COLUMNS, for figures in a pipe or a file; 0 if it says no width that anything fits into.
+// Width from $COLUMNS, for figures in a pipe or a file; 0 if it is unset, no number, or outside the bounds below.
 int ColumnsVariable() {
+  // A choice: narrower than 20 no figure fits, and more than 1000 is a slip.
   constexpr int kLeast = 20;
   constexpr int kMost = 1000;
   const std::string_view text = Variable("COLUMNS");
@@ -59,13 +64,15 @@ vernier::cli::Terminal FindTerminal() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Nothing else writes to standard output; unsynchronised streams write long exports in large blocks.
   std::ios::sync_with_stdio(false);
-  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // What goes wrong is said in our words.
-  // A server inside a command speaks only of what goes wrong; `server start` says more.
+  // Errors are reported in the words of Connection::Explain.
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
+  // A server inside a command logs errors only; `server start` lowers the level.
   vernier::base::SetLogLevel(vernier::base::LogLevel::kError);
   const std::unique_ptr<vernier::Clock> clock = vernier::NewRealClock();
   std::vector<std::string> args(argv + std::min(argc, 1), argv + argc);
-  // Called by that name, the program is the `gcloud` of scripts.
+  // A link named gcloud makes scripts that call gcloud work unchanged.
   const std::string_view name = argc > 0 ? argv[0] : "";
   if (name == "gcloud" || name.ends_with("/gcloud")) args.insert(args.begin(), "gcloud");
   return static_cast<int>(

@@ -1,3 +1,7 @@
+// Figures need predictions at many points. The server's model is preferred, since it is the one that proposed the
+// trials. Studies with random or grid search have none; for these a Gaussian process is fitted in this process, with a
+// fixed seed, so that a figure drawn twice is the same.
+
 #include "src/cli/model_source.h"
 
 #include <algorithm>
@@ -19,15 +23,16 @@ namespace {
 using Stub = Connection::Stub;
 using Predictions = absl::StatusOr<std::vector<PredictedValue>>;
 
-// What one call may ask for.
+// Points of one call: the server's bound (limits::kPredictedPoints).
 constexpr std::size_t kMostPoints = 1000;
-// Points from which the importance of parameters is computed, and the seed of their choice.
+// Number of points for computing importance, and the seed by which they are drawn. A choice: each costs a prediction
+// for every parameter.
 constexpr std::size_t kImportancePoints = 96;
 constexpr std::uint64_t kSeed = 1;
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
-// The server's predictions of one objective.
+// Predictions by the server for one objective.
 Predictions AskServer(Connection& connection,
                       const plot::StudyData& study,
                       const Objective& objective,
@@ -58,7 +63,7 @@ Predictions AskServer(Connection& connection,
   return predicted;
 }
 
-// A Gaussian process of the objective alone.
+// A Gaussian process for this objective alone.
 absl::StatusOr<AskTell> FitHere(const plot::StudyData& study, const Objective& objective) {
   VERNIER_ASSIGN_OR_RETURN(AskTell model,
                            AskTell::Create({.space = study.spec.space, .objectives = {objective}},
@@ -74,7 +79,7 @@ absl::StatusOr<AskTell> FitHere(const plot::StudyData& study, const Objective& o
   return model;
 }
 
-// Legal points spread over the space; as many as there are in a small one.
+// Valid points spread over the space; all of them if the space is small.
 std::vector<Point> SamplePoints(const plot::StudyData& study, const Objective& objective) {
   std::vector<Point> points;
   auto sampler = AskTell::Create({.space = study.spec.space, .objectives = {objective}},
@@ -87,7 +92,8 @@ std::vector<Point> SamplePoints(const plot::StudyData& study, const Objective& o
   return points;
 }
 
-// The point of the best trial, or of the first, that has every parameter. Null: none has.
+// A point with a value for every parameter: the best trial's, or the first such trial's. Null: none. Trials of Vizier
+// clients may lack parameters.
 const Point* FindWhole(const plot::StudyData& study, const plot::PlotTrial& best) {
   if (IsWhole(study.spec.space, best.trial.point)) return &best.trial.point;
   for (const plot::PlotTrial& other : study.trials) {
@@ -103,7 +109,7 @@ ModelChoice ChooseModel(Connection& connection,
                         const Objective& objective) {
   const plot::PlotTrial* best = study.Best(objective);
   if (best == nullptr) return {.model = {}, .why_none = "no trial has a value yet"};
-  // One point tells whether the server has a model.
+  // Predicting one point shows whether the server has a model.
   const Point* const whole = FindWhole(study, *best);
   if (whole == nullptr) return {.model = {}, .why_none = "no trial has every parameter"};
   const std::vector<Point> probe = {*whole};
@@ -119,7 +125,7 @@ ModelChoice ChooseModel(Connection& connection,
   }
   auto fitted = FitHere(study, objective);
   if (!fitted.ok()) return {.model = {}, .why_none = Text(fitted.status())};
-  // Shared by the copies of the function.
+  // Shared: std::function copies its target.
   const auto model = std::make_shared<const AskTell>(*std::move(fitted));
   if (const auto tried = model->Predict(probe); !tried.ok()) {
     return {.model = {}, .why_none = Text(tried.status())};

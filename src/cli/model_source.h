@@ -9,8 +9,8 @@
 
 namespace vernier::cli {
 
-// A model of an objective for figures: the study's own, asked of its server, or, where its algorithm has none, a Gaussian
-// process that is fitted here to the completed trials. Without a model `why_none` says why.
+// The model of an objective for figures: the study's own, asked through its server, or, if its algorithm has none, a
+// Gaussian process fitted here to the completed trials. Without a model, `why_none` says why.
 struct ModelChoice {
   std::optional<plot::Model> model;
   std::string why_none;
@@ -24,7 +24,7 @@ ModelChoice ChooseModel(Connection& connection,
                         const plot::StudyData& study,
                         const Objective& objective);
 
-// What the study's algorithm said of its parameters with its latest suggestion; where it said nothing, computed from
+// The importance of parameters that the algorithm recorded with its latest suggestion; if there is none, computed from
 // predictions. Without shares if there is no model either.
 absl::StatusOr<plot::Importance> FindImportance(const plot::StudyData& study,
                                                 const Objective& objective,

@@ -1,3 +1,7 @@
+// Constraints are on measured outcomes (docs/adr/0014-several-objectives-and-outcome-constraints.md): slack is the
+// distance from breaking one. If no trial satisfies all, the nearest one helps the user to see which constraint is too
+// tight.
+
 #include "src/cli/outcome_text.h"
 
 #include <algorithm>
@@ -27,11 +31,13 @@ std::vector<std::string> Missing(const OutcomeConstraint& constraint,
   return missing;
 }
 
-// How far a trial is from keeping every constraint; the smaller the nearer.
+// Distance of a trial from satisfying all constraints, compared field by field.
 struct Distance {
+  // First, since a trial whose outcome is not known may break any constraint.
   int unknown = 0;
   int broken = 0;
-  double shortfall = 0;  // The sum of what is missing, in parts of the most that any trial misses.
+  // Sum over constraints, each relative to the largest of any trial, since their units differ.
+  double shortfall = 0;
   auto operator<=>(const Distance&) const = default;
 };
 
@@ -42,12 +48,13 @@ Distance DistanceOf(const std::vector<double>& slacks, const std::vector<double>
   for (std::size_t i = 0; i < slacks.size(); ++i) {
     distance.unknown += std::isnan(slacks[i]) ? 1 : 0;
     distance.broken += slacks[i] < 0 ? 1 : 0;
+    // `worst` is the maximum of such shortfalls, and so above 0.
     if (slacks[i] < 0) distance.shortfall += Shortfall(slacks[i]) / worst[i];
   }
   return distance;
 }
 
-// By the first objective, then the next ones, then their numbers.
+// By the first objective, then the others, then the number.
 bool ComesBefore(const StudySpec& spec, const Trial& a, const Trial& b) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   for (const Objective& objective : spec.objectives) {
@@ -91,6 +98,7 @@ std::string DescribeSlack(const OutcomeConstraint& constraint,
         "{} is not known, the trial has no finite {}", text, fmt::join(missing, ", "));
   }
   if (slack >= 0) return fmt::format("{} is kept by {}", text, FormatFigure(slack));
+  // A strict constraint at its bound has a slack below 0 that prints as 0.
   const bool barely = -slack < std::numeric_limits<double>::min();
   if (barely) return fmt::format("{} is broken, if only just", text);
   return fmt::format("{} is broken by {}", text, FormatFigure(-slack));
@@ -103,6 +111,7 @@ const TrialRecord* NearestToFeasible(const StudyRecord& study,
     return SlacksOf(study.outcome_constraints, record.trial.final_metrics);
   };
   for (const TrialRecord& record : trials) {
+    // The worst shortfall is the unit for each constraint.
     if (!study.BreaksConstraint(record.trial)) continue;
     const std::vector<double> slacks = slacks_of(record);
     for (std::size_t i = 0; i < worst.size(); ++i) {
@@ -114,6 +123,7 @@ const TrialRecord* NearestToFeasible(const StudyRecord& study,
   for (const TrialRecord& record : trials) {
     if (!study.BreaksConstraint(record.trial)) continue;
     const Distance distance = DistanceOf(slacks_of(record), worst);
+    // Among equals, the first.
     if (nearest != nullptr && !(distance < least)) continue;
     nearest = &record;
     least = distance;
@@ -134,6 +144,7 @@ std::string WhyNoBest(const StudyRecord& study, const std::vector<TrialRecord>& 
   const TrialRecord* const nearest = NearestToFeasible(study, trials);
   const bool is_one = study.study.completed == 1;
   if (nearest == nullptr) {
+    // No trial breaks a constraint, and still none is the best: values are missing.
     if (is_one) return none + "its only completed trial lacks a number for an objective";
     return fmt::format("{}none of its {} completed trials has a number for every objective",
                        none,

@@ -12,24 +12,24 @@
 // Outcome constraints and several objectives, in words and tables.
 namespace vernier::cli {
 
-// "latency_ms <= 20 is kept by 4.2", "… is broken by 3", "… is broken, if only just", "… is not known, the trial has no
-// finite latency_ms".
+// How far the constraint is satisfied: "latency_ms <= 20 is kept by 4.2", "… is broken by 3", "… is broken, if only
+// just", "… is not known, the trial has no finite latency_ms".
 std::string DescribeSlack(const OutcomeConstraint& constraint,
                           const std::map<std::string, double>& metrics);
 
-// Of the completed ones that break a constraint, the trial that is nearest to keeping all; null if there is none. Nearest
-// is what fewest unknown constraints keep from it, then fewest broken ones, then what breaks them least, each measured by
-// the worst of all trials.
+// The completed trial that is nearest to satisfying every constraint, among those that break one; null if there is
+// none. Nearest means fewest unknown constraints, then fewest broken ones, then the smallest total shortfall, where
+// each constraint's shortfall is divided by the largest of any trial.
 const TrialRecord* NearestToFeasible(const StudyRecord& study,
                                      const std::vector<TrialRecord>& trials);
 
-// Why the study has no best trial, in a sentence that says what is nearest to one.  REQUIRES: it has none.
+// Why the study has no best trial, and which one is nearest.  REQUIRES: it has none.
 std::string WhyNoBest(const StudyRecord& study, const std::vector<TrialRecord>& trials);
 
-// Those of `trials` that are optimal, the best by the first objective first.
+// The optimal ones of `trials`, best by the first objective first.
 std::vector<TrialRecord> SelectOptimal(const StudyRecord& study,
                                        const std::vector<TrialRecord>& trials);
-// Writes them: a table of their numbers, objectives and parameters; a list of trials for programs.
+// Prints them: as a table of numbers, objectives and parameters, or for programs as a list of trials.
 void ListOptimal(Output& output, const StudyRecord& study, const std::vector<TrialRecord>& optimal);
 
 }  // namespace vernier::cli

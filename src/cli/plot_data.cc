@@ -1,3 +1,6 @@
+// From calls to the plain values that figures are made of. Curves take a call for each trial, so they are loaded only
+// for figures that show them.
+
 #include "src/cli/plot_data.h"
 
 #include <algorithm>
@@ -35,6 +38,7 @@ absl::StatusOr<plot::StudyData> LoadStudyData(Connection& connection,
   plot::StudyData data = {
       .spec = study.study.spec, .trials = {}, .created = study.study.created, .now = now};
   const auto take = [&](TrialRecord record) {
+    // Both are asked before the record is moved from.
     const bool breaks_constraint = study.BreaksConstraint(record.trial);
     const bool is_optimal = study.IsOptimal(record.trial.number);
     const plot::Fate fate = plot::FateOf(record.trial, breaks_constraint);
@@ -42,12 +46,14 @@ absl::StatusOr<plot::StudyData> LoadStudyData(Connection& connection,
     return absl::OkStatus();
   };
   VERNIER_RETURN_IF_ERROR(ForEachTrial(connection, study, {}, take));
+  // The order of the answer is the server's; figures need that of numbers.
   std::sort(data.trials.begin(), data.trials.end(), [](const auto& a, const auto& b) {
     return a.number() < b.number();
   });
   return data;
 }
 
+// Trials that are worth a call each.
 std::vector<std::int64_t> TrialsWithCurves(const plot::StudyData& study) {
   std::vector<std::int64_t> numbers;
   for (const plot::PlotTrial& trial : study.trials) {
@@ -71,7 +77,9 @@ absl::StatusOr<std::vector<plot::Curve>> LoadCurves(Connection& connection,
       if (value == measurement.metrics().end()) continue;
       curve.points.push_back({static_cast<double>(measurement.step()), value->second});
     }
+    // Without this metric there is nothing to draw.
     if (curve.points.empty()) continue;
+    // Programs may report steps out of order; a curve runs from left to right.
     std::stable_sort(curve.points.begin(),
                      curve.points.end(),
                      [](const plot::At& a, const plot::At& b) { return a.x < b.x; });
@@ -100,10 +108,12 @@ absl::StatusOr<ObjectivePair> ChoosePair(const StudySpec& spec,
                                          const std::string& x_or_empty,
                                          const std::string& y_or_empty) {
   if (spec.objectives.size() < 2) {
+    // First tells that there is none; then that one is too few.
     VERNIER_RETURN_IF_ERROR(ChooseObjective(spec, "--x", "").status());
     return InvalidArgument(
         "study '{}' has one objective; `vernier plot history {}` draws it", spec.name, spec.name);
   }
+  // The one that is not named avoids the one that is.
   const std::string x = !x_or_empty.empty() ? x_or_empty : FirstBut(spec, y_or_empty);
   const std::string y = !y_or_empty.empty() ? y_or_empty : FirstBut(spec, x);
   ObjectivePair pair;
@@ -133,6 +143,7 @@ absl::Status WriteText(std::string_view option,
   }
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
+  // Closed before the check, so that a full disk is noticed.
   file.close();
   if (!file) return InvalidArgument("{}: {} cannot be written", option, path);
   return absl::OkStatus();

@@ -21,20 +21,20 @@ absl::StatusOr<plot::StudyData> LoadStudyData(Connection& connection,
                                               const StudyRecord& study,
                                               absl::Time now);
 
-// What the trials reported of the metric, step by step; trials that reported nothing of it are left out.
+// The values that trials reported of the metric, by step; trials without values are left out.
 absl::StatusOr<std::vector<plot::Curve>> LoadCurves(Connection& connection,
                                                     const plot::StudyData& study,
                                                     const std::string& metric,
                                                     const std::vector<std::int64_t>& trials);
-// The numbers of the trials that reported anything.
+// Numbers of the trials that reported anything.
 std::vector<std::int64_t> TrialsWithCurves(const plot::StudyData& study);
 
-// The objective of this name; the first one if it is empty.  InvalidArgument: names the option.
+// The objective of this name, or the first if the name is empty.  InvalidArgument: names the option.
 absl::StatusOr<Objective> ChooseObjective(const StudySpec& spec,
                                           std::string_view option,
                                           const std::string& metric);
-// Two objectives for a picture of both: of these names, the first ones that are left where a name is empty.
-// InvalidArgument: the study has one objective only, or none of that name.
+// Two objectives for one figure: by name, or the first remaining ones where a name is empty.
+// InvalidArgument: the study has only one objective, or none of that name.
 struct ObjectivePair {
   Objective x;
   Objective y;
@@ -42,7 +42,7 @@ struct ObjectivePair {
 absl::StatusOr<ObjectivePair> ChoosePair(const StudySpec& spec,
                                          const std::string& x,
                                          const std::string& y);
-// The index of the parameter of this name.  InvalidArgument: names the option and the parameters there are.
+// The index of the parameter of this name.  InvalidArgument: names the option, and lists the parameters.
 absl::StatusOr<int> ChooseParameter(const Space& space,
                                     std::string_view option,
                                     const std::string& name);

@@ -1,3 +1,8 @@
+// From arguments to an exit code. A command line passes four steps: ReadCommandLine rewrites one written for gcloud,
+// TakeUserArgs removes what follows "--", CLI11 parses the rest and stores an action, and the action runs. Actions run
+// after parsing, not in CLI11's callbacks, since callbacks run inside the parser and could only report by exceptions.
+// Every error ends in ReportError, so that all have one form: a sentence, then a hint.
+
 #include "src/cli/program.h"
 
 #include <algorithm>
@@ -18,7 +23,7 @@
 namespace vernier::cli {
 namespace {
 
-// What errors begin with: as gcloud has it in a command line that was written for it.
+// How an error line begins. Scripts written for gcloud match its prefix: "ERROR: (gcloud.ai-platform.jobs.describe) …".
 std::string ErrorPrefix(const CommandLine& line) {
   return line.gcloud_command.empty() ? "vernier:" : fmt::format("ERROR: ({})", line.gcloud_command);
 }
@@ -32,7 +37,7 @@ ExitCode ReportUsage(const CLI::ParseError& error,
   return ExitCode::kUsage;
 }
 
-// gcloud tells a wrong command line, 2, from everything else that goes wrong, 1.
+// gcloud has two failure codes: 2 for a wrong command line, 1 for all else.
 ExitCode ExitCodeIn(const CommandLine& line, const absl::Status& status) {
   const ExitCode code = ExitCodeOf(status);
   const bool is_own = line.gcloud_command.empty() || code == ExitCode::kInterrupted;
@@ -51,12 +56,12 @@ bool WantsColor(const GlobalFlags& flags, const Terminal& terminal) {
   return flags.color == "auto" && terminal.is_terminal && !terminal.no_color;
 }
 
-// Nothing if the command line can be run; else how the program is to end.
+// The exit code of a command line that ends here (help, version, error); nothing if the command can run.
 std::optional<ExitCode> Parse(CLI::App& root,
                               const CommandLine& line,
                               std::ostream& out,
                               std::ostream& err) {
-  // CLI11 takes arguments last first, and throws; neither leaves this function.
+  // CLI11 takes a vector of arguments in reverse order, and throws. Neither leaves this function.
   std::vector<std::string> args(line.args.rbegin(), line.args.rend());
   try {
     root.parse(std::move(args));
@@ -122,15 +127,16 @@ All keys with their values: docs/formats/study_file.md, installed in /usr/share/
 `vernier init train.py` drafts a file, `vernier study validate FILE` checks one.
 )";
 
-// The help of the command, or topic, that `words` name.
+// Help for the command or topic that `words` name.
 absl::StatusOr<std::string> HelpOn(const CLI::App& root, const std::vector<std::string>& words) {
   if (words == std::vector<std::string>{kStudyFileTopic}) return std::string(kStudyFileHelp);
   if (words == std::vector<std::string>{kGcloudTopic}) return GcloudHelp();
   const CLI::App* command = &root;
-  std::string before;  // The words above the command's own.
+  std::string before;  // The words in front of the command's own.
   for (const std::string& word : words) {
     std::vector<std::string> known;
     const CLI::App* found = nullptr;
+    // The filter makes CLI11 return all subcommands, not only parsed ones.
     for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; })) {
       known.push_back(sub->get_name());
       if (sub->get_name() == word) found = sub;
@@ -152,7 +158,7 @@ void AddHelp(CLI::App& root, Action& chosen) {
       "help",
       "Explain a command, the study file, or the commands of gcloud: `vernier help trial list`, "
       "`vernier help study-file`, `vernier help gcloud`");
-  help->fallthrough(false);  // Else "trial" would be the command itself.
+  help->fallthrough(false);  // Otherwise CLI11 would take "trial" for the command of that name.
   const auto words = std::make_shared<std::vector<std::string>>();  // CLI11 writes to it.
   help->add_option("COMMAND", *words, "The command, e.g. trial list; or study-file, or gcloud")
       ->expected(0, 8);
@@ -178,7 +184,7 @@ void BuildCommandLine(CLI::App& root, GlobalFlags& flags, Action& chosen) {
   root.set_help_flag("-h,--help", "Print this help");
   root.footer(std::string(ExitCodeHelp()));
   root.require_subcommand(1);
-  root.fallthrough();  // Inherited: global options may stand after the command.
+  root.fallthrough();  // Subcommands inherit it: global options may follow the command.
   AddGlobalOptions(root, flags);
   AddRun(root, chosen);
   AddInit(root, chosen);
@@ -242,7 +248,8 @@ void AddTrialCommands(CLI::App& root, Action& chosen) {
 
 namespace {
 
-// Takes off what stands after "--" of a command that passes it on to a training program.
+// Removes and returns the words after "--", for commands that pass them to a training program. CLI11 would bind them to
+// positional arguments of the command. In other commands "--" keeps its usual meaning.
 std::vector<std::string> TakeUserArgs(std::vector<std::string>& args) {
   const auto end = std::ranges::find(args, "--");
   const std::vector<std::string> submit = {"submit", "training"};

@@ -11,7 +11,7 @@
 
 namespace vernier::cli {
 
-// What is known of the terminal before --color is read.
+// The terminal and environment, before --color is read.
 struct Terminal {
   bool is_terminal = false;
   bool no_color = false;  // $NO_COLOR is set.
@@ -20,7 +20,7 @@ struct Terminal {
   bool unicode = true;
 };
 
-// The whole command line. What it names is stored in `chosen` when it is parsed.
+// Declares every command. Parsing stores the action of the command that was named in `chosen`.
 void BuildCommandLine(CLI::App& root, GlobalFlags& flags, Action& chosen);
 
 // Parses `args` (without the program's name), runs the command, reports errors on `err`:

@@ -1,3 +1,7 @@
+// Commands that follow a study survive a restart of its server. They must not open the store in the meantime: a
+// restarted server needs the lock (docs/adr/0031-a-run-starts-its-own-study.md). So the owner file is polled, and a
+// connection is made only when a process with an address is named there.
+
 #include "src/cli/reconnection.h"
 
 #include <poll.h>
@@ -16,7 +20,7 @@ namespace {
 
 constexpr int kPauseMilliseconds = 100;
 
-// Connected to a server that answers.
+// A connection to a server that has answered a call. A channel alone proves nothing: gRPC connects lazily.
 absl::StatusOr<Connection> TryToConnect(const Context& context) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   if (connection.is_embedded()) return Unavailable("no server owns the store");
@@ -25,7 +29,7 @@ absl::StatusOr<Connection> TryToConnect(const Context& context) {
   return connection;
 }
 
-// Whether to connect is worth trying. A store that nobody owns must stay free for the server that is about to be started.
+// Whether connecting can succeed. A store without an owner stays untouched, for the server that is about to start.
 bool MayAnswer(const Context& context) {
   if (!context.flags().server.empty()) return true;
   const std::optional<app::StoreOwner> owner = app::FindStoreOwner(context.Store());
@@ -35,6 +39,7 @@ bool MayAnswer(const Context& context) {
 }  // namespace
 
 bool IsConnectionLost(const absl::Status& status, const Connection& connection) {
+  // A reason comes from a server that is alive.
   return absl::IsUnavailable(status) && GetReason(status) == Reason::kNone &&
          !connection.is_embedded();
 }

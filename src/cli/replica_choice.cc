@@ -11,11 +11,12 @@
 namespace vernier::cli {
 namespace {
 
+// From the request that the launcher gets, so that roles and indices are the real ones.
 std::vector<ReplicaRequest> ReplicasOf(const StudySpec& spec) {
   return jobs::MakeGangRequest(AttemptId(), spec).replicas;
 }
 
-// `name_first` and `name_last` say the first and the last of several.
+// Joins runs of replicas of one role: "worker 0 to 8".
 template <typename First, typename Last>
 std::string Describe(const StudySpec& spec, First name_first, Last name_last) {
   std::vector<std::string> names;

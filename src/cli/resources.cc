@@ -1,3 +1,6 @@
+// Calls that most commands share. Lists are paged by the server; here the pages are joined, and the next page is
+// requested while the last one is printed.
+
 #include "src/cli/resources.h"
 
 #include <unistd.h>
@@ -25,12 +28,14 @@ namespace {
 
 using Stub = Connection::Stub;
 
-// Measurements of a long curve, asked for at once.
+// Measurements and rows of one page: the server's bounds (limits::kCurvePage, limits::kPageSize).
 constexpr std::int32_t kCurvePage = 10000;
 
 constexpr std::int64_t kPageSize = 1000;
 
+// Asks for no more rows than are still wanted.
 std::int32_t NextPage(const Query& query, std::size_t have) {
+  // A user may ask for smaller pages, which arrive sooner.
   const std::int64_t most = query.page_size > 0 ? std::min(query.page_size, kPageSize) : kPageSize;
   if (query.limit <= 0) return static_cast<std::int32_t>(most);
   const std::int64_t left = query.limit - static_cast<std::int64_t>(have);
@@ -51,11 +56,13 @@ absl::StatusOr<std::int64_t> TrialNumberOf(Connection& connection,
                                            std::string_view trial) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(trial.data(), trial.data() + trial.size(), number);
+  // "12abc" is no number.
   if (error == std::errc() && end == trial.data() + trial.size() && number > 0) return number;
   if (trial != "best" && trial != "last") {
     return InvalidArgument("TRIAL: must be a number above 0, best or last, got '{}'", trial);
   }
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, GetStudy(connection, study));
+  // Numbers count from 1, and deleted trials stay counted, so the count is the last number.
   const std::int64_t chosen =
       trial == "best" ? record.message.best_trial() : record.message.trial_count();
   if (chosen == 0) return NotFound("study '{}' has no {} trial yet", study, trial);
@@ -66,6 +73,7 @@ absl::StatusOr<std::int64_t> TrialNumberOf(Connection& connection,
 
 absl::Status NamingFlags(const absl::Status& status) {
   const std::string field = GetField(status).value_or("");
+  // The user typed a flag; the server's error names the field of its request.
   const char* flag = field == "filter" ? "--filter" : field == "order_by" ? "--sort" : nullptr;
   if (flag == nullptr) return status;
   const std::string message(status.message());
@@ -79,6 +87,7 @@ std::string OrderBy(std::string_view sort, std::string_view metric) {
     std::string_view term = sort.substr(0, comma);
     sort.remove_prefix(comma == std::string_view::npos ? sort.size() : comma + 1);
     term.remove_prefix(std::min(term.find_first_not_of(' '), term.size()));
+    // "-" is Vernier's, "~" gcloud's.
     const bool descending = term.starts_with('-') || term.starts_with('~');
     if (descending) term.remove_prefix(1);
     if (!order.empty()) order += ", ";
@@ -133,12 +142,14 @@ absl::StatusOr<StudyRecord> RecordOf(v1::Study message) {
 
 absl::Status StopStudy(Connection& connection, std::string_view name, std::string_view reason) {
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, name));
+  // Ending a study that has ended is no error to whoever wants it to end.
   if (IsFinished(study.study.state)) return absl::OkStatus();
   v1::StopStudyRequest request;
   request.set_name(wire::StudyResource(name));
   request.set_reason(std::string(reason));
   request.set_request_id(NewRequestId());
   const auto stopped = connection.CallOn(name, &Stub::StopStudy, request);
+  // It may have ended between the two calls.
   return absl::IsFailedPrecondition(stopped.status()) ? absl::OkStatus() : stopped.status();
 }
 
@@ -154,6 +165,7 @@ absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection,
     auto page = connection.Call(&Stub::ListStudies, request);
     if (!page.ok()) return NamingFlags(page.status());
     for (const v1::StudyTrouble& study : page->damaged()) {
+      // Damaged studies come with the last page.
       if (damaged != nullptr) damaged->push_back(study.error());
     }
     std::move(page->mutable_studies()->begin(),
@@ -183,18 +195,20 @@ absl::Status ForEachTrial(Connection& connection,
   request.set_filter(query.filter);
   request.set_order_by(OrderBy(query.sort, study.objective().metric));
   std::size_t got = 0;
+  // The request is copied, since the next token is set while the call is in flight.
   const auto ask = [&] {
     request.set_page_size(NextPage(query, got));
     return std::async(std::launch::async, [&connection, &study, request] {
       return connection.CallOn(study.name(), &Stub::ListTrials, request);
     });
   };
+  // valid() is false once the last future was taken and no other was asked for.
   for (auto next = ask(); next.valid();) {
     auto page = next.get();
     if (!page.ok()) return NamingFlags(page.status());
     got += static_cast<std::size_t>(page->trials_size());
     request.set_page_token(page->next_page_token());
-    // The next page is on its way while this one is visited.
+    // The next page is requested before this one is visited: printing and the network overlap.
     if (!request.page_token().empty() && !IsEnough(query, got)) next = ask();
     for (v1::Trial& message : *page->mutable_trials()) {
       VERNIER_ASSIGN_OR_RETURN(TrialRecord record, Record(std::move(message)));
@@ -216,10 +230,12 @@ absl::StatusOr<std::vector<TrialRecord>> ListTrials(Connection& connection,
 }
 
 std::optional<QueuedGang> FindQueued(Connection& connection, const TrialRecord& trial) {
+  // Only waiting trials have a place in the queue.
   if (trial.trial.state != TrialState::kQueued) return std::nullopt;
   v1::ListQueueRequest request;
   request.set_trial(trial.message.name());
   const auto response = connection.Call(&Connection::ClusterStub::ListQueue, request);
+  // How long it waits is extra information; without it the trial is shown all the same.
   if (!response.ok() || response->trials().empty()) return std::nullopt;
   auto queued = wire::DecodeQueuedGang(response->trials(0));
   return queued.ok() ? std::optional(*std::move(queued)) : std::nullopt;
@@ -277,6 +293,7 @@ std::vector<double> CurveOf(const std::vector<v1::Measurement>& measurements,
 }
 
 std::optional<absl::Duration> DurationOf(const Trial& trial, absl::Time now) {
+  // Waiting does not count.
   if (!trial.started) return std::nullopt;
   return trial.ended.value_or(now) - *trial.started;
 }
@@ -291,7 +308,7 @@ std::string FailureLine(const Trial& trial) {
   return FirstLine(trial.message);
 }
 
-TrialRow RowOf(const TrialRecord& record, const StudyRecord& study, absl::Time now) {
+TrialSummary RowOf(const TrialRecord& record, const StudyRecord& study, absl::Time now) {
   const Trial& trial = record.trial;
   return {.number = trial.number.value(),
           .state = trial.state,
@@ -308,6 +325,8 @@ TrialRow RowOf(const TrialRecord& record, const StudyRecord& study, absl::Time n
 
 std::string NewRequestId() {
   static std::atomic<int> calls = 0;
+  // Unique over processes and hosts in practice: time in nanoseconds, process, count. Not the context's clock, which
+  // tests hold still.
   const auto now = absl::ToUnixNanos(NewRealClock()->Now());
   return fmt::format("cli-{:x}-{}-{}", now, getpid(), ++calls);
 }

@@ -21,21 +21,22 @@
 // Studies and trials as commands ask for them.
 namespace vernier::cli {
 
-// What a list shows: the words of --filter, --sort and --limit.
+// Which rows a list shows: --filter, --sort and --limit.
 struct Query {
   std::string filter;          // AIP-160.
   std::string sort;            // "-objective,number": "-" for descending.
   std::int64_t limit = 0;      // 0: all.
-  std::int64_t page_size = 0;  // How many to ask for at once; 0: as many as a page takes.
+  std::int64_t page_size = 0;  // Rows per call; 0: the largest page.
 };
 
-// The error with the flag that the user typed, where it names the field of a request.
+// The error with the name of the flag in place of the request's field.
 absl::Status NamingFlags(const absl::Status& status);
 
-// "-objective,number", or "~objective,number" as gcloud has it, as AIP's "metrics.accuracy desc, number". Without a metric "objective" is a column like any other.
+// An order in AIP-132's form, "metrics.accuracy desc, number", from "-objective,number" or gcloud's
+// "~objective,number". Without a metric, "objective" is a column like any other.
 std::string OrderBy(std::string_view sort, std::string_view metric = {});
 
-// Both forms of a study: the message, and what it means.
+// A study as message and as decoded value.
 struct StudyRecord {
   v1::Study message;
   Study study;
@@ -43,43 +44,43 @@ struct StudyRecord {
 
   const std::string& name() const { return study.spec.name; }
   const Objective& objective() const { return FirstObjective(study.spec); }
-  // Of the parameters, in the user's order.
+  // Names of the parameters, in the user's order.
   std::vector<std::string> parameter_names() const;
   bool has_several_objectives() const { return study.spec.objectives.size() > 1; }
-  // The best trial, or, with several objectives, one that no other dominates.
+  // Whether the trial is the best, or, with several objectives, dominated by none.
   bool IsOptimal(TrialNumber trial) const;
-  // Completed, but not known to keep every outcome constraint.
+  // Whether the trial completed without satisfying every outcome constraint; unknown counts as not satisfied.
   bool BreaksConstraint(const Trial& trial) const;
 };
 
 absl::StatusOr<StudyRecord> RecordOf(v1::Study message);
 absl::StatusOr<StudyRecord> GetStudy(Connection& connection, std::string_view name);
-// Creates the study; if `validate_only`, only tells whether that could be done.
+// Creates the study; with `validate_only`, only checks whether it could be created.
 absl::StatusOr<v1::Study> CreateStudy(Connection& connection,
                                       const StudySpec& spec,
                                       bool validate_only = false);
-// Stops what of it is under way, for good. One that has ended stays as it is, and that is no error.
+// Stops the study for good. A study that has ended is left as it is, which is no error.
 absl::Status StopStudy(Connection& connection, std::string_view name, std::string_view reason);
-// `damaged`: what is said of each study that cannot be read; may be null.
+// `damaged`: receives an error for each study that cannot be read; may be null.
 absl::StatusOr<std::vector<v1::Study>> ListStudies(Connection& connection,
                                                    const Query& query,
                                                    std::vector<std::string>* damaged = nullptr);
 
-// Both forms of a trial.
+// A trial as message and as decoded value.
 struct TrialRecord {
   v1::Trial message;
   Trial trial;
   std::optional<QueuedGang> queued = {};  // See FindQueued.
 };
 
-// `trial`: a number, "best" or "last".  NotFound: there is none.  InvalidArgument: neither.
+// `trial`: a number, "best" or "last".  NotFound: no such trial.  InvalidArgument: malformed.
 absl::StatusOr<TrialRecord> GetTrial(Connection& connection,
                                      std::string_view study,
                                      std::string_view trial);
-// The trial's place among those that wait for room; nothing if it does not wait, or the server knows nothing of it.
+// The trial's place in the queue for resources; nothing if it does not wait, or the server cannot tell.
 std::optional<QueuedGang> FindQueued(Connection& connection, const TrialRecord& trial);
-// Calls `visit` with each trial of the list while its pages arrive, so that none has to be held; what it returns ends the list.
-// "objective" in the sort stands for the metric of the study's first objective.
+// Calls `visit` with each trial as pages arrive, so that the list need not fit in memory; an error of `visit` ends the
+// list. "objective" in the order stands for the metric of the study's first objective.
 absl::Status ForEachTrial(Connection& connection,
                           const StudyRecord& study,
                           const Query& query,
@@ -88,7 +89,7 @@ absl::Status ForEachTrial(Connection& connection,
 absl::StatusOr<std::vector<TrialRecord>> ListTrials(Connection& connection,
                                                     const StudyRecord& study,
                                                     const Query& query);
-// A picture of the trial's curve of a metric in about `max_points` points, at least 4: its ends, and extremes between.
+// A subsample of the trial's curve of a metric, about `max_points` points, at least 4: both ends, and extremes between.
 absl::StatusOr<std::vector<v1::Measurement>> SampleMeasurements(Connection& connection,
                                                                 const v1::Trial& trial,
                                                                 const std::string& metric,
@@ -98,21 +99,21 @@ absl::StatusOr<std::vector<v1::Measurement>> ListMeasurements(Connection& connec
 
 // The final value of the objective, or the last that was reported.
 std::optional<double> ObjectiveOf(const Trial& trial, const std::string& metric);
-// Of each objective of the study.
+// The value of each objective of the study.
 std::vector<std::optional<double>> ObjectivesOf(const Trial& trial, const StudySpec& spec);
 // The values of `metric` in the measurements, in their order.
 std::vector<double> CurveOf(const std::vector<v1::Measurement>& measurements,
                             const std::string& metric);
-// The trial as a row, without its curve. As of `now`.
-TrialRow RowOf(const TrialRecord& trial, const StudyRecord& study, absl::Time now);
-// The step of its last measurement; 0 if it reported none.
+// The trial as a row, without its curve; durations as of `now`.
+TrialSummary RowOf(const TrialRecord& trial, const StudyRecord& study, absl::Time now);
+// The step of the last measurement; 0 if there is none.
 std::int64_t LastStepOf(const Trial& trial);
-// The first line of why it failed; empty if it did not.
+// First line of the failure message; empty if the trial did not fail.
 std::string FailureLine(const Trial& trial);
 // From its start to its end, or to `now`; nothing if it never ran.
 std::optional<absl::Duration> DurationOf(const Trial& trial, absl::Time now);
 
-// A fresh id for a call that changes something, so that a repetition is told from a second wish.
+// A fresh id for a call that changes something, by which the server recognises a repetition.
 std::string NewRequestId();
 
 }  // namespace vernier::cli

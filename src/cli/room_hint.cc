@@ -13,14 +13,14 @@
 namespace vernier::cli {
 namespace {
 
-// Sums of fractions of CPUs are not exact: ten times 0.1 must fit into 1.
+// Sums of fractions are inexact: ten times 0.1 CPUs must fit into 1.
 constexpr double kTolerance = 1e-9;
 
-// What all replicas of a trial ask for. Parts of devices are left out.
+// Total resources of one trial. Shares of a device are left out: how many fit on one is the launcher's decision.
 struct Need {
   double cpus = 0;
   double memory_bytes = 0;
-  double devices = 0;  // Of any type, those of a named one included.
+  double devices = 0;  // Of any type, named ones included.
   std::map<std::string, double> of_type;
 };
 
@@ -38,12 +38,12 @@ Need NeedOf(const TrainingJob& job) {
   return need;
 }
 
-// The dimension in which a host has the least room.
+// Finds the resource of which the fewest trials fit.
 class Tightest {
  public:
   explicit Tightest(std::int64_t parallel) : room_(parallel) {}
 
-  // A trial that needs more than there is was accepted because it is scaled down, which is no matter of room.
+  // A trial that needs more than the host has was accepted only because it is scaled down; then room is no question.
   void Consider(double need, double has, std::string needs, std::string what) {
     if (need <= 0 || need > has + kTolerance) return;
     const auto room = static_cast<std::int64_t>(std::floor(has / need + kTolerance));
@@ -76,9 +76,11 @@ std::vector<Node> NodesOf(Connection& connection) {
 }  // namespace
 
 std::string RoomHint(const StudySpec& spec, const std::vector<Node>& nodes) {
+  // How trials fit on several nodes depends on where the server places their replicas.
   if (!spec.job.has_value() || nodes.size() != 1) return "";
   const Node& host = nodes.front();
   const Need need = NeedOf(*spec.job);
+  // A budget of fewer trials never runs more at once.
   const std::int64_t parallel =
       std::min<std::int64_t>(spec.parallel, spec.budget.trials.value_or(spec.parallel));
   Tightest tightest(parallel);

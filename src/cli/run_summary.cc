@@ -22,13 +22,13 @@
 namespace vernier::cli {
 namespace {
 
-// Commands for users to go on with.
+// Collects commands that the user may want next.
 class NextSteps {
  public:
   NextSteps(const Context& context, Fields& fields)
       : flags_(context.SameStoreFlags()), fields_(fields) {}
 
-  // Leads back to the same store.
+  // Adds a command, with the flags that lead to the same store.
   void Add(std::string_view command) {
     fields_.Add(is_first_ ? "next" : "", fmt::format("vernier {}{}", command, flags_));
     is_first_ = false;
@@ -47,10 +47,11 @@ void AddNextSteps(const Context& context,
                   Fields& fields) {
   NextSteps next(context, fields);
   const std::string& name = study.name();
-  if (study.study.spec.objectives.empty()) {  // Nothing was tuned.
+  if (study.study.spec.objectives.empty()) {  // Not a search: there is nothing to compare.
     next.Add(fmt::format("trial logs {} {}", name, best));
     return;
   }
+  // Best first.
   const char* sort = study.objective().goal == Goal::kMaximize ? "-objective" : "objective";
   next.Add(fmt::format("trial list {} --sort {} --limit 5", name, sort));
   next.Add(fmt::format("trial why {} {}", name, best));
@@ -58,7 +59,7 @@ void AddNextSteps(const Context& context,
   if (failed) next.Add(fmt::format("trial logs {} {}", name, failed->value()));
 }
 
-// The last trial that failed, if one did: its logs say why.
+// The last trial that failed, if any.
 absl::StatusOr<std::optional<TrialRecord>> LastFailed(Connection& connection,
                                                       const StudyRecord& study) {
   if (study.study.failed == 0) return std::nullopt;
@@ -71,7 +72,7 @@ absl::StatusOr<std::optional<TrialRecord>> LastFailed(Connection& connection,
   return std::move(failed.front());
 }
 
-// The search as a picture: of several objectives, the trials by the first two.
+// The figure of the search; with several objectives, of the first two.
 absl::StatusOr<std::vector<std::string>> Picture(Context& context,
                                                  Connection& connection,
                                                  const StudyRecord& record) {
@@ -95,14 +96,14 @@ std::string Heading(const StudyRecord& study) {
                                     study.name(),
                                     StudyStateName(study.study.state),
                                     study.study.reason.empty() ? "" : ": " + study.study.reason);
-  // One that ended for it has said so.
+  // A study that ended because it converged says so in its reason.
   if (study.study.converged && !study.study.spec.convergence->stop) {
     heading += fmt::format("converged {}\n", DescribeConvergence(study.study));
   }
   return heading;
 }
 
-// Why the last trial that failed did: all lines of its message. Nothing if the study has said it.
+// All lines of the failed trial's message; empty if the study's reason contains it.
 std::string FailureText(const StudyRecord& study, const Trial& trial) {
   if (trial.message.empty() || study.study.reason.ends_with(trial.message)) return "";
   std::string text = fmt::format("trial {} {}", trial.number.value(), TrialStateName(trial.state));
@@ -119,6 +120,7 @@ std::string FailureText(const StudyRecord& study, const Trial& trial) {
 
 absl::Status SumUpWithoutBest(Context& context, Connection& connection, const StudyRecord& study) {
   std::string why = "no trial has completed";
+  // All trials are needed to name the one that came nearest.
   if (study.study.completed > 0) {
     VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, {}));
     why = WhyNoBest(study, trials);
@@ -151,7 +153,7 @@ absl::Status SumUpSeveral(Context& context, Connection& connection, const StudyR
   next.Add(fmt::format("plot pareto {} --svg {}.svg", study.name(), study.name()));
   if (failed) next.Add(fmt::format("trial logs {} {}", study.name(), failed->trial.number.value()));
   std::string text = "\n" + fields.Text();
-  text.pop_back();  // Say ends the line.
+  text.pop_back();  // Say adds the line end.
   output.Say(text);
   return absl::OkStatus();
 }
@@ -160,6 +162,7 @@ absl::Status SumUpBest(Context& context, Connection& connection, const StudyReco
   const std::int64_t best = study.study.best->value();
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial,
                            GetTrial(connection, study.name(), std::to_string(best)));
+  // The definition may have changed since the trial ran.
   VERNIER_ASSIGN_OR_RETURN(const StudySpec definition,
                            DefinitionOf(connection, study, trial.trial));
   VERNIER_ASSIGN_OR_RETURN(const auto failed, LastFailed(connection, study));
@@ -173,6 +176,7 @@ absl::Status SumUpBest(Context& context, Connection& connection, const StudyReco
 }  // namespace
 
 absl::Status SumUp(Context& context, Connection& connection, const StudyRecord& study, bool plot) {
+  // In this format the events were printed, and the last of them is the end.
   if (context.output().format() == Format::kJsonl) return absl::OkStatus();
   if (!study.study.best) return SumUpWithoutBest(context, connection, study);
   VERNIER_RETURN_IF_ERROR(study.has_several_objectives() ? SumUpSeveral(context, connection, study)

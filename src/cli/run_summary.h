@@ -10,12 +10,12 @@
 
 namespace vernier::cli {
 
-// What is left to say when a run has ended: the best trial, how to reproduce it, where its logs are, what to try next; with
-// `plot`, a picture of the search. Programs that asked for one document get the best trial, or the study if there is none.
+// Prints the summary of a run that has ended: the best trial, how to reproduce it, where its logs are, what to do next;
+// with `plot`, a figure. Formats with one document get the best trial, or the study if there is none.
 absl::Status SumUp(Context& context, Connection& connection, const StudyRecord& study, bool plot);
 
-// "next        vernier trial logs digits 1": the command that shows why the study's first failed trial failed, and a second
-// that lists all trials; empty: none has failed.
+// The commands that show why the study's last failed trial failed, and that list all trials: "next        vernier trial
+// logs digits 1"; empty: no trial has failed.
 absl::StatusOr<std::string> AfterFailure(const Context& context,
                                          Connection& connection,
                                          const StudyRecord& study);

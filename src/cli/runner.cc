@@ -1,3 +1,8 @@
+// `vernier run`. First the store gets the study as the file defines it (Prepare, TakeUp), and only then the study is
+// resumed, which lets the engine of this process start its trials (docs/adr/0031-a-run-starts-its-own-study.md). If
+// another process owns the store, that one runs the trials. When it ends, this process takes its place if it was
+// another run, and waits for its restart if it was a server. Detachment implements the three steps of Ctrl-C.
+
 #include "src/cli/runner.h"
 
 #include <algorithm>
@@ -10,6 +15,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/app/configuration.h"
 #include "src/cli/arguments.h"
 #include "src/cli/hint.h"
 #include "src/cli/interrupts.h"
@@ -33,10 +39,11 @@ namespace {
 namespace fs = std::filesystem;
 using Stub = Connection::Stub;
 
-// What the name of a run's socket has beside that of its store.
+// Suffix of a run's socket, beside its store.
 constexpr char kSocket[] = ".sock";
 
-// A socket beside the store, or a port where the path would be too long for a socket's address.
+// A socket beside the store, or a port if the path is too long for a socket: sun_path holds 108 bytes with the final
+// zero (unix(7)).
 std::string ListenAddress(const std::string& store) {
   constexpr std::size_t kLongestSocketPath = 107;
   std::error_code error;
@@ -55,7 +62,7 @@ absl::StatusOr<std::string> FreeName(Connection& connection, const std::string& 
   return free;
 }
 
-// What --continue leaves alone.
+// Says which differences of the file --continue ignores.
 void SayIgnored(Context& context, const Study& study, const StudySpec& file) {
   const std::vector<FieldChange> ignored = CompareWithFile(study, file);
   if (ignored.empty()) return;
@@ -64,13 +71,15 @@ void SayIgnored(Context& context, const Study& study, const StudySpec& file) {
                   codec::DescribeChanges(ignored)));
 }
 
-// Whether one folder is the other or lies below it.
+// Whether one folder is the other or contains it.
 bool AreOfOneProject(const fs::path& a, const fs::path& b) {
+  // Compared component by component: /data is no part of /database.
   const auto [end_a, end_b] = std::ranges::mismatch(a, b);
   return end_a == a.end() || end_b == b.end();
 }
 
-// Files of different folders are likely to be different projects, unless the one was moved.
+// Refuses a file whose programs run in another folder than the stored study's: it probably is another project whose
+// study happens to have the same name. If the old folder is gone, the project was moved.
 absl::Status CheckSameProject(const Study& stored, const StudySpec& file) {
   if (!stored.spec.job.has_value() || !file.job.has_value()) return absl::OkStatus();
   std::error_code error;
@@ -87,7 +96,7 @@ absl::Status CheckSameProject(const Study& stored, const StudySpec& file) {
       "the stored study the definition of this file");
 }
 
-// Brings a study of that name to the definition of the file.
+// Continues a stored study, after updating it to the definition of the file, if there is one.
 absl::Status TakeUp(Context& context,
                     Connection& connection,
                     const StudyRecord& existing,
@@ -109,6 +118,7 @@ absl::Status TakeUp(Context& context,
     study = std::move(update->study);
   }
   if (file.has_value() && options.go_on) SayIgnored(context, study, *file);
+  // Whoever goes on with a failed study says that the cause of its failures was removed.
   if (options.go_on && study.state == StudyState::kFailed) {
     VERNIER_ASSIGN_OR_RETURN(study, DeclareFixed(connection, name));
     if (!IsFinished(study.state)) {
@@ -129,13 +139,13 @@ absl::Status TakeUp(Context& context,
   return absl::OkStatus();
 }
 
-// A study of the store, and its last event before this command had a hand in it: what follows is news.
+// A stored study, and its last event before this command changed it: later events are shown.
 struct Prepared {
   std::string name;
   EventSeq last_event;
 };
 
-// Sees to it that the store has the study.
+// Creates or updates the study.
 absl::StatusOr<Prepared> Prepare(Context& context,
                                  Connection& connection,
                                  StudySpec spec,
@@ -145,13 +155,15 @@ absl::StatusOr<Prepared> Prepare(Context& context,
     VERNIER_RETURN_IF_ERROR(TakeUp(context, connection, *existing, spec, options));
     return Prepared{.name = spec.name, .last_event = existing->study.last_event};
   }
+  // Nothing is created unless it is certain that there is no such study.
   if (!existing.ok() && existing.status().code() != absl::StatusCode::kNotFound) {
     return existing.status();
   }
   if (existing.ok()) {
     VERNIER_ASSIGN_OR_RETURN(spec.name, FreeName(connection, spec.name));
   }
-  // The engine may propose trials before this command asks again: what is news is known from the answer alone.
+  // The number of the last event comes with the answer: a later call might already miss trials that the engine has
+  // proposed in between.
   VERNIER_ASSIGN_OR_RETURN(const v1::Study created, CreateStudy(connection, spec));
   PrintWarnings(context, spec);
   context.output().Say(fmt::format("study '{}' created", spec.name));
@@ -162,14 +174,15 @@ std::string TrialsText(std::int64_t count) {
   return count == 1 ? "1 trial" : fmt::format("{} trials", count);
 }
 
-// What Ctrl-C means while a study runs.
+// What Ctrl-C does while a study runs: the first pauses it, the second exits. If a server runs the study, the first one
+// only ends the display.
 class Detachment {
  public:
-  // `go_on` is the command that takes the study up again.
+  // `go_on`: the command that continues the study.
   Detachment(Connection& connection, std::string study, std::string go_on)
       : connection_(connection), study_(std::move(study)), go_on_(std::move(go_on)) {}
 
-  // False: leave now.
+  // False: exit now.
   bool Check(LiveView& view) {
     const int count = interrupts_.count();
     if (count == 0) return true;
@@ -182,16 +195,18 @@ class Detachment {
       Abandon(view);
       return false;
     }
+    // A paused study starts no trials: when the last has ended, there is nothing to wait for.
     return view.board().running() > 0;
   }
 
   bool is_wanted() const { return interrupts_.count() > 0; }
   Interrupts& interrupts() { return interrupts_; }
-  // Trials run, and nobody waits for them.
+  // Whether the command exits while trials run.
   bool has_abandoned() const { return has_abandoned_; }
 
  private:
   void Pause(LiveView& view) {
+    // Set before the call, so that a call that fails is not repeated at each tick.
     is_pausing_ = true;
     v1::PauseStudyRequest request;
     request.set_name(wire::StudyResource(study_));
@@ -226,12 +241,13 @@ class Detachment {
   Connection& connection_;
   const std::string study_;
   const std::string go_on_;
+  // A closed terminal counts, too: docs/guides/cli.md.
   Interrupts interrupts_{Interrupts::Heed::kTerminal};
   bool is_pausing_ = false;
   bool has_abandoned_ = false;
 };
 
-// The command that goes on with the study which `vernier run` is about to leave.
+// The command that continues the study after `vernier run` has left it.
 std::string GoOnCommand(const Context& context,
                         const std::string& study,
                         const RunOptions& options) {
@@ -242,7 +258,8 @@ std::string GoOnCommand(const Context& context,
                      context.SameStoreFlags());
 }
 
-// Which events are printed: all that are new; none where one document is wanted at the end.
+// The event after which lines are printed: all new ones for people and jsonl; none for formats with one document at the
+// end.
 EventSeq PrintAfter(Context& context, EventSeq last) {
   const Output& output = context.output();
   return output.is_table() || output.format() == Format::kJsonl ? last : EventSeq(INT64_MAX);
@@ -251,6 +268,13 @@ EventSeq PrintAfter(Context& context, EventSeq last) {
 }  // namespace
 
 void AddCapacityOptions(CLI::App& command, CapacityFlags& flags) {
+  command
+      .add_option("--config",
+                  flags.config,
+                  "Server configuration; its host, clusters, regions, machines, runtimes and "
+                  "containers apply here")
+      ->option_text("FILE")
+      ->envname("VERNIER_CONFIG");
   command.add_option("--cpus", flags.cpus, "CPUs that trials may use (default: all)")
       ->check(AboveZero());
   command.add_option(
@@ -268,16 +292,25 @@ void AddCapacityOptions(CLI::App& command, CapacityFlags& flags) {
                   "(default: strict)")
       ->check(OneOf({"strict", "scaled"}));
   command.add_option("--runs", flags.runs, "Folder for logs and records (default: STORE.runs)");
-  command.add_option(
-      "--disk-reserve",
-      flags.disk_reserve,
-      "Start no trial while the disk of the store or of the runs has less free, e.g. "
-      "1GiB (default: 1 % of it, at most 256 MiB)");
+  command.add_option("--disk-reserve",
+                     flags.disk_reserve,
+                     "Start no trial while the disk of the store or of the runs has less free "
+                     "space than this, e.g. 1GiB (default: 1 % of the disk, at most 256 MiB)");
 }
 
 absl::StatusOr<app::ServerOptions> EngineOptionsOf(const std::string& store,
                                                    const CapacityFlags& flags) {
-  app::ServerOptions options = {.store = store, .runs_directory = flags.runs, .gpus = flags.gpus};
+  app::ServerOptions options = {.store = store, .runs_directory = flags.runs};
+  if (!flags.config.empty()) {
+    VERNIER_ASSIGN_OR_RETURN(const app::Configuration file, app::LoadConfiguration(flags.config));
+    absl::Status applied = app::ApplyHost(file, options);
+    if (applied.ok()) applied = app::CheckRuntimes(options.runtimes);
+    if (!applied.ok()) {
+      return absl::Status(applied.code(),
+                          fmt::format("{}: {}", flags.config, std::string(applied.message())));
+    }
+  }
+  // Flags replace what the file says.
   if (flags.cpus > 0) options.cpus = flags.cpus;
   if (!flags.memory.empty()) {
     VERNIER_ASSIGN_OR_RETURN(options.memory_bytes, ParseBytesFlag("--memory", flags.memory));
@@ -291,8 +324,14 @@ absl::StatusOr<app::ServerOptions> EngineOptionsOf(const std::string& store,
                              *options.disk_reserve);
     }
   }
-  options.detect_gpus = flags.gpus.empty();
-  if (flags.fitting == "scaled") options.fitting = launch::Fitting::kScaled;
+  // Named GPUs are all that may be used.
+  if (!flags.gpus.empty()) {
+    options.gpus = flags.gpus;
+    options.detect_gpus = false;
+  }
+  for (const auto& [name, fitting] : app::kFittings) {
+    if (name == flags.fitting) options.fitting = fitting;
+  }
   return options;
 }
 
@@ -301,6 +340,7 @@ absl::StatusOr<Connection> OpenToRun(const Context& context, const CapacityFlags
   const std::string store = context.Store();
   VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options, EngineOptionsOf(store, flags));
   options.listen = {ListenAddress(store)};
+  // Only the study of this command is run (docs/adr/0031-a-run-starts-its-own-study.md).
   options.run_every_study = false;
   return Connection::OpenWithEngine(options);
 }
@@ -314,7 +354,8 @@ absl::Status CheckHasJob(const StudySpec& spec) {
       "add a job to the file, or create it with `vernier study create` for clients of your own");
 }
 
-// Has whoever runs the engine run the study.
+// Lets the engine, here or in the owner's process, run the study. `if_paused` makes the call harmless for an active
+// study; it counts as the client's claim on the study in any case.
 absl::Status Begin(Context& context, Connection& connection, const StudyRecord& study) {
   const StudyState state = study.study.state;
   if (IsFinished(state) || state == StudyState::kStopping) return absl::OkStatus();
@@ -333,10 +374,11 @@ absl::Status Begin(Context& context, Connection& connection, const StudyRecord& 
   return absl::OkStatus();
 }
 
-// Says which other studies wait for somebody to run them: this command does not.
+// Names other active studies of the store, which this run leaves alone.
 void SayOthers(Context& context, Connection& connection, const std::string& name) {
   if (!connection.is_embedded()) return;
   const auto studies = ListStudies(connection, {.filter = "state = ACTIVE"});
+  // A hint only, so that an error is passed over.
   if (!studies.ok()) return;
   for (const v1::Study& message : *studies) {
     const absl::StatusOr<Study> study = wire::DecodeStudy(message);
@@ -347,8 +389,9 @@ void SayOthers(Context& context, Connection& connection, const std::string& name
   }
 }
 
-// The process that ran the trials has ended. If that was a `run` too, whoever opens the store first runs the trials from now
-// on; a server is given time to be started again, since everything of the store is its.
+// Continues after the process that ran the trials has ended. If it was a run, whoever opens the store first runs the
+// trials from now on. If it was a server, its restart is awaited and the store left free, since a server is responsible
+// for everything in it.
 absl::StatusOr<Connection> TakeOver(Context& context,
                                     const app::StoreOwner& before,
                                     const CapacityFlags& capacity,
@@ -366,7 +409,7 @@ absl::StatusOr<Connection> TakeOver(Context& context,
     const bool is_new = now.has_value() && now->process_id != before.process_id;
     if (is_new || (is_free && was_run)) {
       absl::StatusOr<Connection> connection = OpenToRun(context, capacity);
-      // Another one was faster, and is about to answer.
+      // Another process was faster, and will answer soon.
       const bool is_busy = absl::IsUnavailable(connection.status());
       if (connection.ok() && connection->is_embedded()) {
         context.output().Say(
@@ -381,8 +424,7 @@ absl::StatusOr<Connection> TakeOver(Context& context,
                   "`vernier run`");
 }
 
-// Has the study run and shows it until it ends. `take_over` connects to who runs the trials where another process did and
-// has ended.
+// Runs the study and shows it until it ends. `take_over` replaces a connection to another process that has ended.
 absl::Status FollowRun(Context& context,
                        Connection& connection,
                        const Prepared& prepared,
@@ -394,11 +436,12 @@ absl::Status FollowRun(Context& context,
     return Begin(context, connection, study);
   };
   const auto on_lost = [&](Connection& lost) -> absl::Status {
+    // A server that was named by its address: no process here can take its place.
     if (!lost.owner().has_value()) return Reconnect(context, lost, absl::InfiniteFuture());
     VERNIER_RETURN_IF_ERROR(take_over(lost));
     SayOthers(context, lost, prepared.name);
     const absl::Status begun = begin();
-    // That one is gone, too: so the next look at the study will say.
+    // The next server has ended as well; Follow will notice, and call on_lost again.
     return IsConnectionLost(begun, lost) ? absl::OkStatus() : begun;
   };
   absl::Status begun = begin();
@@ -423,8 +466,8 @@ absl::StatusOr<StudyRecord> SumUpNow(Context& context,
   return after;
 }
 
-// Shows the study until it ends, then sums up. Where another process runs the trials and ends before that, this one goes
-// on.
+// Shows the study until it ends, then prints a summary. If the other process that ran the trials ends between the two,
+// the summary comes from its successor.
 absl::StatusOr<ExitCode> SeeThrough(Context& context,
                                     Connection& connection,
                                     const Prepared& prepared,

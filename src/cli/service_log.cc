@@ -1,3 +1,7 @@
+// AI Platform's logs contain lines of the service beside those of the replicas, and users look there for why a job does
+// not run. They are made here from the study's events; only reasons for waiting have no events, and are asked of the
+// queue each time. Events of kinds that this program does not know, from a newer server, are skipped.
+
 #include "src/cli/service_log.h"
 
 #include <algorithm>
@@ -19,8 +23,8 @@ namespace {
 
 constexpr char kRole[] = "service";
 
-struct Said {
-  std::string text;  // Empty: nothing.
+struct LogText {
+  std::string text;  // Empty: no line.
   Severity severity = Severity::kInfo;
 };
 
@@ -41,7 +45,7 @@ std::string With(std::string text, std::string_view reason) {
   return reason.empty() ? text + "." : fmt::format("{}: {}", text, reason);
 }
 
-Said OfTrial(const TrialStateChanged& changed) {
+LogText OfTrial(const TrialStateChanged& changed) {
   switch (changed.to) {
     case TrialState::kQueued:
       return {changed.from == TrialState::kRequested ? "Queued." : "Queued, to be run again."};
@@ -59,7 +63,7 @@ Said OfTrial(const TrialStateChanged& changed) {
   }
 }
 
-Said OfAttempt(const AttemptStateChanged& changed, std::int64_t restarts) {
+LogText OfAttempt(const AttemptStateChanged& changed, std::int64_t restarts) {
   switch (changed.to) {
     case AttemptState::kStarting:
       return {"Starting its programs."};
@@ -76,7 +80,7 @@ Said OfAttempt(const AttemptStateChanged& changed, std::int64_t restarts) {
   }
 }
 
-Said OfStudy(const StudyStateChanged& changed, bool is_tuned) {
+LogText OfStudy(const StudyStateChanged& changed, bool is_tuned) {
   switch (changed.to) {
     case StudyState::kStopping:
       return {With("Stopping the job", changed.reason)};
@@ -115,7 +119,7 @@ void ServiceLog::AddLine(absl::Time time,
 }
 
 void ServiceLog::Add(const Event& event) {
-  Said said;
+  LogText said;
   if (const auto* created = std::get_if<StudyCreated>(&event.payload)) {
     is_tuned_ = !created->spec.objectives.empty();
     said.text = "The job was checked and accepted.";
@@ -126,10 +130,12 @@ void ServiceLog::Add(const Event& event) {
   } else if (const auto* trial = std::get_if<TrialStateChanged>(&event.payload)) {
     said = OfTrial(*trial);
   } else if (const auto* placed = std::get_if<AttemptPlaced>(&event.payload)) {
+    // A new attempt counts its restarts from 0.
     restarts_[placed->trial] = 0;
     said.text = fmt::format(
         "Attempt {} has room: {}.", placed->attempt.value(), DescribePlacement(placed->placement));
   } else if (const auto* attempt = std::get_if<AttemptStateChanged>(&event.payload)) {
+    // A running attempt is reported again with each restart of a replica; the sum only grows.
     restarts_[attempt->trial] = std::max(restarts_[attempt->trial], Restarts(*attempt));
     said = OfAttempt(*attempt, restarts_[attempt->trial]);
   }
@@ -145,6 +151,7 @@ absl::Status ServiceLog::Look(Connection& connection,
   v1::WatchStudyRequest request;
   request.set_name(wire::StudyResource(study.name()));
   request.set_after_event(last_.value());
+  // Only the kinds that Add turns into lines: most events of a study are measurements.
   for (const char* kind : {"study_created",
                            "study_amended",
                            "study_state_changed",
@@ -158,7 +165,7 @@ absl::Status ServiceLog::Look(Connection& connection,
   v1::StudyEvent message;
   while (reader->Read(&message)) {
     const absl::StatusOr<Event> event = wire::DecodeEvent(message);
-    if (!event.ok()) continue;  // Of a newer server.
+    if (!event.ok()) continue;  // From a newer server.
     last_ = event->seq;
     Add(*event);
   }
@@ -172,8 +179,9 @@ absl::Status ServiceLog::AddWaits(Connection& connection,
   for (const TrialRecord& trial : trials) {
     const std::optional<QueuedGang> queued = FindQueued(connection, trial);
     std::string& known = waits_for_[trial.trial.number];
+    // Its last reason is kept: if it waits for the same one later, that was said.
     if (!queued.has_value()) continue;
-    // How far that has come is no news: what pip prints has lines of its own.
+    // Progress behind the colon is left out: the output of pip is in the log as lines of its own.
     const std::string reason = queued->reason.substr(0, queued->reason.find(": "));
     if (reason == known) continue;
     known = reason;

@@ -16,18 +16,18 @@
 
 namespace vernier::cli {
 
-// What the service itself has to say of a job, as lines of its log: that it was accepted, what its trials wait for, where
-// their programs run, which were restarted, how they and the job ended.
+// Lines of the service itself in a job's log: that it was accepted, what its trials wait for, where their programs run,
+// which were restarted, how they and the job ended.
 class ServiceLog {
  public:
-  // Adds what has happened since the last call: the study's events, and what its waiting trials wait for by now.
-  // `trials`: as they are `now`.
+  // Adds lines for everything since the last call: the study's events, and why trials wait now. `trials`: in their
+  // state at `now`.
   absl::Status Look(Connection& connection,
                     const StudyRecord& study,
                     const std::vector<TrialRecord>& trials,
                     absl::Time now);
 
-  // Lines that nobody has taken yet, in the order of their times; their role is "service".
+  // Lines not yet taken, ordered by time; their role is "service".
   std::deque<std::pair<TrialNumber, v1::LogLine>>& lines() { return lines_; }
 
  private:
@@ -37,10 +37,10 @@ class ServiceLog {
                         const std::vector<TrialRecord>& trials);
   void AddLine(absl::Time time, TrialNumber trial, Severity severity, const std::string& text);
 
-  EventSeq last_;          // Of the events that were read.
-  bool is_tuned_ = false;  // What it completed for is worth telling.
+  EventSeq last_;          // The last event read.
+  bool is_tuned_ = false;  // Then the reason of its completion is worth a line.
   std::map<TrialNumber, std::string> waits_for_;
-  std::map<TrialNumber, std::int64_t> restarts_;  // Of its last attempt.
+  std::map<TrialNumber, std::int64_t> restarts_;  // In its last attempt.
   std::deque<std::pair<TrialNumber, v1::LogLine>> lines_;
 };
 

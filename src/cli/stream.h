@@ -16,15 +16,15 @@
 
 namespace vernier::cli {
 
-// The messages of a server stream, read with patience: a read never blocks for longer than it was told to, so that one
-// thread can follow a study, redraw the screen and notice Ctrl-C.
+// A server stream with bounded reads: a read never blocks longer than told, so that one thread can follow a study,
+// redraw the screen and notice Ctrl-C.
 template <typename Message>
 class Stream {
  public:
   enum class Next {
     kMessage,
-    kQuiet,  // Nothing came within the time; read again.
-    kEnd,    // The server ended the stream, and all was well.
+    kQuiet,  // No message within the time; read again.
+    kEnd,    // The server ended the stream without an error.
   };
   using Reader = grpc::ClientAsyncReaderInterface<Message>;
   using Start =
@@ -35,6 +35,7 @@ class Stream {
     reader_->StartCall(Tag(kStarted));
   }
   ~Stream() {
+    // gRPC requires that a queue be drained before it is destroyed; cancelling ends the pending operation.
     context_.TryCancel();
     queue_.Shutdown();
     void* tag = nullptr;
@@ -45,7 +46,7 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  // Waits at most `patience` for the next message and moves it to `message`. Errors are the server's.
+  // Waits at most `patience` for the next message and moves it to `message`. Errors are those of the server.
   absl::StatusOr<Next> Read(absl::Duration patience, Message& message) {
     while (!done_) {
       void* tag = nullptr;
@@ -59,6 +60,7 @@ class Stream {
         reader_->Finish(&status_, Tag(kFinished));
       } else {
         const bool has_message = tag == Tag(kRead);
+        // The next read is started before the message is returned, so that it arrives meanwhile.
         if (has_message) message = std::move(pending_);
         pending_.Clear();
         reader_->Read(&pending_, Tag(kRead));
@@ -79,7 +81,7 @@ class Stream {
 
   grpc::ClientContext context_;
   grpc::CompletionQueue queue_;
-  std::array<char, kSteps> tags_ = {};  // Their addresses tell the steps apart.
+  std::array<char, kSteps> tags_ = {};  // Their addresses identify the steps.
   std::unique_ptr<Reader> reader_;
   Message pending_;
   grpc::Status status_;

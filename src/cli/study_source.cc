@@ -1,3 +1,6 @@
+// Reads study files and other inputs. Users name anything: a folder, a device, a pipe that nobody writes to, a video.
+// All of these must end in a sentence and not in a hang or in gigabytes of memory.
+
 #include "src/cli/study_source.h"
 
 #include <unistd.h>
@@ -23,7 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the user is, in the file system's own words; "." if even that is gone.
+// The folder of the file, or for "-" the current one; "." if that was removed. Symbolic links are not resolved, so that
+// users see the paths they know.
 fs::path FolderOf(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path == "-" ? "." : path, error);
@@ -32,7 +36,8 @@ fs::path FolderOf(const std::string& path) {
   return path == "-" ? normal : normal.parent_path();
 }
 
-// Whether the text is what `study show -o json` or `-o yaml` prints: a study's definition and how it stands.
+// Whether the text is output of `study show -o json` or `-o yaml`, a frequent confusion: it has the definition, under
+// other names, and the study's progress.
 bool IsShownStudy(std::string_view text) {
   const auto document = codec::ReadDocument(text, "study file");
   if (!document.ok() || !document->is_object()) return false;
@@ -66,7 +71,7 @@ absl::StatusOr<std::string> ReadInput(const std::string& path,
   return *std::move(text);
 }
 
-// Packages that are files or folders beside the study file, by their full paths; names for pip stay what they are.
+// Replaces packages that are files or folders beside the study file by full paths. Names for pip stay.
 void ResolvePackages(const fs::path& folder, TrainingJob& job) {
   if (!job.python.has_value()) return;
   for (std::string& package : job.python->packages) {
@@ -89,9 +94,9 @@ absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view na
   if (spec->job && spec->job->code.has_value()) {
     std::string& code = spec->job->code->folder;
     if (!code.empty()) code = (FolderOf(path) / code).lexically_normal().string();
-    return spec;  // Whose folder the working directory is below.
+    return spec;  // The working directory is relative to the code.
   }
-  // In an image without one, the image's own is meant.
+  // Without a working directory, an image's own applies.
   if (spec->job && !(RunsImages(*spec->job) && spec->job->working_directory.empty())) {
     std::string& directory = spec->job->working_directory;
     const fs::path folder = FolderOf(path);

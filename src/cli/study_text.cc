@@ -1,3 +1,6 @@
+// Texts about studies for people. `study show`, the summary of a run and the report share these functions, so that they
+// name the same facts alike.
+
 #include "src/cli/study_text.h"
 
 #include <algorithm>
@@ -14,6 +17,7 @@
 namespace vernier::cli {
 namespace {
 
+// A choice; `study replay` shows all.
 constexpr std::size_t kAmendmentsShown = 5;
 
 std::string_view ScaleSuffix(Scale scale) {
@@ -30,6 +34,7 @@ std::string_view ScaleSuffix(Scale scale) {
 
 template <typename Range>
 std::string DescribeRange(std::string_view kind, const Range& range) {
+  // "{}" writes the shortest text that reads back as the same number, as the bounds of the file were written.
   std::string text =
       fmt::format("{} [{}, {}]{}", kind, range.lower, range.upper, ScaleSuffix(range.scale));
   if (range.step) text += fmt::format(" step {}", *range.step);
@@ -73,6 +78,7 @@ std::string DescribeParameter(const Parameter& parameter, std::size_t name_width
 }
 
 void AddSpace(const Space& space, Fields& fields) {
+  // Names are padded, so that domains stand below each other.
   std::size_t width = 0;
   for (const Parameter& parameter : space.parameters()) {
     width = std::max(width, parameter.name.size());
@@ -98,7 +104,7 @@ std::string DescribeJob(const TrainingJob& job) {
   return text + ")";
 }
 
-// Whether a shell runs the program as the server did. Images and environments are the server's business.
+// Whether the program runs in a shell as it ran on the server. Images and environments exist only there.
 bool RunsInShell(const TrainingJob& job) {
   if (RunsImages(job) || RunsInOwnFolder(job)) return false;
   if (!job.python) return true;
@@ -136,6 +142,7 @@ std::string DescribeUsage(const ResourceUsage& used) {
 
 std::string DescribeUtilization(const jobs::Utilization& utilization) {
   std::string text;
+  // Only what was measured is told.
   const auto add = [&text](const std::optional<double>& share, const char* of) {
     if (share)
       text += fmt::format("{}{:.0f}% of the {}", text.empty() ? "" : ", ", *share * 100, of);
@@ -160,6 +167,7 @@ std::string DescribeBudget(const Study& study) {
       budget.trials
           ? fmt::format("{} of {} trials", study.trials, *budget.trials)
           : fmt::format("{} trial{}, no bound", study.trials, study.trials == 1 ? "" : "s");
+  // More failures than allowed, yet active: those before a change of the job no longer count.
   if (budget.failed_trials && study.failed >= *budget.failed_trials && !IsFinished(study.state)) {
     text += fmt::format(
         ", {} failed, at most {} since the job changed", study.failed, *budget.failed_trials);
@@ -183,7 +191,7 @@ std::string DescribeConvergence(const Study& study) {
   if (!study.converged)
     return fmt::format("{}, tolerance {}", is_over ? "no" : "not yet", tolerance);
   std::string text = fmt::format("at trial {}", study.converged->value());
-  // Why a study ended is told with its state.
+  // For a study that converged and ended, its state gives the reason.
   if (is_over && study.spec.convergence->stop) return text;
   text += fmt::format(": a further one is expected to improve {} by less than {}",
                       FirstObjective(study.spec).metric,
@@ -198,7 +206,7 @@ std::string DescribeConvergence(const Study& study) {
 std::string DescribeAmendment(const StudyAmended& amended) {
   if (!amended.changes.empty()) return codec::DescribeChanges(amended.changes);
   if (amended.fixed) return "the program was fixed: earlier failures no longer count";
-  // What older versions wrote says nothing of what changed.
+  // Amendments by older versions do not record what changed.
   return amended.whole ? "" : "budget, parallel or labels";
 }
 
@@ -268,6 +276,7 @@ std::string DescribeStudy(const StudyRecord& record,
   if (study.used != ResourceUsage{}) fields.Add("used", DescribeUsage(study.used));
   fields.Add("created", FormatMoment(study.created, zone));
   fields.Add("updated", FormatMoment(study.updated, zone));
+  // Early amendments are left out: the last ones explain the present definition.
   const std::size_t hidden =
       amendments.size() > kAmendmentsShown ? amendments.size() - kAmendmentsShown : 0;
   for (std::size_t i = hidden; i < amendments.size(); ++i) {
@@ -293,6 +302,7 @@ int ReplicaCount(const StudySpec& spec) {
 }
 
 std::string ReproducingCommand(const StudySpec& spec, const Trial& trial) {
+  // An empty text tells the caller to point at `trial repeat` instead.
   if (!spec.job || !RunsInShell(*spec.job)) return "";
   return jobs::PrimaryCommand(spec, trial).value_or("");
 }
@@ -305,6 +315,7 @@ Fields DescribeBest(const StudyRecord& study,
   Fields fields;
   fields.Add("best trial", fmt::format("{} of {}", trial.number.value(), study.name()));
   for (const Objective& objective : study.study.spec.objectives) {
+    // A trial of a Vizier client may lack a value of some objective.
     if (const auto value = ObjectiveOf(trial, objective.metric)) {
       fields.Add(objective.metric, FormatFigure(*value));
     }
@@ -312,6 +323,7 @@ Fields DescribeBest(const StudyRecord& study,
   bool is_first = true;
   for (const std::string& name : study.parameter_names()) {
     const auto value = trial.point.find(name);
+    // Inactive parameters have no value.
     if (value == trial.point.end()) continue;
     fields.Add(is_first ? "parameters" : "",
                fmt::format("{}={}", name, FormatValue(value->second)));
@@ -321,6 +333,7 @@ Fields DescribeBest(const StudyRecord& study,
   if (!trial.attempts.empty()) fields.Add("logs", trial.attempts.back().directory);
   const std::string command = ReproducingCommand(definition, trial);
   const int replicas = ReplicaCount(definition);
+  // The command of a chief alone does not reproduce a trial of several replicas; `trial repeat` does.
   if (!command.empty()) fields.Add(replicas > 1 ? "its chief" : "reproduce", command);
   if (replicas > 1 || (command.empty() && study.study.spec.job)) {
     fields.Add("reproduce",

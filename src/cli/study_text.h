@@ -16,7 +16,7 @@
 // Studies in words.
 namespace vernier::cli {
 
-// One amendment, as the study's log has it.
+// An amendment and its time.
 struct AmendmentRecord {
   absl::Time time;
   StudyAmended amended;
@@ -28,39 +28,41 @@ Style StyleOf(StudyState state);
 
 // "float [1e-05, 0.1] log".
 std::string DescribeDomain(const Domain& domain);
-// "8 of 20 trials, 1 of 5 failed, 2h".
 // "12.3s of CPU, 2h of GPUs, at most 31MiB a replica".
 std::string DescribeUsage(const ResourceUsage& used);
-// "37% of the CPUs, 12% of the memory asked for"; empty if neither is known.
+// "37% of the CPUs, 12% of the memory asked for"; empty if nothing is known.
 std::string DescribeUtilization(const jobs::Utilization& utilization);
+// "8 of 20 trials, 1 of 5 failed, time 2h".
 std::string DescribeBudget(const Study& study);
-// Since when further trials have not been worth it, and what the rest of the budget would save; empty if nobody asked.
+// Since which trial the study counts as converged, and how many trials stopping would save; empty without
+// `convergence`.
 std::string DescribeConvergence(const Study& study);
 
-// "0.9267 (#7)": the best value of the first objective, and the trial that has it; "-" if there is none yet.
+// "0.9267 (#7)": the best value of the first objective and its trial; "-" if there is none yet.
 std::string DescribeBestValue(const StudyRecord& study, const std::optional<double>& value);
 
-// What is known of a study from its trials.
+// Facts about a study that come from its trials.
 struct StudyFacts {
-  std::optional<double> best;  // Value of its first objective.
+  std::optional<double> best;  // Value of the first objective in the best trial.
   std::int64_t stopped = 0;    // Completed trials that were stopped early.
-  std::string note;            // What the algorithm says of its newest suggestion.
+  std::string note;            // The algorithm's note on its newest suggestion.
 };
 
-// All about a study, some lines; of its amendments the last ones.
+// All about a study, in several lines; only the last amendments.
 std::string DescribeStudy(const StudyRecord& study,
                           const StudyFacts& facts,
                           absl::TimeZone zone,
                           const std::vector<AmendmentRecord>& amendments = {});
 
-// The command line that runs the trial's primary by hand, with its variables and its file of parameters; empty if the study has no training job, or one that a shell
-// cannot run: of an image, with packages to install, of a configured runtime, of a built-in trainer.
+// The command line that runs the trial's primary by hand, with its variables and parameter file; empty if there is
+// none: the study has no job, or one that no shell can run (an image, packages to install, a configured runtime, a
+// built-in trainer).
 std::string ReproducingCommand(const StudySpec& spec, const Trial& trial);
-// How many programs one trial of the job starts.
+// Number of replicas of one trial.
 int ReplicaCount(const StudySpec& spec);
 
-// The best trial: its number, value and point, how to reproduce it, where its logs are. `trial` is that trial,
-// `definition` the one that it was tried with.
+// The best trial: number, values and point, how to reproduce it, where its logs are. `definition` is the one that
+// `trial` was run with.
 Fields DescribeBest(const StudyRecord& study,
                     const StudySpec& definition,
                     const TrialRecord& trial,

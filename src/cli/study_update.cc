@@ -1,3 +1,8 @@
+// Definitions change by amendments, each of which carries the whole definition
+// (docs/adr/0030-an-amendment-carries-the-definition.md). The server merges a file with amendments made by hand; this
+// file decides whether a call is needed, and explains the result. The comparison must ignore what the server added: it
+// resolves machine types and training input (docs/adr/0024-training-inputs-are-resolved-once.md) and hashes code.
+
 #include "src/cli/study_update.h"
 
 #include <algorithm>
@@ -18,12 +23,12 @@ namespace {
 
 using Stub = Connection::Stub;
 
-// What the server made of a job's training input and machine types is no difference to what the file says.
+// Copies into `given` what the server derived from equal inputs, so that only differences of the file remain.
 void ForgetResolution(const TrainingJob& resolved, TrainingJob& given) {
   if (given.input.has_value() && given.input == resolved.input) given = resolved;
   const bool is_same_code = given.code.has_value() && resolved.code.has_value() &&
                             given.code->archive == resolved.code->archive;
-  if (is_same_code) given.code = resolved.code;  // The server hashes it.
+  if (is_same_code) given.code = resolved.code;  // With the hash, which only the server adds.
   for (auto& [role, replica] : given.replicas) {
     const auto other = resolved.replicas.find(role);
     if (other == resolved.replicas.end() || replica.machine_type.empty()) continue;
@@ -33,7 +38,7 @@ void ForgetResolution(const TrainingJob& resolved, TrainingJob& given) {
   }
 }
 
-// What the file would make of the study, as the server keeps it.
+// The file's definition in the form in which the server would store it.
 StudySpec AsStored(const Study& study, StudySpec file) {
   if (study.spec.job.has_value() && file.job.has_value()) {
     ForgetResolution(*study.spec.job, *file.job);
@@ -110,7 +115,8 @@ std::string DescribeUpdate(const StudyUpdate& update) {
 
 namespace {
 
-// What would let a study go on that has ended; empty if nothing does.
+// What extends a study that has ended; empty if nothing does: a cancelled study stays so, and one without objectives
+// has run all it had.
 std::string WhatExtends(const Study& study, std::string_view where, std::string_view fix) {
   if (study.state == StudyState::kCancelled || study.spec.objectives.empty()) return "";
   const Budget& budget = study.spec.budget;
@@ -133,6 +139,7 @@ std::string WhatExtends(const Study& study, std::string_view where, std::string_
 
 std::string DescribeEnd(const Study& study, std::string_view where, std::string_view fix) {
   const std::string extends = WhatExtends(study, where, fix);
+  // A spent budget is visible in the numbers before it.
   const bool is_told = study.spec.budget.trials == study.trials || study.reason.empty();
   return fmt::format("study '{}' is {} already ({}{}){}",
                      study.spec.name,
@@ -161,6 +168,7 @@ std::string NobodyRuns(const Context& context, const Connection& connection, con
 absl::StatusOr<std::vector<AmendmentRecord>> ListAmendments(Connection& connection,
                                                             const StudyRecord& study) {
   std::vector<AmendmentRecord> amendments;
+  // Each amendment increases the version, so the log need not be read.
   if (study.study.spec_version <= 1) return amendments;
   const auto take = [&](const v1::StudyEvent& message) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(Event event, wire::DecodeEvent(message));
@@ -178,6 +186,7 @@ absl::StatusOr<StudySpec> DefinitionOf(Connection& connection,
                                        const Trial& trial) {
   StudySpec definition = study.study.spec;
   if (study.study.spec_version <= 1 || trial.attempts.empty()) return definition;
+  // Attempts of older versions do not record the event; the first definition then applies.
   const EventSeq defined_by = std::max(trial.attempts.back().defined_by, EventSeq(1));
   const auto take = [&](const v1::StudyEvent& message) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(Event event, wire::DecodeEvent(message));

@@ -14,42 +14,44 @@
 // A stored study and the file that defines it by now.
 namespace vernier::cli {
 
-// In which fields the file differs from the study as it is.
+// Fields in which the file differs from the stored study.
 std::vector<FieldChange> CompareWithFile(const Study& study, const StudySpec& file);
 
-// What came of giving a study the definition of a file.
+// The result of updating a study from a file.
 struct StudyUpdate {
-  v1::Study message;  // As it is now.
+  v1::Study message;  // After the update.
   Study study;
-  std::vector<FieldChange> changes;  // That were made.
-  // Where the study stays as it was amended and the file says something else.
+  std::vector<FieldChange> changes;  // Made by the update.
+  // Fields that keep their amended value although the file says something else.
   std::vector<FieldChange> kept;
 };
 
-// Gives the study the definition of the file. What was amended by hand stays, unless the file differs there from what it
-// was when it was last applied. Where nothing differs, no call is made.
+// Updates the study to the definition of the file. A field that was amended by hand stays, unless the file changes it
+// against its previous version (docs/adr/0030-an-amendment-carries-the-definition.md). Makes no call if nothing
+// differs.
 // InvalidArgument: the file changes a field that cannot change.
 absl::StatusOr<StudyUpdate> UpdateStudy(Connection& connection,
                                         const StudyRecord& before,
                                         const StudySpec& file,
                                         bool validate_only = false);
-// Tells the study that what made its trials fail is fixed.
+// Declares the program fixed: failures so far no longer count.
 absl::StatusOr<Study> DeclareFixed(Connection& connection, std::string_view study);
 
-// What changed and what was kept, some lines; empty if nothing did.
+// Lines on what changed and what was kept; empty if nothing differs.
 std::string DescribeUpdate(const StudyUpdate& update);
 
-// That a study has ended, why, and what lets it go on: "…; a larger budget.trials in study.yaml extends it". `where`: the
-// file that has its definition; empty: the study was named, not a file. `fix`: what declares its program fixed.
+// Says that the study has ended, why, and how to extend it: "…; a larger budget.trials in study.yaml extends it".
+// `where`: the file with its definition; empty: the user named the study. `fix`: what declares its program fixed.
 std::string DescribeEnd(const Study& study, std::string_view where, std::string_view fix);
 
-// For a study that has trials to run in a store that no server has open: that nobody runs it, and who would. Else empty.
+// Says that no server runs the study, and how to run it, if it has trials to run in a store that no server has open;
+// otherwise empty.
 std::string NobodyRuns(const Context& context, const Connection& connection, const Study& study);
 
-// Those of the study that changed something, oldest first. No call is made if it was never amended.
+// Amendments that changed something, oldest first. Makes no call if there was none.
 absl::StatusOr<std::vector<AmendmentRecord>> ListAmendments(Connection& connection,
                                                             const StudyRecord& study);
-// The definition that the trial's last attempt was started with.
+// The definition with which the trial's last attempt was started.
 absl::StatusOr<StudySpec> DefinitionOf(Connection& connection,
                                        const StudyRecord& study,
                                        const Trial& trial);

@@ -17,6 +17,7 @@ bool UsesGpus(const TrainingJob& job) {
          });
 }
 
+// A finite space ends by itself: no point is proposed twice. GPU hours bound only jobs that use GPUs.
 bool IsBounded(const StudySpec& spec) {
   const Budget& budget = spec.budget;
   const bool stops_itself = spec.convergence.has_value() && spec.convergence->stop;
@@ -25,7 +26,8 @@ bool IsBounded(const StudySpec& spec) {
          spec.space.Cardinality().has_value();
 }
 
-// An objective that is looked for by its name alone, beside an entry that may have been meant for it.
+// An objective without an entry of its own, beside an entry whose name is almost the same: probably a misspelling,
+// since the objective would then be read by its bare name.
 void AddMisnamedMetrics(const StudySpec& spec, std::vector<std::string>& warnings) {
   const auto is_objective = [&](const std::string& name) {
     return std::ranges::count(spec.objectives, name, &Objective::metric) > 0;
@@ -48,7 +50,7 @@ void AddMisnamedMetrics(const StudySpec& spec, std::vector<std::string>& warning
 
 std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here) {
   std::vector<std::string> warnings;
-  if (!spec.job.has_value()) return warnings;  // Its clients decide how long it goes on.
+  if (!spec.job.has_value()) return warnings;  // Clients that run the trials decide when to stop.
   if (!IsBounded(spec)) {
     warnings.emplace_back(
         "budget: the study runs for ever: it has infinitely many points and no bound on trials or "

@@ -9,11 +9,11 @@
 
 namespace vernier::cli {
 
-// What is likely to be a mistake in a study that is valid, one sentence each, with what to write instead: it runs for ever;
-// an entry of its metrics has almost the name of an objective; and those of its job (JobWarningsOf).
+// Likely mistakes in a valid study, one sentence each, with what to write instead: it never ends; an entry of its
+// metrics is named almost like an objective; mistakes in its job (JobWarningsOf).
 std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here = true);
 
-// Prints one to standard error.
+// Prints a warning to standard error.
 void PrintWarning(Context& context, std::string_view warning);
 
 // Prints all of them.

@@ -6,10 +6,10 @@
 
 namespace vernier::cli {
 
-// A folder of this process, with all that is in it gone when this is destroyed.
+// A temporary folder, removed with its contents by the destructor.
 class TemporaryFolder {
  public:
-  // Unavailable: it cannot be made.
+  // Unavailable: it cannot be created.
   static absl::StatusOr<TemporaryFolder> Create();
   TemporaryFolder(TemporaryFolder&& other) noexcept;
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;

@@ -1,3 +1,6 @@
+// One list of columns for tables and CSV. A column reads its cell from a trial; in CSV it is a column of TrialCsvRows,
+// so that the values of the two differ only in their formatting.
+
 #include "src/cli/trial_columns.h"
 
 #include <algorithm>
@@ -67,8 +70,9 @@ TrialColumn PlainColumn(std::string name,
           .csv = std::move(csv)};
 }
 
-// Columns that every study has.
+// Columns of every study.
 std::vector<TrialColumn> FixedColumns(const TrialColumnContext& context) {
+  // Copied: the lambdas outlive `context`.
   const TrialScale scale = context.scale;
   std::vector<TrialColumn> columns = {
       PlainColumn(
@@ -81,6 +85,7 @@ std::vector<TrialColumn> FixedColumns(const TrialColumnContext& context) {
           {.name = "STATE"},
           [scale](const ListedTrial& listed) { return StateCell(listed.row, scale); },
           "state"),
+      // CSV has no place for a drawing.
       PlainColumn(
           "curve",
           CurveColumn(),
@@ -141,7 +146,7 @@ std::vector<TrialColumn> FixedColumns(const TrialColumnContext& context) {
   if (!spec.objectives.empty()) {
     const std::string& objective = spec.objectives.front().metric;
     columns.push_back(MetricColumn("objective", objective));
-    // What a failed trial reported last is no result.
+    // The last value that a failed trial reported is not its result.
     columns.back().read = [objective](const ListedTrial& listed) {
       const bool has_failed = listed.trial.state == TrialState::kFailed;
       return has_failed ? Cell{.text = "-"} : MetricCell(listed, objective);
@@ -165,6 +170,7 @@ absl::StatusOr<TrialColumn> Find(const std::string& name,
   const auto without = [&name](std::string_view prefix) {
     return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string();
   };
+  // Fixed columns win over parameters, and parameters over metrics; a prefix reaches the others.
   if (Contains(parameters, name)) return ParameterColumn(name, name);
   if (Contains(context.metrics, name)) return MetricColumn(name, name);
   if (Contains(parameters, without(kParameter))) return ParameterColumn(name, without(kParameter));
@@ -179,7 +185,7 @@ std::vector<std::string> SplitWords(std::string_view words) {
   std::vector<std::string> names;
   while (true) {
     const std::size_t comma = words.find(',');
-    names.push_back(FirstLine(words.substr(0, comma)));  // Without blanks around it.
+    names.push_back(FirstLine(words.substr(0, comma)));  // Strips blanks.
     if (comma == std::string_view::npos) return names;
     words.remove_prefix(comma + 1);
   }
@@ -190,6 +196,7 @@ std::vector<std::string> SplitWords(std::string_view words) {
 absl::StatusOr<std::vector<TrialColumn>> ChooseColumns(std::string_view words,
                                                        const TrialColumnContext& context) {
   std::vector<std::string> names = SplitWords(words);
+  // A row without its number could not be found again.
   if (!Contains(names, "number")) names.insert(names.begin(), "number");
   const std::vector<TrialColumn> fixed = FixedColumns(context);
   std::vector<TrialColumn> columns;
@@ -224,7 +231,7 @@ std::vector<TrialColumn> WideColumns(const TrialColumnContext& context) {
 
 Table MakeTrialTable(const std::vector<TrialColumn>& columns,
                      const std::vector<TrialRecord>& trials,
-                     std::span<const TrialRow> rows) {
+                     std::span<const TrialSummary> rows) {
   std::vector<Column> heads;
   heads.reserve(columns.size());
   for (const TrialColumn& column : columns) heads.push_back(column.column);
@@ -243,6 +250,7 @@ Table MakeTrialTable(const std::vector<TrialColumn>& columns,
 absl::StatusOr<ordered_json> SelectCsvColumns(const std::vector<TrialColumn>& columns,
                                               const ordered_json& rows) {
   ordered_json selected = ordered_json::array();
+  // All columns are checked before any row is selected.
   for (const TrialColumn& column : columns) {
     if (!column.csv.empty()) continue;
     return InvalidArgument(
@@ -253,12 +261,13 @@ absl::StatusOr<ordered_json> SelectCsvColumns(const std::vector<TrialColumn>& co
   for (const ordered_json& row : rows) {
     ordered_json kept = ordered_json::object();
     for (const TrialColumn& column : columns) {
-      if (column.csv == kParameter) {  // A column for each of them.
+      if (column.csv == kParameter) {  // One column for each parameter.
         for (const auto& [key, value] : row.items()) {
           if (key.starts_with(kParameter)) kept[key] = value;
         }
         continue;
       }
+      // A row may lack a value that other rows have.
       const auto value = row.find(column.csv);
       kept[column.name] = value == row.end() ? ordered_json() : *value;
     }

@@ -19,39 +19,39 @@ namespace vernier::cli {
 // A trial of a list, whole and as a row.
 struct ListedTrial {
   const Trial& trial;
-  const TrialRow& row;
+  const TrialSummary& row;
 };
 
 struct TrialColumn {
   std::string name;  // As the user writes it.
   Column column;
   std::function<Cell(const ListedTrial&)> read;
-  std::string csv;  // The column of TrialCsvRows that has the value; empty: none has.
+  std::string csv;  // The column of TrialCsvRows with the value; empty: none.
 };
 
-// What the columns are made for.
+// What columns need to know.
 struct TrialColumnContext {
   const StudyRecord& study;
-  std::vector<std::string> metrics;  // All that trials reported, objectives first.
+  std::vector<std::string> metrics;  // All metrics that trials reported, objectives first.
   TrialScale scale;
   absl::TimeZone zone;
 };
 
-// The columns of a list in words, "number,lr,loss", the number first even where it is not named. Parameters and metrics
-// go by their own names, or by parameters.NAME and metrics.NAME.
-// InvalidArgument: a column that is not there, or is named twice.
+// Parses --columns, "number,lr,loss"; the number is always the first column. Parameters and metrics are named plainly,
+// or as parameters.NAME and metrics.NAME.
+// InvalidArgument: an unknown column, or one given twice.
 absl::StatusOr<std::vector<TrialColumn>> ChooseColumns(std::string_view words,
                                                        const TrialColumnContext& context);
 
-// Every metric and every parameter in a column of its own: what `-o wide` shows.
+// One column for each metric and each parameter, for `-o wide`.
 std::vector<TrialColumn> WideColumns(const TrialColumnContext& context);
 
 // REQUIRES: as many rows as trials.
 Table MakeTrialTable(const std::vector<TrialColumn>& columns,
                      const std::vector<TrialRecord>& trials,
-                     std::span<const TrialRow> rows);
+                     std::span<const TrialSummary> rows);
 
-// The rows of TrialCsvRows with these columns only, under the names that the user gave them.
+// Rows of TrialCsvRows reduced to these columns, under the names that the user gave.
 // InvalidArgument: a column that CSV does not have.
 absl::StatusOr<nlohmann::ordered_json> SelectCsvColumns(const std::vector<TrialColumn>& columns,
                                                         const nlohmann::ordered_json& rows);

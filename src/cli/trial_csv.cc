@@ -1,3 +1,7 @@
+// A CSV header must come first, but its columns of metrics are known only with the last trial. Holding a million trials
+// for that would take gigabytes, so rows are written to a temporary file in a simple binary form and copied out at the
+// end. TrialCsvRows and TrialCsv must give the same columns.
+
 #include "src/cli/trial_csv.h"
 
 #include <algorithm>
@@ -18,7 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The columns behind those of metrics and parameters.
+// Columns after metrics and parameters, in the order of PutAfter.
 constexpr const char* kLastColumns[] = {"create_time",
                                         "start_time",
                                         "end_time",
@@ -38,7 +42,7 @@ ordered_json TimeOrNothing(const std::optional<absl::Time>& time) {
   return time ? ordered_json(TimeText(time)) : ordered_json();
 }
 
-// Reads what TrialCsv has put into its file. Once something is missing, all that follows is.
+// Reads the rows of TrialCsv's file. After the first failed read everything is empty, so that callers check ok() once.
 class RowReader {
  public:
   explicit RowReader(std::FILE& file) : file_(file) {}
@@ -50,7 +54,7 @@ class RowReader {
     ok_ = ok_ && std::fread(text.data(), 1, text.size(), &file_) == text.size();
     return text;
   }
-  // The fields of the metrics, `width` of them; columns[i] is the field of the metric with index i.
+  // The metrics' fields of a row, `width` of them; columns[i] is the field of the metric with index i.
   const std::vector<std::string>& Fields(const std::vector<std::size_t>& columns,
                                          std::size_t width) {
     fields_.assign(width, "");
@@ -75,7 +79,7 @@ class RowReader {
   bool ok_ = true;
 };
 
-// The objectives first.
+// Metrics in the order of columns: objectives, then the others by name.
 std::vector<std::string> InOrder(const StudyRecord& study, std::set<std::string> others) {
   std::vector<std::string> names;
   for (const Objective& objective : study.study.spec.objectives) {
@@ -135,8 +139,8 @@ ordered_json TrialCsvRows(const StudyRecord& study, const std::vector<TrialRecor
   return rows;
 }
 
-// A row in the file: the length and text of what comes before the metrics; their number, and of each its index and value;
-// the length and text of what comes behind.
+// A row of the file: length and text of the columns before the metrics; number of metrics, and index and value of each;
+// length and text of the columns after them.
 TrialCsv::TrialCsv(const StudyRecord& study)
     : study_(study), parameters_(study.parameter_names()), rows_(std::tmpfile()) {}
 
@@ -146,12 +150,14 @@ absl::Status TrialCsv::Add(const Trial& trial) {
   PutMetrics(trial);
   PutAfter(trial);
   ++count_;
+  // The stream remembers whether any write failed, so that their results need no check.
   return std::ferror(rows_.get()) == 0
              ? absl::OkStatus()
              : Unavailable("the temporary file of the list cannot be written");
 }
 
 std::uint32_t TrialCsv::IndexOf(const std::string& metric) {
+  // A new metric gets the next index, so that rows which were written before stay valid.
   return metrics_.try_emplace(metric, static_cast<std::uint32_t>(metrics_.size())).first->second;
 }
 
@@ -223,10 +229,12 @@ std::string TrialCsv::HeaderLine(const std::vector<std::string>& metrics) const 
 }
 
 absl::Status TrialCsv::Write(std::ostream& out, bool headers) {
+  // Without rows there is no header either, as with ToCsv.
   if (count_ == 0) return absl::OkStatus();
   std::set<std::string> names;
   for (const auto& [name, index] : metrics_) names.insert(name);
   const std::vector<std::string> metrics = InOrder(study_, std::move(names));
+  // IndexOf may add objectives that no trial reported.
   std::vector<std::size_t> columns(metrics_.size() + metrics.size());
   for (std::size_t i = 0; i < metrics.size(); ++i) columns[IndexOf(metrics[i])] = i;
   if (headers) out << HeaderLine(metrics) << '\n';
@@ -236,6 +244,7 @@ absl::Status TrialCsv::Write(std::ostream& out, bool headers) {
     std::string line = reader.Text();
     for (const std::string& field : reader.Fields(columns, metrics.size())) line += "," + field;
     line += reader.Text();
+    // A row that could not be read to its end is left out.
     if (reader.ok()) out << line << '\n';
   }
   out.flush();

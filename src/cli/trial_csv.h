@@ -14,17 +14,17 @@
 
 namespace vernier::cli {
 
-// The names of all metrics of the trials, the objectives first.
+// Names of all metrics of the trials, objectives first.
 std::vector<std::string> MetricNames(const StudyRecord& study,
                                      const std::vector<TrialRecord>& trials);
 
-// One flat object for each trial: number, state, metrics.NAME (final, or last seen), parameters.NAME in the user's
-// order, times, how it ended. Every object has every column.
+// One flat object for each trial: number, state, metrics.NAME (final, or the last value), parameters.NAME in the user's
+// order, times, and how it ended. All objects have all columns.
 nlohmann::ordered_json TrialCsvRows(const StudyRecord& study,
                                     const std::vector<TrialRecord>& trials);
 
-// The same rows as CSV, for lists of any length: they wait in a temporary file, since the columns of metrics are known with the
-// last trial only.
+// The same rows as CSV, for lists of any length: rows wait in a temporary file, since the set of metrics is known only
+// after the last trial.
 class TrialCsv {
  public:
   // `study` must outlive it.
@@ -32,7 +32,7 @@ class TrialCsv {
 
   // Unavailable: the temporary file cannot be written.
   absl::Status Add(const Trial& trial);
-  // All rows, and a header before them if `headers`. Nothing if there are no rows.
+  // Writes all rows, preceded by a header if `headers`. Writes nothing without rows.
   absl::Status Write(std::ostream& out, bool headers);
 
  private:
@@ -50,11 +50,11 @@ class TrialCsv {
   const StudyRecord& study_;
   const std::vector<std::string> parameters_;
   std::unique_ptr<std::FILE, Close> rows_;
-  std::map<std::string, std::uint32_t> metrics_;  // In the order in which they were met.
+  std::map<std::string, std::uint32_t> metrics_;  // Indices in order of first occurrence.
   std::uint64_t count_ = 0;
 };
 
-// The trials of the list as CSV, without holding them.
+// Writes the trials of the list as CSV, in bounded memory.
 absl::Status WriteTrialCsv(Connection& connection,
                            const StudyRecord& study,
                            const Query& query,

@@ -1,3 +1,6 @@
+// Texts about single trials: `trial show` gives facts, `trial why` the reasons that the algorithm recorded when it
+// proposed the trial. Nothing is recomputed here, since the model has changed since then.
+
 #include "src/cli/trial_text.h"
 
 #include <algorithm>
@@ -7,6 +10,7 @@
 #include <variant>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "src/cli/outcome_text.h"
 #include "src/cli/study_text.h"
 #include "src/cli/terminal/fields.h"
@@ -25,10 +29,11 @@ namespace {
 std::string StateWord(const Trial& trial) {
   if (!IsStoppedEarly(trial)) return std::string(TrialStateName(trial.state));
   const std::int64_t step = LastStepOf(trial);
+  // A trial that was stopped before its first report has no step.
   return step > 0 ? fmt::format("STOPPED at step {}", step) : "STOPPED";
 }
 
-// A state and what is said of it; a message may have several lines.
+// Adds a state with its message, which may have several lines.
 void AddMessage(std::string_view name,
                 std::string head,
                 FailureClass failure,
@@ -38,14 +43,18 @@ void AddMessage(std::string_view name,
   std::vector<std::string> lines = PrintableLines(message);
   if (!lines.empty()) head += ": " + lines.front();
   fields.Add(name, head);
+  // Further lines stand below, indented, so that they are not taken for fields of their own.
   for (std::size_t i = 1; i < lines.size(); ++i) fields.Add("", "  " + lines[i]);
 }
 
 std::string ReplicaLine(const ReplicaPlacement& replica, const Attempt& attempt) {
-  std::string line =
-      fmt::format("   {} {}  {}:{}", replica.role, replica.index, replica.host, replica.port);
-  for (std::size_t i = 0; i < replica.gpus.size(); ++i) {
-    line += fmt::format("{}{}", i == 0 ? "  gpus " : ",", replica.gpus[i]);
+  std::string line = fmt::format("   {} {}", replica.role, replica.index);
+  // A cluster chooses hosts and ports when it starts the replicas.
+  if (!replica.host.empty()) line += fmt::format("  {}:{}", replica.host, replica.port);
+  if (!replica.gpus.empty()) {
+    line += replica.gpus.front() == kUnknownGpu
+                ? fmt::format("  {} gpus", replica.gpus.size())
+                : fmt::format("  gpus {}", fmt::join(replica.gpus, ","));
   }
   for (const ReplicaResult& result : attempt.replicas) {
     if (result.role != replica.role || result.index != replica.index) continue;
@@ -93,7 +102,8 @@ bool HasFailed(const Trial& trial) {
   return trial.state == TrialState::kFailed || trial.state == TrialState::kInfeasible;
 }
 
-// What a prediction came to. One of a trial that ran to its end says nothing of one that was stopped on the way.
+// How the prediction turned out. A prediction is for a full run, so the value of a trial that was stopped early is not
+// comparable.
 std::string Outcome(const Trial& trial, const std::string& metric) {
   if (HasFailed(trial)) return ", but the trial failed";
   const auto value = ObjectiveOf(trial, metric);
@@ -109,6 +119,7 @@ std::string Predicted(const Trial& trial, const std::string& metric) {
   if (suggestion.predicted_deviation) text += fmt::format(" ± {}", FormatCompact(deviation));
   text += Outcome(trial, metric);
   const auto value = ObjectiveOf(trial, metric);
+  // How far the value lies from what was predicted, in units of the prediction's own doubt.
   if (value && !HasFailed(trial) && !trial.stop && deviation > 0) {
     text += fmt::format(" ({:+.1f} deviations)", (*value - *suggestion.predicted_mean) / deviation);
   }
@@ -142,7 +153,7 @@ std::string Pending(const std::vector<TrialNumber>& pending) {
   return text;
 }
 
-// Of another objective, or of an outcome constraint's slack.
+// The prediction of another objective, or of an outcome constraint's slack.
 std::string PredictedOther(const Trial& trial,
                            const std::string& name,
                            const PredictedValue& value) {
@@ -183,13 +194,13 @@ void AddStop(const StopRecord& stop, Fields& fields) {
 }  // namespace
 
 std::string DescribeWait(const QueuedGang& gang, absl::Time now) {
-  if (!gang.start_by) return Printable(gang.reason);
-  return fmt::format("{}; starts within {}",
-                     Printable(gang.reason),
-                     FormatElapsed(std::max(*gang.start_by - now, absl::ZeroDuration())));
+  // A plan whose time has passed says nothing.
+  if (!gang.start_by || *gang.start_by <= now) return Printable(gang.reason);
+  return fmt::format(
+      "{}; starts within {}", Printable(gang.reason), FormatElapsed(*gang.start_by - now));
 }
 
-// Where the server read a value, by its own word for it.
+// Describes the source that the server recorded for a value.
 std::string DescribeSource(std::string_view source) {
   constexpr std::pair<std::string_view, std::string_view> kSources[] = {
       {"log", "log: what the program printed"},
@@ -217,6 +228,7 @@ std::string DescribeTrial(const StudyRecord& study,
     fields.Add("needs", record.queued->needs);
     fields.Add("waits", DescribeWait(*record.queued, now));
   }
+  // While it runs, the last measurement.
   const auto& metrics =
       trial.final_metrics.empty() && trial.last ? trial.last->metrics : trial.final_metrics;
   for (const auto& [name, value] : metrics) fields.Add(name, FormatFigure(value));
@@ -226,6 +238,7 @@ std::string DescribeTrial(const StudyRecord& study,
     }
   }
   bool is_first = true;
+  // In the order of the study, which is that of the file.
   for (const std::string& name : study.parameter_names()) {
     const auto value = trial.point.find(name);
     if (value == trial.point.end()) continue;
@@ -233,6 +246,7 @@ std::string DescribeTrial(const StudyRecord& study,
                fmt::format("{}={}", name, FormatValue(value->second)));
     is_first = false;
   }
+  // Trials that a user added were proposed by nobody.
   if (trial.suggestion.algorithm.empty()) {
     fields.Add("proposed by", trial.suggestion.origin);
   } else {
@@ -281,6 +295,7 @@ Table MeasurementTable(const std::vector<v1::Measurement>& measurements) {
 }
 
 double PointDistance(const Space& space, const Point& a, const Point& b) {
+  // The unit cube makes scales comparable: on a log scale, factors count.
   const auto coordinates_a = EncodePoint(space, a);
   const auto coordinates_b = EncodePoint(space, b);
   double sum = 0;
@@ -290,18 +305,22 @@ double PointDistance(const Space& space, const Point& a, const Point& b) {
     const auto& right = coordinates_b[i];
     if (!left && !right) continue;
     ++active;
+    // Active in only one of them: as far apart as can be.
     if (!left || !right) {
       sum += 1;
     } else if (IsUnordered(space.parameters()[i].domain)) {
+      // Categories are the same or not; there is nothing between them.
       sum += *left == *right ? 0 : 1;
     } else {
       sum += (*left - *right) * (*left - *right);
     }
   }
+  // The mean over active parameters, so that points with many parameters are not farther apart.
   return active == 0 ? 0 : std::sqrt(sum / active);
 }
 
-// Whether `other`, which is older, was out or in the same batch when the trial was proposed.
+// Whether the older trial `other` had no result when `trial` was proposed: it was pending, or in the same batch. Trials
+// of a batch have consecutive numbers.
 bool WasPending(const SuggestionRecord& suggestion, TrialNumber trial, TrialNumber other) {
   const bool same_batch = other.value() >= trial.value() - suggestion.batch_index;
   return same_batch || std::ranges::find(suggestion.pending, other) != suggestion.pending.end();
@@ -315,10 +334,13 @@ Neighbourhood::Neighbourhood(const StudyRecord& study, const Trial& trial, std::
 
 void Neighbourhood::Show(const Trial& other) {
   const Space& space = study_.study.spec.space;
+  // Numbers are in order of proposal: larger ones came later.
   if (!is_whole_ || other.number >= trial_.number || !IsWhole(space, other.point)) return;
   const double distance = PointDistance(space, trial_.point, other.point);
+  // A trial that is as near as the last is not nearer.
   if (nearest_.size() == count_ && distance >= nearest_.back().distance) return;
   const bool was_pending = WasPending(trial_.suggestion, trial_.number, other.number);
+  // Only what the algorithm knew at that time.
   const bool counts = !was_pending && !HasFailed(other);
   const Neighbour neighbour{
       .trial = other.number.value(),
@@ -329,6 +351,7 @@ void Neighbourhood::Show(const Trial& other) {
       .has_failed = HasFailed(other)};
   const auto place = std::ranges::upper_bound(nearest_, distance, {}, &Neighbour::distance);
   nearest_.insert(place, neighbour);
+  // One more than wanted, at most: the farthest goes.
   nearest_.resize(std::min(nearest_.size(), count_));
 }
 

@@ -11,37 +11,37 @@
 // Trials in words.
 namespace vernier::cli {
 
-// All about a trial, some lines. `source`: where its objective was read from, empty if it has none.
+// All about a trial, in several lines. `source`: where its objective was read; empty without one.
 std::string DescribeTrial(const StudyRecord& study,
                           const TrialRecord& trial,
                           std::string_view source,
                           absl::Time now,
                           absl::TimeZone zone);
 
-// Why the trial waits for room, and how long at most if that is known.
+// Why the trial waits for resources, and its latest start if known.
 std::string DescribeWait(const QueuedGang& gang, absl::Time now);
 
 // STEP ELAPSED and one column for each metric.
 Table MeasurementTable(const std::vector<v1::Measurement>& measurements);
 
-// Another trial, and how far its point is: 0 is the same point, 1 differs in everything.
+// Another trial and its distance: 0 for the same point, 1 if everything differs.
 struct Neighbour {
   std::int64_t trial = 0;
   double distance = 0;
   std::optional<double> objective;  // As it was known when the trial was proposed.
-  bool was_pending = false;         // By then.
-  bool was_stopped = false;         // The objective is not that of a whole run.
-  bool has_failed = false;          // What it reported before that is no objective.
+  bool was_pending = false;         // It had no result at that time.
+  bool was_stopped = false;         // Its objective is not that of a full run.
+  bool has_failed = false;          // What it reported before failing does not count.
 };
-// The `count` nearest of the trials shown to it that were there when `trial` was proposed. A point that lacks values is near
-// to none.
+// Collects the `count` trials nearest to `trial` among those that existed when it was proposed. Points that lack values
+// are near to none.
 class Neighbourhood {
  public:
-  // Nothing is owned.
+  // Arguments must outlive it.
   Neighbourhood(const StudyRecord& study, const Trial& trial, std::size_t count);
-  // In the order of numbers.
+  // Considers another trial. Call it in the order of numbers.
   void Show(const Trial& other);
-  // Nearest first; of equally near ones, the one shown first.
+  // Nearest first; among equally near ones, by number.
   const std::vector<Neighbour>& nearest() const { return nearest_; }
 
  private:
@@ -51,11 +51,11 @@ class Neighbourhood {
   const bool is_whole_;
   std::vector<Neighbour> nearest_;
 };
-// The root of the mean squared difference of the coordinates in the unit cube; categories, booleans and parameters that
-// only one of the points has differ by 0 or 1.
+// Root mean square of the coordinate differences in the unit cube. Categories, booleans, and parameters that only one
+// point has, differ by 0 or 1.
 double PointDistance(const Space& space, const Point& a, const Point& b);
 
-// Why the trial was proposed, and if it was stopped, why.
+// Why the trial was proposed, and why it was stopped if it was.
 std::string ExplainTrial(const StudyRecord& study,
                          const TrialRecord& trial,
                          const std::vector<Neighbour>& nearest,

@@ -9,7 +9,8 @@
 namespace vernier::client {
 namespace {
 
-// Programs of this host listen there, and nobody else is shown the token.
+// Only then is the user's own token shown without being asked to: servers of this host are run by its users, while a
+// server elsewhere could collect tokens.
 bool IsOfThisHost(std::string_view target) {
   // 127.example.org is elsewhere.
   const bool is_loopback = target.starts_with("127.") &&
@@ -23,8 +24,10 @@ bool IsOfThisHost(std::string_view target) {
 absl::StatusOr<std::string> FindToken(const std::string& target) {
   const char* const named = std::getenv("VERNIER_TOKEN_FILE");
   const bool is_named = named != nullptr && *named != '\0';
+  // A Unix socket needs no token: its file's permissions say who may connect.
   if (target.starts_with("unix:") || (!is_named && !IsOfThisHost(target))) return std::string();
   absl::StatusOr<std::string> token = base::ReadToken(base::TokenPath());
+  // The user's own token is a default, and most servers ask for none. A named file that is missing is an error.
   if (!is_named && absl::IsNotFound(token.status())) return std::string();
   if (is_named && !token.ok()) {
     return absl::Status(

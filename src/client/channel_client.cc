@@ -22,7 +22,7 @@ namespace {
 
 using Stub = v1::StudyService::Stub;
 
-// Measurements of a long curve, asked for at once.
+// Measurements of a long curve, asked for at once: the most that the server gives.
 constexpr std::int32_t kCurvePage = 10000;
 template <typename Request, typename Response>
 using Method = grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Response*);
@@ -68,6 +68,8 @@ class ChannelClient final : public Client {
     return OneStudy(&Stub::GetStudy, AboutStudy<v1::GetStudyRequest>(study));
   }
 
+  // All pages, so that the caller sees a list. The pages are not of one moment: a study that is made meanwhile may be
+  // among them or not.
   absl::StatusOr<std::vector<Study>> ListStudies(const ListQuery& query) override {
     return ListAll<Study, v1::ListStudiesResponse>(
         v1::ListStudiesRequest(),
@@ -137,6 +139,7 @@ class ChannelClient final : public Client {
     do {
       VERNIER_ASSIGN_OR_RETURN(const auto page, Call(&Stub::ListMeasurements, request));
       for (const auto& proto : page.measurements()) {
+        // In the order in which they were stored, page by page.
         measurements.push_back(wire::DecodeMeasurement(proto));
       }
       request.set_page_token(page.next_page_token());
@@ -152,6 +155,7 @@ class ChannelClient final : public Client {
     request.set_parent(wire::TrialResource(study, trial));
     request.set_metric(std::string(metric));
     request.set_max_points(max_points);
+    // One call: the number of points bounds the answer.
     VERNIER_ASSIGN_OR_RETURN(const auto response, Call(&Stub::ListMeasurements, request));
     std::vector<Measurement> measurements;
     for (const auto& proto : response.measurements()) {
@@ -195,12 +199,14 @@ class ChannelClient final : public Client {
     v1::SuggestTrialsRequest request;
     request.set_parent(wire::StudyResource(study));
     request.set_count(count);
+    // A client that asks again, after its process died, gets the trials of this name that it still holds.
     request.set_client_id(options_.name);
     VERNIER_ASSIGN_OR_RETURN(const auto response,
                              Call(&Stub::SuggestTrials, WithId(std::move(request))));
     return DecodeAll<Trial>(response.trials(), wire::DecodeTrial);
   }
 
+  // Without an id: renewing a lease twice does the same as once.
   absl::StatusOr<Trial> Heartbeat(std::string_view study, const Trial& leased) override {
     return OneTrial(&Stub::HeartbeatTrial, AboutLeased<v1::HeartbeatTrialRequest>(study, leased));
   }
@@ -223,6 +229,7 @@ class ChannelClient final : public Client {
                                          const std::vector<Measurement>& measurements) override {
     v1::ReportMeasurementRequest request;
     request.set_name(wire::TrialResource(study, trial));
+    // The token says which attempt reports, so that neither a lease nor a client's name is needed.
     request.set_attempt_token(std::string(token));
     for (const auto& measurement : measurements) {
       EncodeReport(measurement, request.add_measurements());
@@ -308,11 +315,13 @@ class ChannelClient final : public Client {
  private:
   template <typename Request, typename Response>
   absl::StatusOr<Response> Call(Method<Request, Response> method, const Request& request) {
+    // The request is the same each time, its id included, so that a repeated change takes effect once.
     return retry_.Run<Response>([&](grpc::ClientContext* context, Response* response) {
       return ((*stub_).*method)(context, request, response);
     });
   }
 
+  // Once for each call of the interface, and not for each try.
   template <typename Request>
   static Request WithId(Request request) {
     request.set_request_id(NewRequestId());
@@ -342,8 +351,10 @@ class ChannelClient final : public Client {
     request.set_filter(query.filter);
     request.set_order_by(query.order_by);
     do {
+      // Not more than are wanted, so that a short list is one short page.
       request.set_page_size(PageSize(query.limit, all.size()));
       VERNIER_ASSIGN_OR_RETURN(const Response page, Call(method, request));
+      // A page may be empty with more behind it: only the token says whether there is more.
       VERNIER_RETURN_IF_ERROR(AppendDecoded(rows(page), decode, &all));
       request.set_page_token(page.next_page_token());
     } while (!request.page_token().empty() && !IsFull(query.limit, all.size()));
@@ -381,6 +392,7 @@ std::unique_ptr<Client> Client::Connect(const std::string& address, ClientOption
   // How long a server that is busy may take to accept; one that is not there refuses at once.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 400);
+  // Lists and curves may exceed the 4 MiB that gRPC takes by default. The server bounds its pages.
   arguments.SetMaxReceiveMessageSize(-1);
   // Where it cannot be read, the server says what is missing.
   const std::string token =

@@ -12,6 +12,7 @@
 namespace vernier::client {
 namespace {
 
+// The most that the server gives.
 constexpr std::int64_t kPage = 1000;
 
 ReplaySummary::Result DecodeResult(v1::ReplayStudyResponse::Result result) {
@@ -20,6 +21,7 @@ ReplaySummary::Result DecodeResult(v1::ReplayStudyResponse::Result result) {
       return ReplaySummary::Result::kVerified;
     case v1::ReplayStudyResponse::DIVERGED:
       return ReplaySummary::Result::kDiverged;
+    // What a newer server may say has not been verified for this client.
     default:
       return ReplaySummary::Result::kUnverifiable;
   }
@@ -58,6 +60,7 @@ TrialLogLine DecodeLogLine(const v1::LogLine& line) {
           .index = line.index(),
           .is_stderr = line.is_stderr(),
           .text = line.text(),
+          // Lines of a kind that this client does not know are shown.
           .severity = wire::Decode(line.severity()).value_or(Severity::kInfo),
           .message = line.has_message() ? std::optional(line.message()) : std::nullopt,
           .stated = line.has_stated_time() ? std::optional(wire::DecodeTime(line.stated_time()))
@@ -74,6 +77,7 @@ v1::StreamTrialLogsRequest EncodeLogQuery(std::string_view trial, const TrialLog
   if (query.index.has_value()) request.set_index(*query.index);
   request.set_tail(query.tail);
   request.set_min_severity(wire::Encode(query.least));
+  // A bound that is not there is not sent.
   if (query.since > absl::InfinitePast()) {
     wire::EncodeTime(query.since, request.mutable_since_time());
   }
@@ -84,12 +88,14 @@ v1::StreamTrialLogsRequest EncodeLogQuery(std::string_view trial, const TrialLog
 }
 
 void EncodeAmendment(const Client::Amendment& change, v1::UpdateStudyRequest* request) {
+  // The message always has a whole definition; the mask says which parts of it are meant.
   StudySpec spec = change.definition.value_or(StudySpec());
   const auto set = [&](const auto& wanted, auto& part, const char* path) {
     if (!wanted.has_value()) return;
     part = *wanted;
     request->mutable_update_mask()->add_paths(path);
   };
+  // A whole definition takes the place of what is stored; the parts below come on top.
   if (change.definition.has_value()) request->mutable_update_mask()->add_paths("spec");
   set(change.trials, spec.budget.trials, "spec.budget.trials");
   set(change.failed_trials, spec.budget.failed_trials, "spec.budget.failed_trials");
@@ -110,6 +116,7 @@ void EncodeAmendment(const Client::Amendment& change, v1::UpdateStudyRequest* re
   }
   for (const auto& [key, value] : change.labels) {
     request->mutable_update_mask()->add_paths("spec.labels." + key);
+    // A label without a value stays out of the definition, and so is removed.
     spec.labels.erase(key);
     if (value) spec.labels.emplace(key, *value);
   }
@@ -120,11 +127,13 @@ void EncodeAmendment(const Client::Amendment& change, v1::UpdateStudyRequest* re
 
 void EncodeReport(const Measurement& measurement, v1::Measurement* out) {
   wire::EncodeMeasurement(measurement, out);
+  // Zero and the Unix epoch are what a Measurement has when nothing was set.
   if (measurement.elapsed == absl::ZeroDuration()) out->clear_elapsed();
   if (measurement.time == absl::UnixEpoch()) out->clear_time();
 }
 
 std::int32_t PageSize(std::int64_t limit, std::size_t have) {
+  // Never 0, which would ask for the server's default.
   const std::int64_t wanted = limit <= 0 ? kPage : limit - static_cast<std::int64_t>(have);
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 1, kPage));
 }

@@ -23,18 +23,22 @@ struct StreamEnd {
 template <typename Message, typename Open, typename Take>
 StreamEnd ReadStream(const Retry& retry, const std::stop_token& stop, Open open, Take take) {
   grpc::ClientContext context;
+  // Streams last as long as their study; only the caller ends them.
   retry.Prepare(absl::InfiniteFuture(), &context);
+  // May fire before the call begins, which then begins cancelled.
   const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
   const auto reader = open(&context);
   Message message;
   while (reader->Read(&message)) {
     if (std::optional<absl::Status> end = take(message)) {
       context.TryCancel();
+      // The status is that of our own cancelling. It must be taken before the reader goes.
       reader->Finish();
       return {.status = *std::move(end), .by_reader = true};
     }
   }
   const grpc::Status status = reader->Finish();
+  // Asked first: cancelling makes the stream end with an error that nobody made.
   if (stop.stop_requested()) return {.status = Cancelled("told to stop"), .by_reader = true};
   return {.status = wire::DecodeStatus(status)};
 }
@@ -57,12 +61,15 @@ absl::Status StreamEvents(v1::StudyService::StubInterface& stub,
   const auto take = [&](const v1::StudyEvent& proto) -> std::optional<absl::Status> {
     const auto event = wire::DecodeEvent(proto);
     if (!event.ok()) return event.status();
+    // Where to go on after a lost connection: no event comes twice, and none is missed.
     request.set_after_event(proto.seq());
+    // A connection that brings events is a good one, so the next loss is the first again.
     attempt = 0;
     return sink(*event) ? std::nullopt : std::optional(absl::OkStatus());
   };
   while (true) {
     const StreamEnd end = ReadStream<v1::StudyEvent>(retry, stop, open, take);
+    // A stream that ended well is over as well: everything that was asked for has come.
     if (end.by_reader || !IsLost(end.status)) return end.status;
     if (!retry.Wait(++attempt, absl::InfiniteFuture(), stop)) return end.status;
   }

@@ -13,6 +13,7 @@
 namespace vernier::codec {
 namespace {
 
+// Styles that a file may name. Those of flags are missing: a flag is told by the keys of `bool`.
 constexpr std::array<std::pair<const char*, ArgumentStyle>, 6> kStyles = {{
     {"option", ArgumentStyle::kOption},
     {"separate", ArgumentStyle::kSeparate},
@@ -23,6 +24,7 @@ constexpr std::array<std::pair<const char*, ArgumentStyle>, 6> kStyles = {{
 }};
 
 constexpr std::string_view kVariable = "env:";
+// For messages; ParseArgument and ReadNamed are what counts.
 constexpr char kForms[] =
     "an option such as --lr, an assignment such as lr=, positional, env, env:LR or file";
 
@@ -60,6 +62,7 @@ absl::StatusOr<ParameterArgument> ParseArgument(const std::string& text,
     return ParameterArgument{.style = ArgumentStyle::kVariable,
                              .name = text.substr(kVariable.size())};
   }
+  // "lr=" is an assignment and "--lr=" an option, whose name has no "=".
   if (text.size() > 1 && text.ends_with('=')) {
     return ParameterArgument{
         .style = text.starts_with('-') ? ArgumentStyle::kOption : ArgumentStyle::kAssignment,
@@ -68,6 +71,7 @@ absl::StatusOr<ParameterArgument> ParseArgument(const std::string& text,
   if (text.starts_with('-')) {
     return ParameterArgument{.style = StyleOfOption(text, of_job), .name = text};
   }
+  // Only a hint that says "did you mean", as kForms lists all the styles anyway.
   const std::string hint = NearestHint(text, StyleNames());
   return FieldError(path,
                     fmt::format("must be {}, got '{}'{}",
@@ -95,6 +99,7 @@ absl::StatusOr<ParameterArgument> ReadArgument(const Json& json,
                                                const std::string& path,
                                                ArgumentStyle of_job) {
   if (json.is_object()) return ReadNamed(json, path);
+  // The style with the name beside it can say everything; a text is for what is usual.
   if (!json.is_string()) return MustBe(path, kForms, json);
   return ParseArgument(json.get_ref<const std::string&>(), path, of_job);
 }
@@ -118,6 +123,7 @@ absl::StatusOr<std::optional<ParameterArgument>> ReadFlag(const Json& json,
   } else if (*flag != true) {
     return MustBe(mapping.PathOf("flag"), "true or a name such as --nesterov", *flag);
   }
+  // "--no-nesterov" for the parameter `nesterov` is given where the value is false, unless the file says otherwise.
   bool given_if = !IsNegativeFlag(argument.name, parameter);
   VERNIER_RETURN_IF_ERROR(mapping.Read("if", given_if, &ReadBool));
   if (!given_if) argument.style = ArgumentStyle::kAbsentFlag;
@@ -128,18 +134,22 @@ Json FlagToJson(const ParameterArgument& argument, const std::string& parameter)
   Json json = Json::object();
   json["flag"] = argument.name.empty() ? Json(true) : Json(argument.name);
   const bool given_if = argument.style == ArgumentStyle::kFlag;
+  // Only where it is not what the name suggests.
   if (given_if == IsNegativeFlag(argument.name, parameter)) json["if"] = given_if;
   return json;
 }
 
 Json ArgumentToJson(const ParameterArgument& argument, ArgumentStyle of_job) {
+  // The shortest form that reads back as the same argument.
   const std::string& name = argument.name;
   if (name.empty()) return ArgumentStyleName(argument.style);
+  // With another style, or with "=" at the end, a text would read back as something else.
   if (name.starts_with('-') && !name.ends_with('=') &&
       StyleOfOption(name, of_job) == argument.style) {
     return name;
   }
   if (argument.style == ArgumentStyle::kVariable) return std::string(kVariable) + name;
+  // A text with "-" in front would read back as an option, one with "env:" as a variable.
   if (argument.style == ArgumentStyle::kAssignment && !name.starts_with('-') &&
       !name.starts_with(kVariable)) {
     return name + "=";
@@ -172,12 +182,14 @@ absl::Status ReadArguments(const Json& parameters,
                            TrainingJob& job) {
   for (const auto& [name, parameter] : parameters.items()) {
     const std::string at = fmt::format("{}.{}", path, name);
+    // The other keys are the parameter's own, and ReadParameters looks at them.
     VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
                              Mapping::Open(parameter, at, {}, UnknownKeys::kIgnore));
     const Json* const argument = mapping.Find("arg");
     if (const Json* const domain = mapping.Find("bool")) {
       VERNIER_ASSIGN_OR_RETURN(std::optional<ParameterArgument> flag,
                                ReadFlag(*domain, mapping.PathOf("bool"), name, unknown_keys));
+      // Both would say how the parameter is given.
       if (flag.has_value() && argument != nullptr) {
         return FieldError(mapping.PathOf("arg"), "cannot go with bool.flag; give one of them");
       }
@@ -191,6 +203,7 @@ absl::Status ReadArguments(const Json& parameters,
 }
 
 absl::Status RefuseArguments(const Json& parameters, const std::string& path) {
+  // Read for a job that does not exist, so that the rules of what is an argument are in one place.
   TrainingJob none;
   VERNIER_RETURN_IF_ERROR(ReadArguments(parameters, path, UnknownKeys::kRefuse, none));
   if (none.arguments.empty()) return absl::OkStatus();

@@ -30,6 +30,7 @@ std::array<Unit, 7> Units() {
 }
 
 // Takes digits from the front; false if there are none or too many.
+// Too many: for 64 bits.
 bool TakeDigits(std::string_view& text, std::int64_t& value, std::size_t& count) {
   count = std::min(text.find_first_not_of(kDigits), text.size());
   const bool ok = absl::SimpleAtoi(std::string(text.substr(0, count)), &value);
@@ -46,6 +47,7 @@ bool TakeTerm(std::string_view& text, absl::Duration& sum) {
   digits = 0;
   if (!text.empty() && text.front() == '.') {
     text.remove_prefix(1);
+    // Nine digits are nanoseconds of a second, and few enough for the divisor below.
     if (!TakeDigits(text, fraction, digits) || digits > 9) return false;
   }
   for (const Unit& unit : Units()) {
@@ -53,6 +55,7 @@ bool TakeTerm(std::string_view& text, absl::Duration& sum) {
     text.remove_prefix(unit.name.size());
     std::int64_t divisor = 1;
     for (std::size_t i = 0; i < digits; ++i) divisor *= 10;
+    // In this order, the fraction loses nothing below a nanosecond: the product is exact.
     sum += unit.length * whole + unit.length * fraction / divisor;
     return true;
   }
@@ -65,7 +68,9 @@ absl::StatusOr<absl::Duration> ParseDuration(std::string_view text) {
   std::string_view rest = text;
   absl::Duration sum;
   if (rest == "0") return sum;
+  // At least one term: an empty text is no duration.
   do {
+    // Sums that are too large become infinite, which a text cannot mean.
     if (!TakeTerm(rest, sum) || sum == absl::InfiniteDuration()) {
       return InvalidArgument("'{}' is not a duration such as 90s, 30m or 1h30m", text);
     }
@@ -76,6 +81,7 @@ absl::StatusOr<absl::Duration> ParseDuration(std::string_view text) {
 std::string FormatDuration(absl::Duration duration) {
   if (duration == absl::InfiniteDuration()) return "inf";
   std::string text = duration < absl::ZeroDuration() ? "-" : "";
+  // Hours are the largest unit that is written, though days are read.
   absl::Duration rest = absl::AbsDuration(duration);
   const std::int64_t hours = absl::IDivDuration(rest, absl::Hours(1), &rest);
   const std::int64_t minutes = absl::IDivDuration(rest, absl::Minutes(1), &rest);

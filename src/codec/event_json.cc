@@ -10,7 +10,8 @@
 
 namespace vernier::codec {
 
-// A trial of an earlier study.
+// A trial of an earlier study. Like every description here it is a stored format: a key never changes its meaning, and
+// IfSet is for keys that came later, so that events without them stay byte for byte as they were.
 void Describe(auto& visit, Is<Observation> auto& trial) {
   visit("trial", trial.trial);
   visit("point", trial.point);
@@ -62,6 +63,7 @@ void Describe(auto& visit, Is<FieldChange> auto& change) {
 template <>
 struct Form<FieldChange> : DescribedForm<FieldChange> {};
 
+// Without a definition, as in events of older programs, the first three say all.
 void Describe(auto& visit, Is<StudyAmended> auto& event) {
   visit("budget", event.budget);
   visit("parallel", event.parallel);
@@ -149,6 +151,7 @@ namespace {
 
 using PayloadReader = absl::StatusOr<EventPayload> (*)(const Json&);
 
+// Reads a payload of type T as any payload.
 template <typename T>
 absl::StatusOr<EventPayload> ReadPayload(const Json& json) {
   T payload{};
@@ -156,6 +159,7 @@ absl::StatusOr<EventPayload> ReadPayload(const Json& json) {
   return EventPayload(std::move(payload));
 }
 
+// One reader for each alternative of the variant, by the name of its kind, so that a new kind cannot be forgotten.
 template <typename... T>
 std::map<std::string, PayloadReader, std::less<>> ReadersOf(
     std::type_identity<std::variant<T...>>) {
@@ -163,6 +167,7 @@ std::map<std::string, PayloadReader, std::less<>> ReadersOf(
 }
 
 const std::map<std::string, PayloadReader, std::less<>>& PayloadReaders() {
+  // Never destroyed: a thread may still read an event while the process exits.
   static const auto* const readers = new std::map<std::string, PayloadReader, std::less<>>(
       ReadersOf(std::type_identity<EventPayload>{}));
   return *readers;
@@ -181,6 +186,7 @@ bool IsEventKind(std::string_view kind) { return PayloadReaders().contains(kind)
 absl::StatusOr<EventPayload> PayloadFromJson(std::string_view kind,
                                              const nlohmann::ordered_json& payload) {
   const auto reader = PayloadReaders().find(kind);
+  // A kind of a newer program. Its effect is unknown, so that skipping it would replay another study.
   if (reader == PayloadReaders().end()) return DataLoss("unknown kind of event '{}'", kind);
   absl::StatusOr<EventPayload> read = reader->second(payload);
   return read.ok() ? std::move(read) : Within(kind, read.status());

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,7 +17,9 @@
 //   void DescribeFile(auto& visit, Is<Budget> auto& budget) { visit("trials", budget.trials); … }
 // Which keys it may have, how they are read and how they are written follows from that.
 //
-// What is empty is not written (a form may say with IsEmpty what is), but for what is Always there. What is missing keeps its default, but for what is Required.
+// An empty value is not written (a form may say with IsEmpty which values are), unless it is visited as Always or
+// Required; one that is visited with Unless is written if it differs from its usual value. A missing key keeps its
+// default, unless it is Required.
 // Errors are FieldErrors with the whole path; src/codec/form.h is the same for what the log stores.
 namespace vernier::codec {
 
@@ -90,6 +93,13 @@ class FileKeys {
   void Required(const char* key, const T& /*value*/, F /*form*/ = {}) {
     keys_.push_back(key);
   }
+  template <typename T, typename F = UsualForm<T>>
+  void Unless(const std::type_identity_t<T>& /*usual*/,
+              const char* key,
+              const T& /*value*/,
+              F /*form*/ = {}) {
+    keys_.push_back(key);
+  }
   // Not for people: who writes it is a program of ours.
   template <typename T>
   void Internal(const char* /*key*/, const T& /*value*/) {}
@@ -116,6 +126,10 @@ class FileReader {
   template <typename T, typename F = UsualForm<T>>
   void Required(const char* key, T& value, F form = {}) {
     if (status_.ok()) status_ = mapping_.Require(key).status();
+    (*this)(key, value, form);
+  }
+  template <typename T, typename F = UsualForm<T>>
+  void Unless(const std::type_identity_t<T>& /*usual*/, const char* key, T& value, F form = {}) {
     (*this)(key, value, form);
   }
   template <typename T>
@@ -147,6 +161,10 @@ class FileWriter {
   void Required(const char* key, const T& value, F form = {}) {
     Always(key, value, form);
   }
+  template <typename T, typename F = UsualForm<T>>
+  void Unless(const std::type_identity_t<T>& usual, const char* key, const T& value, F form = {}) {
+    if (value != usual) Always(key, value, form);
+  }
   template <typename T>
   void Internal(const char* key, const T& value) {
     (*this)(key, value);
@@ -156,23 +174,31 @@ class FileWriter {
   Json& object_;
 };
 
-template <typename T>
-struct DescribedFileForm {
-  static Json Write(const T& value) {
+// Form of a mapping that `Description::Describe(visit, value)` describes. `value` may be a part of the definition, whose
+// other keys stand elsewhere.
+template <typename Description>
+struct PartForm {
+  static Json Write(const auto& value) {
     Json object = Json::object();
     FileWriter visit(object);
-    DescribeFile(visit, value);
+    Description::Describe(visit, value);
     return object;
   }
-  static absl::Status Read(const Json& json, const FilePlace& place, T& value) {
+  static absl::Status Read(const Json& json, const FilePlace& place, auto& value) {
     FileKeys keys;
-    DescribeFile(keys, value);
+    Description::Describe(keys, value);
     VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
                              Mapping::Open(json, place.path, keys.keys(), place.unknown_keys));
     FileReader visit(mapping);
-    DescribeFile(visit, value);
+    Description::Describe(visit, value);
     return visit.status();
   }
+};
+
+// Form of a type that DescribeFile describes.
+template <typename T>
+struct DescribedFileForm : PartForm<DescribedFileForm<T>> {
+  static void Describe(auto& visit, auto& value) { DescribeFile(visit, value); }
 };
 
 }  // namespace vernier::codec

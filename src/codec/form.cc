@@ -9,13 +9,16 @@
 namespace vernier::codec {
 namespace {
 
+// Always nine digits, so that times as texts are equally long: see ReadTimeText.
 constexpr char kTimeFormat[] = "%Y-%m-%dT%H:%M:%E9SZ";
 constexpr std::size_t kExcerptLength = 60;
 
 }  // namespace
 
+// Bytes that are no UTF-8 are replaced, as dump() would throw.
 std::string Excerpt(const Json& json) {
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // The cut may have split a character, so it is repaired.
   if (text.size() > kExcerptLength) text = ToValidUtf8(text.substr(0, kExcerptLength)) + "…";
   return text;
 }
@@ -24,11 +27,13 @@ absl::Status WrongType(std::string_view expected, const Json& found) {
   return DataLoss(": must be {}, got {}", expected, Excerpt(found));
 }
 
+// Each level puts its part in front, so that the path is complete where the error comes out.
 absl::Status Within(std::string_view outer, const absl::Status& status) {
   return DataLoss("{}{}", outer, std::string(status.message()));
 }
 
 absl::Status Form<std::int64_t>::Read(const Json& json, std::int64_t& value) {
+  // The parser takes a number without a sign for unsigned. It is a signed one if it fits.
   constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const bool beyond = json.is_number_unsigned() && json.get<std::uint64_t>() > kMax;
   if (!json.is_number_integer() || beyond) return WrongType("an integer", json);
@@ -45,12 +50,14 @@ absl::Status Form<std::int32_t>::Read(const Json& json, std::int32_t& value) {
 
 absl::Status Form<std::uint64_t>::Read(const Json& json, std::uint64_t& value) {
   const bool negative =
+      // The parser takes a number for signed only if it is negative; a document that was built by hand may hold either.
       !json.is_number_unsigned() && json.is_number_integer() && json.get<std::int64_t>() < 0;
   if (!json.is_number_integer() || negative) return WrongType("an integer of at least 0", json);
   value = json.get<std::uint64_t>();
   return absl::OkStatus();
 }
 
+// JSON has no number for these three.
 Json Form<double>::Write(double value) {
   if (std::isfinite(value)) return value;
   if (std::isnan(value)) return "nan";
@@ -102,6 +109,7 @@ absl::Status Form<ParameterValue>::Read(const Json& json, ParameterValue& value)
   } else if (json.is_string()) {
     value = json.get<std::string>();
   } else if (json.is_number_float()) {
+    // 3 stays an integer and 3.0 a double, so that values of both kinds read back as they were.
     value = json.get<double>();
   } else if (json.is_number_integer()) {
     return Form<std::int64_t>::Read(json, value.emplace<std::int64_t>());
@@ -135,6 +143,7 @@ absl::Status Form<absl::Duration>::Read(const Json& json, absl::Duration& value)
 Json Form<StudySpec>::Write(const StudySpec& value) { return StudySpecToJson(value); }
 
 absl::Status Form<StudySpec>::Read(const Json& json, StudySpec& value) {
+  // A stored definition may have keys of a newer program, and may exceed limits of today.
   absl::StatusOr<StudySpec> spec = ReadSpec(json, UnknownKeys::kIgnore);
   if (!spec.ok()) return DataLoss(".{}", std::string(spec.status().message()));
   value = *std::move(spec);

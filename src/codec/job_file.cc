@@ -11,7 +11,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "src/codec/input_paths.h"
-#include "src/codec/job_reader.h"
+#include "src/codec/job_form.h"
 #include "src/codec/mapping.h"
 #include "src/codec/training_input_json.h"
 #include "vernier/core/error.h"
@@ -21,7 +21,9 @@ namespace {
 
 constexpr char kInput[] = "trainingInput";
 constexpr char kRestarts[] = "restarts";
+// What AI Platform Training calls the metric if the job does not name it.
 constexpr char kDefaultTag[] = "training/hptuning/metric";
+// Most values of a DISCRETE parameter, as in that API.
 constexpr std::size_t kMaxValues = 1000;
 
 bool IsJobId(const std::string& text) {
@@ -57,6 +59,7 @@ class ParamReader {
   ParamReader(const HyperparameterParam& param, std::string path)
       : param_(param), path_(std::move(path)) {}
 
+  // Errors are about the field of the API, and not about the parameter that it becomes.
   absl::StatusOr<Parameter> Read() const {
     if (param_.parameter_name.empty()) return Error("parameterName", "is missing");
     Parameter parameter;
@@ -111,7 +114,7 @@ class ParamReader {
   }
 
   absl::StatusOr<Domain> ReadInt() const {
-    // Beyond 2^53 a double is no integer that the user can mean.
+    // Beyond 2^53 not every whole number is a double, so that the user may mean another one.
     constexpr double kExact = 9007199254740992.0;
     VERNIER_ASSIGN_OR_RETURN(const Scale scale, ReadScale());
     VERNIER_RETURN_IF_ERROR(CheckRange(scale));
@@ -127,6 +130,7 @@ class ParamReader {
 
   absl::StatusOr<Domain> ReadDiscrete() const {
     const std::vector<double>& values = param_.discrete_values;
+    // It changes nothing for listed values, but a wrong name is an error all the same.
     VERNIER_RETURN_IF_ERROR(ReadScale().status());
     if (values.empty() || values.size() > kMaxValues) {
       return Error("discreteValues",
@@ -159,6 +163,7 @@ class ParamReader {
 absl::StatusOr<Space> ReadParams(const HyperparameterSpec& tuning, const std::string& path) {
   if (tuning.params.empty()) return FieldError(path + ".params", "must name a parameter");
   std::vector<Parameter> parameters;
+  // Space::Create would tell, too, but of the path in a study.
   std::set<std::string> names;
   for (std::size_t i = 0; i < tuning.params.size(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(
@@ -171,7 +176,7 @@ absl::StatusOr<Space> ReadParams(const HyperparameterSpec& tuning, const std::st
   return Space::Create(std::move(parameters));
 }
 
-// Which a job file has no way to say the points of.
+// A job file cannot say how many points a DOUBLE has on a grid.
 absl::Status CheckGrid(const HyperparameterSpec& tuning) {
   if (tuning.algorithm != "GRID_SEARCH") return absl::OkStatus();
   for (std::size_t i = 0; i < tuning.params.size(); ++i) {
@@ -194,6 +199,7 @@ absl::Status ReadTuning(const TrainingInput& input, StudySpec& spec) {
   Objective& objective = spec.objectives.emplace_back();
   objective.metric =
       tuning.hyperparameter_metric_tag.empty() ? kDefaultTag : tuning.hyperparameter_metric_tag;
+  // Unset is MAXIMIZE, as in that API.
   VERNIER_ASSIGN_OR_RETURN(objective.goal,
                            OneOf<Goal>(path + ".goal",
                                        tuning.goal,
@@ -214,7 +220,9 @@ absl::Status ReadTuning(const TrainingInput& input, StudySpec& spec) {
     return FieldError(path + ".maxFailedTrials",
                       fmt::format("must not be negative, got {}", tuning.max_failed_trials));
   }
+  // 0 is the same as unset.
   if (tuning.max_failed_trials > 0) spec.budget.failed_trials = tuning.max_failed_trials;
+  // It bounds the whole search, not each of its trials.
   if (input.scheduling.has_value()) spec.budget.time = input.scheduling->max_running_time;
   if (tuning.enable_trial_early_stopping) spec.stopping.name = "median";
   if (!tuning.resume_previous_job_id.empty()) spec.warm_start = {tuning.resume_previous_job_id};
@@ -242,9 +250,11 @@ absl::StatusOr<StudySpec> ReadJobFile(const nlohmann::ordered_json& document,
   TrainingJob& job = spec.job.emplace();
   VERNIER_ASSIGN_OR_RETURN(job.input, ReadTrainingInput(*input, kInput, unknown_keys));
   if (const Json* const restarts = file.Find(kRestarts)) {
-    VERNIER_ASSIGN_OR_RETURN(job.restarts, ReadRestarts(*restarts, kRestarts, unknown_keys));
+    VERNIER_RETURN_IF_ERROR(
+        FileForm<RestartPolicy>::Read(*restarts, {kRestarts, unknown_keys}, job.restarts));
   }
   VERNIER_RETURN_IF_ERROR(ApplyHyperparameters(spec));
+  // Without hyperparameters there is one trial, and nothing to compare it with.
   if (spec.objectives.empty()) MakeJobAlone(spec);
   VERNIER_RETURN_IF_ERROR(InWordsOfJobFile(Validate(spec), spec));
   return spec;
@@ -256,10 +266,12 @@ absl::Status ApplyHyperparameters(StudySpec& spec) {
     return absl::OkStatus();
   }
   const TrainingInput& input = *spec.job->input;
+  // The input is all that says what to tune.
   if (spec.objectives.empty() && spec.space.parameters().empty()) {
     VERNIER_RETURN_IF_ERROR(InWordsOfInput(ReadTuning(input, spec), spec));
     return CheckGrid(*input.hyperparameters);
   }
+  // A study that came with an input and has been stored has both. They must agree, or one of them would not count.
   StudySpec said;
   VERNIER_RETURN_IF_ERROR(InWordsOfInput(ReadTuning(input, said), spec));
   if (said.objectives == spec.objectives && said.space == spec.space) return absl::OkStatus();

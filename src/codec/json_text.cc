@@ -35,6 +35,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t value, const string_t&) override { return Put(value); }
   bool string(string_t& value) override { return Put(std::move(value)); }
   bool binary(binary_t&) override { return false; }  // No JSON text holds any.
+  // Pointers in open_ stay valid: a container grows only once everything inside it is closed.
   bool start_object(std::size_t) override {
     open_.push_back(&Add(Json::object()));
     keys_.emplace_back();
@@ -61,6 +62,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     open_.pop_back();
     return true;
   }
+  // The library would throw here; an error that has no place, such as a number out of range, leaves error_at_ unset.
   bool parse_error(std::size_t,
                    const std::string&,
                    const nlohmann::detail::exception& error) override {
@@ -98,6 +100,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     }
   }
   void Complain(std::string message) {
+    // The first one counts; later ones may follow from it.
     if (complaint_.empty()) complaint_ = std::move(message);
   }
 
@@ -115,6 +118,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
 absl::StatusOr<Json> ReadJson(std::string_view text, std::string_view what) {
   Builder builder(Builder::Source::kUser);
+  // Goes on after a complaint: whether it is JSON at all is told first.
   const bool is_json = Json::sax_parse(text, &builder);
   if (!is_json && builder.error_at().has_value()) {
     const std::size_t end = std::min(*builder.error_at(), text.size());

@@ -22,9 +22,11 @@ absl::StatusOr<Mapping> Mapping::Open(const Json& json,
                                       const std::vector<const char*>& known,
                                       UnknownKeys unknown_keys) {
   if (!json.is_object()) {
+    // The top of a file has no path.
     return MustBe(path.empty() ? "study file" : path, "a mapping of keys to values", json);
   }
   const Mapping mapping(json, std::move(path), unknown_keys);
+  // Then `known` is not looked at, and may be empty.
   if (unknown_keys == UnknownKeys::kIgnore) return mapping;
   const std::vector<std::string> names(known.begin(), known.end());
   for (const auto& [key, value] : json.items()) {
@@ -36,6 +38,7 @@ absl::StatusOr<Mapping> Mapping::Open(const Json& json,
 
 const Json* Mapping::Find(std::string_view key) const {
   const auto it = json_->find(std::string(key));
+  // A key without a value, `budget:`, is null in YAML, and counts as left out.
   return it == json_->end() || it->is_null() ? nullptr : &*it;
 }
 
@@ -51,6 +54,7 @@ std::string Mapping::PathOf(std::string_view key) const {
 
 absl::StatusOr<std::string> ReadText(const Json& json, const std::string& path) {
   if (json.is_string()) return json.get<std::string>();
+  // `study: 12` is no text in YAML, which surprises people.
   const bool scalar = json.is_number() || json.is_boolean();
   return MustBe(path, scalar ? "text (write it in quotes)" : "text", json);
 }
@@ -63,6 +67,7 @@ absl::StatusOr<double> ReadNumber(const Json& json, const std::string& path) {
 absl::StatusOr<std::int64_t> ReadInt64(const Json& json, const std::string& path) {
   std::int64_t value = 0;
   if (Form<std::int64_t>::Read(json, value).ok()) return value;
+  // The parser makes a double of an integer that exceeds 64 bits.
   const bool is_too_large = json.is_number() && std::abs(json.get<double>()) >= 0x1p63;
   return MustBe(path,
                 is_too_large ? fmt::format("a whole number from {} to {}",
@@ -104,6 +109,7 @@ absl::StatusOr<absl::Duration> ReadDuration(const Json& json, const std::string&
 }
 
 absl::StatusOr<std::int64_t> ReadMemory(const Json& json, const std::string& path) {
+  // A number is read by ReadInt64, whose errors say what is wrong with it.
   if (json.is_number_integer()) return ReadInt64(json, path);
   const std::string text = json.is_string() ? json.get<std::string>() : "";
   if (const std::optional<std::int64_t> bytes = ParseByteSize(text)) return *bytes;

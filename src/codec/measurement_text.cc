@@ -22,6 +22,7 @@ int Digits(std::string_view text, std::size_t begin, std::size_t count) {
 }  // namespace
 
 std::optional<absl::Time> ReadTimeText(std::string_view text) {
+  // The separators of this form are compared at their places; the digits are read below.
   constexpr std::string_view kForm = "0000-00-00T00:00:00.000000000Z";
   if (text.size() != kForm.size()) return std::nullopt;
   for (const std::size_t i : {4, 7, 10, 13, 16, 19, 29}) {
@@ -34,6 +35,7 @@ std::optional<absl::Time> ReadTimeText(std::string_view text) {
   const int minute = Digits(text, 14, 2);
   const int second = Digits(text, 17, 2);
   const int nanoseconds = Digits(text, 20, 9);
+  // The other parts are compared below, where -1 never is the same.
   if (year < 0 || nanoseconds < 0) return std::nullopt;
   const absl::CivilSecond civil(year, month, day, hour, minute, second);
   // Out of range, -1 included, it would be another one.
@@ -57,10 +59,12 @@ std::optional<MeasurementReported> ReadMeasurementText(std::string_view text) {
   const std::optional<absl::Time> time = ReadTimeText(scanner.Text());
   scanner.Skip(",\"metrics\":{");
   while (scanner.ok() && !scanner.TakeIf('}')) {
+    // No comma in front of the first. A missing comma fails.
     if (!measurement.metrics.empty()) scanner.Skip(",");
     std::string name(scanner.Text());
     scanner.Skip(":");
     const double value = scanner.Double();
+    // A name that is there twice is not what the store writes.
     if (!measurement.metrics.emplace(std::move(name), value).second) scanner.Fail();
   }
   scanner.Skip(",\"source\":");

@@ -5,6 +5,7 @@
 namespace vernier::codec {
 namespace {
 
+// One piece of metadata. A list of these, since a key has two parts, each of which may hold any text.
 struct Entry {
   std::string space;
   std::string name;
@@ -32,6 +33,7 @@ void Describe(auto& visit, Is<TrialEntry> auto& entry) {
 }
 
 absl::StatusOr<MetadataValue> ValueOf(const Entry& entry) {
+  // Text is stored as it is, so that people can read it; a packed message is bytes, which JSON cannot hold.
   if (entry.type.empty()) return MetadataValue{.type = "", .content = entry.text};
   MetadataValue value{.type = entry.type, .content = ""};
   if (absl::Base64Unescape(entry.bytes, &value.content)) return value;

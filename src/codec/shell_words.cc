@@ -25,6 +25,7 @@ class Splitter {
     return c;
   }
   void Append(char c) {
+    // A word begins with its first character.
     if (!word_) word_.emplace();
     *word_ += c;
   }
@@ -41,6 +42,7 @@ class Splitter {
       return Quoted(c);
     } else if (c == '\\') {
       if (rest_.empty()) return InvalidArgument("a backslash at the end keeps nothing");
+      // A backslash before the end of a line joins the lines, as in a shell.
       if (const char kept = Take(); kept != '\n') Append(kept);
     } else {
       Append(c);
@@ -53,6 +55,7 @@ class Splitter {
     while (!rest_.empty()) {
       const char c = Take();
       if (c == quote) return absl::OkStatus();
+      // Inside double quotes a backslash is an ordinary character before any other.
       const bool escapes =
           quote == '"' && c == '\\' && !rest_.empty() &&
           std::string_view("\"\\$`\n").find(rest_.front()) != std::string_view::npos;

@@ -20,6 +20,7 @@ constexpr std::array<std::pair<const char*, Scale>, 3> kScales = {{
 
 absl::StatusOr<Scale> ReadScale(const Json& json, const std::string& path) {
   std::vector<std::string> names;
+  // Compared as JSON, so that what is no text fits none.
   for (const auto& [name, scale] : kScales) {
     if (json == name) return scale;
     names.emplace_back(name);
@@ -36,6 +37,7 @@ absl::StatusOr<std::string> DomainKey(const Json& json, const std::string& path)
   std::string found;
   for (const char* const key : kDomainKeys) {
     if (!json.contains(key)) continue;
+    // Two domains would leave it open which one counts.
     if (!found.empty()) {
       return FieldError(path, fmt::format("has two domains, {} and {}; one is needed", found, key));
     }
@@ -44,6 +46,7 @@ absl::StatusOr<std::string> DomainKey(const Json& json, const std::string& path)
   if (found.empty()) {
     std::vector<std::string> keys;
     for (const auto& [key, value] : json.items()) keys.push_back(key);
+    // Shows what is there: most often a misspelt key.
     return FieldError(path,
                       fmt::format("needs one of float, int, discrete, categorical, bool, such as "
                                   "{{float: [0.001, 1], scale: log}} or {{categorical: [a, b]}}, "
@@ -81,6 +84,7 @@ absl::Status ReadGridKeys(const Mapping& mapping,
 
 absl::StatusOr<Domain> ReadFloat(const Json& json, const std::string& path, UnknownKeys unknown) {
   FloatDomain domain;
+  // Keys that every parameter has, `default`, `when` and `arg`, are read elsewhere, and only allowed here.
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping mapping,
       Mapping::Open(
@@ -110,6 +114,7 @@ absl::StatusOr<Domain> ReadListed(const Json& json,
   VERNIER_ASSIGN_OR_RETURN(
       const Mapping mapping,
       Mapping::Open(json, path, {key.c_str(), "default", "when", "arg"}, unknown));
+  // Only `bool` may have no value: `bool:` and `bool: {}` mean the same.
   if (key == "bool") {
     const Json* const value = mapping.Find(key);
     if (value != nullptr && !value->is_object()) {
@@ -150,9 +155,11 @@ absl::Status ReadConditionMap(const Json& json,
   if (!json.is_object()) {
     return MustBe(path, "a mapping of a parameter to its values", json);
   }
+  // A mapping has each parent once.
   for (const auto& [parent, values] : json.items()) {
     const std::string at = fmt::format("{}.{}", path, parent);
     Condition condition{.parent = parent, .values = {}};
+    // One value may stand without brackets.
     if (values.is_array()) {
       VERNIER_ASSIGN_OR_RETURN(condition.values, ReadList<ParameterValue>(values, at, &ReadScalar));
     } else {
@@ -169,6 +176,7 @@ absl::StatusOr<std::vector<Condition>> ReadConditions(const Json& json, const st
     VERNIER_RETURN_IF_ERROR(ReadConditionMap(json, path, when));
     return when;
   }
+  // A list of mappings, so that one parent may have several conditions.
   for (std::size_t i = 0; i < json.size(); ++i) {
     VERNIER_RETURN_IF_ERROR(ReadConditionMap(json[i], fmt::format("{}[{}]", path, i), when));
   }
@@ -183,6 +191,7 @@ absl::StatusOr<Parameter> ReadParameter(const std::string& name,
   Parameter parameter;
   parameter.name = name;
   VERNIER_ASSIGN_OR_RETURN(parameter.domain, ReadDomain(json, path, unknown));
+  // The keys were checked with the domain, which knows them.
   VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
                            Mapping::Open(json, path, {}, UnknownKeys::kIgnore));
   VERNIER_RETURN_IF_ERROR(
@@ -194,12 +203,14 @@ absl::StatusOr<Parameter> ReadParameter(const std::string& name,
   return parameter;
 }
 
+// Conditions compare values exactly, so that 1 must become 1.0 where the parent holds doubles.
 void TypeConditions(std::vector<Parameter>& parameters) {
   std::map<std::string, Domain> domains;
   for (const Parameter& parameter : parameters) domains[parameter.name] = parameter.domain;
   for (Parameter& parameter : parameters) {
     for (Condition& condition : parameter.when) {
       const auto parent = domains.find(condition.parent);
+      // Space::Create says that there is no such parent.
       if (parent == domains.end()) continue;
       for (ParameterValue& value : condition.values) {
         value = AsValueOf(parent->second, std::move(value));
@@ -221,6 +232,7 @@ absl::StatusOr<std::vector<Parameter>> ReadParameters(const Json& json,
         ReadParameter(name, value, fmt::format("{}.{}", path, name), unknown_keys));
     parameters.push_back(std::move(parameter));
   }
+  // Last: a parent may be listed after its child.
   TypeConditions(parameters);
   return parameters;
 }

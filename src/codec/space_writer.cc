@@ -20,6 +20,7 @@ const char* ScaleName(Scale scale) {
   VERNIER_CHECK(false, "a scale outside its enum");
 }
 
+// Scale is written even where it is linear, so that a file shows what counts.
 template <typename D>
 void WriteRange(Json& json, const char* key, const D& domain) {
   json[key] = Json::array({domain.lower, domain.upper});
@@ -46,6 +47,7 @@ void WriteDomain(Json& json, const BoolDomain&) { json["bool"] = Json::object();
 Json ConditionsToJson(const std::vector<Condition>& when) {
   std::set<std::string> parents;
   for (const Condition& condition : when) parents.insert(condition.parent);
+  // A mapping would lose all but the last condition of a parent.
   if (parents.size() == when.size()) {
     Json mapping = Json::object();
     for (const Condition& condition : when) {

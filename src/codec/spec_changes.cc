@@ -9,6 +9,7 @@
 namespace vernier::codec {
 namespace {
 
+// Values that are longer are not shown: a change is told on one line.
 constexpr std::size_t kLongestValue = 48;
 
 const Json* Find(const Json* object, const std::string& key) {
@@ -23,13 +24,14 @@ std::string ValueText(const Json* value) {
   return value->dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 
-// Whether the field is a variable of some replica's environment.
+// Whether the field is a variable of some replica's environment, which often holds a password.
 bool MayBeSecret(std::string_view field) {
   return field.starts_with("job") && field.find(".env.") != std::string_view::npos;
 }
 
 FieldChange ChangeOf(const std::string& field, const Json* before, const Json* after) {
   FieldChange change{.field = field, .from = ValueText(before), .to = ValueText(after)};
+  // Left out of the event itself, and not only when it is shown: the log is for ever.
   const bool is_long = change.from.size() > kLongestValue || change.to.size() > kLongestValue;
   if (is_long || MayBeSecret(field)) {
     change.from.clear();
@@ -45,8 +47,10 @@ void Compare(const std::string& field,
              const Json* before,
              const Json* after,
              std::vector<FieldChange>& changes) {
+  // Absent on both sides is the same, too.
   const bool is_same = before == nullptr || after == nullptr ? before == after : *before == *after;
   if (is_same) return;
+  // Tells below whether any member differs.
   const std::size_t known = changes.size();
   if (IsObjectOrAbsent(before) && IsObjectOrAbsent(after)) {
     const std::string prefix = field.empty() ? "" : field + ".";
@@ -72,6 +76,7 @@ void Compare(const std::string& field,
 
 std::vector<FieldChange> CompareSpecs(const StudySpec& before, const StudySpec& after) {
   std::vector<FieldChange> changes;
+  // As files: the fields have the names that users know, and defaults are filled in on both sides.
   const Json from = StudySpecToJson(before);
   const Json to = StudySpecToJson(after);
   Compare("", &from, &to, changes);
@@ -79,6 +84,7 @@ std::vector<FieldChange> CompareSpecs(const StudySpec& before, const StudySpec& 
 }
 
 std::string DescribeChange(const FieldChange& change) {
+  // Both are empty for values that are not shown.
   if (change.from.empty() && change.to.empty()) return change.field;
   const auto text = [](const std::string& value) { return value.empty() ? "none" : value; };
   return fmt::format("{} {} → {}", change.field, text(change.from), text(change.to));

@@ -10,7 +10,7 @@
 #include "src/codec/event_json.h"
 #include "src/codec/file_form.h"
 #include "src/codec/job_file.h"
-#include "src/codec/job_reader.h"
+#include "src/codec/job_form.h"
 #include "src/codec/metric_keys.h"
 #include "src/codec/space_reader.h"
 #include "src/codec/study_file.h"
@@ -26,6 +26,7 @@ absl::Status ReadFinal(const Json& json, const std::string& path, Objective& obj
     objective.final = json == "best" ? FinalValue::kBest : FinalValue::kLast;
     return absl::OkStatus();
   }
+  // Debian's abseil has a string_view of its own.
   absl::string_view count;
   if (json.is_string()) count = json.get_ref<const std::string&>();
   objective.final = FinalValue::kMeanOfLast;
@@ -43,6 +44,7 @@ absl::StatusOr<Objective> ReadObjective(const Json& json,
       const Mapping mapping,
       Mapping::Open(json, path, {"maximize", "minimize", "final"}, unknown_keys));
   const bool maximize = mapping.Find("maximize") != nullptr;
+  // Neither or both.
   if (maximize == (mapping.Find("minimize") != nullptr)) {
     return FieldError(path, "needs one of maximize: METRIC and minimize: METRIC");
   }
@@ -108,11 +110,13 @@ absl::Status ReadChoice(const Json& json,
   if (!json.is_object()) {
     return MustBe(path, fmt::format("a name or a mapping with {}", name_key), json);
   }
+  // Which options there are is for the algorithm to say: see Validate.
   VERNIER_ASSIGN_OR_RETURN(const Mapping mapping,
                            Mapping::Open(json, path, {}, UnknownKeys::kIgnore));
   VERNIER_ASSIGN_OR_RETURN(const Json* name, mapping.Require(name_key));
   choice.options.clear();
   VERNIER_ASSIGN_OR_RETURN(choice.name, ReadText(*name, mapping.PathOf(name_key)));
+  // Beside the name, every key is an option.
   for (const auto& [option, value] : json.items()) {
     if (option == name_key) continue;
     VERNIER_ASSIGN_OR_RETURN(choice.options[option], ReadScalar(value, mapping.PathOf(option)));
@@ -148,6 +152,7 @@ struct StoppingForm {
   }
   static absl::Status Read(const Json& json, const FilePlace& place, StudySpec& spec) {
     VERNIER_RETURN_IF_ERROR(ReadChoice(json, place.path, "rule", spec.stopping));
+    // ReadChoice has taken it for an option of the rule.
     const auto when = spec.stopping.options.find("when");
     if (when == spec.stopping.options.end()) return absl::OkStatus();
     if (when->second != ParameterValue(std::string(kAsked))) {
@@ -156,6 +161,7 @@ struct StoppingForm {
           fmt::format("must be {}, or left out, got {}", kAsked, FormatValue(when->second)));
     }
     spec.judged_when_asked = true;
+    // So that the rule never sees it.
     spec.stopping.options.erase(when);
     return absl::OkStatus();
   }
@@ -182,6 +188,7 @@ struct FileForm<Convergence> : DescribedFileForm<Convergence> {};
 
 struct LeaseTimeForm {
   static Json Write(absl::Duration ttl) {
+    // A duration in text cannot be infinite.
     if (ttl == absl::InfiniteDuration()) return kNever;
     return FileForm<absl::Duration>::Write(ttl);
   }
@@ -208,7 +215,7 @@ void DescribeFile(auto& visit, Is<LeasePolicy> auto& lease) {
 template <>
 struct FileForm<LeasePolicy> : DescribedFileForm<LeasePolicy> {};
 
-// In base64.
+// In base64, since the bytes need not be text.
 struct BytesForm {
   static Json Write(const std::string& bytes) { return absl::Base64Escape(bytes); }
   static absl::Status Read(const Json& json, const FilePlace& place, std::string& bytes) {
@@ -245,6 +252,7 @@ absl::StatusOr<MetricSource> ReadMetricSource(const Json& json,
                     {"after", "json", "regex", "tfevents", "hypertune", "folder", "from"},
                     unknown_keys));
   MetricSource source;
+  // The kinds exclude each other. Without any, the metric is found under its own name.
   const char* chosen = nullptr;
   for (const auto& [key, kind] : kMetricSources) {
     if (mapping.Find(key) == nullptr) continue;
@@ -269,6 +277,7 @@ struct FileForm<std::map<std::string, MetricSource>> {
     Json json = Json::object();
     for (const auto& [name, source] : metrics) {
       Json& entry = json[name] = Json::object();
+      // Nothing is written for kName.
       for (const auto& [key, kind] : kMetricSources) {
         if (kind == source.kind) entry[key] = source.text;
       }
@@ -292,17 +301,23 @@ struct FileForm<std::map<std::string, MetricSource>> {
   }
 };
 
-template <>
-struct FileForm<TrainingJob> {
-  static Json Write(const TrainingJob& job) { return JobToJson(job); }
-  static absl::Status Read(const Json& json, const FilePlace& place, TrainingJob& job) {
-    VERNIER_ASSIGN_OR_RETURN(job, ReadJob(json, place.path, place.unknown_keys));
-    return absl::OkStatus();
+// The cluster that runs the job, beside the job: `cluster: hpc` is one line more of a file that runs anywhere.
+struct ClusterForm {
+  static bool IsEmpty(const StudySpec& spec) {
+    return !spec.job.has_value() || spec.job->cluster.empty();
+  }
+  static Json Write(const StudySpec& spec) { return spec.job->cluster; }
+  static absl::Status Read(const Json& json, const FilePlace& place, StudySpec& spec) {
+    // `job` is described, and so read, before `cluster`.
+    if (!spec.job.has_value()) return FieldError(place.path, "needs a job, which is what it runs");
+    VERNIER_RETURN_IF_ERROR(FileForm<std::string>::Read(json, place, spec.job->cluster));
+    if (!spec.job->cluster.empty()) return absl::OkStatus();
+    return FieldError(place.path, "must not be empty; leave it out for the server's default");
   }
 };
 
 // --- the study file ---
-// The keys of a study, in the order in which they are written.
+// The keys of a study, in the order in which they are written and read. What is read may depend on what stands above.
 void DescribeFile(auto& visit, Is<StudySpec> auto& spec) {
   visit.Required("study", spec.name);
   visit("labels", spec.labels);
@@ -318,6 +333,7 @@ void DescribeFile(auto& visit, Is<StudySpec> auto& spec) {
   visit("metrics", spec.metrics);
   visit.Always("lease", spec.lease);
   visit("job", spec.job);
+  visit("cluster", spec, ClusterForm());
   visit.Internal("foreign", spec.foreign);
 }
 
@@ -330,6 +346,7 @@ class SpecKeys : public FileKeys {
               const char* parameters,
               const char* constraints,
               const StudySpec& /*spec*/) {
+    // Only the names count here.
     for (const char* key : {objective, parameters, constraints}) (*this)(key, 0);
   }
 };
@@ -344,6 +361,7 @@ class SpecReader : public FileReader {
     // A job alone, with nothing to tune: no objective, no parameters, one trial.
     const bool has_objective = mapping_.Find(objective) != nullptr;
     const bool has_parameters = mapping_.Find(parameters) != nullptr;
+    // Looks at the file and not at the study: the job is read later.
     if (mapping_.Find("job") != nullptr && !has_objective && !has_parameters) {
       if (status_.ok()) MakeJobAlone(spec);
       return;
@@ -375,6 +393,7 @@ class SpecWriter : public FileWriter {
               const char* constraints,
               const StudySpec& spec) {
     (*this)(objective, spec.objectives);
+    // A foreign study has parameters even without an objective; a job alone has neither.
     if (!spec.objectives.empty() || spec.foreign) {
       object_[parameters] = ParametersToJson(spec.space.parameters());
       if (spec.job) WriteArguments(*spec.job, object_[parameters]);
@@ -388,6 +407,7 @@ absl::Status ReadArgumentsOf(const Mapping& file, StudySpec& spec) {
   const Json* const parameters = file.Find("parameters");
   if (parameters == nullptr) return absl::OkStatus();
   const std::string path = file.PathOf("parameters");
+  // Without a job they would have no effect, which the user should know.
   if (!spec.job.has_value()) return RefuseArguments(*parameters, path);
   return ReadArguments(*parameters, path, file.unknown_keys(), *spec.job);
 }
@@ -405,6 +425,8 @@ absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_key
   SpecReader reader(file);
   DescribeFile(reader, spec);
   VERNIER_RETURN_IF_ERROR(reader.status());
+  // In this order: arguments need the style of the job; the input fills in what to tune, or must agree with it;
+  // Validate looks at everything.
   VERNIER_RETURN_IF_ERROR(ReadArgumentsOf(file, spec));
   VERNIER_RETURN_IF_ERROR(ApplyHyperparameters(spec));
   VERNIER_RETURN_IF_ERROR(Validate(spec));

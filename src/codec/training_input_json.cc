@@ -22,6 +22,7 @@ namespace {
 
 // --- reading ---
 
+// One overload for each type that a field may have; Describe finds the right one.
 absl::Status ReadValue(const Json& json, const std::string& path, UnknownKeys, std::string& value) {
   VERNIER_ASSIGN_OR_RETURN(value, ReadText(json, path));
   return absl::OkStatus();
@@ -43,6 +44,7 @@ absl::Status ReadValue(const Json& json,
                        std::int32_t& value) {
   const absl::StatusOr<std::int32_t> read = ReadInt32(json, path);
   if (!read.ok()) {
+    // Says the range of the field, and not that of the type.
     const std::int32_t most =
         path.ends_with(".priority") ? limits::kPriority : std::numeric_limits<std::int32_t>::max();
     return MustBe(path, fmt::format("a whole number from 0 to {}", most), json);
@@ -71,6 +73,7 @@ absl::Status ReadValue(const Json& json,
   constexpr std::string_view kExpected = "seconds such as 7200s";
   if (!json.is_string()) return MustBe(path, kExpected, json);
   const std::string& text = json.get_ref<const std::string&>();
+  // ReadDuration takes more than the API does, such as 2h.
   const bool plain = text.size() > 1 && text.find_first_not_of("0123456789.") == text.size() - 1 &&
                      text.back() == 's';
   const absl::StatusOr<absl::Duration> duration = ReadDuration(json, path);
@@ -79,6 +82,7 @@ absl::Status ReadValue(const Json& json,
   return absl::OkStatus();
 }
 
+// Declared here, since objects and lists contain each other.
 template <typename T>
 absl::Status ReadObject(const Json& json, const std::string& path, UnknownKeys unknown, T& value);
 
@@ -95,6 +99,7 @@ absl::Status ReadValue(const Json& json,
                        const std::string& path,
                        UnknownKeys unknown,
                        std::optional<T>& value) {
+  // A field that is there sets the optional, even if it is empty.
   return ReadValue(json, path, unknown, value.emplace());
 }
 
@@ -119,8 +124,10 @@ class ObjectReader {
 
   template <typename T>
   void operator()(const char* key, T& value) {
+    // Also after an error: Finish needs all the names.
     known_.emplace_back(key);
     const auto it = object_.find(key);
+    // null counts as left out, as in a study file.
     if (!status_.ok() || it == object_.end() || it->is_null()) return;
     status_ = ReadValue(*it, fmt::format("{}.{}", path_, key), unknown_, value);
   }
@@ -155,6 +162,7 @@ absl::Status ReadObject(const Json& json, const std::string& path, UnknownKeys u
 
 // --- writing ---
 
+// "parameterServerCount" is "parameter_server_count", as the API's proto has it.
 std::string SnakeCase(std::string_view camel) {
   std::string snake;
   for (const char c : camel) {
@@ -171,6 +179,7 @@ class ObjectWriter {
 
   template <typename T>
   void operator()(const char* key, const T& value) {
+    // Only what was given, so that the job's environment shows what its user wrote.
     if (value == T{}) return;
     object_[names_ == FieldNames::kSnakeCase ? SnakeCase(key) : std::string(key)] = ToJson(value);
   }
@@ -181,12 +190,14 @@ class ObjectWriter {
   Json ToJson(bool value) const { return value; }
   Json ToJson(std::int32_t value) const { return value; }
   Json ToJson(std::int64_t value) const {
+    // As protobuf writes 64 bits in JSON: TF_CONFIG was made that way.
     return names_ == FieldNames::kSnakeCase ? Json(std::to_string(value)) : Json(value);
   }
   Json ToJson(absl::Duration value) const {
     const auto [seconds, nanoseconds] =
         std::pair(absl::ToInt64Seconds(value), absl::ToInt64Nanoseconds(value % absl::Seconds(1)));
     if (nanoseconds == 0) return fmt::format("{}s", seconds);
+    // Nine digits at most, without zeros at the end.
     std::string fraction = fmt::format("{:09}", nanoseconds);
     fraction.erase(fraction.find_last_not_of('0') + 1);
     return fmt::format("{}.{}s", seconds, fraction);
@@ -214,7 +225,7 @@ class ObjectWriter {
   const FieldNames names_;
 };
 
-// Left out they are 1; an input holds 0 for that, which nobody may write.
+// Left out, they are 1. An input holds 0 for that, so whether 0 was written can only be seen here.
 absl::Status CheckTrialCounts(const Json& json, const std::string& path) {
   const auto tuning = json.find("hyperparameters");
   if (tuning == json.end() || !tuning->is_object()) return absl::OkStatus();

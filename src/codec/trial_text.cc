@@ -14,6 +14,7 @@
 namespace vernier::codec {
 namespace {
 
+// Types that are read and written by their description alone, field by field.
 template <typename T>
 concept IsDescribed = std::is_base_of_v<DescribedForm<T>, Form<T>>;
 
@@ -54,7 +55,7 @@ void Scan(Scanner& scanner, E& value) {
   scanner.Fail();
 }
 
-// A number with a point or an exponent is a float, as it is where a document is read.
+// A number with a point or an exponent is a double, as it is where a document is read.
 void Scan(Scanner& scanner, ParameterValue& value) {
   const char next = scanner.Peek();
   if (next == '"') {
@@ -68,9 +69,10 @@ void Scan(Scanner& scanner, ParameterValue& value) {
   }
 }
 
-// Lists of them are for others to read.
+// Not worth a reader of its own: rows with metadata are read as documents.
 void Scan(Scanner& scanner, Metadata& /*value*/) { scanner.Fail(); }
 
+// Declared here, since structs, lists and maps contain each other.
 template <typename T>
 requires IsDescribed<T>
 void Scan(Scanner& scanner, T& value);
@@ -87,6 +89,7 @@ void Scan(Scanner& scanner, std::map<std::string, T>& values) {
     const auto [at, is_new] = values.try_emplace(scanner.EscapedText());
     scanner.Skip(":");
     Scan(scanner, at->second);
+    // After the value was read: a second one of the same name fails the whole text.
     if (!is_new) scanner.Fail();
   }
 }
@@ -122,7 +125,9 @@ class FieldScanner {
 
  private:
   bool TakeKey(std::string_view key) {
+    // A copy is a view and a flag: looking ahead costs nothing.
     Scanner ahead = scanner_;
+    // The first field that is there has no comma in front.
     if (!is_first_ && !ahead.TakeIf(',')) return false;
     if (!ahead.TakeIf('"') || !ahead.TakeIf(key) || !ahead.TakeIf(std::string_view("\":"))) {
       return false;
@@ -141,6 +146,7 @@ void Scan(Scanner& scanner, T& value) {
   scanner.Skip("{");
   FieldScanner visit(scanner);
   Describe(visit, value);
+  // Meets any key that is not described or out of order, and fails.
   scanner.Skip("}");
 }
 

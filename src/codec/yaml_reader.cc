@@ -23,6 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Tags of YAML's own types: `!!str` is short for "tag:yaml.org,2002:str".
 constexpr std::string_view kCoreTags = "tag:yaml.org,2002:";
 
 bool OnlyOf(std::string_view text, std::string_view characters) {
@@ -45,6 +46,7 @@ std::optional<Json> ResolveInteger(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   const bool negative = text.starts_with('-');
   if (!OnlyOf(text.substr(negative ? 1 : 0), "0123456789")) return std::nullopt;
+  // Negative ones are signed, others unsigned, as the JSON parser has them.
   return negative ? ParseInteger<std::int64_t>(text, 10) : ParseInteger<std::uint64_t>(text, 10);
 }
 
@@ -58,6 +60,7 @@ std::optional<Json> ResolveFloat(std::string_view text) {
   if (magnitude == ".inf" || magnitude == ".Inf" || magnitude == ".INF") {
     return Json(negative ? -kInfinity : kInfinity);
   }
+  // A number begins with a digit, or with a point and a digit: "e5" and "." are text.
   const bool starts_right =
       OnlyOf(magnitude.substr(0, 1), "0123456789") ||
       (magnitude.starts_with('.') &&
@@ -70,6 +73,7 @@ std::optional<Json> ResolveFloat(std::string_view text) {
 }
 
 absl::Status ErrorAt(const YAML::Mark& mark, std::string_view message, std::string_view what) {
+  // Some errors, such as a file without any text, have no place.
   if (mark.is_null()) return FieldError(what, message);
   return FieldError(fmt::format("line {}", mark.line + 1), message);
 }
@@ -106,6 +110,7 @@ class Converter {
   absl::StatusOr<Json> ConvertScalar(const YAML::Node& node) {
     const std::string& tag = node.Tag();
     if (tag.empty() || tag == "?") return ResolvePlainScalar(node.Scalar());
+    // Quoted text is never a number or a boolean.
     if (tag == "!" || tag == std::string(kCoreTags) + "str") return Json(node.Scalar());
     if (tag.starts_with(kCoreTags)) return ConvertTagged(node, tag.substr(kCoreTags.size()));
     return ErrorAt(node.Mark(), fmt::format("unknown tag '{}'", tag), what_);
@@ -113,6 +118,7 @@ class Converter {
 
   absl::StatusOr<Json> ConvertTagged(const YAML::Node& node, std::string_view type) {
     Json value = ResolvePlainScalar(node.Scalar());
+    // `!!float 1` is a double, though 1 is an integer.
     if (type == "float" && value.is_number()) return Json(value.get<double>());
     const bool matches = (type == "int" && value.is_number_integer()) ||
                          (type == "bool" && value.is_boolean()) ||
@@ -133,8 +139,10 @@ class Converter {
   absl::StatusOr<Json> ConvertMap(const YAML::Node& node, std::size_t depth) {
     Json object = Json::object();
     auto& members = object.get_ref<Json::object_t&>();
-    std::set<std::string_view> keys;  // Of the node. Searching the object would be quadratic.
+    // Keys of the node, whose strings outlive the set. Searching the object would be quadratic.
+    std::set<std::string_view> keys;
     for (const auto& entry : node) {
+      // A key such as `[a, b]` is legal in YAML and has no form in JSON.
       if (!entry.first.IsScalar()) return ErrorAt(entry.first.Mark(), "a key must be text", what_);
       const std::string& key = entry.first.Scalar();
       if (!keys.insert(key).second) {
@@ -151,6 +159,7 @@ class Converter {
 };
 
 std::string_view LineAt(std::string_view text, int line) {
+  // The parser counts lines from 0.
   for (; line > 0 && !text.empty(); --line) {
     text.remove_prefix(std::min(text.size(), text.find('\n') + 1));
   }
@@ -161,6 +170,7 @@ std::string_view LineAt(std::string_view text, int line) {
 std::string ExplainSyntax(const YAML::Exception& error, std::string_view text) {
   constexpr std::string_view kEscape = "unknown escape character: ";
   const std::string& message = error.msg;
+  // The message is about the place where the parser gave up, and the reason is often on the same line.
   const std::string_view line = LineAt(text, error.mark.line);
   const std::string_view indentation = line.substr(0, line.find_first_not_of(" \t"));
   if (message.starts_with(kEscape)) {
@@ -169,9 +179,11 @@ std::string ExplainSyntax(const YAML::Exception& error, std::string_view text) {
         "backslashes as they are",
         message.substr(kEscape.size()));
   }
+  // A tab cannot be seen, and the parser's own message does not name it.
   if (indentation.find('\t') != std::string_view::npos) {
     return "there is a tab in the indentation; YAML is indented with blanks only";
   }
+  // The texts below are those of yaml-cpp 0.7; another version's fall through to its own words.
   if (message == "illegal map value") {
     return "unexpected ': '; put a value that contains ': ' in single quotes, and give the keys of "
            "one mapping the same indentation";
@@ -216,6 +228,7 @@ Json ResolvePlainScalar(std::string_view text) {
 
 absl::StatusOr<Json> ReadYaml(std::string_view text, std::string_view what) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<YAML::Node> documents, LoadDocuments(text, what));
+  // A file of comments only is one document that is null.
   if (documents.empty() || (documents.size() == 1 && documents.front().IsNull())) {
     return FieldError(what, "is empty");
   }

@@ -10,6 +10,7 @@
 namespace vernier {
 namespace {
 
+// Largest first in each family, so that FormatByteSize finds the largest binary unit first.
 constexpr std::array<std::pair<std::string_view, std::int64_t>, 9> kUnits = {{
     {"TiB", std::int64_t{1} << 40},
     {"GiB", std::int64_t{1} << 30},
@@ -26,8 +27,10 @@ constexpr std::array<std::pair<std::string_view, std::int64_t>, 9> kUnits = {{
 
 std::optional<std::int64_t> ParseByteSize(std::string_view text) {
   constexpr long double kTooMany = 0x1p63L;
+  // from_chars would also take a sign, infinity and NaN.
   if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
-  long double count = 0;  // Holds every 64-bit number.
+  // On x86-64 it has 64 bits of precision, enough for every whole number of bytes.
+  long double count = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, count, std::chars_format::fixed);
   if (error != std::errc()) return std::nullopt;
@@ -44,6 +47,7 @@ std::optional<std::int64_t> ParseByteSize(std::string_view text) {
 }
 
 std::optional<std::int64_t> ParseByteCount(std::string_view text) {
+  // ParseByteSize refuses a number without a unit; here it counts bytes.
   const bool is_plain = text.find_first_not_of("0123456789") == std::string_view::npos;
   return ParseByteSize(is_plain ? std::string(text) + "B" : std::string(text));
 }
@@ -53,7 +57,7 @@ std::string ExpectedByteSize(std::string_view text) {
   const std::string count(text.substr(0, end));
   std::string unit(text.substr(end));
   std::erase(unit, ' ');
-  // The unit is one, so it is the number that does not fit.
+  // With a valid unit and a whole number, the size must be too large.
   const bool is_whole = !count.empty() && count.find('.') == std::string::npos;
   if (is_whole && ParseByteSize("1" + unit).has_value()) return "a size of at most 8388607TiB";
   for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

@@ -24,6 +24,7 @@ void WriteCells(const Space& space, const Point& point, std::span<Cell> cells) {
     if (found == point.end()) {
       cells[k] = kInactive;
     } else if (IsContinuous(parameters[k].domain)) {
+      // Adding 0.0 turns -0.0 into 0.0: equal values get equal cells, and the bits of -0.0 stay free for kInactive.
       cells[k] = std::bit_cast<Cell>(std::get<double>(found->second) + 0.0);
     } else {
       cells[k] = IndexOf(parameters[k], found->second);
@@ -40,7 +41,8 @@ std::vector<Cell> CellsOf(const Space& space, const Point& point) {
 ParameterValue ReadCell(const Parameter& parameter, Cell cell) {
   if (IsContinuous(parameter.domain)) return std::bit_cast<double>(cell);
   if (const auto* const x = std::get_if<IntDomain>(&parameter.domain)) {
-    // Whatever the range: ValueAt has bounds.
+    // Not ValueAt, which takes an index as int64 and so serves ranges of up to 2^62 values only. Unsigned arithmetic
+    // wraps around to the right value for any range.
     const auto steps =
         static_cast<std::uint64_t>(cell) * static_cast<std::uint64_t>(x->step.value_or(1));
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(x->lower) + steps);

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Aborts with a message if a condition that only a bug can break does not hold. Bad input, full disks and dead peers are
-// never a CHECK.
+// Aborts with a message if `condition` is false. For conditions that only a bug in Vernier can break; bad input, full
+// disks and dead peers return a Status.
 #define VERNIER_CHECK(condition, message)                                                     \
   do {                                                                                        \
     if (!(condition)) {                                                                       \

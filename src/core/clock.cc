@@ -5,6 +5,7 @@
 
 namespace vernier {
 
+// Behind a pointer, so that the public header needs no mutex.
 struct ManualClock::State {
   absl::Mutex mu;
   absl::Time now ABSL_GUARDED_BY(mu);

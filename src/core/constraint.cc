@@ -11,6 +11,7 @@ ExpressionName NameOf(const Parameter& parameter) {
     name.type = ExpressionName::Type::kBoolean;
   }
   if (const auto* const categorical = std::get_if<CategoricalDomain>(&parameter.domain)) {
+    // Text whatever it lists, since programs get text.
     name.type = ExpressionName::Type::kText;
     for (const ParameterValue& value : categorical->values) {
       name.texts.push_back(FormatValue(value));
@@ -38,6 +39,7 @@ bool Constraint::Holds(const Point& point) const {
   values.reserve(expression_.names().size());
   for (const std::string& name : expression_.names()) {
     const auto found = point.find(name);
+    // An inactive parameter: there is nothing to constrain.
     if (found == point.end()) return true;
     values.push_back(&found->second);
   }

@@ -10,14 +10,15 @@
 
 namespace vernier {
 
-// A condition between the parameters of a space.
+// A condition between the parameters of a space. Immutable; thread-safe.
 class Constraint {
  public:
-  // InvalidArgument: one sentence, without a path.
+  // Parses the text of a constraint over `parameters`.  InvalidArgument: one sentence, without a path.
   static absl::StatusOr<Constraint> Parse(std::string_view text,
                                           std::span<const Parameter> parameters);
 
-  // True where the point lacks a parameter that is named: a constraint over an inactive parameter holds.
+  // Whether the condition holds. True if the point lacks a parameter of the condition: a constraint over an inactive
+  // parameter holds.
   bool Holds(const Point& point) const;
   const std::string& text() const { return text_; }
 

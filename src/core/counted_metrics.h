@@ -8,7 +8,8 @@
 
 namespace vernier {
 
-// What the trial counts for in a metric: its final value, or, where it has none, the one reported last. Unset: neither.
+// The value of a trial in a metric, for lists and filters: the final value, or the last reported one if there is no
+// final value. nullopt: neither exists.
 inline std::optional<double> CountedValue(const Trial& trial, const std::string& metric) {
   const auto final = trial.final_metrics.find(metric);
   if (final != trial.final_metrics.end()) return final->second;
@@ -18,7 +19,7 @@ inline std::optional<double> CountedValue(const Trial& trial, const std::string&
   return last->second;
 }
 
-// In all of its metrics.
+// CountedValue for all metrics of the trial.
 inline std::map<std::string, double> CountedValues(const Trial& trial) {
   std::map<std::string, double> values = trial.final_metrics;
   if (trial.last.has_value()) values.insert(trial.last->metrics.begin(), trial.last->metrics.end());

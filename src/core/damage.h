@@ -4,14 +4,15 @@
 
 #include "absl/status/status.h"
 
-// What is said of a store that cannot be read any more.
+// Errors about damaged stores.
 namespace vernier {
 
-// DataLoss (kDataLoss): "<what>: <why>; <what to do>".
+// Returns DataLoss (kDataLoss) with the message "<what>: <why>; <advice>".
 absl::Status Damage(std::string_view what, std::string_view why);
-// The message of such a status, or any other, without what to do.
+// Returns the message of a status without the advice.
 std::string_view WithoutAdvice(std::string_view message);
-// A DataLoss as damage of the study with that name, said once; any other status as it is. Empty name: of the store.
+// Turns a DataLoss status into Damage of this study, unless it is that already; returns other statuses unchanged. Empty
+// name: damage of the store as a whole.
 absl::Status DamageOf(std::string_view study, const absl::Status& status);
 
 }  // namespace vernier

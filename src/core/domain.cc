@@ -16,14 +16,17 @@ struct Overloaded : Ts... {
 template <typename... Ts>
 Overloaded(Ts...) -> Overloaded<Ts...>;
 
+// Above it, a double does not hold every whole number.
 constexpr double kTwoTo53 = 9007199254740992.0;
-// A step that misses the upper bound by less than this part of itself reaches it.
+// Fraction of a step by which a grid may miss the upper bound and still include it: [0, 0.3] with step 0.1 has four
+// values, although 3 * 0.1 > 0.3 in binary. A choice: far above rounding, far below any step that a user means.
 constexpr double kStepSlack = 1e-9;
 
-// How many digits follow the point in the shortest decimal form; more than 15 for what has no short one.
+// Number of decimals in the shortest decimal form of x; at most 16.
 int Decimals(double x) {
   constexpr int kMany = 16;
   std::string text = fmt::format("{}", x);
+  // The shortest form may have an exponent: 1.25e-05 has two decimals by its digits and five by the exponent.
   int exponent = 0;
   if (const std::size_t e = text.find('e'); e != std::string::npos) {
     exponent = std::stoi(text.substr(e + 1));
@@ -34,7 +37,8 @@ int Decimals(double x) {
   return std::clamp(written - exponent, 0, kMany);
 }
 
-// The double nearest to x rounded to that many decimals. Exact: the quotient of two exact numbers.
+// The double nearest to x rounded to this number of decimals. Both numerator and denominator are exact (10^15 < 2^53),
+// so that the quotient is correctly rounded. With more than 15 decimals, or a numerator that is not exact, returns x.
 double RoundTo(double x, int decimals) {
   const double power = std::pow(10.0, decimals);
   const double scaled = std::nearbyint(x * power);
@@ -43,10 +47,12 @@ double RoundTo(double x, int decimals) {
 
 std::uint64_t LastOf(const FloatDomain& domain) {
   const double steps = (domain.upper - domain.lower) / *domain.step;
+  // The relative term covers the rounding of the division when there are many steps.
   return static_cast<std::uint64_t>(std::floor(steps * (1 + 1e-15) + kStepSlack));
 }
 
 std::uint64_t LastOf(const IntDomain& domain) {
+  // Unsigned, since the difference of two int64 may be too large for one.
   const auto width =
       static_cast<std::uint64_t>(domain.upper) - static_cast<std::uint64_t>(domain.lower);
   return width / static_cast<std::uint64_t>(domain.step.value_or(1));
@@ -58,6 +64,7 @@ std::string NotOneOf(const std::vector<std::string>& texts, const ParameterValue
 }
 
 std::string KindName(const ParameterValue& value) {
+  // In the order of the alternatives of ParameterValue.
   static constexpr std::string_view kNames[] = {"a boolean", "an integer", "a number", "text"};
   return fmt::format("{} ({})", kNames[value.index()], FormatValue(value));
 }
@@ -83,6 +90,7 @@ std::string WhyIllegalInt(const IntDomain& domain, const ParameterValue& value) 
   if (x == nullptr) return fmt::format("must be an integer, got {}", KindName(value));
   if (*x < domain.lower) return fmt::format("must be at least {}, got {}", domain.lower, *x);
   if (*x > domain.upper) return fmt::format("must be at most {}, got {}", domain.upper, *x);
+  // Unsigned, as in LastOf.
   const std::uint64_t above =
       static_cast<std::uint64_t>(*x) - static_cast<std::uint64_t>(domain.lower);
   const std::int64_t step = domain.step.value_or(1);
@@ -112,11 +120,13 @@ std::optional<std::int64_t> PlaceIn(const std::vector<T>& values, const T& value
 
 std::optional<std::int64_t> FindInFloat(const FloatDomain& domain, const ParameterValue& value) {
   const auto* const x = std::get_if<double>(&value);
+  // Written so that NaN is refused, too.
   if (x == nullptr || !(*x >= domain.lower && *x <= domain.upper)) return std::nullopt;
   const std::optional<Grid> grid = GridOf(domain);
   if (!grid.has_value()) return std::nullopt;
   const double nearest = std::nearbyint((*x - grid->lower) / grid->step);
   const auto i = static_cast<std::int64_t>(std::min(nearest, static_cast<double>(grid->last)));
+  // Exactly: one double stands for each value of the grid, so that equal values have equal indices.
   if (GridFloat(domain, i) != *x) return std::nullopt;
   return i;
 }
@@ -125,6 +135,7 @@ std::optional<std::int64_t> FindInInt(const IntDomain& domain, const ParameterVa
   if (!WhyIllegalInt(domain, value).empty()) return std::nullopt;
   const std::uint64_t above = static_cast<std::uint64_t>(std::get<std::int64_t>(value)) -
                               static_cast<std::uint64_t>(domain.lower);
+  // May wrap around for ranges of more than 2^63 values; ReadCell undoes that.
   return static_cast<std::int64_t>(above / static_cast<std::uint64_t>(domain.step.value_or(1)));
 }
 
@@ -138,6 +149,7 @@ std::optional<Grid> GridOf(const Domain& domain) {
                 .last = LastOf(*x)};
   }
   if (const auto* const x = std::get_if<FloatDomain>(&domain)) {
+    // A single value is a grid, so that the parameter counts as finite.
     if (x->lower == x->upper) return Grid{.lower = x->lower, .step = 1, .scale = x->scale};
     if (!x->step.has_value()) return std::nullopt;
     return Grid{.lower = x->lower, .step = *x->step, .scale = x->scale, .last = LastOf(*x)};
@@ -156,10 +168,12 @@ std::optional<std::int64_t> ListSize(const Domain& domain) {
       domain);
 }
 
+// Rounded to the decimals of the definition, since lower + i * step has rounding errors that users would see.
 double GridFloat(const FloatDomain& domain, std::int64_t i) {
   if (!domain.step.has_value()) return domain.lower;
   const double raw = domain.lower + static_cast<double>(i) * *domain.step;
   const double nice = RoundTo(raw, std::max(Decimals(domain.lower), Decimals(*domain.step)));
+  // The last value may lie above the upper bound by kStepSlack of a step.
   return std::clamp(nice, domain.lower, domain.upper);
 }
 
@@ -192,6 +206,7 @@ ParameterValue InKindOf(const Domain& domain, const ParameterValue& value) {
   const bool holds_doubles =
       std::holds_alternative<FloatDomain>(domain) || std::holds_alternative<DiscreteDomain>(domain);
   if (std::holds_alternative<CategoricalDomain>(domain)) {
+    // The list has values of any type, and decides which one is meant.
     if (FindIndex(domain, value).has_value()) return value;
     const std::optional<ParameterValue> other = InOtherKind(value);
     return other.has_value() && FindIndex(domain, *other).has_value() ? *other : value;

@@ -8,41 +8,41 @@
 #include "absl/status/status.h"
 #include "vernier/core/space.h"
 
-// What one domain admits, on its own. Domains are validated unless a comment says otherwise.
+// The legal values of one domain. Domains must be valid (CheckDomain) unless a comment says otherwise.
 namespace vernier {
 
-// The evenly spaced values of an integer or of a float with a step: 0 … last, in ascending order.
+// The evenly spaced values of an integer domain or a float domain with a step: lower + i * step for i = 0 … last.
 struct Grid {
   double lower = 0;
   double step = 1;
   Scale scale = Scale::kLinear;
-  std::uint64_t last = 0;  // May be all of 64 bits.
+  std::uint64_t last = 0;  // Up to 2^64 - 1.
 };
-// Nothing for a float without a step that has more than one value, for lists and booleans.
+// Returns the grid of an integer, of a float with a step, or of a float with a single value; nullopt for other domains.
 std::optional<Grid> GridOf(const Domain& domain);
 
-// The values of a list: discrete, categorical, boolean. Nothing for the others.
+// Returns the number of values of a discrete, categorical or boolean domain; nullopt for other domains.
 std::optional<std::int64_t> ListSize(const Domain& domain);
 
-// OK for a sound domain, else a FieldError. `path` is the parameter's: "parameters.lr".
+// Checks any domain. `path` is the path of its parameter: "parameters.lr".  InvalidArgument: a FieldError.
 absl::Status CheckDomain(std::string_view path, const Domain& domain);
 
-// Empty if `value` is legal, else why not: "must be at most 0.1, got 0.5". Never changes the kind of a value: an integer
-// is no legal value of a float.
+// Returns why `value` is illegal, "must be at most 0.1, got 0.5"; empty if it is legal. Does not convert types: an
+// integer is no legal value of a float domain.
 std::string WhyIllegal(const Domain& domain, const ParameterValue& value);
 
-// The value in the kind that the domain holds, where the number is the same: 1 for a float becomes 1.0, 16.0 for an
-// integer becomes 16, "3" stays text. What does not fit is returned as it is.
+// Converts a whole number to the type of the domain: 1 for a float becomes 1.0, 16.0 for an integer becomes 16, "3"
+// stays text. Returns other values unchanged.
 ParameterValue InKindOf(const Domain& domain, const ParameterValue& value);
-// The same number in the other kind: 1 as 1.0, 16.0 as 16. Nothing for other values, and from 2^53 on, where a double and an
-// integer are not surely the same number.
+// Converts between integer and double: 1 to 1.0, 16.0 to 16. nullopt for other values, and for numbers of 2^53 and
+// more, which a double may not represent exactly.
 std::optional<ParameterValue> InOtherKind(const ParameterValue& value);
 
-// The i-th value of a float's grid. Where bounds and step are short decimals it is the double nearest to the decimal, 0.3
-// and not 0.30000000000000004.
+// Returns the i-th value of a float's grid. If bounds and step are short decimals, the value is the double nearest to
+// the decimal result: 0.3, not 0.30000000000000004.
 double GridFloat(const FloatDomain& domain, std::int64_t i);
 
-// The place of a legal value of a finite domain; nothing if it is not legal.
+// Returns the index of a value of a finite domain; nullopt if it is illegal.
 std::optional<std::int64_t> FindIndex(const Domain& domain, const ParameterValue& value);
 
 }  // namespace vernier

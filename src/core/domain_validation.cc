@@ -17,6 +17,7 @@ absl::Status Refuse(std::string_view path,
                     fmt::format(format, std::forward<Args>(args)...));
 }
 
+// A step already says which values there are, so `points` would contradict it.
 absl::Status CheckPoints(std::string_view path, std::optional<std::int64_t> points, bool has_step) {
   if (!points.has_value()) return absl::OkStatus();
   if (*points < 1) return Refuse(path, "points", "must be at least 1, got {}", *points);
@@ -24,7 +25,7 @@ absl::Status CheckPoints(std::string_view path, std::optional<std::int64_t> poin
   return absl::OkStatus();
 }
 
-// `key` is how the study file spells the domain: "float", "int".
+// `key`: the key of the domain in the study file, "float" or "int".
 template <typename T>
 absl::Status CheckBounds(
     std::string_view path, std::string_view key, T lower, T upper, Scale scale) {
@@ -54,7 +55,8 @@ absl::Status CheckStep(std::string_view path, const FloatDomain& domain) {
   if (step > width) {
     return Refuse(path, "step", "must be at most upper - lower = {}, got {}", width, step);
   }
-  // Below that, neighbouring values of the grid would be the same double, or beyond counting.
+  // Below this, neighbouring values of the grid would be the same double (four units in the last place leave room for
+  // rounding), or there would be more than 2^53 values, which a double cannot count.
   const double largest = std::max(std::abs(domain.lower), std::abs(domain.upper));
   const double smallest =
       std::max(largest * 4 * std::numeric_limits<double>::epsilon(), width / 9007199254740992.0);
@@ -72,6 +74,7 @@ absl::Status Check(std::string_view path, const FloatDomain& domain) {
     return Refuse(path, "float[1]", "must be finite, got {}", domain.upper);
   }
   VERNIER_RETURN_IF_ERROR(CheckBounds(path, "float", domain.lower, domain.upper, domain.scale));
+  // Both bounds may be finite and their difference not, by which the unit interval is scaled.
   if (!std::isfinite(domain.upper - domain.lower)) {
     return Refuse(path,
                   "float[1]",
@@ -88,6 +91,7 @@ absl::Status Check(std::string_view path, const IntDomain& domain) {
   VERNIER_RETURN_IF_ERROR(CheckBounds(path, "int", domain.lower, domain.upper, domain.scale));
   const std::int64_t step = domain.step.value_or(1);
   if (step <= 0) return Refuse(path, "step", "must be above 0, got {}", step);
+  // Unsigned, since the difference of two int64 may be too large for one.
   const auto width =
       static_cast<std::uint64_t>(domain.upper) - static_cast<std::uint64_t>(domain.lower);
   if (domain.step.has_value() && static_cast<std::uint64_t>(step) > width) {
@@ -102,6 +106,7 @@ absl::Status Check(std::string_view path, const DiscreteDomain& domain) {
     const std::string field = fmt::format("discrete[{}]", i);
     const double value = domain.values[i];
     if (!std::isfinite(value)) return Refuse(path, field, "must be finite, got {}", value);
+    // Algorithms take the index of a value as its rank.
     if (i > 0 && value <= domain.values[i - 1]) {
       return Refuse(path,
                     field,
@@ -115,7 +120,7 @@ absl::Status Check(std::string_view path, const DiscreteDomain& domain) {
 
 absl::Status Check(std::string_view path, const CategoricalDomain& domain) {
   if (domain.values.empty()) return Refuse(path, "categorical", "must have at least one value");
-  // Programs see text: 1 and '1' are the same to them.
+  // Programs get text, so that 1 and '1' are the same to them.
   std::set<std::string> seen;
   for (std::size_t i = 0; i < domain.values.size(); ++i) {
     const std::string field = fmt::format("categorical[{}]", i);

@@ -8,10 +8,11 @@
 namespace vernier {
 namespace {
 
+// Keys of absl::Status payloads: the reason and the field travel with a status through any number of functions.
 constexpr char kReasonPayload[] = "vernier.reason";
 constexpr char kFieldPayload[] = "vernier.field";
 
-// In the order of Reason.
+// In the order of Reason. Sent to clients: never rename one.
 constexpr std::array<std::string_view, 16> kReasonNames = {
     "NONE",
     "STUDY_EXISTS",
@@ -53,6 +54,7 @@ Reason GetReason(const absl::Status& status) {
   return Reason::kNone;
 }
 
+// The path is in the message for people, and in the payload for programs.
 absl::Status FieldError(std::string_view path, std::string_view message) {
   absl::Status status = absl::InvalidArgumentError(fmt::format("{}: {}", path, message));
   status.SetPayload(kFieldPayload, absl::Cord(std::string(path)));

@@ -31,6 +31,7 @@ std::string_view EventKind(const EventPayload& payload) { return kKinds.at(paylo
 TrialNumber EventTrial(const EventPayload& payload) {
   return std::visit(
       [](const auto& event) {
+        // An event about the study as a whole has no such member, and belongs to trial 0.
         if constexpr (requires { event.trial; }) {
           return event.trial;
         } else {

@@ -8,6 +8,9 @@
 
 #include "src/core/expression_parser.h"
 
+// Conditions are compiled to a program for a stack machine (src/core/expression_parser.h) and run by one loop. The loop
+// is a template over the machine: TruthMachine computes whether a condition holds, SlackMachine also how far it is from
+// changing. Undefined values are NaN, which arithmetic passes on by itself.
 namespace vernier {
 namespace {
 
@@ -19,6 +22,7 @@ double AsNumber(const ParameterValue& value) {
   return std::visit(
       [](const auto& held) -> double {
         if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::string>) {
+          // Not reached: the parser lets no text into arithmetic.
           return kNoValue;
         } else {
           return static_cast<double>(held);
@@ -28,6 +32,7 @@ double AsNumber(const ParameterValue& value) {
 }
 
 bool IsText(const ParameterValue& value, const std::string& text) {
+  // A categorical may list numbers. Programs get them as text, and so do conditions.
   const auto* const held = std::get_if<std::string>(&value);
   return held != nullptr ? *held == text : FormatValue(value) == text;
 }
@@ -41,6 +46,8 @@ double Unary(Op op, double a) {
     case Op::kAbs:
       return std::abs(a);
     case Op::kLog:
+      // Here and in Arithmetic, IEEE 754 gives an infinity where the value is undefined.
+      // Comparisons would take it for a number.
       return a > 0 ? std::log(a) : kNoValue;
     case Op::kExp:
       return std::exp(a);
@@ -53,7 +60,7 @@ double Unary(Op op, double a) {
   }
 }
 
-// Kleene's logic: a side that has no value matters only if the other does not decide.
+// Kleene's three-valued logic: an undefined side matters only if the other side does not decide.
 double And(double a, double b) {
   if (a == 0 || b == 0) return 0;
   return std::isnan(a) || std::isnan(b) ? kNoValue : 1;
@@ -99,12 +106,15 @@ bool Compare(Op op, double a, double b) {
 
 double Binary(Op op, double a, double b) {
   if (op == Op::kAnd) return And(a, b);
+  // By De Morgan; 1 - x negates a condition and keeps NaN.
   if (op == Op::kOr) return 1 - And(1 - a, 1 - b);
+  // Not left to the operations: pow(NaN, 0) is 1, min and max would drop a NaN, and != would hold.
   if (std::isnan(a) || std::isnan(b)) return kNoValue;
+  // Op lists arithmetic before comparisons.
   return op < Op::kLess ? Arithmetic(op, a, b) : (Compare(op, a, b) ? 1 : 0);
 }
 
-// Evaluates to what an expression comes to: numbers, and 0 and 1 for conditions.
+// Computes values: numbers, and 0 and 1 for conditions.
 struct TruthMachine {
   using Value = double;
   static Value Push(double number) { return number; }
@@ -112,18 +122,19 @@ struct TruthMachine {
   static Value Apply(Op op, Value a, Value b) { return Binary(op, a, b); }
 };
 
-// Carries beside the truth of each condition how far it is from turning. Beside a number it means nothing.
+// Computes values together with the slack of each condition. The slack of a number has no meaning.
 struct SlackMachine {
   struct Value {
     double truth = 0;
     double slack = 0;
   };
   static Value Push(double number) { return Measured(number, 1); }
+  // `not` keeps the distance and turns its sign.
   static Value Apply(Op op, Value a) { return Measured(Unary(op, a.truth), std::abs(a.slack)); }
   static Value Apply(Op op, Value a, Value b) {
     const double truth = Binary(op, a.truth, b.truth);
     if (op < Op::kLess) return {.truth = truth, .slack = 0};
-    // Of two sides of which one has no value, the other decides, or nobody does.
+    // If one side is undefined but the result is not, the other side has decided; fmin and fmax ignore the NaN.
     if (op == Op::kAnd && !std::isnan(truth)) return {truth, std::fmin(a.slack, b.slack)};
     if (op == Op::kOr && !std::isnan(truth)) return {truth, std::fmax(a.slack, b.slack)};
     const bool equal = a.truth == b.truth;  // Two infinities are 0 apart.
@@ -133,6 +144,7 @@ struct SlackMachine {
  private:
   static Value Measured(double truth, double distance) {
     if (std::isnan(truth)) return {.truth = truth, .slack = kNoValue};
+    // `a < b` at a = b is violated at a distance of 0, and its slack must be negative all the same.
     constexpr double kBroken = std::numeric_limits<double>::denorm_min();
     return {.truth = truth, .slack = truth == 1 ? distance : -std::max(distance, kBroken)};
   }
@@ -148,6 +160,7 @@ absl::StatusOr<Expression> Expression::Parse(std::string_view text,
 
 template <typename Machine>
 typename Machine::Value Expression::Run(std::span<const ParameterValue* const> values) const {
+  // Large enough: the parser refuses programs that need more.
   std::array<typename Machine::Value, kMaxExpressionStack> stack;
   std::size_t size = 0;
   const auto value = [values](int slot) -> const ParameterValue& {
@@ -164,6 +177,7 @@ typename Machine::Value Expression::Run(std::span<const ParameterValue* const> v
     } else if (step.op == Op::kTextsAreEqual) {
       push(IsText(value(step.slot), FormatValue(value(step.other_slot))) ? 1 : 0);
     } else if (step.op < Op::kAdd) {
+      // Op lists operators of one operand before those of two.
       stack[size - 1] = Machine::Apply(step.op, stack[size - 1]);
     } else {
       --size;

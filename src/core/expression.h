@@ -11,12 +11,12 @@
 
 namespace vernier {
 
-// What an expression may speak of.
+// A name that an expression may use.
 struct ExpressionName {
   enum class Type { kNumber, kBoolean, kText };
   std::string name;
   Type type = Type::kNumber;
-  std::vector<std::string> texts;  // Of kText: the values that it can have.
+  std::vector<std::string> texts;  // With kText: its possible values.
 };
 
 // A condition over named values: "width * batch <= 8192 and (optimizer != 'sgd' or momentum > 0.5)".
@@ -24,15 +24,18 @@ struct ExpressionName {
 //   or ||     and &&     not !     < <= > >= == !=     + -     * / %     - + (sign)     ^ (to the right)     ( )
 //   min(a, b, …)  max(a, b, …)  abs  log  exp  sqrt  floor  ceil  true  false  numbers  'text'  "text"
 //
-// from loosest to tightest. Booleans count as 0 and 1 in arithmetic; % has the sign of its left side. Text is compared
-// with == and != only, as programs see it: a categorical 3 is '3'. What has no value (a division by zero, the logarithm of
-// 0, NaN) makes the comparison around it neither true nor false: `not` keeps it so, `and` and `or` decide by their other
-// side if that is enough, and a condition that ends up so does not hold.
+// from loosest to tightest. Booleans are 0 and 1 in arithmetic; % has the sign of its left side. Text can only be
+// compared with == and !=, in the form that programs see: a categorical 3 is '3'.
 //
-// Immutable. Thread-safe. Evaluation takes constant stack and no recursion, whatever the text was.
+// An undefined value (a division by zero, the logarithm of 0, NaN) makes the comparison around it undefined, neither
+// true nor false. `not` of undefined is undefined; `and` and `or` are decided by their other side if possible (Kleene's
+// logic). An undefined condition does not hold.
+//
+// Immutable; thread-safe. Evaluation uses a stack of constant size and no recursion, whatever the text.
 class Expression {
  public:
-  // InvalidArgument: one sentence with the column. With `open_names` an unknown name is a number of its own.
+  // Parses a condition over the `known` names. With `open_names`, other names are allowed and are numbers.
+  // InvalidArgument: one sentence with the column.
   static absl::StatusOr<Expression> Parse(std::string_view text,
                                           std::span<const ExpressionName> known,
                                           bool open_names = false);
@@ -40,14 +43,15 @@ class Expression {
   // The names that occur, each once, in the order of their first occurrence.
   const std::vector<std::string>& names() const { return names_; }
 
-  // REQUIRES: one value for each of names(), of its type.
+  // Whether the condition holds.  REQUIRES: one value for each of names(), of its type.
   bool Holds(std::span<const ParameterValue* const> values) const;
 
-  // How far the condition is from its turning point: 0 or more if it holds, negative if not, NaN if it has no value.
+  // Returns the distance of the condition from the point where it changes: 0 or more if it holds, negative if not, NaN
+  // if it is undefined.
   //
-  // Of a comparison, how far its sides are apart; of `and` the smaller slack, of `or` the larger one, of `not` that of its
-  // operand with the other sign; 1 and -1 where there is nothing to measure. What is broken at the turning point itself,
-  // as `a < b` is where a equals b, has the smallest negative slack that there is.
+  // The slack of a comparison is the difference of its sides; of `and` the smaller slack, of `or` the larger one, of
+  // `not` that of its operand with the other sign; 1 or -1 where there is nothing to measure. A condition that is
+  // violated exactly at that point, as `a < b` at a = b, has the smallest negative double as its slack.
   // REQUIRES: as Holds.
   double Slack(std::span<const ParameterValue* const> values) const;
 
@@ -81,13 +85,13 @@ class Expression {
     kAnd,
     kOr,
   };
-  // One step of a stack machine. Booleans are 0 and 1 on the stack, what has no value is NaN.
+  // One instruction of a stack machine. On the stack, booleans are 0 and 1, and undefined values are NaN.
   struct Instruction {
     Op op = Op::kPushNumber;
     double number = 0;
-    int slot = 0;        // Of names().
-    int other_slot = 0;  // Of kTextsAreEqual.
-    std::string text;    // Of kTextIsConstant.
+    int slot = 0;        // Index into names().
+    int other_slot = 0;  // With kTextsAreEqual.
+    std::string text;    // With kTextIsConstant.
   };
 
  private:

@@ -8,25 +8,28 @@
 
 namespace vernier {
 
+// A token of an expression.
 struct Token {
   enum class Kind { kNumber, kName, kText, kSymbol, kEnd };
   Kind kind = Kind::kEnd;
-  std::string text;   // As written; of quoted text and `names`, what is between the quotes.
-  double number = 0;  // Of a number.
-  std::size_t column = 1;
+  std::string text;        // As written; for quoted text and `names`, without the quotes.
+  double number = 0;       // With kNumber.
+  bool is_quoted = false;  // It stands for itself, whatever word it is.
+  std::size_t column = 1;  // In bytes, from 1.
 };
 
-// "'<='", "the end": the token as an error message shows it.
+// Formats a token for an error message: "'<='", "the end".
 std::string Describe(const Token& token);
 
-// Cuts the text of an expression into tokens. Keeps a view of the text.
+// Splits the text of an expression into tokens. The text must outlive it.
 class ExpressionLexer {
  public:
-  // `is_known`: whether a name exists. Names may hold '-', and so `a-b` is one name if there is such a one, else `a`.
+  // `is_known`: whether a name exists. Names may contain '-': `a-b` is one name if it exists, otherwise the difference
+  // of two.
   ExpressionLexer(std::string_view text, std::function<bool(std::string_view)> is_known);
 
-  // The next token; kEnd again and again after the last.
-  // InvalidArgument: a character that starts no token, a malformed number, text without its closing quote.
+  // Returns the next token; kEnd after the last one.
+  // InvalidArgument: an unexpected character, a malformed number, or a missing closing quote.
   absl::StatusOr<Token> Next();
 
  private:

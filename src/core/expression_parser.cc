@@ -18,7 +18,7 @@ using Type = ExpressionName::Type;
 struct Function {
   std::string_view name;
   Op op;
-  bool many;  // Two arguments or more, joined from the left; else exactly one.
+  bool many;  // Takes two arguments or more, evaluated from the left. Otherwise exactly one.
 };
 constexpr std::array<Function, 8> kFunctions = {{{"min", Op::kMin, true},
                                                  {"max", Op::kMax, true},
@@ -64,16 +64,19 @@ absl::StatusOr<Expression> ExpressionParser::Parse() {
   return std::move(result_);
 }
 
+// Or = And { ("or" | "||") And }
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Or() {
   static constexpr std::array<Infix, 2> kInfixes = {{{"or", Op::kOr}, {"||", Op::kOr}}};
   return Chain(kInfixes, Type::kBoolean, &ExpressionParser::And);
 }
 
+// And = Not { ("and" | "&&") Not }
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::And() {
   static constexpr std::array<Infix, 2> kInfixes = {{{"and", Op::kAnd}, {"&&", Op::kAnd}}};
   return Chain(kInfixes, Type::kBoolean, &ExpressionParser::Not);
 }
 
+// Not = ("not" | "!") Not | Comparison
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Not() {
   if (!At("not") && !At("!")) return Comparison();
   const std::size_t column = token_.column;
@@ -86,6 +89,7 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Not() {
   return Operand{.type = Type::kBoolean, .column = column};
 }
 
+// Comparison = Sum [ ("<=" | "<" | ">=" | ">" | "==" | "!=") Sum ]
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Comparison() {
   static constexpr std::array<Infix, 6> kInfixes = {{{"<=", Op::kLessOrEqual},
                                                      {"<", Op::kLess},
@@ -93,6 +97,7 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Comparison() {
                                                      {">", Op::kGreater},
                                                      {"==", Op::kEqual},
                                                      {"!=", Op::kNotEqual}}};
+  // Symbols are whole tokens, so that their order in the table does not matter.
   const auto here = [this] {
     return std::find_if(
         kInfixes.begin(), kInfixes.end(), [this](const Infix& infix) { return At(infix.symbol); });
@@ -107,6 +112,7 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Comparison() {
   } else {
     VERNIER_RETURN_IF_ERROR(Emit({.op = infix->op}, -1));
   }
+  // `a < b < c` would compare the truth of `a < b` with c.
   if (here() != kInfixes.end()) {
     return InvalidArgument(
         "comparisons cannot be chained, got a second one at column {}; join them with 'and'",
@@ -125,10 +131,12 @@ absl::Status ExpressionParser::CompareTexts(const Operand& left,
   }
   VERNIER_RETURN_IF_ERROR(CheckIs(Type::kText, left, infix.symbol));
   VERNIER_RETURN_IF_ERROR(CheckIs(Type::kText, right, infix.symbol));
+  // Always true or always false, and so most likely a slip.
   if (left.slot < 0 && right.slot < 0) {
     return InvalidArgument(
         "'{}' compares two constant texts at column {}", infix.symbol, left.column);
   }
+  // Neither text is on the stack, so the comparison pushes its result.
   if (left.slot >= 0 && right.slot >= 0) {
     VERNIER_RETURN_IF_ERROR(
         Emit({.op = Op::kTextsAreEqual, .slot = left.slot, .other_slot = right.slot}, 1));
@@ -136,6 +144,7 @@ absl::Status ExpressionParser::CompareTexts(const Operand& left,
     const Operand& name = left.slot >= 0 ? left : right;
     const Operand& constant = left.slot >= 0 ? right : left;
     const std::string& known_as = result_.names_[static_cast<std::size_t>(name.slot)];
+    // The name is a known one: open names are numbers.
     const std::vector<std::string>& texts = Find(known_as)->texts;
     if (std::find(texts.begin(), texts.end(), constant.text) == texts.end()) {
       return InvalidArgument("'{}' at column {} is not a value of '{}'{}",
@@ -147,21 +156,26 @@ absl::Status ExpressionParser::CompareTexts(const Operand& left,
     VERNIER_RETURN_IF_ERROR(
         Emit({.op = Op::kTextIsConstant, .slot = name.slot, .text = constant.text}, 1));
   }
+  // Texts have no instruction for inequality.
   return infix.op == Op::kNotEqual ? Emit({.op = Op::kNot}, 0) : absl::OkStatus();
 }
 
+// Sum = Product { ("+" | "-") Product }
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Sum() {
   static constexpr std::array<Infix, 2> kInfixes = {{{"+", Op::kAdd}, {"-", Op::kSubtract}}};
   return Chain(kInfixes, Type::kNumber, &ExpressionParser::Product);
 }
 
+// Product = Sign { ("*" | "/" | "%") Sign }
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Product() {
   static constexpr std::array<Infix, 3> kInfixes = {
       {{"*", Op::kMultiply}, {"/", Op::kDivide}, {"%", Op::kRemainder}}};
   return Chain(kInfixes, Type::kNumber, &ExpressionParser::Sign);
 }
 
+// Sign = ("-" | "+") Sign | Power
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Sign() {
+  // A sign binds less tightly than `^`, so that -a^2 is -(a^2).
   if (!At("-") && !At("+")) return Power();
   const Token sign = token_;
   VERNIER_RETURN_IF_ERROR(Enter());
@@ -173,12 +187,14 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Sign() {
   return Operand{.type = Type::kNumber, .column = sign.column};
 }
 
+// Power = Primary [ "^" Sign ]
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Power() {
   VERNIER_ASSIGN_OR_RETURN(const Operand base, Primary());
   if (!At("^")) return base;
   VERNIER_RETURN_IF_ERROR(CheckIs(Type::kNumber, base, "^"));
   VERNIER_RETURN_IF_ERROR(Enter());
   VERNIER_RETURN_IF_ERROR(Advance());
+  // Sign and not Primary: so `^` groups to the right, and 2^-1 is allowed.
   VERNIER_ASSIGN_OR_RETURN(const Operand exponent, Sign());
   VERNIER_RETURN_IF_ERROR(CheckIs(Type::kNumber, exponent, "^"));
   VERNIER_RETURN_IF_ERROR(Emit({.op = Op::kPower}, -1));
@@ -186,9 +202,11 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Power() {
   return Operand{.type = Type::kNumber, .column = base.column};
 }
 
+// Primary = number | text | Parenthesis | Name
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Primary() {
   const Token token = token_;
   if (At("(")) return Parenthesis();
+  // An operator in place of an operand gets a better message than an unknown name.
   const bool is_operator = At("and") || At("or") || At("not");
   if (token.kind == Token::Kind::kName && !is_operator) return Name();
   if (token.kind == Token::Kind::kNumber) {
@@ -203,6 +221,7 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Primary() {
   return Unexpected("a number, name or '('");
 }
 
+// Parenthesis = "(" Or ")"
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Parenthesis() {
   VERNIER_RETURN_IF_ERROR(Enter());
   VERNIER_RETURN_IF_ERROR(Advance());
@@ -212,11 +231,12 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Parenthesis() {
   return inner;
 }
 
+// Name = name | "true" | "false" | Call
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Name() {
   const Token name = token_;
   VERNIER_RETURN_IF_ERROR(Advance());
   if (At("(")) return Call(name.text, name.column);
-  if (name.text == "true" || name.text == "false") {
+  if (!name.is_quoted && (name.text == "true" || name.text == "false")) {
     VERNIER_RETURN_IF_ERROR(
         Emit({.op = Op::kPushNumber, .number = name.text == "true" ? 1.0 : 0.0}, 1));
     return Operand{.type = Type::kBoolean, .column = name.column};
@@ -232,12 +252,14 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Name() {
   Operand operand{.type = found == nullptr ? Type::kNumber : found->type,
                   .column = name.column,
                   .slot = Slot(name.text)};
+  // A text stays in the operand until it is compared.
   if (operand.type != Type::kText) {
     VERNIER_RETURN_IF_ERROR(Emit({.op = Op::kPushSlot, .slot = operand.slot}, 1));
   }
   return operand;
 }
 
+// Call = function "(" Or { "," Or } ")". The name has been read.
 absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Call(std::string_view name,
                                                                  std::size_t column) {
   const auto* const function =
@@ -259,6 +281,7 @@ absl::StatusOr<ExpressionParser::Operand> ExpressionParser::Call(std::string_vie
     VERNIER_ASSIGN_OR_RETURN(const Operand argument, Or());
     VERNIER_RETURN_IF_ERROR(CheckIs(Type::kNumber, argument, name));
     ++arguments;
+    // Combined one by one, so that the stack holds two arguments at most, however many there are.
     if (function->many && arguments > 1) VERNIER_RETURN_IF_ERROR(Emit({.op = function->op}, -1));
   } while (At(","));
   VERNIER_RETURN_IF_ERROR(Expect(")"));
@@ -311,8 +334,7 @@ absl::Status ExpressionParser::Advance() {
 }
 
 bool ExpressionParser::At(std::string_view word) const {
-  const bool quoted_or_end = token_.kind == Token::Kind::kText || token_.kind == Token::Kind::kEnd;
-  return !quoted_or_end && token_.text == word;
+  return !token_.is_quoted && token_.kind != Token::Kind::kEnd && token_.text == word;
 }
 
 absl::Status ExpressionParser::Expect(std::string_view symbol) {
@@ -325,6 +347,7 @@ absl::Status ExpressionParser::Unexpected(std::string_view expected) const {
       "expected {} at column {}, got {}", expected, token_.column, Describe(token_));
 }
 
+// An error ends the parse, so callers count down on success only.
 absl::Status ExpressionParser::Enter() {
   if (++depth_ <= limits::kExpressionDepth) return absl::OkStatus();
   return InvalidArgument(
@@ -332,6 +355,7 @@ absl::Status ExpressionParser::Enter() {
 }
 
 absl::Status ExpressionParser::Emit(Expression::Instruction instruction, int stack_change) {
+  // No instruction jumps, so this is the height of the stack when the program runs, too.
   stack_ += stack_change;
   if (stack_ > kMaxExpressionStack) {
     return InvalidArgument("is too deeply nested at column {}", token_.column);

@@ -10,24 +10,28 @@
 
 namespace vernier {
 
-// Values that wait on the evaluation's stack at once, at most.
+// Size of the evaluation's stack. The parser refuses expressions that need more, so that evaluation cannot overflow. A
+// choice: twice the permitted nesting (limits::kExpressionDepth).
 inline constexpr int kMaxExpressionStack = 128;
 
-// Recursive descent, one method for each level of precedence; each leaves its instructions in the program.
+// A recursive-descent parser: one method for each level of precedence, loosest first. Each method emits the
+// instructions of what it has read. Use each object for one Parse.
 class ExpressionParser {
  public:
   ExpressionParser(std::string_view text, std::span<const ExpressionName> known, bool open_names);
+  // See Expression::Parse.
   absl::StatusOr<Expression> Parse();
 
  private:
   using Type = ExpressionName::Type;
   using Op = Expression::Op;
-  // What a level has read. Numbers and booleans are on the stack; text is not and waits here for its comparison.
+  // The result of a level. The value of a number or boolean is on the stack; text has no value there, and stays in the
+  // operand until it is compared.
   struct Operand {
     Type type = Type::kNumber;
     std::size_t column = 1;
-    int slot = -1;     // Of text: the name that has it, or -1 and
-    std::string text;  // the constant.
+    int slot = -1;     // With text: the slot of a name, or -1 for a constant.
+    std::string text;  // With text and slot -1: the constant.
   };
   struct Infix {
     std::string_view symbol;
@@ -47,7 +51,7 @@ class ExpressionParser {
   absl::StatusOr<Operand> Name();
   absl::StatusOr<Operand> Call(std::string_view function, std::size_t column);
 
-  // A chain of operators of one level, joined from the left.
+  // Parses a chain of left-associative operators of one level.
   absl::StatusOr<Operand> Chain(std::span<const Infix> infixes,
                                 Type type,
                                 absl::StatusOr<Operand> (ExpressionParser::*next)());
@@ -58,7 +62,9 @@ class ExpressionParser {
   bool At(std::string_view word) const;
   absl::Status Expect(std::string_view symbol);
   absl::Status Unexpected(std::string_view expected) const;
+  // Counts nesting, so that deep expressions cannot exhaust the stack of this recursion.
   absl::Status Enter();
+  // Appends an instruction, and tracks the height of the evaluation's stack.
   absl::Status Emit(Expression::Instruction instruction, int stack_change);
   const ExpressionName* Find(std::string_view name) const;
   int Slot(std::string_view name);

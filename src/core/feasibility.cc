@@ -11,17 +11,18 @@
 namespace vernier {
 namespace {
 
-// Spaces of at most this many points are searched through.
+// Largest number of points of a space that is searched completely, and number of random points otherwise. Choices: few
+// enough for the creation of a study, which waits for the search.
 constexpr std::int64_t kSmall = 1 << 14;
 constexpr int kRandomPoints = 10000;
 
-// Which constraints held somewhere, and whether all did at once.
+// Records which constraints held at some point, and whether all held at one point.
 class Search {
  public:
   explicit Search(std::span<const Constraint> constraints)
       : constraints_(constraints), held_(constraints.size(), false) {}
 
-  // True if the search is over.
+  // Tries a point. Returns whether the search is over.
   bool Try(const Point& point) {
     ++tried_;
     bool all = true;
@@ -59,7 +60,8 @@ class Search {
   int tried_ = 0;
 };
 
-// Every point of a finite space, one after another: an odometer whose wheels are the active parameters.
+// Enumerates the points of a finite space, as an odometer whose wheels are the active parameters. Not
+// sampling::Enumeration of the algorithms, on which core must not depend.
 class Odometer {
  public:
   explicit Odometer(const Space& space) : space_(space), at_(space.parameters().size(), kInactive) {
@@ -101,7 +103,7 @@ class Odometer {
   Point point_;
 };
 
-// A coordinate: now at an end of its range, where constraints are often met, now anywhere in it.
+// A random coordinate: with probability 1/2 an end of the range, where constraints are often satisfied.
 double Coordinate(Rng& rng) {
   switch (rng.UniformInt(4)) {
     case 0:
@@ -124,13 +126,15 @@ absl::Status CheckFeasible(const Space& space, std::span<const Constraint> const
     }
     return search.Result(/*complete=*/true);
   }
+  // The point that the user knows is the likeliest to satisfy what the user demands.
   if (const std::optional<Point> point = space.DefaultPoint()) {
     if (search.Try(*point)) return absl::OkStatus();
   }
+  // A constant seed, so that a definition gets the same answer each time.
   Rng rng(0);
   std::vector<double> u(space.parameters().size());
   for (int i = 0; i < kRandomPoints; ++i) {
-    // One point in two is anywhere, so that the ends do not crowd out the middle.
+    // Every other point is uniform: with many parameters, a point without any coordinate at an end would be rare.
     for (double& x : u) x = i % 2 == 0 ? rng.Uniform() : Coordinate(rng);
     if (search.Try(DecodePoint(space, u))) break;
   }

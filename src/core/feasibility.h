@@ -8,9 +8,11 @@
 
 namespace vernier {
 
-// OK if some point satisfies all constraints. The search is bounded and deterministic: every point of a small space, else
-// the default point and many random ones, corners of the space among them.
-// InvalidArgument: a FieldError that names the constraint that no point satisfies, or says that they exclude each other.
+// Searches for a point that satisfies all constraints. The search is bounded and deterministic: all points of a small
+// space; otherwise the default point and random points, corners of the space among them. So it may miss a tiny feasible
+// region.
+// InvalidArgument: no point was found. A FieldError that names the constraint that no point satisfies, or says that the
+// constraints exclude each other.
 absl::Status CheckFeasible(const Space& space, std::span<const Constraint> constraints);
 
 }  // namespace vernier

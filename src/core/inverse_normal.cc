@@ -6,7 +6,12 @@
 namespace vernier {
 namespace {
 
-// Wichura (1988), Algorithm AS 241, PPND16: ratios of polynomials of degree 7, lowest power first.
+// M. J. Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics 37 (1988)
+// 477-484, routine PPND16: a ratio of polynomials of degree 7 for each of three ranges. All constants here are from
+// there. Chosen over the standard library's distributions since it gives the same bits everywhere, from one uniform
+// number.
+//
+// Coefficients, lowest power first.
 using Polynomial = std::array<double, 8>;
 
 constexpr Polynomial kCentreNumerator = {3.3871328727963666080e0,

@@ -9,7 +9,7 @@
 namespace vernier {
 namespace {
 
-// What an entry costs beside its text, wherever it is written.
+// Size of an entry besides its texts, in any format. An estimate, so that many tiny entries count.
 constexpr std::size_t kPerEntry = 16;
 
 static_assert(kMaxEarlierStudies == limits::kEarlierStudies);
@@ -32,6 +32,7 @@ absl::Status CheckTexts(std::string_view path,
 absl::Status CheckValues(std::string_view path, const std::vector<ParameterValue>& values) {
   VERNIER_RETURN_IF_ERROR(CheckAtMost(path, values.size(), limits::kChoices));
   for (std::size_t i = 0; i < values.size(); ++i) {
+    // Not CheckText, which would make a path for each of up to 100,000 values.
     const auto* const text = std::get_if<std::string>(&values[i]);
     if (text == nullptr || text->size() <= limits::kChoice) continue;
     return CheckLength(fmt::format("{}[{}]", path, i), *text, limits::kChoice);
@@ -39,6 +40,7 @@ absl::Status CheckValues(std::string_view path, const std::vector<ParameterValue
   return absl::OkStatus();
 }
 
+// The name is bounded by Space::Create.
 absl::Status CheckParameter(const Parameter& parameter) {
   const std::string path = fmt::format("parameters.{}", parameter.name);
   if (const auto* const listed = std::get_if<CategoricalDomain>(&parameter.domain)) {
@@ -55,6 +57,7 @@ absl::Status CheckParameter(const Parameter& parameter) {
   return absl::OkStatus();
 }
 
+// Numbers among the options have a bounded size by themselves.
 absl::Status CheckChoice(std::string_view path, const Choice& choice) {
   VERNIER_RETURN_IF_ERROR(CheckLength(path, choice.name, limits::kOptionText));
   VERNIER_RETURN_IF_ERROR(CheckAtMost(path, choice.options.size(), limits::kOptions));
@@ -66,6 +69,7 @@ absl::Status CheckChoice(std::string_view path, const Choice& choice) {
   return absl::OkStatus();
 }
 
+// The text of a source is bounded by Validate.
 absl::Status CheckMetricSources(const std::map<std::string, MetricSource>& metrics) {
   VERNIER_RETURN_IF_ERROR(CheckAtMost("metrics", metrics.size(), limits::kMetricSources));
   for (const auto& [name, source] : metrics) {
@@ -81,6 +85,7 @@ absl::Status CheckWords(std::string_view path, const std::vector<std::string>& w
   return CheckTexts(path, words, limits::kWord);
 }
 
+// Plain and secret variables share one bound: the program gets them all.
 absl::Status CheckEnvironment(std::string_view path,
                               const std::map<std::string, std::string>& environment,
                               const std::map<std::string, SecretSource>& secrets) {
@@ -118,6 +123,7 @@ absl::Status CheckConfig(const std::string& path, const std::optional<ReplicaCon
   return CheckWords(path + ".containerArgs", config->container_args);
 }
 
+// Paths have the keys of the API of AI Platform Training, in which the user wrote this part.
 absl::Status CheckInput(const TrainingInput& input) {
   const std::string path = "trainingInput.";
   VERNIER_RETURN_IF_ERROR(CheckWords(path + "args", input.args));
@@ -133,11 +139,13 @@ absl::Status CheckInput(const TrainingInput& input) {
   return CheckConfig(path + "evaluatorConfig", input.evaluator_config);
 }
 
+// Numbers of replicas and packages are bounded by CheckTrainingJob.
 absl::Status CheckJob(const TrainingJob& job) {
   VERNIER_RETURN_IF_ERROR(CheckWords("job.command", job.command));
   VERNIER_RETURN_IF_ERROR(CheckWords("job.args", job.args));
   VERNIER_RETURN_IF_ERROR(CheckEnvironment("job.env", job.env, job.secrets));
   VERNIER_RETURN_IF_ERROR(CheckLength("job.image", job.image, limits::kJobName));
+  VERNIER_RETURN_IF_ERROR(CheckLength("cluster", job.cluster, limits::kJobName));
   VERNIER_RETURN_IF_ERROR(CheckLength("job.region", job.region, limits::kJobName));
   VERNIER_RETURN_IF_ERROR(CheckLength("job.working_dir", job.working_directory, limits::kPath));
   VERNIER_RETURN_IF_ERROR(CheckLength("job.dir", job.job_directory, limits::kPath));
@@ -177,6 +185,7 @@ absl::Status CheckMetadata(std::string_view path, const Metadata& metadata) {
   return absl::OkStatus();
 }
 
+// Only from above: Validate refuses durations that are too short.
 absl::Status CheckDuration(std::string_view path, std::optional<absl::Duration> duration) {
   constexpr absl::Duration kMost = absl::Hours(24 * limits::kDurationDays);
   if (!duration.has_value() || *duration <= kMost) return absl::OkStatus();
@@ -188,6 +197,7 @@ absl::Status CheckDuration(std::string_view path, std::optional<absl::Duration> 
 
 absl::Status CheckDurations(const StudySpec& spec) {
   VERNIER_RETURN_IF_ERROR(CheckDuration("budget.time", spec.budget.time));
+  // Infinite is legal: such a lease never expires.
   if (spec.lease.ttl != absl::InfiniteDuration()) {
     VERNIER_RETURN_IF_ERROR(CheckDuration("lease.ttl", spec.lease.ttl));
   }
@@ -201,6 +211,7 @@ absl::Status CheckDurations(const StudySpec& spec) {
 
 }  // namespace
 
+// In bytes and not in characters: the bounds protect memory and messages.
 absl::Status CheckLength(std::string_view path, std::string_view text, std::size_t most) {
   if (text.size() <= most) return absl::OkStatus();
   return FieldError(path, fmt::format("must have at most {} bytes, got {}", most, text.size()));
@@ -235,6 +246,7 @@ absl::Status CheckMetricLimits(std::string_view path,
                                const std::map<std::string, double>& metrics) {
   VERNIER_RETURN_IF_ERROR(CheckAtMost(path, metrics.size(), limits::kMetrics));
   for (const auto& [name, value] : metrics) {
+    // The message does not repeat the name, whose length is what is wrong with it.
     if (name.size() <= limits::kMetricName) continue;
     return FieldError(path,
                       fmt::format("a metric's name must have at most {} bytes, got {}",
@@ -253,6 +265,7 @@ absl::Status CheckMeasurementLimits(std::string_view path,
     VERNIER_RETURN_IF_ERROR(
         CheckMetricLimits(fmt::format("{}[{}].metrics", path, i), measurements[i].metrics));
   }
+  // The other two bounds alone would let a million values pass.
   if (values <= limits::kValues) return absl::OkStatus();
   return FieldError(path,
                     fmt::format("must hold at most {} values of metrics, got {}; send them in "
@@ -270,6 +283,7 @@ std::size_t SizeOf(const Metadata& metadata) {
   return size;
 }
 
+// The bound is on the sum, since one call is one event.
 absl::Status CheckMetadataLimits(const MetadataUpdate& update) {
   VERNIER_RETURN_IF_ERROR(
       CheckAtMost("metadata.trials", update.trials.size(), limits::kMetadataTrials));

@@ -11,28 +11,28 @@
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
 
-// Whether what comes in keeps the bounds of include/vernier/core/limits.h. Everything here is linear in what it looks at, and
-// returns InvalidArgument, a FieldError that names the field, its size and the bound. Nothing that was stored is checked.
+// Checks of input against the bounds of include/vernier/core/limits.h. All are linear in the size of their argument.
+// Errors are InvalidArgument: a FieldError that names the field, its size and the bound. Stored data is never checked.
 namespace vernier {
 
-// The text has at most `most` bytes.
+// Checks that the text has at most `most` bytes.
 absl::Status CheckLength(std::string_view path, std::string_view text, std::size_t most);
-// `count` is at most `most`.
+// Checks that `count` is at most `most`.
 absl::Status CheckAtMost(std::string_view path, std::size_t count, std::size_t most);
 
-// Those bounds of a definition that Validate and Space::Create do not know; but for its size as a whole, which depends on
-// how it is written down.
+// Checks the bounds of a definition that Validate and Space::Create do not check. Its total size is checked elsewhere,
+// since it depends on the format.
 absl::Status CheckLimits(const StudySpec& spec);
 
-// Number and names of the metrics of one measurement.
+// Checks number and names of the metrics of one measurement.
 absl::Status CheckMetricLimits(std::string_view path, const std::map<std::string, double>& metrics);
-// Of all measurements of a call.
+// Checks all measurements of a call.
 absl::Status CheckMeasurementLimits(std::string_view path,
                                     const std::vector<Measurement>& measurements);
 
-// Bytes that metadata count for: keys, types, contents, and a little for each entry.
+// Returns the size of metadata in bytes: keys, types, contents, and a constant for each entry.
 std::size_t SizeOf(const Metadata& metadata);
-// Of what one call sets; the sum with what is there is not looked at.
+// Checks the metadata that one call sets. Does not consider stored metadata.
 absl::Status CheckMetadataLimits(const MetadataUpdate& update);
 
 }  // namespace vernier

@@ -8,8 +8,8 @@ namespace vernier {
 std::optional<std::int64_t> ListedValues::Find(const Parameter& parameter,
                                                const ParameterValue& value) {
   const auto* const number = std::get_if<double>(&value);
-  if (number != nullptr && std::isnan(*number))
-    return std::nullopt;  // It has no place in an order.
+  // NaN has no place in the order of the map: it would seem equal to every key.
+  if (number != nullptr && std::isnan(*number)) return std::nullopt;
   const Places& places = Of(parameter);
   const auto found = places.find(value);
   if (found == places.end()) return std::nullopt;

@@ -9,11 +9,12 @@
 
 namespace vernier {
 
-// Places of values in the lists of discrete and categorical parameters. A list is indexed once it is asked for: to search it
-// for each value of a condition would be quadratic in the number of choices. The parameters must outlive it.
+// Finds indices of values in the lists of discrete and categorical parameters. Indexes a list at its first use: a
+// linear search for each value of a condition would be quadratic in the number of choices, of which there may be
+// 100,000. The parameters must outlive it. Not thread-safe.
 class ListedValues {
  public:
-  // Nothing where the list does not have the value, and for parameters without a list.
+  // Returns the index; nullopt if the list does not have the value, or the parameter has no list.
   std::optional<std::int64_t> Find(const Parameter& parameter, const ParameterValue& value);
 
  private:

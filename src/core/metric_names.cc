@@ -10,7 +10,7 @@
 namespace vernier {
 namespace {
 
-// Names as they are compared: "Val-Acc" is "val_acc".
+// Normalises a name for comparison: "Val-Acc" becomes "val_acc".
 std::string Plain(std::string_view name) {
   std::string plain(name);
   for (char& c : plain) {
@@ -23,7 +23,8 @@ std::string Plain(std::string_view name) {
 
 std::string LastWord(const std::string& plain) { return plain.substr(plain.rfind('_') + 1); }
 
-// Whether one is the beginning of the other, and long enough to mean something.
+// Whether one is a prefix of the other, of three letters or more: shorter prefixes, such as "l" of "loss", fit too many
+// names.
 bool IsShortForm(std::string_view a, std::string_view b) {
   constexpr std::size_t kShortest = 3;
   return std::min(a.size(), b.size()) >= kShortest && (a.starts_with(b) || b.starts_with(a));
@@ -34,6 +35,7 @@ bool IsShortForm(std::string_view a, std::string_view b) {
 NameLikeness CompareMetricNames(std::string_view a, std::string_view b) {
   const std::string first = Plain(a);
   const std::string second = Plain(b);
+  // From the strongest likeness to the weakest.
   if (first == second) return NameLikeness::kSame;
   if (first.ends_with("_" + second) || second.ends_with("_" + first)) return NameLikeness::kEnd;
   if (SlipsBetween(first, second).has_value()) return NameLikeness::kSlip;

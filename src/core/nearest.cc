@@ -10,16 +10,18 @@
 namespace vernier {
 namespace {
 
-// Names longer than this are not compared: the cost is quadratic and nobody types them.
+// Longer names are not compared: the cost is quadratic, and hardly anybody types such names.
 constexpr std::size_t kCompared = 128;
-// Names beyond these are not compared: whoever has so many sees enough in the list.
+// Number of names that are compared, to bound the cost of an error message.
 constexpr std::size_t kNamesCompared = 1000;
 
 bool SameLetter(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
 }
 
-// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`; case is free.
+// The restricted Damerau-Levenshtein distance (optimal string alignment), ignoring case: the number of insertions,
+// deletions, substitutions and swaps of neighbours that turn `a` into `b`. Keeps three rows of the table, since a swap
+// looks back two.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -44,10 +46,10 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 
 std::optional<std::size_t> SlipsBetween(std::string_view given, std::string_view name) {
   if (given.size() > kCompared || name.size() > kCompared) return std::nullopt;
-  // A third of the letters may be wrong, and one in any case.
+  // Allow errors in a third of the letters, and at least one. A choice.
   const std::size_t most = std::max<std::size_t>(1, given.size() / 3);
   const std::size_t distance = EditDistance(given, name);
-  // Every letter replaced is another word, not a slip.
+  // With every letter replaced it is another word.
   const bool is_near = distance <= most && distance < std::max(given.size(), name.size());
   return is_near ? std::optional(distance) : std::nullopt;
 }

@@ -8,11 +8,13 @@
 namespace vernier {
 
 const Objective& FirstObjective(const StudySpec& spec) {
+  // Never destroyed: the order of destruction at exit would be undefined.
   static const Objective* const none = new Objective();
   return spec.objectives.empty() ? *none : spec.objectives.front();
 }
 
 std::string DescribeObjectives(const std::vector<Objective>& objectives) {
+  // A foreign study, or a job that runs once, may have no objective.
   if (objectives.empty()) return "none";
   std::vector<std::string> texts;
   texts.reserve(objectives.size());
@@ -41,6 +43,7 @@ std::vector<double> ValuesOf(const std::vector<Objective>& objectives,
   for (const Objective& objective : objectives) {
     const auto value = metrics.find(objective.metric);
     const bool is_there = value != metrics.end();
+    // NaN stands for a missing value in logs and rankings (TrialLog::View::values).
     values.push_back(is_there ? value->second : std::numeric_limits<double>::quiet_NaN());
   }
   return values;

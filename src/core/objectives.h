@@ -8,19 +8,19 @@
 
 namespace vernier {
 
-// The objective that curves, stopping rules and the order of trials follow; one without a metric where there is nothing
-// to tune.
+// The first objective, which curves, stopping rules and the order of trials use. An objective without a metric if the
+// study has none.
 const Objective& FirstObjective(const StudySpec& spec);
 
-// "maximize accuracy, minimize latency_ms"; "none".
+// Returns "maximize accuracy, minimize latency_ms", or "none".
 std::string DescribeObjectives(const std::vector<Objective>& objectives);
 
-// The objectives that `metrics` has no value of, in words: "objective 'accuracy'", "objectives 'accuracy', 'loss'". Empty
-// if it has all: only then may a trial complete.
+// Names the objectives without a value in `metrics`: "objective 'accuracy'", "objectives 'accuracy', 'loss'". Empty if
+// all have one; only then may a trial complete.
 std::string MissingObjectives(const std::vector<Objective>& objectives,
                               const std::map<std::string, double>& metrics);
 
-// One for each objective; NaN where there is none.
+// Returns one value for each objective; NaN if `metrics` has none.
 std::vector<double> ValuesOf(const std::vector<Objective>& objectives,
                              const std::map<std::string, double>& metrics);
 

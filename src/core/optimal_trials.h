@@ -11,23 +11,24 @@
 
 namespace vernier {
 
-// Whether the study has a best trial. A job that runs alone has no objective: its first completed trial counts as the best.
+// Whether the study can have a best trial. A job without an objective has one: its first completed trial.
 bool HasBest(const StudySpec& spec);
 
-// Which of the trials told so far are best, whatever their order was.
+// Maintains the Pareto-optimal trials of a study. The result does not depend on the order of calls.
 //
-// A trial counts if it keeps every outcome constraint and none of its values is NaN. Of those that count, the ones are
-// optimal that no other dominates (src/core/pareto.h); with one objective just the best, ties go to the earlier trial; with
-// none the first.
-// Telling one costs as much as there are optimal trials. Not thread-safe.
+// A trial counts if it satisfies every outcome constraint and none of its values is NaN. A trial that counts is optimal
+// if no other one dominates it (src/core/pareto.h). With one objective only the best is optimal, and ties go to the
+// earlier trial; with no objective only the first is. Tell takes time proportional to the number of optimal trials. Not
+// thread-safe.
 class OptimalTrials {
  public:
   explicit OptimalTrials(std::vector<Objective> objectives);
 
-  // `values`: one for each objective, in the user's units and sign.  REQUIRES: told once.
+  // Adds a trial. `values`: one for each objective, in the user's units and sign.  REQUIRES: each trial is added once.
   void Tell(TrialNumber trial, std::span<const double> values, std::span<const double> slacks);
 
-  // All that it knows, and the same again from that: the optimal trials with their values, signed so that larger is better.
+  // The whole state, to store it and to restore it: the optimal trials with their values, negated for objectives to
+  // minimize.
   const std::map<TrialNumber, std::vector<double>>& entries() const { return optimal_; }
   void Restore(std::map<TrialNumber, std::vector<double>> entries) {
     optimal_ = std::move(entries);
@@ -35,7 +36,7 @@ class OptimalTrials {
 
   // In the order of their numbers.
   std::vector<TrialNumber> optimal() const;
-  // The one that is best by the first objective. Ties go to the better by the next ones, then to the earlier.
+  // The trial that is best by the first objective. Ties go to the better in the next ones, then to the earlier.
   std::optional<TrialNumber> best() const;
 
  private:

@@ -10,7 +10,7 @@
 namespace vernier {
 namespace {
 
-// The metrics that a definition names itself: its objectives, and those that have a source.
+// The metrics that a definition names: its objectives, and metrics with a source.
 std::vector<std::string> KnownMetrics(const StudySpec& spec) {
   std::vector<std::string> known;
   for (const Objective& objective : spec.objectives) known.push_back(objective.metric);
@@ -24,6 +24,7 @@ std::string PathOf(std::size_t index) { return fmt::format("outcome_constraints[
 
 absl::StatusOr<OutcomeConstraint> OutcomeConstraint::Parse(std::string_view text,
                                                            std::span<const std::string> known) {
+  // Metrics are not declared, so that any other name may be one as well.
   std::vector<ExpressionName> names;
   names.reserve(known.size());
   for (const std::string& name : known) names.push_back({.name = name});
@@ -36,6 +37,7 @@ OutcomeConstraint::OutcomeConstraint(std::string_view text, Expression expressio
     : text_(text), expression_(std::move(expression)) {}
 
 double OutcomeConstraint::Slack(const std::map<std::string, double>& metrics) const {
+  // A missing metric is NaN, which matters only where it decides (Expression::Slack).
   std::vector<ParameterValue> values;
   values.reserve(expression_.names().size());
   for (const std::string& name : expression_.names()) {
@@ -75,6 +77,7 @@ absl::Status CheckOutcomeConstraints(const StudySpec& spec) {
     }
     for (const std::string& name : names) {
       const bool is_metric = std::find(known.begin(), known.end(), name) != known.end();
+      // A name that is unknown altogether may be a metric that the programs report unasked.
       if (is_metric || !spec.space.Find(name)) continue;
       return FieldError(PathOf(i),
                         fmt::format("must be over metrics, '{}' is a parameter; conditions between "
@@ -95,6 +98,7 @@ std::vector<double> SlacksOf(std::span<const OutcomeConstraint> constraints,
   return slacks;
 }
 
+// NaN is not at least 0, so an unknown slack counts as a broken constraint.
 bool AreKept(std::span<const double> slacks) {
   return std::all_of(slacks.begin(), slacks.end(), [](double slack) { return slack >= 0; });
 }

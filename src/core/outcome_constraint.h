@@ -13,15 +13,15 @@
 
 namespace vernier {
 
-// A condition over the metrics that a trial ended with: "latency_ms <= 20".
+// A condition over the final metrics of a trial: "latency_ms <= 20". Immutable; thread-safe.
 class OutcomeConstraint {
  public:
-  // Any name may be a metric; those that hold a '-' must be among `known`.  InvalidArgument: one sentence, without a path.
+  // Any name may be a metric; names with a '-' must be in `known`.  InvalidArgument: one sentence, without a path.
   static absl::StatusOr<OutcomeConstraint> Parse(std::string_view text,
                                                  std::span<const std::string> known);
 
-  // How far the constraint is kept (Expression::Slack): 0 or more if it is, negative if it is broken. NaN if nobody knows,
-  // since a metric is missing or not finite that would decide.
+  // Returns the slack (Expression::Slack): 0 or more if the constraint is satisfied, negative if it is violated. NaN if
+  // unknown, because a metric that decides is missing or not finite.
   double Slack(const std::map<std::string, double>& metrics) const;
 
   const std::string& text() const { return text_; }
@@ -34,18 +34,18 @@ class OutcomeConstraint {
   Expression expression_;
 };
 
-// The outcome constraints of a study, in its order.  InvalidArgument: a FieldError, "outcome_constraints[1]: …".
+// Parses the outcome constraints of a study, in its order.  InvalidArgument: a FieldError, "outcome_constraints[1]: …".
 absl::StatusOr<std::vector<OutcomeConstraint>> ParseOutcomeConstraints(const StudySpec& spec);
 
-// What new studies must keep besides Validate; older stores hold some that do not.
-// InvalidArgument: a FieldError: a constraint names a parameter that is no known metric, or names nothing.
+// Checks rules for new studies that Validate does not check, since older stores may have studies that break them.
+// InvalidArgument: a FieldError; a constraint names a parameter that is no known metric, or no name at all.
 absl::Status CheckOutcomeConstraints(const StudySpec& spec);
 
-// Of each constraint.
+// Returns the slack of each constraint.
 std::vector<double> SlacksOf(std::span<const OutcomeConstraint> constraints,
                              const std::map<std::string, double>& metrics);
 
-// True if every constraint is known to be kept.
+// Whether every constraint is known to be satisfied. False if any slack is NaN.
 bool AreKept(std::span<const double> slacks);
 
 }  // namespace vernier

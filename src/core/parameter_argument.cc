@@ -54,17 +54,17 @@ std::string NameFor(ArgumentStyle style, const std::string& parameter) {
   return "";
 }
 
-// Where the user said it.
+// The field of the study file that sets the form.
 std::string FieldOf(const std::string& parameter, ArgumentStyle style) {
   return fmt::format("parameters.{}.{}", parameter, IsFlag(style) ? "bool.flag" : "arg");
 }
 
-// Whether an option, an assignment or a variable can be called so.
+// Whether an option, an assignment or a variable may have this name.
 bool CanBeCalled(ArgumentStyle style, std::string_view name) {
   if (style == ArgumentStyle::kVariable) {
     return !name.empty() && IsWordStart(name.front()) && std::ranges::all_of(name, IsWordPart);
   }
-  // A word of the command line, and what is before its `=` is the name.
+  // The name must be a word of the command line, and without '=', where it would end.
   const bool is_word =
       std::ranges::all_of(name, [](char c) { return c > ' ' && c != '\x7f' && c != '='; });
   if (!is_word || style == ArgumentStyle::kAssignment) return is_word && !name.empty();
@@ -88,12 +88,14 @@ absl::Status CheckOwnName(const std::string& field, const ParameterArgument& giv
   return FieldError(field, fmt::format("{}, got '{}'", NameRule(given.style), given.name));
 }
 
-// The name that is made of the parameter's own. `index` is its place in the space.
+// Checks a name that is derived from the parameter's. `index`: the index of the parameter in the space.
 absl::Status CheckMadeName(const TrainingJob& job,
                            std::size_t index,
                            const std::string& parameter,
                            ArgumentStyle style) {
   if (!HasName(style)) return absl::OkStatus();
+  // Variables: every other character becomes an underscore, so that only the first one can be
+  // wrong. Names of parameters are never empty.
   const bool sound =
       style == ArgumentStyle::kVariable
           ? CanBeCalled(style, VariableName(parameter))
@@ -148,11 +150,12 @@ bool IsNegativeFlag(const std::string& flag, const std::string& parameter) {
 
 absl::Status CheckArguments(const StudySpec& spec) {
   const TrainingJob& job = *spec.job;
+  // A flag can tell only true from false.
   if (IsFlag(job.argument_style)) {
     return FieldError("job.arguments", "a flag is no style of all parameters, only of one");
   }
   VERNIER_RETURN_IF_ERROR(CheckKnown(spec));
-  // By whether it is a variable, and name.
+  // The parameter that has a name already. Variables and options have separate names. Empty: job.dir.
   std::map<std::pair<bool, std::string>, std::string> taken;
   if (!job.job_directory.empty()) taken[{false, "--job-dir"}] = "";
   for (std::size_t i = 0; i < spec.space.parameters().size(); ++i) {
@@ -164,13 +167,15 @@ absl::Status CheckArguments(const StudySpec& spec) {
     VERNIER_RETURN_IF_ERROR(CheckStyle(parameter, argument.style));
     VERNIER_RETURN_IF_ERROR(is_named ? CheckOwnName(field, own->second)
                                      : CheckMadeName(job, i, parameter.name, argument.style));
+    // Positional arguments and the file have no names that could meet.
     if (!HasName(argument.style)) continue;
     const bool is_variable = argument.style == ArgumentStyle::kVariable;
     const auto [other, is_new] =
         taken.emplace(std::pair(is_variable, argument.name), parameter.name);
     if (is_new) continue;
     if (other->second.empty()) {
-      if (!is_named) continue;  // As it always was.
+      // A parameter "job-dir" without a name of its own was always allowed; stored studies may have one.
+      if (!is_named) continue;
       return FieldError(field, fmt::format("'{}' is how job.dir is given", argument.name));
     }
     return FieldError(

@@ -5,18 +5,19 @@
 #include "absl/status/status.h"
 #include "vernier/core/study.h"
 
-// How a training job's program is given its parameters.
+// The form in which a training job's program gets its parameters.
 namespace vernier {
 
-// How the program is given this parameter: as `job.arguments` says, or by the job's style. The name is never empty where
-// the style has one.
+// Returns the form of a parameter: that in `job.arguments`, or the job's style. The name is set if the style needs one.
 ParameterArgument ArgumentOf(const TrainingJob& job, const Parameter& parameter);
 
-// "--no-bias" is given where the parameter is false, unless the parameter itself is called "no_bias".
+// Whether the flag is passed if the parameter is false: "--no-bias" is, unless the parameter itself is called
+// "no_bias".
 bool IsNegativeFlag(const std::string& flag, const std::string& parameter);
 
-// InvalidArgument: a FieldError for an unknown parameter, a flag of a parameter that is not boolean, a name that the style
-// cannot have, or a name that two parameters have.
+// Checks the arguments of a job.
+// InvalidArgument: a FieldError for an unknown parameter, a flag for a parameter that is not boolean, a name that the
+// style does not allow, or a name of two parameters.
 // REQUIRES: spec.job.
 absl::Status CheckArguments(const StudySpec& spec);
 

@@ -11,8 +11,8 @@ namespace {
 
 bool IsLarger(double a, double b) { return IsBetter(Goal::kMaximize, a, b); }
 
-// From the largest first coordinate to the smallest, those equal in it by the second, and so on: a point is then
-// dominated by earlier ones only.
+// Sorts in descending lexicographic order. A point can then only be dominated by earlier ones, since a dominating point
+// is lexicographically larger.
 std::vector<std::size_t> LargestFirst(std::span<const std::vector<double>> points) {
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), 0);
@@ -39,7 +39,8 @@ std::vector<bool> Dominated(std::span<const std::vector<double>> points) {
   std::vector<bool> dominated(points.size(), false);
   std::vector<std::size_t> front;
   for (const std::size_t i : LargestFirst(points)) {
-    // Of two coordinates the front's last point has the largest second one: it dominates what any of them does.
+    // With two coordinates, the last point of the front has its largest second coordinate, and every point of the front
+    // has a first coordinate at least as large as this point's: if any of them dominates it, the last one does.
     const bool last_decides = points[i].size() <= 2 && !front.empty();
     const auto rivals = std::span(front).last(last_decides ? 1 : front.size());
     dominated[i] = std::any_of(rivals.begin(), rivals.end(), [&](std::size_t rival) {

@@ -5,12 +5,13 @@
 
 namespace vernier {
 
-// True if `a` is no worse than `b` anywhere and better somewhere. Larger is better; NaN is worse than everything.
+// Whether `a` is no worse than `b` in every coordinate and better in one. Larger is better; NaN is worse than every
+// number.
 // REQUIRES: equal lengths.
 bool Dominates(std::span<const double> a, std::span<const double> b);
 
-// For each point, whether another one dominates it. Equal points do not dominate each other.
-// Takes n log n comparisons for one or two coordinates; for more, at most n times those that none dominates.
+// Returns for each point whether another one dominates it. Equal points do not dominate each other. For n points, takes
+// O(n log n) comparisons with one or two coordinates, and O(n f) with more, for f points that are not dominated.
 // REQUIRES: points of equal length.
 std::vector<bool> Dominated(std::span<const std::vector<double>> points);
 

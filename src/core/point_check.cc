@@ -32,11 +32,12 @@ const Parameter& ParameterAt(const Space& space, int index) {
   return space.parameters()[static_cast<std::size_t>(index)];
 }
 
-// Whether the parameter is active for some values of the parents that have none.
+// Whether the parameter is active for some choice of the missing values of its parents.
 bool MayBeActive(const Space& space, int index, const Point& point) {
   const std::vector<Condition>& when = ParameterAt(space, index).when;
   return std::all_of(when.begin(), when.end(), [&](const Condition& condition) {
     const auto parent = point.find(condition.parent);
+    // Ends at a parameter without conditions, since conditions form no circle.
     if (parent == point.end()) return MayBeActive(space, *space.Find(condition.parent), point);
     return std::ranges::find(condition.values, parent->second) != condition.values.end();
   });
@@ -79,7 +80,9 @@ absl::Status CheckGiven(const Space& space, const Point& point) {
 }
 
 absl::Status CheckValues(const Space& space, const Point& point) {
+  // Unknown names first: a misspelt parameter would otherwise be reported as one that lacks its value.
   VERNIER_RETURN_IF_ERROR(CheckNames(space, point));
+  // Parents first: the wrong value of a parent is reported, and not what follows from it for its children.
   for (const int index : space.parents_first()) {
     const Parameter& parameter = ParameterAt(space, index);
     const auto found = point.find(parameter.name);

@@ -16,7 +16,8 @@ namespace {
 using Count = std::optional<std::int64_t>;
 
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 62;
-// Parameters looked at, over all cases.
+// Bound of the work: number of parameters visited, summed over all cases. The number of cases may grow exponentially
+// with conditions. A choice: far more than ordinary conditions need.
 constexpr std::size_t kMaxWork = 100000;
 
 Count Multiply(Count a, Count b) {
@@ -26,22 +27,23 @@ Count Multiply(Count a, Count b) {
 }
 
 Count Add(Count a, Count b) {
-  if (!a.has_value() || !b.has_value() || *a + *b > kMaxCount) return {};
-  return *a + *b;
+  std::int64_t sum = 0;
+  if (!a.has_value() || !b.has_value() || __builtin_add_overflow(*a, *b, &sum)) return {};
+  return sum <= kMaxCount ? Count(sum) : Count();
 }
 
-// A parameter's dependence on another: it needs one of these values of it.
+// A condition of a parameter: its parent must have one of these values.
 struct Link {
   std::size_t parent;
-  std::set<std::int64_t> values;  // Places among the parent's.
+  std::set<std::int64_t> values;  // Indices of the parent's values.
 };
 
-// Counts by cases. Parameters that no condition joins are independent: their counts multiply. Where conditions join
-// several, the first has a known set of values; those that decide every condition alike make one case, and in each case
-// what is left falls apart again.
+// Counts by cases. Parameters that no condition connects are independent, so that their counts multiply. In a connected
+// part, the values of the first parameter are grouped by the conditions that they satisfy; each group is one case. A
+// case removes parameters and connections, so that the rest falls into smaller independent parts.
 class Counter {
  public:
-  // Positions 0, 1, … are those of the order with parents first.
+  // Positions 0, 1, … follow `order`, parents first.
   Counter(const std::vector<Parameter>& parameters, std::span<const int> order) {
     std::map<std::string_view, std::size_t> position;
     ListedValues listed;
@@ -72,7 +74,7 @@ class Counter {
  private:
   using Positions = std::vector<std::size_t>;  // Ascending.
 
-  // `open`: parameters whose value is not chosen and which nothing chosen so far makes inactive.
+  // Counts the combinations of the `open` parameters: those without a chosen value that no chosen value makes inactive.
   Count CountOpen(const Positions& open) {
     work_ += open.size();
     if (work_ > kMaxWork) return {};
@@ -84,7 +86,7 @@ class Counter {
     return product;
   }
 
-  // The parts that no condition joins.
+  // Splits into connected parts, by union-find over the conditions.
   std::vector<Positions> Parts(const Positions& open) const {
     constexpr std::size_t kNotOpen = std::numeric_limits<std::size_t>::max();
     std::vector<std::size_t> root(parameters_.size(), kNotOpen);
@@ -118,7 +120,8 @@ class Counter {
     return sum;
   }
 
-  // How many values of `first` make just these parameters of the part inactive.
+  // Groups the values of `first` by the parameters of the part that they make inactive. Returns the size of each group.
+  // Values that no condition names form one group, so that the work does not grow with the number of values.
   std::map<Positions, std::int64_t> Cases(std::size_t first,
                                           std::int64_t values,
                                           const Positions& part) const {
@@ -147,7 +150,7 @@ class Counter {
     return failed;
   }
 
-  // The part without its first, without `failed` and without what depends on them.
+  // The part without its first parameter, without `failed` and without parameters that depend on those.
   Positions Remaining(const Positions& part, const Positions& failed) const {
     std::vector<bool> inactive(parameters_.size(), false);
     for (const std::size_t p : failed) inactive[p] = true;

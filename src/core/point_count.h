@@ -9,8 +9,8 @@
 
 namespace vernier {
 
-// The number of points that parameters and conditions admit. Nothing if it is infinite, beyond 2^62, or if the conditions
-// are so entangled that counting would take too long.
+// Counts the points that parameters and conditions allow. nullopt: infinite, more than 2^62, or too expensive to count
+// because the conditions are complex.
 // REQUIRES: validated parameters; `parents_first` orders them.
 std::optional<std::int64_t> CountPoints(const std::vector<Parameter>& parameters,
                                         std::span<const int> parents_first);

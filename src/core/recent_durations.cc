@@ -5,6 +5,7 @@
 namespace vernier {
 namespace {
 
+// A choice: ten spans cover the five minutes that Durations promises, the current span included.
 constexpr std::int64_t kSpanSeconds = 30;
 
 std::int64_t SpanOf(absl::Time time) { return absl::ToUnixSeconds(time) / kSpanSeconds; }
@@ -15,6 +16,7 @@ void RecentDurations::Add(absl::Time now, absl::Duration took) {
   const std::int64_t number = SpanOf(now);
   absl::MutexLock lock(&mu_);
   Span& span = spans_[static_cast<std::size_t>(number) % kSpans];
+  // The place still has a span of an earlier round.
   if (span.number != number) span = {.number = number};
   ++span.count;
   span.sum += took;
@@ -27,6 +29,7 @@ Durations RecentDurations::Of(absl::Time now) const {
   absl::Duration sum;
   absl::MutexLock lock(&mu_);
   for (const Span& span : spans_) {
+    // Another thread may have begun a later span since the caller looked at the clock.
     if (span.number <= last - static_cast<std::int64_t>(kSpans) || span.number > last) continue;
     all.count += span.count;
     sum += span.sum;

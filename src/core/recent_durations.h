@@ -12,17 +12,17 @@
 
 namespace vernier {
 
-// Durations of the last five minutes, forgotten half a minute at a time. Takes the same memory however many they are.
-// Thread-safe.
+// Statistics of durations in the last five minutes. Keeps one sum for each of ten spans of half a minute, so that its
+// memory is constant; old durations are dropped a span at a time. Thread-safe.
 class RecentDurations {
  public:
-  // `now` must not go back.
+  // Adds a duration. `now` must not decrease.
   void Add(absl::Time now, absl::Duration took);
   Durations Of(absl::Time now) const;
 
  private:
   struct Span {
-    std::int64_t number = -1;  // Of half minutes since 1970; -1: none.
+    std::int64_t number = -1;  // Half minutes since 1970. -1: unused.
     std::int64_t count = 0;
     absl::Duration sum;
     absl::Duration longest;
@@ -33,10 +33,10 @@ class RecentDurations {
   std::array<Span, kSpans> spans_ ABSL_GUARDED_BY(mu_);
 };
 
-// Adds the time from its construction to its end.
+// Measures its own lifetime and adds it to the statistics.
 class Timed {
  public:
-  // Both must outlive it.
+  // `durations` and `clock` must outlive it.
   Timed(RecentDurations& durations, const Clock& clock)
       : durations_(durations), clock_(clock), begun_(clock.Now()) {}
   ~Timed() {

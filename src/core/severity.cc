@@ -9,6 +9,7 @@
 namespace vernier {
 namespace {
 
+// SeverityName takes the first name of a severity, so that synonyms stand last.
 constexpr std::array<std::pair<std::string_view, Severity>, 10> kNames = {{
     {"DEBUG", Severity::kDebug},
     {"INFO", Severity::kInfo},

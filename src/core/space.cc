@@ -29,7 +29,7 @@ absl::StatusOr<std::vector<Constraint>> ParseAll(const std::vector<std::string>&
   return constraints;
 }
 
-// Text that cannot be mistaken for another text or its surroundings.
+// Quotes a text, so that different points cannot have the same key.
 std::string Quote(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -42,7 +42,7 @@ std::string Quote(const std::string& text) {
 std::string KeyOf(const ParameterValue& value) {
   if (const auto* const text = std::get_if<std::string>(&value)) return Quote(*text);
   const auto* const number = std::get_if<double>(&value);
-  // -0 equals 0.
+  // -0.0 and 0.0 are equal values and must have the same key.
   if (number != nullptr && *number == 0) return "0";
   return FormatValue(value);
 }
@@ -60,6 +60,7 @@ struct Space::Rep {
 
 Space::Space() {
   auto rep = std::make_shared<Rep>();
+  // There is one point, the empty one.
   rep->cardinality = 1;
   rep_ = std::move(rep);
 }
@@ -68,6 +69,7 @@ Space::Space(std::shared_ptr<const Rep> rep) : rep_(std::move(rep)) {}
 
 absl::StatusOr<Space> Space::Create(std::vector<Parameter> parameters,
                                     std::vector<std::string> constraints) {
+  // Each step relies on those before it: the order on known parents, the count on the order.
   VERNIER_RETURN_IF_ERROR(CheckAndNormalize(parameters));
   auto rep = std::make_shared<Rep>();
   VERNIER_ASSIGN_OR_RETURN(rep->parents_first, OrderParentsFirst(parameters));
@@ -78,6 +80,7 @@ absl::StatusOr<Space> Space::Create(std::vector<Parameter> parameters,
   rep->cardinality = CountPoints(parameters, rep->parents_first);
   rep->parameters = std::move(parameters);
   rep->constraint_texts = std::move(constraints);
+  // Taken before `rep` is handed over; what it refers to stays in place.
   const std::span<const Constraint> parsed = rep->constraints;
   Space space(std::move(rep));
   VERNIER_RETURN_IF_ERROR(CheckFeasible(space, parsed));
@@ -99,6 +102,7 @@ bool Space::IsActive(int index, const Point& point) const {
   const Parameter& parameter = rep_->parameters[static_cast<std::size_t>(index)];
   return std::all_of(parameter.when.begin(), parameter.when.end(), [&point](const Condition& when) {
     const auto parent = point.find(when.parent);
+    // A parent without a value counts as inactive, and so do its children.
     return parent != point.end() &&
            std::find(when.values.begin(), when.values.end(), parent->second) != when.values.end();
   });
@@ -111,6 +115,7 @@ bool Space::Satisfies(const Point& point) const {
 }
 
 absl::Status Space::Check(const Point& point) const {
+  // Values first: constraints are evaluated at legal values only.
   VERNIER_RETURN_IF_ERROR(CheckValues(*this, point));
   for (std::size_t i = 0; i < rep_->constraints.size(); ++i) {
     if (rep_->constraints[i].Holds(point)) continue;
@@ -125,6 +130,7 @@ Point Space::InKind(const Point& point) const {
   Point result = point;
   for (auto& [name, value] : result) {
     const std::optional<int> index = Find(name);
+    // Left for Check, which names it.
     if (!index.has_value()) continue;
     value = InKindOf(rep_->parameters[static_cast<std::size_t>(*index)].domain, value);
   }
@@ -145,6 +151,7 @@ std::optional<Point> Space::DefaultPoint() const {
   Point point;
   for (const int index : rep_->parents_first) {
     const Parameter& parameter = rep_->parameters[static_cast<std::size_t>(index)];
+    // Parents come first, so that the point has what decides.
     if (!IsActive(index, point)) continue;
     if (!parameter.default_value.has_value()) return std::nullopt;
     point.emplace(parameter.name, *parameter.default_value);
@@ -154,6 +161,7 @@ std::optional<Point> Space::DefaultPoint() const {
 }
 
 bool operator==(const Space& a, const Space& b) {
+  // Copies share their data, which makes most comparisons cheap.
   return a.rep_ == b.rep_ ||
          (a.parameters() == b.parameters() && a.constraints() == b.constraints());
 }

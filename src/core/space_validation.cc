@@ -29,11 +29,13 @@ absl::Status CheckName(std::size_t index, const std::string& name) {
       fmt::format("parameters[{}].name", index),
       fmt::format("must have 1 to {} bytes of UTF-8 without control characters, got '{}'",
                   limits::kParameterName,
+                  // The message must be valid UTF-8 to be sent.
                   ToValidUtf8(name)));
 }
 
 absl::Status CheckDefault(Parameter& parameter) {
   if (!parameter.default_value.has_value()) return absl::OkStatus();
+  // The study file does not tell 1 from 1.0, but points do.
   *parameter.default_value = InKindOf(parameter.domain, *parameter.default_value);
   const std::string why = WhyIllegal(parameter.domain, *parameter.default_value);
   if (why.empty()) return absl::OkStatus();
@@ -45,7 +47,7 @@ bool IsContinuous(const Parameter& parameter) {
   return domain != nullptr && !GridOf(*domain).has_value();
 }
 
-// Whether a list has the value, which is then in the list's kind. False for other domains.
+// Whether the parameter's list has the value; if so, converts it to the type in the list. False for other domains.
 bool IsListed(const Parameter& parameter, ListedValues& listed, ParameterValue& value) {
   if (listed.Find(parameter, value).has_value()) return true;
   const std::optional<ParameterValue> other = InOtherKind(value);
@@ -65,6 +67,8 @@ absl::Status CheckCondition(const std::string& child,
   }
   if (when.values.empty()) return FieldError(path, "must name at least one value");
   for (std::size_t i = 0; i < when.values.size(); ++i) {
+    // Lists by their index, since a linear search for each value would be quadratic. The rest of
+    // the loop is for other domains, and for the message.
     if (IsListed(parent, listed, when.values[i])) continue;
     when.values[i] = InKindOf(parent.domain, when.values[i]);
     const std::string why = WhyIllegal(parent.domain, when.values[i]);
@@ -99,7 +103,8 @@ IndexByName Index(const std::vector<Parameter>& parameters) {
   return index;
 }
 
-// Walks from child to parent among the parameters that could not be ordered; each has a parent among them.
+// Names a cycle: walks from child to parent among the parameters that could not be ordered, each of which has a parent
+// among them, until one repeats.
 absl::Status CircleError(const std::vector<Parameter>& parameters,
                          const IndexByName& index,
                          const std::vector<int>& waits_for) {
@@ -141,12 +146,15 @@ absl::Status CheckAndNormalize(std::vector<Parameter>& parameters) {
   }
   const IndexByName index = Index(parameters);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
+    // The index keeps the first of two equal names, so the second finds another than itself.
     if (index.at(parameters[i].name) == static_cast<int>(i)) continue;
     return FieldError(PathOf(parameters[i]), "is defined twice");
   }
   return CheckConditions(parameters, index);
 }
 
+// Kahn's algorithm; the set makes the parameter with the lowest index the next one, which keeps the given order where
+// it can.
 absl::StatusOr<std::vector<int>> OrderParentsFirst(const std::vector<Parameter>& parameters) {
   const IndexByName index = Index(parameters);
   std::vector<int> waits_for(parameters.size(), 0);
@@ -154,6 +162,7 @@ absl::StatusOr<std::vector<int>> OrderParentsFirst(const std::vector<Parameter>&
   std::set<int> ready;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     for (const Condition& when : parameters[i].when) {
+      // A parent with two conditions counts twice, here and below.
       children[static_cast<std::size_t>(index.at(when.parent))].push_back(static_cast<int>(i));
       ++waits_for[i];
     }
@@ -168,6 +177,7 @@ absl::StatusOr<std::vector<int>> OrderParentsFirst(const std::vector<Parameter>&
       if (--waits_for[static_cast<std::size_t>(child)] == 0) ready.insert(child);
     }
   }
+  // What is left waits for a parameter that waits as well.
   if (order.size() < parameters.size()) return CircleError(parameters, index, waits_for);
   return order;
 }

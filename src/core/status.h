@@ -7,7 +7,8 @@
 #include "fmt/format.h"
 #include "vernier/core/error.h"
 
-// Statuses with formatted messages. A message names the thing, the value and the bound: lower case, no full stop.
+// Statuses with formatted messages: NotFound("no study has the id {}", id). A message names the thing, the value and
+// the bound, in lower case and without a full stop.
 namespace vernier {
 
 #define VERNIER_DEFINE_STATUS_(Name)                                            \

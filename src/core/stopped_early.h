@@ -4,8 +4,7 @@
 
 namespace vernier {
 
-// Whether the trial completed because it was told to stop, by a rule or a user: its last value is not that of a trial that
-// ran to its end.
+// Whether the trial completed because a rule or a user stopped it. Its last value is then not the value of a full run.
 inline bool IsStoppedEarly(const Trial& trial) {
   return trial.state == TrialState::kCompleted && trial.stop.has_value();
 }

@@ -24,7 +24,7 @@ absl::Status CheckName(const std::string& name) {
   return FieldError("study", NotAStudyName(name));
 }
 
-// Lower case is asked of ASCII letters only: other scripts are welcome.
+// Only ASCII letters must be lower case; bytes of other scripts are accepted.
 bool IsLabelPart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -33,6 +33,7 @@ bool IsLabelStart(char c) {
   return (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80;
 }
 
+// Every byte but the continuation bytes (10xxxxxx) begins a character.
 std::size_t CountCharacters(std::string_view utf8) {
   return static_cast<std::size_t>(std::ranges::count_if(
       utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -63,13 +64,14 @@ absl::Status CheckLabels(const std::map<std::string, std::string>& labels) {
       return FieldError("labels",
                         fmt::format("a key must begin with a lower-case letter, got '{}'", key));
     }
+    // Not in the path yet, since the key itself may be wrong.
     VERNIER_RETURN_IF_ERROR(CheckLabelPart("labels", "a key", key));
     VERNIER_RETURN_IF_ERROR(CheckLabelPart("labels." + key, "its value", value));
   }
   return absl::OkStatus();
 }
 
-// Valid for a job of one trial with nothing to tune, and for foreign studies.
+// A study may lack objectives if it is foreign, or if it runs a job once without parameters.
 absl::Status CheckNoObjective(const StudySpec& spec) {
   if (spec.foreign.has_value()) return absl::OkStatus();
   if (!spec.job.has_value()) return FieldError("objective", "must name a metric");
@@ -81,6 +83,7 @@ absl::Status CheckNoObjective(const StudySpec& spec) {
 absl::Status CheckObjectives(const std::vector<Objective>& objectives) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < objectives.size(); ++i) {
+    // As in the study file, where a single objective needs no list.
     const std::string path = objectives.size() == 1 ? "objective" : fmt::format("objective[{}]", i);
     const std::string& metric = objectives[i].metric;
     const std::int32_t final_count = objectives[i].final_count;
@@ -104,7 +107,7 @@ absl::Status CheckObjectives(const std::vector<Objective>& objectives) {
   return absl::OkStatus();
 }
 
-// Where a metric is read from. Whether expressions compile is the reader's business.
+// Checks a source. Whether its expression compiles is checked by ValidateMetricSources.
 absl::Status CheckMetricSource(const std::string& metric, const MetricSource& source) {
   const std::string path = fmt::format("metrics.{}", metric);
   if (source.kind != MetricSourceKind::kName && source.text.empty()) {
@@ -116,6 +119,7 @@ absl::Status CheckMetricSource(const std::string& metric, const MetricSource& so
         fmt::format(
             "must have at most {} characters, got {}", limits::kSourceText, source.text.size()));
   }
+  // A metric without a source of its own is looked for in event files, too.
   const bool reads_files =
       source.kind == MetricSourceKind::kName || source.kind == MetricSourceKind::kTfevents;
   if (source.folder.empty() || reads_files) return absl::OkStatus();
@@ -127,6 +131,7 @@ absl::Status CheckMetrics(const StudySpec& spec) {
   for (const auto& [metric, source] : spec.metrics) {
     VERNIER_RETURN_IF_ERROR(CheckMetricSource(metric, source));
   }
+  // Only whether they parse. Stored studies may break the other rules (CheckOutcomeConstraints).
   return ParseOutcomeConstraints(spec).status();
 }
 
@@ -142,6 +147,7 @@ absl::Status CheckBudget(const Budget& budget, bool has_job) {
     VERNIER_RETURN_IF_ERROR(CheckPositive("budget.time", *budget.time));
   }
   if (!budget.gpu_hours.has_value()) return absl::OkStatus();
+  // Written so that NaN is refused, here and below.
   if (!(*budget.gpu_hours > 0) || !std::isfinite(*budget.gpu_hours)) {
     return FieldError("budget.gpu_hours",
                       fmt::format("must be a finite number above 0, got {}", *budget.gpu_hours));
@@ -163,11 +169,14 @@ absl::Status CheckConvergence(const StudySpec& spec) {
                     fmt::format("needs a single objective, got {}", spec.objectives.size()));
 }
 
+// Whether there is such an algorithm or rule, and such an option, is checked where it is made: core
+// knows none of them.
 absl::Status CheckChoice(std::string_view path, const Choice& choice) {
   if (choice.name.empty()) return FieldError(path, "must have a name");
   for (const auto& [name, value] : choice.options) {
     if (name.empty()) return FieldError(path, "an option's name must not be empty");
     const auto* const number = std::get_if<double>(&value);
+    // JSON, in which definitions are stored, has no other numbers.
     if (number == nullptr || std::isfinite(*number)) continue;
     return FieldError(fmt::format("{}.{}", path, name),
                       fmt::format("must be finite, got {}", *number));
@@ -175,6 +184,7 @@ absl::Status CheckChoice(std::string_view path, const Choice& choice) {
   return absl::OkStatus();
 }
 
+// Whether the studies exist is checked when the study is created: it is not a matter of the definition.
 absl::Status CheckWarmStart(const std::vector<std::string>& names) {
   if (names.size() > limits::kEarlierStudies) {
     return FieldError(
@@ -193,6 +203,7 @@ absl::Status CheckWarmStart(const std::vector<std::string>& names) {
 }  // namespace
 
 bool IsBetter(Goal goal, double a, double b) {
+  // NaN is worse than every number and not better than itself, so that this can order a sort.
   if (std::isnan(a)) return false;
   if (std::isnan(b)) return true;
   return goal == Goal::kMaximize ? a > b : a < b;
@@ -217,6 +228,7 @@ absl::Status Validate(const StudySpec& spec) {
     VERNIER_RETURN_IF_ERROR(CheckPositive("lease.ttl", spec.lease.ttl));
   }
   if (!spec.job.has_value()) return absl::OkStatus();
+  // Not in CheckTrainingJob, which does not see the parameters.
   VERNIER_RETURN_IF_ERROR(CheckArguments(spec));
   return CheckTrainingJob(*spec.job);
 }

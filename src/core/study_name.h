@@ -10,7 +10,8 @@
 
 namespace vernier {
 
-// Whether a study may be called so: ^[A-Za-z][A-Za-z0-9_-]{0,127}$.
+// Whether the name is valid for a study: ^[A-Za-z][A-Za-z0-9_-]{0,127}$. It is also part of
+// resource names and of the paths of runs.
 inline bool IsStudyName(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
   const auto is_part = [&](char c) {
@@ -20,7 +21,7 @@ inline bool IsStudyName(std::string_view name) {
          std::all_of(name.begin(), name.end(), is_part);
 }
 
-// What to say of a name that is none.
+// The error message for an invalid name.
 inline std::string NotAStudyName(std::string_view name) {
   return fmt::format("must match ^[A-Za-z][A-Za-z0-9_-]{{0,127}}$, got '{}'", name);
 }

@@ -4,8 +4,9 @@
 
 #include "vernier/core/training_input.h"
 
-// The fields of a training input by the names that AI Platform Training's API gives them (ml.v1, TrainingInput), each
-// once: whoever reads or writes it in some form calls Describe with a visitor of `visit(const char* key, auto& field)`.
+// The fields of a training input with their names in AI Platform Training's API (ml.v1, TrainingInput). Code that reads
+// or writes a format of it calls Describe with a visitor `visit(const char* key, auto& field)`, so that the list of
+// fields exists once.
 namespace vernier {
 
 template <typename T, typename U>

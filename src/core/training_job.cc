@@ -29,6 +29,8 @@ std::optional<Role> FindRole(std::string_view name) {
 
 bool RunsInOwnFolder(const TrainingJob& job) {
   if (job.code.has_value()) return true;
+  // A training input names no folder of the host: its code comes in packages, or in images, which
+  // have a folder of their own.
   return job.input.has_value() && job.working_directory.empty() && !RunsImages(job);
 }
 

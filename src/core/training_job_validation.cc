@@ -14,6 +14,7 @@
 namespace vernier {
 namespace {
 
+// A choice: 1 MiB, enough for the messages of a failing program.
 constexpr std::int64_t kLeastOutput = std::int64_t{1} << 20;
 
 bool IsNameStart(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
@@ -28,7 +29,7 @@ absl::Status CheckVariableName(std::string_view path, const std::string& name) {
       fmt::format("a variable's name must match ^[A-Za-z_][A-Za-z0-9_]*$, got '{}'", name));
 }
 
-// A name of a file, in one folder.
+// Whether the name is a file directly in the folder of secrets. It must not lead out of the folder.
 bool IsSecretName(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos &&
          name.find('\0') == std::string::npos;
@@ -43,6 +44,7 @@ absl::Status CheckSecret(const std::string& path, const SecretSource& secret) {
     return FieldError(path + ".from_file",
                       fmt::format("must be an absolute path or begin with ~/, got '{}'", file));
   }
+  // The system would end the name there, and open another file.
   if (file.find('\0') != std::string::npos) {
     return FieldError(path + ".from_file", "must not hold a zero byte");
   }
@@ -61,6 +63,7 @@ absl::Status CheckEnvironment(std::string_view path,
   for (const auto& [name, secret] : secrets) {
     VERNIER_RETURN_IF_ERROR(CheckVariableName(path, name));
     const std::string field = fmt::format("{}.env.{}", path, name);
+    // A program gets one value for a name, and it would be open which.
     if (environment.contains(name)) return FieldError(field, "is both a value and a secret");
     VERNIER_RETURN_IF_ERROR(CheckSecret(field, secret));
   }
@@ -73,7 +76,7 @@ absl::Status CheckEnvironment(std::string_view path,
   return absl::OkStatus();
 }
 
-// Words of a command line, which the system passes with a zero byte at their end.
+// Checks words of a command line, which the system terminates with a zero byte.
 absl::Status CheckWords(std::string_view path, const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i].find('\0') == std::string::npos) continue;
@@ -82,6 +85,7 @@ absl::Status CheckWords(std::string_view path, const std::vector<std::string>& w
   return absl::OkStatus();
 }
 
+// An empty command is legal: it stands for that of the job, the Python module or the image.
 absl::Status CheckCommand(std::string_view path, const std::vector<std::string>& command) {
   if (!command.empty() && command.front().empty()) {
     return FieldError(fmt::format("{}[0]", path), "must name a program");
@@ -90,6 +94,7 @@ absl::Status CheckCommand(std::string_view path, const std::vector<std::string>&
 }
 
 absl::Status CheckResources(std::string_view path, const Resources& resources) {
+  // Written so that NaN is refused, too.
   if (!(resources.cpus >= 0) || !std::isfinite(resources.cpus)) {
     return FieldError(fmt::format("{}.cpus", path),
                       fmt::format("must be 0 or more, got {}", resources.cpus));
@@ -113,7 +118,7 @@ absl::Status CheckResources(std::string_view path, const Resources& resources) {
   return absl::OkStatus();
 }
 
-// An engine takes it as one word of its command line, which must not look like an option.
+// Checks an image's name. It becomes a word of the container engine's command line and must not look like an option.
 absl::Status CheckImageName(std::string_view path, const std::string& image) {
   const bool is_word = std::ranges::all_of(image, [](char c) { return c > ' ' && c < '\x7f'; });
   if (is_word && !image.starts_with('-')) return absl::OkStatus();
@@ -126,13 +131,15 @@ absl::Status CheckImageOfRole(std::string_view path,
                               const ReplicaSpec& replica,
                               const TrainingJob& job) {
   const std::string field = fmt::format("{}.image", path);
+  // A training input gives its images by role, so that the job itself has none.
   if (!replica.image.empty() && job.image.empty() && !job.input) {
     return FieldError(field, "needs job.image: either every replica runs in an image, or none");
   }
   return CheckImageName(field, replica.image);
 }
 
-// What a container sees is under the host's own path, which the server's working directory has no part in.
+// Checks a path of a job with images. A container sees folders of the host under the same absolute path, and not the
+// server's working directory, so that a relative path needs a working directory of the job.
 absl::Status CheckPathForImage(std::string_view field,
                                const std::string& path,
                                const TrainingJob& job) {
@@ -143,21 +150,24 @@ absl::Status CheckPathForImage(std::string_view field,
       field, fmt::format("must be absolute with an image and no working_dir, got '{}'", path));
 }
 
+// Lower case only, since hashes are compared as text.
 bool IsHash(std::string_view text) {
   return text.size() == 64 && std::ranges::all_of(text, [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
          });
 }
 
-// Whether the path leads out of the folder that it is below.
+// Whether a path, relative to a folder, leads out of the folder.
+// By the text alone: the folder need not exist where this is checked.
 bool LeavesFolder(std::string_view path) {
-  return path.starts_with('/') ||
-         std::filesystem::path(path).lexically_normal().string().starts_with("..");
+  const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+  return normal.is_absolute() || (!normal.empty() && *normal.begin() == "..");
 }
 
 absl::Status CheckCode(const TrainingJob& job) {
   if (!job.code.has_value()) return absl::OkStatus();
   const CodeSnapshot& code = *job.code;
+  // The client gives a folder, and the server gets the archive made of it.
   if (code.folder.empty() && code.archive.empty()) {
     return FieldError("job.code", "must name a folder such as '.', got ''");
   }
@@ -165,6 +175,7 @@ absl::Status CheckCode(const TrainingJob& job) {
     return FieldError("job.code.sha256",
                       fmt::format("must be 64 hexadecimal digits, got '{}'", code.sha256));
   }
+  // Each replica has its own copy of the code; a path that leads out of it would be shared, or missing.
   static constexpr char kBelow[] = "must be below the folder of job.code, got '{}'";
   if (LeavesFolder(job.working_directory)) {
     return FieldError("job.working_dir", fmt::format(kBelow, job.working_directory));
@@ -196,6 +207,7 @@ absl::Status CheckReplica(std::string_view path,
   }
   const bool runs_something = !replica.command.empty() || !job.command.empty() ||
                               !job.image.empty() || job.python || job.input;
+  // A role without replicas may stay in the definition, and needs no program.
   if (replica.count > 0 && !runs_something) {
     return FieldError("job.command", fmt::format("must not be empty; {} has none either", path));
   }
@@ -208,6 +220,7 @@ absl::Status CheckReplica(std::string_view path,
   return CheckResources(path, replica.resources);
 }
 
+// As `python -m` takes it: identifiers, joined by dots.
 bool IsModuleName(const std::string& name) {
   bool part = false;  // Whether a part of the name has begun.
   for (const char c : name) {
@@ -218,7 +231,7 @@ bool IsModuleName(const std::string& name) {
   return part;
 }
 
-// A trainer that Vernier brings with it is known by its name, and runs in a chief; some also in workers.
+// Checks a built-in trainer: its name must be known, and its replicas be a chief and, for some, workers.
 absl::Status CheckBuiltIn(const TrainingJob& job) {
   if (!job.python.has_value() || !IsBuiltInModule(job.python->module)) return absl::OkStatus();
   const std::string_view trainer = BuiltInTrainer(job.python->module);
@@ -256,6 +269,7 @@ absl::Status CheckPython(const TrainingJob& job) {
         fmt::format("must be at most {}, got {}", limits::kPackages, packages.size()));
   }
   for (std::size_t i = 0; i < packages.size(); ++i) {
+    // It becomes a word of the command line of pip and must not look like an option.
     if (!packages[i].empty() && !packages[i].starts_with('-')) continue;
     return FieldError(
         fmt::format("job.python.packages[{}]", i),
@@ -264,6 +278,7 @@ absl::Status CheckPython(const TrainingJob& job) {
   return CheckWords("job.python.packages", packages);
 }
 
+// A single replica of another role is most likely meant as the chief, so the message says how to write that.
 absl::Status MissingPrimary(const TrainingJob& job) {
   constexpr char kPath[] = "job.replicas";
   const bool has_one_replica = job.replicas.size() == 1 && job.replicas.begin()->second.count == 1;
@@ -305,6 +320,7 @@ absl::Status CheckRestarts(std::string_view name, std::int32_t count) {
 }  // namespace
 
 absl::Status CheckTrainingJob(const TrainingJob& job) {
+  // First, since the paths of later errors have the name of the primary.
   VERNIER_RETURN_IF_ERROR(CheckPrimary(job));
   for (const auto& [role, replica] : job.replicas) {
     const std::string path = fmt::format("job.replicas.{}", RoleName(role, job));
@@ -327,8 +343,9 @@ absl::Status CheckTrainingJob(const TrainingJob& job) {
   VERNIER_RETURN_IF_ERROR(CheckRestarts("replica", job.restarts.replica));
   VERNIER_RETURN_IF_ERROR(CheckRestarts("job", job.restarts.job));
   VERNIER_RETURN_IF_ERROR(CheckRestarts("internal", job.restarts.internal));
+  // 0s is legal: SIGKILL then follows SIGTERM at once.
   if (job.grace < absl::ZeroDuration() || job.grace == absl::InfiniteDuration()) {
-    return FieldError("job.grace",
+    return FieldError("job.limits.grace",
                       fmt::format("must be from 0s up, got {}", absl::FormatDuration(job.grace)));
   }
   if (job.output_bytes < kLeastOutput) {

@@ -10,10 +10,11 @@
 
 namespace vernier {
 
-// InvalidArgument: a FieldError, paths as in the study file ("job.replicas.worker.count").
+// Checks a job by itself.  InvalidArgument: a FieldError with a path as in the study file
+// ("job.replicas.worker.count").
 absl::Status CheckTrainingJob(const TrainingJob& job);
 
-// InvalidArgument: zero, negative or endless.
+// Checks that a duration is above zero and finite.  InvalidArgument: a FieldError.
 absl::Status CheckPositive(std::string_view path, absl::Duration duration);
 
 }  // namespace vernier

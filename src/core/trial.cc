@@ -7,7 +7,7 @@
 namespace vernier {
 namespace {
 
-// Each in the order of its enumeration.
+// Each in the order of its enumeration. Stored and sent to clients: never rename one.
 constexpr std::array<std::string_view, 10> kTrialStates = {"REQUESTED",
                                                            "QUEUED",
                                                            "PREPARING",
@@ -54,14 +54,22 @@ std::string_view AttemptStateName(AttemptState state) {
 ResourceUsage& operator+=(ResourceUsage& usage, const ResourceUsage& more) {
   usage.cpu_time += more.cpu_time;
   usage.gpu_time += more.gpu_time;
+  // The largest of the peaks: they need not have come at the same time.
   usage.peak_memory_bytes = std::max(usage.peak_memory_bytes, more.peak_memory_bytes);
   return usage;
 }
 
 absl::Duration GpuTime(const Attempt& attempt, absl::Time now) {
-  std::int64_t gpus = 0;
-  for (const ReplicaPlacement& replica : attempt.placement) gpus += std::ssize(replica.gpus);
-  return gpus * std::max(absl::ZeroDuration(), attempt.ended.value_or(now) - attempt.placed);
+  const absl::Time end = attempt.ended.value_or(now);
+  absl::Duration time;
+  for (const ReplicaPlacement& replica : attempt.placement) {
+    if (replica.gpus.empty()) continue;
+    // From the placement on: devices of this host are held before the programs start.
+    const bool is_late = replica.gpus.front() == kUnknownGpu;
+    const absl::Time begin = is_late ? attempt.started.value_or(end) : attempt.placed;
+    time += std::ssize(replica.gpus) * std::max(absl::ZeroDuration(), end - begin);
+  }
+  return time;
 }
 
 ResourceUsage UsageOf(const Attempt& attempt) {
@@ -69,6 +77,7 @@ ResourceUsage UsageOf(const Attempt& attempt) {
   if (!attempt.ended.has_value()) return usage;
   usage.gpu_time = GpuTime(attempt, *attempt.ended);
   for (const ReplicaResult& replica : attempt.replicas) {
+    // GPU time is of the attempt, which holds all its devices until the last replica is down.
     usage += {.cpu_time = replica.cpu_time,
               .gpu_time = absl::ZeroDuration(),
               .peak_memory_bytes = replica.peak_memory_bytes};

@@ -11,11 +11,15 @@
 #include "src/core/cells.h"
 #include "src/core/status.h"
 
+// The log is columns (ADR 15): cells of points, values and slacks, trial numbers, outcomes. They are in chunks that
+// never move, so that views can read a prefix without a lock while the writer appends behind it. Each chunk is twice as
+// large as the one before.
 namespace vernier {
 namespace {
 
-// The first chunk has room for so many trials, each later one for twice as many as the one before: chunks never move.
+// Number of trials in the first chunk. A choice: most studies need only this one.
 constexpr std::size_t kFirstChunk = 256;
+// Number of chunks, for 2^48 trials: a fixed array, since a growing one would move.
 constexpr std::size_t kChunks = 40;
 
 std::size_t RoomIn(std::size_t chunk) { return kFirstChunk << chunk; }
@@ -68,9 +72,10 @@ struct TrialLog::Store {
   std::size_t objectives;
   std::size_t constraints;
   std::array<Chunk, kChunks> chunks;
-  std::size_t size = 0;  // The writer's; views have their own.
+  std::size_t size = 0;  // Only for the writer. Views have their own.
 
   void MakeRoom(std::size_t chunk) {
+    // All at once, so that no later append moves what views may be reading.
     const std::size_t room = RoomIn(chunk);
     chunks[chunk].cells.resize(room * parameters);
     chunks[chunk].numbers.resize(room * (objectives + constraints));
@@ -107,6 +112,7 @@ absl::Status TrialLog::Append(const Observation& trial) {
              trial.point,
              std::span(to.cells).subspan(offset * store.parameters, store.parameters));
   const auto numbers = std::span(to.numbers).subspan(offset * store.width(), store.width());
+  // A trial that failed has neither values nor slacks.
   std::fill(numbers.begin(), numbers.end(), std::numeric_limits<double>::quiet_NaN());
   std::copy(trial.values.begin(), trial.values.end(), numbers.begin());
   std::copy(trial.slacks.begin(), trial.slacks.end(), numbers.subspan(store.objectives).begin());
@@ -122,6 +128,7 @@ absl::Status TrialLog::AppendCells(TrialNumber trial,
                                    std::span<const double> values,
                                    std::span<const double> slacks) {
   Store& store = *store_;
+  // Cells are not checked against the space: they come from a log that has checked them.
   if (cells.size() != store.parameters || values.size() != store.objectives ||
       slacks.size() != store.constraints) {
     return InvalidArgument("trial {}: {} cells, {} values and {} slacks do not fit the problem",
@@ -143,6 +150,7 @@ absl::Status TrialLog::AppendCells(TrialNumber trial,
   return absl::OkStatus();
 }
 
+// Copies nothing: the view reads what the log had at this moment, and the writer only appends behind it.
 TrialLog::View TrialLog::Snapshot() const { return {store_, store_->size}; }
 
 absl::StatusOr<TrialLog::View> TrialLog::Of(const Problem& problem,
@@ -183,6 +191,7 @@ std::span<const double> TrialLog::View::slacks(std::size_t i) const {
 
 Observation TrialLog::View::operator[](std::size_t i) const {
   Observation out{.trial = trial(i), .point = point(i), .outcome = outcome(i)};
+  // The columns of other trials hold NaN, which is not what an Observation without values has.
   if (out.outcome == Outcome::kCompleted || out.outcome == Outcome::kStoppedEarly) {
     out.values.assign(values(i).begin(), values(i).end());
     out.slacks.assign(slacks(i).begin(), slacks(i).end());
@@ -195,6 +204,7 @@ TrialLog::View TrialLog::View::Prefix(std::size_t count) const {
 }
 
 bool TrialLog::View::Continues(const View& earlier) const {
+  // A log only grows, so the shorter view is a prefix of the longer one.
   return store_ == earlier.store_ && earlier.size_ <= size_;
 }
 

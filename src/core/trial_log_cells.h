@@ -9,11 +9,12 @@
 
 namespace vernier {
 
-// Points of a log as it holds them (src/core/cells.h), for who need not make points of them.
+// Access to the cells of a log (src/core/cells.h), for code that need not convert them to points.
 struct TrialLogCells {
   static std::span<const Cell> Of(const TrialLog::View& log, std::size_t i) { return log.cells(i); }
-  // As TrialLog::Append of what a View of such a log gives. Whether the cells make a point of the space is not checked.
-  // InvalidArgument: not one cell for each parameter, value for each objective and slack for each outcome constraint.
+  // As TrialLog::Append, with cells from a View of a log of the same problem. Does not check that they are a point of
+  // the space.
+  // InvalidArgument: the number of cells, values or slacks does not fit the problem.
   static absl::Status Append(TrialLog& log,
                              TrialNumber trial,
                              Outcome outcome,

@@ -11,13 +11,15 @@ namespace {
 
 constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 62;
 
-// An interval on its scale, mapped to [0, 1] and back.
+// Maps an interval to [0, 1] by its scale, and back. The reverse logarithmic scale is the logarithmic one mirrored: x
+// is replaced by low + high - x and u by 1 - u.
 struct Axis {
   double low;
   double high;
   Scale scale;
 
   double ToUnit(double x) const {
+    // A single value is the middle of its only cell.
     if (low == high) return 0.5;
     switch (scale) {
       case Scale::kLinear:
@@ -31,7 +33,7 @@ struct Axis {
   }
 
   double FromUnit(double u) const {
-    // The ends exactly: rounding on a logarithmic scale would miss them.
+    // Exact at the ends, which rounding of the logarithm would miss.
     if (u <= 0) return low;
     if (u >= 1) return high;
     switch (scale) {
@@ -54,7 +56,8 @@ struct Axis {
   }
 };
 
-// The grid's values with half a step around them, but never down to 0 on a logarithmic scale.
+// The interval of the grid's cells: half a step more at both ends, but less at the lower end if a logarithmic scale
+// would reach 0.
 Axis PaddedAxis(const Grid& grid) {
   const double high = grid.lower + static_cast<double>(grid.last) * grid.step;
   double padding = grid.step / 2;
@@ -66,9 +69,11 @@ double CellMiddle(std::uint64_t i, double count) { return (static_cast<double>(i
 
 std::uint64_t CellAt(double u, std::uint64_t last) {
   const double cell = std::floor(u * (static_cast<double>(last) + 1));
+  // u = 1 belongs to the last cell.
   return cell >= static_cast<double>(last) ? last : static_cast<std::uint64_t>(cell);
 }
 
+// On a linear scale by the index alone, since values of a wide integer range do not fit a double.
 double GridToUnit(const Grid& grid, std::uint64_t i) {
   if (grid.scale == Scale::kLinear) return CellMiddle(i, static_cast<double>(grid.last) + 1);
   const double u = PaddedAxis(grid).ToUnit(grid.lower + static_cast<double>(i) * grid.step);
@@ -85,6 +90,7 @@ std::uint64_t GridFromUnit(const Grid& grid, double u) {
 ParameterValue GridValue(const Domain& domain, std::uint64_t i) {
   if (const auto* const x = std::get_if<IntDomain>(&domain)) {
     const auto step = static_cast<std::uint64_t>(x->step.value_or(1));
+    // Unsigned arithmetic wraps around to the right value for any range.
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(x->lower) + i * step);
   }
   return GridFloat(std::get<FloatDomain>(domain), static_cast<std::int64_t>(i));
@@ -100,7 +106,7 @@ Axis ContinuousAxis(const FloatDomain& domain) {
   return {.low = domain.lower, .high = domain.upper, .scale = domain.scale};
 }
 
-// Works for ranges beyond ValueCount too.
+// The index of a value in its grid or list. Unlike ValueCount, also for ranges of more than 2^62 values.
 std::uint64_t GridIndex(const Parameter& parameter, const ParameterValue& value) {
   const std::optional<std::int64_t> i = FindIndex(parameter.domain, value);
   VERNIER_CHECK(i.has_value(), "the value is not legal for its parameter");
@@ -139,6 +145,7 @@ double ToUnit(const Parameter& parameter, const ParameterValue& value) {
     return GridToUnit(*grid, GridIndex(parameter, value));
   }
   const Axis axis = ContinuousAxis(std::get<FloatDomain>(parameter.domain));
+  // Logarithm and exponential may round beyond the ends.
   return std::clamp(axis.ToUnit(std::get<double>(value)), 0.0, 1.0);
 }
 
@@ -159,6 +166,7 @@ Point DecodePoint(const Space& space, std::span<const double> u) {
   VERNIER_CHECK(u.size() == parameters.size(), "one coordinate per parameter");
   Point point;
   for (const int index : space.parents_first()) {
+    // Parents come first. Coordinates of inactive parameters have no effect.
     if (!space.IsActive(index, point)) continue;
     const auto i = static_cast<std::size_t>(index);
     point.emplace(parameters[i].name, FromUnit(parameters[i], u[i]));

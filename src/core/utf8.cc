@@ -8,7 +8,8 @@ namespace {
 
 bool IsContinuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
 
-// The length of the well-formed sequence that `text` starts with, 0 if there is none (Unicode 15, table 3-7).
+// Returns the length of the well-formed byte sequence at the start of `text`; 0 if there is none (Unicode 15, table
+// 3-7).
 std::size_t SequenceLength(std::string_view text) {
   const auto at = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
@@ -38,6 +39,7 @@ std::string ToValidUtf8(std::string_view text) {
   std::string valid;
   valid.reserve(text.size());
   while (!text.empty()) {
+    // A byte that begins no character becomes U+FFFD, and the search goes on behind it.
     const std::size_t length = SequenceLength(text);
     valid += length > 0 ? text.substr(0, length) : std::string_view("\xEF\xBF\xBD");
     text.remove_prefix(std::max<std::size_t>(length, 1));

@@ -5,10 +5,10 @@
 
 namespace vernier {
 
-// The text with every byte that is not part of valid UTF-8 replaced by U+FFFD. Programs print what they like; JSON and
-// protobuf hold UTF-8 only.
+// Replaces every byte that is not part of valid UTF-8 by U+FFFD. For output of programs, which may be any bytes: JSON
+// and protobuf require UTF-8.
 std::string ToValidUtf8(std::string_view text);
-// Whether it is valid UTF-8 without ASCII control characters.
+// Whether the text is valid UTF-8 without ASCII control characters.
 bool IsPrintableUtf8(std::string_view text);
 
 }  // namespace vernier

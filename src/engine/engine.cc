@@ -25,9 +25,13 @@ using engine::News;
 using engine::StudyRun;
 using engine::TrialRun;
 
-// How long to wait before asking again those who cannot tell that something has changed.
+// Time between two polls of the trials that cannot report changes: a share for each of them, and
+// its bounds. Choices: up to 25 trials are polled at the shortest interval, and 1,000 trials on a
+// shared file system cost it 1,000 looks a second, not 20,000.
+constexpr absl::Duration kPollShare = absl::Milliseconds(2);
 constexpr absl::Duration kPollInterval = absl::Milliseconds(50);
-// How long what only time decides may wait: leases, budgets of time.
+constexpr absl::Duration kLongestPollInterval = absl::Seconds(1);
+// Longest delay of what time alone decides: leases, budgets of time.
 constexpr absl::Duration kTickInterval = absl::Seconds(1);
 
 class EngineImpl final : public Engine {
@@ -47,6 +51,7 @@ class EngineImpl final : public Engine {
                  .launcher_tells =
                      launcher.Watch([this](const AttemptId& id) { news_.Add(id.trial); })} {}
   ~EngineImpl() override {
+    // First of all: afterwards the launcher no longer calls into what is destroyed here.
     if (context_.launcher_tells) context_.launcher.Watch(nullptr);
   }
   EngineImpl(const EngineImpl&) = delete;
@@ -59,7 +64,7 @@ class EngineImpl final : public Engine {
     const bool polls = now >= next_poll_ || now <= last_poll_;
     if (polls) {
       last_poll_ = now;
-      next_poll_ = now + kPollInterval;
+      next_poll_ = now + PollInterval();
       for (auto& [id, run] : runs_) run.BeginReports();
     }
     // What runs, first: its room is for those that wait. These come before new ones.
@@ -90,6 +95,7 @@ class EngineImpl final : public Engine {
                                context_.moves.TickLoaded());
       last_tick_ = now;
       next_tick_ = now + kTickInterval;
+      // A study that has ended is forgotten, so that it is looked at anew if an amendment extends it.
       std::erase_if(for_clients_,
                     [&](StudyId id) { return !std::ranges::binary_search(ticked.unfinished, id); });
       for (const StudyId id : ticked.unfinished) {
@@ -133,6 +139,7 @@ class EngineImpl final : public Engine {
       if (outcome.ok()) {
         runs_.try_emplace(id, context_, id);
       } else if (!absl::IsDataLoss(outcome) && !absl::IsNotFound(outcome)) {
+        // Damage and deletion concern one study, and say nothing about the store as a whole.
         failed.Update(outcome);
       }
       at = loading_.erase(at);
@@ -148,20 +155,29 @@ class EngineImpl final : public Engine {
       if (run.is_for_clients()) for_clients_.insert(id);
       return run.is_over();
     });
+    // Otherwise every report of a client would wake the engine for nothing.
     if (for_clients_.size() != before) news_.Ignore(for_clients_);
   }
 
-  // In the order of the launcher's queue, over all studies: after a restart the launcher does not know who waits, and
-  // nobody is to get ahead by being asked first.
+  // Starts the waiting trials of all studies in the order of the launcher's queue. After a restart the launcher does
+  // not know the queue, and no trial must get ahead because its study was stepped first.
   void StartWaiting(bool polls) {
     std::vector<std::pair<StudyRun*, TrialRun*>> startable;
     for (auto& [id, run] : runs_) run.Note(run.AddStartable(polls, startable));
+    // A study that met an error after it had named some of its trials starts none of them in this step.
     std::erase_if(startable, [](const auto& entry) { return !entry.first->has_job(); });
     std::ranges::sort(startable, {}, [](const auto& entry) {
       const auto& [study, trial] = entry;
       return std::tuple(-study->priority(), trial->created(), trial->id());
     });
     for (const auto& [study, trial] : startable) study->Note(study->Start(*trial));
+  }
+
+  absl::Duration PollInterval() const {
+    std::size_t polled = 0;
+    for (const auto& [id, run] : runs_) polled += run.polled();
+    return std::clamp(
+        static_cast<std::int64_t>(polled) * kPollShare, kPollInterval, kLongestPollInterval);
   }
 
   absl::Duration Pause() const {
@@ -179,6 +195,8 @@ class EngineImpl final : public Engine {
     absl::Status outcome;
   };
 
+  // In this order, since tasks still running report to `news_`, and `tasks_` waits for them when it
+  // is destroyed. They hold nothing of `runs_`, which goes before them.
   const EngineOptions options_;
   News news_;
   const std::unique_ptr<Studies::Subscription> subscription_;
@@ -190,7 +208,7 @@ class EngineImpl final : public Engine {
   absl::Time next_tick_ = absl::InfinitePast();
   std::map<StudyId, StudyRun> runs_;
   std::set<StudyId> for_clients_;  // Unfinished ones, which have no job.
-  // Those that are being read from the store; shared with whoever does.
+  // Studies that are being read from the store; shared with the tasks that read them.
   std::map<StudyId, std::shared_ptr<Loading>> loading_;
 };
 

@@ -17,11 +17,14 @@ bool IsOver(const std::optional<absl::Duration>& limit, absl::Time since, absl::
 
 // Since when the running attempt has reported nothing.
 absl::Time LastProgress(const Trial& trial, const Attempt& attempt) {
+  // The last measurement may be of an earlier attempt; the wait then counts from the start of this one.
   const absl::Time started = *attempt.started;
   return trial.last.has_value() ? std::max(started, trial.last->time) : started;
 }
 
 bool HasCrashed(FailureClass failure, bool transient, const std::vector<ReplicaResult>& replicas) {
+  // Crashes have no failure class of their own (docs/adr/0022): they are errors of the user for
+  // which the launcher considers another attempt worth a try.
   return failure == FailureClass::kUserError && transient &&
          std::ranges::any_of(replicas, [](const ReplicaResult& replica) {
            return jobs::KindOf({.exit_code = replica.exit_code, .signal = replica.signal}) ==
@@ -39,6 +42,7 @@ bool CameFurther(const Attempt& attempt, std::span<const Measurement> curve) {
   std::optional<std::int64_t> before;
   std::optional<std::int64_t> since;
   for (const Measurement& measurement : curve) {
+    // A measurement does not name its attempt, so its time decides.
     std::optional<std::int64_t>& furthest = measurement.time < started ? before : since;
     furthest = std::max(furthest.value_or(measurement.step), measurement.step);
   }
@@ -56,7 +60,8 @@ std::optional<std::string> FindSameCrash(const Study& study,
                                          std::span<const Trial> others) {
   if (CameFurther(trial.attempts.back(), curve)) return std::nullopt;
   const std::string crash = study::EndOf(end.message, trial.point);
-  const EventSeq defined_by = trial.attempts.back().defined_by;  // A changed job may do better.
+  // Only attempts of the same definition are compared: a changed job may do better.
+  const EventSeq defined_by = trial.attempts.back().defined_by;
   for (const Attempt& attempt : std::span(trial.attempts).first(trial.attempts.size() - 1)) {
     if (attempt.defined_by != defined_by || !HasCrashed(attempt)) continue;
     if (study::EndOf(attempt.message, trial.point) == crash) {
@@ -64,6 +69,7 @@ std::optional<std::string> FindSameCrash(const Study& study,
                          attempt.number.value());
     }
   }
+  // Once a trial has completed, the program can work, and a crash elsewhere may be due to the point.
   if (study.completed > 0) return std::nullopt;
   for (const Trial& other : others) {
     const bool has_crashed = other.number != trial.number && other.state == TrialState::kFailed &&
@@ -95,6 +101,7 @@ std::optional<SpentLimit> FindSpentLimit(const TrainingJob& job,
                                          const Trial& trial,
                                          absl::Time now) {
   if (!trial.started.has_value()) return std::nullopt;
+  // Counts from the first start, over all attempts, whether or not one runs now.
   if (IsOver(job.trial_limit, *trial.started, now)) {
     return SpentLimit{.message =
                           fmt::format("ran for longer than its trial's limit of {}, in {} attempts",
@@ -133,6 +140,7 @@ std::optional<std::string> FindSpentWait(const TrainingJob& job,
 absl::Time NextLimit(const TrainingJob& job, const Trial& trial, absl::Time now) {
   absl::Time next = absl::InfiniteFuture();
   const auto add = [&](const std::optional<absl::Duration>& limit, absl::Time since) {
+    // A limit that is over has had its say. Named again, it would make the engine step without a pause.
     if (limit.has_value() && since + *limit > now) next = std::min(next, since + *limit);
   };
   if (!trial.started.has_value()) {

@@ -10,12 +10,13 @@
 namespace vernier::engine {
 namespace {
 
+// Bounds what a step holds in memory of a log that grew while nobody looked.
 constexpr std::size_t kEventPage = 1000;
 // How long a study rests after an error: first, and at most; doubled with each error in a row.
 constexpr absl::Duration kFirstRest = absl::Milliseconds(100);
 constexpr absl::Duration kLongestRest = absl::Seconds(5);
 
-// Somebody may delete the study under our hands.
+// The study may be deleted at any time. The next Refresh notices.
 absl::Status UnlessDeleted(const absl::Status& status) {
   return absl::IsNotFound(status) ? absl::OkStatus() : status;
 }
@@ -39,6 +40,7 @@ void StudyRun::Conclude(absl::Time now) {
     trouble_.reset();
     return;
   }
+  // Errors in a row are one trouble: it keeps its beginning, and the rests get longer.
   const absl::Time since = trouble_.has_value() ? trouble_->since : now;
   rest_ = trouble_.has_value() ? std::min(2 * rest_, kLongestRest) : kFirstRest;
   trouble_ = StudyTrouble{.study = id_,
@@ -46,7 +48,8 @@ void StudyRun::Conclude(absl::Time now) {
                           .error = std::exchange(error_, {}),
                           .since = since,
                           .next_try = now + rest_};
-  is_touched_ = true;  // Whatever it was, it is looked at anew.
+  // Any part of the step may have been skipped, so all of it is done again after the rest.
+  is_touched_ = true;
   has_new_waiting_ = true;
 }
 
@@ -61,6 +64,7 @@ absl::Status StudyRun::Advance(bool polls) {
   if (is_touched_) VERNIER_RETURN_IF_ERROR(Refresh());
   if (is_deleted_) return Abandon();
   if (study_ == nullptr) return absl::OkStatus();
+  // `EngineOptions::runs` may change its answer without any event.
   if (const bool may_start = MayStart(); may_start != may_start_) {
     may_start_ = may_start;
     has_new_waiting_ = true;
@@ -95,10 +99,12 @@ bool StudyRun::MayStart() const {
 absl::Status StudyRun::AddStartable(bool polls,
                                     std::vector<std::pair<StudyRun*, TrialRun*>>& startable) {
   if (!has_job() || waiting_.empty()) return absl::OkStatus();
+  // A launcher that reports changes touches the trials that may be placed now. Any other is asked at each poll.
   if (context_.launcher_tells ? !has_new_waiting_ : !polls && !has_new_waiting_) {
     return absl::OkStatus();
   }
   has_new_waiting_ = false;
+  // The bound counts what holds room already. Of the rest the oldest come first.
   std::int64_t room = may_start_ ? study_->spec.parallel : 0;
   room -= static_cast<std::int64_t>(trials_.size() - waiting_.size());
   for (const TrialNumber number : waiting_) {
@@ -106,7 +112,7 @@ absl::Status StudyRun::AddStartable(bool polls,
     if (room-- > 0) {
       startable.emplace_back(this, &trial);
     } else {
-      VERNIER_RETURN_IF_ERROR(trial.StopWaiting());
+      VERNIER_RETURN_IF_ERROR(trial.LeaveQueue());
     }
   }
   return absl::OkStatus();
@@ -114,6 +120,7 @@ absl::Status StudyRun::AddStartable(bool polls,
 
 absl::Status StudyRun::Start(TrialRun& trial) {
   if (!has_job()) return absl::OkStatus();
+  // Copied, since File destroys a trial that is done.
   const TrialNumber number = trial.id().number;
   absl::Status started = UnlessDeleted(trial.Step(*study_, /*may_start=*/true));
   File(number);
@@ -125,6 +132,7 @@ absl::Status StudyRun::Ask() {
   if (!has_job()) return absl::OkStatus();
   const std::size_t before = trials_.size();
   if (MayAsk()) BeginAsk();
+  // In the same step: without an executor the answer is there already.
   VERNIER_RETURN_IF_ERROR(UnlessDeleted(TakeAsked()));
   if (trials_.size() == before) return absl::OkStatus();
   std::vector<std::pair<StudyRun*, TrialRun*>> startable;
@@ -149,6 +157,7 @@ void StudyRun::BeginAsk() {
                       caller,
                       asking = asking_](const std::stop_token& stop, const Tasks::Done& done) {
     asking->outcome = studies.Ask(id, room, caller, stop);
+    // Before the news, so that the step that they bring finds the answer.
     asking->told.Notify();
     news.Add(id);
     done();
@@ -163,8 +172,8 @@ absl::Status StudyRun::TakeAsked() {
   return absl::OkStatus();
 }
 
-// Spent budgets and exhausted spaces end the study by themselves; an algorithm that cannot go on must not leave it
-// hanging.
+// What a refused request for trials means. Spent budgets and exhausted spaces end the study by themselves. An algorithm
+// that cannot go on would leave it hanging, so the study is stopped here.
 absl::Status StudyRun::AfterRefusal(const absl::Status& status) {
   if (absl::IsInvalidArgument(status) || absl::IsInternal(status)) {
     const Caller caller{.actor = context_.options.actor, .request_id = ""};
@@ -175,11 +184,14 @@ absl::Status StudyRun::AfterRefusal(const absl::Status& status) {
   // Without a reason it is not the study's bounds that are exhausted but the store.
   const bool is_full = absl::IsResourceExhausted(status) && GetReason(status) == Reason::kNone;
   if (is_full || absl::IsUnavailable(status) || absl::IsAborted(status)) return status;
+  // The study itself gives no more trials now. Only an event can change that, so there is no rest
+  // and no trouble.
   refused_at_ = study_->last_event;
   return absl::OkStatus();
 }
 
 bool StudyRun::is_over() const {
+  // The answer to a request may still bring trials.
   if (!trials_.empty() || asking_ != nullptr || is_touched_) return false;
   return is_deleted_ || is_for_clients_ || (study_ != nullptr && IsFinished(study_->state));
 }
@@ -199,6 +211,7 @@ absl::Time StudyRun::due() const {
 absl::Status StudyRun::Abandon() {
   absl::Status first;
   for (auto& [number, entry] : trials_) first.Update(entry.run.Abandon());
+  // Filed in a second pass, since File removes from `trials_`.
   std::vector<TrialNumber> numbers;
   for (const auto& [number, entry] : trials_) numbers.push_back(number);
   for (const TrialNumber number : numbers) File(number);
@@ -217,6 +230,7 @@ absl::Status StudyRun::Discover() {
       if (std::holds_alternative<TrialCreated>(event.payload)) {
         Add(number, event.time);
       } else if (number.value() == 0) {
+        // A change of the study, such as a pause or an amendment, may concern each of its trials.
         SetAllDue();
       } else if (const auto at = trials_.find(number); at != trials_.end()) {
         at->second.run.Touch();
@@ -229,8 +243,10 @@ absl::Status StudyRun::Discover() {
 }
 
 absl::Status StudyRun::DiscoverAll() {
+  // At the first look: the whole log of a long study takes too long to read, and ended trials need nothing.
   VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, context_.moves.ListTrialsAtWork(id_));
   for (const Trial& trial : trials) Add(trial.number, trial.created);
+  // The study was read before the trials, so an event in between is seen twice rather than missed.
   seen_ = study_->last_event;
   return absl::OkStatus();
 }
@@ -256,9 +272,10 @@ void StudyRun::SetAllDue() {
   has_new_waiting_ = true;
 }
 
-// Each of them, whatever becomes of the others.
+// Steps each trial that is due, whatever becomes of the others.
 absl::Status StudyRun::StepDue(bool polls) {
   const absl::Time now = context_.clock.Now();
+  // Collected first, since File changes both sets.
   std::set<TrialNumber> numbers;
   if (polls) numbers = polled_;
   for (const auto& [due, number] : due_) {
@@ -268,7 +285,8 @@ absl::Status StudyRun::StepDue(bool polls) {
   absl::Status first;
   for (const TrialNumber number : numbers) {
     Entry& entry = trials_.at(number);
-    // Those that wait are stepped in the order of the queue if they may start; here they find out that they may not.
+    // Waiting trials that may start are stepped in the order of the queue (Start). Here they only
+    // find out whether to wait on.
     const absl::Status stepped = entry.run.Step(*study_, /*may_start=*/false);
     File(number);
     if (stepped.ok() || absl::IsNotFound(stepped)) continue;

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
+#include "src/engine/context.h"
 #include "src/engine/tasks.h"
 #include "src/engine/trial_run.h"
 #include "vernier/core/ids.h"
@@ -56,6 +57,8 @@ class StudyRun {
   bool is_for_clients() const { return is_for_clients_; }
   // Something runs or waits that has to be asked how it goes.
   bool is_polled() const;
+  // Number of trials that run and cannot tell whether they have something new.
+  std::size_t polled() const { return polled_.size(); }
   // When it is to be looked at without anything having told so.
   absl::Time due() const;
   // REQUIRES: has_job().

@@ -3,6 +3,7 @@
 namespace vernier::engine {
 
 Tasks::~Tasks() {
+  // Work that was handed in refers to this object (End), so it must have ended.
   stop_.request_stop();
   absl::MutexLock lock(&mu_);
   mu_.Await(absl::Condition(
@@ -12,6 +13,7 @@ Tasks::~Tasks() {
 void Tasks::Run(std::function<void(const std::stop_token& stop, Done done)> work) {
   {
     absl::MutexLock lock(&mu_);
+    // Counted here, and not when it begins: the destructor must also wait for work that is still in line.
     ++running_;
   }
   auto run = [this, work = std::move(work)] { work(stop_.get_token(), [this] { End(); }); };

@@ -14,6 +14,7 @@
 namespace vernier::jobs {
 namespace {
 
+// Names of the images, and the trainers that take their place. One trainer runs on CPUs and GPUs.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTrainers = {{
     {"boosted_trees", "xgboost"},
     {"linear_learner_cpu", "linear_learner"},
@@ -30,7 +31,8 @@ absl::Status Error(std::string_view field, std::string_view message) {
   return FieldError(fmt::format("trainingInput.{}", field), message);
 }
 
-// Tags and digests tell versions apart, and there is one of each trainer.
+// The trainer for an image. Tag and digest are ignored: they name versions of the image, and there is one of each
+// trainer.
 absl::StatusOr<std::string_view> TrainerOf(std::string_view image, std::string_view field) {
   const std::string_view rest = image.substr(kBuiltInRegistry.size());
   const std::string_view algorithm = rest.substr(0, rest.find_first_of(":@"));
@@ -99,6 +101,7 @@ absl::Status CheckBuiltInReplicas(const TrainingInput& input, const TrainingJob&
     const auto replica = job.replicas.find(role);
     if (replica == job.replicas.end() || replica->second.count == 0) continue;
     if (role == Role::kWorker && takes_workers) continue;
+    // The error names the field that the user set: a count, or the tier that brought the count.
     if (input.scale_tier == "CUSTOM") {
       return Error(field,
                    fmt::format("must be 0, since this built-in algorithm runs in {}, got {}",

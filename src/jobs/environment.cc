@@ -22,7 +22,7 @@ constexpr std::string_view kWorker = "worker";
 constexpr std::string_view kParameterServer = "ps";
 constexpr std::string_view kEvaluator = "evaluator";
 
-// Text that programs printed or users wrote may be no UTF-8; it must not make the whole document impossible.
+// Serialises JSON. Users' text may be invalid UTF-8, which must not make the whole document impossible.
 std::string Dump(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -31,7 +31,7 @@ std::string Address(const ReplicaPlacement& replica) {
   return fmt::format("{}:{}", replica.host, replica.port);
 }
 
-// What the service's own field names call a role.
+// The role's prefix in field names of AI Platform Training.
 std::string_view FieldPrefix(Role role) {
   switch (role) {
     case Role::kPrimary:
@@ -79,11 +79,12 @@ json JobDocument(const TrainingJob& job) {
 
 bool IsTuned(const StudySpec& spec) { return !spec.objectives.empty(); }
 
-// The nodes of a data-parallel job: the primary, which is rank 0, and the workers.
+// Whether the replica is a node of a data-parallel job: the primary, which has rank 0, or a worker.
 bool IsNode(const ReplicaPlacement& replica) {
   return replica.role != kParameterServer && replica.role != kEvaluator;
 }
 
+// Variables of torch.distributed's "env://" initialization. Replicas that are no nodes get no RANK.
 void AddPyTorch(const Placement& placement,
                 std::size_t i,
                 std::map<std::string, std::string>& variables) {
@@ -98,7 +99,7 @@ void AddPyTorch(const Placement& placement,
   }
 }
 
-// The primary under the given name, the others under their own.
+// The document of TF_CONFIG, with the primary under the given name.
 json ClusterDocument(const StudySpec& spec,
                      TrialNumber trial,
                      const Placement& placement,
@@ -112,6 +113,7 @@ json ClusterDocument(const StudySpec& spec,
     if (replica.role != kEvaluator) cluster[name(replica)].push_back(Address(replica));
   }
   json task = {{"type", name(placement[i])}, {"index", placement[i].index}, {"cloud", "vernier"}};
+  // As text, as in the service's TF_CONFIG.
   if (IsTuned(spec)) task["trial"] = std::to_string(trial.value());
   return {{"cluster", std::move(cluster)},
           {"environment", "cloud"},
@@ -119,7 +121,8 @@ json ClusterDocument(const StudySpec& spec,
           {"task", std::move(task)}};
 }
 
-// As TF_CONFIG, for programs that are no TensorFlow: the primary is always the master, and every job has a trial.
+// CLUSTER_SPEC of AI Platform Training: like TF_CONFIG, for containers without TensorFlow. The primary is always
+// "master", and `trial` is always there.
 std::string ClusterSpec(const StudySpec& spec,
                         TrialNumber trial,
                         const Placement& placement,
@@ -156,20 +159,23 @@ std::map<std::string, std::string> ServiceVariables(const AttemptId& id,
       {"VERNIER_TRIAL", trial},
       {"VERNIER_ATTEMPT", std::to_string(id.number.value())},
       {"VERNIER_PARAMETERS", ParametersJson(point, spec.space)},
-      // Empty for a replica without devices, so that it never takes another's.
-      {"CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(placement[i].gpus, ","))},
   };
+  // Empty for a replica without devices, so that it cannot use those of another. A cluster sets it for those it chooses.
+  if (std::ranges::count(placement[i].gpus, kUnknownGpu) == 0) {
+    variables["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(placement[i].gpus, ","));
+  }
   if (!job.project.empty()) variables["CLOUD_ML_PROJECT_ID"] = job.project;
   if (RunsImages(*spec.job)) {
     variables["CLUSTER_SPEC"] = ClusterSpec(spec, id.trial.number, placement, i);
   }
-  // By these, programs tell that they are being tuned.
+  // These tell a program that it is being tuned.
   if (IsTuned(spec)) {
     variables["CLOUD_ML_TRIAL_ID"] = trial;
     variables["CLOUD_ML_HP_METRIC_TAG"] = FirstObjective(spec).metric;
     variables["CLOUD_ML_HP_METRIC_FILE"] = metric_file;
   }
-  // What a number means there: the order in which nvidia-smi shows the devices, not the fastest first.
+  // CUDA numbers the fastest device first by default; indices here follow nvidia-smi (CUDA C++ Programming Guide, "CUDA
+  // Environment Variables").
   if (!placement[i].gpus.empty()) variables["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
   AddPyTorch(placement, i, variables);
   return variables;
@@ -189,11 +195,11 @@ bool IsServiceVariable(std::string_view name) {
 }
 
 std::map<std::string, std::string> DefaultVariables(const Placement& placement) {
-  // Lines must reach the log when they are printed, not when a buffer is full.
+  // Python buffers standard output that is no terminal; lines must reach the log when they are printed.
   std::map<std::string, std::string> variables = {{"PYTHONUNBUFFERED", "1"}};
   const bool loopback = std::ranges::all_of(
       placement, [](const ReplicaPlacement& replica) { return replica.host == "127.0.0.1"; });
-  // Gloo otherwise takes the interface that the host's name resolves to, which may be none.
+  // Gloo uses the interface that the host's name resolves to, which may not exist on a laptop or in a container.
   if (loopback) variables["GLOO_SOCKET_IFNAME"] = "lo";
   return variables;
 }

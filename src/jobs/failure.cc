@@ -42,6 +42,7 @@ std::string StatusText(const ReplicaExit& exit) {
   return fmt::format("{}({})", exit.exit_code.value_or(*signal), SignalName(*signal));
 }
 
+// The wording of AI Platform Training's messages.
 std::string Ended(std::string_view replica, std::string_view status, std::string_view reason) {
   return fmt::format(
       "{} exited with a non-zero status of {}. Termination reason: {}.", replica, status, reason);
@@ -64,6 +65,7 @@ Failure Classify(std::string_view role, std::int32_t index, const ReplicaExit& e
                             status,
                             exit.lost_output)};
       }
+      // Neither the host nor the program started it: the same sentence, with another class.
       [[fallthrough]];
     case ExitKind::kNotStarted:
       return {exit.host_failed ? FailureClass::kInternal : FailureClass::kUserError,

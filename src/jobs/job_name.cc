@@ -14,14 +14,16 @@
 namespace vernier::jobs {
 namespace {
 
+// Unambiguous, since job ids have no dashes in a project (the last "--" separates).
 constexpr std::string_view kSeparator = "--";
-constexpr std::string_view kPrefix = "p__";  // No escape, since those are hexadecimal.
+constexpr std::string_view kPrefix = "p__";  // Cannot be an escape, since '_' is not hexadecimal.
 constexpr char kEscape = '_';
 
 bool IsLetter(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); }
 bool IsPlain(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-'; }
 
 std::string Escaped(std::string_view project) {
+  // A study's name must begin with a letter.
   std::string escaped(IsLetter(project.front()) ? "" : kPrefix);
   for (const char c : project) {
     if (IsPlain(c)) {
@@ -33,7 +35,7 @@ std::string Escaped(std::string_view project) {
   return escaped;
 }
 
-// Nothing: it is no project that was escaped.
+// Reverses Escaped; nothing if the text has an invalid escape.
 std::optional<std::string> Unescaped(std::string_view text) {
   if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
   std::string project;
@@ -79,7 +81,7 @@ JobName JobNameOf(std::string_view study) {
   }
   const std::optional<std::string> project = Unescaped(study.substr(0, at));
   if (!project || project->empty()) return whole;
-  // Only what StudyNameOf makes; any other name is a study's own.
+  // Accept only what StudyNameOf makes: a study may have "--" in a name of its own.
   const JobName name = {.project = *project, .job = std::string(study.substr(at + 2))};
   const absl::StatusOr<std::string> again = StudyNameOf(name);
   return again.ok() && *again == study ? name : whole;

@@ -1,3 +1,7 @@
+// The same job, point and placement always give the same program: an attempt that is started again after a crash must
+// get what it was placed with. Why submitted jobs run in a folder of their own:
+// docs/adr/0032-a-folder-for-each-replica.md.
+
 #include "src/jobs/layout.h"
 
 #include <cstddef>
@@ -15,9 +19,13 @@
 namespace vernier::jobs {
 namespace {
 
+// The order of a gang's replicas everywhere; the first one is the primary.
+// Ports of stand-ins begin here: above every real port, and unlikely in a program's own arguments.
+constexpr std::int32_t kFirstStandInPort = 2'000'000'000;
+
 constexpr Role kOrder[] = {Role::kPrimary, Role::kWorker, Role::kParameterServer, Role::kEvaluator};
 
-// The path that a text names, if it is one and not empty: file:///data is, gs://bucket is not.
+// The local path in a text, if there is one: file:///data has one, gs://bucket has none.
 std::optional<std::string> PathOf(std::string_view text) {
   constexpr std::string_view kFile = "file://";
   if (text.starts_with(kFile)) text.remove_prefix(kFile.size());
@@ -25,7 +33,8 @@ std::optional<std::string> PathOf(std::string_view text) {
   return std::string(text);
 }
 
-// What containers see of the host: the working directory, if one is given, and the job's directory.
+// The folders of the host that containers see: the working directory, if the job or role sets one, and the job's
+// directory.
 std::optional<ReplicaContainer> ContainerOf(const TrainingJob& job,
                                             const ReplicaSpec& replica,
                                             const std::string& directory) {
@@ -35,7 +44,7 @@ std::optional<ReplicaContainer> ContainerOf(const TrainingJob& job,
                              .directory = {},
                              .mounts = {}};
   if (RunsInOwnFolder(job)) {
-    container.directory = directory;  // Which is below what it sees in any case.
+    container.directory = directory;  // Inside the replica's folder, which is always mounted.
   } else if (!job.working_directory.empty() || !replica.directory.empty()) {
     container.directory = directory;
     container.mounts.push_back(directory);
@@ -57,10 +66,10 @@ GangNeeds NeedsOf(const TrainingJob& job) {
   return needs;
 }
 
-// The folder of its own that a replica runs in, if it does.
+// The replica's own working folder, for jobs that use one.
 std::string OwnFolder(const std::string& replica_directory) { return replica_directory + "/work"; }
 
-// The folders that are to be there: its own, and the one that it is given as --job-dir.
+// Adds the folders that must exist: the replica's own, and that of --job-dir.
 void AddFolders(const StudySpec& spec,
                 TrialNumber trial,
                 const std::string& own,
@@ -116,6 +125,7 @@ absl::StatusOr<ReplicaProgram> MakeReplica(const AttemptId& id,
        ServiceVariables(id, spec, trial.point, placed.placement, i, program.metric_file)) {
     program.env[name] = value;
   }
+  // Precedence: a service variable wins over a secret, a secret over a plain value.
   std::erase_if(program.secrets,
                 [](const auto& secret) { return IsServiceVariable(secret.first); });
   for (const auto& [name, secret] : program.secrets) program.env.erase(name);
@@ -126,14 +136,17 @@ absl::StatusOr<ReplicaProgram> MakeReplica(const AttemptId& id,
 
 GangRequest MakeGangRequest(const AttemptId& id, const StudySpec& spec) {
   const TrainingJob& job = *spec.job;
+  // `parallel`: a budget of fewer trials than may run at once bounds how many share the host.
   GangRequest request{.id = id,
                       .study = spec.name,
+                      .cluster = job.cluster,
                       .replicas = {},
                       .priority = job.priority,
                       .time_limit = {},
                       .parallel = static_cast<std::int32_t>(std::min<std::int64_t>(
                           spec.parallel, spec.budget.trials.value_or(spec.parallel))),
                       .needs = NeedsOf(job)};
+  // The grace period belongs to the time for which a gang may hold its room.
   if (job.time_limit) request.time_limit = *job.time_limit + job.grace;
   for (const Role role : kOrder) {
     const auto replica = job.replicas.find(role);
@@ -146,12 +159,23 @@ GangRequest MakeGangRequest(const AttemptId& id, const StudySpec& spec) {
   return request;
 }
 
+ReplicaPlacement StandIn(ReplicaPlacement placement, std::size_t i) {
+  if (!placement.host.empty()) return placement;
+  placement.host = fmt::format("{}-{}.vernier.invalid", placement.role, placement.index);
+  placement.port = kFirstStandInPort + static_cast<std::int32_t>(i);
+  return placement;
+}
+
 absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
                                             const StudySpec& spec,
                                             const Trial& trial,
                                             const PlacedGang& placed,
                                             std::string_view working_directory) {
   VERNIER_RETURN_IF_ERROR(ValidateJob(spec));
+  PlacedGang addressed = placed;
+  for (std::size_t k = 0; k < addressed.placement.size(); ++k) {
+    addressed.placement[k] = StandIn(std::move(addressed.placement[k]), k);
+  }
   const TrainingJob& job = *spec.job;
   GangProgram gang{.id = id,
                    .placed = placed,
@@ -168,7 +192,7 @@ absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
     for (std::int32_t index = 0; index < replica->second.count; ++index, ++i) {
       VERNIER_CHECK(i < placed.placement.size(), "the placement is of another job");
       VERNIER_ASSIGN_OR_RETURN(gang.replicas.emplace_back(),
-                               MakeReplica(id, spec, trial, role, placed, i, working_directory));
+                               MakeReplica(id, spec, trial, role, addressed, i, working_directory));
     }
   }
   return gang;

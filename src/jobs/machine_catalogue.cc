@@ -1,3 +1,10 @@
+// The figures are those of AI Platform Training's documentation ("Machine types and GPUs"). Its table of allowed GPUs
+// follows from one rule and a few numbers for each type (AllowedCounts), except for one cell, which machines.json lists
+// under "allowed": docs/adr/0024-training-inputs-are-resolved-once.md.
+//
+// A document is read entry by entry, then references between entries are checked over the whole, so that a server's
+// configuration can replace what the standard catalogue's entries refer to.
+
 #include "src/jobs/machine_catalogue.h"
 
 #include <algorithm>
@@ -23,6 +30,7 @@ namespace {
 using codec::Json;
 using codec::Mapping;
 
+// Google's machine types count memory in units of 2^30 bytes.
 constexpr double kBytesPerGb = 1024.0 * 1024.0 * 1024.0;
 constexpr std::string_view kMaker = "NVIDIA_";
 constexpr std::string_view kLine = "TESLA_";
@@ -98,6 +106,7 @@ absl::Status ReadMachine(const Json& json,
     }
     machine.cpus = other->second.cpus;
     machine.memory_bytes = other->second.memory_bytes;
+    // An entry that equals another one counts as an older name.
     machine.legacy = true;
   } else {
     double memory_gb = 0;
@@ -155,6 +164,7 @@ absl::Status ReadRegion(const Json& json, const std::string& path, Region& regio
   for (const auto& [name, gpus] : zones->items()) {
     VERNIER_ASSIGN_OR_RETURN(region.zones[name],
                              ReadNames(gpus, fmt::format("{}.zones.{}", path, name)));
+    // A region with a zone that has GPUs has GPUs, whether or not it says so.
     region.gpus |= !region.zones[name].empty();
   }
   return absl::OkStatus();
@@ -177,7 +187,7 @@ absl::Status ReadEntries(const Mapping& document,
   return absl::OkStatus();
 }
 
-// --- what the entries say of each other ---
+// --- references between entries ---
 
 template <typename T>
 std::vector<std::string> NamesOf(const std::map<std::string, T>& entries) {
@@ -195,7 +205,7 @@ absl::Status CheckGpuName(const MachineCatalogue& catalogue,
       path, fmt::format("there is no GPU '{}'{}", gpu, NearestHint(gpu, NamesOf(catalogue.gpus))));
 }
 
-// The GPUs that a machine or a tier's replica brings with it.
+// Checks the built-in GPUs of a machine or of a tier's replica.
 absl::Status CheckOwnGpus(const MachineCatalogue& catalogue,
                           const std::string& path,
                           const std::string& gpu,
@@ -291,6 +301,7 @@ std::vector<std::int32_t> AllowedCounts(const GpuType& gpu,
   std::vector<std::int32_t> counts;
   const auto more = machine.allowed.find(name);
   for (const std::int32_t count : gpu.counts) {
+    // Exceptions to the rule ("allowed" in machines.json).
     const bool listed =
         more != machine.allowed.end() && std::ranges::count(more->second, count) > 0;
     if (listed || Serves(gpu, count, machine)) counts.push_back(count);
@@ -311,6 +322,7 @@ std::string OtherGpus(const MachineCatalogue& catalogue, const MachineType& mach
 const MachineCatalogue& StandardCatalogue() {
   static const MachineCatalogue* const catalogue = [] {
     absl::StatusOr<MachineCatalogue> read = Extend({}, Json::parse(kMachines), "machines");
+    // machines.json is compiled in, so an error in it is a bug.
     VERNIER_CHECK(read.ok(), "the catalogue of machines is sound");
     return new MachineCatalogue(*std::move(read));
   }();
@@ -332,6 +344,7 @@ absl::StatusOr<MachineCatalogue> Extend(MachineCatalogue catalogue,
   VERNIER_RETURN_IF_ERROR(ReadEntries(mapping, "tiers", catalogue.tiers, &ReadTier));
   VERNIER_RETURN_IF_ERROR(ReadEntries(mapping, "gpus", catalogue.gpus, &ReadGpu));
   VERNIER_RETURN_IF_ERROR(ReadEntries(mapping, "regions", catalogue.regions, &ReadRegion));
+  // After all parts are read, since entries may refer to later ones.
   VERNIER_RETURN_IF_ERROR(CheckReferences(catalogue, path));
   return catalogue;
 }
@@ -341,6 +354,7 @@ absl::StatusOr<const MachineType*> FindMachine(const MachineCatalogue& catalogue
                                                const std::string& path) {
   const auto machine = catalogue.machines.find(name);
   if (machine != catalogue.machines.end() && machine->second.selectable) return &machine->second;
+  // Known names get an answer of their own, instead of "unknown, did you mean standard_gpu?".
   if (name == "cloud_tpu" || name == "standard_tpu") {
     return FieldError(path, fmt::format("'{}' is a TPU, which no host of this server has", name));
   }

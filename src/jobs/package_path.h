@@ -5,8 +5,8 @@
 
 namespace vernier::jobs {
 
-// The file or folder that a Python package is, absolute; relative ones are below the folder. What is named like an archive
-// is one, there or not. Nothing: it is a name or a URL for pip.
+// The absolute path of a Python package that is a file or folder; relative paths are below `directory`. A name like an
+// archive's is a path even if the file is missing. Nothing: a name or a URL for pip.
 std::optional<std::string> PathOfPackage(const std::string& package, const std::string& directory);
 
 }  // namespace vernier::jobs

@@ -11,7 +11,7 @@
 namespace vernier::jobs {
 namespace {
 
-// A text cut into what is literal and what is the name of a placeholder, in order.
+// A part of a text: literal, or the name of a placeholder.
 struct Piece {
   bool is_placeholder = false;
   std::string_view text;
@@ -22,7 +22,7 @@ bool IsNamePart(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
 }
 
-// The length of "{name}" at the start of the text; 0 if it does not start so.
+// The length of "{name}" at the start of the text; 0 if there is none.
 std::size_t PlaceholderLength(std::string_view text) {
   if (text.size() < 3 || text[0] != '{' || !IsNameStart(text[1])) return 0;
   std::size_t end = 2;
@@ -30,7 +30,7 @@ std::size_t PlaceholderLength(std::string_view text) {
   return end < text.size() && text[end] == '}' ? end + 1 : 0;
 }
 
-// The length of "{{name}}" at the start of the text; 0 if it does not start so.
+// The length of "{{name}}" at the start of the text; 0 if there is none.
 std::size_t EscapeLength(std::string_view text) {
   if (text.empty() || text[0] != '{') return 0;
   const std::size_t inner = PlaceholderLength(text.substr(1));
@@ -40,20 +40,21 @@ std::size_t EscapeLength(std::string_view text) {
 
 std::vector<Piece> Cut(std::string_view text) {
   std::vector<Piece> pieces;
-  std::size_t literal = 0;  // Where the literal text before `at` starts.
+  std::size_t literal = 0;  // Begin of the literal text before `at`.
   const auto flush = [&](std::size_t end) {
     if (end > literal) pieces.push_back({false, text.substr(literal, end - literal)});
   };
   std::size_t at = 0;
   while (at < text.size()) {
     const std::string_view rest = text.substr(at);
+    // The escape is tried first, since "{{lr}}" also contains "{lr}".
     if (const std::size_t escape = EscapeLength(rest); escape > 0) {
       flush(at);
       pieces.push_back({false, rest.substr(1, escape - 2)});
       literal = at += escape;
     } else if (const std::size_t length = PlaceholderLength(rest); length == 0) {
       ++at;
-    } else if (at > 0 && text[at - 1] == '$') {  // ${name} is the shell's.
+    } else if (at > 0 && text[at - 1] == '$') {  // ${name} belongs to the shell.
       at += length;
     } else {
       flush(at);
@@ -84,6 +85,7 @@ std::optional<std::string> Substitute(std::string_view text, const PlaceholderVa
   std::string result;
   bool is_inactive = false;
   for (const Piece& piece : Cut(text)) {
+    // A parameter goes before a fixed name such as {trial}.
     const std::optional<int> index = piece.is_placeholder ? space.Find(piece.text) : std::nullopt;
     if (index.has_value()) {
       const auto value = values.point.find(std::string(piece.text));

@@ -1,3 +1,7 @@
+// First the texts of a role are collected with the fields in which the user wrote them (for error messages), then
+// placeholders are substituted for a point. Checks use the same collection without a point, so that a study is refused
+// when it is created and not when its first trial starts.
+
 #include "src/jobs/replica_command.h"
 
 #include <algorithm>
@@ -20,13 +24,13 @@
 namespace vernier::jobs {
 namespace {
 
-// A text of the job that may hold placeholders, and where the user wrote it.
+// A text of the job that may hold placeholders, and its field.
 struct Source {
   std::string text;
   std::string path;
 };
 
-// The texts of one role, and the placeholders in them.
+// The texts of one role, and the names of their placeholders.
 struct RoleSources {
   std::vector<Source> command;
   std::map<std::string, Source> env;
@@ -46,7 +50,7 @@ void Append(const std::vector<std::string>& texts,
   }
 }
 
-// Command and arguments of a role, as the user wrote them.
+// Command and arguments of a role, before substitution.
 std::vector<Source> CommandSources(const TrainingJob& job, Role role, const ReplicaSpec& replica) {
   std::vector<Source> sources;
   if (!replica.command.empty()) {
@@ -74,7 +78,8 @@ std::map<std::string, Source> EnvironmentSources(const TrainingJob& job,
   return sources;
 }
 
-// The role's come before the job's, and before the job's plain values.
+// The role's secrets override those of the job, and plain values of the job; a plain value of the role overrides a
+// secret of the job.
 std::map<std::string, SecretSource> SecretsOf(const TrainingJob& job, const ReplicaSpec& replica) {
   std::map<std::string, SecretSource> secrets = replica.secrets;
   for (const auto& [name, secret] : job.secrets) {
@@ -105,14 +110,14 @@ bool ReadsFile(const StudySpec& spec, const RoleSources& sources) {
          !spec.space.Find(kParametersFile).has_value();
 }
 
-// Whether `{job_dir}` says where the program is given its directory.
+// Whether the command names its directory by `{job_dir}`.
 bool NamesJobDirectory(const StudySpec& spec, const RoleSources& sources) {
   return sources.placeholders.contains(kJobDirectory) &&
          !spec.space.Find(kJobDirectory).has_value();
 }
 
-// How a replica is given the parameter, beside placeholders. One that reads the file of all parameters needs nothing else,
-// unless the job asks for it.
+// How a replica gets a parameter that no placeholder names. A replica that reads the file of all parameters gets
+// nothing else, unless the job asks for it.
 ParameterArgument ArgumentFor(const TrainingJob& job, const Parameter& parameter, bool reads_file) {
   const bool is_by_default =
       !job.arguments.contains(parameter.name) && job.argument_style == ArgumentStyle::kOption;
@@ -120,7 +125,7 @@ ParameterArgument ArgumentFor(const TrainingJob& job, const Parameter& parameter
   return ArgumentOf(job, parameter);
 }
 
-// The text as the replica gets it; nothing if it is left out.
+// The text after substitution; nothing if it is left out.
 std::optional<std::string> Filled(const Source& source, const PlaceholderValues& values) {
   return HasPlaceholders(values.spec) ? Substitute(source.text, values) : source.text;
 }
@@ -131,11 +136,12 @@ void FillCommand(const PlaceholderValues& values,
                  ReplicaCommand& result) {
   for (const Source& source : sources.command) {
     std::optional<std::string> text = Filled(source, values);
-    // What became empty says nothing; what the user wrote as empty stays.
+    // A text that became empty is left out; one that the user wrote as empty stays.
     if (!text.has_value() || (text->empty() && !source.text.empty())) continue;
     result.argv.push_back(*std::move(text));
   }
   std::string directory = JobDirectory(values.spec, trial);
+  // Two arguments, as the service passed it.
   if (directory.empty() || NamesJobDirectory(values.spec, sources)) return;
   result.argv.emplace_back("--job-dir");
   result.argv.push_back(std::move(directory));
@@ -178,7 +184,7 @@ void Give(const ParameterArgument& argument, const ParameterValue& value, Replic
   }
 }
 
-// The roles that have replicas, with their texts.
+// The roles with replicas, and their texts.
 std::map<Role, RoleSources> SourcesOfRoles(const StudySpec& spec) {
   std::map<Role, RoleSources> roles;
   for (const auto& [role, replica] : spec.job->replicas) {
@@ -218,7 +224,7 @@ absl::Status CheckVariable(const std::string& field,
   return absl::OkStatus();
 }
 
-// That what the study says of a parameter's argument comes to something.
+// Checks that the `arg` of a parameter has an effect.
 absl::Status CheckEffect(const StudySpec& spec,
                          const Parameter& parameter,
                          const std::map<Role, RoleSources>& roles) {
@@ -227,7 +233,7 @@ absl::Status CheckEffect(const StudySpec& spec,
   const bool is_own = job.arguments.contains(parameter.name);
   const std::string field =
       is_own ? fmt::format("parameters.{}.arg", parameter.name) : "job.arguments";
-  bool is_placed = true;  // By a placeholder of every role.
+  bool is_placed = true;  // Every role has a placeholder for it.
   bool is_in_file = false;
   for (const auto& [role, sources] : roles) {
     is_placed = is_placed && sources.placeholders.contains(parameter.name);
@@ -249,9 +255,10 @@ absl::Status CheckEffect(const StudySpec& spec,
                                 parameter.name));
 }
 
-// Whether the parameter is one of whole numbers, such as {discrete: [16, 32]}: programs want to count with them.
+// Whether all values of the parameter are whole numbers, such as {discrete: [16, 32]}: programs expect a JSON integer
+// then.
 bool HasWholeValues(const std::string& name, const Space& space) {
-  constexpr double kExact = 9007199254740992;  // 2^53
+  constexpr double kExact = 9007199254740992;  // 2^53: integers up to this are exact.
   const std::optional<int> index = space.Find(name);
   if (!index.has_value()) return false;
   const Domain& domain = space.parameters()[static_cast<std::size_t>(*index)].domain;
@@ -322,7 +329,7 @@ std::string ParametersJson(const Point& point, const Space& space) {
       std::visit([&, &key = name](const auto& held) { document[key] = held; }, value);
     }
   }
-  // Text that is no UTF-8 must not make the whole document impossible.
+  // Invalid UTF-8 in a value must not make the whole document impossible.
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -5,9 +5,10 @@
 namespace vernier::jobs {
 namespace {
 
+// 128 + N for signal N is the convention of POSIX shells and container engines.
 constexpr std::int32_t kSignalBase = 128;
 
-// Only somebody outside of the program sends these.
+// Programs do not send these to themselves; the kernel, a person or another program does.
 bool IsFromOutside(std::int32_t signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
@@ -29,10 +30,11 @@ ExitKind KindOf(const ReplicaExit& exit) {
   if (!exit.error.empty()) return exit.host_failed ? ExitKind::kHostFailed : ExitKind::kNotStarted;
   const std::optional<std::int32_t> signal = SignalOf(exit);
   if (!signal.has_value() && exit.exit_code.value_or(0) == 0) return ExitKind::kSuccess;
+  // Before the signal: the kernel's kill for memory is a SIGKILL, and a restart would run out of memory again.
   if (exit.out_of_memory) return ExitKind::kOutOfMemory;
   const bool is_from_outside = signal.has_value() && IsFromOutside(*signal);
   if (is_from_outside) return ExitKind::kFromOutside;
-  // Where it could not print, it may have failed to write other files, too.
+  // If its output was lost, it may have failed to write other files too.
   if (!exit.lost_output.empty()) return ExitKind::kHostFailed;
   if (!signal.has_value()) return ExitKind::kOwnStatus;
   return IsCrash(*signal) ? ExitKind::kCrashed : ExitKind::kOwnStatus;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kMetricFile = "CLOUD_ML_HP_METRIC_FILE";
 
+// Characters without a meaning for a POSIX shell, wherever they stand in a word.
 bool IsPlain(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
          std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
@@ -26,13 +27,13 @@ std::vector<std::string> Quoted(const std::vector<std::string>& words) {
   return quoted;
 }
 
-// NAME="$(cat FILE)" for each secret, each with a space after it.
+// NAME="$(cat FILE)" for each secret, with a space after it: the command must not contain the value.
 std::string SecretAssignments(const std::map<std::string, SecretSource>& secrets) {
   std::string text;
   for (const auto& [name, secret] : secrets) {
     const std::string file =
         secret.name.empty() ? secret.from_file : "~/.config/vernier/secrets/" + secret.name;
-    const bool is_at_home = file.starts_with("~/");  // Which a shell expands unless it is quoted.
+    const bool is_at_home = file.starts_with("~/");  // A shell expands "~/" only unquoted.
     text += fmt::format("{}=\"$(cat {}{})\" ",
                         name,
                         is_at_home ? "~/" : "",
@@ -41,10 +42,11 @@ std::string SecretAssignments(const std::map<std::string, SecretSource>& secrets
   return text;
 }
 
-// "cd DIR && NAME=value … exec program …", to be run in a subshell.
+// "cd DIR && exec env NAME=value … program …", to be run in a subshell.
 std::string SubshellCommand(const ReplicaProgram& replica) {
   std::string command = fmt::format("cd {} && exec env", ShellQuote(replica.directory));
   for (const auto& [name, value] : replica.env) {
+    // Without the metric file nothing of the recorded trial is overwritten.
     if (name != kMetricFile) command += fmt::format(" {}={}", name, ShellQuote(value));
   }
   return fmt::format(
@@ -68,6 +70,8 @@ std::string ShellQuote(std::string_view text) {
 
 std::string ShellCommand(const GangProgram& gang) {
   if (gang.replicas.size() == 1) return fmt::format("({})", SubshellCommand(gang.replicas.front()));
+  // Each replica runs in a subshell with exec, so that killing it kills the program; the trap ends the peers with the
+  // primary.
   std::string command = "(peers=; trap 'kill $peers 2>/dev/null' EXIT\n";
   for (std::size_t i = 1; i < gang.replicas.size(); ++i) {
     command += fmt::format("({}) & peers=\"$peers $!\"\n", SubshellCommand(gang.replicas[i]));

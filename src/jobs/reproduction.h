@@ -10,14 +10,14 @@
 
 namespace vernier::jobs {
 
-// The text quoted for a POSIX shell, only where it must be.
+// Quotes the text for a POSIX shell if necessary.
 std::string ShellQuote(std::string_view text);
 
-// One command line that runs the gang again by hand, for people to paste into a POSIX shell: the primary in front, the
-// others behind it and ended when it ends. The metric file is left out, so that what was recorded stays as it is.
+// A command line that runs the gang again by hand in a POSIX shell: the primary in the foreground, the others in the
+// background, ended with it. The metric file is left out, so that the record is not changed.
 std::string ShellCommand(const GangProgram& gang);
 
-// One command line that runs the trial's primary as the study defines it, without what the service adds: its folder, the
+// A command line that runs the trial's primary as the study defines it, without Vernier's variables: its folder, the
 // file of the parameters if it reads one, its variables, its arguments.
 // InvalidArgument: as MakeGangProgram.
 // REQUIRES: spec.job.

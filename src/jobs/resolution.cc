@@ -1,3 +1,7 @@
+// Rules, limits and field names are those of AI Platform Training's API reference (projects.jobs, TrainingInput); field
+// paths in errors are spelled as the user wrote them there. The input itself is kept unchanged, since programs read it
+// from TF_CONFIG.
+
 #include "src/jobs/resolution.h"
 
 #include <algorithm>
@@ -20,13 +24,14 @@
 namespace vernier::jobs {
 namespace {
 
+// The minimum of scheduling.maxWaitTime in AI Platform Training.
 constexpr absl::Duration kLeastWait = absl::Seconds(1800);
 
 absl::Status Error(std::string_view field, std::string_view message) {
   return FieldError(fmt::format("trainingInput.{}", field), message);
 }
 
-// What the input says of one role, under the API's names for it.
+// The input for one role, with the API's name of the role.
 struct RoleInput {
   Role role;
   std::string name;  // "parameterServer"
@@ -73,7 +78,7 @@ class MachineResolver {
     job_.replicas.clear();
     const std::string tier = input_.scale_tier.empty() ? "BASIC" : input_.scale_tier;
     if (input_.scale_tier.empty()) {
-      // What nobody asked for is no demand: a master that shares what the host has.
+      // Without a scale tier nothing was asked for: a master that shares the host. (The service's default was BASIC.)
       VERNIER_RETURN_IF_ERROR(CheckNothingCustom(tier));
       Add(Role::kPrimary, 1, "", {});
     } else if (tier == "CUSTOM") {
@@ -86,6 +91,7 @@ class MachineResolver {
 
  private:
   absl::Status Predefined(const std::string& name) {
+    // A tier of the service's, so not unknown; the catalogue has none for hosts without TPUs.
     if (name == "BASIC_TPU") {
       return Error("scaleTier", "'BASIC_TPU' needs a TPU, which no host of this server has");
     }
@@ -104,7 +110,7 @@ class MachineResolver {
     return absl::OkStatus();
   }
 
-  // Machines and counts are the user's with CUSTOM only.
+  // Machines and counts may only be given with CUSTOM.
   absl::Status CheckNothingCustom(const std::string& tier) const {
     for (const RoleInput& role : RolesOf(input_)) {
       const auto only_custom = [&](const std::string& field) {
@@ -126,13 +132,14 @@ class MachineResolver {
         return Error(role.name + "Count",
                      fmt::format("must be from 0 to {}, got {}", limits::kReplicas, role.count));
       }
+      // A type without a count is checked all the same: it is a typing error, or a role that was switched off.
       const bool is_given = role.count > 0 || !role.type.empty() || AcceleratorOf(role) != nullptr;
       if (is_given) VERNIER_RETURN_IF_ERROR(CustomRole(role));
     }
     return absl::OkStatus();
   }
 
-  // What is given of a role must be right even if its count is 0.
+  // A role's fields are checked even if its count is 0.
   absl::Status CustomRole(const RoleInput& role) {
     const std::string type_field = role.name + "Type";
     if (role.type.empty()) {
@@ -162,7 +169,7 @@ class MachineResolver {
     return absl::OkStatus();
   }
 
-  // Compute Engine types and the older names never mix in one job.
+  // Compute Engine types and the older names must not be mixed in one job.
   absl::Status CheckFamily(const RoleInput& role, const MachineType& machine) const {
     const auto master = catalogue_.machines.find(input_.master_type);
     if (master == catalogue_.machines.end() || master->second.legacy == machine.legacy) {
@@ -191,7 +198,8 @@ class MachineResolver {
 
 // --- the program ---
 
-// TensorFlow 1 knows "master", later ones know "chief". Versions from 2.1 on run that; images say which they want.
+// The name of the primary. TensorFlow 1 knows "master", TensorFlow 2 "chief": the service used "chief" for its runtime
+// versions from 2.1 on; for images, useChiefInTfConfig decides.
 std::string PrimaryName(const TrainingInput& input, bool runs_images) {
   if (runs_images) return input.use_chief_in_tf_config ? "chief" : "master";
   int major = 0;
@@ -233,7 +241,7 @@ absl::Status CheckContainers(const TrainingInput& input, bool runs_images) {
   return absl::OkStatus();
 }
 
-// An image brings everything with it.
+// Resolves a job with images, which contain the program and its packages.
 absl::Status ResolveImages(const TrainingInput& input, TrainingJob& job) {
   constexpr char kWhole[] =
       "cannot go with masterConfig.imageUri, which brings the program with it";
@@ -251,7 +259,7 @@ absl::Status ResolveImages(const TrainingInput& input, TrainingJob& job) {
   return absl::OkStatus();
 }
 
-// Packages are fetched by pip, which knows no buckets.
+// Refuses packages in buckets: pip, which fetches them, cannot read gs://, and would only fail minutes later.
 absl::Status CheckPackages(const std::vector<std::string>& packages, std::string_view path) {
   for (std::size_t i = 0; i < packages.size(); ++i) {
     if (!packages[i].starts_with("gs://")) continue;
@@ -321,12 +329,12 @@ absl::Status ResolveScheduling(const TrainingInput& input, TrainingJob& job) {
   }
   job.priority = scheduling.priority;
   job.wait_limit = scheduling.max_wait_time;
-  // The clock of a tuning job is the study's: its time budget.
+  // For a tuning job this limit is the time budget of the study.
   if (!input.hyperparameters.has_value()) job.trial_limit = scheduling.max_running_time;
   return absl::OkStatus();
 }
 
-// What an exported study repeats, or a user who says one thing in two ways.
+// Refuses fields that contradict the training input. Equal values are fine: an exported study repeats them.
 absl::Status CheckSaidOnce(const TrainingJob& given, const TrainingJob& resolved) {
   const TrainingJob unsaid;
   const auto differs = [&](const auto& field) {
@@ -363,7 +371,7 @@ absl::StatusOr<TrainingJob> ResolveInput(const TrainingJob& given,
 
 // --- machine types of a plain job ---
 
-// The catalogue's name of the device type; the type itself where it has none.
+// The catalogue's name of the device type, or the type itself if it has none.
 std::string CatalogueName(const MachineCatalogue& catalogue, const std::string& gpu_type) {
   for (const auto& [name, gpu] : catalogue.gpus) {
     if (DeviceType(name) == gpu_type) return name;
@@ -381,8 +389,10 @@ absl::Status ResolveMachine(const MachineCatalogue& catalogue,
   Resources has = ResourcesOf(*machine, machine->gpu, machine->gpus);
   if (asked.gpus > 0) {
     const std::string gpu = CatalogueName(catalogue, asked.gpu_type);
+    // A count and type that equal the machine's own are a repetition, not a choice.
     const bool of_machine =
         machine->gpus == asked.gpus && DeviceType(machine->gpu) == asked.gpu_type;
+    // Types that the catalogue does not know are this host's own, and have no rule.
     if (!of_machine && catalogue.gpus.contains(gpu)) {
       VERNIER_RETURN_IF_ERROR(CheckGpus(
           catalogue,
@@ -394,6 +404,7 @@ absl::Status ResolveMachine(const MachineCatalogue& catalogue,
     has.gpus = asked.gpus;
     has.gpu_type = asked.gpu_type;
   }
+  // An exported study has both, machine and figures; equal ones are accepted, so that it can be created again.
   if (asked.cpus != unsaid.cpus && asked.cpus != has.cpus) {
     return FieldError(path + ".cpus",
                       fmt::format("machine '{}' has {}, got {}; leave it out",

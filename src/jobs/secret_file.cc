@@ -11,6 +11,7 @@ absl::StatusOr<std::string> PathOfSecret(const SecretSource& secret, const std::
     return InvalidArgument("secret '{}': there is no folder of secrets here", secret.name);
   }
   if (!secret.name.empty()) return directory + "/" + secret.name;
+  // No shell is involved, so "~/" is expanded here.
   if (!secret.from_file.starts_with("~/")) return secret.from_file;
   const char* const home = std::getenv("HOME");
   if (home != nullptr) return home + secret.from_file.substr(1);

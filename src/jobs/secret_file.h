@@ -7,8 +7,9 @@
 
 namespace vernier::jobs {
 
-// The file on this host that has the value of a secret. `directory` holds those that jobs name; empty: there is none.
-// InvalidArgument: that folder is needed, or HOME, and is not there.
+// The file on this host that holds the value of a secret. `directory` holds secrets that jobs refer to by name; empty:
+// none.
+// InvalidArgument: that folder, or HOME, is needed and not set.
 absl::StatusOr<std::string> PathOfSecret(const SecretSource& secret, const std::string& directory);
 
 }  // namespace vernier::jobs

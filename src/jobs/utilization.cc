@@ -8,7 +8,7 @@
 namespace vernier::jobs {
 namespace {
 
-// What each replica of the role asks for; nothing if the job has no such role.
+// The resources of each replica of the role; null if the job has no such role.
 const Resources* AskedBy(const TrainingJob& job, const std::string& role_name) {
   for (const auto& [role, replica] : job.replicas) {
     if (RoleName(role, job) == role_name) return &replica.resources;
@@ -24,7 +24,7 @@ double Seconds(const Attempt& attempt, const ReplicaResult& replica) {
 
 void Raise(std::optional<double>& peak, double value) { peak = std::max(peak.value_or(0), value); }
 
-// The mean of all samples.
+// Accumulates the mean over all samples.
 class GpuMean {
  public:
   void Add(const GpuUse& use, Utilization& utilization) {
@@ -51,11 +51,13 @@ Utilization UtilizationOf(const TrainingJob& job, const Trial& trial) {
   GpuMean gpus;
   Utilization utilization;
   for (const Attempt& attempt : trial.attempts) {
+    // A running attempt has no record of its use yet.
     if (!attempt.started.has_value() || !attempt.ended.has_value()) continue;
     for (const ReplicaResult& replica : attempt.replicas) {
       if (replica.gpu.has_value() && replica.gpu->samples > 0) gpus.Add(*replica.gpu, utilization);
       const Resources* const resources = AskedBy(job, replica.role);
       if (resources == nullptr) continue;
+      // A replica that asked for no CPUs would make the ratio exceed 1.
       if (resources->cpus > 0) used += absl::ToDoubleSeconds(replica.cpu_time);
       asked += resources->cpus * Seconds(attempt, replica);
       if (resources->memory_bytes == 0 || replica.peak_memory_bytes == 0) continue;

@@ -7,22 +7,21 @@
 
 namespace vernier::jobs {
 
-// How much of what its job asks for a trial used, as shares of 1. More than 1 is possible where nothing holds replicas to
-// their share.
+// The fraction of the requested resources that a trial used. Above 1 if nothing enforced the limits.
 struct Utilization {
-  // CPU time of all replicas, over the CPUs they asked for as long as they ran.
+  // CPU time of all replicas over the CPUs that they asked for, times their running time.
   std::optional<double> cpus;
-  // Of the replica that came nearest: its peak over what it asked for.
+  // Peak over requested memory, of the replica with the highest ratio.
   std::optional<double> memory;
-  // Of its GPUs, by samples: mean over replicas and time, and the highest of any device.
+  // Utilization of its GPUs by samples: mean over replicas and time, and the highest of any device.
   std::optional<double> gpus;
   std::optional<double> peak_gpus;
-  // Of the device that came nearest: the most that was in use, over what it has.
+  // Peak over total memory, of the device with the highest ratio.
   std::optional<double> gpu_memory;
   friend bool operator==(const Utilization&, const Utilization&) = default;
 };
 
-// Of the trial's attempts that have ended; what was not measured is left out.
+// Computed over the trial's ended attempts; values that were not measured are unset.
 Utilization UtilizationOf(const TrainingJob& job, const Trial& trial);
 
 }  // namespace vernier::jobs

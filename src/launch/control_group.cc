@@ -1,3 +1,7 @@
+// Reads and writes the files of both versions of control groups. A file that exists is used, so each value has the name
+// of version 2 first and then that of version 1. A limit that cannot be set is a problem that the supervisor prints,
+// not an error: the program runs without it.
+
 #include "src/launch/control_group.h"
 
 #include <fcntl.h>
@@ -16,10 +20,11 @@
 namespace vernier::launch {
 namespace {
 
-// Over which CPU time is shared out; the kernel's own default.
+// Period of the CPU quota in microseconds: the kernel's default (Documentation/scheduler/sched-bwc.rst).
 constexpr std::int64_t kPeriodMicros = 100'000;
-constexpr std::int64_t kLeastQuotaMicros = 1'000;  // The kernel takes no less.
-// The kernel needs a moment to see that the last process is gone.
+constexpr std::int64_t kLeastQuotaMicros = 1'000;  // The kernel's minimum (sched-bwc.rst).
+// rmdir fails with EBUSY until the kernel has finished the exit of the last process, shortly after wait4 has reported
+// it. A choice: 0.1 s in all.
 constexpr int kRemoveRounds = 20;
 constexpr int kRemovePauseMs = 5;
 
@@ -31,7 +36,7 @@ bool Set(const std::string& folder, const char* file, std::string_view value) {
   return WriteControlFile(folder + "/" + file, value);
 }
 
-// Sets what the folder has a file for. False: errno says why not.
+// Sets the value if the folder has such a file. False: errno says why not.
 bool SetIfThere(const std::string& folder, const char* file, const std::string& value) {
   return !Has(folder, file) || Set(folder, file, value);
 }
@@ -40,8 +45,10 @@ bool LimitMemory(const std::string& folder, std::int64_t bytes) {
   const std::string limit = std::to_string(bytes);
   if (!SetIfThere(folder, "memory.max", limit)) return false;
   if (!SetIfThere(folder, "memory.limit_in_bytes", limit)) return false;
-  // Swap is slower than failing, and half a replica is worth nothing. Kernels without these files go without.
+  // No swap: a replica that swaps is slower than one that fails. oom.group kills the replica as a whole: half a replica
+  // is worthless. Kernels without these files do without.
   SetIfThere(folder, "memory.swap.max", "0");
+  // After memory.limit_in_bytes: the kernel refuses a memsw limit that is below it.
   SetIfThere(folder, "memory.memsw.limit_in_bytes", limit);
   SetIfThere(folder, "memory.oom.group", "1");
   return true;
@@ -65,6 +72,7 @@ std::string Problem(const char* what, const std::string& folder) {
 bool WriteControlFile(const std::string& path, std::string_view value) {
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0) return false;
+  // The kernel parses each write as a whole value, so a partial write is a failure and is not continued.
   const bool written = write(fd, value.data(), value.size()) == static_cast<ssize_t>(value.size());
   const int saved = errno;
   close(fd);
@@ -89,6 +97,7 @@ std::string ControlGroup::Create(const Share& share) const {
 bool ControlGroup::Enter() const {
   bool entered = true;
   for (const std::string& folder : folders_) {
+    // "0" means the writing process.
     entered = Set(folder, "cgroup.procs", "0") && entered;
   }
   return entered;
@@ -126,6 +135,8 @@ std::optional<double> ControlGroup::CpuSeconds() const {
 
 void ControlGroup::Kill() const {
   for (const std::string& folder : folders_) {
+    // cgroup.kill exists since Linux 5.14 and also catches processes that are being forked. Otherwise the caller
+    // repeats this.
     if (Set(folder, "cgroup.kill", "1")) continue;
     const std::string pids = ReadWholeFile(folder + "/cgroup.procs").value_or("");
     const char* at = pids.data();

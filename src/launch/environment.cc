@@ -10,12 +10,16 @@
 namespace vernier::launch {
 namespace {
 
+// Programs of trials do not inherit the environment of the server, which may hold its secrets
+// (docs/guides/security.md). This list is what a program started from a shell would still expect; it is printed in that
+// guide.
 constexpr char kUsual[] =
     // The user and the system.
     "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TZDIR TMPDIR XDG_* "
     "DBUS_SESSION_BUS_ADDRESS LD_LIBRARY_PATH LD_PRELOAD LOCPATH MALLOC_* "
     // Python.
-    "PYTHON* VIRTUAL_ENV CONDA_* MAMBA_* PIP_* UV_* "
+    "PYTHON* VIRTUAL_ENV CONDA_* MAMBA_* PIP_* UV_CACHE_DIR UV_INDEX* UV_DEFAULT_INDEX UV_NO_* "
+    "UV_OFFLINE UV_PYTHON* "
     // The network.
     "http_proxy https_proxy ftp_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY FTP_PROXY "
     "ALL_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE "
@@ -24,7 +28,9 @@ constexpr char kUsual[] =
     "NUMEXPR_* TF_CPP_* TF_FORCE_* TF_ENABLE_* XLA_* KERAS_HOME TORCH_* PYTORCH_* "
     "TORCHINDUCTOR_* TRITON_* HF_HOME HF_HUB_* TRANSFORMERS_CACHE MPLCONFIGDIR "
     // Container engines.
-    "DOCKER_HOST DOCKER_CONFIG CONTAINER_HOST CONTAINERS_* APPTAINER_* SINGULARITY_*";
+    "DOCKER_HOST DOCKER_CONFIG CONTAINER_HOST CONTAINERS_* APPTAINER_BIND* APPTAINER_CACHEDIR "
+    "APPTAINER_CONFIGDIR APPTAINER_NV APPTAINER_ROCM APPTAINER_TMPDIR SINGULARITY_BIND* "
+    "SINGULARITY_CACHEDIR SINGULARITY_NV SINGULARITY_TMPDIR";
 
 bool Matches(std::string_view name, std::string_view pattern) {
   if (!pattern.ends_with('*')) return name == pattern;

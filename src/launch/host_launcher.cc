@@ -7,25 +7,23 @@
 #include "src/core/status.h"
 #include "src/launch/container/container_launcher.h"
 #include "src/launch/environment.h"
-#include "src/launch/local/host_inventory.h"
+#include "src/launch/programs.h"
 #include "src/launch/python/python_launcher.h"
 #include "vernier/local_launcher.h"
 
 namespace vernier {
 namespace launch {
 
-std::string ImagesDirectory(const std::string& runs_directory) {
-  return runs_directory + "/.images";
-}
-
 absl::StatusOr<std::unique_ptr<Launcher>> NewHostLauncher(HostLauncherOptions options,
                                                           const Clock& clock) {
   ProcessLauncherOptions& processes = options.processes;
+  // All three launchers must use the same supervisor program, so find it before the first is made.
   if (processes.supervisor.empty()) {
     VERNIER_ASSIGN_OR_RETURN(processes.supervisor, FindSupervisor());
   }
   processes.containers = options.containers;
   std::error_code error;
+  // Absolute, since installers and programs run in other directories.
   const std::string runs = std::filesystem::absolute(processes.runs_directory, error).string();
   const std::string supervisor = processes.supervisor;
   const Environment environment = processes.environment;
@@ -61,8 +59,10 @@ absl::StatusOr<std::unique_ptr<Launcher>> NewLocalLauncher(const LocalLauncherOp
   host.processes.gpus = options.gpus;
   host.processes.detect_gpus = options.detect_gpus;
   host.processes.first_port = options.first_port;
-  host.containers = std::make_shared<launch::ContainerHost>(launch::ContainerHostOptions{
-      .images_directory = launch::ImagesDirectory(options.runs_directory)});
+  std::error_code error;
+  const std::string runs = std::filesystem::absolute(options.runs_directory, error).string();
+  host.containers = std::make_shared<launch::ContainerHost>(
+      launch::ContainerHostOptions{.images_directory = launch::ImagesDirectory(runs)});
   host.executor = options.executor;
   return launch::NewHostLauncher(std::move(host), clock);
 }

@@ -16,18 +16,15 @@ namespace vernier::launch {
 
 struct HostLauncherOptions {
   ProcessLauncherOptions processes;
-  // None: jobs with an image are refused.
-  std::shared_ptr<ContainerHost> containers;      // With who asks it beside the launcher.
+  // Null: jobs with an image are refused.
+  std::shared_ptr<ContainerHost> containers;      // Shared with the server, which asks it as well.
   std::map<std::string, PythonRuntime> runtimes;  // As PythonLauncherOptions::runtimes.
   Executor* executor = nullptr;                   // As PythonLauncherOptions::executor.
 };
 
-// What runs gangs on this host: processes, below what fetches images, below what installs Python packages. These are kept
-// in the folder of the runs.  Errors: as NewProcessLauncher.
+// The launcher of this host: processes, wrapped by the launcher that fetches images, wrapped by the one that installs
+// Python packages. Images and environments are kept in the folder of the runs.  Errors: as NewProcessLauncher.
 absl::StatusOr<std::unique_ptr<Launcher>> NewHostLauncher(HostLauncherOptions options,
                                                           const Clock& clock);
-
-// Where images are kept that are files.
-std::string ImagesDirectory(const std::string& runs_directory);
 
 }  // namespace vernier::launch

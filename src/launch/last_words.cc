@@ -1,3 +1,10 @@
+// The search goes from the most specific form to the least: Python's fault handler, tracebacks, C++ terminate, fatal
+// log lines, panics, then the last line near the end that mentions an error. A wrong cause misleads more than none;
+// hence the tables of noise.
+//
+// The tables are literal parts of messages of the tools named there. tests/launch/last_words_test.cc has samples of
+// outputs.
+
 #include "src/launch/last_words.h"
 
 #include <algorithm>
@@ -22,23 +29,26 @@ namespace {
 
 using Lines = std::span<const std::string>;
 
-// What a line says of itself, by the head that loggers write or as a field of JSON.
+// The severity that a line itself states, in a logger's head or a field of JSON.
 enum class Level { kNone, kMild, kError };
 
 struct Text {
   std::vector<std::string> lines;
-  std::vector<Level> levels;  // One for each.
+  std::vector<Level> levels;  // One for each line.
 };
 
-// So much of the end of the output counts: lines of standard error and of standard output, bytes of both.
+// Limits of the output that is considered, from its end: lines of standard error, lines of standard output, bytes of
+// both.
+// Choices: a deep traceback with its chained exceptions fits; standard output rarely has a cause.
 constexpr std::int64_t kTailLines = 600;
 constexpr std::int64_t kTailOutputLines = 100;
 constexpr std::size_t kTailBytes = std::size_t{256} << 10;
-// And so much of it is read to find them.
+// Bytes read to find these lines. A choice: bounds the time for a program that printed megabytes on standard output
+// only.
 constexpr std::size_t kMostSeen = std::size_t{2} << 20;
-// How far from the end a cause may be, in lines that are no noise.
+// Most lines between a cause and the end, noise excluded. A choice: whatever was printed longer before was survived.
 constexpr std::size_t kNearEnd = 60;
-// The parts of a cause, in bytes.
+// Most bytes of the two parts of a cause; together with the words between them they fit into kLongestWords.
 constexpr std::size_t kLongestException = 260;
 constexpr std::size_t kLongestOrigin = 110;
 
@@ -90,7 +100,8 @@ std::string Place(std::string_view file, std::int32_t line, std::string_view fun
                      has_function ? function : "");
 }
 
-// ---- Lines that say nothing about a failure ---------------------------------------------------------------------------
+// ---- Lines that say nothing about a failure
+// ---------------------------------------------------------------------------
 
 // "/usr/lib/…/x.py:12: UserWarning: …", "x.py:3: DeprecationWarning: …".
 bool IsPythonWarning(std::string_view text) {
@@ -131,7 +142,7 @@ bool IsStackLine(std::string_view text) {
   return StartsWithAny(text, kStarts);
 }
 
-// What launchers, shells and tools print when, or after, the program that matters has failed.
+// Messages of launchers, shells and tools when, or after, the actual program has failed.
 bool IsFromLauncher(std::string_view text) {
   constexpr std::array<std::string_view, 29> kStarts = {
       "[vernier] ",
@@ -168,7 +179,7 @@ bool IsFromLauncher(std::string_view text) {
   return StartsWithAny(text, kStarts) || ContainsAny(text, kParts);
 }
 
-// Errors that libraries report at every start, or end, of a program without being in trouble.
+// Errors that TensorFlow, PyTorch and Python report routinely at start or end without being in trouble.
 bool IsHabitualError(std::string_view text) {
   constexpr std::array<std::string_view, 10> kParts = {
       "Unable to register cu",
@@ -222,13 +233,15 @@ bool SpeaksOfError(std::string_view line) {
   return ContainsAny(lower, kWords);
 }
 
-// ---- What is known to be a cause --------------------------------------------------------------------------------------
+// ---- What is known to be a cause
+// --------------------------------------------------------------------------------------
 
 struct Cause {
   std::string text;
-  std::string evidence;  // All that belongs to it, for telling what kind it is.
+  std::string evidence;  // All lines that belong to it, to classify it.
 };
 
+// Messages of sockets, NCCL, gloo, gRPC and TensorFlow's coordination service about a connection or peer that was lost.
 bool IsLostPeer(std::string_view text) {
   constexpr std::array<std::string_view, 31> kParts = {"Connection reset by peer",
                                                        "Connection closed by peer",
@@ -267,12 +280,13 @@ bool IsLostPeer(std::string_view text) {
 // "tensorflow.python.framework.errors_impl.InvalidArgumentError" as "InvalidArgumentError".
 std::string_view ShortType(std::string_view type) { return type.substr(type.rfind('.') + 1); }
 
-// Whether the first line of a message only announces the others: "Graph execution error:", "2 validation errors for Config".
+// Whether the first line of a message only announces the others: "Graph execution error:", "2 validation errors for
+// Config".
 bool IsAnnouncement(std::string_view message) {
   return message.empty() || message.ends_with(':') || Contains(message, " validation error");
 }
 
-// What the other lines of a message say: those that describe a graph or a stack say nothing.
+// The text of the other lines of a message, without descriptions of graphs and stacks.
 std::string Announced(const Traceback& traceback) {
   constexpr std::array<std::string_view, 9> kDescriptions = {"[[",
                                                              "Node: ",
@@ -301,7 +315,7 @@ std::string MessageOf(const Traceback& traceback) {
     return traceback.frames.back().source;  // "assert lr < 0.1".
   }
   if (!IsAnnouncement(message)) return message;
-  // An exception without a message may be followed by what others print; one that announces more is not.
+  // An exception without a message may be followed by unrelated output; one that announces more is not.
   if (message.empty() && !Contains(traceback.type, "Error")) return message;
   if (message.empty() && !Contains(traceback.type, ".")) return message;
   const std::string more = Announced(traceback);
@@ -309,7 +323,7 @@ std::string MessageOf(const Traceback& traceback) {
   return message.empty() || message == "Graph execution error:" ? more : message + " " + more;
 }
 
-// The innermost frame of the program's own code; of a library's, if there is no other.
+// The innermost frame of the program's own code, or else of a library.
 const TracebackFrame* FrameOf(const Traceback& traceback) {
   const auto& frames = traceback.frames;
   const auto own = std::find_if_not(frames.rbegin(), frames.rend(), IsLibrary);
@@ -328,7 +342,7 @@ std::string Describe(const Traceback& traceback, std::size_t most) {
   return place.empty() ? text : text + " " + place;
 }
 
-// An exception that only says that a program which this one had started has failed, in words of its own.
+// An exception that only reports the failure of a child process, which has printed its own.
 bool IsOfLauncher(const Traceback& traceback) {
   constexpr std::array<std::string_view, 4> kTypes = {
       "ChildFailedError", "CalledProcessError", "ProcessExitedException", "ProcessRaisedException"};
@@ -341,7 +355,7 @@ std::string EvidenceOf(const Traceback& traceback) {
   return evidence;
 }
 
-// Which of the tracebacks ended the program.  Nothing: none did.
+// Index of the traceback that ended the program. Nothing: none did.
 std::optional<std::size_t> FindFatal(const std::vector<Traceback>& tracebacks) {
   std::optional<std::size_t> fatal;
   int rank = -1;
@@ -350,7 +364,7 @@ std::optional<std::size_t> FindFatal(const std::vector<Traceback>& tracebacks) {
     const bool is_superseded =
         i + 1 < tracebacks.size() && tracebacks[i + 1].link != Traceback::Link::kNone;
     if (traceback.is_ignored || is_superseded) continue;
-    // Of equal ones the last.
+    // Of several with equal worth, the last.
     const int worth = IsOfLauncher(traceback) ? 0 : IsLostPeer(EvidenceOf(traceback)) ? 1 : 2;
     if (worth < rank) continue;
     fatal = i;
@@ -367,7 +381,7 @@ std::optional<Cause> FromPython(Lines lines) {
   const auto behind = lines.subspan(last.end);
   const auto others =
       std::ranges::count_if(behind, [](const std::string& line) { return !IsNoise(line); });
-  // One that is so far from the end was survived.
+  // An exception this far from the end was survived.
   if (static_cast<std::size_t>(others) > kNearEnd + last.more.size()) return std::nullopt;
   Cause cause{.text = Describe(last, kLongestException), .evidence = EvidenceOf(last)};
   std::size_t root = *fatal;
@@ -380,7 +394,7 @@ std::optional<Cause> FromPython(Lines lines) {
   const Traceback& origin = tracebacks[root];
   cause.evidence += "\n" + EvidenceOf(origin);
   const bool is_same = origin.type == last.type && origin.message == last.message;
-  if (is_same) {  // A worker process raised it, and its parent again.
+  if (is_same) {  // Raised by a worker process, and again by its parent.
     cause.text = Describe(origin, kLongestException);
     return cause;
   }
@@ -389,7 +403,7 @@ std::optional<Cause> FromPython(Lines lines) {
   return cause;
 }
 
-// `Fatal Python error: Segmentation fault`, with the frames of the thread, the innermost first.
+// `Fatal Python error: Segmentation fault` (faulthandler), followed by frames, the innermost first.
 std::optional<Cause> FromFaultHandler(Lines lines) {
   constexpr std::string_view kFatal = "Fatal Python error: ";
   for (std::size_t i = lines.size(); i-- > 0;) {
@@ -445,8 +459,8 @@ std::optional<Cause> FromTerminate(Lines lines) {
   return std::nullopt;
 }
 
-// "F0102 03:04:05.678901 12345 trainer.cc:67] Check failed: lr > 0" as "Check failed: lr > 0 (trainer.cc:67)", and lines
-// with TensorFlow's head alike.  Nothing: it has no such head.
+// Turns "F0102 03:04:05.678901 12345 trainer.cc:67] Check failed: lr > 0" into "Check failed: lr > 0 (trainer.cc:67)",
+// and the same for TensorFlow's head. Nothing: the line has no such head.
 std::optional<std::string> WithoutHead(std::string_view line) {
   const bool is_glog = line.size() > 5 && std::all_of(line.begin() + 1, line.begin() + 5, IsDigit);
   const bool is_tensorflow =
@@ -491,7 +505,7 @@ std::optional<Cause> FromPanic(Lines lines) {
   return std::nullopt;
 }
 
-// The text without the tracebacks that ended nothing.
+// The text without tracebacks that Python only reported.
 Text WithoutIgnored(const Text& text) {
   Text rest;
   std::size_t at = 0;
@@ -510,9 +524,9 @@ Text WithoutIgnored(const Text& text) {
   return rest;
 }
 
-// The last line that speaks of an error, with the line before it where it only ends a sentence.
+// The last line that mentions an error, joined with the line before if that ends with ':' and this one is indented.
 std::optional<Cause> FromText(const Text& text) {
-  std::vector<std::size_t> near;  // The last lines that are no noise, last first.
+  std::vector<std::size_t> near;  // The last lines without noise, last first.
   for (std::size_t i = text.lines.size(); i-- > 0 && near.size() < kNearEnd;) {
     if (text.levels[i] != Level::kMild && !IsNoise(text.lines[i])) near.push_back(i);
   }
@@ -535,7 +549,7 @@ std::optional<Cause> FindCause(const Text& text, bool is_output) {
     if (std::optional<Cause> cause = find(text.lines)) return cause;
   }
   std::optional<Cause> cause = FromText(WithoutIgnored(text));
-  // On standard output any word may stand in a report of progress: only the very end counts.
+  // On standard output, words like "error" also occur in progress reports, so only the last line counts.
   if (!cause.has_value() || !is_output) return cause;
   return text.lines.back() == cause->evidence ? cause : std::nullopt;
 }
@@ -547,10 +561,11 @@ std::string LastLine(Lines lines) {
   return "";
 }
 
-// ---- From bytes to lines ----------------------------------------------------------------------------------------------
+// ---- From bytes to lines
+// ----------------------------------------------------------------------------------------------
 
-// A line of JSON as the lines that its logger was given, with the exception that it holds; any other as a terminal shows
-// it, what was overwritten included.
+// Adds the lines of a message. A line of JSON gives the text and exception that its logger was given; any other line is
+// split as a terminal would show it, including text that was overwritten by carriage returns.
 void AddLines(std::string_view raw, Text& text) {
   LogLine parsed{.is_stderr = true, .text = std::string(raw)};
   Interpret(parsed);
@@ -605,10 +620,11 @@ LastWords ReadLastWords(const std::string& folder, absl::Time since, absl::Time 
     std::string text;
   };
   std::deque<Line> lines;
-  std::size_t seen = 0;  // Bytes looked at.
+  std::size_t seen = 0;  // Bytes read.
   std::size_t kept = 0;
   std::int64_t output = 0;
-  // Python writes what it had buffered for standard output behind its traceback: only standard error counts.
+  // At exit Python writes buffered standard output after the traceback, so lines of standard output do not count
+  // towards the tail.
   const auto collect = [&](const base::OutputLine& line) {
     seen += line.text.size();
     const bool is_wanted = (line.is_error || ++output <= kTailOutputLines) && kept <= kTailBytes;

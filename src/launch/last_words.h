@@ -8,32 +8,33 @@
 #include "absl/time/time.h"
 #include "src/base/output_line.h"
 
-// Why a program failed, as far as the last that it printed tells.
+// Finds out why a program failed, from the last lines that it printed.
 namespace vernier::launch {
 
-// The longest that a cause or a last line may be, in bytes.
+// Most bytes of a cause or a last line. A choice: it begins the message of a trial, one line in lists.
 inline constexpr std::size_t kLongestWords = 400;
 
-// Texts of one line, printable UTF-8, at most kLongestWords each.
+// Each is one line of printable UTF-8, at most kLongestWords long.
 struct LastWords {
-  // "ValueError: bad lr (train.py:12 in main)"; empty: nothing that was printed looks like a cause.
+  // "ValueError: bad lr (train.py:12 in main)"; empty: nothing looks like a cause.
   std::string cause;
-  // Where there is no cause, the last line that says anything; empty: nothing was printed.
+  // If there is no cause: the last line with content; empty: nothing was printed.
   std::string last_line;
-  // The cause is that a peer went away: whoever failed by itself is to blame rather than this one.
+  // The cause is a lost peer, so a replica that failed by itself is to blame instead.
   bool lost_peer = false;
   friend bool operator==(const LastWords&, const LastWords&) = default;
 };
 
-// What was printed last, in order. Standard error comes first; standard output counts where that tells nothing.
+// Finds the cause in the last lines, given in order. Standard error is searched first, standard output only if that has
+// no cause.
 //
-// Of Python the exception that ended the program comes first, then where it was raised, in the program's own code if that
-// is in the traceback, then what caused it. C++ (terminate, glog), Python's fault handler, Rust and Go say it in forms that
-// are known; of other programs the last line that speaks of an error. Warnings, progress bars, stack dumps and what launchers
-// print when a program has failed are no cause.
+// For Python: the exception that ended the program, where it was raised (in the program's own code if the traceback has
+// such a frame), then the exception that caused it. The forms of C++ (terminate, glog), Python's fault handler, Rust
+// and Go are known; for other programs, the last line that mentions an error. Warnings, progress bars, stack dumps and
+// messages of launchers about a failed program are no cause.
 LastWords FindLastWords(std::span<const base::OutputLine> printed);
 
-// What the program in the replica's folder printed last, between these times.
+// The same for the output of the replica in the folder between these times.
 LastWords ReadLastWords(const std::string& folder,
                         absl::Time since = absl::InfinitePast(),
                         absl::Time until = absl::InfiniteFuture());

@@ -12,19 +12,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Deeper JSON is nothing that a logger wrote, and stays text.
+// Deepest JSON that is taken apart. A choice: loggers nest a few levels, and dump() recurses, so that a line of
+// brackets alone could exhaust the stack.
 constexpr int kDeepest = 32;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes as many of `set` from the front as there are.
+// Removes characters of `set` from the front. Returns their number.
 std::size_t Take(std::string_view& text, std::string_view set) {
   const std::size_t count = std::min(text.find_first_not_of(set), text.size());
   text.remove_prefix(count);
   return count;
 }
 
-// Whether the text begins like the mask, in which 0 stands for any digit.
+// Whether the text starts with the mask, in which 0 matches any digit.
 bool BeginsLike(std::string_view text, std::string_view mask) {
   if (text.size() < mask.size()) return false;
   return std::ranges::equal(text.substr(0, mask.size()), mask, [](char c, char m) {
@@ -97,7 +98,7 @@ Severity SeverityOfText(std::string_view text, bool is_stderr) {
   return is_stderr ? Severity::kError : Severity::kInfo;
 }
 
-// Null: no JSON, or deeper than any log line.
+// Parses JSON; null if it is malformed or too deep.
 Json ParseFlat(std::string_view text) {
   bool too_deep = false;
   Json json = Json::parse(
@@ -110,7 +111,7 @@ Json ParseFlat(std::string_view text) {
   return too_deep ? Json() : json;
 }
 
-// The field, taken out of the object; null if it has none.
+// Removes the field from the object and returns it; null if there is none.
 Json Extract(Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) return {};
@@ -146,7 +147,8 @@ std::optional<absl::Time> TimeOfSeconds(const Json& seconds, const Json& nanos) 
   return absl::FromUnixSeconds(seconds.get<std::int64_t>()) + absl::Nanoseconds(rest);
 }
 
-// When the program says that it wrote the line, in one of the ways of Google's loggers and of Python's.
+// The time that a line states, in the fields of Google's structured logging ("Special fields in structured payloads",
+// Cloud Logging) or of Python's LogRecord.
 std::optional<absl::Time> ExtractTime(Json& object) {
   if (const auto time = TimeOfText(object.value("time", Json()))) {
     object.erase("time");
@@ -169,6 +171,7 @@ std::optional<absl::Time> ExtractTime(Json& object) {
     return time;
   }
   const Json created = object.value("created", Json());
+  // LogRecord.created is in seconds; larger numbers (milliseconds, say) would overflow a time or mean something else.
   if (!created.is_number() || std::abs(created.get<double>()) > 1e12) return std::nullopt;
   object.erase("created");
   return absl::UnixEpoch() + absl::Seconds(created.get<double>());

@@ -1,3 +1,7 @@
+// A k-way merge: a line is returned only when the next line of every replica is known, or that replica has none at
+// present. With a budget in bytes per call, a replica that is filtered out to nothing cannot make a call read its whole
+// log.
+
 #include "src/launch/log_reader.h"
 
 #include <algorithm>
@@ -31,7 +35,7 @@ std::optional<std::pair<std::string, std::int32_t>> ParseFolder(const std::strin
   return std::pair(folder.substr(0, dash), index);
 }
 
-// The text of a line that a carriage return ended.
+// The text without the carriage return that ended the line (a progress bar).
 std::string_view WithoutReturn(std::string_view text) {
   return text.ends_with('\r') ? text.substr(0, text.size() - 1) : text;
 }
@@ -43,7 +47,7 @@ std::string DroppedNotice(std::int64_t bytes) {
       bytes);
 }
 
-// A line that begins at a mark of one of the replicas.
+// A candidate for the tail, with the cursor that it belongs to.
 struct TailLine {
   OutputCursor::Mark mark;
   OutputCursor* cursor;
@@ -78,6 +82,7 @@ absl::Status LogReader::SeekTail(std::int64_t lines) {
   VERNIER_RETURN_IF_ERROR(FindSources());
   OutputCursor::Tail wanted{.count = lines, .since = filter_.since, .until = filter_.until};
   if (filter_.least > Severity::kDebug) {
+    // Severity is judged while searching backwards: a tail of errors may lie far from the end.
     wanted.is_wanted = [this](const base::OutputLine& output) {
       LogLine line{.is_stderr = output.is_error, .text = std::string(output.text)};
       Interpret(line);
@@ -103,6 +108,7 @@ absl::Status LogReader::SeekTail(std::int64_t lines) {
 
 absl::StatusOr<std::vector<LogLine>> LogReader::Read(std::int64_t max_bytes) {
   VERNIER_RETURN_IF_ERROR(FindSources());
+  // A replica at its end may have printed more since the last call.
   for (auto& [folder, source] : sources_) source.at_end = source.is_over;
   std::vector<LogLine> lines;
   at_end_ = false;
@@ -129,6 +135,7 @@ absl::StatusOr<bool> LogReader::FillSources(std::int64_t& budget) {
 }
 
 absl::Status LogReader::Fill(Source& source, std::int64_t& budget) {
+  // An equal share for each replica, so that the first does not use up the budget and the call return nothing.
   const std::int64_t share = budget / std::ssize(sources_);
   VERNIER_ASSIGN_OR_RETURN(const OutputCursor::Chunk chunk, source.cursor.Read(share));
   budget -= std::ssize(chunk.lines);
@@ -140,6 +147,7 @@ absl::Status LogReader::Fill(Source& source, std::int64_t& budget) {
     const std::optional<base::OutputLine> parsed = base::ParseOutputLine(rest.substr(0, newline));
     rest.remove_prefix(newline + 1);
     if (!parsed.has_value()) continue;
+    // Times never decrease within a replica, so no later line can match.
     source.is_over = parsed->time >= filter_.until;
     if (dropped > 0) {
       const std::string notice = DroppedNotice(std::exchange(dropped, 0));

@@ -1,3 +1,9 @@
+// Positions are bytes of the whole stream, so they stay valid when a segment is removed: reading goes on with the next
+// one and reports the gap. Files are opened anew for each call, since a follower may live for days and segments come
+// and go.
+//
+// The supervisor appends while this reads. A line counts only once its newline is there; the rest is read again later.
+
 #include "src/launch/output_cursor.h"
 
 #include <algorithm>
@@ -16,14 +22,17 @@
 namespace vernier::launch {
 namespace {
 
-// A line is at most this long, with its stamp and a margin: a read of less could find no line where there is one.
+// Twice the greatest length of a line with its stamp (kLongestLine in src/launch/supervisor/output_capture.h). A read
+// of less might not reach the next newline.
 constexpr std::int64_t kLongestStamped = 1 << 17;
+// Bytes read at once when searching backwards or at the end of a binary search. A choice: one read of a typical tail.
 constexpr std::int64_t kBlock = 1 << 16;
 
-// A file of output, open for reading.
+// A segment, open for reading.
 class File {
  public:
-  // Not open: there is no such file, or the program has put something else in its place.  Unavailable: it cannot be read.
+  // is_open() is false if there is no such file, or the program has put something else in its place.  Unavailable: it
+  // cannot be read.
   static absl::StatusOr<File> Open(std::string path) {
     File file(std::move(path));
     const int error = file.file_.error();
@@ -40,7 +49,7 @@ class File {
     return *size;
   }
 
-  // At most `count` bytes from `offset` on.
+  // Returns at most `count` bytes from `offset` on.
   absl::StatusOr<std::string> Read(std::int64_t offset, std::int64_t count) const {
     std::optional<std::string> bytes = file_.ReadAt(offset, count);
     if (!bytes.has_value()) return Unreadable(errno);
@@ -58,12 +67,12 @@ class File {
   base::OpenFile file_;
 };
 
-// Whole lines of a file, the last one first.
+// Iterates over the whole lines of a file, from the last to the first.
 class BackwardLines {
  public:
   BackwardLines(const File& file, std::int64_t size) : file_(file), begin_(size) {}
 
-  // The line before the one given last, without its newline, and where it begins in the file.  Nothing: there is none.
+  // The previous line, without its newline, and its position in the file. Nothing: there is none.
   struct Line {
     std::string text;
     std::int64_t at = 0;
@@ -80,13 +89,13 @@ class BackwardLines {
   }
 
  private:
-  // Where the last line of bytes_ begins; 0 also if it may begin before them.
+  // Begin of the last line of bytes_; 0 also if it may begin earlier in the file.
   std::size_t FindStart() const {
     if (bytes_.size() < 2) return 0;
     return bytes_.rfind('\n', bytes_.size() - 2) + 1;
   }
 
-  // What is behind the last newline is no line yet.
+  // Drops the text after the last newline, which is no line yet.
   absl::Status SkipTorn() {
     std::size_t end = 0;
     while (end == 0 && begin_ > 0) {
@@ -109,22 +118,22 @@ class BackwardLines {
   }
 
   const File& file_;
-  std::int64_t begin_;  // Of bytes_ in the file.
-  std::string bytes_;   // Up to the end of the next line to give.
-  bool torn_ = true;    // Or what is behind it, still to be cut off.
+  std::int64_t begin_;  // Position of bytes_ in the file.
+  std::string bytes_;   // Ends with the next line to return.
+  bool torn_ = true;    // bytes_ may end with an incomplete line.
 };
 
-// A line with its time, and where it begins in the file.
+// Time and position of a line in the file.
 struct TimedLine {
   std::int64_t at = 0;
   absl::Time time;
 };
 
-// The first line that begins at `from` or later and was complete at `time` or later.  Nothing: none is near.
+// The first line that begins at `from` or later and was complete at `time` or later. Nothing: there is none nearby.
 absl::StatusOr<std::optional<TimedLine>> FindLine(const File& file,
                                                   std::int64_t from,
                                                   absl::Time time = absl::InfinitePast()) {
-  // From the byte before on: a newline, if a line begins at `from`.
+  // Starts one byte earlier: that byte is a newline if a line begins at `from`.
   std::int64_t at = std::max<std::int64_t>(0, from - 1);
   VERNIER_ASSIGN_OR_RETURN(const std::string bytes, file.Read(at, kBlock + 2 * kLongestStamped));
   std::string_view rest = bytes;
@@ -141,9 +150,9 @@ absl::StatusOr<std::optional<TimedLine>> FindLine(const File& file,
   return std::nullopt;
 }
 
-// Where the first line begins in the file that was complete at `time` or later.  Nothing: none was.
+// Position of the first line in the file that was complete at `time` or later. Nothing: there is none.
 absl::StatusOr<std::optional<std::int64_t>> FindTime(const File& file, absl::Time time) {
-  // Lines that begin before `begin` are too early; of those behind `end` the first is late enough.
+  // Invariant of the search: lines that begin before `begin` are too early; the first line after `end` is late enough.
   std::int64_t begin = 0;
   VERNIER_ASSIGN_OR_RETURN(std::int64_t end, file.Size());
   while (end - begin > kBlock) {
@@ -166,7 +175,8 @@ OutputCursor::OutputCursor(std::string log_file) : log_file_(std::move(log_file)
 absl::StatusOr<OutputCursor::Chunk> OutputCursor::Read(std::int64_t most_bytes) {
   Chunk chunk;
   for (;;) {
-    // Looked for before the lines are: once there is a later segment, nothing comes to this one any more.
+    // Look for the next segment before reading the lines: the current one does not grow once there is a later one. In
+    // the other order, lines written in between would be skipped.
     const std::optional<std::int64_t> next = NextSegment();
     VERNIER_ASSIGN_OR_RETURN(chunk.lines, ReadLines(std::max(most_bytes, kLongestStamped)));
     if (!chunk.lines.empty() || !next.has_value()) return chunk;
@@ -183,7 +193,7 @@ std::optional<std::int64_t> OutputCursor::NextSegment() const {
 
 absl::StatusOr<std::string> OutputCursor::ReadLines(std::int64_t most_bytes) {
   VERNIER_ASSIGN_OR_RETURN(const File file, File::Open(SegmentPath(log_file_, segment_)));
-  if (!file.is_open()) return std::string();  // Removed, or not there yet.
+  if (!file.is_open()) return std::string();  // Removed, or not yet created.
   VERNIER_ASSIGN_OR_RETURN(const std::int64_t size, file.Size());
   const std::int64_t offset = place_ - segment_;
   VERNIER_ASSIGN_OR_RETURN(
@@ -195,10 +205,10 @@ absl::StatusOr<std::string> OutputCursor::ReadLines(std::int64_t most_bytes) {
 
 absl::Status OutputCursor::SeekTime(absl::Time time) {
   const std::vector<std::int64_t> segments = ListSegments(log_file_);
-  // The last segment that begins before the time holds the line, or else the next one begins with it.
+  // The last segment that begins before the time holds the line, or else the segment after it begins with it.
   for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
     VERNIER_ASSIGN_OR_RETURN(const File file, File::Open(SegmentPath(log_file_, *segment)));
-    if (!file.is_open()) continue;  // It was removed just now.
+    if (!file.is_open()) continue;  // Removed just now.
     VERNIER_ASSIGN_OR_RETURN(const auto first, FindLine(file, 0));
     const bool is_first = segment + 1 == segments.rend();
     if (!is_first && (!first.has_value() || first->time >= time)) continue;

@@ -13,54 +13,54 @@
 
 namespace vernier::launch {
 
-// A place in what one replica printed (src/launch/output_segments.h), at first its beginning. Follows it as it grows, from
-// segment to segment. Holds no file open between calls. Not thread-safe.
+// A position in the output of one replica (src/launch/output_segments.h), initially its beginning. Follows the output
+// as it grows, from segment to segment. Holds no file open between calls. Not thread-safe.
 class OutputCursor {
  public:
   // `log_file`: the first segment; it need not exist yet.
   explicit OutputCursor(std::string log_file);
 
   struct Chunk {
-    std::string lines;         // Whole ones, each with its newline; empty: none yet.
-    std::int64_t dropped = 0;  // So many bytes before them were printed, and are not kept any more.
+    std::string lines;         // Whole lines, each with its newline; empty: none yet.
+    std::int64_t dropped = 0;  // Bytes before them that were removed.
   };
-  // The next lines, at most about `most_bytes` of them. May return fewer than there are, but none only if there are none.
+  // Returns the next lines, about `most_bytes` at most: fewer than there are perhaps, but none only if there are none.
   // Unavailable: a file cannot be read.
   absl::StatusOr<Chunk> Read(std::int64_t most_bytes);
 
-  // Goes to the first line that was complete at `time` or later; behind the last line, if there is none yet. Searches, since
-  // times of a replica never go back: what is read is little, however long the log.
+  // Moves to the first line that was complete at `time` or later, or to the end if there is none. Uses binary search,
+  // since times of a replica never decrease, so the cost hardly depends on the size of the log.
   absl::Status SeekTime(absl::Time time);
 
-  // Where a line begins, and when it was complete.
+  // The position of a line, and the time when it was complete.
   struct Mark {
     absl::Time time;
     std::int64_t segment = 0;
     std::int64_t place = 0;
   };
-  // The last lines to look for.
+  // Selects the last lines.
   struct Tail {
     std::int64_t count = 0;
     absl::Time since = absl::InfinitePast();
-    absl::Time until = absl::InfiniteFuture();               // Itself excluded.
-    std::function<bool(const base::OutputLine&)> is_wanted;  // None: every line is.
+    absl::Time until = absl::InfiniteFuture();               // Exclusive.
+    std::function<bool(const base::OutputLine&)> is_wanted;  // Null: every line.
   };
-  // Goes behind the last line that is there, before `until`. Returns the marks of the last `count` lines that are wanted,
-  // oldest first; reads no more of the files than it takes to find them.
+  // Moves to the end of the output before `until`. Returns the marks of the last `count` wanted lines, oldest first.
+  // Reads only as much as is needed to find them.
   absl::StatusOr<std::vector<Mark>> SeekTail(const Tail& tail);
   void Seek(const Mark& mark);
 
  private:
-  // Where the segment begins that is there behind the one being read.
+  // Begin of the segment after the current one.
   std::optional<std::int64_t> NextSegment() const;
-  // The next lines of the segment being read; empty: none, or no such segment.
+  // The next lines of the current segment; empty: none, or it does not exist.
   absl::StatusOr<std::string> ReadLines(std::int64_t most_bytes);
-  // Behind the last whole line that is there.
+  // Moves to the end of the last whole line.
   absl::Status SeekEnd();
 
   const std::string log_file_;
-  std::int64_t segment_ = 0;  // Where the one being read begins.
-  std::int64_t place_ = 0;    // Of the first line that was not read yet.
+  std::int64_t segment_ = 0;  // Begin of the current segment.
+  std::int64_t place_ = 0;    // Position of the first unread line.
 };
 
 }  // namespace vernier::launch

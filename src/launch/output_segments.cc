@@ -12,12 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the segment begins that is called `name`; `first` is what the first one is called.
+// Begin of the segment with this file name; `first` is the name of the first one. Nothing: not a segment.
 std::optional<std::int64_t> BeginOf(const std::string& name, const std::string& first) {
   std::int64_t begin = 0;
   if (name.size() > first.size()) {
     std::from_chars(name.data() + first.size() + 1, name.data() + name.size(), begin);
   }
+  // Formatting the number again rejects names that only resemble a segment's: other padding, signs, suffixes.
   return SegmentPath(first, begin) == name ? std::optional(begin) : std::nullopt;
 }
 
@@ -26,6 +27,7 @@ std::optional<std::int64_t> BeginOf(const std::string& name, const std::string& 
 std::string SegmentPath(const std::string& log_file, std::int64_t begin) {
   if (begin == 0) return log_file;
   char number[32];
+  // Twelve digits, so that names sort by position up to a terabyte.
   std::snprintf(number, sizeof number, ".%012lld", static_cast<long long>(begin));
   return log_file + number;
 }

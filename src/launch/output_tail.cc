@@ -14,6 +14,7 @@
 namespace vernier::launch {
 namespace {
 
+// A choice: a few lines of ordinary length.
 constexpr std::int64_t kTailBytes = 4096;
 
 }  // namespace

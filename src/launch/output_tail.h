@@ -4,7 +4,7 @@
 
 namespace vernier::launch {
 
-// The last lines that the program in the folder printed, which as a rule say why it failed, with " | " between them.
+// The last lines of the program in the folder, which usually say why it failed, joined by " | ".
 std::string OutputTail(const std::string& folder, int lines = 3);
 
 }  // namespace vernier::launch

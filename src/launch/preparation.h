@@ -6,8 +6,8 @@
 
 namespace vernier::launch {
 
-// A gang that waits for what it needs, as the queue tells of it: "installing its packages: Collecting numpy". `progress`,
-// what was said of that last, may be empty.
+// The queue entry of a gang that waits for its packages or images: "installing its packages: Collecting numpy".
+// `progress` is the latest message about that and may be empty.
 QueuedGang PreparingGang(const GangRequest& gang,
                          std::string needs,
                          std::string reason,

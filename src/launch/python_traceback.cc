@@ -1,3 +1,7 @@
+// A tolerant parser of the format of Python's traceback module. Output of several processes may be mixed, prefixed per
+// process or cut off, so lines that do not fit are skipped, and a traceback counts only once its exception line was
+// found.
+
 #include "src/launch/python_traceback.h"
 
 #include <algorithm>
@@ -11,6 +15,7 @@
 namespace vernier::launch {
 namespace {
 
+// Texts of Lib/traceback.py, the same in all versions of Python 3.
 constexpr std::string_view kHeading = "Traceback (most recent call last):";
 constexpr std::string_view kGroup = "Exception Group ";
 constexpr std::string_view kFrame = "  File \"";
@@ -18,7 +23,7 @@ constexpr std::string_view kCause =
     "The above exception was the direct cause of the following exception:";
 constexpr std::string_view kContext =
     "During handling of the above exception, another exception occurred:";
-// What Python writes in front of a traceback that ends nothing.
+// Lines before a traceback that ended nothing: sys.unraisablehook, atexit, logging and sys.excepthook.
 constexpr std::array<std::string_view, 4> kIgnored = {
     "Exception ignored in", "Error in atexit", "--- Logging error ---", "Error in sys.excepthook"};
 
@@ -68,7 +73,7 @@ std::optional<std::pair<std::string, std::string>> ParseException(std::string_vi
   return std::pair(std::string(type), std::string(TrimLeft(rest)));
 }
 
-// What stands in front of the heading and, on some lines, in front of the rest: "[rank0]: ", or the bars of a group.
+// Text before the heading which also precedes some of the other lines: "[rank0]: ", or the bars of an exception group.
 std::string PrefixOf(std::string_view heading) {
   std::string prefix(heading.substr(0, heading.find(kHeading)));
   if (!prefix.ends_with(kGroup)) return prefix;
@@ -98,7 +103,7 @@ class Parser {
   }
 
  private:
-  // Frames without a heading, as the parser prints them of the program itself.
+  // Frames without a heading, as Python prints a syntax error in the main program.
   bool IsBareSyntaxError(std::size_t i) const {
     if (!ParseFrame(lines_[i]).has_value()) return false;
     for (std::size_t j = i + 1; j < lines_.size() && j < i + 5; ++j) {
@@ -111,7 +116,7 @@ class Parser {
     return false;
   }
 
-  // Reads the traceback whose heading, or first frame, is at `begin`. Returns where to go on.
+  // Reads the traceback whose heading, or first frame, is at `begin`. Returns the line after it.
   std::size_t Take(std::size_t begin, bool has_heading) {
     Traceback traceback;
     traceback.begin = begin;
@@ -126,9 +131,9 @@ class Parser {
       if (line.starts_with(prefix)) {
         line.remove_prefix(prefix.size());
       } else if (is_prefixed) {
-        continue;  // Another process printed it.
+        continue;  // Printed by another process.
       }
-      if (line.ends_with(kHeading)) return i;  // This one was cut off.
+      if (line.ends_with(kHeading)) return i;  // Cut off by another one.
       if (std::optional<TracebackFrame> frame = ParseFrame(line)) {
         traceback.frames.push_back(*std::move(frame));
         continue;
@@ -140,7 +145,7 @@ class Parser {
       auto exception = ParseException(line);
       if (!exception.has_value()) {
         if (i - begin > kLongest) return i;
-        continue;  // Somebody else's line between ours.
+        continue;  // Unrelated output in between.
       }
       traceback.type = std::move(exception->first);
       traceback.message = std::move(exception->second);
@@ -160,7 +165,7 @@ class Parser {
   }
 
   bool IsIgnored(std::size_t begin) const {
-    // The reason may take two lines: "Exception ignored in: <function …>" and what it is about.
+    // The report may take two lines: "Exception ignored in: <function …>" and details.
     for (std::size_t i = begin; i > 0 && i + 2 > begin; --i) {
       const std::string_view line = lines_[i - 1];
       if (std::ranges::any_of(kIgnored,
@@ -172,8 +177,9 @@ class Parser {
     return false;
   }
 
-  // A line behind a traceback: the next one of its message, as a rule.
+  // Adds a line after a traceback, usually the next line of its message.
   void AddMore(std::string_view line) {
+    // A choice: ample for a message of many lines, such as TensorFlow's.
     constexpr std::size_t kMost = 60;
     if (found_.empty() || link_ != Traceback::Link::kNone || found_.back().more.size() >= kMost) {
       return;
@@ -182,12 +188,13 @@ class Parser {
     found_.back().more.emplace_back(line);
   }
 
-  // Of lines; a traceback without an end is somebody's text.
+  // Most lines of one traceback. A choice above Python's recursion limit (1,000 frames of two lines): more is ordinary
+  // text.
   static constexpr std::size_t kLongest = 2000;
   const std::span<const std::string> lines_;
   std::vector<Traceback> found_;
   Traceback::Link link_ = Traceback::Link::kNone;
-  std::string prefix_;  // Of the last one found.
+  std::string prefix_;  // Prefix of the last traceback.
 };
 
 }  // namespace

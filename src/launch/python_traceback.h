@@ -6,36 +6,36 @@
 #include <string>
 #include <vector>
 
-// Tracebacks as Python prints them.
+// Parses tracebacks as Python prints them.
 namespace vernier::launch {
 
 struct TracebackFrame {
   std::string file;
   std::int32_t line = 0;
-  std::string function;  // "<module>"; empty: not told, as for a syntax error.
-  std::string source;    // The line of code; empty: not shown.
+  std::string function;  // "<module>"; empty for a syntax error.
+  std::string source;    // The line of code; empty if not shown.
 };
 
 struct Traceback {
-  // How the exception came from the traceback before this one.
+  // The relation to the exception of the previous traceback.
   enum class Link {
     kNone,
     kCause,    // "The above exception was the direct cause of the following exception".
     kContext,  // "During handling of the above exception, another exception occurred".
   };
-  std::vector<TracebackFrame> frames;  // The innermost last.
+  std::vector<TracebackFrame> frames;  // Innermost last.
   std::string type;               // "tensorflow.python.framework.errors_impl.UnavailableError".
-  std::string message;            // Behind "TYPE: ", its first line; may be empty.
-  std::vector<std::string> more;  // Its other lines, and whatever was printed behind them.
+  std::string message;            // First line of the text after "TYPE: "; may be empty.
+  std::vector<std::string> more;  // Its other lines, and other output after it.
   Link link = Link::kNone;
-  // Python only reported it: an exception in a destructor, in an exit handler, or while something was logged.
+  // Python only reported it and went on: an exception in a destructor, an exit handler, or during logging.
   bool is_ignored = false;
   std::size_t begin = 0;  // Lines of the text, [begin, end).
   std::size_t end = 0;
 };
 
-// All of them, in order. Understands tracebacks of exception groups and of worker processes, those behind a prefix such as
-// "[rank0]: ", and syntax errors, which have no heading. Leaves out those that are cut off before the exception.
+// Finds all tracebacks, in order. Supports exception groups, worker processes, prefixes such as "[rank0]: ", and syntax
+// errors, which have no heading. Skips those that are cut off before the exception.
 std::vector<Traceback> FindTracebacks(std::span<const std::string> lines);
 
 // Whether the frame is Python's own or a library's.

@@ -1,3 +1,7 @@
+// Encodes the program file, and reads and writes files in a folder that the program of the replica may write to as
+// well. Therefore everything that is opened here may have been replaced by a link, a FIFO or a folder: nothing is
+// followed, waited for or read without a limit, and a record is still written where a folder stands in its place.
+
 #include "src/launch/replica_files.h"
 
 #include <fcntl.h>
@@ -15,16 +19,16 @@ namespace vernier::launch {
 namespace {
 
 constexpr std::string_view kForm = "vernier-program-7";
-// Knows no secrets.
+// Older versions, newest first. Without secrets:
 constexpr std::string_view kFormWithoutSecrets = "vernier-program-6";
-// Nor setup.
+// Without secrets and setup:
 constexpr std::string_view kFormWithoutSetup = "vernier-program-5";
-// Knows no containers.
+// Without secrets, setup and containers:
 constexpr std::string_view kFormWithoutContainers = "vernier-program-4";
-// Knows neither restarts nor shares.
+// Without these, restarts and shares:
 constexpr std::string_view kFormOfBefore = "vernier-program-2";
 
-// Closes its descriptor, and keeps errno as it was.
+// Owns a file descriptor. Closing it preserves errno, which callers report.
 class File {
  public:
   explicit File(int fd) : fd_(fd) {}
@@ -62,7 +66,7 @@ void AddPairs(std::string& bytes, const Pairs& pairs) {
   }
 }
 
-// Takes fields off the front of the bytes. Once one is missing, every later one is too.
+// Reads fields from the front of the bytes. After the first missing or malformed field, `done` is false for good.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) : rest_(bytes) {}
@@ -126,12 +130,13 @@ bool WriteAll(int fd, std::string_view bytes) {
   return true;
 }
 
-// Where a file is written before it gets its name.
+// The name under which a file is written before it is renamed.
 std::string TemporaryOf(const std::string& path) { return path + ".new"; }
 
-// Gives another name to a folder that a program put in the place of a file: what is in it is not ours to remove. False:
-// there is none, or it stays; errno as it was.
+// Renames a folder that a program put in the place of a file, to NAME~1 or the next free name. It is not removed: its
+// content may be the user's. False: there is no folder, or it cannot be renamed. Preserves errno.
 bool SetFolderAside(const std::string& path) {
+  // A choice: nobody makes so many by accident, and the loop must end.
   constexpr int kMostFolders = 1000;
   const int saved = errno;
   struct stat status {};
@@ -144,8 +149,8 @@ bool SetFolderAside(const std::string& path) {
   return moved;
 }
 
-// The file as it is, or a new one; not emptied, as that would give back what was reserved. A program may have put something
-// else in its place, which goes.
+// Opens the file, or makes a new one. It is not truncated, since that would give the reserved blocks back. Anything but
+// a regular file in its place is removed (ENXIO: a FIFO without reader, ELOOP: a symbolic link) or set aside.
 int OpenForWriting(const std::string& path) {
   const auto open_it = [&](int more) {
     return open(
@@ -236,6 +241,7 @@ bool ReserveFile(const std::string& path) {
   const std::string temporary = TemporaryOf(path);
   const File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!file.ok()) return false;
+  // posix_fallocate returns the error and does not set errno.
   const int error = posix_fallocate(file.fd(), 0, kReservedBytes);
   if (error == 0) return true;
   unlink(temporary.c_str());
@@ -254,6 +260,8 @@ bool ReplaceFile(const std::string& path, std::string_view contents, bool durabl
   {
     const File file(OpenForWriting(temporary));
     if (!file.ok() || !WriteAll(file.fd(), contents)) return false;
+    // Cuts off the rest of the reserved space, only after the write: before it, another process could take the freed
+    // blocks.
     if (ftruncate(file.fd(), static_cast<off_t>(contents.size())) != 0) return false;
     if (durable && fsync(file.fd()) != 0) return false;
   }
@@ -275,7 +283,8 @@ bool CreateMarker(const std::string& path) {
 std::optional<std::uint64_t> ProcessStartTime(int pid) {
   const std::optional<std::string> stat = ReadWholeFile("/proc/" + std::to_string(pid) + "/stat");
   if (!stat.has_value()) return std::nullopt;
-  // The second field is the program's name in parentheses, which may hold anything; the start time is the 22nd.
+  // The second field is the program's name in parentheses, which may itself hold spaces and parentheses; the start time
+  // is field 22 (proc(5)).
   std::size_t at = stat->rfind(')');
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat->find(' ', at + 1);
   if (at == std::string::npos) return std::nullopt;

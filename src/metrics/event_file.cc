@@ -1,3 +1,8 @@
+// A small reader of its own, so that neither TensorFlow nor protobuf's generated code is needed. Only the fields below
+// are decoded, by their numbers in tensorflow/core/util/event.proto, framework/summary.proto and
+// framework/tensor.proto; all others are skipped. A writer may be in the middle of a record: a record counts only if it
+// is complete and its checksum holds.
+
 #include "src/metrics/event_file.h"
 
 #include <sys/stat.h>
@@ -18,10 +23,12 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
 
+// Sizes of a record's frame: length and its checksum; checksum of the content.
 constexpr std::size_t kHeader = 12;
 constexpr std::size_t kFooter = 4;
-// Graphs and images make long records; no scalar does. Longer ones are skipped without being read.
+// Longer records are skipped without being read: graphs and images make such, scalars never. A choice.
 constexpr std::uint64_t kLongestRecord = std::uint64_t{8} << 20;
+// A length beyond this (2^50 bytes) is damage even with a valid checksum, and would overflow offsets.
 constexpr std::uint64_t kLongestFile = std::uint64_t{1} << 50;
 
 template <typename T>
@@ -31,6 +38,7 @@ T Load(std::string_view bytes) {
   return value;
 }
 
+// 0x82F63B78 is the reflected Castagnoli polynomial (RFC 3720, B.4).
 constexpr std::array<std::uint32_t, 256> MakeCrcTable() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t i = 0; i < table.size(); ++i) {
@@ -44,21 +52,22 @@ constexpr std::array<std::uint32_t, 256> MakeCrcTable() {
 // One field of a serialised protocol buffer (https://protobuf.dev/programming-guides/encoding).
 struct Field {
   std::uint32_t number = 0;
-  std::uint64_t scalar = 0;  // Varint, 64 or 32 bits, as they stand there.
+  std::uint64_t scalar = 0;  // Varint, 64 or 32 bits, undecoded.
   std::string_view bytes;    // Length-delimited.
 };
 
-// The fields of a message, one after the other.
+// Iterates over the fields of a message.
 class Fields {
  public:
   explicit Fields(std::string_view message) : rest_(message) {}
 
-  // Nothing: no more, or the message is damaged.
+  // The next field. Nothing: the end, or damage.
   std::optional<Field> Next() {
     if (rest_.empty()) return std::nullopt;
     const std::optional<std::uint64_t> key = Varint();
     if (!key.has_value()) return Damaged();
     Field field{.number = static_cast<std::uint32_t>(*key >> 3)};
+    // Wire types: 0 varint, 1 64 bits, 2 length-delimited, 5 32 bits. Groups (3, 4) do not occur in these messages.
     switch (*key & 7) {
       case 0: {
         const std::optional<std::uint64_t> value = Varint();
@@ -119,7 +128,7 @@ double FloatOf(std::uint64_t bits) {
 }
 double DoubleOf(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 
-// Numbers of tensorflow.DataType.
+// Values of tensorflow.DataType (framework/types.proto).
 enum DataType : std::uint64_t {
   kFloat = 1,
   kDouble = 2,
@@ -129,6 +138,7 @@ enum DataType : std::uint64_t {
   kHalf = 19
 };
 
+// IEEE 754 binary16.
 double HalfOf(std::uint16_t bits) {
   const double sign = (bits & 0x8000) != 0 ? -1 : 1;
   const int exponent = (bits >> 10) & 0x1F;
@@ -138,7 +148,7 @@ double HalfOf(std::uint16_t bits) {
                        : sign * std::ldexp(1024 + fraction, exponent - 25);
 }
 
-// The element whose bytes these are; nothing if they are not one element of the type.
+// The value of one element's bytes; nothing if the size does not match the type.
 std::optional<double> ElementOf(std::uint64_t type, std::string_view content) {
   switch (type) {
     case kFloat:
@@ -163,7 +173,8 @@ std::optional<double> ElementOf(std::uint64_t type, std::string_view content) {
   }
 }
 
-// tensorflow.TensorProto of one element.
+// The value of a tensorflow.TensorProto with one element: fields dtype (1), tensor_content (4), float_val (5),
+// double_val (6).
 std::optional<double> TensorValue(std::string_view tensor) {
   std::uint64_t type = 0;
   std::optional<double> value;
@@ -197,7 +208,7 @@ std::optional<double> TensorValue(std::string_view tensor) {
   return fields.is_damaged() ? std::nullopt : value;
 }
 
-// The plugin that tensorflow.SummaryMetadata names.
+// The plugin's name in a tensorflow.SummaryMetadata: plugin_data (1), plugin_name (1).
 std::string_view PluginName(std::string_view metadata) {
   Fields fields(metadata);
   while (const auto field = fields.Next()) {
@@ -210,13 +221,13 @@ std::string_view PluginName(std::string_view metadata) {
   return {};
 }
 
-// Of a time as events have it, in seconds since 1970; nothing if it is none.
+// Converts an event's wall_time, in seconds since 1970; nothing if it is out of range.
 std::optional<absl::Time> ToTime(double seconds) {
   if (!std::isfinite(seconds) || std::abs(seconds) > 1e12) return std::nullopt;
   return absl::UnixEpoch() + absl::Microseconds(std::llround(seconds * 1e6));
 }
 
-// 1795405933 of "events.out.tfevents.1795405933.host".
+// The time in a file's name: 1795405933 of "events.out.tfevents.1795405933.host".
 std::optional<absl::Time> TimeInName(std::string_view path) {
   constexpr std::string_view kMark = "tfevents.";
   const std::size_t mark = path.rfind(kMark);
@@ -224,7 +235,7 @@ std::optional<absl::Time> TimeInName(std::string_view path) {
   const std::string_view rest = path.substr(mark + kMark.size());
   std::int64_t seconds = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), seconds);
-  constexpr std::int64_t kEarliest = 100'000'000;  // Smaller numbers are not times.
+  constexpr std::int64_t kEarliest = 100'000'000;  // March 1973; smaller numbers are not times.
   const bool is_whole = end == rest.data() + rest.size() || *end == '.';
   if (error != std::errc() || !is_whole || seconds < kEarliest) return std::nullopt;
   return absl::FromUnixSeconds(seconds);
@@ -236,6 +247,7 @@ std::optional<absl::Time> TimeOfChange(const std::string& path) {
   return absl::TimeFromTimespec(status.st_mtim);
 }
 
+// TensorFlow 2 begins a file with the time in whole seconds, which may be just before the attempt's placement.
 bool IsWithin(const TimeSpan& span, absl::Time time) {
   const absl::Time second = absl::FromUnixSeconds(absl::ToUnixSeconds(time));
   if (time == second) return time + absl::Seconds(1) > span.from && time <= span.until;
@@ -249,7 +261,7 @@ struct SummaryValue {
   std::string_view plugin;
 };
 
-// tensorflow.Summary.Value
+// Parses a tensorflow.Summary.Value: tag (1), simple_value (2), tensor (8), metadata (9).
 std::optional<SummaryValue> ParseValue(std::string_view message) {
   SummaryValue value;
   Fields fields(message);
@@ -283,6 +295,7 @@ std::uint32_t MaskedCrc(std::string_view bytes) {
   for (const char c : bytes)
     crc = kTable[(crc ^ static_cast<unsigned char>(c)) & 0xFF] ^ (crc >> 8);
   crc ^= 0xFFFFFFFFU;
+  // The mask of tensorflow/core/lib/hash/crc32c.h (kMaskDelta).
   return ((crc >> 15) | (crc << 17)) + 0xA282EAD8U;
 }
 
@@ -292,6 +305,7 @@ std::optional<std::vector<EventScalar>> ParseEvent(std::string_view record) {
   std::int64_t step = 0;
   Fields event(record);
   while (const auto field = event.Next()) {
+    // tensorflow.Event: wall_time (1), step (2), summary (5).
     if (field->number == 1) wall_time = DoubleOf(field->scalar);
     if (field->number == 2) step = static_cast<std::int64_t>(field->scalar);
     if (field->number != 5) continue;
@@ -301,7 +315,7 @@ std::optional<std::vector<EventScalar>> ParseEvent(std::string_view record) {
       const std::optional<SummaryValue> value = ParseValue(entry->bytes);
       if (!value.has_value()) return std::nullopt;
       std::optional<double> number = value->simple;
-      // Text and histograms are tensors, too.
+      // Text and histograms are also tensors, of other plugins.
       if (!number.has_value() && value->plugin == "scalars") number = TensorValue(value->tensor);
       if (number.has_value()) scalars.push_back({.tag = value->tag, .value = *number});
     }
@@ -309,6 +323,7 @@ std::optional<std::vector<EventScalar>> ParseEvent(std::string_view record) {
   }
   const std::optional<absl::Time> time = ToTime(wall_time);
   if (event.is_damaged() || !time.has_value()) return std::nullopt;
+  // Set at the end: fields may come in any order.
   for (EventScalar& scalar : scalars) {
     scalar.step = step;
     scalar.time = *time;
@@ -336,6 +351,7 @@ std::optional<absl::Time> EventFile::FindBeginning(std::string_view bytes) const
     const bool is_whole = MaskedCrc(record) == Load<std::uint32_t>(bytes.substr(kHeader + length));
     if (const auto time = is_whole ? TimeOfEvent(record) : std::nullopt) return time;
   }
+  // Without a first record with a time (a damaged file, or another writer), fall back to what the file system knows.
   if (const auto time = TimeInName(path_)) return time;
   return TimeOfChange(path_);
 }
@@ -343,7 +359,7 @@ std::optional<absl::Time> EventFile::FindBeginning(std::string_view bytes) const
 bool EventFile::Counts(std::string_view bytes) {
   if (counts_.has_value()) return *counts_;
   const std::optional<absl::Time> begun = FindBeginning(bytes);
-  if (!begun.has_value()) return true;  // There is nothing to read yet.
+  if (!begun.has_value()) return true;  // Nothing to read yet.
   counts_ = IsWithin(span_, *begun);
   return *counts_;
 }
@@ -364,9 +380,9 @@ absl::StatusOr<std::vector<EventScalar>> EventFile::Read(std::int64_t most_bytes
     }
     if (length > kLongestRecord) {
       offset_ += static_cast<std::int64_t>(kHeader + length + kFooter);
-      break;  // The next call goes on behind it.
+      break;  // The next call continues after it.
     }
-    if (rest.size() < kHeader + length + kFooter) break;  // Not written to the end yet.
+    if (rest.size() < kHeader + length + kFooter) break;  // Not complete yet.
     const std::string_view record = rest.substr(kHeader, length);
     const bool is_whole = MaskedCrc(record) == Load<std::uint32_t>(rest.substr(kHeader + length));
     auto scalars = is_whole ? ParseEvent(record) : std::nullopt;

@@ -17,9 +17,10 @@
 namespace vernier::metrics {
 namespace {
 
+// Depth of sub-folders. A choice: writers use two or three levels.
 constexpr int kDeepest = 8;
 
-// Nothing: no folder of that name, or one that may not be read.
+// The folder's time of change in nanoseconds. Nothing: no such folder, or not readable.
 std::optional<std::int64_t> TimeOfChange(const std::string& folder) {
   struct stat status {};
   if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return std::nullopt;
@@ -34,6 +35,7 @@ struct Entry {
 
 std::vector<Entry> ListFolder(const std::string& path) {
   std::vector<Entry> entries;
+  // A link could lead out of the trial's folder, or in a circle.
   const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   DIR* const folder = fd < 0 ? nullptr : fdopendir(fd);
   if (folder == nullptr) {
@@ -56,12 +58,13 @@ std::vector<Entry> ListFolder(const std::string& path) {
   return entries;
 }
 
-// The metric's own name stands for its tag where the study says nothing else.
+// The tag to look for: the metric's name, unless the study gives a tag.
 const std::string& TagOf(const WantedMetric& metric) {
   return metric.source.kind == MetricSourceKind::kTfevents ? metric.source.text : metric.name;
 }
 
-// Whether `tag` means a scalar of this tag in the sub-folder "run/validation/": by itself, or with the last of the folders.
+// Whether `tag` refers to a scalar with this tag in the sub-folder "run/validation/": by the tag alone, or preceded by
+// the last folders.
 bool IsMeant(std::string_view tag, std::string_view prefix, std::string_view scalar) {
   if (!tag.ends_with(scalar)) return false;
   const std::string_view folders = tag.substr(0, tag.size() - scalar.size());
@@ -85,12 +88,14 @@ EventFolder::EventFolder(std::string folder,
 
 void EventFolder::Search() {
   std::vector<std::string> paths;
+  // Copied, since List adds folders while this walks over them.
   for (const auto& [path, folder] : folders_) paths.push_back(path);
   for (const std::string& path : paths) {
     auto& [prefix, folder] = folders_[path];
     const std::optional<std::int64_t> changed = TimeOfChange(path);
     if (!changed.has_value()) continue;
-    // Entries that come within a tick of the file system's clock leave the time as it is.
+    // Entries added within one tick of the file system's clock do not change the time again, so the folder is listed a
+    // few more times (a choice: calls are further apart than a tick).
     constexpr int kEnoughLooks = 8;
     folder.looks = *changed == folder.changed_ns ? folder.looks + 1 : 0;
     folder.changed_ns = *changed;
@@ -104,6 +109,8 @@ void EventFolder::List(const std::string& path, const std::string& prefix, int d
     const std::string inner = path + "/" + entry.name;
     if (!entry.is_folder) {
       if (files_.size() >= options_.most_files || files_.contains(inner)) continue;
+      // A file that was not changed since cannot have been begun since. Not opening it matters in a folder with years
+      // of runs.
       if (entry.changed + options_.skew < options_.begun.from) continue;
       files_[inner] = {.prefix = prefix,
                        .file = std::make_unique<EventFile>(inner, options_.begun)};
@@ -117,7 +124,7 @@ void EventFolder::List(const std::string& path, const std::string& prefix, int d
 
 absl::StatusOr<std::vector<Measurement>> EventFolder::Read() {
   Search();
-  // By sub-folder, step and time to the second: what a callback writes at one moment.
+  // Groups by second, step and sub-folder: the scalars that a callback writes at one moment.
   std::map<std::tuple<std::int64_t, std::int64_t, std::string>, Measurement> groups;
   for (auto& [path, each] : files_) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<EventScalar> scalars,
@@ -134,6 +141,7 @@ absl::StatusOr<std::vector<Measurement>> EventFolder::Read() {
         measurement.source = kTfeventsSource;
         measurement.metrics[metric.name] = scalar.value;
       }
+      // Other tags are remembered as advice, as long as a metric is missing.
       if (!is_wanted && sightings_.is_searching()) {
         sightings_.SawScalar(options_.folder, each.prefix, scalar.tag, scalar.value);
       }

@@ -15,17 +15,19 @@
 
 namespace vernier::metrics {
 
-// The event files below a folder: those whose names have "tfevents" in them, in sub-folders, too. Links are not followed.
+// Reads the event files below a folder and its sub-folders: files with "tfevents" in their names. Links are not
+// followed.
 class EventFolder {
  public:
   struct Options {
-    TimeSpan begun;  // Other files do not count.
-    // Files that were last written to so long before are not opened: clocks of file servers may differ.
+    TimeSpan begun;  // Only files begun within it count.
+    // Files last changed longer than this before are not opened. The margin allows for clocks of file servers that
+    // differ.
     absl::Duration skew = absl::Hours(1);
     std::size_t most_files = 1000;
     std::size_t most_folders = 10'000;
-    std::int64_t most_bytes = EventFile::kChunk;  // Of a file, at a time.
-    // For advice: what an entry must say so that this folder is read; empty: nothing.
+    std::int64_t most_bytes = EventFile::kChunk;  // Per file and call.
+    // For advice: the folder that an entry must name for this one to be read; empty: none.
     std::string folder;
   };
 
@@ -37,21 +39,22 @@ class EventFolder {
   EventFolder(std::string folder, std::vector<WantedMetric> wanted, Sightings& sightings)
       : EventFolder(std::move(folder), std::move(wanted), sightings, Options()) {}
 
-  // Measurements of the wanted metrics since the last call, by time. A metric is found by its tag, or by the last of its
-  // sub-folders and its tag ("validation/epoch_loss"). Scalars of one step and time that files hold side by side are one measurement.
+  // Returns the new measurements of the wanted metrics, by time. A metric is found by its tag, or by the last of its
+  // sub-folders and its tag ("validation/epoch_loss"). Scalars of one step and second in the same sub-folder form one
+  // measurement.
   // Unavailable: a file cannot be read.
   absl::StatusOr<std::vector<Measurement>> Read();
 
  private:
   struct Folder {
-    std::int64_t changed_ns = -1;  // Its time of change when its entries were listed.
-    int looks = 0;                 // How often it was listed since, with that time.
+    std::int64_t changed_ns = -1;  // Time of change when it was last listed.
+    int looks = 0;                 // Number of listings with that time.
   };
   struct File {
     std::string prefix;  // "validation/"
     std::unique_ptr<EventFile> file;
   };
-  // Learns of new files and folders. A folder is listed again only after its time of change.
+  // Finds new files and folders. A folder is only listed again after its time of change moves.
   void Search();
   void List(const std::string& path, const std::string& prefix, int depth);
 

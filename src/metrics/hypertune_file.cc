@@ -16,17 +16,18 @@ namespace {
 
 using nlohmann::json;
 
-// More of the file than any report has.
+// Bytes read of the file. A choice, far more than 100 reports have.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 24;
 
-// What the package calls a metric whose name is empty.
+// The package's default metric tag (hypertune.report_hyperparameter_tuning_metric).
 constexpr std::string_view kUnnamed = "training/hptuning/metric";
 
+// Fields of the package's lines beside the metric.
 bool IsReserved(std::string_view key) {
   return key == "checkpoint_path" || key == "global_step" || key == "timestamp" || key == "trial";
 }
 
-// Numbers come as text ("nan" among them), or as numbers from writers other than the package.
+// The package writes numbers as text ("nan" included); other writers use JSON numbers.
 std::optional<double> NumberOf(const json& value) {
   if (value.is_number()) return value.get<double>();
   if (value.is_string()) return ParseNumber(value.get_ref<const std::string&>());
@@ -36,6 +37,7 @@ std::optional<double> NumberOf(const json& value) {
 std::int64_t StepOf(const json& line) {
   const auto step = line.find("global_step");
   const double number = step == line.end() ? 0 : NumberOf(*step).value_or(0);
+  // Below 2^63, so that the conversion is defined.
   constexpr double kMost = 9e18;
   return std::abs(number) < kMost ? static_cast<std::int64_t>(number) : 0;
 }
@@ -48,7 +50,7 @@ std::optional<absl::Time> TimeOf(const json& line) {
   return absl::UnixEpoch() + absl::Microseconds(std::llround(seconds * 1e6));
 }
 
-// A measurement, or why the line is none.
+// Parses a line, or returns why it is no report.
 absl::StatusOr<Measurement> ParseLine(std::string_view text, std::string_view objective) {
   const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!line.is_object()) return InvalidArgument("is no JSON object");
@@ -75,6 +77,7 @@ std::string Names(const Measurement& measurement) {
 std::vector<Measurement> ParseHypertune(std::string_view contents,
                                         std::string_view objective,
                                         std::vector<std::string>* ignored) {
+  // Choices: enough for a message to the user.
   constexpr std::size_t kMostIgnored = 5;
   constexpr std::size_t kShown = 120;
   std::vector<Measurement> measurements;
@@ -93,12 +96,27 @@ std::vector<Measurement> ParseHypertune(std::string_view contents,
   return measurements;
 }
 
+std::string HypertuneLine(const Measurement& measurement) {
+  json line = {{"timestamp", absl::ToDoubleSeconds(measurement.time - absl::UnixEpoch())},
+               {"global_step", std::to_string(measurement.step)}};
+  for (const auto& [name, value] : measurement.metrics) {
+    // JSON has no nan and no infinity: they are text, as in the package's lines.
+    if (std::isfinite(value)) {
+      line[name] = value;
+    } else {
+      line[name] = fmt::format("{}", value);
+    }
+  }
+  return line.dump() + "\n";
+}
+
 HypertuneReader::HypertuneReader(std::string path, std::string objective)
     : path_(std::move(path)), objective_(std::move(objective)) {}
 
 absl::StatusOr<std::vector<Measurement>> HypertuneReader::Read() {
   std::vector<Measurement> fresh;
-  // Neither size nor time of change tell that nothing changed: reports of one length can follow within a tick.
+  // The content is compared: neither size nor time of change is proof, since reports of equal length can follow within
+  // one tick.
   VERNIER_ASSIGN_OR_RETURN(std::string contents, ReadRegularFile(path_, 0, kMostBytes));
   if (contents == last_contents_) return fresh;
   ignored_.clear();

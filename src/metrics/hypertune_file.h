@@ -10,25 +10,28 @@
 #include "absl/status/statusor.h"
 #include "vernier/core/trial.h"
 
-// The file that the package cloudml-hypertune writes: docs/guides/training_jobs.md.
+// Reads the file of the package cloudml-hypertune: docs/guides/training_jobs.md.
 namespace vernier::metrics {
 
-// The measurements of the file's complete lines, in its order. The package rewrites the file in place at each report, so
-// that a reader can see any prefix of it: a last line without its newline is left out, as is one that is no report. The
-// package's name for an unnamed metric stands for `objective`. `ignored`: gets the reason for the first lines that were
-// left out; may be null.
+// Parses the measurements of the complete lines, in order. The package rewrites the file in place at each report, so
+// that a reader may see any prefix of it: a last line without newline is left out, as is a line that is no report. The
+// package's name for an unnamed metric is replaced by `objective`. `ignored`: receives the reasons for the first lines
+// that were left out; may be null.
 std::vector<Measurement> ParseHypertune(std::string_view contents,
                                         std::string_view objective,
                                         std::vector<std::string>* ignored = nullptr);
 
-// Reads the file as often as it is asked, and gives back what is new: the file holds the last 100 reports only, and a
-// report is known by its time, its step and its metrics.
+// The line of a measurement with its step, time and metrics, with its newline. Other fields are left out.
+std::string HypertuneLine(const Measurement& measurement);
+
+// Reads the file repeatedly, and returns new reports. The file holds only the last 100 reports; a report is identified
+// by its time, step and metrics.
 class HypertuneReader {
  public:
   HypertuneReader(std::string path, std::string objective);
-  // A file that does not exist (yet) holds nothing.  Unavailable: it cannot be read.
+  // Reads new reports. A missing file has none.  Unavailable: the file cannot be read.
   absl::StatusOr<std::vector<Measurement>> Read();
-  // Why lines of the file were left out when it was read last; a few of them.
+  // Why lines were left out at the last read; a few of them.
   const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:

@@ -12,10 +12,11 @@ namespace {
 
 using nlohmann::json;
 
+// Depth and number of values that are read. Choices: above any line of metrics, and a bound on the work for one line.
 constexpr int kDeepest = 32;
 constexpr std::size_t kMostNumbers = 1000;
 
-// Null: no JSON, or deeper than any line of metrics.
+// Parses JSON; null if it is malformed or too deep.
 json Parse(std::string_view text) {
   bool too_deep = false;
   json parsed = json::parse(
@@ -28,7 +29,7 @@ json Parse(std::string_view text) {
   return too_deep ? json() : parsed;
 }
 
-// Python writes NaN, Infinity and -Infinity as words, which JSON does not have: the same with these in quotes.
+// Puts NaN, Infinity and -Infinity into quotes. Python's json module writes them as words, which JSON does not have.
 std::string QuoteSpecials(std::string_view text) {
   std::string quoted;
   bool in_text = false;
@@ -46,6 +47,7 @@ std::string QuoteSpecials(std::string_view text) {
       }
     }
     if (rest.front() == '"') in_text = !in_text;
+    // An escaped character, copied whole so that an escaped quote does not end the text.
     if (rest.front() == '\\' && rest.size() > 1) quoted.push_back(text[i++]);
     quoted.push_back(text[i++]);
   }
@@ -70,6 +72,7 @@ void Flatten(const json& value, const std::string& path, std::map<std::string, d
 std::optional<std::int64_t> StepOf(const std::map<std::string, double>& numbers) {
   for (const char* key : {"epoch", "step", "global_step", "iteration"}) {
     const auto found = numbers.find(key);
+    // About 2^53: beyond it a double is no exact step.
     constexpr double kMost = 9e15;
     if (found == numbers.end() || !(std::abs(found->second) < kMost)) continue;
     if (found->second == std::floor(found->second)) {
@@ -90,6 +93,7 @@ std::optional<JsonLine> ParseJsonLine(std::string_view line) {
   }
   const std::string_view text = line.substr(begin, end - begin + 1);
   json parsed = Parse(text);
+  // Parsed a second time only if needed: most lines have no such words.
   if (!parsed.is_object() && (text.find("NaN") != std::string_view::npos ||
                               text.find("Infinity") != std::string_view::npos)) {
     parsed = Parse(QuoteSpecials(text));

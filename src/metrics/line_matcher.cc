@@ -1,3 +1,7 @@
+// A line that is JSON with a wanted number is only read as JSON. Any other line is searched as text for each metric in
+// turn. If a name occurs several times in a line, the last value counts: a progress bar repeats its line, and the last
+// state is current.
+
 #include "src/metrics/line_matcher.h"
 
 #include <charconv>
@@ -27,12 +31,12 @@ std::optional<std::int64_t> ParseStep(std::string_view text) {
   return step;
 }
 
-// The number in the group of `size` bytes at `begin`. It may go on behind the group ([0-9.]+ stops inside 9.5e-05), or be
-// cut out of something else on purpose (45 of "45/50"); half of "0,93" is no number.
+// The number in the group of `size` bytes at `begin`. It may continue after the group ([0-9.]+ stops inside 9.5e-05),
+// or the group may cut it out deliberately (45 of "45/50"); half of "0,93" is no number.
 std::optional<double> ValueOf(std::string_view line, std::size_t begin, std::size_t size) {
   const std::string_view rest = line.substr(begin);
   const auto number = FindNumber(rest);
-  // A group may take in one character more, such as a percent sign or a comma.
+  // The group may include one more character, such as a percent sign or a comma.
   if (number.has_value() && size <= number->length + 1) return number->value;
   const bool is_half = size < rest.size() && (rest[size] == ',' || rest[size] == '.');
   if (is_half) return std::nullopt;
@@ -52,7 +56,7 @@ absl::StatusOr<MetricExpression> MetricExpression::Compile(const std::string& me
                                                            const std::string& regex) {
   RE2::Options options;
   options.set_log_errors(false);
-  options.set_encoding(RE2::Options::EncodingLatin1);  // Programs print any bytes.
+  options.set_encoding(RE2::Options::EncodingLatin1);  // Programs print arbitrary bytes.
   auto compiled = std::make_unique<RE2>(regex, options);
   if (!compiled->ok()) {
     return BadRegex(metric, fmt::format("'{}' does not compile: {}", regex, compiled->error()));
@@ -60,6 +64,7 @@ absl::StatusOr<MetricExpression> MetricExpression::Compile(const std::string& me
   const auto& names = compiled->NamedCapturingGroups();
   const auto step = names.find(kStepGroup);
   const int step_group = step == names.end() ? 0 : step->second;
+  // Group 0 is the whole match.
   const int value_group = step_group == 1 ? 2 : 1;
   if (compiled->NumberOfCapturingGroups() < value_group) {
     return BadRegex(
@@ -77,6 +82,7 @@ MetricExpression::~MetricExpression() = default;
 MetricExpression::MetricExpression(MetricExpression&& other) noexcept = default;
 
 std::optional<MetricExpression::Match> MetricExpression::Find(std::string_view line) const {
+  // Debian's RE2 takes its own StringPiece, not std::string_view.
   std::vector<re2::StringPiece> groups(static_cast<std::size_t>(regex_->NumberOfCapturingGroups()) +
                                        1);
   const re2::StringPiece text(line.data(), line.size());
@@ -96,7 +102,9 @@ std::optional<MetricExpression::Match> MetricExpression::Find(std::string_view l
       return static_cast<std::size_t>(groups[static_cast<std::size_t>(i)].data() - line.data());
     };
     const std::size_t end = begin_of(0) + group(0).size();
+    // Always advance, even after an empty match.
     from = end > from ? end : from + 1;
+    // The group belongs to an alternative that did not match.
     if (group(value_group_).data() == nullptr) continue;
     const auto value = ValueOf(line, begin_of(value_group_), group(value_group_).size());
     if (!value.has_value()) continue;
@@ -142,7 +150,7 @@ LineFindings LineMatcher::Match(std::string_view line) const {
     if (!findings.values.empty()) return findings;
   }
   for (const Metric& metric : metrics_) {
-    // In JSON a name is a path: "acc" is not the one in {"train": {"acc": 1}}.
+    // In JSON lines a name is a path: "acc" does not match {"train": {"acc": 1}}.
     const bool is_path = json.has_value() && metric.wanted.source.kind == MetricSourceKind::kName;
     if (!is_path) MatchText(line, metric, findings);
   }
@@ -181,12 +189,12 @@ void LineMatcher::MatchName(std::string_view line,
   if (found.bare.has_value()) {
     findings.values[name] = {.value = *found.bare, .step = FindStep(line)};
   }
-  if (found.worded.has_value()) {
-    findings.worded[name] = {.name = std::string(found.worded->name),
-                             .head = std::string(found.worded->head),
-                             .value = {.value = found.worded->value, .step = FindStep(line)}};
+  if (found.qualified.has_value()) {
+    findings.qualified[name] = {.name = std::string(found.qualified->name),
+                                .head = std::string(found.qualified->head),
+                                .value = {.value = found.qualified->value, .step = FindStep(line)}};
   }
-  if (!found.bare.has_value() && !found.worded.has_value()) findings.unparsed.push_back(name);
+  if (!found.bare.has_value() && !found.qualified.has_value()) findings.unparsed.push_back(name);
 }
 
 }  // namespace vernier::metrics

@@ -17,8 +17,8 @@ class RE2;
 
 namespace vernier::metrics {
 
-// A regular expression (RE2) that finds one metric. The value is the first group that is not named `step`; the step is the
-// group named `step`.
+// A regular expression (RE2) that finds one metric. The value is the first group that is not named `step`; the step is
+// the group named `step`. RE2 runs in linear time, so that no expression can stall the engine.
 class MetricExpression {
  public:
   // InvalidArgument: a FieldError "metrics.NAME.regex": it does not compile, or has no group for the value.
@@ -31,8 +31,8 @@ class MetricExpression {
     double value = 0;
     std::optional<std::int64_t> step;
   };
-  // The last match of the line whose group begins a number. Where the group ends inside the number, as [0-9.]+ does in
-  // 9.5e-05, the whole number counts.
+  // The last match in the line whose group starts with a number. If the group ends inside the number, as [0-9.]+ does
+  // in 9.5e-05, the whole number counts.
   std::optional<Match> Find(std::string_view line) const;
 
  private:
@@ -43,39 +43,39 @@ class MetricExpression {
   int step_group_;  // 0: none.
 };
 
-// What a line of output says of the wanted metrics.
+// The values of wanted metrics in a line.
 struct LineFindings {
   struct Value {
     double value = 0;
-    std::optional<std::int64_t> step;  // As the line says it.
+    std::optional<std::int64_t> step;  // The step stated in the line.
   };
-  // A metric's name behind a word that makes another metric of it: "val loss" for "loss".
-  struct Worded {
+  // A metric's name after a word that may make it another metric: "val loss" for "loss".
+  struct QualifiedName {
     std::string name;
-    std::string head;  // Up to the number.
+    std::string head;  // Text up to the number.
     Value value;
   };
-  std::map<std::string, Value> values;   // By metric.
-  std::map<std::string, Worded> worded;  // By metric.
-  std::string_view source;               // kLogSource or kJsonSource, if there are any.
-  std::vector<std::string> unparsed;     // Metrics whose name stands there without a number.
+  std::map<std::string, Value> values;             // By metric.
+  std::map<std::string, QualifiedName> qualified;  // By metric.
+  std::string_view source;            // kLogSource or kJsonSource, if there are values.
+  std::vector<std::string> unparsed;  // Metrics whose name has no number after it.
 };
 
-// Finds metrics in lines of output: by name, after a text, under a path of JSON lines, by regular expressions. Const calls
+// Finds metrics in lines of output: by name, after a text, by path in JSON lines, by regular expression. Const calls
 // may run concurrently.
 class LineMatcher {
  public:
-  // Those of `wanted` that are read from output.  InvalidArgument: as MetricExpression::Compile.
+  // Uses the metrics of `wanted` that are read from output.  InvalidArgument: as MetricExpression::Compile.
   static absl::StatusOr<LineMatcher> Create(const std::vector<WantedMetric>& wanted);
 
   LineFindings Match(std::string_view line) const;
-  // Of the metrics that are found by their names.
+  // Names of the metrics that are found by name.
   const std::vector<std::string>& names() const { return names_; }
 
  private:
   struct Metric {
     WantedMetric wanted;
-    std::optional<MetricExpression> expression;  // With kRegex.
+    std::optional<MetricExpression> expression;  // For kRegex.
   };
   static void MatchText(std::string_view line, const Metric& metric, LineFindings& findings);
   static void MatchName(std::string_view line, const std::string& name, LineFindings& findings);

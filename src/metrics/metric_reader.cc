@@ -1,3 +1,11 @@
+// One reader for an attempt: GangReader merges a ReplicaReader for each replica that has wanted metrics, and that
+// merges the hypertune file, event files and output of one replica. All sources are read from their beginning by each
+// new reader, so that a restarted server misses nothing; the study skips measurements that it has.
+//
+// A metric that is only named may appear in several sources. The first source in which it is found wins, in the order
+// of ReplicaReader::Read, and is the only one from then on (KeepToSources): two sources often differ in steps or
+// smoothing.
+
 #include "vernier/metric_reader.h"
 
 #include <algorithm>
@@ -36,7 +44,7 @@ std::string Below(const std::string& folder, const std::string& path) {
   return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
-// The job's directory on this host; empty: it has none, or it is elsewhere.
+// The job's directory, if it is on this host; else empty.
 std::string LocalJobDirectory(const StudySpec& spec,
                               const Trial& trial,
                               const ReplicaProgram& replica) {
@@ -48,7 +56,7 @@ std::string LocalJobDirectory(const StudySpec& spec,
   return Below(replica.directory, directory);
 }
 
-// The folder with {trial} and {job_dir} filled in.
+// The folder with its placeholders substituted.
 std::string OwnFolder(const std::string& folder, const StudySpec& spec, const Trial& trial) {
   if (!spec.job.has_value() || !jobs::HasPlaceholders(spec)) return folder;
   jobs::PlaceholderValues values{
@@ -61,7 +69,7 @@ std::string OwnFolder(const std::string& folder, const StudySpec& spec, const Tr
   return jobs::Substitute(folder, values).value_or(folder);
 }
 
-// Whether the folder is another one for each trial.
+// Whether each trial has a folder of its own.
 bool IsOwnFolder(const std::string& folder, const StudySpec& spec) {
   if (!jobs::HasPlaceholders(spec)) return false;
   const std::set<std::string> names = jobs::PlaceholderNames(folder);
@@ -69,7 +77,7 @@ bool IsOwnFolder(const std::string& folder, const StudySpec& spec) {
          (names.contains(jobs::kJobDirectory) && !spec.job->job_directory.empty());
 }
 
-// Where the metric's event files may be.
+// The folders that may hold the metric's event files.
 std::vector<std::string> EventFolders(const StudySpec& spec,
                                       const Trial& trial,
                                       const ReplicaProgram& replica,
@@ -83,18 +91,19 @@ std::vector<std::string> EventFolders(const StudySpec& spec,
   return folders;
 }
 
-// When event files of the trial's last attempt were begun. Its placement is known before its programs start, and stays the
-// same for a reader that comes later.
+// The time in which event files of the trial's last attempt were begun. From its placement, which precedes its programs
+// and is the same for a later reader. Without it, files of earlier runs, trials or studies in the same folder would
+// count.
 TimeSpan SpanOf(const Trial& trial) {
   if (trial.attempts.empty()) return {};
   const Attempt& attempt = trial.attempts.back();
   return {.from = attempt.placed, .until = attempt.ended.value_or(absl::InfiniteFuture())};
 }
 
-// What one replica reports.
+// Reads the reports of one replica.
 class ReplicaReader {
  public:
-  // `is_primary`: also reads what nobody asked for from the hypertune file.
+  // `is_primary`: also takes metrics from the hypertune file that are not wanted.
   static absl::StatusOr<std::unique_ptr<ReplicaReader>> Create(
       const StudySpec& spec,
       const Trial& trial,
@@ -103,6 +112,7 @@ class ReplicaReader {
       bool is_primary,
       Sightings& sightings) {
     VERNIER_ASSIGN_OR_RETURN(LineMatcher matcher, LineMatcher::Create(wanted));
+    // One EventFolder for each folder: two readers of the same files would read them twice.
     std::map<std::string, std::vector<WantedMetric>> by_folder;
     for (const WantedMetric& metric : wanted) {
       if (!IsReadFromEvents(metric)) continue;
@@ -123,7 +133,7 @@ class ReplicaReader {
     return reader;
   }
 
-  // The most telling source first.
+  // The order decides which source a metric is taken from: explicit reports, then event files, then printed text.
   absl::StatusOr<std::vector<Measurement>> Read() {
     std::vector<Measurement> found;
     VERNIER_ASSIGN_OR_RETURN(const std::vector<Measurement> reports, reports_.Read());
@@ -138,7 +148,9 @@ class ReplicaReader {
     return found;
   }
 
-  // Looks for event files where programs write them that are told nothing else. For advice only.
+  // Looks for event files where programs write them by default (SummaryWriter's "runs", Lightning's "lightning_logs"
+  // and so on), only to advise the user. The limits are choices: the search runs once, at the end of an attempt without
+  // its metric.
   void SearchUsualFolders(const TimeSpan& begun) {
     if (!directory_.starts_with('/')) return;
     for (const char* const name : {"runs", "logs", "lightning_logs", "tb_logs", "tensorboard"}) {
@@ -153,7 +165,7 @@ class ReplicaReader {
                           .most_folders = 1000,
                           .most_bytes = std::int64_t{1} << 20,
                           .folder = name});
-      folder.Read().IgnoreError();  // Advice that cannot be had.
+      folder.Read().IgnoreError();  // No advice, then.
     }
   }
 
@@ -169,7 +181,7 @@ class ReplicaReader {
         reports_(replica.metric_file, objective),
         output_(replica.log_file, std::move(matcher), known, sightings) {}
 
-  // The report under the names of the metrics that its tags stand for.
+  // Renames the tags of the report to the metrics that they are read for.
   void TakeReport(const Measurement& report, std::vector<Measurement>& found) {
     Measurement named = report;
     named.metrics.clear();
@@ -195,17 +207,17 @@ class ReplicaReader {
   Sightings& sightings_;
   std::vector<WantedMetric> wanted_;
   std::string directory_;
-  std::set<std::string> folders_;  // Of event files that are read.
+  std::set<std::string> folders_;  // Folders of event files that are read.
   bool takes_any_tag_ = false;
   HypertuneReader reports_;
   std::vector<std::unique_ptr<EventFolder>> events_;
   OutputReader output_;
 };
 
-// What the replicas of a gang report, as one.
+// Merges the reports of the replicas of a gang.
 class GangReader final : public MetricReader {
  public:
-  // `begun`: when event files of the attempt were begun; nothing: it is no attempt's, and is not searched for more.
+  // `begun`: when event files of the attempt were begun; unset: there is no attempt, and no search for advice.
   GangReader(const std::vector<WantedMetric>& wanted,
              bool shares_folders,
              std::optional<TimeSpan> begun)
@@ -221,11 +233,12 @@ class GangReader final : public MetricReader {
       VERNIER_ASSIGN_OR_RETURN(const std::vector<Measurement> read, replicas_[i]->Read());
       for (const Measurement& measurement : read) KeepToSources(i, measurement, found);
     }
+    // Stable, so that measurements of one source keep their order within a moment.
     std::ranges::stable_sort(found, {}, &Measurement::time);
     return found;
   }
 
-  // Files are read in pieces, and what is held back comes once nothing else does.
+  // Files are read in pieces, and held measurements come when a read finds nothing else: two empty reads mean the end.
   absl::StatusOr<std::vector<Measurement>> Finish() override {
     std::vector<Measurement> all;
     for (int times_empty = 0; times_empty < 2;) {
@@ -234,6 +247,7 @@ class GangReader final : public MetricReader {
       std::ranges::move(found, std::back_inserter(all));
     }
     if (const auto begun = std::exchange(to_search_, std::nullopt); begun.has_value()) {
+      // Only at the end: usual folders may hold files of other programs, and the search costs time.
       if (sightings_.is_searching()) replicas_.front()->SearchUsualFolders(*begun);
     }
     return all;
@@ -249,8 +263,8 @@ class GangReader final : public MetricReader {
   metrics::Sightings& sightings() { return sightings_; }
 
  private:
-  // A metric that is found by its name may be printed, written to files and reported, all of it, and by two replicas. One
-  // source of one of them counts.
+  // Keeps to one source of one replica for each metric that is found by name: it may be printed, reported and written
+  // to files, and by two replicas.
   void KeepToSources(std::size_t replica,
                      Measurement measurement,
                      std::vector<Measurement>& found) {
@@ -269,13 +283,14 @@ class GangReader final : public MetricReader {
   }
 
   metrics::Sightings sightings_;
-  std::optional<TimeSpan> to_search_;  // Until the end.
+  std::optional<TimeSpan> to_search_;  // Until Finish.
   std::set<std::string> by_name_;
-  std::map<std::string, std::pair<std::size_t, std::string>> chosen_;  // Replica and source.
+  // Index of the replica, source.
+  std::map<std::string, std::pair<std::size_t, std::string>> chosen_;
   std::vector<std::unique_ptr<ReplicaReader>> replicas_;
 };
 
-// The first replica of the role; null: the gang has none.
+// The first replica of the role; null: there is none.
 const ReplicaProgram* FindReplica(const GangProgram& gang,
                                   const std::optional<Role>& role,
                                   const StudySpec& spec) {
@@ -289,7 +304,7 @@ const ReplicaProgram* FindEvaluator(const GangProgram& gang, const StudySpec& sp
   return spec.job.has_value() ? FindReplica(gang, Role::kEvaluator, spec) : nullptr;
 }
 
-// That each entry can be read by itself.
+// Checks each entry by itself.
 absl::Status CheckEntries(const StudySpec& spec) {
   VERNIER_RETURN_IF_ERROR(LineMatcher::Create(WantedMetrics(spec)).status());
   for (const auto& [name, source] : spec.metrics) {
@@ -303,7 +318,7 @@ absl::Status CheckEntries(const StudySpec& spec) {
   return absl::OkStatus();
 }
 
-// Placeholders that stand for something; and, where trials run at once, a folder for each.
+// Checks that placeholders are known, and that trials that run at once have separate folders.
 absl::Status CheckFolders(const StudySpec& spec) {
   if (!spec.job.has_value()) return absl::OkStatus();
   for (const auto& [name, source] : spec.metrics) {
@@ -337,12 +352,12 @@ absl::StatusOr<std::unique_ptr<MetricReader>> NewMetricReader(const StudySpec& s
   const std::vector<metrics::WantedMetric> wanted = metrics::WantedMetrics(spec);
   const ReplicaProgram* const primary = &gang.replicas.front();
   std::map<const ReplicaProgram*, std::vector<metrics::WantedMetric>> by_replica;
-  by_replica[primary];  // Read in any case, for what it says of itself.
+  by_replica[primary];  // Always read, for advice and unmatched lines.
   for (const metrics::WantedMetric& metric : wanted) {
     if (const auto* const replica = metrics::FindReplica(gang, metric.source.from, spec)) {
       by_replica[replica].push_back(metric);
     }
-    // One that nothing is said of may be the evaluator's, if there is one.
+    // Without an explicit replica, the metric may also come from the evaluator.
     const bool is_anybodys =
         metric.source.kind == MetricSourceKind::kName && !metric.source.from.has_value();
     const auto* const evaluator = metrics::FindEvaluator(gang, spec);

@@ -11,8 +11,9 @@
 namespace vernier::metrics {
 namespace {
 
+// Letters of a unit, as in "20ms", "3it", "5MiB". A choice: longer words are not units.
 constexpr std::size_t kLongestUnit = 3;
-constexpr std::size_t kLongestNumber = 400;  // More digits than any double is printed with.
+constexpr std::size_t kLongestNumber = 400;  // A choice: more digits than programs print.
 
 bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
 bool IsLetter(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); }
@@ -25,7 +26,7 @@ std::size_t SkipDigits(std::string_view text, std::size_t i) {
   return i;
 }
 
-// Length of the decimal number at the front, sign included; 0: there is none.
+// Length of the decimal number at the start, sign included; 0: none.
 std::size_t DecimalLength(std::string_view text) {
   std::size_t i = At(text, 0) == '-' || At(text, 0) == '+' ? 1 : 0;
   const std::size_t whole = SkipDigits(text, i);
@@ -40,7 +41,7 @@ std::size_t DecimalLength(std::string_view text) {
   return exponent_end > exponent ? exponent_end : end;
 }
 
-// NaN or an infinity in any spelling of C and Python.
+// Finds NaN or an infinity in the spellings of C and Python.
 std::optional<FoundNumber> FindSpecial(std::string_view text) {
   const std::size_t sign = At(text, 0) == '-' || At(text, 0) == '+' ? 1 : 0;
   const std::string_view rest = text.substr(sign);
@@ -58,19 +59,20 @@ std::optional<FoundNumber> FindSpecial(std::string_view text) {
   return std::nullopt;
 }
 
-// Whether what follows the digits leaves them a number of their own.
+// Whether the text after the digits leaves them a number of their own.
 bool EndsNumber(std::string_view rest) {
   const char next = At(rest, 0);
-  constexpr std::string_view kJoints = ".,:/-";  // Before a digit they make it something else.
+  constexpr std::string_view kJoints = ".,:/-";  // Followed by a digit: a version, a time, a date.
   if (next != '\0' && kJoints.find(next) != std::string_view::npos) return !IsDigit(At(rest, 1));
   if (!IsWordChar(next)) return true;
   const auto letters =
       static_cast<std::size_t>(std::ranges::find_if_not(rest, IsLetter) - rest.begin());
+  // "5e" is a torn exponent, not a number with a unit.
   const bool is_exponent = absl::ascii_tolower(static_cast<unsigned char>(next)) == 'e';
   return letters > 0 && letters <= kLongestUnit && !is_exponent && !IsWordChar(At(rest, letters));
 }
 
-// Length of "tensor(", "np.float64([" and the like at the front; 0: nothing of the sort.
+// Length of "tensor(", "np.float64([" and the like at the start; 0: none.
 std::size_t ConstructorLength(std::string_view text) {
   std::size_t i = 0;
   while (IsWordChar(At(text, i)) || (i > 0 && At(text, i) == '.')) ++i;
@@ -93,7 +95,7 @@ std::optional<FoundNumber> FindNumber(std::string_view text) {
   if (length == 0 || length > kLongestNumber || !EndsNumber(text.substr(length))) {
     return std::nullopt;
   }
-  // A leading plus is no part of what SimpleAtod reads.
+  // SimpleAtod does not accept a leading plus.
   const std::string_view digits = text.substr(text.front() == '+' ? 1 : 0, length);
   FoundNumber found{.length = length};
   const std::size_t shown = length - (text.front() == '+' ? 1 : 0);
@@ -102,7 +104,7 @@ std::optional<FoundNumber> FindNumber(std::string_view text) {
 }
 
 std::optional<FoundNumber> FindFraction(std::string_view text) {
-  constexpr std::size_t kMostDigits = 15;  // Exact as doubles.
+  constexpr std::size_t kMostDigits = 15;  // Exact as doubles (below 2^53).
   const std::size_t slash = SkipDigits(text, 0);
   const std::size_t end = SkipDigits(text, slash + 1);
   const bool has_both = slash > 0 && At(text, slash) == '/' && end > slash + 1;

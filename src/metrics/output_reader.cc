@@ -1,3 +1,7 @@
+// A measurement is held back until it is complete, since metrics of one step are often printed on several lines, and a
+// progress bar overwrites its line. Held time is compared with the lines' own stamps, never with a clock: a reader that
+// starts anew after a restart finds the same measurements again, and the study can skip them.
+
 #include "src/metrics/output_reader.h"
 
 #include <algorithm>
@@ -12,12 +16,13 @@
 namespace vernier::metrics {
 namespace {
 
+// Lines kept for the message of a trial without a metric. A choice: about a screen.
 constexpr std::size_t kUnmatchedKept = 20;
-// A program's message to its user needs no more of a line.
+// Bytes kept of such a line. A choice: more is not shown.
 constexpr std::size_t kUnmatchedLength = 400;
-// How much is read at a time: bounds what one step of the engine spends on a program that prints a lot.
+// Bytes read per call. A choice: bounds the time that one step of the engine spends on a program that prints much.
 constexpr std::int64_t kChunk = 1 << 22;
-// How long a measurement is held back for what else belongs to it.
+// Time that a measurement is held back for more metrics of the same step. A choice: a program prints them together.
 constexpr absl::Duration kHeldFor = absl::Seconds(1);
 
 bool ShareMetric(const Measurement& a, const std::map<std::string, double>& b) {
@@ -59,6 +64,7 @@ void LineCollector::TakeText(absl::Time time,
     NoteUnmatched(text, overwritten, findings);
     return;
   }
+  // Within an epoch the bar counts batches: they are no steps of the curve.
   const std::optional<std::int64_t> bar =
       heading_.has_value() ? std::nullopt : FindBarPosition(text);
   std::map<std::pair<StepOrigin, std::int64_t>, LineValues> groups;
@@ -84,16 +90,16 @@ void LineCollector::TakeText(absl::Time time,
 void LineCollector::Settle(LineFindings& findings) {
   if (findings.source == kJsonSource) return;
   for (const auto& [metric, value] : findings.values) bare_.insert(metric);
-  for (const auto& [metric, worded] : findings.worded) {
+  for (const auto& [metric, qualified] : findings.qualified) {
     if (bare_.contains(metric)) {
-      sightings_.PassedOver(metric, worded.name, worded.head, worded.value.value);
+      sightings_.PassedOver(metric, qualified.name, qualified.head, qualified.value.value);
     } else {
-      findings.values[metric] = worded.value;
+      findings.values[metric] = qualified.value;
     }
   }
 }
 
-// A line that takes the place of the one before is the same report, until the next second.
+// A line that overwrites the previous one continues the same report until the next second.
 std::int64_t LineCollector::Count(const std::string& metric) {
   std::int64_t& count = counts_.try_emplace(metric, least_count_).first->second;
   const bool goes_on = held_.has_value() && held_->origin == StepOrigin::kCounted &&
@@ -106,6 +112,7 @@ bool LineCollector::Joins(const LineValues& values) const {
       held_->measurement.source != values.source) {
     return false;
   }
+  // The states of one bar are one report, whatever their positions: the last one within the second counts.
   if (held_->overwritten && values.origin == StepOrigin::kBar) return true;
   if (held_->measurement.step != values.step) return false;
   return held_->overwritten || !ShareMetric(held_->measurement, values.metrics);
@@ -122,7 +129,7 @@ void LineCollector::TakeValues(const LineValues& values, std::vector<Measurement
   held_->measurement.step = values.step;
   held_->measurement.time = values.time;
   held_->overwritten = values.overwritten;
-  // Nothing can join a value that is counted and stays.
+  // Nothing can join a counted value on a line that is not overwritten.
   if (values.origin == StepOrigin::kCounted && !values.overwritten) Flush(found);
 }
 
@@ -139,7 +146,7 @@ void LineCollector::NoteOthers(std::string_view text, const LineFindings& findin
         findings.values.contains(std::string(name)) || bare_.contains(std::string(name));
     if (!is_taken) sightings_.SawOther(kLogSource, name, head, value);
   });
-  // The name alone, with a number behind it, is too little to go by, but worth to be told.
+  // A name with a number after it but no separator is too weak as evidence, but worth suggesting.
   for (const std::string& name : matcher_.names()) {
     const NamedValue named = FindAfter(text, name);
     const bool is_bare = named.value.has_value() && !findings.values.contains(name);
@@ -168,13 +175,14 @@ absl::StatusOr<std::vector<Measurement>> OutputReader::Read() {
     VERNIER_ASSIGN_OR_RETURN(const auto chunk, output_.Read(kChunk));
     if (chunk.dropped > 0) PassGap();
     if (chunk.lines.empty()) {
-      // What is held back waits for the next lines once; if none come, there are none.
+      // A held measurement waits for one read without lines.
       if (is_first) collector_.Flush(found);
       return found;
     }
     std::string_view rest = chunk.lines;
     for (std::size_t newline = 0; (newline = rest.find('\n')) != std::string_view::npos;) {
       const auto line = base::ParseOutputLine(rest.substr(0, newline));
+      // After a gap, lines that an earlier reader has recorded are skipped by their time.
       if (line.has_value() && line->time > known_until_) {
         collector_.Take(line->time, line->text, found);
       }
@@ -183,7 +191,7 @@ absl::StatusOr<std::vector<Measurement>> OutputReader::Read() {
   }
 }
 
-// Nobody can count what is gone; but an earlier reader may have, while it was there.
+// Dropped lines cannot be counted; but an earlier reader may have counted them while they existed.
 void OutputReader::PassGap() {
   if (!known_.has_value()) return;
   known_until_ = known_->time;

@@ -18,31 +18,33 @@
 
 namespace vernier::metrics {
 
-// Turns lines of output, in their order, into measurements.
+// Turns lines of output into measurements, in order.
 //
-// The step of a value is what its line says, or the epoch of the last line that was a heading ("Epoch 3/10"), or how far
-// the line's progress bar is, or else the number of the value: 1, 2, 3 …. Metrics of one step that come within a second are
-// one measurement. Of lines that are written over, as progress bars are, one a second counts, and the last one.
+// The step of a value is the one that its line states, else the epoch of the last heading line ("Epoch 3/10"), else the
+// position of the line's progress bar, else the number of the value: 1, 2, 3 …. Metrics of one step that come within a
+// second form one measurement. Of lines that overwrite each other, as progress bars do, one per second counts, and the
+// last one.
 //
-// Once a metric's bare name was found with a number, the same name behind a word is another metric: "val loss", for "loss".
+// Once a metric's bare name was found with a number, the same name after a word is another metric: "val loss" for
+// "loss".
 class LineCollector {
  public:
   LineCollector(LineMatcher matcher, Sightings& sightings);
 
-  // One line without its newline; appends what is complete by it.
+  // Takes a line without its newline; appends the measurements that it completes.
   void Take(absl::Time time, std::string_view line, std::vector<Measurement>& found);
-  // Nothing more is there for now: appends what was held back.
+  // Call when no more lines are available: appends the measurement that was held back.
   void Flush(std::vector<Measurement>& found);
-  // Values that are counted go on behind `step`, if they are not beyond it.
+  // Counted values continue after `step`, unless they are beyond it already.
   void CountFrom(std::int64_t step);
 
-  // The last lines that held no metric, oldest first.
+  // The last lines without a metric, oldest first.
   std::vector<std::string> UnmatchedLines() const { return {unmatched_.begin(), unmatched_.end()}; }
 
  private:
-  // Where the step of a value comes from.
+  // The origin of a value's step.
   enum class StepOrigin { kSaid, kBar, kCounted };
-  // Values of one step in one line.
+  // The values of one step in one line.
   struct LineValues {
     absl::Time time;
     std::string_view source;
@@ -51,7 +53,7 @@ class LineCollector {
     std::int64_t step = 0;
     std::map<std::string, double> metrics;
   };
-  // What is held back until it is known to be complete.
+  // A measurement that is held back until it is complete.
   struct Held {
     Measurement measurement;
     absl::Time since;
@@ -62,37 +64,37 @@ class LineCollector {
                 std::string_view text,
                 bool overwritten,
                 std::vector<Measurement>& found);
-  // Decides for names behind a word whether they are the metrics.
+  // Decides whether names after a word are the metrics.
   void Settle(LineFindings& findings);
   void TakeValues(const LineValues& values, std::vector<Measurement>& found);
   bool Joins(const LineValues& values) const;
   std::int64_t Count(const std::string& metric);
-  // What the line says beside the metrics.
+  // Records names and numbers of the line that are no metrics.
   void NoteOthers(std::string_view text, const LineFindings& findings);
   void NoteUnmatched(std::string_view text, bool overwritten, const LineFindings& findings);
 
   const LineMatcher matcher_;
   Sightings& sightings_;
-  std::set<std::string> bare_;  // Metrics whose bare names were found in the output.
+  std::set<std::string> bare_;  // Metrics whose bare names were found.
   std::optional<std::int64_t> heading_;
-  // Values so far, by metric, of those that are counted.
+  // Number of values so far, by metric, for counted steps.
   std::map<std::string, std::int64_t> counts_;
   std::int64_t least_count_ = 0;
   std::optional<Held> held_;
   std::deque<std::string> unmatched_;
 };
 
-// Reads a replica's captured output as it grows. Where a part of it is not kept any more, what the study knows of it already
-// says how steps are counted behind it.
+// Reads a replica's captured output as it grows. After a part that was dropped, counted steps continue from the last
+// measurement that the study has.
 class OutputReader {
  public:
-  // `known`: the last measurement that was recorded of the attempt by an earlier reader. `sightings` must outlive it.
+  // `known`: the last measurement that an earlier reader recorded of the attempt. `sightings` must outlive this object.
   OutputReader(const std::string& path,
                LineMatcher matcher,
                std::optional<Measurement> known,
                Sightings& sightings);
 
-  // Unavailable: the file cannot be read. One that does not exist (yet) has no lines.
+  // Reads new lines. A file that does not exist (yet) has none.  Unavailable: the file cannot be read.
   absl::StatusOr<std::vector<Measurement>> Read();
   std::vector<std::string> UnmatchedLines() const { return collector_.UnmatchedLines(); }
 
@@ -102,7 +104,7 @@ class OutputReader {
   launch::OutputCursor output_;
   LineCollector collector_;
   std::optional<Measurement> known_;
-  absl::Time known_until_ = absl::InfinitePast();  // What was printed up to then is recorded.
+  absl::Time known_until_ = absl::InfinitePast();  // Output up to this time is recorded.
 };
 
 }  // namespace vernier::metrics

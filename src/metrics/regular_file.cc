@@ -19,7 +19,7 @@ absl::StatusOr<std::string> ReadRegularFile(const std::string& path,
   };
   const base::OpenFile file(path, base::OpenFile::Link::kRefuse);
   const int error = file.error();
-  // ELOOP: a link; ENXIO: a socket. Neither is a report.
+  // ELOOP: a link; ENXIO: a socket. Neither can be a report.
   if (error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENXIO) return std::string();
   if (error != 0) return unreadable(error);
   if (!file.kind().empty()) return std::string();

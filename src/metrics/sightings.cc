@@ -1,3 +1,6 @@
+// Other names are only collected while a wanted metric is missing (is_searching), so that studies whose metrics are
+// found pay little. Maps are bounded because programs print names without end; the first kMostOthers are kept.
+
 #include "src/metrics/sightings.h"
 
 #include <algorithm>
@@ -12,12 +15,14 @@
 namespace vernier::metrics {
 namespace {
 
+// Choices, all of them for messages to people: names remembered, sentences on damaged files, candidates per metric, and
+// bytes of a quoted line.
 constexpr std::size_t kMostOthers = 200;
 constexpr std::size_t kMostDamage = 5;
 constexpr std::size_t kMostCandidates = 5;
 constexpr std::size_t kLongestLine = 160;
 
-// A YAML scalar that stands for any text.
+// A YAML scalar in single quotes, in which only the quote needs escaping.
 std::string Quoted(std::string_view text) {
   return "'" + absl::StrReplaceAll(absl::string_view(text.data(), text.size()), {{"'", "''"}}) +
          "'";
@@ -39,7 +44,7 @@ std::string Times(std::int64_t times) {
   return times == 1 ? "once" : fmt::format("{} times", times);
 }
 
-// The words of a name in their order in the alphabet.
+// The words of a name in alphabetical order.
 std::vector<std::string> WordsOf(const std::string& name) {
   std::vector<std::string> words(1);
   for (const char c : name) {
@@ -54,7 +59,7 @@ std::vector<std::string> WordsOf(const std::string& name) {
   return words;
 }
 
-// How much a name is like the metric's, or the tag that the metric's entry says.
+// Similarity of a name with the metric's name, or with the tag in the metric's entry.
 NameLikeness Compare(const WantedMetric& metric, const std::string& name) {
   const NameLikeness likeness = CompareMetricNames(metric.name, name);
   const bool is_tag =
@@ -143,6 +148,7 @@ std::string Sightings::NameOf(const Other& other) const {
   const auto is_namesake = [&](const auto& entry) {
     return entry.second.source == other.source && entry.second.name == other.name;
   };
+  // "run_1/validation/" with the tag "loss" gives "validation/loss", the form that an entry understands.
   if (std::ranges::count_if(others_, is_namesake) == 1) return other.name;
   const std::size_t slash = other.prefix.rfind('/', other.prefix.size() - 2);
   return other.prefix.substr(slash == std::string::npos ? 0 : slash + 1) + other.name;
@@ -165,6 +171,7 @@ std::string Sightings::Entry(const std::string& metric, const Other& other) cons
   const std::string source =
       fmt::format("{}: {}", KeyOf(other.source), Quoted(is_event ? NameOf(other) : other.key));
   if (other.folder.empty()) return fmt::format("{}: {{{}}}", metric, source);
+  // With trials at once, an entry with a shared folder would be refused (CheckFolders in metric_reader.cc).
   return shares_folders_ ? "" : fmt::format("{}: {{{}, folder: {}}}", metric, source, other.folder);
 }
 
@@ -192,6 +199,7 @@ std::vector<MetricSighting::Candidate> Sightings::Candidates(const WantedMetric&
     candidates.push_back(
         {.what = fmt::format("no number follows it in the line '{}'", line->second), .entry = ""});
   }
+  // Most similar first, then most frequent: a metric is printed at every step.
   std::vector<std::tuple<NameLikeness, std::int64_t, const Other*>> likely;
   for (const auto& [id, other] : others_) {
     const NameLikeness likeness = Compare(metric, NameOf(other));

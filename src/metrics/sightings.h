@@ -11,32 +11,33 @@
 
 namespace vernier::metrics {
 
-// Remembers what an attempt wrote beside the wanted metrics, to tell what may have been meant. Bounded; not thread-safe.
+// Remembers other names and values that an attempt wrote, to suggest which of them was meant by a metric that was not
+// found. Bounded. Not thread-safe.
 class Sightings {
  public:
-  // `shares_folders`: trials run at once, and cannot have event files in one folder.
+  // `shares_folders`: trials run at once, so that an advised folder must be one for each trial.
   explicit Sightings(std::vector<WantedMetric> wanted, bool shares_folders = false);
 
-  // A value of a metric was taken from the source. Those that nobody wanted are ignored.
+  // Counts a value that was taken from the source. Metrics that are not wanted are ignored.
   void Found(const std::string& metric, std::string_view source);
-  // Whether some wanted metric was not found yet: what else there is matters only then.
+  // Whether a wanted metric is still missing; other names matter only then.
   bool is_searching() const { return found_.size() < wanted_.size(); }
-  // Another name with a number. `key`: what leads to it in that source (text up to the number, path, tag).
+  // Records another name with a number. `key`: locates it in that source (text before the number, path, tag).
   void SawOther(std::string_view source, std::string_view name, std::string_view key, double value);
-  // A scalar of event files in the sub-folder `prefix` ("run_1/validation/"). `folder`: what an entry must name for it to be
-  // read; empty: nothing.
+  // Records a scalar of event files in the sub-folder `prefix` ("run_1/validation/"). `folder`: the folder that an
+  // entry must name for it to be read; empty: none.
   void SawScalar(std::string_view folder,
                  std::string_view prefix,
                  std::string_view tag,
                  double value);
-  // A longer name that ends with the metric's, and was not taken for it: "val loss" for "loss".
+  // Records a longer name that ends with the metric's, and was not taken for it: "val loss" for "loss".
   void PassedOver(const std::string& metric,
                   std::string_view name,
                   std::string_view key,
                   double value);
-  // The metric's name with something behind it that is no number.
+  // Records a line with the metric's name but no number after it.
   void SawUnparsed(const std::string& metric, std::string_view line);
-  // Something in a file that could not be used, in one sentence.
+  // Records a sentence about unusable data in a file.
   void SawDamage(std::string sentence);
 
   std::vector<MetricSighting> Describe() const;
@@ -50,13 +51,13 @@ class Sightings {
     std::string source;
     std::string name;
     std::string key;
-    std::string folder;  // As SawScalar has them.
+    std::string folder;  // As in SawScalar.
     std::string prefix;
     std::int64_t times = 0;
     double last = 0;
   };
   Other* FindOrAdd(const std::string& id, Other other);
-  // Of another name: for scalars, their tags with as many sub-folders as it takes to tell them apart.
+  // The name to show: for scalars, the tag with as many sub-folders as are needed to distinguish it.
   std::string NameOf(const Other& other) const;
   std::string What(const Other& other) const;
   std::string Entry(const std::string& metric, const Other& other) const;
@@ -69,7 +70,7 @@ class Sightings {
   std::map<std::string, Count> found_;
   std::map<std::string, Other> others_;                              // By source and name.
   std::map<std::string, std::map<std::string, Other>> passed_over_;  // By metric and name.
-  std::map<std::string, std::string> unparsed_;                      // The last line, by metric.
+  std::map<std::string, std::string> unparsed_;                      // Last such line, by metric.
   std::vector<std::string> damage_;
 };
 

@@ -1,3 +1,6 @@
+// The rules were settled on a table of lines that trainers print: tests/metrics/line_table_test.cc. Names are matched
+// by hand, steps by RE2, whose run time is linear in the line.
+
 #include "src/metrics/text_pairs.h"
 
 #include <algorithm>
@@ -28,7 +31,7 @@ std::size_t SkipAny(std::string_view text, std::size_t i, std::string_view set) 
   return i;
 }
 
-// Where the number may begin behind a name that ends at `at`; nothing if there is neither "=" nor ":".
+// Position after the separator that follows a name; nothing if there is neither "=" nor ":".
 std::optional<std::size_t> SkipSeparator(std::string_view line, std::size_t at) {
   at = SkipAny(line, at, "\"'`");
   at = SkipAny(line, at, " \t");
@@ -41,7 +44,7 @@ bool HasLetter(std::string_view text) {
       text, [](char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); });
 }
 
-// Whether a word says nothing of the name behind it.
+// Whether a word does not change the meaning of the name after it.
 bool IsNeutral(std::string_view word) {
   static const RE2& kNeutral =
       Compiled(R"(\d.*|[-+]?(?:nan|inf|infinity)|(?:e|ep|epoch|step|iter|iteration|batch)[-_]?\d+)"
@@ -49,7 +52,7 @@ bool IsNeutral(std::string_view word) {
   return !HasLetter(word) || RE2::FullMatch(Piece(word), kNeutral);
 }
 
-// The word directly before the name that begins at `at`; empty: none that belongs to it.
+// The word directly before the name at `at`; empty: none that belongs to the name.
 std::string_view WordBefore(std::string_view line, std::size_t at) {
   constexpr std::string_view kQuotes = "\"'`";
   while (at > 0 && kQuotes.find(line[at - 1]) != std::string_view::npos) --at;
@@ -62,7 +65,7 @@ std::string_view WordBefore(std::string_view line, std::size_t at) {
   return is_value || IsNeutral(word) ? std::string_view() : word;
 }
 
-// Calls `visit` with the end of each place where `text` stands, and not as the end of a longer name.
+// Calls `visit` with the end of each occurrence of `text` that is not the end of a longer name.
 void VisitPlaces(std::string_view line,
                  std::string_view text,
                  const std::function<void(std::size_t end)>& visit) {
@@ -74,13 +77,13 @@ void VisitPlaces(std::string_view line,
   }
 }
 
-// "Epoch: 3/10" is a step, and says nothing else.
+// Whether the name is that of a step: "Epoch: 3/10" is a position and no ratio.
 bool IsStepName(std::string_view name) {
   static const RE2& kStep = Compiled(R"(epochs?|(?:global_)?steps?|iter(?:ation)?s?|batch)");
   return RE2::FullMatch(Piece(name), kStep);
 }
 
-// What stands behind a name.
+// The value after a name.
 std::optional<FoundNumber> ValueOf(std::string_view name, std::string_view rest) {
   const auto value = FindValue(rest);
   const bool is_fraction =
@@ -124,9 +127,9 @@ NamedValues FindNamed(std::string_view line, std::string_view name) {
       return;
     }
     const auto begin = static_cast<std::size_t>(word.data() - line.data());
-    found.worded = NamedValues::Worded{.name = line.substr(begin, end - begin),
-                                       .head = line.substr(begin, *number - begin),
-                                       .value = value->value};
+    found.qualified = NamedValues::QualifiedName{.name = line.substr(begin, end - begin),
+                                                 .head = line.substr(begin, *number - begin),
+                                                 .value = value->value};
   });
   return found;
 }
@@ -134,7 +137,7 @@ NamedValues FindNamed(std::string_view line, std::string_view name) {
 void VisitPairs(std::string_view line, const PairVisitor& visit) {
   for (std::size_t i = 0; i < line.size();) {
     if (!IsNameStart(line[i])) {
-      // Past the rest of what is no name: digits, paths.
+      // Skip the rest of a token that is no name: digits, paths.
       while (i < line.size() && IsNameChar(line[i]) && !IsNameStart(line[i])) ++i;
       if (i < line.size() && !IsNameStart(line[i])) ++i;
       continue;
@@ -153,7 +156,7 @@ void VisitPairs(std::string_view line, const PairVisitor& visit) {
 }
 
 std::optional<std::int64_t> FindStep(std::string_view line) {
-  // A name, what may stand behind it, a whole number; a fraction would be part of an epoch.
+  // The name, separators, a whole number; a fraction would be a part of an epoch. At most 18 digits fit into 63 bits.
   static const std::array<const RE2*, 4> kSteps = {
       &Compiled(
           R"((?:^|[^\w./-])epoch["'`]?\s*[:=#\[(]*\s*["']?(\d{1,18})(?:\.0*)?(?:[^\w.]|\.?$))"),
@@ -166,7 +169,7 @@ std::optional<std::int64_t> FindStep(std::string_view line) {
   for (const RE2* const expression : kSteps) {
     if (const auto step = Find(*expression, line)) return step;
   }
-  // As boosting libraries begin their lines: "[3]\t…", "3:\t…".
+  // The first column of XGBoost ("[3]\t…") and CatBoost ("3:\t…").
   static const RE2& kFirstColumn = Compiled(R"(^\s*(?:\[(\d{1,18})\]|(\d{1,18}):)\t)");
   std::string bracketed;
   std::string plain;

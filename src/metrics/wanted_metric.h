@@ -7,13 +7,13 @@
 
 namespace vernier::metrics {
 
-// A metric to look for, and where.
+// A metric to look for, and its source.
 struct WantedMetric {
   std::string name;
   MetricSource source;
 };
 
-// What a study needs: its objectives, the metrics of its outcome constraints, and those with an entry of their own.
+// The metrics of a study: its objectives, the metrics of its outcome constraints, and those with an entry of their own.
 std::vector<WantedMetric> WantedMetrics(const StudySpec& spec);
 
 // Names under which sources are recorded (Measurement::source).

@@ -40,6 +40,8 @@ std::vector<std::stop_source> CallWatch::Gone() {
   absl::MutexLock lock(&mu_);
   for (Watched* call : calls_) {
     const bool fired = call->stop_.stop_requested();
+    // is_gone_ is called under the lock, which keeps the call from being destroyed meanwhile; therefore it must be
+    // cheap.
     if (!fired && (shut_down_ || call->is_gone_())) gone.push_back(call->stop_);
   }
   return gone;
@@ -58,7 +60,8 @@ void CallWatch::Sleep(int idle_periods, const bool& stopping) {
 }
 
 void CallWatch::Run(const std::stop_token& stop) {
-  bool stopping = false;  // Guarded by mu_, so that Sleep sees it change.
+  // Guarded by mu_: AwaitWithTimeout and Await look at it whenever the mutex is released.
+  bool stopping = false;
   const std::stop_callback wake(stop, [&] {
     absl::MutexLock lock(&mu_);
     stopping = true;
@@ -66,6 +69,7 @@ void CallWatch::Run(const std::stop_token& stop) {
   int idle_periods = 0;
   while (!stop.stop_requested()) {
     Sleep(idle_periods, stopping);
+    // The stop sources are copies, so that a call may be destroyed while its source is fired.
     for (std::stop_source& source : Gone()) source.request_stop();
     absl::MutexLock lock(&mu_);
     idle_periods = calls_.empty() ? idle_periods + 1 : 0;
@@ -73,6 +77,7 @@ void CallWatch::Run(const std::stop_token& stop) {
 }
 
 void CallWatch::Shutdown() {
+  // New calls find the flag in Add; those that are there already are fired below, without waiting for Run's next look.
   {
     absl::MutexLock lock(&mu_);
     shut_down_ = true;
@@ -82,6 +87,7 @@ void CallWatch::Shutdown() {
 
 absl::Status CallWatch::Stopped() const {
   absl::MutexLock lock(&mu_);
+  // The same status for a client that went away and a deadline that passed: nobody reads it either way.
   return shut_down_ ? Unavailable("the server is shutting down")
                     : Cancelled("nobody waits for the answer");
 }

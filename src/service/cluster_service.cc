@@ -56,11 +56,13 @@ absl::Status ClusterServiceImpl::FillNodes(v1::ListNodesResponse* response) {
 
 absl::Status ClusterServiceImpl::FillQueue(const v1::ListQueueRequest& request,
                                            v1::ListQueueResponse* response) {
+  // The name is checked even though it is only compared: a misspelt one is an error, not an empty list.
   if (!request.trial().empty()) {
     VERNIER_RETURN_IF_ERROR(wire::ParseTrialName("trial", request.trial()).status());
   }
   std::int64_t position = 0;
   for (const QueuedGang& gang : source_.Queue()) {
+    // Counted before the filter: the position is that in the whole queue.
     ++position;
     const std::string trial = wire::TrialResource(gang.study, gang.id.trial.number);
     if (!request.trial().empty() && request.trial() != trial) continue;

@@ -42,6 +42,7 @@ v1::LogLine Encode(const LogLine& line, AttemptNumber attempt) {
 
 absl::StatusOr<LogFilter> DecodeFilter(const v1::StreamTrialLogsRequest& request) {
   LogFilter filter{.role = request.role()};
+  // An index alone would mean a replica of each role.
   if (request.has_index()) {
     if (request.role().empty()) return FieldError("index", "needs a role beside it");
     filter.index = request.index();
@@ -82,6 +83,7 @@ LogStream::LogStream(const Studies& studies,
       sink_(std::move(sink)) {}
 
 absl::Status LogStream::OpenAttempt(const Trial& trial) {
+  // 0: the latest attempt, whichever that is at the time.
   const bool last_one = request_.attempt() == 0;
   if (last_one && trial.attempts.empty()) return absl::OkStatus();
   const AttemptNumber wanted =
@@ -91,6 +93,7 @@ absl::Status LogStream::OpenAttempt(const Trial& trial) {
   if (attempt == nullptr) {
     return NotFound("trial {} has no attempt {}", trial.number.value(), wanted.value());
   }
+  // The tail is that of the first attempt read: an attempt that starts while the log is followed is read whole.
   const bool first = attempt_ == AttemptNumber();
   attempt_ = wanted;
   VERNIER_ASSIGN_OR_RETURN(cursor_, logs_.Open(*attempt, filter_));
@@ -99,6 +102,7 @@ absl::Status LogStream::OpenAttempt(const Trial& trial) {
 
 absl::StatusOr<bool> LogStream::SendLines() {
   if (cursor_ == nullptr) return false;
+  // May return fewer lines than there are, so that a long log does not keep the call from looking at its stop token.
   VERNIER_ASSIGN_OR_RETURN(const auto lines, cursor_->Read());
   for (const LogLine& line : lines) {
     if (!sink_(Encode(line, attempt_))) return Cancelled("nobody reads the log");
@@ -107,7 +111,9 @@ absl::StatusOr<bool> LogStream::SendLines() {
 }
 
 bool LogStream::IsOver(const Trial& trial, absl::Time now) const {
+  // A line from just before `until` may be found one look later.
   if (IsFinished(trial.state) || now >= filter_.until + kPeriod) return true;
+  // Without a number in the request no attempt is found, and only the trial's end counts.
   const Attempt* attempt = FindAttempt(trial, AttemptNumber(request_.attempt()));
   return attempt != nullptr && IsEnded(attempt->state);
 }
@@ -120,10 +126,13 @@ absl::Status LogStream::Run(const std::stop_token& stop) {
     const AttemptNumber before = attempt_;
     VERNIER_ASSIGN_OR_RETURN(const bool sent, SendLines());
     if (sent) continue;
+    // A newer attempt is opened only once every line of the one before it was sent.
     VERNIER_RETURN_IF_ERROR(OpenAttempt(trial));
     if (attempt_ != before) continue;
     if (!request_.follow() || IsOver(trial, now)) return absl::OkStatus();
     VERNIER_ASSIGN_OR_RETURN(const Study study, studies_.GetStudy(trial_.study));
+    // The wait ends early on a change of the study, such as a new attempt; lines cause no change, so the period bounds
+    // it.
     studies_.WaitForEvents(trial_.study, study.last_event, kPeriod, stop);
   }
   return Cancelled("nobody waits for the log");

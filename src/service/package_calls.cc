@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 absl::Status CheckFileName(const std::string& name) {
+  // No leading dot: such names are those of files being received.
   const bool sound = !name.empty() && name.size() <= limits::kFileName && name.front() != '.' &&
                      name.front() != '-' && name.find('/') == std::string::npos &&
                      name.find('\0') == std::string::npos;
@@ -34,6 +35,7 @@ absl::Status CheckFileName(const std::string& name) {
 class IncomingFile {
  public:
   static absl::StatusOr<IncomingFile> Create(const std::string& directory) {
+    // In the folder where the file will stay, so that Keep can rename it rather than copy it.
     const std::error_code error = base::MakePrivateFolders(directory);
     std::string path = directory + "/.incoming-XXXXXX";
     const int descriptor = error ? -1 : mkstemp(path.data());
@@ -41,6 +43,7 @@ class IncomingFile {
       return Unavailable(
           "cannot write to '{}': {}", directory, error ? error.message() : std::strerror(errno));
     }
+    // mkstemp has made a file that only this user may read; it is written through the stream.
     close(descriptor);
     return IncomingFile(std::move(path));
   }
@@ -59,6 +62,7 @@ class IncomingFile {
 
   // Moves it to where it stays, replacing what is there.
   absl::Status Keep(const fs::path& path) {
+    // Before the rename: what is still buffered may not fit on the disk.
     file_.close();
     std::error_code error = base::MakePrivateFolders(path.parent_path());
     if (!error && file_) fs::rename(path_, path, error);
@@ -87,11 +91,13 @@ grpc::Status StudyServiceImpl::UploadPackage(grpc::ServerContext*,
     v1::UploadPackageRequest request;
     if (!requests->Read(&request)) return FieldError("file_name", "is missing");
     VERNIER_RETURN_IF_ERROR(CheckFileName(request.file_name()));
+    // Only this name becomes part of a path, and it holds no "/".
     const std::string name = request.file_name();
     VERNIER_ASSIGN_OR_RETURN(IncomingFile file, IncomingFile::Create(parts_.packages_directory));
     base::Sha256 hash;
     std::size_t size = 0;
     do {
+      // Counted, and not taken from the client, who may send without end.
       size += request.data().size();
       if (size > limits::kPackage) {
         return FieldError("data", fmt::format("must be at most {} bytes", limits::kPackage));
@@ -99,6 +105,8 @@ grpc::Status StudyServiceImpl::UploadPackage(grpc::ServerContext*,
       hash.AddBytes(request.data());
       VERNIER_RETURN_IF_ERROR(file.Write(request.data()));
     } while (requests->Read(&request));
+    // The folder is named after the content, so that the same file uploaded twice is stored once, and no upload changes
+    // what a stored job names.
     const fs::path path = fs::path(parts_.packages_directory) / hash.Hex() / name;
     VERNIER_RETURN_IF_ERROR(file.Keep(path));
     response->set_uri("file://" + path.string());

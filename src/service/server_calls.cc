@@ -74,10 +74,12 @@ grpc::Status StudyServiceImpl::GetServerInfo(grpc::ServerContext*,
                                              const v1::GetServerInfoRequest*,
                                              v1::ServerInfo* response) {
   return Reply("GetServerInfo", {}, [&]() -> absl::Status {
+    // Counted by a scan, since no totals are stored.
     std::int64_t studies = 0;
     std::int64_t running = 0;
     VERNIER_RETURN_IF_ERROR(parts_.studies.ScanStudies(StudyId(0), [&](const Study& study) {
       ++studies;
+      // Trials that are open, whether they run or wait.
       running += study.open;
       return true;
     }));
@@ -106,6 +108,7 @@ grpc::Status StudyServiceImpl::GetServerInfo(grpc::ServerContext*,
 grpc::Status StudyServiceImpl::CleanUp(grpc::ServerContext* context,
                                        const v1::CleanUpRequest* request,
                                        v1::CleanUpResponse* response) {
+  // Removing large folders takes time, and stops when the client goes away.
   const auto work = [&](const std::stop_token& stop) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const CleanUpRule rule, Decode(*request));
     VERNIER_ASSIGN_OR_RETURN(const CleanUpReport report, parts_.server.CleanUp(rule, stop));

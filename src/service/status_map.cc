@@ -10,6 +10,7 @@
 namespace vernier::service {
 namespace {
 
+// Codes that tell of the server's own faults, of which a client can do nothing with the details.
 bool IsOwnTrouble(absl::StatusCode code) {
   return code == absl::StatusCode::kUnknown || code == absl::StatusCode::kInternal ||
          code == absl::StatusCode::kDataLoss;

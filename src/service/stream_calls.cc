@@ -10,7 +10,7 @@
 #include "vernier/core/limits.h"
 
 namespace vernier::service {
-absl::StatusOr<StudyWatches::Wish> StudyServiceImpl::DecodeWatch(
+absl::StatusOr<StudyWatches::Subscription> StudyServiceImpl::DecodeWatch(
     const v1::WatchStudyRequest& request) {
   VERNIER_ASSIGN_OR_RETURN(const StudyId study, FindStudy("name", request.name()));
   if (request.after_event() < 0) return FieldError("after_event", "must not be negative");
@@ -21,16 +21,18 @@ absl::StatusOr<StudyWatches::Wish> StudyServiceImpl::DecodeWatch(
       return FieldError("kinds", fmt::format("'{}' is no kind of event", kind));
     }
   }
-  return StudyWatches::Wish{.study = study,
-                            .after = EventSeq(request.after_event()),
-                            .kinds = {request.kinds().begin(), request.kinds().end()},
-                            .follow = request.follow()};
+  return StudyWatches::Subscription{.study = study,
+                                    .after = EventSeq(request.after_event()),
+                                    .kinds = {request.kinds().begin(), request.kinds().end()},
+                                    .follow = request.follow()};
 }
 
 StudyWatches::Reactor* StudyServiceImpl::WatchStudy(grpc::CallbackServerContext*,
                                                     const v1::WatchStudyRequest* request) {
-  absl::StatusOr<StudyWatches::Wish> wish = DecodeWatch(*request);
-  return wish.ok() ? watches_.Begin(*std::move(wish)) : watches_.Refuse(wish.status());
+  // The call may end at once, but only through a reactor: the callback interface has no other way to refuse.
+  absl::StatusOr<StudyWatches::Subscription> subscription = DecodeWatch(*request);
+  return subscription.ok() ? watches_.Begin(*std::move(subscription))
+                           : watches_.Refuse(subscription.status());
 }
 
 grpc::Status StudyServiceImpl::StreamTrialLogs(grpc::ServerContext* context,

@@ -47,6 +47,7 @@ void EncodeReplay(const ReplayReport& report, v1::ReplayStudyResponse* out) {
   }
 }
 
+// Damaged studies cannot be rows of the list. Without this they would seem not to exist.
 void EncodeDamaged(const StudyReader& studies, v1::ListStudiesResponse* out) {
   for (const DamagedStudy& damaged : studies.DamagedStudies()) {
     EncodeTrouble({.study = damaged.id,
@@ -64,17 +65,21 @@ grpc::Status StudyServiceImpl::CreateStudy(grpc::ServerContext* context,
                                            const v1::CreateStudyRequest* request,
                                            v1::Study* response) {
   return Reply("CreateStudy", request->request_id(), [&]() -> absl::Status {
+    // Before anything is decoded: the time that decoding takes grows faster than these counts.
     VERNIER_RETURN_IF_ERROR(wire::CheckCounts(request->study().spec()));
     VERNIER_ASSIGN_OR_RETURN(StudySpec spec,
                              wire::DecodeSpec(request->study_id(), request->study().spec()));
+    // Also for a preview, which must show the study as it would be stored.
     VERNIER_ASSIGN_OR_RETURN(spec, parts_.prepare_job(std::move(spec)));
     const Caller caller = CallerOf(*context, {}, request->request_id());
     const absl::StatusOr<Study> study = request->validate_only()
                                             ? parts_.studies.PreviewStudy(spec)
                                             : parts_.studies.CreateStudy(spec, caller);
+    // Errors are about the stored definition; the user may have written a training input.
     VERNIER_RETURN_IF_ERROR(codec::InWordsOfInput(study.status(), spec));
     wire::EncodeStudy(*study, response);
     if (request->validate_only()) return absl::OkStatus();
+    // In this order: the engine that `changed` wakes should find the study wanted.
     parts_.wanted(spec.name);
     parts_.changed();
     return absl::OkStatus();
@@ -88,9 +93,11 @@ grpc::Status StudyServiceImpl::GetStudy(grpc::ServerContext*,
     VERNIER_ASSIGN_OR_RETURN(const std::string name, wire::ParseStudyName("name", request->name()));
     VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.FindStudy(name));
     wire::EncodeStudy(study, response);
+    // Looked up among the troubles, which are few, since a study does not know of its own.
     for (const StudyTrouble& trouble : parts_.server.Troubles()) {
       if (trouble.study == study.id) EncodeTrouble(trouble, response->mutable_trouble());
     }
+    // Only then does it matter to the study that no trial is started.
     const bool may_start = study.spec.job.has_value() && study.state == StudyState::kActive;
     if (may_start) response->set_held(parts_.server.WhyHeld());
     return absl::OkStatus();
@@ -116,7 +123,7 @@ grpc::Status StudyServiceImpl::ListStudies(grpc::ServerContext*,
       return true;
     };
     VERNIER_RETURN_IF_ERROR(ReadStudies(*request, page.begin, add));
-    // All were looked at.
+    // This was the last page. Only there are damaged studies told of, so that a client sees each once.
     if (response->next_page_token().empty()) EncodeDamaged(parts_.studies, response);
     return absl::OkStatus();
   });
@@ -136,10 +143,13 @@ absl::Status StudyServiceImpl::ReadStudies(const v1::ListStudiesRequest& request
   const auto matches = [&](const Study& study) {
     return filter.Matches([&](std::string_view column) { return cell(study, column); });
   };
+  // Without an order, the store is read on from the last id; nothing before it is looked at.
   if (order.empty()) {
     return parts_.studies.ScanStudies(
         StudyId(begin.last), [&](const Study& study) { return !matches(study) || take(study); });
   }
+  // The store has no index for an order of studies. All are ranked anew for each page: studies are few,
+  // and only their keys are held in memory.
   std::vector<std::pair<std::string, StudyId>> ranking;
   VERNIER_RETURN_IF_ERROR(parts_.studies.ScanStudies(StudyId(0), [&](const Study& study) {
     if (!matches(study)) return true;
@@ -186,19 +196,23 @@ grpc::Status StudyServiceImpl::UpdateStudy(grpc::ServerContext* context,
 // A job that came with the change is checked and filled in as that of a new study. Where metrics are read from must suit how
 // many trials run at once.
 absl::Status StudyServiceImpl::PrepareAmendment(StudyId id, Amendment& change) const {
+  // Nothing of the change concerns the job.
   if (!change.definition && !change.job && !change.metrics && !change.parallel) {
     return absl::OkStatus();
   }
   VERNIER_ASSIGN_OR_RETURN(const auto definition, parts_.studies.GetDefinition(id));
   const bool is_parallel_alone = !change.definition && !change.job && !change.metrics;
+  // If only the number of parallel trials changes, a study without metrics of its own has nothing that could conflict.
   if (is_parallel_alone && definition->metrics.empty()) return absl::OkStatus();
   StudySpec spec = change.definition.value_or(*definition);
+  // A definition in an amendment comes without a name.
   spec.name = definition->name;
   if (change.job.has_value()) spec.job = change.job;
   if (change.metrics.has_value()) spec.metrics = *change.metrics;
   if (change.parallel.has_value()) spec.parallel = *change.parallel;
   absl::StatusOr<StudySpec> prepared = parts_.prepare_job(spec);
   if (!prepared.ok()) return codec::InWordsOfInput(prepared.status(), spec);
+  // What follows from the job is stored with it. Other parts stay as the client sent them.
   if (change.job.has_value()) change.job = prepared->job;
   if (change.definition.has_value()) change.definition = *std::move(prepared);
   return absl::OkStatus();
@@ -227,6 +241,7 @@ grpc::Status StudyServiceImpl::SteerStudy(grpc::ServerContext* context,
     VERNIER_ASSIGN_OR_RETURN(const Study study,
                              change(id, CallerOf(*context, {}, request.request_id())));
     wire::EncodeStudy(study, response);
+    // An amended, resumed or stopped study may have something to do at once.
     parts_.changed();
     return absl::OkStatus();
   });
@@ -245,6 +260,7 @@ absl::StatusOr<Study> StudyServiceImpl::ResumeOne(StudyId id,
                                                   bool if_paused,
                                                   const Caller& caller) {
   if (if_paused) {
+    // The state may change between the two calls; then Resume refuses, as it would without `if_paused`.
     VERNIER_ASSIGN_OR_RETURN(Study study, parts_.studies.GetStudy(id));
     if (study.state == StudyState::kActive) return study;
   }
@@ -261,6 +277,8 @@ grpc::Status StudyServiceImpl::ResumeStudy(grpc::ServerContext* context,
                     [&](StudyId id, const Caller& caller) -> absl::StatusOr<Study> {
                       VERNIER_ASSIGN_OR_RETURN(const Study study,
                                                ResumeOne(id, request->if_paused(), caller));
+                      // Also for a study that was ACTIVE: a server that runs only requested studies (`vernier run`)
+                      // runs it from now on.
                       parts_.wanted(study.spec.name);
                       return study;
                     });

@@ -35,6 +35,7 @@ absl::StatusOr<StudyServiceImpl::Named> StudyServiceImpl::FindParent(
     const std::string& parent) const {
   VERNIER_ASSIGN_OR_RETURN(std::string study, wire::ParseStudyName("parent", parent));
   VERNIER_ASSIGN_OR_RETURN(const StudyId id, parts_.studies.FindStudyId(study));
+  // No trial has the number 0.
   return Named{.study = std::move(study), .id = {id, TrialNumber()}};
 }
 
@@ -50,6 +51,7 @@ Trials::OnTrial StudyServiceImpl::AnswerWith(const Named& named,
 Caller CallerOf(const grpc::ServerContextBase& context,
                 const std::string& client_id,
                 const std::string& request_id) {
+  // In this order: a worker is known by its client id, and the metadata names whoever uses the command line.
   if (!client_id.empty()) return {.actor = client_id, .request_id = request_id};
   const auto actor = context.client_metadata().find("x-vernier-actor");
   if (actor == context.client_metadata().end()) return {.actor = "user", .request_id = request_id};

@@ -227,7 +227,7 @@ class StudyServiceImpl final
   absl::Status ReadStudies(const v1::ListStudiesRequest& request,
                            const wire::PageToken& begin,
                            const std::function<bool(const Study&)>& take) const;
-  absl::StatusOr<StudyWatches::Wish> DecodeWatch(const v1::WatchStudyRequest& request);
+  absl::StatusOr<StudyWatches::Subscription> DecodeWatch(const v1::WatchStudyRequest& request);
 
   const ServiceParts parts_;
   const absl::Time started_;

@@ -13,7 +13,7 @@ namespace {
 
 // Threads that read and encode events.
 constexpr int kThreads = 4;
-// Events that are read at once.
+// Events that are read at once. Each call holds up to two batches in memory: one that is written, one read ahead.
 constexpr std::size_t kBatch = 256;
 
 absl::Status ShuttingDown() { return Unavailable("the server is shutting down"); }
@@ -27,12 +27,13 @@ class Refused final : public StudyWatches::Reactor {
 
 }  // namespace
 
-// One call. At any time it is idle, or somebody works for it: a thread that reads, or gRPC that writes what was read, beside
-// whom another thread reads ahead while there is much. News that come meanwhile are noted, and looked at before it is idle
-// again.
+// One call. At any time it is idle, or one party works for it: a thread of the pool that reads, or gRPC that writes the
+// batch. While gRPC writes a full batch, a thread of the pool reads the next one.
+// News that arrive meanwhile are noted in has_news_, and looked at before the call becomes idle again.
 class StudyWatches::Watch final : public Reactor {
  public:
-  Watch(StudyWatches& watches, Wish wish) : watches_(watches), wish_(std::move(wish)) {}
+  Watch(StudyWatches& watches, Subscription subscription)
+      : watches_(watches), request_(std::move(subscription)) {}
 
   // Keeps it until gRPC lets go of it.
   void Hold(Shared self) { self_ = std::move(self); }
@@ -41,6 +42,7 @@ class StudyWatches::Watch final : public Reactor {
   void Look() {
     {
       absl::MutexLock lock(&mu_);
+      // Set even if somebody works for the call: Work looks at it, under the same lock, before it leaves the call idle.
       has_news_ = true;
       if (is_busy_ || is_finished_) return;
       is_busy_ = true;
@@ -56,10 +58,12 @@ class StudyWatches::Watch final : public Reactor {
       if (is_busy_ || is_finished_) return;
       is_finished_ = true;
     }
+    // No call into gRPC is made under mu_: it may call back. Nobody changes end_ any more.
     Finish(watches_.to_wire_(end_));
   }
 
   void OnWriteDone(bool ok) override {
+    // The stream is broken. A thread that reads ahead finds that its batch's predecessor was never written, and stops.
     if (!ok) return FinishWith(Cancelled("nobody waits for the answer"));
     ++sent_;
     if (sent_ < batch_.size() && !is_ending()) return StartWrite(&batch_[sent_]);
@@ -77,21 +81,25 @@ class StudyWatches::Watch final : public Reactor {
   void OnCancel() override { End(Cancelled("nobody waits for the answer")); }
 
   void OnDone() override {
-    watches_.Remove(wish_.study, self_);
+    watches_.Remove(request_.study, self_);
     const Shared last = std::move(self_);  // Who works for it may have it still.
   }
 
  private:
+  // Whether the call is to end early. Looked at between batches and between writes, so that a long log does not delay
+  // it.
   bool is_ending() const {
     absl::MutexLock lock(&mu_);
     return !end_.ok();
   }
 
-  // REQUIRES: is_busy_. Reads until there is something to write, or nothing at all.
+  // REQUIRES: is_busy_. Reads until there is something to write, or nothing at all. When it returns, gRPC writes, or
+  // the call is idle or finished.
   void Work() {
     while (true) {
       {
         absl::MutexLock lock(&mu_);
+        // Before the read: a change that the read misses sets it again.
         has_news_ = false;
       }
       const bool is_ahead = has_read_ahead_;
@@ -99,6 +107,8 @@ class StudyWatches::Watch final : public Reactor {
       if (is_ending() || !is_over.ok() || *is_over) return FinishWith(is_over.status());
       if (!batch_.empty()) return Write();
       if (is_ahead) continue;  // It was read before the news.
+      // The last look and becoming idle are one step under the lock: Look either sees that nobody works, or is seen
+      // here.
       absl::MutexLock lock(&mu_);
       if (has_news_ || !end_.ok()) continue;
       is_busy_ = false;
@@ -109,7 +119,8 @@ class StudyWatches::Watch final : public Reactor {
   // REQUIRES: is_busy_, and a batch.
   void Write() {
     sent_ = 0;
-    // The end of the log is not worth a thread.
+    // The end of the log is not worth a thread. The flags are set before the write starts, since OnWriteDone may run
+    // before StartWrite returns.
     if (batch_.size() == kBatch) {
       absl::MutexLock lock(&mu_);
       is_reading_ahead_ = true;
@@ -126,6 +137,7 @@ class StudyWatches::Watch final : public Reactor {
       absl::MutexLock lock(&mu_);
       has_read_ahead_ = true;
       is_reading_ahead_ = false;
+      // gRPC still writes the batch before this one; OnWriteDone will have Work take this one.
       if (!is_all_written_) return;
     }
     Work();
@@ -139,19 +151,27 @@ class StudyWatches::Watch final : public Reactor {
 
   // Fills the batch. True: there is nothing more to come, ever.
   absl::StatusOr<bool> Read(std::vector<v1::StudyEvent>& batch) {
+    // A filter by kind may let nothing of a batch through, so go on until an event is wanted. That may take long, so
+    // look whether the call is to end, too.
     batch.clear();
     while (batch.empty() && !is_ending()) {
-      VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events,
-                               watches_.studies_.ReadEvents(wish_.study, wish_.after, kBatch));
+      // First, since it costs less than a look at the log: most looks find nothing. It waits for changes that are on their
+      // way to the disk, whose events are then sent together.
+      const absl::StatusOr<Study> study = watches_.studies_.GetStudy(request_.study);
+      if (study.ok() && request_.after >= study->last_event) {
+        return !request_.follow || IsFinished(study->state);
+      }
+      VERNIER_ASSIGN_OR_RETURN(
+          const std::vector<Event> events,
+          watches_.studies_.ReadEvents(request_.study, request_.after, kBatch));
+      // Events of a study that cannot be folded are sent all the same.
+      if (events.empty()) VERNIER_RETURN_IF_ERROR(study.status());
       for (const Event& event : events) {
-        wish_.after = event.seq;
-        if (!wish_.kinds.empty() && !wish_.kinds.contains(EventKind(event.payload))) continue;
+        // Also for an event that is left out, so that it is not read twice.
+        request_.after = event.seq;
+        if (!request_.kinds.empty() && !request_.kinds.contains(EventKind(event.payload))) continue;
         wire::EncodeEvent(event, &batch.emplace_back());
       }
-      if (!events.empty()) continue;
-      VERNIER_ASSIGN_OR_RETURN(const Study study, watches_.studies_.GetStudy(wish_.study));
-      if (wish_.after < study.last_event) continue;
-      return !wish_.follow || IsFinished(study.state);
     }
     return false;
   }
@@ -168,7 +188,7 @@ class StudyWatches::Watch final : public Reactor {
   }
 
   StudyWatches& watches_;
-  Wish wish_;                          // With the last event that was read. Of whoever reads.
+  Subscription request_;               // With the last event that was read. Of whoever reads.
   std::vector<v1::StudyEvent> batch_;  // What is being written. Of whoever works.
   std::size_t sent_ = 0;
   // What comes after it. Of whoever reads ahead, and then of whoever works.
@@ -185,6 +205,7 @@ class StudyWatches::Watch final : public Reactor {
   absl::Status end_ ABSL_GUARDED_BY(mu_);             // Why it is to end before its time.
 };
 
+// Subscribes last: from then on Wake may be called, and it needs threads_.
 StudyWatches::StudyWatches(const Studies& studies, ToWire to_wire)
     : studies_(studies),
       to_wire_(std::move(to_wire)),
@@ -192,6 +213,7 @@ StudyWatches::StudyWatches(const Studies& studies, ToWire to_wire)
       subscription_(studies.Subscribe([this](StudyId study) { Wake(study); })) {}
 
 StudyWatches::~StudyWatches() {
+  // In this order: first no more news come, then gRPC lets go of every call, and then the threads have nothing to do.
   subscription_.reset();
   {
     const absl::MutexLock lock(&mu_);
@@ -201,14 +223,16 @@ StudyWatches::~StudyWatches() {
   threads_.reset();
 }
 
-StudyWatches::Reactor* StudyWatches::Begin(Wish wish) {
-  const StudyId study = wish.study;
-  const auto watch = std::make_shared<Watch>(*this, std::move(wish));
+StudyWatches::Reactor* StudyWatches::Begin(Subscription subscription) {
+  const StudyId study = subscription.study;
+  const auto watch = std::make_shared<Watch>(*this, std::move(subscription));
+  // The watch owns itself until OnDone: gRPC has a bare pointer only.
   watch->Hold(watch);
   bool is_late = false;
   {
     absl::MutexLock lock(&mu_);
     is_late = is_shut_down_;
+    // Also a call that comes too late, since OnDone removes it.
     watches_[study].insert(watch);
     ++count_;
   }
@@ -225,6 +249,7 @@ StudyWatches::Reactor* StudyWatches::Refuse(const absl::Status& status) {
 }
 
 void StudyWatches::Shutdown() {
+  // Copied, and ended outside the lock, since ending a call may bring it to Remove.
   std::vector<Shared> all;
   {
     absl::MutexLock lock(&mu_);
@@ -236,20 +261,24 @@ void StudyWatches::Shutdown() {
   for (const Shared& watch : all) watch->End(ShuttingDown());
 }
 
-// Called by whoever makes the change durable, who has no time.
+// Called by whoever makes the change durable, who must not be held up: it only has somebody look. Many changes in quick
+// succession cost one look.
 void StudyWatches::Wake(StudyId study) {
   {
     absl::MutexLock lock(&mu_);
+    // Nobody watches the study, or a look is due that will see this change, too.
     if (!watches_.contains(study) || !woken_.insert(study).second) return;
   }
   threads_->Run([this, study] {
     std::vector<Shared> watches;
     {
       absl::MutexLock lock(&mu_);
+      // Before the look: a change that comes during it needs another.
       woken_.erase(study);
       const auto found = watches_.find(study);
       if (found != watches_.end()) watches.assign(found->second.begin(), found->second.end());
     }
+    // One that was removed meanwhile is finished, so that Look does nothing.
     for (const Shared& watch : watches) watch->Look();
   });
 }

@@ -26,7 +26,7 @@ class StudyWatches {
   using ToWire = std::function<grpc::Status(const absl::Status&)>;
 
   // Which events to send.
-  struct Wish {
+  struct Subscription {
     StudyId study;
     EventSeq after;
     std::set<std::string, std::less<>> kinds;  // Empty: all.
@@ -41,7 +41,7 @@ class StudyWatches {
   StudyWatches& operator=(const StudyWatches&) = delete;
 
   // A call that begins; gRPC's until it has ended.
-  Reactor* Begin(Wish wish);
+  Reactor* Begin(Subscription subscription);
   // A call that ends at once.
   Reactor* Refuse(const absl::Status& status);
   // Ends all calls, and those that come later.

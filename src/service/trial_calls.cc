@@ -21,7 +21,8 @@
 namespace vernier::service {
 namespace {
 
-// The lease that a request proves. None: the caller is the trial's own program, started by the engine.
+// The lease that a request proves, or none. Without one, Studies accepts the request only for a trial that was never
+// leased, such as one that the engine runs, or whose leases never expire.
 template <typename Request>
 std::optional<LeaseToken> LeaseOf(const Request& request) {
   if (request.lease_token() == 0) return std::nullopt;
@@ -33,22 +34,24 @@ absl::StatusOr<std::size_t> DecodeCount(std::int32_t count) {
     return FieldError("count",
                       fmt::format("must be between 1 and {}, got {}", limits::kSuggestions, count));
   }
+  // 0: the field is not set.
   return count == 0 ? 1 : static_cast<std::size_t>(count);
 }
 
-// Of a call that shall not wait.
+// For a call that must not wait: given this token, Suggest returns only trials that need no computation.
 std::stop_token FiredToken() {
   std::stop_source source;
   source.request_stop();
   return source.get_token();
 }
 
-// What must stay the same from page to page of a curve.
+// What must stay the same from page to page of a curve: an offset means nothing in another curve, or in the same one
+// thinned out differently.
 std::string CurveKey(const v1::ListMeasurementsRequest& request) {
   return fmt::format("{}\n{}\n{}", request.parent(), request.metric(), request.max_points());
 }
 
-// Asked before they are decoded.
+// Checked before the metrics are decoded, so that a hostile request costs little more than its message.
 absl::Status CheckMetricCount(std::string_view path, const wire::MetricsProto& metrics) {
   return CheckAtMost(path, static_cast<std::size_t>(metrics.size()), limits::kMetrics);
 }
@@ -95,6 +98,7 @@ absl::StatusOr<std::vector<Measurement>> DecodeMeasurements(
       return FieldError(fmt::format("measurements[{}].metrics", measurements.size()),
                         "must not be empty");
     }
+    // Whatever the message says: only the server knows which way a measurement came.
     measurement.source = "client";
     measurements.push_back(std::move(measurement));
   }
@@ -108,6 +112,7 @@ void StudyServiceImpl::EncodeTrial(std::string_view study,
                                    const Trial& trial,
                                    v1::Trial* out) {
   wire::EncodeTrial(study, trial, out);
+  // Only trials that completed have slacks; for others the constraints need not be looked up.
   if (trial.state == TrialState::kCompleted) wire::EncodeSlacks(*outcomes_.Get(id), trial, out);
 }
 
@@ -132,6 +137,7 @@ grpc::Status StudyServiceImpl::ListTrials(grpc::ServerContext*,
     VERNIER_ASSIGN_OR_RETURN(const PageRequest page, DecodePage(*request, request->parent()));
     std::size_t bytes = 0;
     const auto take = [&](const Trial& trial) {
+      // Asked before a row is added, so that a page has one row at least, however large that is.
       if (response->trials_size() == page.size || bytes >= kPageBytes) return false;
       v1::Trial& row = *response->add_trials();
       EncodeTrial(study, id, trial, &row);
@@ -160,6 +166,7 @@ grpc::Status StudyServiceImpl::ListMeasurements(grpc::ServerContext*,
     }
     response->set_total_size(static_cast<std::int64_t>(part.total));
     const std::size_t end = query.offset + part.measurements.size();
+    // Not after an empty page: a client that follows tokens would ask for ever.
     if (!part.measurements.empty() && end < part.chosen) {
       response->set_next_page_token(wire::EncodePageToken(
           {.last = 0, .offset = static_cast<std::int64_t>(end)}, CurveKey(*request)));
@@ -177,6 +184,7 @@ grpc::ServerUnaryReactor* StudyServiceImpl::CreateTrial(grpc::CallbackServerCont
     VERNIER_ASSIGN_OR_RETURN(const auto definition, parts_.studies.GetDefinition(id));
     VERNIER_ASSIGN_OR_RETURN(Point point,
                              wire::DecodePoint("parameters", request->trial().parameters()));
+    // Clients whose numbers are all doubles send 3.0 for 3; the space decides which it is.
     TrialAddition addition{.point = wire::FitPoint(definition->space, std::move(point))};
     VERNIER_RETURN_IF_ERROR(CheckMetricCount("final_metrics", request->trial().final_metrics()));
     if (!request->trial().final_metrics().empty()) {
@@ -184,7 +192,8 @@ grpc::ServerUnaryReactor* StudyServiceImpl::CreateTrial(grpc::CallbackServerCont
     }
     const bool has_job = definition->job.has_value();
     const auto created = [this, has_job, answer](const absl::Status& status) {
-      if (status.ok() && has_job) parts_.changed();  // It is for clients otherwise.
+      // Only then has the engine something to do: in a study without a job, clients fetch the trial.
+      if (status.ok() && has_job) parts_.changed();
       answer(status);
     };
     parts_.studies.AddTrial(id,
@@ -203,6 +212,7 @@ grpc::ServerUnaryReactor* StudyServiceImpl::SuggestTrials(grpc::CallbackServerCo
   const auto suggest = [this, context, request, response](const Named& study,
                                                           const Answer& answer) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const std::size_t count, DecodeCount(request->count()));
+    // The lease is granted to this name.
     if (request->client_id().empty()) return FieldError("client_id", "must not be empty");
     const auto begin = [this, context, request, count, id = study.id.study](std::stop_token stop,
                                                                             Trials::OnTrials told) {
@@ -220,15 +230,21 @@ grpc::ServerUnaryReactor* StudyServiceImpl::SuggestTrials(grpc::CallbackServerCo
       }
       answer(absl::OkStatus());
     };
+    // Quick enough for this thread, and to need no stop token.
     if (parts_.studies.SuggestsAtOnce(study.id.study)) {
       begin({}, tell);
       return absl::OkStatus();
     }
-    // What the client holds, or is offered again, nobody has to compute, so that it does not wait in line.
+    // First without computing: trials that the client holds already, or that are offered again, need not wait in line
+    // behind a computation. ADR 35 has the three cases.
     begin(FiredToken(), [=, this](absl::StatusOr<std::vector<Trial>> trials) {
       if (!absl::IsCancelled(trials.status())) return tell(std::move(trials));
+      // The study is the key: its suggestions are computed one at a time, and other studies have lines of their own.
       suggesting_threads_.Run(study.id.study.value(), [=, this] {
+        // It may have waited in line for long. A trial that is computed for a client that left would be leased to
+        // nobody.
         if (context->IsCancelled()) return answer(parts_.calls.Stopped());
+        // Shared, since std::function must be copyable and Watched is not.
         const auto watched = std::make_shared<std::optional<CallWatch::Watched>>();
         watched->emplace(parts_.calls, [context] { return context->IsCancelled(); });
         begin((*watched)->token(), [=](absl::StatusOr<std::vector<Trial>> computed) {
@@ -276,6 +292,7 @@ grpc::Status StudyServiceImpl::PredictPoints(grpc::ServerContext* context,
 grpc::ServerUnaryReactor* StudyServiceImpl::HeartbeatTrial(grpc::CallbackServerContext* context,
                                                            const v1::HeartbeatTrialRequest* request,
                                                            v1::Trial* response) {
+  // Has static storage, since ReplyLater keeps a reference.
   static const std::string kNoRequestId;
   const auto renew = [this, request, response](const Named& named,
                                                const Answer& answer) -> absl::Status {
@@ -300,6 +317,7 @@ absl::Status StudyServiceImpl::Report(const TrialId& id,
     return absl::OkStatus();
   }
   VERNIER_ASSIGN_OR_RETURN(const auto definition, parts_.studies.GetDefinition(id.study));
+  // No name and no token: a program of the trial that lost its token, or that somebody started by hand.
   if (definition->job.has_value() && request.client_id().empty()) {
     return absl::PermissionDeniedError(fmt::format(
         "attempt_token: is needed, since trial {} is run by the server; its programs have it "

@@ -46,7 +46,7 @@ class TrialLists {
 
  private:
   struct Page;
-  struct Kept {
+  struct CachedRanking {
     StudyId study;
     std::string order_by;
     std::shared_ptr<const TrialRanking> ranking;  // Shared with those who read it.
@@ -55,13 +55,13 @@ class TrialLists {
   absl::Status Scan(const Query& query, const TrialScan& scan, Page& page) const;
   absl::Status ReadByMetric(const Query& query, TrialScan scan, Page& page) const;
   absl::Status ReadRanked(const Query& query, const wire::Order& order, Page& page);
-  // Nothing was seen by one that is not kept.
-  TrialRanking FindKept(const Query& query) ABSL_LOCKS_EXCLUDED(mu_);
-  void Keep(Kept kept) ABSL_LOCKS_EXCLUDED(mu_);
+  // Nothing was seen by one that is not cached.
+  TrialRanking FindCached(const Query& query) ABSL_LOCKS_EXCLUDED(mu_);
+  void Cache(CachedRanking cached) ABSL_LOCKS_EXCLUDED(mu_);
 
   const StudyReader& studies_;
   absl::Mutex mu_;
-  std::list<Kept> kept_ ABSL_GUARDED_BY(mu_);  // The one read last comes first.
+  std::list<CachedRanking> cache_ ABSL_GUARDED_BY(mu_);  // The one read last comes first.
 };
 
 }  // namespace vernier::service

@@ -15,7 +15,7 @@ namespace {
 // Runs are merged up to this number of places, which takes about two milliseconds. A million trials are in 20 runs or so.
 constexpr std::size_t kLargestRun = 65'536;
 
-// Whether a trial stands where it does for good.
+// Whether trials never move in this order, not even while they run.
 bool IsFixed(const wire::Order& order) {
   return std::ranges::all_of(order.terms(), [](const wire::Order::Term& term) {
     return term.column == "number" || term.column == "create_time" ||
@@ -44,7 +44,9 @@ absl::StatusOr<bool> TrialRanking::Update(const StudyReader& studies,
     places.push_back(PlaceOf(trial, order));
     return true;
   };
+  // All that had not ended are read again: any of their values may have changed, and some have ended.
   if (!open_.empty()) {
+    // Deleted ones, too: they keep their place, as a page may have ended there.
     TrialScan again{.deleted = true};
     for (const Place& place : open_) again.numbers.push_back(place.number);
     VERNIER_RETURN_IF_ERROR(studies.ScanTrials(study, again, look));
@@ -52,6 +54,7 @@ absl::StatusOr<bool> TrialRanking::Update(const StudyReader& studies,
   bool is_whole = true;
   const TrialScan rest{.after = seen_, .deleted = true};
   VERNIER_RETURN_IF_ERROR(studies.ScanTrials(study, rest, [&](const Trial& trial) {
+    // Set by the first trial that may not be read, so that it is false only if there is one.
     is_whole = left > 0;
     if (!is_whole) return false;
     --left;
@@ -67,6 +70,7 @@ absl::StatusOr<bool> TrialRanking::Update(const StudyReader& studies,
 std::shared_ptr<const TrialRanking::Run> TrialRanking::NewRun(std::vector<Place> places) {
   auto run = std::make_shared<Run>();
   run->bytes = places.size() * sizeof(Place);
+  // Text that fits into the string itself takes no memory of its own.
   for (const Place& place : places) {
     const bool is_inside = place.key.capacity() <= std::string().capacity();
     if (!is_inside) run->bytes += place.key.capacity() + 1;
@@ -90,6 +94,7 @@ void TrialRanking::Add(std::vector<Place> places) {
   runs_.push_back(NewRun(std::move(places)));
 }
 
+// A merge of the runs. They are few (see kLargestRun), so that the least one is simply searched for.
 std::vector<TrialNumber> TrialRanking::Behind(const Place& last, std::size_t count) const {
   std::vector<std::span<const Place>> left;
   const auto add = [&](const std::vector<Place>& places) {

@@ -9,6 +9,7 @@ absl::Status CheckCommit(const Commit& commit) {
   if (commit.events.empty()) return InvalidArgument("commit: needs at least one event, got 0");
   std::int64_t last = commit.expected.value();
   for (const Event& event : commit.events) {
+    // Readers find an event by its number, so the numbers must have no gap.
     if (event.seq.value() != ++last) {
       return InvalidArgument("commit: event must be {}, got {}", last, event.seq.value());
     }
@@ -18,9 +19,11 @@ absl::Status CheckCommit(const Commit& commit) {
                            commit.study.value(),
                            commit.header.id.value());
   }
+  // An empty head marks a study without a snapshot in the memory storage.
   if (commit.snapshot.has_value() && commit.snapshot->head == "") {
     return InvalidArgument("commit: the head of a snapshot must not be empty");
   }
+  // The next commit of the study is checked against this number.
   if (commit.header.last_event.value() != last) {
     return InvalidArgument(
         "commit: header's last event must be {}, got {}", last, commit.header.last_event.value());
@@ -28,6 +31,7 @@ absl::Status CheckCommit(const Commit& commit) {
   return absl::OkStatus();
 }
 
+// This check is what lets a caller compute without a lock: whoever commits second must read again.
 absl::Status CheckExpected(const Commit& commit, EventSeq stored) {
   if (commit.expected == stored) return absl::OkStatus();
   return Aborted("study {}: the last event is {}, the commit was made for {}",
@@ -36,6 +40,7 @@ absl::Status CheckExpected(const Commit& commit, EventSeq stored) {
                  commit.expected.value());
 }
 
+// The commit was made for a state of the study that never came to be.
 absl::Status EarlierCommitFailed(StudyId study) {
   return Aborted("study {}: a commit in line before this one failed", study.value());
 }
@@ -46,6 +51,7 @@ absl::StatusOr<Study> NewStudy(const Event& created) {
     return InvalidArgument("a study's first event must be study_created, got {}",
                            EventKind(created.payload));
   }
+  // The other fields keep their defaults, and the storage assigns the id.
   Study study;
   study.spec = payload->spec;
   study.created = created.time;

@@ -1,3 +1,7 @@
+// Compares how trials failed (docs/adr/0022): three failures alike, without a success, end a study.
+// Two runs of one broken program differ in numbers, addresses, temporary files and parameter
+// values, so these are replaced by "#" before messages are compared.
+
 #include "src/study/alike.h"
 
 #include <algorithm>
@@ -13,7 +17,7 @@ bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 
 bool IsDigitAt(std::string_view text, std::size_t i) { return i < text.size() && IsDigit(text[i]); }
 
-// Where the number ends that begins at `i`: "12", "0.5", "1e-05".
+// End of the number that begins at `i`: "12", "0.5", "1e-05".
 std::size_t EndOfNumber(std::string_view text, std::size_t i) {
   while (IsDigitAt(text, i) || (i < text.size() && text[i] == '.' && IsDigitAt(text, i + 1))) ++i;
   if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
@@ -24,20 +28,22 @@ std::size_t EndOfNumber(std::string_view text, std::size_t i) {
   return i;
 }
 
-// What may stand in a word, a path's slashes not included.
+// Characters of a word. Slashes are none, so that each part of a path is a word.
 bool IsInWord(char c) { return IsLetter(c) || IsDigit(c) || c == '_'; }
 
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-// "0x7f3a", "d41d8cd98f00": an address or a hash.
+// Whether the word is an address or a hash: "0x7f3a", "d41d8cd98f00".
 bool IsHash(std::string_view word) {
+  // A choice. One digit or more must be decimal, so that words such as "defaced" are no hashes.
   constexpr std::size_t kShortest = 7;
   if (word.starts_with("0x")) return std::ranges::all_of(word.substr(2), IsHex);
   return word.size() >= kShortest && std::ranges::all_of(word, IsHex) &&
          std::ranges::any_of(word, IsDigit);
 }
 
-// Where a parameter's value ends that stands at `i` as a word, such as the name of a category; `i`: none does.
+// End of a parameter's value that stands at `i` as a word, such as the name of a category. `i` if
+// none does.
 std::size_t EndOfValue(std::string_view text, std::size_t i, const Point& point) {
   if (i > 0 && IsInWord(text[i - 1])) return i;
   for (const auto& [name, value] : point) {
@@ -49,7 +55,7 @@ std::size_t EndOfValue(std::string_view text, std::size_t i, const Point& point)
   return i;
 }
 
-// Where the path of a temporary file ends that begins at `i`; `i`: none does.
+// End of the path of a temporary file that begins at `i`. `i` if none does.
 std::size_t EndOfTemporary(std::string_view text, std::size_t i) {
   constexpr std::array<std::string_view, 3> kFolders = {"/tmp/", "/var/tmp/", "/dev/shm/"};
   const bool is_temporary = std::ranges::any_of(
@@ -57,7 +63,8 @@ std::size_t EndOfTemporary(std::string_view text, std::size_t i) {
   return is_temporary ? std::min(text.find_first_of(" '\",;:)]", i), text.size()) : i;
 }
 
-// Where the number ends that stands at `i` as a word of its own, so that no part of it is taken for a hash; `i`: none does.
+// End of the number that stands at `i` as a word of its own, so that no part of it is taken for a
+// hash. `i` if none does.
 std::size_t EndOfFreeNumber(std::string_view text, std::size_t i) {
   if (i > 0 && IsInWord(text[i - 1])) return i;
   const std::size_t digits = text[i] == '-' ? i + 1 : i;
@@ -70,6 +77,7 @@ std::string WithoutNames(std::string_view text, const Point& point) {
   std::string rest;
   for (std::size_t i = 0; i < text.size();) {
     std::size_t end =
+        // The longest match counts: a temporary path may begin with a parameter's value.
         std::max({EndOfTemporary(text, i), EndOfValue(text, i, point), EndOfFreeNumber(text, i)});
     if (end > i) {
       rest += '#';
@@ -88,15 +96,17 @@ std::string WithoutNames(std::string_view text, const Point& point) {
 }  // namespace
 
 std::string EndOf(std::string_view message, const Point& point) {
-  constexpr std::string_view kReplica = "The replica ";  // src/jobs/failure.cc
-  // Long texts may be cut, one here and another there.
+  // Begin of the sentence about the replica to blame (src/jobs/failure.cc).
+  constexpr std::string_view kReplica = "The replica ";
+  // Messages may be cut at different lengths, so that only their beginnings are compared. A choice.
   constexpr std::size_t kTelling = 200;
   std::string text(message);
   const std::size_t replica = text.find(kReplica);
   if (replica != std::string::npos) {
     const std::size_t end = text.find(". ", replica);
     if (end != std::string::npos) text.resize(end);
-    // "worker 1 ".
+    // Removes the replica's name, such as "worker 1": which of several replicas fails first is
+    // chance.
     const std::size_t name = replica + kReplica.size();
     const std::size_t index = text.find(' ', name);
     const std::size_t status = index == std::string::npos ? index : text.find(' ', index + 1);
@@ -108,7 +118,7 @@ std::string EndOf(std::string_view message, const Point& point) {
 std::string WithoutNumbers(std::string_view text) {
   std::string rest;
   for (std::size_t i = 0; i < text.size();) {
-    // A minus behind a word is a hyphen.
+    // A minus that follows a word is a hyphen.
     const bool is_hyphen = !rest.empty() && (IsLetter(rest.back()) || rest.back() == '#');
     const bool is_negative = text[i] == '-' && !is_hyphen && IsDigitAt(text, i + 1);
     if (IsDigit(text[i]) || is_negative) {

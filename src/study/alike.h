@@ -7,12 +7,12 @@
 
 namespace vernier::study {
 
-// The text with every number in it made "#": what two messages about the same thing have in common.
+// The text with every number replaced by "#", so that messages about the same thing compare equal.
 std::string WithoutNumbers(std::string_view text);
 
-// How a trial failed, to be compared with another: the begin of its message, up to the end of the sentence about the replica
-// to blame. Left out are which replica that was, numbers, addresses, hashes, temporary files, and the values of the trial's
-// parameters.
+// How a trial failed, in a form to compare with others: the beginning of its message, up to the end
+// of the sentence about the replica to blame, without that replica's name, numbers, addresses,
+// hashes, temporary files and the values of the trial's parameters.
 std::string EndOf(std::string_view message, const Point& point);
 
 }  // namespace vernier::study

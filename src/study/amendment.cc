@@ -27,6 +27,7 @@ StudySpec Apply(const Amendment& change, const StudySpec& given, StudySpec spec)
   if (change.definition.has_value()) {
     StudySpec wanted = *change.definition;
     wanted.foreign = spec.foreign;  // No client of ours can say it.
+    // A part that the file still has as it was last given keeps what later amendments made of it.
     if (change.keep_amended) {
       VisitAmendable(
           [](const auto& before, const auto& now, auto& part) {
@@ -50,6 +51,7 @@ StudySpec Apply(const Amendment& change, const StudySpec& given, StudySpec spec)
   if (change.job.has_value()) spec.job = change.job;
   if (change.clear_labels) spec.labels.clear();
   for (const auto& [key, value] : change.labels) {
+    // Erased also if it gets another value, since emplace keeps what is there.
     spec.labels.erase(key);
     if (value.has_value()) spec.labels.emplace(key, *value);
   }
@@ -133,7 +135,7 @@ absl::Status CheckChangeable(const StudySpec& before, const StudySpec& after) {
   return absl::OkStatus();
 }
 
-// A job on its own says nothing of the search.
+// A job that is given on its own cannot change the search.
 absl::Status CheckJobAlone(const StudySpec& before, const Amendment& change) {
   const bool names_search = change.job.has_value() && change.job->input.has_value();
   if (!names_search || !before.job.has_value()) return absl::OkStatus();
@@ -154,11 +156,13 @@ absl::Status CheckBound(std::string_view path,
                         const std::optional<std::int64_t>& before,
                         const std::optional<std::int64_t>& bound,
                         std::int64_t spent) {
+  // No bound is above everything.
   if (bound == before || bound.value_or(spent) >= spent) return absl::OkStatus();
   return BelowSpent(path, std::to_string(spent), std::to_string(*bound));
 }
 
-// Bounds that stay as they are may have been passed: an attempt ends when it ends.
+// Only bounds that change are checked. Others may have been passed already, since attempts under
+// way go on to their end.
 absl::Status CheckBudget(const StudyFold& fold,
                          const Budget& budget,
                          bool is_fixed,
@@ -186,6 +190,7 @@ absl::Status CheckState(const Study& study, const StudySpec& after) {
   if (study.state != StudyState::kStopping && study.state != StudyState::kCancelled) {
     return absl::OkStatus();
   }
+  // Nothing depends on labels. All else would matter only to trials that such a study no longer starts.
   StudySpec labelled = study.spec;
   labelled.labels = after.labels;
   if (labelled == after) return absl::OkStatus();
@@ -228,13 +233,13 @@ bool CanGoOn(const StudyFold& fold, const StudySpec& after, bool is_fixed, absl:
          !IsSpent(budget.gpu_hours, absl::ToDoubleHours(fold.HeldGpuTime(now)));
 }
 
-// What a training input says of the search is in the study's own fields.
+// Leaves out what a training input says of the search: the study has that in fields of its own.
 TrainingJob WithoutSearch(TrainingJob job) {
   if (job.input.has_value()) job.input->hyperparameters.reset();
   return job;
 }
 
-// Whether trials run something else, or are read in another way, from here on.
+// Whether the amendment changes what trials run, or how their metrics are read.
 bool IsRedefined(const StudySpec& before, const StudySpec& after) {
   if (!before.job.has_value() || !after.job.has_value()) return false;
   return before.metrics != after.metrics || WithoutSearch(*before.job) != WithoutSearch(*after.job);
@@ -260,6 +265,8 @@ absl::StatusOr<AmendmentPlan> PlanAmendment(const StudyFold& fold,
                   .changes = codec::CompareSpecs(study.spec, plan.spec)};
   const bool names_labels = change.clear_labels || !change.labels.empty();
   if (names_labels || plan.spec.labels != study.spec.labels) plan.amended.labels = plan.spec.labels;
+  // The short fields of the event are enough for most amendments. The definition, which may be
+  // long, is added where they are not.
   const bool is_small = Apply(plan.amended, study.spec) == plan.spec;
   if (!is_small || (plan.amended.whole && plan.spec != study.spec)) {
     plan.amended.definition = plan.spec;
@@ -272,6 +279,7 @@ absl::StatusOr<AmendmentPlan> PlanAmendment(const StudyFold& fold,
   return plan;
 }
 
+// A repeated change has nothing left to do in the definition that the first one led to.
 bool IsRepeated(const StudyFold& fold, const StudyAmended& amended, const Amendment& change) {
   const StudySpec then = Apply(amended, fold.header().spec);
   return Apply(change, fold.given(), then) == then;

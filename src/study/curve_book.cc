@@ -14,6 +14,7 @@ void CurveBook::AddTrial(TrialNumber trial) {
 
 void CurveBook::AddPoint(TrialNumber trial, std::int64_t step, double value) {
   std::vector<CurvePoint>& points = curves_[IndexOf(trial)].points;
+  // Curves are sorted by step, which rules rely on. Steps mostly come in order, at the end.
   const auto at = std::lower_bound(
       points.begin(), points.end(), step, [](const CurvePoint& point, std::int64_t s) {
         return point.step < s;
@@ -35,6 +36,8 @@ void CurveBook::Restore(Curve curve) { curves_[IndexOf(curve.trial)] = std::move
 
 Verdict CurveBook::Judge(const EarlyStopper& rule, TrialNumber trial) {
   const auto place = curves_.begin() + static_cast<std::ptrdiff_t>(IndexOf(trial));
+  // A rule gets the other curves as one span, so the trial's own is taken out and put back
+  // afterwards.
   Curve running = std::move(*place);
   std::move(place + 1, curves_.end(), place);
   Verdict verdict = rule.Judge(running, std::span(curves_).first(curves_.size() - 1));

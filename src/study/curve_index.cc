@@ -19,6 +19,7 @@ void AppendExtremes(std::span<const double> values,
   std::size_t high = begin;
   for (std::size_t i = begin; i < end; ++i) {
     if (std::isnan(values[i])) continue;
+    // The first number replaces a NaN that the part may begin with.
     if (std::isnan(values[low]) || values[i] < values[low]) low = i;
     if (std::isnan(values[high]) || values[i] > values[high]) high = i;
   }
@@ -37,6 +38,7 @@ std::vector<std::size_t> ChooseExtremes(std::span<const double> values, std::siz
     return chosen;
   }
   const std::size_t inner = values.size() - 2;
+  // First and last value are always shown; each part in between gives at most two.
   const std::size_t parts = (most - 2) / 2;
   chosen.reserve(most);
   chosen.push_back(0);
@@ -58,6 +60,7 @@ void CurveIndex::Add(EventSeq event, const std::map<std::string, double>& metric
 }
 
 const CurveIndex::Column& CurveIndex::Get(std::string_view metric) const {
+  // Never destroyed, so that calls at exit are safe.
   static const Column* const none = new Column();
   const auto at = columns_.find(metric);
   return at == columns_.end() ? *none : at->second;
@@ -74,6 +77,8 @@ std::vector<EventSeq> CurveIndex::Choose(std::string_view metric,
                                          std::size_t most) const {
   std::vector<EventSeq> chosen;
   if (metric.empty()) {
+    // Without a metric, all measurements count, and the objective's values decide which of them to
+    // show.
     if (most == 0 || events_.size() <= most) return events_;
     for (const std::size_t i : ChooseExtremes(Spread(Get(objective)), most)) {
       chosen.push_back(events_[i]);

@@ -13,16 +13,17 @@
 
 namespace vernier::study {
 
-// One change of a study in the making: each event is applied to the fold as it is added, so that the next rule sees
-// what the one before it did. A change that is refused must be refused before its first event. Not thread-safe.
+// A change of a study that is being decided. Each event is applied to the fold as it is added, so
+// that the next rule sees the effect of the one before. A change that is refused must be refused
+// before its first event. Not thread-safe.
 class Draft {
  public:
   // `now` is moved forward to the time of the study's last event if the clock went back.
   Draft(StudyFold& fold, const Caller& caller, absl::Time now);
 
   void Add(EventPayload payload);
-  // What is added from here on follows from the change by the rules: it does not bear the caller's request id, which
-  // tells what the caller asked for.
+  // Events added from here on follow from the change by the rules. They do not bear the caller's
+  // request id, which marks what the caller asked for.
   void BeginConsequences() { is_consequence_ = true; }
   void EndConsequences() { is_consequence_ = false; }
 
@@ -32,7 +33,7 @@ class Draft {
   }  // For judging curves, which moves them aside and back.
   const Study& study() const { return fold_.header(); }
   // REQUIRES: the trial exists.
-  const TrialRow& row(TrialNumber trial) const { return *fold_.Find(trial); }
+  const TrialEntry& row(TrialNumber trial) const { return *fold_.Find(trial); }
   const Trial& trial(TrialNumber trial) const { return fold_.Find(trial)->trial; }
   absl::Time now() const { return now_; }
   const Caller& caller() const { return caller_; }

@@ -6,6 +6,7 @@
 namespace vernier::study {
 namespace {
 
+// Without a request id: an engine that lost an answer looks at the state, and does not repeat the call.
 const Caller& EngineCaller() {
   static const Caller caller{.actor = "engine", .request_id = ""};
   return caller;
@@ -51,6 +52,7 @@ absl::StatusOr<Trial> StudiesImpl::Move(TrialId id,
                                         TrialState to,
                                         FailureClass failure,
                                         std::string_view message) {
+  // A completion needs final metrics, and may turn out to be a failure without them.
   if (to == TrialState::kCompleted) return Complete(id, {}, std::nullopt, EngineCaller());
   return ChangeTrial(id, EngineCaller(), [&](Draft& draft, Transient&) -> absl::Status {
     const TrialState from = draft.trial(id.number).state;
@@ -76,6 +78,7 @@ absl::StatusOr<Trial> StudiesImpl::PlaceAttempt(TrialId id,
                                 AttemptStateName(trial.attempts.back().state),
                                 next.value());
     }
+    // In one commit with the move: a trial that is QUEUED with a placed attempt could never be placed again.
     draft.Add(AttemptPlaced{.trial = id.number,
                             .attempt = next,
                             .placement = placement,
@@ -93,6 +96,7 @@ absl::StatusOr<Trial> StudiesImpl::MoveAttempt(AttemptId id,
                                                const std::vector<ReplicaResult>& replicas) {
   return ChangeTrial(id.trial, EngineCaller(), [&](Draft& draft, Transient&) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Attempt* attempt, FindLive(draft.trial(id.trial.number), id));
+    // Said again, for instance by an engine that was restarted: nothing to record.
     if (attempt->state == to && !IsRestart(*attempt, replicas)) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(CheckMove(AttemptTitle(id), attempt->state, to));
     draft.Add(AttemptStateChanged{.trial = id.trial.number,

@@ -9,6 +9,8 @@ void FinalValues::Add(const std::vector<Objective>& objectives, const Measuremen
   for (const Objective& objective : objectives) {
     if (objective.final == FinalValue::kLast) continue;
     const auto value = measurement.metrics.find(objective.metric);
+    // Neither the best value nor a mean may be spoilt by a NaN. That the last value is not finite
+    // is seen in the trial itself (Apply).
     if (value == measurement.metrics.end() || !std::isfinite(value->second)) continue;
     std::deque<StepValue>& values = curves_[objective.metric].values;
     const StepValue point{measurement.step, value->second};
@@ -35,6 +37,7 @@ Measurement FinalValues::Apply(const std::vector<Objective>& objectives, Measure
       double sum = 0;
       for (const auto& [step, each] : curve->second.values) sum += each;
       value->second = sum / static_cast<double>(curve->second.values.size());
+      // The step of a trial's result is that of its first objective.
       if (is_first) last.step = curve->second.values.back().first;
     }
     is_first = false;

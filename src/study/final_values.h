@@ -12,8 +12,8 @@
 
 namespace vernier::study {
 
-// What of a trial's curves is needed for the values that it counts with in the end (Objective::final). Bounded by the
-// objectives; not thread-safe.
+// The part of a trial's curves that its final values are computed from (Objective::final). Its size
+// is bounded by the objectives. Not thread-safe.
 class FinalValues {
  public:
   void Add(const std::vector<Objective>& objectives, const Measurement& measurement);

@@ -6,8 +6,9 @@
 
 namespace vernier::study {
 
-// 128 bits in place of a text, for sets of a million of them: two texts share one by accident only, once in 10^26 for a
-// million. Other versions may make another one: what is stored with it must not need it.
+// 128 bits that stand for a text, in sets of a million of them. Among a million texts two share one
+// with a probability of 10^-26. Another version may compute them differently, so data that is
+// stored with one must be dispensable, as snapshots are.
 using Fingerprint = std::array<std::uint64_t, 2>;
 
 // Makes the fingerprint of a sequence of texts and numbers.
@@ -17,7 +18,7 @@ class Fingerprinter {
     state_[0] = Mix(state_[0] ^ number);
     state_[1] = Mix(state_[1] + number * kOdd);
   }
-  // Behind its length, so that sequences that join to the same text differ.
+  // The length comes first, so that sequences that join to the same text differ.
   void Add(std::string_view text) {
     Add(std::uint64_t{text.size()});
     std::uint64_t word = 0;

@@ -10,9 +10,11 @@
 namespace vernier::study {
 namespace {
 
+// Number of events that are read at a time. A choice.
 constexpr std::size_t kPage = 1000;
 
-// As long as the study's row says it is, or longer: changes may arrive meanwhile.
+// Row and log are read one after the other, so that the log may be longer than the row says, but
+// never shorter.
 absl::Status CheckLength(const StudyFold& fold, const Study& row) {
   const std::int64_t last = fold.header().last_event.value();
   if (last >= row.last_event.value()) return absl::OkStatus();
@@ -54,12 +56,16 @@ absl::StatusOr<std::optional<StudyFold>> FoldSnapshot(const Storage& storage, St
   const auto read_reports = [&](TrialNumber trial) { return storage.ReadReports({id, trial}); };
   VERNIER_ASSIGN_OR_RETURN(StudyFold fold,
                            StudyFold::Restore(id, created, *snapshot, read_reports));
+  // An event after the snapshot may need the whole log, such as the deletion of a trial. That is no
+  // error: the caller then folds the log.
   const absl::Status continued = Continue(storage, fold);
   if (!continued.ok() && fold.missing().log) return std::optional<StudyFold>();
   VERNIER_RETURN_IF_ERROR(continued);
   return std::optional<StudyFold>(std::move(fold));
 }
 
+// The log has all that a snapshot has, so that any fault of a snapshot costs time only. `server
+// check` reports it (store_check.cc).
 absl::StatusOr<StudyFold> LoadFold(const Storage& storage, StudyId id) {
   VERNIER_ASSIGN_OR_RETURN(const Study row, storage.GetStudy(id));
   absl::StatusOr<std::optional<StudyFold>> snapshot = FoldSnapshot(storage, id);

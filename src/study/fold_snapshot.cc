@@ -1,4 +1,12 @@
-// Snapshots of a StudyFold: its third part. What they look like is in snapshot_head.h and snapshot_part.h.
+// Snapshots of a StudyFold (docs/adr/0034): the third part of that class. snapshot_head.h and
+// snapshot_part.h have their formats.
+//
+// To a snapshot: TakeSnapshot writes a new head each time, and parts for what no part has yet. Shed
+// lets rows leave memory once the snapshot that has them is durable. From a snapshot: Restore reads
+// head and parts, then computes the rest from these (Derive).
+//
+// A field of StudyFold that cannot be computed from others must be in the head, or be added to
+// Derive. DifferenceTo, which `server check` and tests use, finds one that was forgotten.
 
 #include <algorithm>
 #include <span>
@@ -16,14 +24,15 @@
 namespace vernier::study {
 namespace {
 
-// With more trials at work, no snapshot is taken: to encode a row takes some 15 µs, under the study's lock.
+// Number of trials at work beyond which no snapshot is taken: to encode a row takes some 15 µs,
+// under the study's lock.
 constexpr std::size_t kMostAtWork = 2000;
 
 }  // namespace
 
 struct StudyFold::Snapshots {
   static SnapshotHead HeadOf(const StudyFold& fold);
-  // The next part, of what no part has yet, as far as one may hold it.
+  // The next part: observations and curves that no part has yet, up to the size of a part.
   static std::string NextPart(StudyFold& fold);
   static bool HasAllParts(const StudyFold& fold) {
     return fold.unstored_.empty() && fold.stored_.observations == fold.finished_.size();
@@ -31,7 +40,7 @@ struct StudyFold::Snapshots {
 
   static absl::Status Take(SnapshotHead head, StudyFold& fold);
   static absl::Status TakePart(const std::string& part, StudyFold& fold);
-  // What rows and log of observations say together.
+  // Computes the fields that follow from rows and observations.
   static void Derive(StudyFold& fold);
   static bool IsKept(const StudyFold& fold, TrialNumber trial) {
     return fold.IsAtWork(trial) || std::ranges::count(fold.first_ended_, trial) > 0;
@@ -42,6 +51,8 @@ struct StudyFold::Snapshots {
 
 SnapshotHead StudyFold::Snapshots::HeadOf(const StudyFold& fold) {
   SnapshotHead head{.study = fold.header_};
+  // A definition is large and seldom changes. As long as it is the one of the first event, the head
+  // does not repeat it.
   head.study.spec = {};
   if (fold.header_.spec_version > 1) head.spec = fold.header_.spec;
   if (fold.given_ != nullptr) head.given = *fold.given_;
@@ -52,9 +63,10 @@ SnapshotHead StudyFold::Snapshots::HeadOf(const StudyFold& fold) {
   for (const auto& [trial, values] : fold.optimal_.entries())
     head.ranked.push_back({trial, values});
   std::set<TrialNumber> kept = fold.AtWork();
+  // Their messages are compared with each new failure (FirstFailedAlike).
   kept.insert(fold.first_ended_.begin(), fold.first_ended_.end());
   for (const TrialNumber trial : kept) {
-    const StoredTrialRow& row = *fold.Find(trial);
+    const StoredTrialEntry& row = *fold.Find(trial);
     head.rows.push_back(row);
   }
   head.first_ended = fold.first_ended_;
@@ -73,6 +85,8 @@ SnapshotHead StudyFold::Snapshots::HeadOf(const StudyFold& fold) {
 std::string StudyFold::Snapshots::NextPart(StudyFold& fold) {
   PartWriter part;
   const TrialLog::View log = fold.finished_.Snapshot();
+  // Observations before curves, in the order of the log: Restore appends them in the order of the
+  // parts.
   std::size_t& observations = fold.stored_.observations;
   for (; observations < log.size() && !part.IsFull(); ++observations) {
     part.AddObservation(log, observations);
@@ -91,34 +105,41 @@ std::optional<SnapshotChange> StudyFold::TakeSnapshot(std::int64_t interval) {
   const bool is_due = header_.last_event.value() - stored_.as_of.value() >= interval;
   if (!is_due || std::max(unfinished_.size(), running_.size()) > kMostAtWork) return std::nullopt;
   SnapshotChange change{.first_part = stored_.parts};
-  // A study that has no snapshot yet may have much to store: it is stored with one change after the other.
+  // A study without a snapshot, such as one of an older store, may have much to store. It stores
+  // one part with each change, and the head once all parts are there.
   const bool is_one_part = stored_.as_of == EventSeq();
   while (!Snapshots::HasAllParts(*this)) {
     change.parts.push_back(Snapshots::NextPart(*this));
     if (is_one_part) break;
   }
+  // Without a head the parts are not used yet.
   if (!Snapshots::HasAllParts(*this)) return change;
   change.head = codec::ToText(ToJson(Snapshots::HeadOf(*this)));
+  // If the commit is refused, the whole fold is discarded, and these counters with it.
   stored_.as_of = header_.last_event;
   return change;
 }
 
+// Parts only grow, so that an observation cannot be taken out of one. Everything is stored anew.
 void StudyFold::DropSnapshot() {
   stored_ = {};
   unstored_.clear();
-  for (const TrialRow* const row : AllRows()) {
+  for (const TrialEntry* const row : AllRows()) {
     if (IsFinished(row->trial.state)) unstored_.push_back(row->trial.number);
   }
 }
 
 void StudyFold::Shed(EventSeq durable) {
+  // Not before the snapshot is durable: rows that are left to the store must be there.
   if (stored_.as_of <= shed_ || stored_.as_of > durable) return;
   shed_ = stored_.as_of;
   requests_.Forget(shed_);
   std::vector<TrialNumber> staying;
   for (const TrialNumber trial : std::exchange(ended_rows_, {})) {
-    std::unique_ptr<TrialRow>& row = rows_[IndexOf(trial)];
+    std::unique_ptr<TrialEntry>& row = rows_[IndexOf(trial)];
     if (row == nullptr) continue;
+    // A row with events after the snapshot stays: a commit with it may be refused, and a recalled
+    // row would be that of an earlier moment.
     if (row->last_event > shed_ || Snapshots::IsKept(*this, trial)) {
       staying.push_back(trial);
     } else {
@@ -129,10 +150,13 @@ void StudyFold::Shed(EventSeq durable) {
   ended_rows_ = std::move(staying);
 }
 
+// The row was read without the lock, so that another caller may have recalled it first.
 void StudyFold::Recall(Trial trial) {
   if (!Has(trial.number) || Find(trial.number) != nullptr) return;
   const TrialNumber number = trial.number;
-  auto row = std::make_unique<TrialRow>();
+  auto row = std::make_unique<TrialEntry>();
+  // As when the trial was created (On of TrialCreated). The other fields of an entry matter only
+  // for trials that have not ended.
   row->is_partial = trial.suggestion.algorithm.empty() && !IsWhole(header_.spec.space, trial.point);
   row->trial = std::move(trial);
   rows_[IndexOf(number)] = std::move(row);
@@ -140,8 +164,8 @@ void StudyFold::Recall(Trial trial) {
   ended_rows_.push_back(number);
 }
 
-std::vector<const TrialRow*> StudyFold::AllRows() const {
-  std::vector<const TrialRow*> rows;
+std::vector<const TrialEntry*> StudyFold::AllRows() const {
+  std::vector<const TrialEntry*> rows;
   rows.reserve(rows_.size());
   for (const auto& row : rows_) rows.push_back(row.get());
   return rows;
@@ -162,14 +186,15 @@ absl::Status StudyFold::Snapshots::Take(SnapshotHead head, StudyFold& fold) {
   std::map<TrialNumber, std::vector<double>> ranked;
   for (auto& [trial, values] : head.ranked) ranked.emplace(trial, std::move(values));
   fold.optimal_.Restore(std::move(ranked));
+  // Each trial has a place, by its number; those whose rows stay in the store have no row there.
   for (std::int64_t i = 0; i < header.trials; ++i) {
     fold.curves_.AddTrial(fold.next_trial());
     fold.rows_.push_back(nullptr);
   }
-  for (StoredTrialRow& row : head.rows) {
+  for (StoredTrialEntry& row : head.rows) {
     const TrialNumber trial = row.trial.number;
     if (!fold.Has(trial)) return DataLoss("the snapshot has a trial {}", trial.value());
-    fold.rows_[fold.IndexOf(trial)] = std::make_unique<TrialRow>(TrialRow{std::move(row)});
+    fold.rows_[fold.IndexOf(trial)] = std::make_unique<TrialEntry>(TrialEntry{std::move(row)});
   }
   fold.rows_in_memory_ = std::ssize(head.rows);
   fold.first_ended_ = std::move(head.first_ended);
@@ -204,7 +229,7 @@ absl::Status StudyFold::Snapshots::TakePart(const std::string& part, StudyFold& 
     if (!fold.Has(curve.trial)) return DataLoss("the snapshot has a trial {}", curve.trial.value());
     fold.curves_.Restore(std::move(curve));
   }
-  return reader.Finish();
+  return reader.CheckAtEnd();
 }
 
 void StudyFold::Snapshots::Derive(StudyFold& fold) {
@@ -218,6 +243,7 @@ void StudyFold::Snapshots::Derive(StudyFold& fold) {
     }
     if (IsFinished(trial.state)) fold.ended_rows_.push_back(trial.number);
   }
+  // Points are looked up in finite spaces only (FindPoint).
   if (!fold.finite_) return;
   const Space& space = fold.header_.spec.space;
   const TrialLog::View log = fold.finished_.Snapshot();
@@ -225,7 +251,7 @@ void StudyFold::Snapshots::Derive(StudyFold& fold) {
     fold.points_[space.Key(log.point(i))].insert(log.trial(i));
   }
   for (const TrialNumber trial : fold.unfinished_) {
-    const TrialRow& row = *fold.Find(trial);
+    const TrialEntry& row = *fold.Find(trial);
     if (!row.is_partial) fold.points_[space.Key(row.trial.point)].insert(trial);
   }
 }
@@ -234,10 +260,12 @@ absl::StatusOr<StudyFold> StudyFold::Restore(StudyId id,
                                              const Event& created,
                                              const StudySnapshot& snapshot,
                                              ReadReports read_reports) {
+  // The first event has what never changes: the definition at creation and the earlier studies.
   VERNIER_ASSIGN_OR_RETURN(StudyFold fold, Start(id, created));
   VERNIER_ASSIGN_OR_RETURN(SnapshotHead head, ReadSnapshotHead(snapshot.head));
   const std::int64_t parts = head.parts;
   const std::int64_t observations = head.observations;
+  // Head and parts are written in one transaction, so that a difference is damage.
   if (parts != std::ssize(snapshot.parts) || head.study.last_event != snapshot.as_of) {
     return DataLoss("the snapshot has {} parts of {}", snapshot.parts.size(), parts);
   }
@@ -249,9 +277,12 @@ absl::StatusOr<StudyFold> StudyFold::Restore(StudyId id,
     return DataLoss("the snapshot has {} observations of {}", fold.finished_.size(), observations);
   Snapshots::Derive(fold);
   for (const TrialNumber trial : fold.unfinished_) {
+    // What is derived from the measurements of running trials is not in the snapshot. Their events
+    // are few beside the log, and are read again.
     if (fold.Find(trial)->trial.measurements == 0) continue;
     VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> reports, read_reports(trial));
     for (const Event& event : reports) {
+      // Later ones are applied with all other events after the snapshot.
       if (event.seq > snapshot.as_of) break;
       const auto& report = std::get<MeasurementReported>(event.payload);
       fold.NoteMeasurement(event.seq, report.measurement, *fold.rows_[fold.IndexOf(trial)]);
@@ -296,6 +327,7 @@ bool IsSame(const Curve& a, const Curve& b) {
 std::string StudyFold::DifferenceTo(const StudyFold& other) const {
   SnapshotHead mine = Snapshots::HeadOf(*this);
   SnapshotHead others = Snapshots::HeadOf(other);
+  // A fold of the log has no parts.
   mine.parts = others.parts;
   const codec::Json left = ToJson(mine);
   const codec::Json right = ToJson(others);

@@ -1,3 +1,10 @@
+// Leases of clients on trials, and the calls that look at what time decides. docs/adr/0003 says why
+// an expiry is an event, why late results are accepted, and why heartbeats are seldom written.
+//
+// Two clocks matter. An event has the expiry in the time of the log, for a process that reads it
+// later. Transient::lease_expires has it by the clock of this process, also for renewals that are
+// not in the log.
+
 #include <algorithm>
 #include <utility>
 
@@ -13,17 +20,21 @@ const Caller& TickCaller() {
   return caller;
 }
 
-absl::Time ExpiryOf(const TrialRow& row, const Transient& transient) {
+absl::Time ExpiryOf(const TrialEntry& row, const Transient& transient) {
   const auto known = transient.lease_expires.find(row.trial.number);
   return known == transient.lease_expires.end() ? row.trial.lease->expires : known->second;
 }
 
-// What the holder left behind: a trial that was told to stop ends with what it reported, any other as the study says.
+// Ends the lease of a client that was not heard from. A trial that was told to stop ends with what
+// it reported; any other is offered again or fails, as the study defines.
 void EndLease(Draft& draft, TrialNumber number) {
   const Trial& trial = draft.trial(number);
   const Study& study = draft.study();
+  // Copied, since the next event resets the lease.
   const std::string holder = trial.lease->holder;
   const std::string message = fmt::format("its client '{}' was not heard of in time", holder);
+  // The lease comes first: for a trial that ends, the fold would reset it without a trace in the
+  // log.
   draft.Add(LeaseExpired{.trial = number, .token = trial.lease->token});
   if (trial.state == TrialState::kStopping) {
     const Measurement last = FinalMeasurement(draft, number);
@@ -42,26 +53,32 @@ void EndLease(Draft& draft, TrialNumber number) {
 }  // namespace
 
 void ExpireLeases(Draft& draft, Transient& transient) {
+  // A copy, since each expiry takes a trial out of the set.
   const std::vector<TrialNumber> leased(draft.fold().leased().begin(), draft.fold().leased().end());
-  draft.BeginConsequences();  // Whoever asks did not ask for this.
+  // The caller did not ask for these events, so they do not bear its request id.
+  draft.BeginConsequences();
   for (const TrialNumber trial : leased) {
     if (ExpiryOf(draft.row(trial), transient) > transient.now) continue;
     EndLease(draft, trial);
     transient.lease_expires.erase(trial);
   }
   draft.EndConsequences();
+  // Times of trials that have ended otherwise are dropped here.
   std::erase_if(transient.lease_expires,
                 [&](const auto& entry) { return !draft.fold().leased().contains(entry.first); });
 }
 
 absl::Status CheckLease(const Study& study,
-                        const TrialRow& row,
+                        const TrialEntry& row,
                         const std::optional<LeaseToken>& lease) {
   if (study.spec.lease.ttl == absl::InfiniteDuration() && !lease.has_value()) {
-    return absl::OkStatus();  // Nobody else can have it.
+    // Leases that never end are never granted to another client, so that no token is needed.
+    return absl::OkStatus();
   }
   const std::string title = TrialTitle(row.trial.number);
   absl::Status refused;
+  // The last grant decides, expired or not. A trial that was never leased takes reports without a
+  // token.
   if (!row.last_lease.has_value()) {
     if (lease.has_value()) refused = Aborted("{} is not leased to '{}'", title, lease->holder);
   } else if (!lease.has_value()) {
@@ -80,12 +97,15 @@ absl::Status CheckLease(const Study& study,
 
 absl::Time Extend(const Draft& draft, Transient& transient, TrialNumber trial) {
   const absl::Duration ttl = draft.study().spec.lease.ttl;
+  // By the clock of this process; the event has the time of the log, which may be later if the
+  // clock was put back.
   transient.lease_expires[trial] = transient.now + ttl;
   return draft.now() + ttl;
 }
 
 void ReviveLease(Draft& draft, Transient& transient, TrialNumber trial) {
-  const TrialRow& row = draft.row(trial);
+  const TrialEntry& row = draft.row(trial);
+  // Waiting with a last lease: it expired, and nobody has the trial now.
   if (!row.waiting || !row.last_lease.has_value()) return;
   draft.Add(LeaseRenewed{.trial = trial, .expires = Extend(draft, transient, trial)});
   AddMove(draft, trial, TrialState::kRunning);
@@ -94,6 +114,8 @@ void ReviveLease(Draft& draft, Transient& transient, TrialNumber trial) {
 void RenewLease(Draft& draft, Transient& transient, TrialNumber trial, bool record) {
   const absl::Time expires = Extend(draft, transient, trial);
   const absl::Duration ttl = draft.study().spec.lease.ttl;
+  // Half a ttl: the stored expiry is then never nearer than that, and a restart costs a client at
+  // most half of its lease.
   if (!record && draft.trial(trial).lease->expires >= draft.now() + ttl / 2) return;
   draft.Add(LeaseRenewed{.trial = trial, .expires = expires});
 }
@@ -110,7 +132,7 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginRenewal(TrialId id,
                                                                    const LeaseToken& lease) {
   const Caller caller{.actor = lease.holder, .request_id = ""};
   const auto renew = [&](Draft& draft, Transient& transient) -> absl::Status {
-    const TrialRow& row = draft.row(id.number);
+    const TrialEntry& row = draft.row(id.number);
     if (IsFinished(row.trial.state)) {
       return WithReason(FailedPrecondition("{} is already {}: there is nothing to renew",
                                            TrialTitle(id.number),
@@ -129,7 +151,8 @@ absl::Status StudiesImpl::LoadUnfinished() {
   {
     absl::MutexLock lock(&mu_);
     if (unfinished_.has_value()) return absl::OkStatus();
-    unfinished_.emplace();  // Studies created from here on add themselves.
+    // Set before the scan, so that studies that are created during it add themselves.
+    unfinished_.emplace();
   }
   std::vector<StudyId> found;
   absl::Status scanned = ScanStudies(StudyId(0), [&](const Study& study) {
@@ -137,12 +160,14 @@ absl::Status StudiesImpl::LoadUnfinished() {
     return true;
   });
   absl::MutexLock lock(&mu_);
+  // The next call scans again.
   if (!scanned.ok()) {
     unfinished_.reset();
     return scanned;
   }
   unfinished_->insert(found.begin(), found.end());
-  for (const auto& [id, damage] : damaged_) unfinished_->insert(id);  // As far as can be told.
+  // The state of a damaged study is unknown, so that it counts as unfinished.
+  for (const auto& [id, damage] : damaged_) unfinished_->insert(id);
   return absl::OkStatus();
 }
 
@@ -164,8 +189,11 @@ absl::Status StudiesImpl::Load(StudyId id) {
   std::uint64_t extensions = 0;
   {
     absl::MutexLock lock(&mu_);
+    // An amendment may make a finished study active between TickOne and the lock below. The counter
+    // tells.
     extensions = extensions_;
   }
+  // A study that is sound again is taken off the list of damaged ones.
   const absl::StatusOr<bool> finished = TickOne(id);
   NoteDamage(
       id, absl::IsDataLoss(finished.status()) ? StudyNameOf(storage_, id) : "", finished.status());
@@ -184,6 +212,7 @@ absl::StatusOr<EngineMoves::Ticked> StudiesImpl::TickThose(bool loads) {
     absl::MutexLock lock(&mu_);
     for (const StudyId id : *unfinished_) {
       const auto at = live_.find(id);
+      // Time brings no change to a study that was released (LiveStudy::MayRest).
       if (resting_.contains(id)) {
         ticked.unfinished.push_back(id);
       } else if (loads || (at != live_.end() && at->second->is_loaded())) {
@@ -194,6 +223,7 @@ absl::StatusOr<EngineMoves::Ticked> StudiesImpl::TickThose(bool loads) {
     }
   }
   const absl::Time now = clock_.Now();
+  // Outside of mu_, which IsDamaged takes. Its log is folded again once a minute at most.
   std::erase_if(due, [&](StudyId id) { return IsDamaged(id, now); });
   std::erase_if(ticked.unloaded, [&](StudyId id) { return IsDamaged(id, now); });
   absl::Status failed;
@@ -201,11 +231,13 @@ absl::StatusOr<EngineMoves::Ticked> StudiesImpl::TickThose(bool loads) {
   for (const StudyId id : due) {
     const absl::Status status = Load(id);
     any = any || status.ok();
+    // One damaged or deleted study is no error of the whole call.
     if (absl::IsDataLoss(status) || absl::IsNotFound(status)) continue;
     if (!status.ok()) failed.Update(status);
     const absl::MutexLock lock(&mu_);
     if (unfinished_->contains(id)) ticked.unfinished.push_back(id);
   }
+  // Fails only if no study could be looked at: then the store as a whole is at fault.
   if (!any) VERNIER_RETURN_IF_ERROR(failed);
   ReleaseUnused();
   std::ranges::sort(ticked.unfinished);

@@ -11,7 +11,8 @@
 
 namespace vernier::study {
 
-// Those who want to know which study has changed. Thread-safe.
+// Functions to call when a study has changed. Thread-safe. They are called under this class's own
+// lock, so a listener must not add or remove listeners.
 class Listeners {
  public:
   using Changed = std::function<void(StudyId)>;

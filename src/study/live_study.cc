@@ -1,3 +1,16 @@
+// A change goes through these steps:
+//   1. under the lock: load the fold if it is not in memory, let the rules decide, apply each event to the
+//      fold, and put the commit in line at the store (BeginLocked);
+//   2. without the lock: wait until the store has it on disk (AwaitStored, WhenStored);
+//   3. under the lock: note what became durable, or throw the fold away (Learn).
+//
+// The fold may therefore be ahead of the disk. Whoever shows a part of it waits for the commit that
+// made that part (Ticket), so that a reader never sees a change that the store refuses in the end.
+//
+// A refused commit invalidates all that follow it, since each expects the event before. The fold is
+// then discarded, and `generation_` counts up, so that the waiters of one refused batch discard it
+// only once. The next call folds again from the store.
+
 #include "src/study/live_study.h"
 
 #include <algorithm>
@@ -14,6 +27,7 @@
 namespace vernier::study {
 namespace {
 
+// Number of looks before a reader is told that the store refuses changes. A choice.
 constexpr int kReadAttempts = 3;
 
 std::unique_ptr<Transient> MakeTransient(const AlgorithmCatalogue& algorithms,
@@ -23,7 +37,8 @@ std::unique_ptr<Transient> MakeTransient(const AlgorithmCatalogue& algorithms,
   const StudySpec& spec = fold.header().spec;
   transient->optimizer = algorithms.NewOptimizer(spec.algorithm, ProblemOf(spec, fold.earlier()));
   transient->stopper = algorithms.NewEarlyStopper(spec.stopping, FirstObjective(spec).goal);
-  // Whatever the clock said when they were granted, none is longer from now on than the study's leases are.
+  // A clock that was put back since a lease was granted would make the lease last longer than its
+  // ttl. From now on none is longer than the study's ttl.
   const absl::Time latest = now + spec.lease.ttl;
   for (const TrialNumber trial : fold.leased()) {
     if (fold.Find(trial)->trial.lease->expires > latest) transient->lease_expires[trial] = latest;
@@ -34,6 +49,7 @@ std::unique_ptr<Transient> MakeTransient(const AlgorithmCatalogue& algorithms,
 }  // namespace
 
 std::string StudyNameOf(const Storage& storage, StudyId id) {
+  // Keys are read apart from rows: the name is wanted when the row of the study is damaged.
   const absl::StatusOr<std::vector<StudyKey>> keys = storage.ListStudyKeys();
   if (!keys.ok()) return "";
   const auto found = std::ranges::find(*keys, id, &StudyKey::id);
@@ -59,7 +75,8 @@ absl::Status LiveStudy::Gone() const {
   return WithReason(NotFound("there is no study {}", id_.value()), Reason::kStudyNotFound);
 }
 
-// Callers need not know that the store counts events: to them it was busy.
+// Aborted means that the store has other events than the change expected, because an earlier change
+// was refused. To callers the store was busy, and the same call may succeed when it is repeated.
 absl::Status LiveStudy::Refusal(const absl::Status& status) const {
   if (absl::IsNotFound(status)) return Gone();
   if (!absl::IsAborted(status)) return status;
@@ -70,6 +87,8 @@ absl::Status LiveStudy::Refusal(const absl::Status& status) const {
 
 absl::Status LiveStudy::Load() {
   while (!barred_ && fold_ == nullptr) {
+    // One caller loads, and the others wait for it: two folds of one log would be twice the work,
+    // and the second would overwrite changes made on the first.
     if (loading_) {
       mu_.Await(absl::Condition(
           +[](bool* loading) { return !*loading; }, &loading_));
@@ -78,13 +97,16 @@ absl::Status LiveStudy::Load() {
     loading_ = true;
     const std::shared_ptr<PendingCommit> last = last_commit_;
     const bool needs_log = needs_log_;
+    // Kept when only the fold was dropped (Fetch): renewed leases are not in the log.
     std::unique_ptr<Transient> transient = std::move(transient_);
     mu_.Unlock();
-    if (last != nullptr) last->Wait().IgnoreError();  // What is still in line must not land later.
+    // A commit that is still in line must not land after the log was read: the fold would lack it.
+    if (last != nullptr) last->Wait().IgnoreError();
     absl::StatusOr<StudyFold> fold = needs_log ? FoldLog(storage_, id_) : LoadFold(storage_, id_);
     if (fold.ok() && transient == nullptr) {
       transient = MakeTransient(algorithms_, *fold, clock_.Now());
     }
+    // Read without the lock, as the whole store is asked.
     const std::string name = absl::IsDataLoss(fold.status()) ? StudyNameOf(storage_, id_) : "";
     mu_.Lock();
     loading_ = false;
@@ -93,12 +115,17 @@ absl::Status LiveStudy::Load() {
     is_loaded_ = true;
     transient_ = std::move(transient);
     needs_log_ = false;
+    // All that was read is on disk, including commits whose outcome nobody has asked for yet.
     durable_ = std::max(durable_, fold_->header().last_event);
     last_commit_.reset();
   }
   return barred_ ? Gone() : absl::OkStatus();
 }
 
+// Rules run under the lock and must not read the store, so a rule that meets a row or request that
+// was left to the store fails, and names what it needs (docs/adr/0034). The rule is then called
+// again from its beginning, on a fold that has the missing part. It must not have added events
+// before.
 absl::Status LiveStudy::RunFetching(absl::FunctionRef<absl::Status()> look) {
   while (true) {
     VERNIER_RETURN_IF_ERROR(Load());
@@ -112,7 +139,8 @@ absl::Status LiveStudy::RunFetching(absl::FunctionRef<absl::Status()> look) {
 absl::Status LiveStudy::Fetch() {
   const Missing missing = fold_->missing();
   if (missing.log) {
-    // Not Discard: what time and clients have brought about since is not in the log.
+    // Only the fold is dropped, unlike in Discard: lease times and an exhausted space are not in
+    // the log.
     fold_.reset();
     is_loaded_ = false;
     ++generation_;
@@ -120,6 +148,7 @@ absl::Status LiveStudy::Fetch() {
     return absl::OkStatus();
   }
   const std::uint64_t generation = generation_;
+  // Errors are collected, and all of it is read without the lock.
   const EventSeq shed = fold_->shed();
   std::vector<Trial> trials;
   std::vector<std::pair<std::string, std::vector<Event>>> requests;
@@ -137,7 +166,8 @@ absl::Status LiveStudy::Fetch() {
   }
   mu_.Lock();
   VERNIER_RETURN_IF_ERROR(read);
-  // More may have been left to the store meanwhile than it was asked for.
+  // While the lock was released, the fold may have been replaced, or may have left more to the
+  // store than was read. The caller then looks again and asks for the rest.
   const bool is_same = fold_ != nullptr && generation == generation_ && fold_->shed() == shed;
   if (!is_same) return absl::OkStatus();
   for (Trial& trial : trials) fold_->Recall(std::move(trial));
@@ -146,6 +176,8 @@ absl::Status LiveStudy::Fetch() {
 }
 
 LiveStudy::Ticket LiveStudy::TicketFor(EventSeq shown) const {
+  // The last commit is waited for, not the one that made `shown`: commits become durable in order,
+  // and only the last one is kept.
   if (shown <= durable_) return Ticket{};
   return Ticket{
       .commit = last_commit_, .last = fold_->header().last_event, .generation = generation_};
@@ -153,6 +185,7 @@ LiveStudy::Ticket LiveStudy::TicketFor(EventSeq shown) const {
 
 LiveStudy::Ticket LiveStudy::LastTicket() const { return TicketFor(fold_->header().last_event); }
 
+// The transient part goes with the fold: it was changed by decisions that no log records.
 void LiveStudy::Discard() {
   fold_.reset();
   is_loaded_ = false;
@@ -162,7 +195,8 @@ void LiveStudy::Discard() {
 
 absl::Status LiveStudy::Read(Look look, std::optional<TrialNumber> only) {
   absl::Status stored;
-  // If a change that was shown is refused after all, look again at what is left: that is no fault of the reader.
+  // A change that was shown may be refused by the store. That is no fault of the reader, who looks
+  // again at what is left.
   for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
     Ticket ticket;
     absl::Status seen;
@@ -173,14 +207,16 @@ absl::Status LiveStudy::Read(Look look, std::optional<TrialNumber> only) {
         return look(*fold_, *transient_);
       });
       if (fold_ == nullptr) return seen;
+      // A look at one trial waits for changes of that trial only, so that it is not held up by
+      // reports on other trials.
       EventSeq shown = fold_->header().last_event;
       if (only.has_value()) {
-        const TrialRow* const row = fold_->Find(*only);
+        const TrialEntry* const row = fold_->Find(*only);
         shown = row == nullptr ? EventSeq() : row->last_event;
       }
       ticket = TicketFor(shown);
     }
-    stored = Finish(ticket);
+    stored = AwaitStored(ticket);
     if (stored.ok()) return seen;
   }
   return stored;
@@ -195,6 +231,7 @@ absl::StatusOr<std::shared_ptr<const StudySpec>> LiveStudy::Definition() {
   absl::MutexLock lock(&mu_);
   VERNIER_RETURN_IF_ERROR(Load());
   const std::int64_t version = fold_->header().spec_version;
+  // Copied once for each version and shared by all callers that ask for it.
   if (definition_ == nullptr || definition_version_ != version) {
     definition_ = std::make_shared<const StudySpec>(fold_->header().spec);
     definition_version_ = version;
@@ -221,7 +258,8 @@ void LiveStudy::Begin(Creation creation) {
   absl::StatusOr<Ticket> ticket;
   {
     absl::MutexLock lock(&mu_);
-    // Before the look at the slot, since it may give up the lock; what goes wrong here, BeginLocked meets again.
+    // Load may give up the lock, so it comes before the look at the slot: nothing may come between
+    // that look and the creation. An error of it is met again by BeginLocked.
     Load().IgnoreError();
     if (slot_taken_) return creations_.push_back(std::move(creation));
     ticket = BeginLocked(creation.caller, creation.decide);
@@ -229,25 +267,31 @@ void LiveStudy::Begin(Creation creation) {
   creation.begun(std::move(ticket));
 }
 
+// `decide` changes the fold while it decides. An error after its first event leaves a fold that no
+// log has, so the fold is discarded; an error before leaves nothing to undo.
 absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginLocked(const Caller& caller, Decide decide) {
   std::optional<Draft> draft;
   const absl::Status decided = RunFetching([&] {
     mu_.AssertHeld();
+    // Read anew for each try, since a fetch in between may take long.
     transient_->now = clock_.Now();
     draft.emplace(*fold_, caller, transient_->now);
     absl::Status status = decide(*draft, *transient_);
     if (status.ok()) status = draft->status();
-    // Too late to ask for what is missing: what it added is in the fold.
+    // With events in the fold, `decide` cannot be called again, so what it misses is not fetched.
     if (!status.ok() && !draft->empty()) fold_->ForgetMissing();
-    // It is not the log that is damaged but a rule that is broken.
+    // The log was read without a fault. An event that does not fit it is a bug in a rule.
     return absl::IsDataLoss(status) ? Internal("{}", std::string(status.message())) : status;
   });
   if (!decided.ok()) {
     if (fold_ != nullptr && draft.has_value() && !draft->empty()) Discard();
     return decided;
   }
+  // Nothing changed, but the answer shows what earlier changes made, which may be on their way to
+  // disk.
   if (draft->empty()) return LastTicket();
   Commit commit = std::move(*draft).Build();
+  // Stored in the transaction of the change, so that the two cannot disagree.
   commit.snapshot = fold_->TakeSnapshot(snapshot_interval_);
   last_commit_ = storage_.Begin(std::move(commit));
   Ticket ticket = LastTicket();
@@ -255,21 +299,24 @@ absl::StatusOr<LiveStudy::Ticket> LiveStudy::BeginLocked(const Caller& caller, D
   return ticket;
 }
 
-absl::Status LiveStudy::Finish(const Ticket& ticket) {
+absl::Status LiveStudy::AwaitStored(const Ticket& ticket) {
   if (ticket.commit == nullptr) return absl::OkStatus();
   return Learn(ticket.commit->Wait(), ticket);
 }
 
-void LiveStudy::Finish(const Ticket& ticket, std::function<void(const absl::Status&)> finished) {
+void LiveStudy::WhenStored(const Ticket& ticket,
+                           std::function<void(const absl::Status&)> finished) {
   if (ticket.commit == nullptr) return finished(absl::OkStatus());
   Ticket rest = ticket;
-  rest.commit.reset();  // Which has this function until it is called.
+  // The commit owns this function until it is called, so a reference back to it would be a cycle.
+  rest.commit.reset();
   ticket.commit->Then([this, rest, finished = std::move(finished)](const absl::Status& stored) {
     finished(Learn(stored, rest));
   });
 }
 
 absl::Status LiveStudy::Learn(const absl::Status& stored, const Ticket& ticket) {
+  // Only calls that changed something are timed: readers wait for changes of others.
   if (ticket.begun.has_value()) {
     const absl::Time now = clock_.Now();
     commits_.Add(now, now - *ticket.begun);
@@ -277,32 +324,38 @@ absl::Status LiveStudy::Learn(const absl::Status& stored, const Ticket& ticket) 
   {
     absl::MutexLock lock(&mu_);
     if (!stored.ok()) {
+      // Another waiter of the same refused batch may have discarded the fold, and a new one be
+      // loaded.
       if (ticket.generation == generation_) Discard();
       return Refusal(stored);
     }
+    // Waiters of one sync return in any order. The first to learn of an event tells the listeners.
     if (durable_ >= ticket.last) return absl::OkStatus();
     durable_ = ticket.last;
+    // Rows may leave memory only once the snapshot that has them is on disk.
     if (fold_ != nullptr) fold_->Shed(durable_);
   }
+  // Callbacks are never called under a lock (see also Listeners).
   listeners_->Tell(id_);
   return absl::OkStatus();
 }
 
 absl::Status LiveStudy::Change(const Caller& caller, Decide decide) {
   VERNIER_ASSIGN_OR_RETURN(const Ticket ticket, Begin(caller, decide));
-  return Finish(ticket);
+  return AwaitStored(ticket);
 }
 
 absl::Status LiveStudy::AcquireSlot(const std::stop_token& stop) {
-  struct Wish {
+  struct Waiter {
     const bool* taken;
     const std::stop_token* stop;
-  } wish{&slot_taken_, &stop};
-  // Taking and leaving the lock makes the mutex look at its conditions again.
+  } waiter{&slot_taken_, &stop};
+  // The mutex evaluates its conditions when a holder releases it, so that taking and releasing it
+  // wakes the waiter.
   const std::stop_callback wake(stop, [this] { absl::MutexLock lock(&mu_); });
   absl::MutexLock lock(&mu_);
   mu_.Await(absl::Condition(
-      +[](Wish* w) { return !*w->taken || w->stop->stop_requested(); }, &wish));
+      +[](Waiter* w) { return !*w->taken || w->stop->stop_requested(); }, &waiter));
   if (stop.stop_requested()) return Cancelled("the call was given up while it waited its turn");
   slot_taken_ = true;
   return absl::OkStatus();
@@ -312,7 +365,8 @@ void LiveStudy::ReleaseSlot() {
   std::vector<std::pair<Creation, absl::StatusOr<Ticket>>> begun;
   {
     absl::MutexLock lock(&mu_);
-    // The slot stays taken meanwhile, since to begin may give up the lock to load the study.
+    // The slot stays taken until no creation waits, since BeginLocked may give up the lock to load
+    // the study and more creations may queue up meanwhile.
     while (!creations_.empty()) {
       for (Creation& creation : std::exchange(creations_, {})) {
         absl::StatusOr<Ticket> ticket = BeginLocked(creation.caller, creation.decide);
@@ -321,23 +375,26 @@ void LiveStudy::ReleaseSlot() {
     }
     slot_taken_ = false;
   }
+  // Callbacks run without the lock and in the order of their trial numbers.
   for (auto& [creation, ticket] : begun) creation.begun(std::move(ticket));
 }
 
 bool LiveStudy::WaitForEvents(EventSeq after, absl::Duration timeout, const std::stop_token& stop) {
-  struct Wish {
+  struct Waiter {
     LiveStudy* study;
     EventSeq after;
     const std::stop_token* stop;
-    bool Holds() const ABSL_NO_THREAD_SAFETY_ANALYSIS {  // Called by the mutex, which is held.
+    // Called by the mutex, which is held then.
+    bool Holds() const ABSL_NO_THREAD_SAFETY_ANALYSIS {
       return study->durable_ > after || study->barred_ || stop->stop_requested();
     }
-  } wish{this, after, &stop};
+  } waiter{this, after, &stop};
   const std::stop_callback wake(stop, [this] { absl::MutexLock lock(&mu_); });
   absl::MutexLock lock(&mu_);
+  // Without a fold it is not known which event is the last durable one.
   if (!Load().ok()) return false;
   mu_.AwaitWithTimeout(absl::Condition(
-                           +[](Wish* w) { return w->Holds(); }, &wish),
+                           +[](Waiter* w) { return w->Holds(); }, &waiter),
                        timeout);
   return durable_ > after;
 }
@@ -353,6 +410,9 @@ LiveStudy::Fold LiveStudy::fold() const {
           .used = used};
 }
 
+// Invariant 8: a study may leave memory when no change of it is under way, and when nothing of it
+// runs out with time. Leases and a time budget do, and Tick has to find the study in memory after
+// their end. A study with a job stays as long as a trial or an attempt of it is at work.
 bool LiveStudy::MayRest() const {
   const Study& study = fold_->header();
   const bool is_durable = durable_ >= study.last_event;
@@ -364,6 +424,7 @@ bool LiveStudy::MayRest() const {
 
 bool LiveStudy::Release() {
   absl::MutexLock lock(&mu_);
+  // A study that was never loaded, or whose fold was discarded, has nothing to release.
   if (fold_ == nullptr) return IsAtRest();
   if (!MayRest()) return false;
   Discard();
@@ -373,6 +434,8 @@ bool LiveStudy::Release() {
 }
 
 absl::Status LiveStudy::Bar(Look look, absl::FunctionRef<absl::Status(const Study&)> look_at_row) {
+  // Read before the lock is taken. It is used only if nothing of the study is in memory or on its
+  // way: then the row is what the log comes to.
   const absl::StatusOr<Study> row = storage_.GetStudy(id_);
   absl::MutexLock lock(&mu_);
   if (row.ok() && IsAtRest()) {
@@ -383,6 +446,7 @@ absl::Status LiveStudy::Bar(Look look, absl::FunctionRef<absl::Status(const Stud
       return look(*fold_, *transient_);
     }));
   }
+  // From here on Load fails, and with it every call that wants to change the study.
   barred_ = true;
   return absl::OkStatus();
 }

@@ -92,10 +92,10 @@ class LiveStudy {
   };
   // Change in two halves, for those who let something go between them.
   absl::StatusOr<Ticket> Begin(const Caller& caller, Decide decide);
-  absl::Status Finish(const Ticket& ticket);
+  absl::Status AwaitStored(const Ticket& ticket);
   // Finish that returns at once: `finished` is called once, from any thread, maybe before this returns. The study must
   // live until then.
-  void Finish(const Ticket& ticket, std::function<void(const absl::Status&)> finished);
+  void WhenStored(const Ticket& ticket, std::function<void(const absl::Status&)> finished);
 
   // A change that creates trials by itself. It begins once nobody has the slot: at once, or by whoever releases it; then
   // `begun` gets what Begin would return, outside the lock.

@@ -123,17 +123,20 @@ void Replayer::Rep::Note(EventSeq event, TrialNumber trial, Result result, std::
 
 absl::Status Replayer::Rep::Add(const Event& event) {
   if (!fold_.has_value()) return Start(event);
+  // Batches and verdicts are compared with the fold as it was before the event, so they come ahead of Apply.
   CheckDue(event);
   const auto* created = std::get_if<TrialCreated>(&event.payload);
   const bool suggested = created != nullptr && !created->suggestion.algorithm.empty();
   if (batch_.has_value() && !(suggested && Continues(*created))) CloseBatch();
   if (suggested) {
+    // Now, since the event may bring the next state of the optimiser.
     if (!batch_.has_value()) OpenBatch(*created);
     batch_->trials.emplace_back(event.seq, *created);
     ++report_.suggestions;
   }
   if (const auto* decided = std::get_if<StopDecided>(&event.payload)) CheckStop(event, *decided);
   const auto* measured = std::get_if<MeasurementReported>(&event.payload);
+  // Whether it was judged depends on the state before the event, but the verdict includes the measurement.
   const bool judged = measured != nullptr && IsJudged(*measured);
   VERNIER_RETURN_IF_ERROR(fold_->Apply(event));
   if (const auto* amended = std::get_if<StudyAmended>(&event.payload);
@@ -166,6 +169,7 @@ bool Replayer::Rep::Continues(const TrialCreated& created) const {
 }
 
 void Replayer::Rep::OpenBatch(const TrialCreated& created) {
+  // A record that is wrong must not lead out of the list; WhyInconsistent reports it.
   const std::int64_t as_of = std::clamp(
       created.suggestion.as_of.value(), std::int64_t{0}, fold_->header().last_event.value());
   batch_ = Batch{.trials = {},
@@ -179,7 +183,7 @@ void Replayer::Rep::OpenBatch(const TrialCreated& created) {
 std::vector<TrialNumber> Replayer::Rep::PendingAt(EventSeq as_of) const {
   std::vector<TrialNumber> pending;
   const auto add = [&](TrialNumber trial) {
-    const TrialRow& row = *fold_->Find(trial);
+    const TrialEntry& row = *fold_->Find(trial);
     if (row.created_by <= as_of && !row.is_partial) pending.push_back(trial);
   };
   for (const TrialNumber trial : fold_->unfinished()) add(trial);
@@ -293,13 +297,13 @@ void Replayer::Rep::Compare(const Batch& batch, const Suggestions& computed) {
 
 bool Replayer::Rep::IsJudged(const MeasurementReported& report) const {
   if (!stopper_.ok() || *stopper_ == nullptr) return false;
-  const TrialRow* row = fold_->Find(report.trial);
+  const TrialEntry* row = fold_->Find(report.trial);
   const std::string& objective = FirstObjective(fold_->header().spec).metric;
   return row != nullptr && !fold_->header().spec.judged_when_asked &&
          row->trial.state == TrialState::kRunning && report.measurement.metrics.contains(objective);
 }
 
-// A rule in another version may have let pass what this one would have stopped.
+// Only under the version that is known to have judged: another one may have let pass what this one would have stopped.
 void Replayer::Rep::JudgeMeasurement(const Event& event, const MeasurementReported& report) {
   const EarlyStopper& rule = **stopper_;
   const std::string* version = fold_->VersionInUse(rule.name());
@@ -332,7 +336,8 @@ std::optional<Due> Replayer::Rep::JudgeNow(TrialNumber trial) {
 }
 
 void Replayer::Rep::CheckStop(const Event& event, const StopDecided& decided) {
-  if (decided.stop.version.empty()) return;  // A user's wish or the study's end, no rule's verdict.
+  // Without a version it is no rule's verdict: a user or the end of the study stopped the trial (AddStop).
+  if (decided.stop.version.empty()) return;
   ++report_.stops;
   std::optional<Due> due = std::exchange(due_, std::nullopt);
   const StopRecord& stop = decided.stop;
@@ -345,6 +350,7 @@ void Replayer::Rep::CheckStop(const Event& event, const StopDecided& decided) {
         fmt::format(
             "made by rule '{}' version {} with options {}", stop.rule, stop.version, stop.options));
   }
+  // Here a verdict that lets the trial go on leaves no event, so only stops can be computed again.
   if (fold_->header().spec.judged_when_asked) due = JudgeNow(decided.trial);
   if (!due.has_value()) {
     return Note(event.seq, decided.trial, Result::kDiverged, "the rule lets the trial go on");

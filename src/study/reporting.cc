@@ -1,3 +1,11 @@
+// Measurements, stop verdicts and ends of trials, of clients that hold a lease and of the programs
+// of attempts.
+//
+// Reports and ends may be repeated: clients retry after a lost answer, and the program of an
+// attempt may report what the engine has read from its output. So a measurement that the trial has
+// already is passed over (TrialEntry::seen), and a repeated request is answered by the state as it
+// is now.
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -36,7 +44,8 @@ absl::Status CheckReportable(const Trial& trial) {
   }
 }
 
-// A rule that is used for the first time, or in another version than before, is named in the log before it judges.
+// Records the rule's version before its first verdict, and when it changes. A replay verifies the
+// absence of a verdict only where it knows that this version judged (replay.cc).
 void NameRule(Draft& draft, const EarlyStopper& rule) {
   const std::string* known = draft.fold().VersionInUse(rule.name());
   if (known != nullptr && *known == rule.version()) return;
@@ -45,12 +54,14 @@ void NameRule(Draft& draft, const EarlyStopper& rule) {
                              .to_version = std::string(rule.version())});
 }
 
+// Runs under the lock of the study: stopping rules are the exception of Invariant 7.
 void Decide(Draft& draft, const EarlyStopper& rule, TrialNumber trial) {
   const Verdict verdict = draft.mutable_fold().curves().Judge(rule, trial);
   if (!verdict.stop) return;
   StopRecord stop{.rule = std::string(rule.name()),
                   .version = std::string(rule.version()),
                   .options = rule.options(),
+                  // The event of the measurement, which Replayer::CheckDue looks for.
                   .as_of = draft.study().last_event,
                   .numbers = verdict.numbers,
                   .explanation = verdict.explanation};
@@ -58,7 +69,8 @@ void Decide(Draft& draft, const EarlyStopper& rule, TrialNumber trial) {
   AddMove(draft, trial, TrialState::kStopping, verdict.explanation);
 }
 
-// One event each, and the verdict right behind the measurement that it was made on.
+// One event for each measurement, with the verdict directly after the measurement that it was made
+// on, so that a replay can judge at the same point of the log.
 void AddMeasurement(Draft& draft,
                     const Transient& transient,
                     TrialNumber trial,
@@ -73,14 +85,17 @@ void AddMeasurement(Draft& draft,
 }
 
 // A repeated report must bring what the first one brought, as far as that is still known.
-absl::Status CheckSameReport(const TrialRow& row,
+absl::Status CheckSameReport(const TrialEntry& row,
                              const std::vector<Measurement>& measurements,
                              const Caller& caller) {
+  // `seen` is emptied when the trial ends, so that nothing is left to compare with.
   if (IsFinished(row.trial.state)) return absl::OkStatus();
   for (const Measurement& measurement : measurements) {
-    if (measurement.time == absl::UnixEpoch()) continue;  // The time was ours to fill in.
-    if (measurement.step < 0) continue;                   // So was the step.
-    const Measurement whole = Completed(measurement, row.trial, measurement.time);
+    // Time and step were filled in when the first report came, and cannot be told from the second
+    // one.
+    if (measurement.time == absl::UnixEpoch()) continue;
+    if (measurement.step < 0) continue;
+    const Measurement whole = FillIn(measurement, row.trial, measurement.time);
     if (!row.seen.contains(MeasurementKey(whole))) return RequestReused(caller);
   }
   return absl::OkStatus();
@@ -100,7 +115,7 @@ std::string Quoted(const std::vector<std::string>& names) {
   return fmt::format("'{}'", fmt::join(names, "', '"));
 }
 
-// For the first slip only: one sentence is enough to see what went wrong.
+// Only for the first misspelt name: one hint is enough to see what went wrong.
 std::string SlipHint(const std::vector<std::string>& given, const std::string& missing) {
   const std::vector<std::string> wanted = {missing};
   for (const std::string& name : given) {
@@ -110,8 +125,8 @@ std::string SlipHint(const std::vector<std::string>& given, const std::string& m
   return "";
 }
 
-// A client that ends a trial by metrics of its own must give every objective: one that is spelled otherwise is a slip, and
-// must not cost the trial.
+// A client that gives final metrics must give every objective. A misspelt name is refused, so that
+// it does not cost the trial.
 absl::Status CheckFinalMetrics(const StudySpec& spec,
                                const std::map<std::string, double>& metrics) {
   if (metrics.empty() || MissingObjectives(spec.objectives, metrics).empty()) {
@@ -135,13 +150,14 @@ absl::Status CheckFinalMetrics(const StudySpec& spec,
                                 hint));
 }
 
-// A repeated end must be the same end.
+// A repeated end must name the same kind of end and, if the trial completed, the same metrics.
+// `ends` are all states that the first call may have led to.
 absl::StatusOr<bool> IsRepeated(const Draft& draft,
                                 TrialNumber trial,
                                 const std::map<std::string, double>& final_metrics,
                                 std::initializer_list<TrialState> ends) {
   VERNIER_ASSIGN_OR_RETURN(const RequestRecord* record,
-                           FindRequest(draft.fold(), draft.caller(), Verb::kFinish, trial));
+                           FindRequest(draft.fold(), draft.caller(), Verb::kEnd, trial));
   if (record == nullptr) return false;
   const Trial& now = draft.trial(trial);
   const bool same_end = std::find(ends.begin(), ends.end(), now.state) != ends.end();
@@ -151,7 +167,7 @@ absl::StatusOr<bool> IsRepeated(const Draft& draft,
   return true;
 }
 
-// The state in which a trial ends that was told to stop and has nothing to show for it.
+// The state in which a trial ends without a result: CANCELLED if it was told to stop.
 TrialState EndOf(const Trial& trial, TrialState wanted) {
   return trial.state == TrialState::kStopping ? TrialState::kCancelled : wanted;
 }
@@ -160,17 +176,22 @@ absl::Status CheckEnd(const Draft& draft,
                       TrialNumber trial,
                       TrialState to,
                       const std::optional<LeaseToken>& lease) {
-  const TrialRow& row = draft.row(trial);
+  const TrialEntry& row = draft.row(trial);
   const std::string title = TrialTitle(trial);
   const Driver driver = DriverOf(draft.study());
+  // An ended trial is reported as ended, whatever the lease is: that tells the client more than a
+  // lost lease.
   if (IsFinished(row.trial.state)) return CheckMove(title, driver, row.trial.state, to);
   VERNIER_RETURN_IF_ERROR(CheckLease(draft.study(), row, lease));
+  // A trial whose lease expired is REQUESTED until its holder takes it back (docs/adr/0003). It is
+  // checked as what ReviveLease makes of it.
   const bool revived = row.last_lease.has_value() && row.trial.state == TrialState::kRequested;
   const TrialState from = revived ? TrialState::kRunning : row.trial.state;
   return CheckMove(title, driver, from, EndOf(row.trial, to));
 }
 
-// Programs of an attempt that ended, or that another took the place of, speak for nobody.
+// Refuses reports by a program whose attempt has ended or was followed by another attempt. The
+// attempt number fences them, as the lease token does clients.
 absl::Status CheckAttempt(const Trial& trial, AttemptNumber attempt) {
   const std::string title = TrialTitle(trial.number);
   absl::Status refused;
@@ -214,6 +235,8 @@ absl::Status CheckTrialMetrics(const std::optional<Measurement>& last,
   const std::map<std::string, double>& known = last.has_value() ? last->metrics : kNone;
   std::size_t values = known.size();
   for (const Measurement& measurement : measurements) values += measurement.metrics.size();
+  // Most reports pass here: the sum of all values is an upper bound of the number of distinct
+  // names.
   if (values <= limits::kMetrics) return absl::OkStatus();
   std::set<std::string_view> fresh;
   for (const Measurement& measurement : measurements) {
@@ -221,6 +244,7 @@ absl::Status CheckTrialMetrics(const std::optional<Measurement>& last,
       if (!known.contains(name)) fresh.insert(name);
     }
   }
+  // A trial that has too many from before the bound may go on with those.
   if (fresh.empty()) return absl::OkStatus();
   const std::size_t count = known.size() + fresh.size();
   if (count <= limits::kMetrics) return absl::OkStatus();
@@ -229,9 +253,10 @@ absl::Status CheckTrialMetrics(const std::optional<Measurement>& last,
       fmt::format("a trial must have at most {} metrics, got {}", limits::kMetrics, count));
 }
 
-Measurement Completed(Measurement measurement, const Trial& trial, absl::Time now) {
+Measurement FillIn(Measurement measurement, const Trial& trial, absl::Time now) {
   constexpr std::string_view kClientSource = "client";
   if (measurement.source.empty()) measurement.source = kClientSource;
+  // The epoch stands for a time that the reporter did not give.
   if (measurement.time == absl::UnixEpoch()) {
     measurement.time = now;
     if (measurement.elapsed == absl::ZeroDuration()) {
@@ -275,24 +300,28 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReport(
     const Caller& caller) {
   VERNIER_RETURN_IF_ERROR(CheckMeasurements(measurements));
   const auto report = [&](Draft& draft, Transient& transient) -> absl::Status {
-    const TrialRow& row = draft.row(id.number);
+    const TrialEntry& row = draft.row(id.number);
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kReport, id.number));
     if (repeated != nullptr) return CheckSameReport(row, measurements, caller);
+    // An ended trial is refused by CheckReportable instead, which names its state.
     if (!IsFinished(row.trial.state))
       VERNIER_RETURN_IF_ERROR(CheckLease(draft.study(), row, lease));
+    // A late report of the last holder takes the trial back, as long as nobody else got it
+    // (docs/adr/0003).
     const bool late = row.last_lease.has_value() && row.waiting;
     if (!late) VERNIER_RETURN_IF_ERROR(CheckReportable(row.trial));
     VERNIER_RETURN_IF_ERROR(CheckTrialMetrics(row.trial.last, measurements));
     ReviveLease(draft, transient, id.number);
     bool any = false;
     for (const Measurement& measurement : measurements) {
-      Measurement whole = Completed(measurement, row.trial, draft.now());
+      Measurement whole = FillIn(measurement, row.trial, draft.now());
       if (row.seen.contains(MeasurementKey(whole))) continue;
       AddMeasurement(draft, transient, id.number, std::move(whole));
       any = true;
     }
-    // Who reports is alive. After the measurement, which tells that the request was a report.
+    // A report renews the lease. It comes after the measurement: the first event of a request tells
+    // what kind of call it was (request_book.cc).
     if (any && lease.has_value() && draft.trial(id.number).lease.has_value()) {
       RenewLease(draft, transient, id.number, /*record=*/false);
     }
@@ -317,10 +346,11 @@ absl::StatusOr<ReportedTrial> StudiesImpl::ReportFrom(AttemptId id,
 absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReportFrom(
     AttemptId id, std::vector<Measurement> measurements, const Caller& caller) {
   VERNIER_RETURN_IF_ERROR(CheckMeasurements(measurements));
+  // Set here, since it is part of the key that finds repeated measurements.
   for (Measurement& measurement : measurements) measurement.source = kReportSource;
   const auto report = [&](Draft& draft, Transient& transient) -> absl::Status {
     const TrialNumber number = id.trial.number;
-    const TrialRow& row = draft.row(number);
+    const TrialEntry& row = draft.row(number);
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kReport, number));
     if (repeated != nullptr) return CheckSameReport(row, measurements, caller);
@@ -328,7 +358,9 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginReportFrom(
     VERNIER_RETURN_IF_ERROR(CheckReportable(row.trial));
     VERNIER_RETURN_IF_ERROR(CheckTrialMetrics(row.trial.last, measurements));
     for (const Measurement& measurement : measurements) {
-      Measurement whole = Completed(measurement, row.trial, draft.now());
+      Measurement whole = FillIn(measurement, row.trial, draft.now());
+      // A negative step stands for the next one. Taken from the trial for each measurement, so that
+      // several of one report get steps in a row.
       if (whole.step < 0) whole.step = row.trial.last.has_value() ? row.trial.last->step + 1 : 1;
       if (whole.elapsed == absl::ZeroDuration()) whole.elapsed = TimeSinceStart(whole, row.trial);
       if (row.seen.contains(MeasurementKey(whole))) continue;
@@ -405,11 +437,14 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginCompletion(
     }
     ReviveLease(draft, transient, id.number);
     const Trial& trial = draft.trial(id.number);
+    // Without final metrics the trial ends with what it reported.
     const Measurement measured = last.metrics.empty() ? FinalMeasurement(draft, id.number) : last;
     if (is_as_is) {
       AddEnd(draft, id.number, TrialState::kCompleted, measured, "", FailureClass::kNone);
       return absl::OkStatus();
     }
+    // A trial that ends without a value of each objective has failed: that is recorded and no
+    // error, since the program has ended either way.
     const std::string missing = MissingObjectives(draft.study().spec.objectives, measured.metrics);
     if (missing.empty()) {
       AddCompletion(draft, id.number, measured);

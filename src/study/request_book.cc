@@ -1,3 +1,10 @@
+// What a request did is read off its events, in the order of the log. So a repeated call is
+// recognised after a restart, and nothing besides the log has to be stored for that.
+//
+// Reports are by far the most frequent requests, and their record is the same for all reports on
+// one trial. They are kept as a fingerprint and a number (NoteReport), all others with their
+// record.
+
 #include "src/study/request_book.h"
 
 #include <algorithm>
@@ -19,13 +26,15 @@ struct VerbOf {
   }
   Verb operator()(const StudyAmended&) const { return Verb::kAmend; }
   Verb operator()(const TrialCreated& created) const {
+    // A trial that no algorithm proposed was added by a user.
     return created.suggestion.algorithm.empty() ? Verb::kAddTrial : Verb::kAsk;
   }
   Verb operator()(const TrialStateChanged& change) const {
+    // A trial that waits is cancelled at once when it is stopped; all others become STOPPING first.
     if (change.to == TrialState::kCancelled && change.from == TrialState::kRequested) {
       return Verb::kStopTrial;
     }
-    return IsFinished(change.to) ? Verb::kFinish : Verb::kNone;
+    return IsFinished(change.to) ? Verb::kEnd : Verb::kNone;
   }
   Verb operator()(const MeasurementReported&) const { return Verb::kReport; }
   Verb operator()(const StopDecided& stop) const {
@@ -41,20 +50,23 @@ struct VerbOf {
   }
 };
 
-// The first event that tells says what the call was, but that suggesting creates trials before it leases them, that a client
-// thought lost has its lease renewed before it reports, and that a trial is ended, somehow, before it is deleted.
+// The first event with a verb decides, with these exceptions: a call for suggestions creates trials
+// before it leases them; a client that was thought lost has its lease renewed before it reports; a
+// trial is ended, if need be, before it is deleted.
 bool Refines(Verb known, Verb seen) {
   if (known == Verb::kNone || seen == Verb::kDeleteTrial) return true;
   if (known == Verb::kAsk) return seen == Verb::kSuggest;
-  return known == Verb::kSuggest && (seen == Verb::kReport || seen == Verb::kFinish);
+  return known == Verb::kSuggest && (seen == Verb::kReport || seen == Verb::kEnd);
 }
 
 }  // namespace
 
 bool RequestBook::NoteReport(const Event& event) {
   const Fingerprint request = FingerprintOf(event.request_id);
-  if (reports_.contains(request)) return true;  // Whatever else a report does is about its trial.
+  // Further events of a report are about its trial and tell nothing new.
+  if (reports_.contains(request)) return true;
   if (!std::holds_alternative<MeasurementReported>(event.payload)) return false;
+  // A report that began with a renewed lease already has a record, which Note refines.
   if (records_.contains(event.request_id)) return false;
   const TrialNumber trial = EventTrial(event.payload);
   reports_.emplace(request, Report{.trial = trial, .event = event.seq});
@@ -68,6 +80,7 @@ void RequestBook::Note(const Event& event) {
   if (event.request_id.empty() || NoteReport(event)) return;
   auto at = records_.find(event.request_id);
   if (at == records_.end()) {
+    // Earlier events of this request may be among those that were forgotten.
     const bool is_partial = !IsKnown(event.request_id);
     at = records_.emplace(event.request_id, Entry{.is_partial = is_partial}).first;
   }
@@ -99,18 +112,20 @@ const RequestRecord* RequestBook::Find(std::string_view request_id) const {
 bool RequestBook::IsKnown(std::string_view request_id) const {
   if (!has_forgotten_ || request_id.empty()) return true;
   const Fingerprint request = FingerprintOf(request_id);
+  // A recalled request is known even if it has no event at all, and so is new.
   if (recalled_.contains(request) || reports_.contains(request)) return true;
   const auto at = records_.find(std::string(request_id));
   return at != records_.end() && !at->second.is_partial;
 }
 
 void RequestBook::Recall(std::string_view request_id, const std::vector<Event>& events) {
+  // Taken from all of its events, so that a partial record is replaced, not extended.
   records_.erase(std::string(request_id));
   recalled_.insert(FingerprintOf(request_id));
   for (const Event& event : events) Note(event);
 }
 
-// Into new tables, since those that were large stay large.
+// The entries that stay are moved into new tables: a hash table that was large keeps its memory.
 void RequestBook::Forget(EventSeq last) {
   has_forgotten_ = true;
   recalled_ = {};

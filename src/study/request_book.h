@@ -13,7 +13,7 @@
 
 namespace vernier::study {
 
-// Which call a request_id was used for, as far as its events tell.
+// The call that a request_id was used for, as far as its events tell.
 enum class Verb {
   kNone,
   kCreateStudy,
@@ -26,7 +26,7 @@ enum class Verb {
   kSuggest,
   kAddTrial,
   kReport,
-  kFinish,  // Complete, fail, infeasible.
+  kEnd,  // Complete, fail, infeasible.
   kStopTrial,
   kDeleteTrial,
   kSetMetadata,
@@ -40,10 +40,11 @@ struct RequestRecord {
   std::unique_ptr<const StudyAmended> amended;  // With kAmend. Apart, since few requests have it.
 };
 
-// What the request ids of a study's log were used for. Rebuilt from events alone, so that a repeated call is known
-// even after a restart. Not thread-safe.
+// What the request ids of a study's log were used for. It is built from events alone, so that a
+// repeated call is recognised after a restart. Not thread-safe.
 //
-// May forget the older part of the log. Then it does not know of every request by itself, but says so.
+// It may forget the older part of the log (StudyFold::Shed). IsKnown then tells which requests have
+// to be looked up in the store.
 class RequestBook {
  public:
   void Note(const Event& event);
@@ -67,7 +68,7 @@ class RequestBook {
     TrialNumber trial;
     EventSeq event;
   };
-  // Reports are many, and all that is to be known of one is its trial.
+  // Takes the event if it belongs to a report. Reports are frequent, and only their trial matters.
   bool NoteReport(const Event& event);
 
   absl::flat_hash_map<std::string, Entry> records_;

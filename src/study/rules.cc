@@ -27,11 +27,12 @@ std::string GpuTimeReason(const Study& study) {
   return fmt::format("budget of {} GPU hours spent", *study.spec.budget.gpu_hours);
 }
 
+// Convergence ends a study only if its definition says so; otherwise it is shown and no more.
 bool HasEnough(const Study& study) {
   return study.converged.has_value() && study.spec.convergence->stop;
 }
 
-// Why there is no room for a trial.
+// Why no trial may be created. REQUIRES: TrialRoom is 0.
 std::string TrialsReason(const Study& study) {
   if (!HasEnough(study)) {
     const std::int64_t bound = *study.spec.budget.trials;
@@ -48,6 +49,7 @@ std::string TrialsReason(const Study& study) {
 
 std::string FailuresReason(const StudyFold& fold) {
   const Study& study = fold.header();
+  // Failures from before a fix do not count (docs/adr/0030).
   const bool is_fixed = fold.counted_failures() < study.failed;
   const char* const since = is_fixed ? " since the job was changed" : "";
   if (!fold.FailuresSpent()) {
@@ -67,11 +69,13 @@ std::string FailuresReason(const StudyFold& fold) {
 void FinishIfDown(Draft& draft) {
   const Study& study = draft.study();
   if (study.state != StudyState::kStopping || !draft.fold().IsDown()) return;
+  // Copied, since the event changes the header that it is taken from.
   const std::string reason = study.reason;
   AddStudyMove(draft, draft.fold().ending(), reason);
 }
 
-// A study whose trials all failed has failed, whatever ended it.
+// Ends the study. If none of its trials completed and some failed, it has failed, whatever ended
+// it.
 void AddEnd(Draft& draft, std::string_view reason) {
   const Study& study = draft.study();
   if (study.completed > 0 || study.failed == 0) {
@@ -81,6 +85,7 @@ void AddEnd(Draft& draft, std::string_view reason) {
   }
 }
 
+// A study ends when its last trial has: while trials are at work their results may still come.
 void SettleActive(Draft& draft, const Transient& transient) {
   const Study& study = draft.study();
   if (!draft.fold().IsDown()) return;
@@ -115,7 +120,7 @@ absl::Status NoTrial(const Study& study, TrialNumber trial) {
 
 absl::Status CheckTrial(const StudyFold& fold, TrialNumber trial) {
   VERNIER_RETURN_IF_ERROR(fold.NeedTrial(trial));
-  const TrialRow* const row = fold.Find(trial);
+  const TrialEntry* const row = fold.Find(trial);
   if (row != nullptr && !row->trial.deleted) return absl::OkStatus();
   return NoTrial(fold.header(), trial);
 }
@@ -140,6 +145,7 @@ absl::Status CheckForeign(const Study& study) {
 std::int64_t TrialRoom(const Study& study) {
   if (HasEnough(study)) return 0;
   const std::optional<std::int64_t>& bound = study.spec.budget.trials;
+  // As good as no bound, and far from an overflow of sums.
   if (!bound.has_value()) return std::int64_t{1} << 62;
   return std::max<std::int64_t>(0, *bound - study.trials);
 }
@@ -154,6 +160,7 @@ absl::Status CheckBudget(const StudyFold& fold, absl::Time now) {
   if (fold.TimeSpent(now)) reason = TimeReason(study);
   if (fold.GpuTimeSpent(now)) reason = GpuTimeReason(study);
   if (TrialRoom(study) == 0) reason = TrialsReason(study);
+  // The last reason found is reported; a study may have several.
   if (reason.empty()) return absl::OkStatus();
   return WithReason(ResourceExhausted("{}: {}", StudyTitle(study), reason), Reason::kBudgetSpent);
 }
@@ -183,6 +190,7 @@ absl::StatusOr<const RequestRecord*> FindRequest(const StudyFold& fold,
       !trial.has_value() || (!record->trials.empty() && record->trials.front() == *trial);
   if (record->verb != verb || !same_trial) return RequestReused(caller);
   absl::Status is_there;
+  // All of them are asked for before the first is missed, so that one fetch brings them all.
   for (const TrialNumber each : record->trials) is_there.Update(fold.NeedTrial(each));
   VERNIER_RETURN_IF_ERROR(is_there);
   return record;
@@ -201,7 +209,7 @@ void AddMove(Draft& draft,
 }
 
 Measurement FinalMeasurement(const Draft& draft, TrialNumber trial) {
-  const TrialRow& row = draft.row(trial);
+  const TrialEntry& row = draft.row(trial);
   return row.finals.Apply(draft.study().spec.objectives, row.trial.last.value_or(Measurement()));
 }
 
@@ -240,6 +248,7 @@ void AddEnd(Draft& draft,
 }
 
 void AddStop(Draft& draft, TrialNumber trial, std::string_view rule, std::string_view explanation) {
+  // Without a version, since no rule judged: a replay has nothing to compute again.
   StopRecord stop{.rule = std::string(rule),
                   .version = "",
                   .options = "{}",
@@ -258,7 +267,8 @@ void AddWithdrawal(Draft& draft,
     case TrialState::kRequested:
       AddMove(draft, trial, TrialState::kCancelled, explanation);
       return;
-    case TrialState::kQueued:  // Nothing of it runs, so there is nothing to wait for.
+    // Nothing of it runs, so there is nothing to wait for.
+    case TrialState::kQueued:
       AddStop(draft, trial, rule, explanation);
       AddMove(draft, trial, TrialState::kCancelled, explanation);
       return;
@@ -272,8 +282,10 @@ void AddWithdrawal(Draft& draft,
 void AddStudyStop(Draft& draft, std::string_view reason, StudyState ending) {
   StudyStateChanged change{
       .from = draft.study().state, .to = StudyState::kStopping, .reason = std::string(reason)};
+  // An event without it means CANCELLED.
   if (ending != StudyState::kCancelled) change.ending = ending;
   draft.Add(std::move(change));
+  // A copy, since a withdrawal may end a trial and take it out of the set.
   const std::vector<TrialNumber> trials(draft.fold().unfinished().begin(),
                                         draft.fold().unfinished().end());
   for (const TrialNumber trial : trials) AddWithdrawal(draft, trial, kStudyStop, reason);
@@ -285,12 +297,15 @@ void Settle(Draft& draft, const Transient& transient) {
   const Study& study = draft.study();
   const bool is_active = study.state == StudyState::kActive;
   if (!is_active && study.state != StudyState::kPaused) return FinishIfDown(draft);
+  // A paused study can fail or run out of time, too; its other bounds are looked at when it is
+  // active.
   const bool failed = draft.fold().HasFailed();
   if (!failed && !draft.fold().TimeSpent(draft.now())) {
     if (is_active) SettleActive(draft, transient);
     return;
   }
   const std::string reason = failed ? FailuresReason(draft.fold()) : TimeReason(study);
+  // Nothing has to come down. A paused study has no direct move to its end (state_machine.cc).
   if (is_active && draft.fold().IsDown()) {
     AddStudyMove(draft, failed ? StudyState::kFailed : StudyState::kCompleted, reason);
   } else {

@@ -38,12 +38,12 @@ absl::Status CheckForeign(const Study& study);
 absl::Status CheckBudget(const StudyFold& fold, absl::Time now);
 // ResourceExhausted (kParallelLimit): no further trial may be open.
 absl::Status CheckParallel(const Study& study);
-// How many trials may be created now; how many more may be open. Not below 0.
+// Number of trials that may be created now, and that may be open in addition. Not below 0.
 std::int64_t TrialRoom(const Study& study);
 std::int64_t ParallelRoom(const Study& study);
 
-// What the caller's request did before, whose trials can be found then; null if it is new.
-// InvalidArgument (kRequestReused): it was another call.  Unavailable: StudyFold::NeedRequest, NeedTrial.
+// The record of the caller's request if it was made before, with all of its trials in memory; null
+// if it is new.
 absl::StatusOr<const RequestRecord*> FindRequest(const StudyFold& fold,
                                                  const Caller& caller,
                                                  Verb verb,
@@ -56,10 +56,10 @@ void AddMove(Draft& draft,
              TrialState to,
              std::string_view message = "",
              FailureClass failure = FailureClass::kNone);
-// What the trial reported, as it counts if it ends now (Objective::final).
+// The trial's result if it ended now, by the rules of its objectives (Objective::final).
 Measurement FinalMeasurement(const Draft& draft, TrialNumber trial);
-// Of `last` its metrics count, its step and its time. A trial whose objective is NaN or infinite there has diverged: it is
-// FAILED.
+// Completes the trial with the metrics, the step and the time of `last`. A trial whose objective is
+// NaN or infinite there has diverged and becomes FAILED.
 void AddCompletion(Draft& draft,
                    TrialNumber trial,
                    const Measurement& last,
@@ -72,17 +72,19 @@ void AddEnd(Draft& draft,
             std::string_view message,
             FailureClass failure);
 void AddStop(Draft& draft, TrialNumber trial, std::string_view rule, std::string_view explanation);
-// Ends a trial that waits, or tells one that is worked on to stop. Leaves one that is told already.
+// Ends a trial that waits, or tells one that is at work to stop. Does nothing if it was told
+// already.
 void AddWithdrawal(Draft& draft,
                    TrialNumber trial,
                    std::string_view rule,
                    std::string_view explanation);
 
-// To STOPPING and, where nothing is left to come down, to the end.
+// Moves the study to STOPPING, and on to its end if nothing is at work.
 void AddStudyStop(Draft& draft,
                   std::string_view reason,
                   StudyState ending = StudyState::kCancelled);
-// What follows from the change for the study as a whole: failed too often, out of time, done. Ends every change.
+// Adds what follows from the change for the study as a whole: it has failed, its time is over, it
+// is done. Comes last in every change.
 void Settle(Draft& draft, const Transient& transient);
 
 }  // namespace vernier::study

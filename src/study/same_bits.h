@@ -10,7 +10,8 @@
 
 #include "vernier/core/space.h"
 
-// Equality as replay means it: of the bits. 0.0 is not -0.0, and any NaN is any other: a log keeps none of its bits.
+// Equality of bits, as replay compares. 0.0 differs from -0.0; any NaN equals any other, since a
+// log keeps none of the bits of a NaN.
 namespace vernier::study {
 
 inline bool SameBits(double a, double b) {

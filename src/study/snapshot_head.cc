@@ -18,6 +18,8 @@ void Describe(auto& visit, codec::Is<SnapshotHead::RankedTrial> auto& ranked) {
   visit("values", ranked.values);
 }
 
+// One description for reading and writing. A new field needs another SnapshotHead::kFormat: a head
+// without it would be read as if it had the default value.
 void Describe(auto& visit, codec::Is<SnapshotHead> auto& head) {
   visit("format", head.format);
   visit("state", head.study.state);
@@ -61,7 +63,7 @@ void Describe(auto& visit, codec::Is<SnapshotHead> auto& head) {
 
 namespace vernier::codec {
 
-void Describe(auto& visit, Is<study::StoredTrialRow> auto& row) {
+void Describe(auto& visit, Is<study::StoredTrialEntry> auto& row) {
   visit("trial", row.trial);
   visit("created_by", row.created_by);
   visit("last_event", row.last_event);
@@ -74,7 +76,7 @@ void Describe(auto& visit, Is<study::StoredTrialRow> auto& row) {
 }
 
 template <>
-struct Form<study::StoredTrialRow> : DescribedForm<study::StoredTrialRow> {};
+struct Form<study::StoredTrialEntry> : DescribedForm<study::StoredTrialEntry> {};
 template <>
 struct Form<study::SnapshotHead::Definition> : DescribedForm<study::SnapshotHead::Definition> {};
 template <>
@@ -90,6 +92,7 @@ codec::Json ToJson(const SnapshotHead& head) { return codec::Form<SnapshotHead>:
 
 absl::StatusOr<SnapshotHead> ReadSnapshotHead(const std::string& text) {
   VERNIER_ASSIGN_OR_RETURN(const auto json, codec::ReadStoredJson(text));
+  // 0, so that a head that has no format does not pass as one of this version.
   SnapshotHead head{.format = 0};
   const absl::Status status = codec::Form<SnapshotHead>::Read(json, head);
   if (!status.ok()) return DataLoss("the snapshot{}", std::string(status.message()));

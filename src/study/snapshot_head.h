@@ -19,7 +19,7 @@ namespace vernier::study {
 // The head of a snapshot (StudySnapshot::head), stored as JSON: the counters of the study, the rows of trials at work, and whatever
 // else changes.
 struct SnapshotHead {
-  // Of what this version writes. Another one is not read: the log is.
+  // The format that this version writes. A snapshot of another one is not used; the log is folded.
   static constexpr std::int64_t kFormat = 1;
   struct Definition {
     EventSeq event;
@@ -39,7 +39,7 @@ struct SnapshotHead {
   std::int64_t parts = 0;
   std::int64_t observations = 0;
   std::vector<RankedTrial> ranked;
-  std::vector<StoredTrialRow> rows;
+  std::vector<StoredTrialEntry> rows;
   std::vector<TrialNumber> first_ended;
   std::string optimizer_state;
   EventSeq optimizer_state_from;

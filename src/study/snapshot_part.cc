@@ -13,10 +13,10 @@
 namespace vernier::study {
 namespace {
 
-// 1 MiB.
+// Words of a part that is full: 1 MiB. A choice: a million trials have a few hundred parts.
 constexpr std::size_t kPartWords = 131'072;
 
-// Where what stands in the header.
+// Positions in the header: the numbers of observations and of curves, and the first word after it.
 constexpr std::size_t kObservations = 2;
 constexpr std::size_t kCurves = 3;
 constexpr std::size_t kHeader = 4;
@@ -28,13 +28,14 @@ std::uint64_t WordOf(double number) { return std::bit_cast<std::uint64_t>(number
 std::int64_t NumberOf(std::uint64_t word) { return static_cast<std::int64_t>(word); }
 double DoubleOf(std::uint64_t word) { return std::bit_cast<double>(word); }
 
-// Of all behind the checksum itself.
+// Checksum of all words after the checksum itself.
 Fingerprint ChecksumOf(std::span<const std::uint64_t> words) {
   Fingerprinter fingerprinter;
   for (const std::uint64_t word : words.subspan(kObservations)) fingerprinter.Add(word);
   return fingerprinter.Get();
 }
 
+// The checksum holds, so this and its like are faults of the writer or of the fold that reads.
 absl::Status TooShort() { return DataLoss("a part of the snapshot ends too early"); }
 
 }  // namespace
@@ -78,6 +79,7 @@ PartReader::PartReader(std::vector<std::uint64_t> words)
 
 absl::StatusOr<PartReader> PartReader::Open(const std::string& part) {
   std::vector<std::uint64_t> words(part.size() / sizeof(std::uint64_t));
+  // The bytes come from the store and are copied, since a string need not be aligned as words are.
   if (words.size() < kHeader || words.size() * sizeof(std::uint64_t) != part.size()) {
     return DataLoss("a part of the snapshot has {} bytes", part.size());
   }
@@ -88,6 +90,7 @@ absl::StatusOr<PartReader> PartReader::Open(const std::string& part) {
   return PartReader(std::move(words));
 }
 
+// Once too short, always too short: callers may take several spans and check once.
 std::span<const std::uint64_t> PartReader::Take(std::uint64_t count) {
   const std::size_t rest = words_.size() - at_;
   is_short_ = is_short_ || count > rest;
@@ -104,6 +107,8 @@ std::uint64_t PartReader::TakeOne() {
 absl::Status PartReader::Next(Cells& observation) {
   observation.trial = TrialNumber(NumberOf(TakeOne()));
   observation.outcome = static_cast<Outcome>(TakeOne());
+  // Their numbers are those of the study's parameters, objectives and constraints, which never
+  // change.
   const auto cells = Take(observation.cells.size());
   const auto values = Take(observation.values.size());
   const auto slacks = Take(observation.slacks.size());
@@ -126,7 +131,7 @@ absl::StatusOr<Curve> PartReader::NextCurve() {
   return curve;
 }
 
-absl::Status PartReader::Finish() const {
+absl::Status PartReader::CheckAtEnd() const {
   if (is_short_) return TooShort();
   return at_ == words_.size() ? absl::OkStatus() : DataLoss("a part of the snapshot is too long");
 }

@@ -14,10 +14,11 @@
 
 namespace vernier::study {
 
-// A part of a snapshot (StudySnapshot::parts): what of a study only grows. First observations in the order of their log, then the
-// learning curves of trials that have ended. A sequence of 64-bit words, little-endian:
+// A part of a snapshot (StudySnapshot::parts), for data that only grows: observations in the order
+// of their log, then the learning curves of trials that have ended. A sequence of 64-bit words,
+// little-endian:
 //   checksum (2), number of observations, number of curves;
-//   for each observation: trial, outcome, a cell for each parameter, a number for each objective and outcome constraint;
+//   for each observation: trial, outcome, a cell for each parameter, a number for each objective and constraint;
 //   for each curve: trial, 1 if it is finished else 0, number of points, and for each of them step and value.
 // Numbers are the bits of doubles.
 
@@ -27,8 +28,8 @@ class PartWriter {
   PartWriter();
   void AddObservation(const TrialLog::View& log, std::size_t i);
   void AddCurve(const Curve& curve);
-  // Long enough: that a million trials have a few hundred parts, short enough to be made between two changes of a study that
-  // has none yet.
+  // Whether the part has its size: long enough that a million trials have a few hundred parts,
+  // short enough to be made between two changes of a study that has none yet.
   bool IsFull() const;
   std::string Finish() &&;
 
@@ -51,11 +52,11 @@ class PartReader {
   };
   std::uint64_t observations() const { return observations_; }
   std::uint64_t curves() const { return curves_; }
-  // Fills the vectors, whose sizes say how many of each there are.
+  // Fills the vectors. Their sizes are the number of words to read for each.
   absl::Status Next(Cells& observation);
   absl::StatusOr<Curve> NextCurve();
   // That nothing is left.
-  absl::Status Finish() const;
+  absl::Status CheckAtEnd() const;
 
  private:
   explicit PartReader(std::vector<std::uint64_t> words);

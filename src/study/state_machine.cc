@@ -15,7 +15,8 @@ constexpr std::array kStudyMoves = {
     Move{StudyState::kActive, StudyState::kFailed},
     Move{StudyState::kPaused, StudyState::kActive},
     Move{StudyState::kPaused, StudyState::kStopping},
-    // A study ends through STOPPING when trials of it still have to come down: told by a user, out of time, or failed.
+    // A study ends through STOPPING if trials of it are still at work: a user stopped it, its time
+    // is over, or too many trials failed.
     Move{StudyState::kStopping, StudyState::kCompleted},
     Move{StudyState::kStopping, StudyState::kCancelled},
     Move{StudyState::kStopping, StudyState::kFailed},
@@ -24,6 +25,7 @@ constexpr std::array kStudyMoves = {
     Move{StudyState::kFailed, StudyState::kActive},
 };
 
+// Trials of a study with a job.
 constexpr std::array kEngineMoves = {
     Move{TrialState::kRequested, TrialState::kQueued},
     Move{TrialState::kRequested, TrialState::kCancelled},
@@ -47,6 +49,7 @@ constexpr std::array kEngineMoves = {
     Move{TrialState::kStopping, TrialState::kCancelled},
 };
 
+// A client takes a trial and runs it, so there are no states for its queue and its preparation.
 constexpr std::array kClientMoves = {
     Move{TrialState::kRequested, TrialState::kRunning},
     Move{TrialState::kRequested, TrialState::kCancelled},
@@ -60,8 +63,8 @@ constexpr std::array kClientMoves = {
     Move{TrialState::kStopping, TrialState::kCancelled},
 };
 
-// An observer may come late: a short attempt can be over before anybody saw it run, and one that was given up for lost
-// may turn out to have ended.
+// The engine may observe late: a short attempt can be over before it was seen running, and one that
+// was given up as lost may turn out to have ended.
 constexpr std::array kAttemptMoves = {
     Move{AttemptState::kPlaced, AttemptState::kStarting},
     Move{AttemptState::kPlaced, AttemptState::kRunning},
@@ -84,6 +87,7 @@ constexpr std::array kAttemptMoves = {
     Move{AttemptState::kLost, AttemptState::kStopped},
 };
 
+// A linear search: the tables are short.
 template <typename State>
 bool Contains(std::span<const Move<State>> moves, State from, State to) {
   return std::any_of(moves.begin(), moves.end(), [&](const Move<State>& move) {
@@ -93,7 +97,7 @@ bool Contains(std::span<const Move<State>> moves, State from, State to) {
 
 absl::Status Illegal(std::string_view what, std::string_view from, std::string_view to) {
   if (from == to) {
-    // The name is that of a study, too.
+    // The name of this state is the same for studies and trials.
     const bool is_stopping = to == TrialStateName(TrialState::kStopping);
     return WithReason(
         FailedPrecondition("{} is {} already", what, is_stopping ? "being stopped" : to),

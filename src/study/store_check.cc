@@ -21,10 +21,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kPage = 1000;
-// Trials that differ and are named, each.
+// Number of differing trials that are named; the others are counted.
 constexpr std::size_t kMostNamed = 5;
 
-// What of a study's row follows from its log, by the names of its columns.
+// The columns of a study's row that follow from its log, by name. Without its best trials and the resources used: in
+// stores of earlier versions these are put right by the next event (src/storage/sqlite/migrations).
 Json RowOf(const Study& study) {
   const auto number = [](const std::optional<TrialNumber>& trial) {
     return trial.has_value() ? Json(trial->value()) : Json();
@@ -108,6 +109,7 @@ class Check {
 
   void CompareRow(const Study& row) {
     const Study& folded = fold_->header();
+    // The end of the log is missing. That other columns differ as well follows from it.
     if (row.last_event > folded.last_event) {
       Note(fmt::format("its log ends at event {}, {} were stored",
                        folded.last_event.value(),
@@ -144,7 +146,7 @@ class Check {
 
   // Whether it is what the log comes to.
   bool CompareTrial(const Trial& row, std::size_t differing) {
-    const TrialRow* const folded = fold_->Find(row.number);
+    const TrialEntry* const folded = fold_->Find(row.number);
     std::string problem;
     if (folded == nullptr) {
       problem = "is not in its log";

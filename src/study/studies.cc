@@ -1,3 +1,14 @@
+// Life of a study as a whole: creation, amendment, states, deletion; and which studies are in
+// memory.
+//
+// Studies are loaded when they are first used, and leave memory when they are not (ReleaseUnused).
+// Reads of a study that is not in memory are answered from its row, which an unfinished study
+// updates with each change.
+//
+// `mu_` guards tables only. No LiveStudy is called and nothing is read from the store while it is
+// held, so a table may be out of date when its lock is released; each place that acts on it checks
+// again.
+
 #include "vernier/studies.h"
 
 #include <algorithm>
@@ -28,10 +39,12 @@ std::unique_ptr<Studies> Studies::Create(Storage& storage,
 namespace study {
 namespace {
 
+// Number of studies that are read at a time. A choice.
 constexpr std::size_t kPage = 500;
 
-// How long a study stays in memory that nobody uses: after its end, and where there are more of them, or more rows of trials in
-// them (about 3 KiB each), than may stay at once; else.
+// Time that an unused study stays in memory: the short one after its end, or while there are more
+// studies or rows of trials (about 3 KiB each) than the two bounds below say; the long one
+// otherwise. Choices.
 constexpr absl::Duration kShortRest = absl::Minutes(1);
 constexpr absl::Duration kLongRest = absl::Minutes(10);
 constexpr std::size_t kMostFolds = 500;
@@ -41,7 +54,7 @@ absl::Status IsTaken(const std::string& name) {
   return WithReason(AlreadyExists("there is already a study '{}'", name), Reason::kStudyExists);
 }
 
-// Asked of new studies only: older stores may hold one.
+// Checked for new studies only: older stores may hold one without parameters.
 absl::Status CheckHasParameters(const StudySpec& spec) {
   if (spec.objectives.empty() || spec.foreign.has_value()) return absl::OkStatus();
   if (!spec.space.parameters().empty()) return absl::OkStatus();
@@ -50,7 +63,8 @@ absl::Status CheckHasParameters(const StudySpec& spec) {
                     "scale: log}; a job that is run once leaves out objective and parameters");
 }
 
-// A definition fits a message together with the study's metadata. What another service's client wrote has a bound of its own.
+// A reply carries a definition together with the metadata of its study, and must stay below the
+// size of a message. What a client of another service wrote has a bound of its own.
 absl::Status CheckSize(StudySpec spec) {
   spec.foreign.reset();
   const std::size_t size = codec::ToText(codec::StudySpecToJson(spec)).size();
@@ -61,7 +75,7 @@ absl::Status CheckSize(StudySpec spec) {
           "the definition must have at most {} bytes as JSON, got {}", limits::kDefinition, size));
 }
 
-// Metadata that was stored before there was a bound may stay, and be replaced by less.
+// A study from before the bound may have more. It may keep that, and replace it by less.
 absl::Status CheckMetadataSize(const Metadata& before,
                                const Metadata& change,
                                std::string_view owner,
@@ -100,6 +114,7 @@ StudiesImpl::Live StudiesImpl::FindAtHand(StudyId id) const {
   return at == live_.end() ? nullptr : at->second;
 }
 
+// Marks the study as used, which restarts the time that it stays in memory.
 absl::StatusOr<StudiesImpl::Live> StudiesImpl::Find(StudyId id) const {
   VERNIER_ASSIGN_OR_RETURN(Live live, FindUnused(id));
   live->MarkUsed(clock_.Now());
@@ -111,10 +126,12 @@ absl::StatusOr<StudiesImpl::Live> StudiesImpl::FindToRead(StudyId id) const {
     absl::MutexLock lock(&mu_);
     const auto at = live_.find(id);
     if (at != live_.end()) return at->second;
+    // Unfinished, but released: nothing changes it, so that its row says all.
     if (resting_.contains(id)) return nullptr;
   }
   const absl::StatusOr<Study> stored = storage_.GetStudy(id);
   if (!stored.ok()) return NoStudy(stored.status(), fmt::format("{}", id.value()));
+  // An unfinished study is loaded: its leases and its time may run out.
   if (IsFinished(stored->state)) return nullptr;
   return FindUnused(id);
 }
@@ -125,6 +142,7 @@ std::vector<StudiesImpl::InMemory> StudiesImpl::ListInMemory() const {
     absl::MutexLock lock(&mu_);
     for (const auto& [id, live] : live_) all.push_back({.id = id, .live = live, .fold = {}});
   }
+  // Outside of mu_, as fold() takes the lock of the study.
   for (InMemory& each : all) each.fold = each.live->fold();
   std::ranges::sort(all, {}, [](const InMemory& each) { return each.fold.used; });
   return all;
@@ -149,9 +167,11 @@ void StudiesImpl::ReleaseUnused() {
   std::int64_t rows = 0;
   for (const InMemory& each : all) rows += each.fold.rows;
   for (const InMemory& each : all) {
+    // Both sums shrink with every study released, so that no more leave than have to.
     const bool is_much = count > kMostFolds || rows > kMostRows;
     const bool is_brief = each.fold.is_finished || !each.fold.is_loaded || is_much;
     const absl::Duration unused = now - each.fold.used;
+    // Release refuses while the study must stay (LiveStudy::MayRest).
     if (unused < (is_brief ? kShortRest : kLongRest) || !each.live->Release()) continue;
     --count;
     rows -= each.fold.rows;
@@ -160,13 +180,15 @@ void StudiesImpl::ReleaseUnused() {
 }
 
 void StudiesImpl::Forget(const InMemory& released) {
-  constexpr std::int64_t kOwners = 2;  // The map, and who lists what is in memory.
+  // Owners of a study that nobody else uses: the map, and `released`.
+  constexpr std::int64_t kOwners = 2;
   absl::MutexLock lock(&mu_);
   const auto at = live_.find(released.id);
   if (at == live_.end() || at->second != released.live) return;
-  // Somebody else may load it again, or has.
+  // A call that found the study before this lock was taken may be about to load it.
   if (released.live.use_count() > kOwners || released.live->is_loaded()) return;
   live_.erase(at);
+  // Tick passes over it from now on, instead of loading it again at once.
   if (unfinished_.has_value() && unfinished_->contains(released.id)) resting_.insert(released.id);
 }
 
@@ -179,6 +201,7 @@ absl::StatusOr<StudiesImpl::Live> StudiesImpl::FindUnused(StudyId id) const {
   const absl::Status stored = storage_.GetStudy(id).status();
   if (!stored.ok()) return NoStudy(stored, fmt::format("{}", id.value()));
   absl::MutexLock lock(&mu_);
+  // Looked up again: another call may have added it while the row was read.
   Live& live = live_[id];
   if (live == nullptr) {
     live = std::make_shared<LiveStudy>(
@@ -195,6 +218,7 @@ absl::StatusOr<Study> StudiesImpl::ChangeStudy(StudyId id,
   VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   Study answer;
+  // Settle comes last: the change may have been the one that ends the study.
   const auto change = [&](Draft& draft, Transient& transient) -> absl::Status {
     VERNIER_RETURN_IF_ERROR(decide(draft, transient));
     Settle(draft, transient);
@@ -211,7 +235,8 @@ absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
   VERNIER_RETURN_IF_ERROR(Validate(spec));
   VERNIER_RETURN_IF_ERROR(CheckHasParameters(spec));
   VERNIER_RETURN_IF_ERROR(CheckOutcomeConstraints(spec));
-  // Whether the algorithm would take any; their trials come later.
+  // The algorithm says here whether it accepts a warm start. The trials themselves are read later,
+  // in Founded.
   std::vector<EarlierStudy> named;
   for (const std::string& name : spec.warm_start) named.push_back({.name = name, .trials = {}});
   VERNIER_ASSIGN_OR_RETURN(
@@ -230,6 +255,8 @@ absl::StatusOr<StudyCreated> StudiesImpl::Founded(const StudySpec& spec) const {
   for (std::size_t i = 0; i < spec.warm_start.size(); ++i) {
     const absl::Status taken = TakeOver(spec.warm_start[i], inheritance);
     if (absl::IsInvalidArgument(taken) || absl::IsNotFound(taken)) {
+      // The message names the entry of the list that is wrong. Errors of the store stay as they
+      // are.
       return FieldError(fmt::format("warm_start[{}]", i), std::string(taken.message()));
     }
     VERNIER_RETURN_IF_ERROR(taken);
@@ -241,11 +268,14 @@ absl::Status StudiesImpl::TakeOver(std::string_view name, Inheritance& inheritan
   VERNIER_ASSIGN_OR_RETURN(const StudyId id, FindStudyId(name));
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   return live->Read([&](const StudyFold& fold, const Transient& transient) -> absl::Status {
+    // A warm start takes the rows of trials that have ended, which a snapshot leaves to the store.
     VERNIER_RETURN_IF_ERROR(fold.NeedLog());
     return inheritance.Add(fold, transient.optimizer.ok() ? transient.optimizer->get() : nullptr);
   });
 }
 
+// A flag under a mutex instead of a mutex: a turn lasts while the store is read and written, and no
+// lock is held across that (Invariant 7).
 StudiesImpl::Turn::Turn(StudiesImpl& studies) : studies_(studies) {
   absl::MutexLock lock(&studies_.turn_mu_);
   studies_.turn_mu_.Await(absl::Condition(
@@ -262,6 +292,8 @@ absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Call
   VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
   VERNIER_RETURN_IF_ERROR(CheckSpec(spec));
   const Turn turn(*this);
+  // A repeated request is answered before the name is found taken, by the study that it created
+  // itself.
   VERNIER_ASSIGN_OR_RETURN(std::optional<Study> before, FindCreated(spec, caller));
   if (before.has_value()) return *std::move(before);
   VERNIER_ASSIGN_OR_RETURN(StudyCreated founded, Founded(spec));
@@ -270,6 +302,7 @@ absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Call
                       .actor = caller.actor,
                       .request_id = caller.request_id,
                       .payload = std::move(founded)};
+  // The store decides whether the name is free, in the transaction that inserts the study.
   absl::StatusOr<Study> study = storage_.CreateStudy(created);
   if (absl::IsAlreadyExists(study.status())) return IsTaken(spec.name);
   VERNIER_RETURN_IF_ERROR(study.status());
@@ -281,7 +314,7 @@ absl::StatusOr<Study> StudiesImpl::CreateStudy(const StudySpec& spec, const Call
     ids_.insert_or_assign(spec.name, study->id);
     if (unfinished_.has_value()) unfinished_->insert(study->id);
   }
-  // Those who are told of it need not wait until it is read.
+  // Loaded before anybody is told of it, so that the engine finds it in memory at once.
   const absl::StatusOr<Live> live = FindUnused(study->id);
   const auto look = [](const StudyFold&, const Transient&) { return absl::OkStatus(); };
   if (live.ok()) (*live)->Read(look).IgnoreError();
@@ -294,6 +327,7 @@ absl::StatusOr<Study> StudiesImpl::PreviewStudy(const StudySpec& spec) const {
   if (FindStudyId(spec.name).ok()) return IsTaken(spec.name);
   VERNIER_ASSIGN_OR_RETURN(StudyCreated founded, Founded(spec));
   const Event created{.seq = EventSeq(1), .time = clock_.Now(), .payload = std::move(founded)};
+  // The same fold as of a real creation, from an event that is never stored.
   VERNIER_ASSIGN_OR_RETURN(const StudyFold fold, StudyFold::Start(StudyId(), created));
   return fold.header();
 }
@@ -302,6 +336,8 @@ absl::StatusOr<std::optional<Study>> StudiesImpl::FindCreated(const StudySpec& s
                                                               const Caller& caller) {
   if (caller.request_id.empty()) return std::nullopt;
   VERNIER_RETURN_IF_ERROR(LoadCreations());
+  // The request id of a creation is in the first event of the study that it created, so the map is
+  // built from the first events of all studies, once.
   const auto at = creations_->find(caller.request_id);
   if (at == creations_->end()) return std::nullopt;
   const absl::StatusOr<std::vector<Event>> events = storage_.ReadEvents(at->second, EventSeq(0), 1);
@@ -310,6 +346,8 @@ absl::StatusOr<std::optional<Study>> StudiesImpl::FindCreated(const StudySpec& s
     return std::nullopt;
   }
   VERNIER_RETURN_IF_ERROR(events.status());
+  // Compared with the definition as it was created: amendments since do not make it another
+  // request.
   const auto* created = std::get_if<StudyCreated>(&events->front().payload);
   if (created == nullptr || !(created->spec == spec)) return RequestReused(caller);
   VERNIER_ASSIGN_OR_RETURN(Study study, GetStudy(at->second));
@@ -329,6 +367,7 @@ absl::Status StudiesImpl::LoadCreations() {
     const std::string& request_id = events->front().request_id;
     if (!request_id.empty()) creations.emplace(request_id, study.id);
   }
+  // Assigned at the end, so that an error above leaves it unset, and the next creation tries again.
   creations_ = std::move(creations);
   return absl::OkStatus();
 }
@@ -359,19 +398,23 @@ absl::StatusOr<Study> StudiesImpl::FindStudy(std::string_view name) const {
 absl::StatusOr<StudyId> StudiesImpl::FindStudyId(std::string_view name) const {
   {
     absl::MutexLock lock(&mu_);
+    // Ids never change and are not reused, so that a name that is known needs no look into the
+    // store.
     const auto at = ids_.find(name);
     if (at != ids_.end()) return at->second;
   }
   const absl::StatusOr<Study> stored = storage_.GetStudyByName(name);
   if (!stored.ok()) return NoStudy(stored.status(), fmt::format("'{}'", name));
   absl::MutexLock lock(&mu_);
-  // Meanwhile it may have been deleted, and another one been created: that one is known, and stays.
+  // Since the store was asked, the study may have been deleted and another one created under its
+  // name. Then the map has the id of the new one, which try_emplace leaves in place.
   return ids_.try_emplace(std::string(name), stored->id).first->second;
 }
 
 absl::StatusOr<std::shared_ptr<const StudySpec>> StudiesImpl::GetDefinition(StudyId id) const {
   const Live live = FindAtHand(id);
-  if (live == nullptr || !live->is_loaded()) {  // Its row says as much, and waits for nobody.
+  // The row has the same definition, and reading it waits for no load.
+  if (live == nullptr || !live->is_loaded()) {
     VERNIER_ASSIGN_OR_RETURN(Study study, ReadRow(id));
     return std::make_shared<const StudySpec>(std::move(study.spec));
   }
@@ -389,6 +432,8 @@ absl::Status StudiesImpl::ScanReadable(StudyId after,
   VERNIER_ASSIGN_OR_RETURN(std::vector<StudyKey> keys, storage_.ListStudyKeys());
   std::ranges::sort(keys, {}, &StudyKey::id);
   for (const auto& [id, name] : keys) {
+    // ListStudies fails for a whole page if one row of it is damaged. Here each row is read by
+    // itself, and those that are damaged are noted and left out.
     if (id <= after) continue;
     absl::StatusOr<Study> study = storage_.GetStudy(id);
     if (absl::IsNotFound(study.status())) continue;  // Deleted meanwhile.
@@ -407,12 +452,14 @@ void StudiesImpl::NoteDamage(StudyId id, const std::string& name, const absl::St
   }
   const absl::Time now = clock_.Now();
   const auto [at, is_new] = damaged_.try_emplace(id);
+  // `since` stays that of the first time.
   if (is_new) at->second.study = {.id = id, .name = name, .error = error, .since = now};
   at->second.study.error = error;
   at->second.looked = now;
 }
 
 bool StudiesImpl::IsDamaged(StudyId id, absl::Time now) const {
+  // A choice. A clock that was put back (`now` before `looked`) does not prolong it.
   constexpr absl::Duration kRest = absl::Minutes(1);
   absl::MutexLock lock(&mu_);
   const auto at = damaged_.find(id);
@@ -474,7 +521,7 @@ absl::StatusOr<Study> StudiesImpl::Resume(StudyId id, const Caller& caller) {
                              FindRequest(draft.fold(), caller, Verb::kResume));
     if (repeated != nullptr) return absl::OkStatus();
     const Study& study = draft.study();
-    // One that has ended goes on by being extended, which is an amendment.
+    // A study that has ended is extended by an amendment, not resumed.
     if (study.state != StudyState::kPaused) {
       return WithReason(FailedPrecondition("{} is {}: only a paused study can be resumed",
                                            StudyTitle(study),
@@ -514,7 +561,8 @@ absl::StatusOr<Study> StudiesImpl::End(StudyId id,
   });
 }
 
-// Where nothing but bounds and labels changes, what the study is made of need not be known to this version.
+// An amendment of bounds and labels alone is possible even where this version does not know the
+// study's algorithm or rule. So CheckSpec, which constructs them, is left out.
 absl::Status StudiesImpl::CheckPlan(const AmendmentPlan& plan) const {
   return plan.amended.definition.has_value() ? CheckSpec(plan.spec) : Validate(plan.spec);
 }
@@ -525,21 +573,26 @@ absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
   const auto amend = [&](Draft& draft, Transient& transient) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kAmend));
+    // A repeated amendment is compared by its effect, not by its text: two files may say the same.
     if (repeated != nullptr) {
       return IsRepeated(draft.fold(), *repeated->amended, change) ? absl::OkStatus()
                                                                   : RequestReused(caller);
     }
     VERNIER_ASSIGN_OR_RETURN(AmendmentPlan plan, PlanAmendment(draft.fold(), change, draft.now()));
     VERNIER_RETURN_IF_ERROR(CheckPlan(plan));
-    // Before the first event: a fix forgets failures where nothing ever completed, and convergence is judged anew.
+    // Both cases look at all trials, whose rows a snapshot leaves to the store. They ask for the
+    // log before the first event, since a change that has begun cannot ask for more
+    // (LiveStudy::BeginLocked).
     const bool forgets = plan.amended.fixed && draft.study().completed == 0;
     if (forgets || plan.spec.convergence != draft.study().spec.convergence) {
       VERNIER_RETURN_IF_ERROR(draft.fold().NeedLog());
     }
     const bool is_rule_changed = plan.spec.stopping != draft.study().spec.stopping;
-    // Points of trials that failed before may be proposed again after a fix.
+    // After a fix, points of failed trials may be proposed again. An extended study is asked once
+    // more.
     if (plan.extends || plan.amended.fixed) transient.exhausted.clear();
     draft.Add(std::move(plan.amended));
+    // That the study becomes active, and what Settle adds, follows from the amendment by the rules.
     draft.BeginConsequences();
     if (plan.extends) {
       draft.Add(StudyStateChanged{.from = draft.study().state,
@@ -555,6 +608,8 @@ absl::StatusOr<Study> StudiesImpl::Amend(StudyId id,
   VERNIER_ASSIGN_OR_RETURN(Study study, ChangeStudy(id, caller, amend));
   if (IsFinished(study.state)) return study;
   absl::MutexLock lock(&mu_);
+  // A Tick that looked before may be about to note this study as finished; the counter tells it
+  // that it must not (Load).
   ++extensions_;
   if (unfinished_.has_value()) unfinished_->insert(id);
   return study;
@@ -564,10 +619,12 @@ absl::StatusOr<Study> StudiesImpl::PreviewAmendment(StudyId id, const Amendment&
   VERNIER_ASSIGN_OR_RETURN(const Live live, Find(id));
   Study answer;
   const auto look = [&](const StudyFold& fold, const Transient&) -> absl::Status {
+    // The time that a Draft would take: never before the last event.
     const absl::Time now = std::max(clock_.Now(), fold.header().updated);
     VERNIER_ASSIGN_OR_RETURN(AmendmentPlan plan, PlanAmendment(fold, change, now));
     VERNIER_RETURN_IF_ERROR(CheckPlan(plan));
     answer = fold.header();
+    // As the fold would count it (StudyFold::On of StudyAmended).
     answer.spec_version += plan.amended.fixed || plan.spec != answer.spec ? 1 : 0;
     answer.spec = std::move(plan.spec);
     if (plan.extends) answer.state = StudyState::kActive;
@@ -600,7 +657,7 @@ absl::Status StudiesImpl::SetMetadata(StudyId id,
   return live->Change(caller, set);
 }
 
-// Of a deleted study no log is left that could tell: the store keeps the request by itself.
+// The log goes with the study, so the store keeps requests of deletions in a table of their own.
 absl::StatusOr<bool> StudiesImpl::WasDeletedBefore(std::string_view name,
                                                    const Caller& caller) const {
   if (caller.request_id.empty()) return false;
@@ -616,6 +673,7 @@ absl::Status StudiesImpl::Delete(std::string_view name, bool force, const Caller
   VERNIER_ASSIGN_OR_RETURN(const bool repeated, WasDeletedBefore(name, caller));
   if (repeated) return absl::OkStatus();
   absl::StatusOr<StudyId> id = FindStudyId(name);
+  // The row of a damaged study cannot be read, but its key can.
   if (force && absl::IsDataLoss(id.status())) id = FindUnreadable(name);
   VERNIER_RETURN_IF_ERROR(id.status());
   const absl::Status deleted = DeleteLive(*id, name, force, caller);
@@ -643,16 +701,21 @@ absl::Status StudiesImpl::DeleteLive(StudyId id,
                                   : fmt::format("{} trials that have not ended", study.open),
                               study.open == 1 ? "it" : "them");
   };
+  // Deletion has its requests in another table, so an id that the log knows was used for another
+  // call.
   const auto may_go = [&](const StudyFold& fold, const Transient&) -> absl::Status {
     VERNIER_RETURN_IF_ERROR(fold.NeedRequest(caller.request_id));
     if (fold.requests().Find(caller.request_id) != nullptr) return RequestReused(caller);
     return row_may_go(fold.header());
   };
   const absl::Status barred = live.ok() ? (*live)->Bar(may_go, row_may_go) : live.status();
-  // Where it is damaged nothing can be asked of it, and nobody else can change it.
+  // A damaged study cannot be loaded, so that nobody can change it, and force deletes it unseen.
   if (!force || !absl::IsDataLoss(barred)) VERNIER_RETURN_IF_ERROR(barred);
+  // Barred before it is deleted: a commit that came in between would be acknowledged and then be
+  // lost.
   absl::Status deleted = storage_.DeleteStudy(id, caller.request_id);
   if (!deleted.ok() && !absl::IsNotFound(deleted)) {
+    // The store refused, so that the study goes on.
     if (live.ok()) (*live)->Revive();
     return absl::IsDataLoss(deleted) ? DamageOf(name, deleted) : deleted;
   }
@@ -682,6 +745,8 @@ bool StudiesImpl::WaitForEvents(StudyId id,
                                 std::stop_token stop) const {
   if (FindAtHand(id) == nullptr) {
     const absl::StatusOr<Study> study = storage_.GetStudy(id);
+    // The row tells whether there is anything to wait for, so that no study is loaded to answer a
+    // reader that is behind.
     if (!study.ok() || study->last_event > after) return study.ok();
   }
   const absl::StatusOr<Live> live = FindUnused(id);
@@ -697,6 +762,7 @@ absl::StatusOr<ReplayReport> StudiesImpl::Replay(StudyId id) const {
   Replayer replayer(id, algorithms_);
   EventSeq after;
   while (true) {
+    // By pages, so that a long log is never in memory as a whole.
     VERNIER_ASSIGN_OR_RETURN(const std::vector<Event> events, ReadEvents(id, after, kPage));
     for (const Event& event : events) {
       const absl::Status added = replayer.Add(event);

@@ -261,19 +261,20 @@ class StudiesImpl final : public Studies, public EngineMoves {
   static absl::StatusOr<Reported> FinishReport(absl::StatusOr<TrialChange> change);
   static void FinishReport(absl::StatusOr<TrialChange> change, OnReported finished);
   // What is handed out, and the change that has to be durable before it may be told.
-  struct HandedOut {
+  struct PendingSuggestions {
     Live study;
     LiveStudy::Ticket ticket;
     absl::StatusOr<std::vector<Trial>> trials;
   };
   // `holder`: of the leases; none for the engine, whose trials stay in REQUESTED.
-  absl::StatusOr<HandedOut> BeginHandOut(StudyId id,
-                                         std::size_t count,
-                                         std::optional<std::string> holder,
-                                         const Caller& caller,
-                                         const std::stop_token& stop);
-  static absl::StatusOr<std::vector<Trial>> FinishHandOut(absl::StatusOr<HandedOut> handed);
-  static void FinishHandOut(absl::StatusOr<HandedOut> handed, OnTrials told);
+  absl::StatusOr<PendingSuggestions> BeginSuggest(StudyId id,
+                                                  std::size_t count,
+                                                  std::optional<std::string> holder,
+                                                  const Caller& caller,
+                                                  const std::stop_token& stop);
+  static absl::StatusOr<std::vector<Trial>> AnswerSuggest(
+      absl::StatusOr<PendingSuggestions> pending);
+  static void AnswerSuggest(absl::StatusOr<PendingSuggestions> handed, OnTrials told);
 
   // One creation or deletion at a time, so that a request repeated at once is seen.
   class Turn {
@@ -380,11 +381,11 @@ absl::Status CheckMeasurements(const std::vector<Measurement>& measurements);
 absl::Status CheckTrialMetrics(const std::optional<Measurement>& last,
                                const std::vector<Measurement>& measurements);
 // With what the reporter left out filled in.
-Measurement Completed(Measurement measurement, const Trial& trial, absl::Time now);
+Measurement FillIn(Measurement measurement, const Trial& trial, absl::Time now);
 
 // leases.cc. Aborted (kLeaseLost): the caller may not report on the trial.
 absl::Status CheckLease(const Study& study,
-                        const TrialRow& row,
+                        const TrialEntry& row,
                         const std::optional<LeaseToken>& lease);
 // The lease lasts its ttl from now on. Returns when it is over, for an event.
 absl::Time Extend(const Draft& draft, Transient& transient, TrialNumber trial);

@@ -20,6 +20,7 @@ Fingerprint MeasurementKey(const Measurement& measurement) {
   key.Add(measurement.source);
   for (const auto& [name, value] : measurement.metrics) {
     key.Add(name);
+    // By its bits, so that NaN equals itself.
     key.Add(std::bit_cast<std::uint64_t>(value));
   }
   return key.Get();
@@ -35,8 +36,10 @@ StudyFold::StudyFold(Study header,
       curves_(created_.trials_before),
       finished_(ProblemOf(header_.spec, {})),
       optimizer_state_(created_.optimizer_state),
+      // A warm start may bring a state with the first event.
       optimizer_state_from_(created_.optimizer_state.empty() ? 0 : 1),
       finite_(header_.spec.space.Cardinality().has_value()) {
+  // A definition may be long, and the header has it.
   created_.spec = {};
 }
 
@@ -74,12 +77,13 @@ absl::Status StudyFold::Apply(const Event& event) {
   VERNIER_RETURN_IF_ERROR(
       std::visit([&](const auto& payload) { return On(event, payload); }, event.payload));
   requests_.Note(event);
+  // After the handler, which sees the study as it was before the event.
   header_.last_event = event.seq;
   header_.updated = event.time;
   return absl::OkStatus();
 }
 
-const TrialRow* StudyFold::Find(TrialNumber trial) const {
+const TrialEntry* StudyFold::Find(TrialNumber trial) const {
   return Has(trial) ? rows_[IndexOf(trial)].get() : nullptr;
 }
 
@@ -158,15 +162,15 @@ bool StudyFold::FirstFailedAlike() const {
   const std::string end = EndOf(first.message, first.point);
   return std::ranges::all_of(first_ended_, [&](TrialNumber number) {
     const Trial& trial = Find(number)->trial;
-    // Which points make an objective diverge is for the algorithm to learn.
+    // Divergence is no sign of a broken job: the algorithm has to learn which points cause it.
     return trial.state == TrialState::kFailed && trial.failure == first.failure &&
            trial.failure != FailureClass::kDiverged && EndOf(trial.message, trial.point) == end;
   });
 }
 
-absl::StatusOr<TrialRow*> StudyFold::Row(const Event& event, TrialNumber trial) {
+absl::StatusOr<TrialEntry*> StudyFold::Row(const Event& event, TrialNumber trial) {
   if (!Has(trial)) return Damaged(event, "there is no trial {}", trial.value());
-  TrialRow* const row = rows_[IndexOf(trial)].get();
+  TrialEntry* const row = rows_[IndexOf(trial)].get();
   if (row == nullptr) return NeedTrial(trial);
   row->last_event = event.seq;
   return row;
@@ -184,18 +188,20 @@ absl::Status StudyFold::On(const Event& event, const StudyStateChanged& change) 
                    StudyStateName(change.from),
                    StudyStateName(change.to));
   }
+  // The time budget does not count pauses, nor the time between an end and an extension.
   if (paused_since_.has_value()) {
     paused_ += event.time - *paused_since_;
     paused_since_.reset();
   }
   if (change.to == StudyState::kPaused || IsFinished(change.to)) paused_since_ = event.time;
-  if (IsFinished(
-          change.from)) {  // Extended: it is for the trials to come to show what is left to gain.
+  // Extended: the trials to come show what is left to gain.
+  if (IsFinished(change.from)) {
     idle_trials_ = 0;
     header_.converged.reset();
   }
   if (change.to == StudyState::kStopping) {
     const StudyState wanted = change.ending.value_or(StudyState::kCancelled);
+    // Decided when the stop begins: how trials end from here on is due to the stop.
     ending_ = HasFailed()             ? StudyState::kFailed
               : TimeSpent(event.time) ? StudyState::kCompleted
                                       : wanted;
@@ -216,6 +222,7 @@ absl::Status StudyFold::On(const Event& event, const StudyAmended& change) {
   header_.spec.budget = change.budget;
   header_.spec.parallel = change.parallel;
   if (change.labels.has_value()) header_.spec.labels = *change.labels;
+  // Kept from the first amendment of single parts on; until then the definition is as it was given.
   if (!change.whole && given_ == nullptr) given_ = std::make_unique<StudySpec>(before);
   if (change.whole && given_ != nullptr) NoteWhole(before, header_.spec, *given_);
   if (change.fixed) VERNIER_RETURN_IF_ERROR(Redefine(event, before));
@@ -228,6 +235,7 @@ absl::Status StudyFold::On(const Event& event, const StudyAmended& change) {
 }
 
 absl::Status StudyFold::Redefine(const Event& event, const StudySpec& before) {
+  // Attempts go on with the job that they were started with, so the old definition stays.
   definitions_.try_emplace(defined_by_, std::make_shared<const StudySpec>(before));
   definitions_.emplace(event.seq, std::make_shared<const StudySpec>(header_.spec));
   defined_by_ = event.seq;
@@ -238,7 +246,7 @@ absl::Status StudyFold::Redefine(const Event& event, const StudySpec& before) {
   // Nothing ever worked: failures of that job say nothing of the points.
   VERNIER_RETURN_IF_ERROR(NeedLog());
   absl::flat_hash_set<TrialNumber> forgotten;
-  for (const std::unique_ptr<TrialRow>& row : rows_) {
+  for (const std::unique_ptr<TrialEntry>& row : rows_) {
     const bool has_failed = !row->trial.deleted && row->trial.state == TrialState::kFailed;
     if (!has_failed || row->is_forgotten) continue;
     row->is_forgotten = true;
@@ -261,9 +269,9 @@ absl::Status StudyFold::On(const Event&, const AlgorithmChanged& change) {
 absl::Status StudyFold::On(const Event& event, const MetadataChanged& change) {
   Merge(change.values.study, header_.metadata);
   for (const auto& [trial, values] : change.values.trials) {
-    // The store has its row with what this event changes: whoever adds the event has asked for the row.
+    // A row that is left to the store has this change already. A caller that adds such an event has fetched it before.
     if (Has(trial) && Find(trial) == nullptr) continue;
-    VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, trial));
+    VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, trial));
     Merge(values, row->trial.metadata);
   }
   return absl::OkStatus();

@@ -30,7 +30,7 @@
 namespace vernier::study {
 
 // A trial, and what the rules must know of it besides: as snapshots have it.
-struct StoredTrialRow {
+struct StoredTrialEntry {
   Trial trial;
   EventSeq created_by;
   EventSeq last_event;  // The last one about it.
@@ -49,7 +49,7 @@ struct StoredTrialRow {
 };
 
 // The same with what follows from the measurements of a trial that has not ended.
-struct TrialRow : StoredTrialRow {
+struct TrialEntry : StoredTrialEntry {
   // Measurements reported so far, by MeasurementKey; this and the next two are emptied when the trial ends.
   absl::flat_hash_set<Fingerprint> seen;
   CurveIndex curve;
@@ -111,9 +111,9 @@ class StudyFold {
     return static_cast<std::uint64_t>(created_.streams_before + trial.value());
   }
   // Of all trials, in the order of their numbers. REQUIRES: NeedLog() is OK.
-  std::vector<const TrialRow*> AllRows() const;
+  std::vector<const TrialEntry*> AllRows() const;
   // Null: no such trial, or its row is left to the store. Deleted ones are found.
-  const TrialRow* Find(TrialNumber trial) const;
+  const TrialEntry* Find(TrialNumber trial) const;
   // Whether there is such a trial, be it deleted.
   bool Has(TrialNumber trial) const {
     return trial.value() > created_.trials_before && trial < next_trial();
@@ -218,7 +218,7 @@ class StudyFold {
 
   struct Snapshots;  // Reads and writes them.
   // What On does of a report besides changing the trial as such.
-  void NoteMeasurement(EventSeq event, const Measurement& measurement, TrialRow& row);
+  void NoteMeasurement(EventSeq event, const Measurement& measurement, TrialEntry& row);
   // No part of the stored snapshot is true any more.
   void DropSnapshot();
 
@@ -226,12 +226,12 @@ class StudyFold {
   std::size_t IndexOf(TrialNumber trial) const {
     return static_cast<std::size_t>(trial.value() - created_.trials_before - 1);
   }
-  absl::StatusOr<TrialRow*> Row(const Event& event, TrialNumber trial);
-  static std::optional<absl::Time> StartedAt(const TrialRow& row);
-  void SetState(TrialRow& row, TrialState to, bool waiting);
-  absl::Status Finish(const Event& event, TrialRow& row, const TrialStateChanged& change);
-  absl::Status Observe(const Event& event, const TrialRow& row);
-  Observation ObservationOf(const TrialRow& row) const;
+  absl::StatusOr<TrialEntry*> Row(const Event& event, TrialNumber trial);
+  static std::optional<absl::Time> StartedAt(const TrialEntry& row);
+  void SetState(TrialEntry& row, TrialState to, bool waiting);
+  absl::Status ApplyTrialEnd(const Event& event, TrialEntry& row, const TrialStateChanged& change);
+  absl::Status Observe(const Event& event, const TrialEntry& row);
+  Observation ObservationOf(const TrialEntry& row) const;
   void Rank(const Observation& completed);
   void ForgetPoint(const Trial& trial);
   void JudgeConvergence(TrialNumber trial, const SuggestionRecord& suggestion);
@@ -239,7 +239,7 @@ class StudyFold {
   // The job is another one from here on: failures so far no longer count.
   absl::Status Redefine(const Event& event, const StudySpec& before);
   // Whether the end of the trial counts for or against the study.
-  bool Counts(const TrialRow& row) const { return row.defined_by == defined_by_; }
+  bool Counts(const TrialEntry& row) const { return row.defined_by == defined_by_; }
   // Leaves the observations of these trials out of what algorithms learn from.
   absl::Status ForgetObservations(const Event& event,
                                   const absl::flat_hash_set<TrialNumber>& trials);
@@ -250,7 +250,7 @@ class StudyFold {
   std::vector<OutcomeConstraint> outcome_constraints_;
   OptimalTrials optimal_;
   // By number, which go up by one. Null: left to the store.
-  std::vector<std::unique_ptr<TrialRow>> rows_;
+  std::vector<std::unique_ptr<TrialEntry>> rows_;
   std::int64_t rows_in_memory_ = 0;
   CurveBook curves_;
   TrialLog finished_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/core/status.h"
+#include "src/core/suggestion_check.h"
 #include "vernier/algorithm_catalogue.h"
 #include "vernier/core/rng.h"
 
@@ -35,7 +36,7 @@ SuggestionRecord Record(const BatchInputs& inputs, std::int32_t index, Suggestio
   return record;
 }
 
-// A study that goes on under a newer version of its algorithm says so.
+// Records that the study continues with another version of its algorithm.
 void NameVersion(Draft& draft, const Optimizer& optimizer) {
   const std::string* known = draft.fold().VersionInUse(optimizer.name());
   if (known == nullptr || *known == optimizer.version()) return;
@@ -49,10 +50,12 @@ void NameVersion(Draft& draft, const Optimizer& optimizer) {
 BatchInputs TakeInputs(const StudyFold& fold, const Transient& transient, std::size_t count) {
   BatchInputs inputs;
   inputs.optimizer = *transient.optimizer;
+  // A pointer and a length: the log of observations only grows (docs/adr/0015).
   inputs.finished = fold.finished().Snapshot();
   inputs.pending.reserve(fold.unfinished().size());
   for (const TrialNumber trial : fold.unfinished()) {
-    const TrialRow& row = *fold.Find(trial);
+    const TrialEntry& row = *fold.Find(trial);
+    // Points that lack values are not shown to algorithms.
     if (!row.is_partial) inputs.pending.push_back({.trial = trial, .point = row.trial.point});
   }
   inputs.state = fold.optimizer_state();
@@ -67,7 +70,7 @@ BatchInputs TakeInputs(const StudyFold& fold, const Transient& transient, std::s
 
 absl::StatusOr<Suggestions> Compute(const BatchInputs& inputs, std::stop_token stop) {
   const Rng stream = Rng(inputs.seed).Fork(inputs.stream);
-  // A study that cannot compute costs itself only.
+  // An algorithm that throws must not end the process: other studies go on.
   try {
     return inputs.optimizer->Suggest(
         inputs.finished, inputs.pending, inputs.state, stream, inputs.count, std::move(stop));
@@ -79,6 +82,8 @@ absl::StatusOr<Suggestions> Compute(const BatchInputs& inputs, std::stop_token s
 }
 
 bool IsStillTrue(const StudyFold& fold, const BatchInputs& inputs) {
+  // Both are reserved by the slot, so that this fails only if a batch was computed without it, or
+  // if the fold was made again after a refused commit (docs/adr/0002).
   return fold.next_trial() == inputs.first && fold.optimizer_state_from() == inputs.state_from;
 }
 
@@ -86,17 +91,11 @@ absl::Status CheckPoints(const StudyFold& fold,
                          const BatchInputs& inputs,
                          const Suggestions& suggestions) {
   const std::string_view name = inputs.optimizer->name();
-  if (suggestions.points.empty() || suggestions.points.size() > inputs.count) {
-    return Internal("algorithm '{}' proposed {} points, asked for {}",
-                    name,
-                    suggestions.points.size(),
-                    inputs.count);
-  }
+  VERNIER_RETURN_IF_ERROR(
+      CheckSuggestions(name, fold.header().spec.space, inputs.count, suggestions));
   for (const Suggestion& suggestion : suggestions.points) {
-    const absl::Status legal = fold.header().spec.space.Check(suggestion.point);
-    if (!legal.ok()) {
-      return Internal("algorithm '{}' left the space: {}", name, std::string(legal.message()));
-    }
+    // In a finite space a repeated point is a fault of the algorithm, and is found here. In others
+    // no point is looked up.
     if (const auto earlier = fold.FindPoint(suggestion.point); earlier.has_value()) {
       return Internal(
           "algorithm '{}' proposed the point of trial {} again", name, earlier->value());
@@ -119,6 +118,7 @@ std::vector<TrialNumber> AddBatch(Draft& draft,
         .trial = number,
         .point = std::move(point),
         .suggestion = Record(inputs, static_cast<std::int32_t>(i), std::move(suggestion)),
+        // The state belongs to the batch as a whole; the last event of it carries it.
         .optimizer_state = i + 1 == count ? std::move(suggestions.state) : std::string()});
     trials.push_back(number);
   }

@@ -12,11 +12,12 @@
 #include "src/study/live_study.h"
 #include "vernier/optimizer.h"
 
-// A batch of suggestions: what it is computed from, the computation, and its record. Invariants 1 and 2 of what makes
-// replay sound (ARCHITECTURE.md) live here; src/study/replay.h takes the record and computes again.
+// A batch of suggestions: its inputs, the computation, and its record. Invariants 3 and 4
+// (ARCHITECTURE.md), which make replay sound, are kept here; src/study/replay.h computes again from
+// the record.
 namespace vernier::study {
 
-// All that a batch depends on.
+// All inputs of a batch.
 struct BatchInputs {
   std::shared_ptr<const Optimizer> optimizer;  // Shared with the study and other batches.
   TrialLog::View finished;

@@ -14,7 +14,7 @@ namespace {
 constexpr absl::Duration kAtOnce = absl::Milliseconds(1);
 
 // One call that hands out trials, from its first look to its answer.
-class HandOut {
+class SuggestCall {
  public:
   // Where it notes how long it computed.
   struct Times {
@@ -22,10 +22,10 @@ class HandOut {
     RecentDurations& durations;
   };
   // `holder`: of the leases; none for the engine, whose trials stay in REQUESTED.
-  HandOut(const Caller& caller,
-          std::size_t count,
-          std::optional<std::string> holder,
-          const Times& times)
+  SuggestCall(const Caller& caller,
+              std::size_t count,
+              std::optional<std::string> holder,
+              const Times& times)
       : caller_(caller),
         count_(static_cast<std::int64_t>(count)),
         holder_(std::move(holder)),
@@ -71,7 +71,7 @@ class HandOut {
   absl::Status refusal_;
 };
 
-absl::StatusOr<bool> HandOut::AnswerRepeated(const Draft& draft, const Transient& transient) {
+absl::StatusOr<bool> SuggestCall::AnswerRepeated(const Draft& draft, const Transient& transient) {
   const Verb verb = holder_.has_value() ? Verb::kSuggest : Verb::kAsk;
   VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated, FindRequest(draft.fold(), caller_, verb));
   if (repeated == nullptr) return false;
@@ -80,7 +80,7 @@ absl::StatusOr<bool> HandOut::AnswerRepeated(const Draft& draft, const Transient
   }
   for (const TrialNumber number : repeated->trials) {
     const Trial& trial = draft.trial(number);
-    // What the caller has lost since, nobody may tell him to run: it is offered again, or somebody else has it.
+    // A trial that the caller has lost since is left out: it is offered again, or somebody else has it.
     const bool is_lost = holder_.has_value() && !IsFinished(trial.state) &&
                          (!trial.lease.has_value() || trial.lease->holder != *holder_);
     if (!is_lost) answer_.push_back(Shown(trial, transient));
@@ -89,9 +89,10 @@ absl::StatusOr<bool> HandOut::AnswerRepeated(const Draft& draft, const Transient
   return answered_;
 }
 
-HandOut::Claims HandOut::FindClaims(const StudyFold& fold) const {
+SuggestCall::Claims SuggestCall::FindClaims(const StudyFold& fold) const {
   Claims claims;
   if (!holder_.has_value()) return claims;
+  // What the caller holds comes first, so that a client that lost its answer gets the same trials again.
   for (const TrialNumber trial : fold.leased()) {
     const Trial& row = fold.Find(trial)->trial;
     if (claims.size() == count_) return claims;
@@ -108,20 +109,20 @@ HandOut::Claims HandOut::FindClaims(const StudyFold& fold) const {
   return claims;
 }
 
-std::int64_t HandOut::Need(const StudyFold& fold, const Claims& claims, absl::Time now) const {
+std::int64_t SuggestCall::Need(const StudyFold& fold, const Claims& claims, absl::Time now) const {
   const Study& study = fold.header();
   if (study.state != StudyState::kActive || fold.TimeSpent(now) || fold.GpuTimeSpent(now)) return 0;
   const std::int64_t room = ParallelRoom(study) - static_cast<std::int64_t>(claims.offered.size());
   return std::min({count_ - claims.size(), TrialRoom(study), room});
 }
 
-absl::Status HandOut::WhyNone(const StudyFold& fold, absl::Time now) const {
+absl::Status SuggestCall::WhyNone(const StudyFold& fold, absl::Time now) const {
   VERNIER_RETURN_IF_ERROR(CheckActive(fold.header()));
   VERNIER_RETURN_IF_ERROR(CheckBudget(fold, now));
   return CheckParallel(fold.header());
 }
 
-absl::Status HandOut::Decide(Draft& draft, Transient& transient) {
+absl::Status SuggestCall::Decide(Draft& draft, Transient& transient) {
   const StudyFold& fold = draft.fold();
   if (holder_.has_value() && fold.header().spec.job.has_value()) {
     return FailedPrecondition("{} runs its own job: its trials are not for clients",
@@ -130,7 +131,7 @@ absl::Status HandOut::Decide(Draft& draft, Transient& transient) {
   // Before the first event, since it may have to be fetched.
   const Verb verb = holder_.has_value() ? Verb::kSuggest : Verb::kAsk;
   VERNIER_RETURN_IF_ERROR(FindRequest(fold, caller_, verb).status());
-  // What is lost is lost now, not when somebody sweeps next.
+  // Leases that have run out end now, and not only with the next Tick: their trials may be the answer.
   ExpireLeases(draft, transient);
   VERNIER_ASSIGN_OR_RETURN(const bool repeated, AnswerRepeated(draft, transient));
   if (repeated) return absl::OkStatus();
@@ -151,8 +152,9 @@ absl::Status HandOut::Decide(Draft& draft, Transient& transient) {
   return absl::OkStatus();
 }
 
-absl::Status HandOut::Take(Draft& draft, Transient& transient, const Claims& claims) {
+absl::Status SuggestCall::Take(Draft& draft, Transient& transient, const Claims& claims) {
   if (batch_.has_value()) {
+    // Ahead of all events, since a refused decision must have added none.
     VERNIER_RETURN_IF_ERROR(CheckPoints(draft.fold(), *inputs_, *batch_));
   }
   // Events in the order of the answer: a repeated request is answered from them.
@@ -179,8 +181,9 @@ absl::Status HandOut::Take(Draft& draft, Transient& transient, const Claims& cla
   return absl::OkStatus();
 }
 
-void HandOut::Grant(Draft& draft, Transient& transient, TrialNumber trial) {
-  const TrialRow& row = draft.row(trial);
+void SuggestCall::Grant(Draft& draft, Transient& transient, TrialNumber trial) {
+  const TrialEntry& row = draft.row(trial);
+  // Each grant has a larger token, which fences earlier holders.
   const std::int64_t before = row.last_lease.has_value() ? row.last_lease->token : 0;
   draft.Add(LeaseGranted{
       .trial = trial,
@@ -189,7 +192,7 @@ void HandOut::Grant(Draft& draft, Transient& transient, TrialNumber trial) {
   AddMove(draft, trial, TrialState::kRunning);
 }
 
-absl::Status HandOut::Compute(std::stop_token stop) {
+absl::Status SuggestCall::Compute(std::stop_token stop) {
   const absl::Time begun = times_.clock.Now();
   absl::StatusOr<Suggestions> computed = study::Compute(*inputs_, std::move(stop));
   const absl::Time ended = times_.clock.Now();
@@ -204,27 +207,29 @@ absl::Status HandOut::Compute(std::stop_token stop) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Trial>> HandOut::Answer() && {
+absl::StatusOr<std::vector<Trial>> SuggestCall::Answer() && {
   if (!refusal_.ok()) return refusal_;
   return std::move(answer_);
 }
 
-// The loop of invariant 1: look, compute outside every lock, record if what was looked at still holds, else again.
+// The loop behind Invariant 7: look, compute outside every lock, record the result if what was looked at still holds,
+// and otherwise begin again.
 absl::StatusOr<LiveStudy::Ticket> Serve(LiveStudy& live,
-                                        HandOut& hand_out,
+                                        SuggestCall& call,
                                         const Caller& caller,
                                         const std::stop_token& stop) {
   const auto decide = [&](Draft& draft, Transient& transient) {
-    return hand_out.Decide(draft, transient);
+    return call.Decide(draft, transient);
   };
   VERNIER_ASSIGN_OR_RETURN(LiveStudy::Ticket ticket, live.Begin(caller, decide));
-  if (!hand_out.answered()) {
+  if (!call.answered()) {
+    // A second look with the slot: another call may have created trials meanwhile.
     VERNIER_ASSIGN_OR_RETURN(const Slot slot, Slot::Acquire(live, stop));
     VERNIER_ASSIGN_OR_RETURN(ticket, live.Begin(caller, decide));
-    while (!hand_out.answered()) {
+    while (!call.answered()) {
       if (stop.stop_requested()) return Cancelled("the call was given up while it was computed");
-      VERNIER_RETURN_IF_ERROR(hand_out.Compute(stop));
-      live.set_suggests_at_once(hand_out.is_quick());
+      VERNIER_RETURN_IF_ERROR(call.Compute(stop));
+      live.set_suggests_at_once(call.is_quick());
       VERNIER_ASSIGN_OR_RETURN(ticket, live.Begin(caller, decide));
     }
   }  // The slot is free again before the wait, so that the next batch may share the sync.
@@ -238,55 +243,57 @@ absl::Status CheckCount(std::size_t count) {
 
 }  // namespace
 
-absl::StatusOr<StudiesImpl::HandedOut> StudiesImpl::BeginHandOut(StudyId id,
-                                                                 std::size_t count,
-                                                                 std::optional<std::string> holder,
-                                                                 const Caller& caller,
-                                                                 const std::stop_token& stop) {
+absl::StatusOr<StudiesImpl::PendingSuggestions> StudiesImpl::BeginSuggest(
+    StudyId id,
+    std::size_t count,
+    std::optional<std::string> holder,
+    const Caller& caller,
+    const std::stop_token& stop) {
   VERNIER_RETURN_IF_ERROR(CheckCount(count));
   VERNIER_RETURN_IF_ERROR(CheckCaller(caller));
   if (holder.has_value() && holder->empty()) return FieldError("client_id", "must not be empty");
   if (holder.has_value()) {
     VERNIER_RETURN_IF_ERROR(CheckLength("client_id", *holder, limits::kClientId));
   }
-  HandedOut handed;
-  VERNIER_ASSIGN_OR_RETURN(handed.study, Find(id));
-  HandOut hand_out(caller, count, std::move(holder), {clock_, suggestions_});
-  VERNIER_ASSIGN_OR_RETURN(handed.ticket, Serve(*handed.study, hand_out, caller, stop));
-  handed.trials = std::move(hand_out).Answer();
-  return handed;
+  PendingSuggestions pending;
+  VERNIER_ASSIGN_OR_RETURN(pending.study, Find(id));
+  SuggestCall call(caller, count, std::move(holder), {clock_, suggestions_});
+  VERNIER_ASSIGN_OR_RETURN(pending.ticket, Serve(*pending.study, call, caller, stop));
+  pending.trials = std::move(call).Answer();
+  return pending;
 }
 
-absl::StatusOr<std::vector<Trial>> StudiesImpl::FinishHandOut(absl::StatusOr<HandedOut> handed) {
-  VERNIER_RETURN_IF_ERROR(handed.status());
-  VERNIER_RETURN_IF_ERROR(handed->study->Finish(handed->ticket));
-  return std::move(handed->trials);
+absl::StatusOr<std::vector<Trial>> StudiesImpl::AnswerSuggest(
+    absl::StatusOr<PendingSuggestions> pending) {
+  VERNIER_RETURN_IF_ERROR(pending.status());
+  VERNIER_RETURN_IF_ERROR(pending->study->AwaitStored(pending->ticket));
+  return std::move(pending->trials);
 }
 
-void StudiesImpl::FinishHandOut(absl::StatusOr<HandedOut> handed, OnTrials told) {
-  if (!handed.ok()) return told(handed.status());
-  LiveStudy& study = *handed->study;
-  const LiveStudy::Ticket ticket = std::move(handed->ticket);
-  study.Finish(ticket,
-               // With the study, which lives until then.
-               [study = std::move(handed->study),
-                trials = std::move(handed->trials),
-                told = std::move(told)](const absl::Status& stored) mutable {
-                 if (!stored.ok()) return told(stored);
-                 told(std::move(trials));
-               });
+void StudiesImpl::AnswerSuggest(absl::StatusOr<PendingSuggestions> pending, OnTrials told) {
+  if (!pending.ok()) return told(pending.status());
+  LiveStudy& study = *pending->study;
+  const LiveStudy::Ticket ticket = std::move(pending->ticket);
+  study.WhenStored(ticket,
+                   // With the study, which lives until then.
+                   [study = std::move(pending->study),
+                    trials = std::move(pending->trials),
+                    told = std::move(told)](const absl::Status& stored) mutable {
+                     if (!stored.ok()) return told(stored);
+                     told(std::move(trials));
+                   });
 }
 
 void StudiesImpl::Ask(
     StudyId id, std::size_t count, const Caller& caller, std::stop_token stop, OnTrials asked) {
-  FinishHandOut(BeginHandOut(id, count, std::nullopt, caller, stop), std::move(asked));
+  AnswerSuggest(BeginSuggest(id, count, std::nullopt, caller, stop), std::move(asked));
 }
 
 absl::StatusOr<std::vector<Trial>> StudiesImpl::Ask(StudyId id,
                                                     std::size_t count,
                                                     const Caller& caller,
                                                     std::stop_token stop) {
-  return FinishHandOut(BeginHandOut(id, count, std::nullopt, caller, stop));
+  return AnswerSuggest(BeginSuggest(id, count, std::nullopt, caller, stop));
 }
 
 void StudiesImpl::Suggest(StudyId id,
@@ -295,7 +302,7 @@ void StudiesImpl::Suggest(StudyId id,
                           const Caller& caller,
                           std::stop_token stop,
                           OnTrials suggested) {
-  FinishHandOut(BeginHandOut(id, count, std::string(holder), caller, stop), std::move(suggested));
+  AnswerSuggest(BeginSuggest(id, count, std::string(holder), caller, stop), std::move(suggested));
 }
 
 absl::StatusOr<std::vector<Trial>> StudiesImpl::Suggest(StudyId id,
@@ -303,7 +310,7 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::Suggest(StudyId id,
                                                         std::string_view holder,
                                                         const Caller& caller,
                                                         std::stop_token stop) {
-  return FinishHandOut(BeginHandOut(id, count, std::string(holder), caller, stop));
+  return AnswerSuggest(BeginSuggest(id, count, std::string(holder), caller, stop));
 }
 
 absl::StatusOr<std::vector<PredictedPoint>> StudiesImpl::Predict(

@@ -15,8 +15,8 @@
 namespace vernier::study {
 namespace {
 
-// What the parallel bound counts.
-bool IsOpen(const TrialRow& row) { return !IsFinished(row.trial.state) && !row.waiting; }
+// Whether the trial counts against the bound on parallel trials.
+bool IsOpen(const TrialEntry& row) { return !IsFinished(row.trial.state) && !row.waiting; }
 
 Attempt* FindAttempt(Trial& trial, AttemptNumber number) {
   const std::int64_t index = number.value() - 1;
@@ -24,8 +24,9 @@ Attempt* FindAttempt(Trial& trial, AttemptNumber number) {
   return &trial.attempts[static_cast<std::size_t>(index)];
 }
 
-// When the attempt's program started and when nothing of it was left, by the clock of its host. That of `seen`, when the
-// change was noticed, says no more than that it was before; a clock that was set is not followed back beyond `placed`.
+// When the program of the attempt started, and when nothing of it was left, by the clock of its
+// host. `seen`, when the change was noticed, is the upper bound, and the answer if the host
+// recorded no time. A clock that was put back does not lead to a time before `placed`.
 absl::Time StartOf(const std::vector<ReplicaResult>& replicas, absl::Time placed, absl::Time seen) {
   if (replicas.empty() || !replicas.front().started.has_value()) return seen;
   return std::clamp(*replicas.front().started, std::min(placed, seen), seen);
@@ -50,19 +51,20 @@ absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
   if (created.trial != next_trial()) {
     return Damaged(event, "must create trial {}", next_trial().value());
   }
-  TrialRow row;
+  TrialEntry row;
   row.trial.number = created.trial;
   row.trial.point = created.point;
   row.trial.suggestion = created.suggestion;
   row.trial.created = event.time;
   row.created_by = event.seq;
   row.last_event = event.seq;
+  // A trial that a user added is up for whoever asks next.
   row.waiting = created.suggestion.algorithm.empty();
   row.is_partial = row.waiting && !IsWhole(header_.spec.space, created.point);
   ++header_.trials;
   if (IsOpen(row)) ++header_.open;
   const bool is_partial = row.is_partial;
-  rows_.push_back(std::make_unique<TrialRow>(std::move(row)));
+  rows_.push_back(std::make_unique<TrialEntry>(std::move(row)));
   ++rows_in_memory_;
   curves_.AddTrial(created.trial);
   unfinished_.insert(created.trial);
@@ -79,7 +81,7 @@ absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
 }
 
 absl::Status StudyFold::On(const Event& event, const TrialStateChanged& change) {
-  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, change.trial));
+  VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, change.trial));
   if (change.from != row->trial.state || !IsLegalForSomebody(change.from, change.to)) {
     return Damaged(event,
                    "trial {} is {}: it cannot go from {} to {}",
@@ -95,11 +97,11 @@ absl::Status StudyFold::On(const Event& event, const TrialStateChanged& change) 
   }
   if (change.to == TrialState::kQueued) row->program_ended.reset();  // Another one will.
   if (!change.message.empty()) row->trial.message = change.message;
-  return IsFinished(change.to) ? Finish(event, *row, change) : absl::OkStatus();
+  return IsFinished(change.to) ? ApplyTrialEnd(event, *row, change) : absl::OkStatus();
 }
 
-// When the program of its last attempt started, if that is known better than by when it was seen.
-std::optional<absl::Time> StudyFold::StartedAt(const TrialRow& row) {
+// When the program of the last attempt started. Unset: known only by when it was seen to run.
+std::optional<absl::Time> StudyFold::StartedAt(const TrialEntry& row) {
   if (row.trial.attempts.empty()) return std::nullopt;
   const Attempt& attempt = row.trial.attempts.back();
   const bool is_told = !attempt.replicas.empty() && attempt.replicas.front().started.has_value();
@@ -116,21 +118,23 @@ void StudyFold::JudgeConvergence(TrialNumber trial, const SuggestionRecord& sugg
   if (!is_idle) header_.converged.reset();
 }
 
-// By another tolerance than the one that held when the trials were proposed.
+// Judges all trials by a tolerance that changed after they were proposed.
 void StudyFold::JudgeConvergenceAnew() {
   idle_trials_ = 0;
   header_.converged.reset();
   for (const auto& row : rows_) JudgeConvergence(row->trial.number, row->trial.suggestion);
 }
 
-void StudyFold::SetState(TrialRow& row, TrialState to, bool waiting) {
+void StudyFold::SetState(TrialEntry& row, TrialState to, bool waiting) {
   header_.open -= IsOpen(row) ? 1 : 0;
   row.trial.state = to;
   row.waiting = waiting;
   header_.open += IsOpen(row) ? 1 : 0;
 }
 
-absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialStateChanged& change) {
+absl::Status StudyFold::ApplyTrialEnd(const Event& event,
+                                      TrialEntry& row,
+                                      const TrialStateChanged& change) {
   Trial& trial = row.trial;
   trial.ended = row.program_ended.value_or(event.time);
   trial.failure = change.failure;
@@ -138,6 +142,7 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
   trial.final_step = change.final_step;
   trial.final_elapsed = change.final_elapsed;
   trial.lease.reset();
+  // Nothing is reported to a trial that has ended, and many such rows may be in memory.
   row.seen = {};
   row.curve = {};
   row.finals = {};
@@ -162,6 +167,8 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
   if (Counts(row)) {
     if (first_ended_.size() < kTellingTrials) first_ended_.push_back(trial.number);
   } else if (trial.state == TrialState::kFailed && header_.completed == 0) {
+    // It ran under a definition that was replaced since, and nothing has ever completed: the
+    // failure says nothing of the point.
     row.is_forgotten = true;
     ForgetPoint(trial);
     return absl::OkStatus();
@@ -169,15 +176,16 @@ absl::Status StudyFold::Finish(const Event& event, TrialRow& row, const TrialSta
   return Observe(event, row);
 }
 
-absl::Status StudyFold::Observe(const Event& event, const TrialRow& row) {
+absl::Status StudyFold::Observe(const Event& event, const TrialEntry& row) {
   const Observation observation = ObservationOf(row);
+  // A point that lacks values may be the best, but teaches algorithms nothing.
   if (row.trial.state == TrialState::kCompleted) Rank(observation);
   if (row.is_partial) return absl::OkStatus();
   const absl::Status taken = finished_.Append(observation);
   return taken.ok() ? taken : Damaged(event, "{}", std::string(taken.message()));
 }
 
-Observation StudyFold::ObservationOf(const TrialRow& row) const {
+Observation StudyFold::ObservationOf(const TrialEntry& row) const {
   Observation observation{.trial = row.trial.number, .point = row.trial.point, .values = {}};
   switch (row.trial.state) {
     case TrialState::kCompleted:
@@ -204,13 +212,14 @@ void StudyFold::Rank(const Observation& completed) {
 
 absl::Status StudyFold::On(const Event& event, const TrialDeleted& deleted) {
   VERNIER_RETURN_IF_ERROR(NeedLog());
-  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, deleted.trial));
+  VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, deleted.trial));
   Trial& trial = row->trial;
   if (trial.deleted || !IsFinished(trial.state) || running_.contains(trial.number)) {
     return Damaged(event, "trial {} cannot be deleted", trial.number.value());
   }
   trial.deleted = true;
   DropSnapshot();
+  // A cancelled trial was never counted, observed or ranked.
   if (trial.state == TrialState::kCancelled) return absl::OkStatus();
   const bool was_completed = trial.state == TrialState::kCompleted;
   --(was_completed ? header_.completed : header_.failed);
@@ -241,7 +250,7 @@ absl::Status StudyFold::ForgetObservations(const Event& event,
   return absl::OkStatus();
 }
 
-// It may be proposed again, unless another trial has it.
+// The point of the trial may be proposed again, unless another trial has it.
 void StudyFold::ForgetPoint(const Trial& trial) {
   if (!finite_) return;
   const auto at = points_.find(header_.spec.space.Key(trial.point));
@@ -264,12 +273,13 @@ void StudyFold::CountNotFinite(const Measurement& measurement, Trial& trial) con
 }
 
 absl::Status StudyFold::On(const Event& event, const MeasurementReported& report) {
-  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, report.trial));
+  VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, report.trial));
   const Measurement& measurement = report.measurement;
   Trial& trial = row->trial;
   ++trial.measurements;
   NoteMeasurement(event.seq, measurement, *row);
   if (!trial.last.has_value()) trial.last.emplace();
+  // A program may report its metrics one at a time, so the last value of each is kept.
   std::map<std::string, double> metrics = std::move(trial.last->metrics);
   for (const auto& [name, value] : measurement.metrics) metrics[name] = value;
   trial.last = measurement;
@@ -278,7 +288,7 @@ absl::Status StudyFold::On(const Event& event, const MeasurementReported& report
   return absl::OkStatus();
 }
 
-void StudyFold::NoteMeasurement(EventSeq event, const Measurement& measurement, TrialRow& row) {
+void StudyFold::NoteMeasurement(EventSeq event, const Measurement& measurement, TrialEntry& row) {
   row.seen.insert(MeasurementKey(measurement));
   row.curve.Add(event, measurement.metrics);
   row.finals.Add(header_.spec.objectives, measurement);
@@ -289,14 +299,14 @@ void StudyFold::NoteMeasurement(EventSeq event, const Measurement& measurement, 
 }
 
 absl::Status StudyFold::On(const Event& event, const StopDecided& decided) {
-  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, decided.trial));
+  VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, decided.trial));
   row->trial.stop = decided.stop;
   if (!decided.stop.version.empty()) versions_[decided.stop.rule] = decided.stop.version;
   return absl::OkStatus();
 }
 
 absl::Status StudyFold::On(const Event& event, const LeaseGranted& granted) {
-  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, granted.trial));
+  VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, granted.trial));
   row->trial.lease = granted.lease;
   row->trial.client = granted.lease.holder;
   row->last_lease = granted.lease;
@@ -305,7 +315,7 @@ absl::Status StudyFold::On(const Event& event, const LeaseGranted& granted) {
 }
 
 absl::Status StudyFold::On(const Event& event, const LeaseRenewed& renewed) {
-  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, renewed.trial));
+  VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, renewed.trial));
   if (!row->last_lease.has_value()) {
     return Damaged(event, "trial {} was never leased", renewed.trial.value());
   }
@@ -316,14 +326,14 @@ absl::Status StudyFold::On(const Event& event, const LeaseRenewed& renewed) {
 }
 
 absl::Status StudyFold::On(const Event& event, const LeaseExpired& expired) {
-  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, expired.trial));
+  VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, expired.trial));
   row->trial.lease.reset();
   leased_.erase(expired.trial);
   return absl::OkStatus();
 }
 
 absl::Status StudyFold::On(const Event& event, const AttemptPlaced& placed) {
-  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, placed.trial));
+  VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, placed.trial));
   const std::int64_t next = static_cast<std::int64_t>(row->trial.attempts.size()) + 1;
   if (placed.attempt.value() != next) return Damaged(event, "must place attempt {}", next);
   Attempt attempt;
@@ -338,7 +348,7 @@ absl::Status StudyFold::On(const Event& event, const AttemptPlaced& placed) {
 }
 
 absl::Status StudyFold::On(const Event& event, const AttemptStateChanged& change) {
-  VERNIER_ASSIGN_OR_RETURN(TrialRow * row, Row(event, change.trial));
+  VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, change.trial));
   Attempt* attempt = FindAttempt(row->trial, change.attempt);
   if (attempt == nullptr || !IsLegal(attempt->state, change.to)) {
     return Damaged(event,
@@ -347,6 +357,8 @@ absl::Status StudyFold::On(const Event& event, const AttemptStateChanged& change
                    change.trial.value(),
                    AttemptStateName(change.to));
   }
+  // What was counted of it, if it had ended: the true end of an attempt that counted as lost may come later.
+  const ResourceUsage counted = UsageOf(*attempt);
   attempt->state = change.to;
   if (change.to == AttemptState::kRunning && !attempt->started) {
     attempt->started = StartOf(change.replicas, attempt->placed, event.time);
@@ -360,7 +372,10 @@ absl::Status StudyFold::On(const Event& event, const AttemptStateChanged& change
   attempt->transient = change.transient;
   attempt->message = change.message;
   if (!change.replicas.empty()) attempt->replicas = change.replicas;
-  if (attempt->ended.has_value()) header_.used += UsageOf(*attempt);
+  ResourceUsage more = UsageOf(*attempt);
+  more.cpu_time -= counted.cpu_time;
+  more.gpu_time -= counted.gpu_time;
+  header_.used += more;
   return absl::OkStatus();
 }
 

@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::string_view kUserOrigin = "user";
 constexpr std::string_view kTriedElsewhere = "tried elsewhere";
-// Of a picture of a curve: its ends, and two extremes.
+// Least number of points of a shortened curve: its ends and two extremes.
 constexpr std::size_t kLeastPoints = 4;
 // A stored curve with more measurements is not indexed again for each part of it that is read in a row.
 constexpr std::int64_t kShortCurve = 2000;
 
-// What needs no look at the study.
+// Checks the bounds that do not depend on the study.
 absl::Status CheckAdditionLimits(const TrialAddition& addition) {
   VERNIER_RETURN_IF_ERROR(CheckAtMost("parameters", addition.point.size(), limits::kParameters));
   VERNIER_RETURN_IF_ERROR(CheckMeasurements(addition.measurements));
@@ -57,7 +57,7 @@ absl::Status CheckAddition(const StudyFold& fold, const TrialAddition& addition,
   return CheckBudget(fold, now);
 }
 
-// As if a client had tried it just now.
+// Records the trial as if a client had tried it just now.
 void AddTrialTriedElsewhere(Draft& draft, TrialNumber trial, const TrialAddition& addition) {
   AddMove(draft, trial, TrialState::kRunning);
   if (addition.infeasible.has_value()) {
@@ -75,7 +75,7 @@ void AddTrialTriedElsewhere(Draft& draft, TrialNumber trial, const TrialAddition
   }
 }
 
-// What runs of a job must come down before its trial is forgotten.
+// A trial with a running job cannot be deleted: the job must come down first.
 absl::Status CheckDeletable(const Draft& draft, TrialNumber trial) {
   const bool has_job = draft.study().spec.job.has_value();
   if (!has_job || !draft.fold().IsAtWork(trial)) return absl::OkStatus();
@@ -100,6 +100,7 @@ absl::Status AddUsersTrial(const TrialAddition& addition,
                            Trial& answer) {
   const StudyFold& fold = draft.fold();
   TrialAddition typed = addition;
+  // Converted first, since the recorded point of a repeated request has the types of the space.
   typed.point = fold.header().spec.space.InKind(addition.point);
   VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                            FindRequest(fold, caller, Verb::kAddTrial));
@@ -109,6 +110,8 @@ absl::Status AddUsersTrial(const TrialAddition& addition,
   }
   VERNIER_RETURN_IF_ERROR(CheckAddition(fold, typed, draft.now()));
   const TrialNumber number = fold.next_trial();
+  // The creation comes first: the first event of a request tells what kind of call it was
+  // (request_book.cc).
   draft.Add(TrialCreated{.trial = number,
                          .point = std::move(typed.point),
                          .suggestion = UserSuggestion(draft.study()),
@@ -118,7 +121,7 @@ absl::Status AddUsersTrial(const TrialAddition& addition,
   }
   for (const Measurement& measurement : addition.measurements) {
     draft.Add(MeasurementReported{
-        .trial = number, .measurement = Completed(measurement, draft.trial(number), draft.now())});
+        .trial = number, .measurement = FillIn(measurement, draft.trial(number), draft.now())});
   }
   if (addition.last.has_value() || addition.infeasible.has_value()) {
     AddTrialTriedElsewhere(draft, number, addition);
@@ -156,6 +159,7 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginTrialChange(TrialId i
     VERNIER_RETURN_IF_ERROR(CheckTrial(draft.fold(), id.number));
     VERNIER_RETURN_IF_ERROR(decide(draft, transient));
     if (!draft.empty()) Settle(draft, transient);
+    // Copied under the lock, as of this change, and told once the change is stored.
     change.trial = Shown(draft.trial(id.number), transient);
     return absl::OkStatus();
   };
@@ -165,7 +169,7 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginTrialChange(TrialId i
 
 absl::StatusOr<Trial> StudiesImpl::FinishChange(absl::StatusOr<TrialChange> change) {
   VERNIER_RETURN_IF_ERROR(change.status());
-  VERNIER_RETURN_IF_ERROR(change->study->Finish(change->ticket));
+  VERNIER_RETURN_IF_ERROR(change->study->AwaitStored(change->ticket));
   return std::move(change->trial);
 }
 
@@ -173,14 +177,14 @@ void StudiesImpl::FinishChange(absl::StatusOr<TrialChange> change, OnTrial finis
   if (!change.ok()) return finished(change.status());
   LiveStudy& study = *change->study;
   const LiveStudy::Ticket ticket = std::move(change->ticket);
-  study.Finish(ticket,
-               // With the study, which lives until then.
-               [study = std::move(change->study),
-                trial = std::move(change->trial),
-                finished = std::move(finished)](const absl::Status& stored) mutable {
-                 if (!stored.ok()) return finished(stored);
-                 finished(std::move(trial));
-               });
+  study.WhenStored(ticket,
+                   // With the study, which lives until then.
+                   [study = std::move(change->study),
+                    trial = std::move(change->trial),
+                    finished = std::move(finished)](const absl::Status& stored) mutable {
+                     if (!stored.ok()) return finished(stored);
+                     finished(std::move(trial));
+                   });
 }
 
 absl::StatusOr<Trial> StudiesImpl::ReadTrialRow(TrialId id) const {
@@ -232,6 +236,7 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::ListTrialsAtWork(StudyId id) con
 absl::Status StudiesImpl::ScanTrials(StudyId id,
                                      const TrialScan& scan,
                                      const std::function<bool(Trial)>& visit) const {
+  // Leases are renewed in memory more often than in the rows (docs/adr/0003).
   const Live live = FindAtHand(id);
   const LeaseTimes expires = live == nullptr ? LeaseTimes() : live->lease_expires();
   const absl::Status scanned = storage_.ScanTrials(id, scan, [&](Trial trial) {
@@ -263,7 +268,8 @@ absl::StatusOr<CurvePart> StudiesImpl::ReadCurve(TrialId id, const CurveQuery& q
   CurvePart part;
   const auto look = [&](const StudyFold& fold, const Transient&) -> absl::Status {
     VERNIER_RETURN_IF_ERROR(CheckTrial(fold, id.number));
-    const TrialRow& row = *fold.Find(id.number);
+    const TrialEntry& row = *fold.Find(id.number);
+    // The curve of an ended trial is only in the store, which is read without the lock of the study.
     if (IsFinished(row.trial.state)) {
       stored = row.trial.measurements;
       return absl::OkStatus();
@@ -287,6 +293,7 @@ absl::StatusOr<std::shared_ptr<const StudiesImpl::StoredCurve>> StudiesImpl::Ind
                        long_curve_->measurements == measurements;
     if (is_it) return long_curve_;
   }
+  // Indexed without the lock. Two callers may do it at once; the index of the last one stays.
   auto curve = std::make_shared<StoredCurve>();
   curve->trial = id;
   curve->measurements = measurements;
@@ -387,12 +394,14 @@ absl::Status StudiesImpl::DeleteTrial(TrialId id, const Caller& caller) {
     VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
                              FindRequest(draft.fold(), caller, Verb::kDeleteTrial, id.number));
     if (repeated != nullptr) return absl::OkStatus();
+    // What algorithms learned is put together again from all remaining trials (docs/adr/0034).
     VERNIER_RETURN_IF_ERROR(draft.fold().NeedLog());
     VERNIER_RETURN_IF_ERROR(CheckTrial(draft.fold(), id.number));
     VERNIER_RETURN_IF_ERROR(CheckDeletable(draft, id.number));
     if (!IsFinished(draft.trial(id.number).state)) {
       AddWithdrawal(draft, id.number, kUserStop, "deleted by " + caller.actor);
       if (!IsFinished(draft.trial(id.number).state)) {
+        // A trial of a client was only told to stop, and nobody waits for the client.
         AddMove(draft, id.number, TrialState::kCancelled, "deleted by " + caller.actor);
       }
     }

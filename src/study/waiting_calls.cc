@@ -7,7 +7,7 @@
 namespace vernier {
 namespace {
 
-// What `begin` tells the function that it is given.
+// Calls `begin` with a function, waits until that is called, and returns what it was called with.
 template <typename Answer, typename Begin>
 Answer Await(Begin begin) {
   Answer answer;

@@ -87,7 +87,7 @@ absl::StatusOr<MovedTrial> Moved(const Observation& trial,
 
 std::string_view Verb(Goal goal) { return goal == Goal::kMaximize ? "maximizes" : "minimizes"; }
 
-// What was best there would be worst here.
+// A metric with the opposite goal is refused: what was best there would be worst here.
 absl::Status CheckGoals(const StudySpec& earlier, const StudySpec& spec) {
   for (const Objective& objective : spec.objectives) {
     for (const Objective& before : earlier.objectives) {
@@ -102,15 +102,15 @@ absl::Status CheckGoals(const StudySpec& earlier, const StudySpec& spec) {
   return absl::OkStatus();
 }
 
-// Whether the study would not propose the trial's point again itself.
-bool CountsAsTried(const TrialRow& row) {
+// Whether the earlier study itself would not propose the point of this trial again.
+bool CountsAsTried(const TrialEntry& row) {
   return !row.trial.deleted && !row.is_forgotten && row.trial.state != TrialState::kCancelled;
 }
 
 // Takes the trials and points of one study over, latest first.
-class Taking {
+class EarlierStudyBuilder {
  public:
-  explicit Taking(EarlierStudy study) : study_(std::move(study)) {}
+  explicit EarlierStudyBuilder(EarlierStudy study) : study_(std::move(study)) {}
 
   bool IsFull() const { return study_.trials.size() >= kMostTaken; }
   void Learn(MovedTrial moved) {
@@ -138,8 +138,8 @@ class Taking {
   std::vector<Point> whole_;
 };
 
-// The trials of `study` that `nearer`, a study of its name, has as well. A study that was created under the name of a deleted
-// one has the same numbers with other values.
+// The trials of `study` that `nearer`, a study of its name, has as well. A study that was created under the name of a
+// deleted one has the same numbers with other values.
 void LeaveOut(const EarlierStudy& nearer, EarlierStudy& study) {
   if (nearer.name != study.name) return;
   std::map<TrialNumber, const Observation*> known;
@@ -151,7 +151,7 @@ void LeaveOut(const EarlierStudy& nearer, EarlierStudy& study) {
   if (study.trials.empty()) study.tried.clear();
 }
 
-// "trial 3: it has no y": why the first of the trials looked at does not fit.
+// "trial 3: it has no y": why a trial does not fit.
 std::string Reason(TrialNumber trial, const absl::Status& why) {
   return fmt::format("; trial {}: {}", trial.value(), std::string(why.message()));
 }
@@ -191,14 +191,15 @@ absl::Status Inheritance::Add(const StudyFold& earlier, const Optimizer* optimiz
 absl::Status Inheritance::AddTrials(const StudyFold& earlier) {
   const StudySpec& spec = created_.spec;
   const std::string& name = earlier.header().spec.name;
-  Taking taking({.name = name, .trials = {}, .count = earlier.header().trials});
+  EarlierStudyBuilder taking({.name = name, .trials = {}, .count = earlier.header().trials});
   std::size_t completed = 0;
   std::string why;
-  const std::vector<const TrialRow*> rows = earlier.AllRows();
+  const std::vector<const TrialEntry*> rows = earlier.AllRows();
   for (auto at = rows.rbegin(); at != rows.rend(); ++at) {
-    const TrialRow* const row = *at;
+    const TrialEntry* const row = *at;
     const Trial& trial = row->trial;
     if (!CountsAsTried(*row)) continue;
+    // A trial that was stopped early has no final value to learn from.
     const bool is_known = trial.state == TrialState::kCompleted && !trial.stop.has_value();
     if (!is_known || taking.IsFull()) {
       taking.Try(trial.point, spec.space);
@@ -230,13 +231,14 @@ absl::Status Inheritance::AddTrials(const StudyFold& earlier) {
   return absl::OkStatus();
 }
 
-// Unlike a study that is named, one of which nothing fits is left out without a word.
+// Takes over what an earlier study had taken over. Unlike a study that is named, one without any
+// fitting trial is no error.
 void Inheritance::AddDistant(const EarlierStudy& distant, const StudySpec& between) {
   const Space& space = created_.spec.space;
-  Taking taking({.name = distant.name,
-                 .trials = {},
-                 .count = std::max(distant.count, std::ssize(distant.trials)),
-                 .is_projected = distant.is_projected});
+  EarlierStudyBuilder taking({.name = distant.name,
+                              .trials = {},
+                              .count = std::max(distant.count, std::ssize(distant.trials)),
+                              .is_projected = distant.is_projected});
   for (auto trial = distant.trials.rbegin(); trial != distant.trials.rend(); ++trial) {
     absl::StatusOr<MovedTrial> moved = Moved(*trial, between, created_.spec);
     if (!moved.ok()) {
@@ -257,6 +259,7 @@ void Inheritance::GoOn(const StudyFold& earlier, const Optimizer* optimizer) {
   const std::int64_t last = earlier.next_trial().value() - 1;
   if (ResumesJob(created_.spec)) created_.trials_before = last;
   const auto streams = static_cast<std::int64_t>(earlier.StreamOf(TrialNumber(last)));
+  // No stream of an earlier study is drawn again: with an equal seed it would repeat that study's points.
   created_.streams_before = std::max(created_.streams_before, streams - created_.trials_before);
   const bool is_same =
       before.space == created_.spec.space && before.algorithm == created_.spec.algorithm;
@@ -267,6 +270,7 @@ void Inheritance::GoOn(const StudyFold& earlier, const Optimizer* optimizer) {
 StudyCreated Inheritance::Take() && {
   for (EarlierStudy& distant : distant_) {
     if (created_.earlier.size() == kMaxEarlierStudies) break;
+    // Studies in between may have taken over the same trials, which must not count twice.
     for (const EarlierStudy& nearer : created_.earlier) LeaveOut(nearer, distant);
     if (distant.trials.empty() && distant.tried.empty()) continue;
     created_.earlier.push_back(std::move(distant));

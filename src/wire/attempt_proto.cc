@@ -11,7 +11,8 @@
 namespace vernier::wire {
 namespace {
 
-// The message of the replica with this role and index, added if there is none.
+// The message of the replica with this role and index, added if there is none. Placement and result of a replica are
+// two records of an attempt, and one message.
 v1::Replica* FindReplica(const std::string& role, std::int32_t index, v1::Attempt* attempt) {
   for (auto& replica : *attempt->mutable_replicas()) {
     if (replica.role() == role && replica.index() == index) return &replica;
@@ -49,6 +50,7 @@ void EncodeReplicas(const Attempt& attempt, v1::Attempt* out) {
   }
   for (const auto& result : attempt.replicas) {
     auto* replica = FindReplica(result.role, result.index, out);
+    // A result with nothing in it is a result, too; without this flag the reader could not tell it from none.
     replica->set_reported(true);
     if (result.exit_code.has_value()) replica->set_exit_code(*result.exit_code);
     if (result.signal.has_value()) replica->set_signal(*result.signal);
@@ -62,13 +64,13 @@ void EncodeReplicas(const Attempt& attempt, v1::Attempt* out) {
 }
 
 void DecodeReplica(const v1::Replica& proto, Attempt* attempt) {
-  if (!proto.host().empty() || proto.port() != 0 || !proto.gpus().empty()) {
-    attempt->placement.push_back({.role = proto.role(),
-                                  .index = proto.index(),
-                                  .host = proto.host(),
-                                  .port = proto.port(),
-                                  .gpus = {proto.gpus().begin(), proto.gpus().end()}});
-  }
+  // Every replica of an attempt was placed; where, a cluster may tell only once it runs.
+  attempt->placement.push_back({.role = proto.role(),
+                                .index = proto.index(),
+                                .host = proto.host(),
+                                .port = proto.port(),
+                                .gpus = {proto.gpus().begin(), proto.gpus().end()}});
+  // It has not ended, or nobody knows how.
   if (!proto.reported()) return;
   ReplicaResult result{.role = proto.role(),
                        .index = proto.index(),
@@ -112,8 +114,10 @@ void EncodeAttempt(const Attempt& attempt, v1::Attempt* out) {
   if (attempt.ended.has_value()) EncodeTime(*attempt.ended, out->mutable_end_time());
   out->set_failure(Encode(attempt.failure));
   out->set_transient(attempt.transient);
+  // What a program printed may be in it.
   out->set_message(ValidUtf8(attempt.message));
   EncodeReplicas(attempt, out);
+  // Computed for readers of the message; DecodeAttempt leaves it to be computed again.
   if (attempt.ended.has_value()) EncodeUsage(UsageOf(attempt), out->mutable_used());
 }
 

@@ -2,6 +2,7 @@
 
 #include "src/wire/names.h"
 #include "src/wire/time_proto.h"
+#include "src/wire/value_proto.h"
 #include "vernier/core/error.h"
 
 namespace vernier::wire {
@@ -35,6 +36,7 @@ absl::StatusOr<Node> DecodeNode(const v1::Node& node) {
   return decoded;
 }
 
+// The study goes by its name, and its id stays behind: ids are of one store.
 void EncodeQueuedGang(const QueuedGang& gang, std::int64_t position, v1::QueuedTrial* out) {
   out->set_position(position);
   out->set_trial(TrialResource(gang.study, gang.id.trial.number));
@@ -42,7 +44,7 @@ void EncodeQueuedGang(const QueuedGang& gang, std::int64_t position, v1::QueuedT
   out->set_priority(gang.priority);
   EncodeTime(gang.queued, out->mutable_queue_time());
   out->set_needs(gang.needs);
-  out->set_reason(gang.reason);
+  out->set_reason(ValidUtf8(gang.reason));  // May quote what a program printed.
   if (gang.start_by) EncodeTime(*gang.start_by, out->mutable_start_by_time());
 }
 

@@ -10,12 +10,14 @@
 namespace vernier::wire {
 namespace {
 
+// Numbers of lists are doubles. Counts and trial numbers are exact up to 2^53.
 Cell Number(std::int64_t value) { return static_cast<double>(value); }
 Cell Text(std::string_view value) { return std::string(value); }
 Cell MaybeTime(const std::optional<absl::Time>& time) {
   return time.has_value() ? Cell(*time) : Cell();
 }
 
+// A parameter's cell is of the kind that the value has, so that kAny columns compare numbers as numbers.
 struct ValueCell {
   Cell operator()(bool value) const { return value; }
   Cell operator()(std::int64_t value) const { return Number(value); }
@@ -28,7 +30,8 @@ Cell ParameterCell(const Trial& trial, std::string_view name) {
   return value == trial.point.end() ? Cell() : std::visit(ValueCell{}, value->second);
 }
 
-// What a finished trial counts for; of one that runs, what it reported last.
+// What a finished trial counts for; of one that runs, what it reported last. A row without the metric has no cell
+// rather than NaN: comparisons with it do not hold, whatever they are.
 Cell MetricCell(const Trial& trial, std::string_view name) {
   const std::optional<double> value = CountedValue(trial, std::string(name));
   return value.has_value() ? Cell(*value) : Cell();
@@ -39,6 +42,7 @@ Cell LabelCell(const Study& study, std::string_view key) {
   return value == study.spec.labels.end() ? Cell() : Text(value->second);
 }
 
+// In the order in which a message about an unknown column lists them.
 constexpr Column<Study> kStudyColumns[] = {
     {"name", ColumnType::kText, [](const Study& s, std::string_view) { return Text(s.spec.name); }},
     {"state",
@@ -81,6 +85,7 @@ constexpr Column<Trial> kTrialColumns[] = {
      [](const Trial& t, std::string_view) { return Cell(IsStoppedEarly(t)); }},
     {"failure",
      ColumnType::kFailureClass,
+     // No failure is no value, so that `failure : *` selects the trials that failed.
      [](const Trial& t, std::string_view) {
        return t.failure == FailureClass::kNone ? Cell() : Text(FailureClassName(t.failure));
      }},
@@ -125,6 +130,7 @@ std::optional<ColumnType> TypeOf(std::span<const Column<Row>> columns, std::stri
 template <typename Row>
 std::string Known(std::span<const Column<Row>> columns) {
   std::string names;
+  // For messages about an unknown column: the names as they stand in the tables, families with a place for the name.
   for (const auto& column : columns) {
     if (!names.empty()) names += ", ";
     names += column.name;

@@ -7,6 +7,7 @@
 namespace vernier::wire {
 namespace {
 
+// One table for each enumeration serves both directions, so that they cannot disagree. Its order means nothing.
 template <typename Core, typename Proto>
 using Pair = std::pair<Core, Proto>;
 
@@ -21,6 +22,7 @@ constexpr Pair<Goal, v1::Goal> kGoals[] = {
     {Goal::kMinimize, v1::MINIMIZE},
 };
 
+// Enumerations inside of a message have a scope of their own.
 constexpr Pair<FinalValue, v1::Objective::Final> kFinals[] = {
     {FinalValue::kLast, v1::Objective::LAST},
     {FinalValue::kBest, v1::Objective::BEST},
@@ -43,6 +45,7 @@ constexpr Pair<LeaseExpiry, v1::LeasePolicy::Expiry> kExpiries[] = {
     {LeaseExpiry::kFail, v1::LeasePolicy::FAIL},
 };
 
+// In protobuf, all enumerators of a package share one scope, so that states of studies have a prefix.
 constexpr Pair<StudyState, v1::StudyState> kStudyStates[] = {
     {StudyState::kActive, v1::STUDY_ACTIVE},
     {StudyState::kPaused, v1::STUDY_PAUSED},
@@ -75,6 +78,7 @@ constexpr Pair<AttemptState, v1::AttemptState> kAttemptStates[] = {
     {AttemptState::kLost, v1::ATTEMPT_LOST},
 };
 
+// Here the unspecified value has a meaning of its own: a trial that has not failed has no class.
 constexpr Pair<FailureClass, v1::FailureClass> kFailures[] = {
     {FailureClass::kNone, v1::FAILURE_CLASS_UNSPECIFIED},
     {FailureClass::kUserError, v1::USER_ERROR},
@@ -100,6 +104,7 @@ constexpr Pair<Severity, v1::LogLine::Severity> kSeverities[] = {
     {Severity::kEmergency, v1::LogLine::EMERGENCY},
 };
 
+// REQUIRES: the table has the enumerator. A value of ours that has no form on the wire is a mistake in these tables.
 template <typename Table, typename Core>
 auto ToProto(const Table& table, Core value) {
   for (const auto& [core, proto] : table) {
@@ -109,6 +114,7 @@ auto ToProto(const Table& table, Core value) {
   return table[0].second;
 }
 
+// A value that is not in the table may come from a newer version, and is no mistake.
 template <typename Core, typename Table, typename Proto>
 std::optional<Core> FromProto(const Table& table, Proto value) {
   for (const auto& [core, proto] : table) {

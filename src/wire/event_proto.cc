@@ -25,6 +25,7 @@ void EncodeEvent(const Event& event, v1::StudyEvent* out) {
 }
 
 absl::StatusOr<Event> DecodeEvent(const v1::StudyEvent& proto) {
+  // Bad JSON must not throw; it is told of as an error below.
   const auto payload = nlohmann::ordered_json::parse(proto.payload_json(), nullptr, false);
   if (payload.is_discarded()) {
     return DataLoss("event {}: its payload is not JSON", proto.seq());

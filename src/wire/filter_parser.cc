@@ -24,6 +24,7 @@ struct Token {
 absl::Status Error(std::string_view message) { return FieldError("filter", message); }
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+// Signs end a word, so that blanks around them may be left out. A point does not: it is part of a column's name.
 bool EndsWord(char c) {
   return IsSpace(c) || std::string_view("()=!<>:,\"'").find(c) != std::string_view::npos;
 }
@@ -43,6 +44,7 @@ absl::StatusOr<Token> ReadQuoted(std::string_view text, std::size_t* at) {
       ++*at;
       return token;
     }
+    // A backslash at the very end escapes nothing; the quote is then found open.
     if (text[*at] == '\\' && *at + 1 < text.size()) ++*at;
     token.text += text[*at];
   }
@@ -51,6 +53,7 @@ absl::StatusOr<Token> ReadQuoted(std::string_view text, std::size_t* at) {
 
 Token ReadSign(std::string_view text, std::size_t* at) {
   Token token{.kind = Token::Kind::kSign, .text = std::string(1, text[*at]), .at = *at + 1};
+  // Of two characters that could be one sign, the longer sign is read.
   const bool may_grow = token.text == "<" || token.text == ">" || token.text == "!";
   ++*at;
   if (may_grow && *at < text.size() && text[*at] == '=') token.text += text[(*at)++];
@@ -76,6 +79,7 @@ absl::StatusOr<std::vector<Token>> Split(std::string_view text) {
       tokens.push_back(EndsWord(text[at]) ? ReadSign(text, &at) : ReadWord(text, &at));
     }
   }
+  // The end is a token, so that looking ahead never leaves the list.
   tokens.push_back({.kind = Token::Kind::kEnd, .text = {}, .at = text.size() + 1});
   return tokens;
 }
@@ -92,6 +96,7 @@ std::optional<Comparator> ComparatorOf(const Token& token) {
   return std::nullopt;
 }
 
+// Whether a row whose cell is this word could match.
 bool MayBe(const FilterNode& node, std::string_view state) {
   return node.comparator == Comparator::kHas ? HasText(state, node.text) : state == node.text;
 }
@@ -103,7 +108,8 @@ std::vector<std::string_view> NamesUpTo(State last, Name name) {
   return names;
 }
 
-// The words that a column can hold; empty: any text.
+// The words that a column can hold; empty: any text. A filter by a word that no row can have is an error rather than an
+// empty list.
 std::vector<std::string_view> WordsOf(ColumnType type) {
   switch (type) {
     case ColumnType::kStudyState:
@@ -119,7 +125,8 @@ std::vector<std::string_view> WordsOf(ColumnType type) {
   }
 }
 
-// The names of the wire's enumerations, where they differ from the words that are shown, mean the same.
+// Clients that read states from messages know the wire's names. Where these differ from the words that are shown, both
+// mean the same.
 void ReplaceWireName(ColumnType type, FilterNode* node) {
   constexpr std::string_view kPrefix = "STUDY_";
   if (type == ColumnType::kStudyState && node->text.starts_with(kPrefix)) {
@@ -135,6 +142,7 @@ absl::Status CheckValue(ColumnType type, const FilterNode& node) {
   const auto mismatch = [&](std::string_view wanted) {
     return Error(fmt::format("'{}' needs {}, got '{}'", node.column, wanted, node.text));
   };
+  // Asks for any value, of any kind.
   if (node.comparator == Comparator::kHas && node.text == "*") return absl::OkStatus();
   switch (type) {
     case ColumnType::kNumber:
@@ -147,8 +155,12 @@ absl::Status CheckValue(ColumnType type, const FilterNode& node) {
     case ColumnType::kFailureClass:
     case ColumnType::kBool: {
       const std::vector<std::string_view> words = WordsOf(type);
-      const auto may_be = [&](std::string_view word) { return MayBe(node, word); };
+      // true and false are values, not texts: `:` finds no part of them.
+      const auto may_be = [&](std::string_view word) {
+        return type == ColumnType::kBool ? node.text == word : MayBe(node, word);
+      };
       if (std::ranges::any_of(words, may_be)) return absl::OkStatus();
+      // A likely mistake: `stopped` is a column, not a state.
       if (type == ColumnType::kTrialState && node.text == "STOPPED") {
         return Error(
             "no trial's state is STOPPED: the filter 'stopped' selects trials that a rule stopped "
@@ -166,6 +178,7 @@ absl::Status CheckValue(ColumnType type, const FilterNode& node) {
 // Recursive descent over
 //   all = any {["AND"] any}   any = term {"OR" term}   term = ["NOT" | "-"] (comparison | "(" all ")")
 //   comparison = column comparator value | boolean column
+// OR binds tighter than AND, as in AIP-160 and unlike in most languages. NOT and "-" take a single term.
 class Parser {
  public:
   Parser(std::vector<Token> tokens, const ColumnSet& columns)
@@ -188,15 +201,22 @@ class Parser {
     return Error(fmt::format("expected {} at character {}, got {}", wanted, Peek().at, got));
   }
 
+  // Terms beside each other need no AND. NOT, and a word with a dash in front, are words here.
   bool AtTerm() const { return Peek().kind == Token::Kind::kWord || IsSign(Peek(), "("); }
+
+  bool TakeAnd() {
+    const bool is_and = IsWord(Peek(), "AND");
+    if (is_and) Take();
+    return is_and;
+  }
 
   absl::StatusOr<FilterNode> ParseAll(int depth) {
     FilterNode all{.kind = FilterNode::Kind::kAll};
     do {
-      if (IsWord(Peek(), "AND")) Take();
       VERNIER_ASSIGN_OR_RETURN(FilterNode child, ParseAny(depth));
       all.children.push_back(std::move(child));
-    } while (AtTerm());
+    } while (TakeAnd() || AtTerm());
+    // A node with one part is that part, which keeps the tree as deep as the filter is nested.
     return all.children.size() == 1 ? std::move(all.children.front()) : std::move(all);
   }
 
@@ -212,6 +232,7 @@ class Parser {
   }
 
   absl::StatusOr<FilterNode> ParseTerm(int depth) {
+    // Bounds the recursion, here and when rows are matched, whatever a client sends.
     if (depth > limits::kFilterDepth)
       return Error(fmt::format("is nested deeper than {}", limits::kFilterDepth));
     if (TakeNot()) {
@@ -234,15 +255,19 @@ class Parser {
       Take();
       return true;
     }
+    // A dash is part of the word's token, and is taken off it. Only where a term begins: the number in `x = -1` keeps
+    // its own.
     Token& token = tokens_[next_];
     if (token.kind != Token::Kind::kWord || !token.text.starts_with('-')) return false;
     token.text.erase(0, 1);
     ++token.at;
+    // A dash by itself, as in "- x".
     if (token.text.empty()) Take();
     return true;
   }
 
   absl::StatusOr<FilterNode> ParseComparison() {
+    // These words are no columns, and taking them for columns would hide what is missing.
     if (Peek().kind != Token::Kind::kWord || IsWord(Peek(), "AND") || IsWord(Peek(), "OR")) {
       return Unexpected("a column");
     }
@@ -253,6 +278,7 @@ class Parser {
       return Error(fmt::format("unknown column '{}', known are {}", node.column, columns_.known()));
     }
     const auto comparator = ComparatorOf(Peek());
+    // `stopped` alone is `stopped = true`.
     if (!comparator.has_value() && *type == ColumnType::kBool) {
       node.text = "true";
       return node;
@@ -273,6 +299,7 @@ class Parser {
     node->text = Take().text;
     ReplaceWireName(type, node);
     double number = 0;
+    // Whatever the column: whether a parameter is a number is known only when a row is read.
     if (absl::SimpleAtod(node->text, &number)) node->number = number;
     absl::Time time;
     if (type == ColumnType::kTime &&
@@ -290,6 +317,7 @@ class Parser {
 }  // namespace
 
 absl::StatusOr<FilterNode> ParseFilter(std::string_view text, const ColumnSet& columns) {
+  // Before it is split: a filter is parsed for every page.
   if (text.size() > limits::kFilter) {
     return Error(
         fmt::format("is {} characters long, at most {} are read", text.size(), limits::kFilter));

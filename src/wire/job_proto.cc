@@ -14,6 +14,7 @@
 namespace vernier::wire {
 namespace {
 
+// A secret is named in one of two ways; which one a message uses tells where to look.
 template <typename Secrets>
 void EncodeSecrets(const std::map<std::string, SecretSource>& secrets, Secrets& out) {
   for (const auto& [name, secret] : secrets) {
@@ -53,6 +54,7 @@ void EncodeReplica(const ReplicaSpec& replica, v1::ReplicaSpec* out) {
 
 ReplicaSpec DecodeReplica(const v1::ReplicaSpec& replica) {
   ReplicaSpec decoded;
+  // Not given is the default; a count of 0 is an error, and must not be taken for it.
   if (replica.has_count()) decoded.count = replica.count();
   decoded.command.assign(replica.command().begin(), replica.command().end());
   decoded.args.assign(replica.args().begin(), replica.args().end());
@@ -82,8 +84,10 @@ PythonProgram DecodePython(const v1::PythonProgram& python) {
 }
 
 absl::Status DecodeReplicas(const v1::TrainingJob& job, TrainingJob* out) {
+  // Without roles, the job has the one replica that a TrainingJob has to begin with.
   if (job.replicas().empty()) return absl::OkStatus();
   out->replicas.clear();
+  // In the order of names, so that of several errors the same one is reported each time.
   for (const auto& [name, replica] :
        std::map<std::string, v1::ReplicaSpec>(job.replicas().begin(), job.replicas().end())) {
     const auto role = FindRole(name);
@@ -94,6 +98,7 @@ absl::Status DecodeReplicas(const v1::TrainingJob& job, TrainingJob* out) {
     if (!out->replicas.emplace(*role, DecodeReplica(replica)).second) {
       return FieldError("job.replicas", "chief and master name the same role, give one of them");
     }
+    // Keeps the name that the user chose, chief or master, which the program sees in its environment.
     if (*role == Role::kPrimary) out->primary_name = name;
   }
   return absl::OkStatus();
@@ -109,6 +114,7 @@ void EncodeRestarts(const RestartPolicy& restarts, v1::RestartPolicy* out) {
 
 RestartPolicy DecodeRestarts(const v1::RestartPolicy& restarts) {
   RestartPolicy decoded;
+  // LENIENT alone is not the default; an unknown value, of a newer client, is read strictly.
   if (restarts.reading() == v1::RestartPolicy::LENIENT) decoded.reading = FailureReading::kLenient;
   if (restarts.has_replica()) decoded.replica = restarts.replica();
   if (restarts.has_job()) decoded.job = restarts.job();
@@ -122,6 +128,7 @@ void EncodeLimits(const TrainingJob& job, v1::TrainingJob* out) {
   if (job.progress_limit.has_value()) {
     EncodeDuration(*job.progress_limit, out->mutable_progress_limit());
   }
+  // 0: no limit.
   out->set_nan_limit(job.nan_limit.value_or(0));
 }
 
@@ -143,6 +150,7 @@ void EncodeArguments(const TrainingJob& job, v1::TrainingJob* out) {
 
 absl::StatusOr<ArgumentStyle> DecodeStyle(const std::string& path,
                                           v1::ParameterArgument::Style style) {
+  // Not set: the default.
   if (style == v1::ParameterArgument::STYLE_UNSPECIFIED) return ArgumentStyle::kOption;
   const auto decoded = Decode(style);
   if (decoded.has_value()) return *decoded;
@@ -180,6 +188,7 @@ void EncodeJob(const TrainingJob& job, v1::TrainingJob* out) {
   if (job.input.has_value()) EncodeTrainingInput(*job.input, out->mutable_training_input());
   if (job.python.has_value()) EncodePython(*job.python, out->mutable_python());
   out->set_image(job.image);
+  out->set_cluster(job.cluster);
   out->set_region(job.region);
   out->set_priority(job.priority);
   EncodeLimits(job, out);
@@ -205,12 +214,14 @@ absl::StatusOr<TrainingJob> DecodeJob(const v1::TrainingJob& job) {
   if (job.has_training_input()) decoded.input = DecodeTrainingInput(job.training_input());
   if (job.has_python()) decoded.python = DecodePython(job.python());
   decoded.image = job.image();
+  decoded.cluster = job.cluster();
   decoded.region = job.region();
   decoded.priority = job.priority();
   DecodeLimits(job, &decoded);
   VERNIER_RETURN_IF_ERROR(DecodeArguments(job, &decoded));
   decoded.restarts = DecodeRestarts(job.restarts());
   if (job.has_code()) {
+    // The folder is on the client's machine, and has become the archive by now.
     decoded.code = {.archive = job.code().archive(), .sha256 = job.code().sha256(), .folder = {}};
   }
   return decoded;

@@ -26,7 +26,7 @@ std::optional<TrialNumber> ParseNumber(std::string_view text) {
   return TrialNumber(number);
 }
 
-// As much of a bad value as a message can bear.
+// As much of a bad value as a message can bear. It may be of any length, and is shown to people.
 std::string Shown(std::string_view text) {
   constexpr std::size_t kShown = 160;
   return std::string(text.substr(0, kShown)) + (text.size() > kShown ? "…" : "");
@@ -51,6 +51,7 @@ absl::StatusOr<std::string> ParseStudyName(std::string_view field, std::string_v
 }
 
 absl::StatusOr<TrialName> ParseTrialName(std::string_view field, std::string_view name) {
+  // The first: the name of a study holds no "/", so that whatever follows must be the number.
   const std::size_t trials = name.find(kTrials);
   if (trials != std::string_view::npos) {
     const auto study = ParseStudyName(field, name.substr(0, trials));
@@ -61,7 +62,7 @@ absl::StatusOr<TrialName> ParseTrialName(std::string_view field, std::string_vie
                     fmt::format("must be studies/STUDY/trials/NUMBER, got '{}'", Shown(name)));
 }
 
-// Nodes have the names that their hosts have.
+// Nodes have the names that their hosts have, so they may hold anything but "/".
 absl::StatusOr<std::string> ParseNodeName(std::string_view field, std::string_view name) {
   const bool prefixed = name.substr(0, kNodes.size()) == kNodes;
   const std::string_view node = prefixed ? name.substr(kNodes.size()) : "";

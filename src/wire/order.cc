@@ -16,8 +16,10 @@
 namespace vernier::wire {
 namespace {
 
+// Longer text is cut, so that the memory of a ranking is bounded; such rows are then in the order of their numbers.
 constexpr std::size_t kKeyText = 128;
-constexpr char kNoPlace = '\xFF';  // Above every kind of cell in either direction.
+// Above every kind of cell in either direction: kinds are small, and small ones inverted stay below it.
+constexpr char kNoPlace = '\xFF';
 
 bool HasNoPlace(const Cell& cell) {
   if (std::holds_alternative<std::monostate>(cell)) return true;
@@ -25,6 +27,7 @@ bool HasNoPlace(const Cell& cell) {
   return number != nullptr && std::isnan(*number);
 }
 
+// The highest byte first, so that bytes compare as numbers do.
 void Append(std::uint64_t word, std::string& key) {
   for (int shift = 56; shift >= 0; shift -= 8) key.push_back(static_cast<char>(word >> shift));
 }
@@ -37,11 +40,15 @@ struct KeyWriter {
 
   void operator()(std::monostate) const {}
   void operator()(bool cell) const { key.push_back(cell ? '\1' : '\0'); }
+  // 0 and -0 are equal and need equal bytes.
   void operator()(double cell) const {
     const auto bits = std::bit_cast<std::uint64_t>(cell == 0 ? 0.0 : cell);
+    // Positive numbers get the sign bit set, so that they come after negative ones. Of negative ones all bits are
+    // inverted, as the one with the greater magnitude comes first.
     Append((bits & kSign) != 0 ? ~bits : bits | kSign, key);
   }
   void operator()(absl::Time cell) const {
+    // As signed numbers compare: the sign bit inverted.
     Append(static_cast<std::uint64_t>(absl::ToUnixNanos(cell)) ^ kSign, key);
   }
   // The end is below every character, and 0 inside is above the end.
@@ -91,6 +98,7 @@ std::string Order::Key(const std::function<Cell(std::string_view column)>& read)
   std::string key;
   for (const Term& term : terms_) {
     const Cell cell = read(term.column);
+    // Last in both directions, so it is not inverted.
     if (HasNoPlace(cell)) {
       key.push_back(kNoPlace);
       continue;
@@ -99,6 +107,8 @@ std::string Order::Key(const std::function<Cell(std::string_view column)>& read)
     key.push_back(static_cast<char>(cell.index()));  // Values of one kind stand beside each other.
     std::visit(KeyWriter{key}, cell);
     if (!term.descending) continue;
+    // Inverting the bytes of the term turns its order around and leaves that of the other terms. No part's bytes are
+    // the beginning of another's, so that the lengths do not matter.
     for (std::size_t i = begin; i < key.size(); ++i) key[i] = static_cast<char>(~key[i]);
   }
   return key;

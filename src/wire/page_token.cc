@@ -9,10 +9,13 @@
 namespace vernier::wire {
 namespace {
 
-constexpr std::size_t kWord = 8;   // Bytes of a number.
-constexpr std::size_t kWords = 4;  // Query, last, offset, part; behind them their sum.
+constexpr std::size_t kWord = 8;  // Bytes of a number.
+// Hash of the query, last, offset, part; behind them a hash of these four. As base64 that is 56 characters, which fit
+// the limit of a request's token.
+constexpr std::size_t kWords = 4;
 constexpr std::size_t kSize = (kWords + 1) * kWord;
 
+// The same bytes on every host: a token may outlive the server that gave it.
 void Append(std::uint64_t word, std::string* bytes) {
   for (std::size_t i = 0; i < kWord; ++i) bytes->push_back(static_cast<char>(word >> (8 * i)));
 }
@@ -29,10 +32,12 @@ std::uint64_t Read(std::string_view bytes, std::size_t index) {
 
 std::string EncodePageToken(const PageToken& token, std::string_view query) {
   std::string bytes;
+  // A hash of the query instead of its text keeps tokens short.
   Append(Fnv1a(query), &bytes);
   Append(static_cast<std::uint64_t>(token.last), &bytes);
   Append(static_cast<std::uint64_t>(token.offset), &bytes);
   Append(static_cast<std::uint64_t>(token.part), &bytes);
+  // It tells a damaged token from a sound one. It is no secret: a forged token shows no more than another page.
   Append(Fnv1a(bytes), &bytes);
   return absl::WebSafeBase64Escape(bytes);
 }
@@ -41,6 +46,7 @@ absl::StatusOr<PageToken> DecodePageToken(std::string_view text, std::string_vie
   VERNIER_RETURN_IF_ERROR(CheckLength("page_token", text, limits::kPageToken));
   std::string bytes;
   const bool decoded = absl::WebSafeBase64Unescape(std::string(text), &bytes);
+  // The size is checked first, since Read does not.
   if (!decoded || bytes.size() != kSize ||
       Read(bytes, kWords) != Fnv1a(std::string_view(bytes).substr(0, kWords * kWord))) {
     return FieldError("page_token", "is not one that this server gave out");

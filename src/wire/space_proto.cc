@@ -35,8 +35,10 @@ struct DomainEncoder {
   }
   void operator()(const CategoricalDomain& domain) const {
     auto* categorical = out->mutable_categorical();
+    // A list may mix kinds, so that each value says its own.
     for (const auto& value : domain.values) EncodeValue(value, categorical->add_values());
   }
+  // The message is empty, but set: which of them is set says the kind of the domain.
   void operator()(const BoolDomain&) const { out->mutable_bool_(); }
 };
 
@@ -58,6 +60,7 @@ absl::StatusOr<Domain> DecodeNumeric(const std::string& path, const Proto& proto
   Numeric domain;
   domain.lower = proto.lower();
   domain.upper = proto.upper();
+  // Unspecified is linear, the domain's default. An unknown scale is of a newer client, and guessing would be wrong.
   if (proto.scale() != v1::SCALE_UNSPECIFIED) {
     const auto scale = Decode(proto.scale());
     if (!scale.has_value()) {
@@ -107,6 +110,7 @@ absl::StatusOr<Domain> DecodeDomain(const std::string& path, const v1::Parameter
 }
 
 absl::StatusOr<Parameter> DecodeParameter(std::size_t position, const v1::Parameter& proto) {
+  // Without a name, only the position can tell which one is meant.
   if (proto.name().empty()) {
     return FieldError(fmt::format("parameters[{}].name", position), "must not be empty");
   }
@@ -122,6 +126,7 @@ absl::StatusOr<Parameter> DecodeParameter(std::size_t position, const v1::Parame
   if (proto.has_default_value()) {
     VERNIER_ASSIGN_OR_RETURN(ParameterValue value,
                              DecodeValue(path + ".default", proto.default_value()));
+    // The same value may be sent as an integer or as a double; the domain decides.
     parameter.default_value = FitValue(parameter.domain, std::move(value));
   }
   return parameter;
@@ -134,6 +139,7 @@ void FitConditions(std::vector<Parameter>& parameters) {
   for (auto& parameter : parameters) {
     for (auto& condition : parameter.when) {
       const auto parent = domains.find(condition.parent);
+      // An unknown parent is an error, of which Space::Create tells with the others.
       if (parent == domains.end()) continue;
       for (auto& value : condition.values) value = FitValue(parent->second, std::move(value));
     }
@@ -154,6 +160,7 @@ absl::StatusOr<Space> DecodeSpace(const v1::StudySpec& spec) {
     VERNIER_ASSIGN_OR_RETURN(Parameter parameter, DecodeParameter(parameters.size(), proto));
     parameters.push_back(std::move(parameter));
   }
+  // After all parameters are known.
   FitConditions(parameters);
   return Space::Create(std::move(parameters),
                        {spec.constraints().begin(), spec.constraints().end()});

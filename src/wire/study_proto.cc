@@ -1,11 +1,14 @@
 #include "src/wire/study_proto.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "google/protobuf/descriptor.h"
 #include "src/codec/job_file.h"
 #include "src/core/limit_checks.h"
 #include "src/wire/attempt_proto.h"
@@ -26,7 +29,7 @@ void EncodeChoice(const Choice& choice, v1::Choice* out) {
   EncodePoint(choice.options, out->mutable_options());
 }
 
-// `fallback` is the name that an unset choice has.
+// `fallback` is the name that an unset choice has. The options are checked by whoever knows the algorithm, not here.
 absl::StatusOr<Choice> DecodeChoice(std::string_view path,
                                     const v1::Choice& choice,
                                     std::string_view fallback) {
@@ -54,12 +57,14 @@ Budget DecodeBudget(const v1::Budget& budget) {
 absl::Status DecodeObjectives(const v1::StudySpec& proto, StudySpec* spec) {
   for (const auto& objective : proto.objectives()) {
     const auto goal = Decode(objective.goal());
+    // A goal has no default: a study with the wrong one would seem to run well.
     if (!goal.has_value()) {
       return FieldError(
           fmt::format("objective[{}].goal", spec->objectives.size()),
           fmt::format("must be MAXIMIZE or MINIMIZE, got {}", v1::Goal_Name(objective.goal())));
     }
     Objective decoded{.metric = objective.metric(), .goal = *goal};
+    // Not sent: the default stays.
     if (objective.final() != v1::Objective::FINAL_UNSPECIFIED) {
       const auto final = Decode(objective.final());
       if (!final.has_value()) {
@@ -69,6 +74,7 @@ absl::Status DecodeObjectives(const v1::StudySpec& proto, StudySpec* spec) {
       }
       decoded.final = *final;
     }
+    // 0: not sent, by an older client.
     if (objective.final_count() != 0) decoded.final_count = objective.final_count();
     spec->objectives.push_back(std::move(decoded));
   }
@@ -77,6 +83,7 @@ absl::Status DecodeObjectives(const v1::StudySpec& proto, StudySpec* spec) {
 
 void EncodeSource(const MetricSource& source, v1::MetricSource* out) {
   switch (source.kind) {
+    // Found under the metric's own name: there is no more to say.
     case MetricSourceKind::kName:
       break;
     case MetricSourceKind::kAfter:
@@ -96,6 +103,7 @@ void EncodeSource(const MetricSource& source, v1::MetricSource* out) {
       break;
   }
   out->set_folder(source.folder);
+  // The wire has the usual name of each role, whatever the job calls its primary.
   if (source.from.has_value()) out->set_from(RoleName(*source.from, TrainingJob()));
 }
 
@@ -126,6 +134,7 @@ absl::StatusOr<MetricSource> DecodeSource(const std::string& metric,
     case v1::MetricSource::SOURCE_NOT_SET:
       break;
   }
+  // Not sent: the primary reports it.
   if (source.from().empty()) return decoded;
   decoded.from = FindRole(source.from());
   if (!decoded.from.has_value()) {
@@ -138,7 +147,9 @@ absl::StatusOr<MetricSource> DecodeSource(const std::string& metric,
 
 absl::Status DecodeLease(const v1::LeasePolicy& proto, LeasePolicy* lease) {
   if (proto.has_ttl()) lease->ttl = DecodeDuration(proto.ttl());
+  // A Duration has no infinity, so that a flag stands for it.
   if (proto.never_expires()) lease->ttl = absl::InfiniteDuration();
+  // The default stays.
   if (proto.on_expiry() == v1::LeasePolicy::EXPIRY_UNSPECIFIED) return absl::OkStatus();
   const auto expiry = Decode(proto.on_expiry());
   if (!expiry.has_value()) {
@@ -163,95 +174,161 @@ absl::StatusOr<std::map<std::string, MetricSource>> DecodeMetricSources(
   return metrics;
 }
 
-constexpr std::string_view kLabelPath = "spec.labels.";
-constexpr std::string_view kAmendablePaths =
-    "spec.parallel, spec.budget, spec.budget.trials, spec.budget.failed_trials, spec.budget.time, "
-    "spec.budget.gpu_hours, spec.stopping, spec.convergence, spec.metrics, spec.lease, spec.job, "
-    "spec.labels, spec.labels.KEY, or spec as a whole";
+// A part of a definition that may change: its path in an update mask, whether an update sets it, and how it goes into
+// the amendment. One row makes a part amendable.
+struct AmendablePart {
+  std::string_view path;
+  bool (*is_set)(const v1::StudySpec& update);
+  absl::Status (*amend)(const v1::StudySpec& update, Amendment* change);
+};
 
-// One path of an update mask, of those that stand for a part of the definition with a message of its own.
-absl::StatusOr<bool> AmendMessage(std::string_view path,
-                                  const v1::StudySpec& update,
-                                  Amendment* change) {
-  if (path == "spec") {
-    VERNIER_ASSIGN_OR_RETURN(change->definition, DecodeSpec("", update));
-  } else if (path == "spec.stopping") {
-    VERNIER_ASSIGN_OR_RETURN(
-        change->stopping, DecodeChoice("stopping", update.stopping(), StudySpec().stopping.name));
-  } else if (path == "spec.convergence") {
-    change->convergence.emplace();
-    if (update.has_convergence()) *change->convergence = DecodeConvergence(update.convergence());
-  } else if (path == "spec.metrics") {
-    VERNIER_ASSIGN_OR_RETURN(change->metrics, DecodeMetricSources(update));
-  } else if (path == "spec.lease") {
-    VERNIER_RETURN_IF_ERROR(DecodeLease(update.lease(), &change->lease.emplace()));
-  } else if (path == "spec.job") {
-    if (!update.has_job()) return FieldError("job", "must be set where the mask names it");
-    VERNIER_ASSIGN_OR_RETURN(change->job, DecodeJob(update.job()));
-  } else {
-    return false;
-  }
-  return true;
+// The order is that in which a message lists them.
+constexpr AmendablePart kAmendableParts[] = {
+    {"spec.parallel",
+     // An update without a mask sets what it has; 0 is what is not set.
+     [](const v1::StudySpec& update) { return update.parallel() != 0; },
+     [](const v1::StudySpec& update, Amendment* change) {
+       change->parallel = update.parallel();
+       return absl::OkStatus();
+     }},
+    // The parts of a budget change one by one, so that whoever raises one keeps the others.
+    {"spec.budget.trials",
+     [](const v1::StudySpec& update) { return update.budget().has_trials(); },
+     [](const v1::StudySpec& update, Amendment* change) {
+       change->trials = DecodeBudget(update.budget()).trials;
+       return absl::OkStatus();
+     }},
+    {"spec.budget.failed_trials",
+     [](const v1::StudySpec& update) { return update.budget().has_failed_trials(); },
+     [](const v1::StudySpec& update, Amendment* change) {
+       change->failed_trials = DecodeBudget(update.budget()).failed_trials;
+       return absl::OkStatus();
+     }},
+    {"spec.budget.time",
+     [](const v1::StudySpec& update) { return update.budget().has_time(); },
+     [](const v1::StudySpec& update, Amendment* change) {
+       change->time = DecodeBudget(update.budget()).time;
+       return absl::OkStatus();
+     }},
+    {"spec.budget.gpu_hours",
+     [](const v1::StudySpec& update) { return update.budget().has_gpu_hours(); },
+     [](const v1::StudySpec& update, Amendment* change) {
+       change->gpu_hours = DecodeBudget(update.budget()).gpu_hours;
+       return absl::OkStatus();
+     }},
+    {"spec.stopping",
+     [](const v1::StudySpec& update) { return update.has_stopping(); },
+     [](const v1::StudySpec& update, Amendment* change) {
+       VERNIER_ASSIGN_OR_RETURN(
+           change->stopping,
+           DecodeChoice("stopping", update.stopping(), StudySpec().stopping.name));
+       return absl::OkStatus();
+     }},
+    {"spec.convergence",
+     [](const v1::StudySpec& update) { return update.has_convergence(); },
+     [](const v1::StudySpec& update, Amendment* change) {
+       // Named by the mask but not set: the study shall have no such rule any more.
+       change->convergence.emplace();
+       if (update.has_convergence()) *change->convergence = DecodeConvergence(update.convergence());
+       return absl::OkStatus();
+     }},
+    {"spec.metrics",
+     [](const v1::StudySpec& update) { return update.metrics_size() > 0; },
+     [](const v1::StudySpec& update, Amendment* change) {
+       VERNIER_ASSIGN_OR_RETURN(change->metrics, DecodeMetricSources(update));
+       return absl::OkStatus();
+     }},
+    {"spec.lease",
+     [](const v1::StudySpec& update) { return update.has_lease(); },
+     [](const v1::StudySpec& update, Amendment* change) {
+       return DecodeLease(update.lease(), &change->lease.emplace());
+     }},
+    {"spec.job",
+     [](const v1::StudySpec& update) { return update.has_job(); },
+     [](const v1::StudySpec& update, Amendment* change) -> absl::Status {
+       // A job can be replaced, but not removed.
+       if (!update.has_job()) return FieldError("job", "must be set where the mask names it");
+       VERNIER_ASSIGN_OR_RETURN(change->job, DecodeJob(update.job()));
+       return absl::OkStatus();
+     }},
+};
+constexpr std::string_view kWholePath = "spec";
+// Labels change one by one, so that two tools that label a study do not undo each other's labels.
+constexpr std::string_view kLabelsPath = "spec.labels";
+constexpr std::string_view kLabelPrefix = "spec.labels.";
+constexpr std::string_view kBudgetPath = "spec.budget";
+
+absl::Status UnknownPath(std::string_view path) {
+  std::vector<std::string_view> paths;
+  for (const AmendablePart& part : kAmendableParts) paths.push_back(part.path);
+  return FieldError(
+      "update_mask",
+      fmt::format("'{}' cannot change, what can is {}, {}, {}, {}KEY, or {} as a whole",
+                  path,
+                  fmt::join(paths, ", "),
+                  kBudgetPath,
+                  kLabelsPath,
+                  kLabelPrefix,
+                  kWholePath));
 }
 
 // One path of an update mask.
 absl::Status Amend(std::string_view path, const v1::StudySpec& update, Amendment* change) {
-  const Budget budget = DecodeBudget(update.budget());
-  if (path == "spec.parallel") {
-    change->parallel = update.parallel();
-  } else if (path == "spec.budget") {
-    change->trials = budget.trials;
-    change->failed_trials = budget.failed_trials;
-    change->time = budget.time;
-    change->gpu_hours = budget.gpu_hours;
-  } else if (path == "spec.budget.trials") {
-    change->trials = budget.trials;
-  } else if (path == "spec.budget.failed_trials") {
-    change->failed_trials = budget.failed_trials;
-  } else if (path == "spec.budget.time") {
-    change->time = budget.time;
-  } else if (path == "spec.budget.gpu_hours") {
-    change->gpu_hours = budget.gpu_hours;
-  } else if (path == "spec.labels") {
+  if (path == kWholePath) {
+    // Its name cannot change, so it has none here.
+    VERNIER_ASSIGN_OR_RETURN(change->definition, DecodeSpec("", update));
+    return absl::OkStatus();
+  }
+  if (path == kLabelsPath) {
+    // All labels are replaced, so those that are not sent go.
     change->clear_labels = true;
     for (const auto& [key, value] : update.labels()) change->labels[key] = value;
-  } else if (path.starts_with(kLabelPath)) {
-    const std::string key(path.substr(kLabelPath.size()));
+    return absl::OkStatus();
+  }
+  if (path.starts_with(kLabelPrefix)) {
+    const std::string key(path.substr(kLabelPrefix.size()));
     const auto value = update.labels().find(key);
+    // A label that the mask names and the update does not have is removed.
     change->labels[key] =
         value == update.labels().end() ? std::nullopt : std::optional(value->second);
-  } else {
-    VERNIER_ASSIGN_OR_RETURN(const bool is_known, AmendMessage(path, update, change));
-    if (is_known) return absl::OkStatus();
-    return FieldError("update_mask",
-                      fmt::format("'{}' cannot change, what can is {}", path, kAmendablePaths));
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  bool is_known = false;
+  for (const AmendablePart& part : kAmendableParts) {
+    // A path to the whole budget stands for each of its parts; those that are not set are removed.
+    const bool is_of_budget = path == kBudgetPath && part.path.starts_with(kBudgetPath);
+    if (part.path != path && !is_of_budget) continue;
+    VERNIER_RETURN_IF_ERROR(part.amend(update, change));
+    is_known = true;
+  }
+  return is_known ? absl::OkStatus() : UnknownPath(path);
 }
 
-// Whether the update sets something that cannot change, and so can only be meant as a whole definition.
+// Whether the update sets a field that cannot change, and so can only be meant as a whole definition.
 bool IsWhole(const v1::StudySpec& update) {
-  return update.objectives_size() > 0 || update.parameters_size() > 0 ||
-         update.constraints_size() > 0 || update.outcome_constraints_size() > 0 ||
-         update.has_algorithm() || update.warm_start_size() > 0 || update.seed() != 0 ||
-         update.judged_when_asked();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  update.GetReflection()->ListFields(update, &fields);
+  // Found by reflection, so that a new field of the message counts as one that cannot change until a row says
+  // otherwise.
+  return std::ranges::any_of(fields, [](const google::protobuf::FieldDescriptor* field) {
+    const std::string path = fmt::format("{}.{}", kWholePath, field->name());
+    return path != kLabelsPath && path != kBudgetPath &&
+           std::ranges::count(kAmendableParts, path, &AmendablePart::path) == 0;
+  });
 }
 
-// The paths of the fields that the update sets, where it comes without a mask.
+// The paths of the fields that the update sets, where it comes without a mask. A whole definition, if any of them
+// cannot change by itself.
 std::vector<std::string> ImpliedPaths(const v1::StudySpec& update) {
-  if (IsWhole(update)) return {"spec"};
+  if (IsWhole(update)) return {std::string(kWholePath)};
   std::vector<std::string> paths;
-  if (update.parallel() != 0) paths.emplace_back("spec.parallel");
-  if (update.budget().has_trials()) paths.emplace_back("spec.budget.trials");
-  if (update.budget().has_failed_trials()) paths.emplace_back("spec.budget.failed_trials");
-  if (update.budget().has_time()) paths.emplace_back("spec.budget.time");
-  if (update.budget().has_gpu_hours()) paths.emplace_back("spec.budget.gpu_hours");
-  if (update.has_stopping()) paths.emplace_back("spec.stopping");
-  if (update.has_convergence()) paths.emplace_back("spec.convergence");
-  if (update.metrics_size() > 0) paths.emplace_back("spec.metrics");
-  if (update.has_lease()) paths.emplace_back("spec.lease");
-  if (update.has_job()) paths.emplace_back("spec.job");
-  for (const auto& [key, value] : update.labels()) paths.push_back(std::string(kLabelPath) + key);
+  for (const AmendablePart& part : kAmendableParts) {
+    if (part.is_set(update)) paths.emplace_back(part.path);
+  }
+  // Without a mask labels are added or changed, never removed.
+  for (const auto& [key, value] : update.labels()) {
+    paths.push_back(std::string(kLabelPrefix) + key);
+  }
   return paths;
 }
 
@@ -300,6 +377,7 @@ absl::Status CheckCounts(const v1::StudySpec& spec) {
       "outcome_constraints", count(spec.outcome_constraints()), limits::kOutcomeConstraints));
   VERNIER_RETURN_IF_ERROR(CheckAtMost("objective", count(spec.objectives()), limits::kObjectives));
   VERNIER_RETURN_IF_ERROR(CheckAtMost("labels", count(spec.labels()), limits::kLabels));
+  // They become parameters: see ApplyHyperparameters at the end of DecodeSpec.
   return CheckAtMost("parameters",
                      count(spec.job().training_input().hyperparameters().params()),
                      limits::kParameters);
@@ -317,6 +395,7 @@ absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& prot
   spec.warm_start.assign(proto.warm_start().begin(), proto.warm_start().end());
   VERNIER_ASSIGN_OR_RETURN(spec.stopping,
                            DecodeChoice("stopping", proto.stopping(), spec.stopping.name));
+  // Not sent: the default stays.
   if (proto.parallel() != 0) spec.parallel = proto.parallel();
   spec.budget = DecodeBudget(proto.budget());
   if (proto.has_convergence()) {
@@ -330,6 +409,7 @@ absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& prot
     VERNIER_ASSIGN_OR_RETURN(spec.job, DecodeJob(proto.job()));
   }
   spec.labels.insert(proto.labels().begin(), proto.labels().end());
+  // Last, since a training input may set the space, the objective and the budget of the study around it.
   VERNIER_RETURN_IF_ERROR(codec::ApplyHyperparameters(spec));
   return spec;
 }
@@ -338,6 +418,7 @@ void EncodeStudy(const Study& study, v1::Study* out) {
   out->set_name(StudyResource(study.spec.name));
   EncodeSpec(study.spec, out->mutable_spec());
   out->set_state(Encode(study.state));
+  // Reasons may hold what programs printed.
   out->set_reason(ValidUtf8(study.reason));
   EncodeTime(study.created, out->mutable_create_time());
   EncodeTime(study.updated, out->mutable_update_time());
@@ -373,6 +454,7 @@ absl::StatusOr<Study> DecodeStudy(const v1::Study& proto) {
   study.completed = proto.completed_count();
   study.failed = proto.failed_count();
   study.open = proto.open_count();
+  // No trial has the number 0, which is what is not sent.
   if (proto.best_trial() != 0) study.best = TrialNumber(proto.best_trial());
   if (proto.converged_trial() != 0) study.converged = TrialNumber(proto.converged_trial());
   study.used = DecodeUsage(proto.used());
@@ -389,10 +471,12 @@ absl::StatusOr<Amendment> DecodeAmendment(const v1::UpdateStudyRequest& request)
   const std::vector<std::string> paths =
       mask.empty() ? ImpliedPaths(update) : std::vector<std::string>(mask.begin(), mask.end());
   VERNIER_RETURN_IF_ERROR(CheckAtMost("update_mask", paths.size(), limits::kMaskPaths));
+  // `fixed` alone is a change: it has the study's failures forgiven.
   if (paths.empty() && !request.fixed()) {
     return FieldError("update_mask", "names no field and the study sets none");
   }
   Amendment change{.fixed = request.fixed(), .keep_amended = request.keep_amended()};
+  // A path that a client names twice has the effect that it has once.
   for (const auto& path : paths) VERNIER_RETURN_IF_ERROR(Amend(path, update, &change));
   return change;
 }

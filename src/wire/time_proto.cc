@@ -14,6 +14,7 @@ constexpr std::int64_t kMaxDuration = 315'576'000'000;  // Seconds; about 10,000
 }  // namespace
 
 void EncodeTime(absl::Time time, google::protobuf::Timestamp* out) {
+  // Infinite times become the nearest end, too.
   time = std::clamp(time, absl::FromUnixSeconds(kFirstSecond), absl::FromUnixSeconds(kLastSecond));
   const std::int64_t seconds = absl::ToUnixSeconds(time);  // Rounds down, as the message wants.
   out->set_seconds(seconds);
@@ -21,11 +22,13 @@ void EncodeTime(absl::Time time, google::protobuf::Timestamp* out) {
       static_cast<std::int32_t>(absl::ToInt64Nanoseconds(time - absl::FromUnixSeconds(seconds))));
 }
 
+// Clamped as when encoding: a message from outside may hold anything.
 absl::Time DecodeTime(const google::protobuf::Timestamp& time) {
   const std::int64_t seconds = std::clamp(time.seconds(), kFirstSecond, kLastSecond);
   return absl::FromUnixSeconds(seconds) + absl::Nanoseconds(time.nanos());
 }
 
+// The rest has the sign of the duration, as the message demands: -1.5 s is -1 s and -500 ms.
 void EncodeDuration(absl::Duration duration, google::protobuf::Duration* out) {
   duration = std::clamp(duration, -absl::Seconds(kMaxDuration), absl::Seconds(kMaxDuration));
   absl::Duration rest;

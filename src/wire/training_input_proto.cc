@@ -27,7 +27,8 @@ const FieldDescriptor& FieldOf(const Message& message, const char* key) {
   return *field;
 }
 
-// Fills a message from the fields that a Describe names, through reflection.
+// Fills a message, through reflection, from the fields that a Describe names: a new field of the struct needs no line
+// here.
 class MessageWriter {
  public:
   explicit MessageWriter(Message& message)
@@ -35,6 +36,8 @@ class MessageWriter {
 
   template <typename T>
   void operator()(const char* key, const T& value) {
+    // Fields that have their default are not written, as in the JSON form. Of an optional, T{} is "not set", so Write
+    // may look inside.
     if (!(value == T{})) Write(&FieldOf(message_, key), value);
   }
 
@@ -67,6 +70,7 @@ class MessageWriter {
   void Write(const FieldDescriptor* field, const std::vector<double>& values) {
     for (const double value : values) reflection_.AddDouble(&message_, field, value);
   }
+  // Less special than the overloads above, so that numbers and durations are not taken for nested messages.
   template <typename T>
   void Write(const FieldDescriptor* field, const std::optional<T>& value) {
     MessageWriter writer(*reflection_.MutableMessage(&message_, field));
@@ -84,7 +88,7 @@ class MessageWriter {
   const google::protobuf::Reflection& reflection_;
 };
 
-// The other way.
+// Fills the struct from the message. Presence matters only where the struct has an optional.
 class MessageReader {
  public:
   explicit MessageReader(const Message& message)

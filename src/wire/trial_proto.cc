@@ -24,6 +24,7 @@ void EncodePredicted(const std::map<std::string, PredictedValue>& predicted,
 
 namespace {
 
+// Everything that is needed to compute the suggestion again, and to say why it was made.
 void EncodeSuggestion(const SuggestionRecord& record, v1::SuggestionRecord* out) {
   out->set_algorithm(record.algorithm);
   out->set_version(record.version);
@@ -98,7 +99,7 @@ void EncodeLease(const Lease& lease, v1::Lease* out) {
   EncodeTime(lease.expires, out->mutable_expire_time());
 }
 
-// The parts of a trial that may be absent.
+// The parts of a trial that may be absent. They are messages, whose absence is visible.
 void EncodeOptionals(const Trial& trial, v1::Trial* out) {
   if (trial.started.has_value()) EncodeTime(*trial.started, out->mutable_start_time());
   if (trial.ended.has_value()) EncodeTime(*trial.ended, out->mutable_end_time());
@@ -120,6 +121,7 @@ void DecodeOptionals(const v1::Trial& proto, Trial* out) {
 }
 
 absl::Status DecodeStates(const v1::Trial& proto, Trial* out) {
+  // What a newer server means by an unknown state cannot be guessed.
   const auto state = Decode(proto.state());
   if (!state.has_value()) {
     return FieldError("state", fmt::format("unknown state {}", static_cast<int>(proto.state())));
@@ -156,8 +158,10 @@ Measurement DecodeMeasurement(const v1::Measurement& proto) {
   Measurement measurement;
   measurement.step = proto.step();
   if (proto.has_elapsed()) measurement.elapsed = DecodeDuration(proto.elapsed());
+  // A measurement without a time gets that of its arrival: see Trials::Report.
   if (proto.has_time()) measurement.time = DecodeTime(proto.time());
   measurement.metrics = DecodeMetrics(proto.metrics());
+  // Decode keeps what it finds; the service replaces what a client claims.
   measurement.source = proto.source();
   return measurement;
 }
@@ -173,10 +177,12 @@ void EncodeTrial(std::string_view study, const Trial& trial, v1::Trial* out) {
   EncodeMetrics(trial.final_metrics, out->mutable_final_metrics());
   out->set_measurement_count(trial.measurements);
   out->set_failure(Encode(trial.failure));
+  // A program's own words may be in it, in any encoding.
   out->set_message(ValidUtf8(trial.message));
   out->set_client_id(trial.client);
   for (const auto& attempt : trial.attempts) {
     EncodeAttempt(attempt, out->add_attempts());
+    // Once it has used anything; the sum is of all attempts, so it does not matter how often it is set.
     if (attempt.ended.has_value()) EncodeUsage(UsageOf(trial), out->mutable_used());
   }
 }
@@ -184,6 +190,7 @@ void EncodeTrial(std::string_view study, const Trial& trial, v1::Trial* out) {
 void EncodeSlacks(std::span<const OutcomeConstraint> constraints,
                   const Trial& trial,
                   v1::Trial* out) {
+  // While a trial runs, its metrics are not final and say nothing of its constraints.
   if (trial.state != TrialState::kCompleted) return;
   for (const OutcomeConstraint& constraint : constraints) {
     v1::OutcomeSlack* slack = out->add_outcome_slacks();
@@ -208,6 +215,7 @@ absl::StatusOr<Trial> DecodeTrial(const v1::Trial& proto) {
     VERNIER_ASSIGN_OR_RETURN(Attempt decoded, DecodeAttempt(attempt));
     trial.attempts.push_back(std::move(decoded));
   }
+  // Slacks and used resources are not read: they follow from the rest.
   return trial;
 }
 

@@ -11,7 +11,9 @@
 namespace vernier::wire {
 namespace {
 
+// U+FFFD, as UTF-8.
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+// The first double that does not fit into a signed integer of 64 bits; its negative does.
 constexpr double kTwoTo63 = 9223372036854775808.0;
 
 struct ValueEncoder {
@@ -19,6 +21,7 @@ struct ValueEncoder {
   void operator()(bool value) const { out->set_boolean(value); }
   void operator()(std::int64_t value) const { out->set_integer(value); }
   void operator()(double value) const { out->set_number(value); }
+  // Even a text that the user chose: a message with other bytes would be refused as a whole.
   void operator()(const std::string& value) const { out->set_text(ValidUtf8(value)); }
 };
 
@@ -85,6 +88,7 @@ ParameterValue FitValue(const Domain& domain, ParameterValue value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value); integer != nullptr && wants_double) {
     return static_cast<double>(*integer);
   }
+  // A number with a fraction is left as it is, for the space to refuse.
   const bool wants_integer = std::holds_alternative<IntDomain>(domain);
   if (const auto* number = std::get_if<double>(&value);
       number != nullptr && wants_integer && IsWhole(*number)) {
@@ -95,6 +99,7 @@ ParameterValue FitValue(const Domain& domain, ParameterValue value) {
 
 Point FitPoint(const Space& space, Point point) {
   for (auto& [name, value] : point) {
+    // An unknown name is an error that the space tells of.
     if (const auto index = space.Find(name)) {
       value =
           FitValue(space.parameters()[static_cast<std::size_t>(*index)].domain, std::move(value));
@@ -109,6 +114,7 @@ std::string ValidUtf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = SequenceLength(text);
     valid += length == 0 ? kReplacement : text.substr(0, length);
+    // One byte at a time: what follows a broken sequence may be sound.
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return valid;

@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/spaces.h"
+#include "tests/support/scripted_optimizer.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/algorithm_catalogue.h"
 
@@ -80,6 +81,33 @@ TEST(AskTell, GivesEachBatchTheStreamOfItsFirstTrial) {
   AskTell study = Make(problem, "random", 8);
   EXPECT_EQ(study.Ask(3).value()[2].suggestion.point, expected(1, 3));
   EXPECT_EQ(study.Ask(1).value()[0].suggestion.point, expected(4, 1));
+}
+
+TEST(AskTell, AnAlgorithmOfOnesOwnThatIsWrongEndsNothing) {
+  std::vector<Suggestion> proposed;
+  AlgorithmCatalogue algorithms = AlgorithmCatalogue::BuiltIn();
+  const auto propose = [&](const testing::AskedFor& asked, Rng, std::stop_token) {
+    return Suggestions{.points = proposed, .state = asked.state};
+  };
+  ASSERT_THAT(algorithms.AddAlgorithm("own",
+                                      [&](const Problem&, const Choice&) {
+                                        return std::make_unique<testing::ScriptedOptimizer>(
+                                            "1", propose);
+                                      }),
+              IsOk());
+  AskTell study = AskTell::Create(SmallProblem(), {.name = "own"}, 1, algorithms).value();
+  EXPECT_THAT(
+      study.Ask(),
+      StatusIs(absl::StatusCode::kInternal, "algorithm 'scripted' proposed 0 points, asked for 1"));
+  proposed = {{.point = {{"n", std::int64_t{7}}}}};
+  EXPECT_THAT(
+      study.Ask(),
+      StatusIs(absl::StatusCode::kInternal, HasSubstr("algorithm 'scripted' left the space: ")));
+  proposed = {{.point = {{"n", std::int64_t{6}}}}};
+  ASSERT_OK_AND_ASSIGN(const std::vector<AskTell::Asked> asked, study.Ask());
+  ASSERT_THAT(asked, SizeIs(1));
+  EXPECT_EQ(asked[0].trial, TrialNumber(1)) << "nothing of the others is left";
+  EXPECT_THAT(study.Tell(asked[0].trial, {0.5}), IsOk());
 }
 
 TEST(AskTell, RefusesToBeToldTwiceOrOfStrangers) {

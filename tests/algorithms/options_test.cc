@@ -22,7 +22,7 @@ TEST(OptionReader, FillsInDefaultsAndSortsItsJson) {
   EXPECT_EQ(reader.Float("noise", 0.1, 0, 1), 0.1);
   EXPECT_FALSE(reader.Bool("warp", false));
   EXPECT_EQ(reader.OptionalInt("seed", 0, 10), std::nullopt);
-  EXPECT_THAT(reader.Finish(), IsOk());
+  EXPECT_THAT(reader.Check(), IsOk());
   EXPECT_EQ(reader.Json(),
             R"({"kernel":"matern","noise":0.1,"restarts":7,"seed":null,"warp":false})");
 }
@@ -32,17 +32,17 @@ TEST(OptionReader, TakesWholeFloatsForIntegersAndIntegersForFloats) {
   OptionReader reader("algorithm", choice);
   EXPECT_EQ(reader.Int("n", 1, 0, 10), 5);
   EXPECT_EQ(reader.Float("x", 1, 0, 10), 2.0);
-  EXPECT_THAT(reader.Finish(), IsOk());
+  EXPECT_THAT(reader.Check(), IsOk());
 }
 
 TEST(OptionReader, NamesAnUnknownOptionAndTheNearestKnown) {
   const Choice choice = {.name = "gp", .options = {{"restart", std::int64_t{5}}}};
   OptionReader reader("algorithm", choice);
   reader.Int("restarts", 1, 0, 10);
-  EXPECT_THAT(reader.Finish(),
+  EXPECT_THAT(reader.Check(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "algorithm.restart: gp has no such option; did you mean 'restarts'?"));
-  EXPECT_EQ(GetField(reader.Finish()), "algorithm.restart");
+  EXPECT_EQ(GetField(reader.Check()), "algorithm.restart");
 }
 
 struct BadOption {
@@ -59,7 +59,7 @@ TEST_P(OptionReaderRefuses, WithOneSentence) {
   EXPECT_EQ(reader.Float("real", 0.5, 0, 1), 0.5);
   EXPECT_TRUE(reader.Bool("flag", true));
   EXPECT_EQ(reader.Text("text", "a", {"a", "b"}), "a");
-  EXPECT_THAT(reader.Finish(), StatusIs(absl::StatusCode::kInvalidArgument, GetParam().error));
+  EXPECT_THAT(reader.Check(), StatusIs(absl::StatusCode::kInvalidArgument, GetParam().error));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -245,6 +245,20 @@ TEST_F(CleanUpTest, ClaimsOnceHoweverOftenItStarts) {
   EXPECT_EQ(fs::file_size(runs_ + "/.stores"), size);
 }
 
+TEST_F(CleanUpTest, AClaimThatWasTakenBackCountsNoMore) {
+  const auto size = fs::file_size(runs_ + "/.stores");
+  const std::string other = folder_ / "other.db";
+  ASSERT_THAT(ClaimRuns(runs_, other), IsOk());
+  DisclaimRuns(runs_, folder_ / "never.db");
+  EXPECT_GT(fs::file_size(runs_ + "/.stores"), size);
+  DisclaimRuns(runs_, other);
+  EXPECT_EQ(fs::file_size(runs_ + "/.stores"), size);
+  Make("gone/trial-1/attempt-1", 30 * kDay);
+  EXPECT_THAT(Listed(), ElementsAre("gone"));
+  DisclaimRuns(runs_, store_);
+  EXPECT_EQ(fs::file_size(runs_ + "/.stores"), 0U);
+}
+
 TEST_F(CleanUpTest, EnvironmentsAndImagesGoByTheirLastUse) {
   Make(".environments/" + kSomeHash, 8 * kDay);
   Make(".environments/" + kOtherHash, 6 * kDay);

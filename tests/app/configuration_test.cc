@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/app/paths.h"
+#include "src/core/status.h"
 #include "src/launch/environment.h"
 #include "tests/app/temporary_folder.h"
 #include "tests/support/status_matchers.h"
@@ -106,7 +107,7 @@ TEST(Configuration, BecomesOptionsWithDefaults) {
   EXPECT_EQ(full.fitting, launch::Fitting::kScaled);
   EXPECT_EQ(full.disk_reserve, 2 * kGiB);
   EXPECT_EQ(full.machines, read.machines);
-  EXPECT_THAT(full.regions, ElementsAre("us-central1"));
+  EXPECT_THAT(full.regions, ElementsAre(Pair("us-central1", "local")));
   EXPECT_EQ(full.runtimes.at("2.11").python,
             std::filesystem::absolute("opt/tf-2.11/bin/python").string());
   EXPECT_EQ(full.runtimes.at("2.11").wheels, "/opt/wheels");
@@ -114,6 +115,39 @@ TEST(Configuration, BecomesOptionsWithDefaults) {
   EXPECT_TRUE(full.containers.is_enabled);
   EXPECT_EQ(full.containers.kind, launch::EngineKind::kPodman);
   EXPECT_THAT(full.containers.arguments, ElementsAre("--ulimit", "nofile=1024:1024"));
+}
+
+TEST(Configuration, RegionsAndTheDefaultNameClusters) {
+  const std::string clusters = "clusters: {hpc: {slurm: {shared: /s, gpus: {V100: v100}}}}\n";
+  const auto options = [&](const std::string& rest) -> absl::StatusOr<ServerOptions> {
+    VERNIER_ASSIGN_OR_RETURN(const Configuration read, ParseConfiguration(clusters + rest));
+    return ServerOptionsOf(read);
+  };
+  ASSERT_OK_AND_ASSIGN(const ServerOptions both,
+                       options("cluster: hpc\n"
+                               "regions: {eu: {zones: {a: {backend: hpc}, b: {backend: hpc}}}, "
+                               "us: {zones: {a: {}}}}"));
+  EXPECT_EQ(both.cluster, "hpc");
+  EXPECT_EQ(both.clusters.at("hpc").shared, "/s");
+  EXPECT_THAT(both.regions, ElementsAre(Pair("eu", "hpc"), Pair("us", "local")));
+  EXPECT_THAT(options("cluster: hcp"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "cluster: unknown cluster 'hcp'; known: local, hpc"));
+  EXPECT_THAT(options("regions: {eu: {zones: {a: {backend: gpu}}}}"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "regions.eu.zones.a.backend: unknown cluster 'gpu'; known: local, hpc"));
+  EXPECT_THAT(options("regions: {eu: {zones: {a: {backend: hpc}, b: {}}}}"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "regions.eu.zones.b.backend: must be 'hpc' like that of the region's other "
+                       "zones, got 'local'"));
+  // What a command takes of a file: everything about where jobs run, nothing about the server.
+  ASSERT_OK_AND_ASSIGN(const Configuration read,
+                       ParseConfiguration(clusters + "store: elsewhere.db\nhost: {cpus: 3}"));
+  ServerOptions here{.store = "here.db"};
+  EXPECT_THAT(ApplyHost(read, here), IsOk());
+  EXPECT_EQ(here.store, "here.db");
+  EXPECT_EQ(here.cpus, 3);
+  EXPECT_TRUE(here.clusters.contains("hpc"));
 }
 
 TEST(Configuration, RuntimesAreToBeThere) {
@@ -314,8 +348,80 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoZones", "regions: {eu: {}}", "regions.eu.zones: is missing"},
         {"NoZone", "regions: {eu: {zones: {}}}", "regions.eu.zones: must not be empty"},
         {"Backend",
-         "regions: {eu: {zones: {a: {backend: locale}}}}",
-         "regions.eu.zones.a.backend: unknown value 'locale'; did you mean 'local'?"},
+         "regions: {eu: {zones: {a: {backend: 7}}}}",
+         "regions.eu.zones.a.backend: must be text (write it in quotes), got 7"},
+        {"Clusters", "clusters: [hpc]", "clusters: must be a mapping of names, got [\"hpc\"]"},
+        {"NoClusters", "clusters: {}", "clusters: must not be empty"},
+        {"ClusterKind",
+         "clusters: {hpc: {}}",
+         "clusters.hpc: needs the kind of cluster that it is: write `slurm: {shared: FOLDER}`"},
+        {"ClusterKindUnknown",
+         "clusters: {hpc: {slrum: {shared: /s}}}",
+         "clusters.hpc.slrum: unknown key; did you mean 'slurm'?"},
+        {"ClusterLocal",
+         "clusters: {local: {slurm: {shared: /s}}}",
+         "clusters.local: is the name of this host; give the cluster another one"},
+        {"ClusterName",
+         "clusters: {'a b': {slurm: {shared: /s}}}",
+         "clusters: a name must be of letters, digits, '-', '_' and '.', got 'a b'"},
+        {"NoShared",
+         "clusters: {hpc: {slurm: {partition: gpu}}}",
+         "clusters.hpc.slurm.shared: is needed: a folder that every node sees"},
+        {"RelativeShared",
+         "clusters: {hpc: {slurm: {shared: home/me}}}",
+         "clusters.hpc.slurm.shared: must be an absolute path, got 'home/me'"},
+        {"SlurmKey",
+         "clusters: {hpc: {slurm: {shared: /s, partiton: gpu}}}",
+         "clusters.hpc.slurm.partiton: unknown key; did you mean 'partition'?"},
+        {"SlurmPartition",
+         "clusters: {hpc: {slurm: {shared: /s, partition: [a]}}}",
+         "clusters.hpc.slurm.partition: must be text, got [\"a\"]"},
+        {"SlurmArguments",
+         "clusters: {hpc: {slurm: {shared: /s, arguments: --nice}}}",
+         "clusters.hpc.slurm.arguments: must be a list, got \"--nice\""},
+        {"SlurmArgument",
+         "clusters: {hpc: {slurm: {shared: /s, arguments: ['']}}}",
+         "clusters.hpc.slurm.arguments[0]: must not be empty nor hold a zero byte"},
+        {"SlurmOwnArgument",
+         "clusters: {hpc: {slurm: {shared: /s, arguments: [--nice=5, --array=0-9]}}}",
+         "clusters.hpc.slurm.arguments[1]: must not be '--array', which Vernier sets for each job"},
+        {"SlurmGpus",
+         "clusters: {hpc: {slurm: {shared: /s, gpus: [V100]}}}",
+         "clusters.hpc.slurm.gpus: must be a mapping of names to text, got [\"V100\"]"},
+        {"SlurmGpu",
+         "clusters: {hpc: {slurm: {shared: /s, gpus: {V100: 'gpu:v100'}}}}",
+         "clusters.hpc.slurm.gpus.V100: must be a type of GPU as gres.conf has it, such as a100, "
+         "got 'gpu:v100'"},
+        {"RestUrl",
+         "clusters: {hpc: {slurm: {shared: /s, rest: {url: 'head:6820'}}}}",
+         "clusters.hpc.slurm.rest.url: must be http://HOST:PORT, https://HOST:PORT or unix:/PATH, "
+         "got 'head:6820'"},
+        {"RestVersion",
+         "clusters: {hpc: {slurm: {shared: /s, rest: {url: 'unix:/s', version: '38'}}}}",
+         "clusters.hpc.slurm.rest.version: must be a version such as v0.0.38, got '38'"},
+        {"RestUrlWithPassword",
+         "clusters: {hpc: {slurm: {shared: /s, rest: {url: 'https://ada:secret@head'}}}}",
+         "clusters.hpc.slurm.rest.url: must have no user and no password; write `user` and "
+         "`token_file`"},
+        {"RestWithoutUrl",
+         "clusters: {hpc: {slurm: {shared: /s, rest: {token_file: /t}}}}",
+         "clusters.hpc.slurm.rest.url: must be http://HOST:PORT, https://HOST:PORT or unix:/PATH, "
+         "got ''"},
+        {"RestUserOfTwoLines",
+         "clusters: {hpc: {slurm: {shared: /s, rest: {url: 'unix:/s', user: \"a\\nb\"}}}}",
+         "clusters.hpc.slurm.rest.user: must be one line"},
+        {"RestKey",
+         "clusters: {hpc: {slurm: {shared: /s, rest: {url: 'unix:/s', tokenfile: /t}}}}",
+         "clusters.hpc.slurm.rest.tokenfile: unknown key; did you mean 'token_file'?"},
+        {"RestToken",
+         "clusters: {hpc: {slurm: {shared: /s, rest: {url: 'unix:/s', token_file: token}}}}",
+         "clusters.hpc.slurm.rest.token_file: must be an absolute path, got 'token'"},
+        {"RestArguments",
+         "clusters: {hpc: {slurm: {shared: /s, arguments: [--nice], rest: {url: 'unix:/s'}}}}",
+         "clusters.hpc.slurm.arguments: are sbatch's; slurmrestd (`rest`) takes none"},
+        {"SlurmCommands",
+         "clusters: {hpc: {slurm: {shared: /s, commands: bin}}}",
+         "clusters.hpc.slurm.commands: must be an absolute path, got 'bin'"},
     }),
     [](const auto& bad) { return bad.param.name; });
 

@@ -32,8 +32,8 @@ job: {command: [nowhere, "{x}"], replicas: {chief: {count: 1}, worker: {count: 2
 class InstantLauncher final : public Launcher {
  public:
   explicit InstantLauncher(std::vector<GangProgram>& started) : started_(started) {}
-  absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
-    if (replicas.size() <= 3) return absl::OkStatus();
+  absl::Status CheckFits(const GangRequest& gang) const override {
+    if (gang.replicas.size() <= 3) return absl::OkStatus();
     return absl::InvalidArgumentError("more than 3 replicas");
   }
   absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override {

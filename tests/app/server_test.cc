@@ -457,7 +457,7 @@ TEST_P(NamesOfAJobTest, AreThoseOfTheConfiguration) {
   const TemporaryFolder folder;
   ServerOptions options = Options(folder / "vernier.db");
   options.runtimes = {{"2.10", {}}, {"2.11", {}}};
-  options.regions = {"eu", "us"};
+  options.regions = {{"eu", "local"}, {"us", "local"}};
   ASSERT_OK_AND_ASSIGN(const auto server, Server::Start(options));
   const auto client = client::NewChannelClient(server->InProcessChannel());
   StudySpec spec = PythonSpec("s");

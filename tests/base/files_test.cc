@@ -53,7 +53,7 @@ TEST_F(Files, ReadsEveryByte) {
   std::ofstream(Path("a"), std::ios::binary) << content;
   ASSERT_OK_AND_ASSIGN(const std::string read, ReadFile(Path("a"), kMost));
   EXPECT_TRUE(read == content);
-  std::ofstream(Path("b"), std::ios::binary);
+  { const std::ofstream none(Path("b"), std::ios::binary); }
   ASSERT_OK_AND_ASSIGN(const std::string empty, ReadFile(Path("b"), kMost));
   EXPECT_EQ(empty, "");
 }
@@ -143,10 +143,10 @@ TEST_F(Files, MovingALockKeepsItHeld) {
   ASSERT_OK_AND_ASSIGN(std::optional<FileLock> b, FileLock::TryAcquire(Path("b")));
   ASSERT_TRUE(a.has_value() && b.has_value());
   FileLock held = *std::move(a);
-  a.reset();
+  a.reset();  // NOLINT(bugprone-use-after-move): what was moved from lets go of nothing.
   EXPECT_TRUE(IsLocked(Path("a")));
   held = *std::move(b);
-  b.reset();
+  b.reset();  // NOLINT(bugprone-use-after-move)
   EXPECT_TRUE(IsLocked(Path("b")));
   EXPECT_FALSE(IsLocked(Path("a")));
 }

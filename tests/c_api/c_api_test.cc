@@ -110,6 +110,8 @@ TEST(CApiAskTell, ReadsAParameterOfEachType) {
   EXPECT_THAT(vn_error_field(type.get()), StrEq("optimizer"));
   EXPECT_EQ(vn_trials_double(asked.get(), 0, "momentum", &lr, nullptr), VN_NOT_FOUND);
   EXPECT_EQ(vn_trials_double(asked.get(), 1, "lr", &lr, nullptr), VN_NOT_FOUND);
+  EXPECT_EQ(vn_trials_double(asked.get(), 0, "lr", nullptr, nullptr), VN_INVALID_ARGUMENT);
+  EXPECT_EQ(vn_trials_string(asked.get(), 0, "lr", nullptr, nullptr), VN_INVALID_ARGUMENT);
 }
 
 TEST(CApiAskTell, LearnsFromWhatItIsToldAndKnowsTheBest) {

@@ -44,7 +44,7 @@ class TrialColumnsTest : public ::testing::Test {
 
   StudyRecord study_;
   std::vector<TrialRecord> trials_;
-  std::vector<TrialRow> rows_;
+  std::vector<TrialSummary> rows_;
 };
 
 TEST_F(TrialColumnsTest, AreThoseThatWereNamedAfterTheNumber) {

@@ -14,7 +14,7 @@ using ::testing::StartsWith;
 const Objective kAccuracy = {.metric = "accuracy", .goal = Goal::kMaximize};
 const Objective kLatency = {.metric = "latency_ms", .goal = Goal::kMinimize};
 
-std::vector<std::string> LinesOf(const std::vector<TrialRow>& rows,
+std::vector<std::string> LinesOf(const std::vector<TrialSummary>& rows,
                                  const std::vector<Objective>& objectives) {
   return TrialTable(rows, objectives, ScaleOf(rows, /*unicode=*/true)).Lines({});
 }
@@ -26,7 +26,8 @@ TEST(TrialTable, OfOneObjectiveHasAColumnOfThatName) {
 }
 
 TEST(TrialTable, OfSeveralObjectivesNamesEach) {
-  const TrialRow row = {.number = 7, .breaks_constraint = true, .objectives = {0.5, std::nullopt}};
+  const TrialSummary row = {
+      .number = 7, .breaks_constraint = true, .objectives = {0.5, std::nullopt}};
   EXPECT_THAT(LinesOf({row}, {kAccuracy, kLatency}),
               ElementsAre(StartsWith("NUMBER  STATE      accuracy  latency_ms  CURVE"),
                           StartsWith("    7!  REQUESTED       0.5           -  -")));
@@ -45,8 +46,8 @@ TEST(TrialTable, DrawsEveryCurveOnOneScale) {
 }
 
 TEST(TrialTable, MarksWhereATrialWasStopped) {
-  const TrialRow whole = {.number = 1, .state = TrialState::kCompleted, .last_step = 10};
-  TrialRow stopped = {
+  const TrialSummary whole = {.number = 1, .state = TrialState::kCompleted, .last_step = 10};
+  TrialSummary stopped = {
       .number = 2, .state = TrialState::kCompleted, .stopped_early = true, .last_step = 1};
   EXPECT_THAT(LinesOf({whole, stopped}, {kAccuracy}).back(), StartsWith("     2  STOPPED 1/10"));
   // The longest curve of the study may be one that the list does not show.
@@ -56,10 +57,10 @@ TEST(TrialTable, MarksWhereATrialWasStopped) {
 }
 
 TEST(TrialTable, SaysWhyTrialsFailedInTheWidthOfATerminal) {
-  const TrialRow row = {.number = 1,
-                        .state = TrialState::kFailed,
-                        .parameters = "learning_rate=0.000123 batch=64 optimizer=adam",
-                        .message = "ValueError: the batch does not fit into the memory at all"};
+  const TrialSummary row = {.number = 1,
+                            .state = TrialState::kFailed,
+                            .parameters = "learning_rate=0.000123 batch=64 optimizer=adam",
+                            .message = "ValueError: the batch does not fit into the memory at all"};
   const auto lines = LinesOf({row}, {kAccuracy});
   EXPECT_THAT(lines[0], EndsWith("DURATION  MESSAGE"));
   EXPECT_THAT(lines[1], HasSubstr("ValueError: the"));

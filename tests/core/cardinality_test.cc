@@ -82,8 +82,11 @@ TEST(Cardinality, StopsAtTwoToThe62) {
   ExpectCount({Int("a", big), Int("b", big), Int("c", 1)}, std::nullopt);
   const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
   ExpectCount({{.name = "a", .domain = IntDomain{.lower = -huge, .upper = huge}}}, std::nullopt);
-  // Branches that overflow only together.
+  // Branches that overflow only together. The sum of the second pair is no 64-bit number.
   ExpectCount({Int("s", 1), Int("a", (std::int64_t{1} << 62) - 1, {When("s", {0})})}, std::nullopt);
+  const std::int64_t most = (std::int64_t{1} << 62) - 1;
+  ExpectCount({Int("s", 1), Int("a", most, {When("s", {0})}), Int("b", most, {When("s", {1})})},
+              std::nullopt);
 }
 
 TEST(Cardinality, CountsAWideTreeWithoutWalkingIt) {

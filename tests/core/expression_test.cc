@@ -254,6 +254,17 @@ TEST(Expression, TakesLongFlatTextAndDeepEnoughOnes) {
   EXPECT_TRUE(Holds(Repeat("(", 60) + "x" + Repeat(")", 60) + " == 6"));
 }
 
+TEST(Expression, QuotedWordsAreNames) {
+  const std::vector<ExpressionName> names = {{.name = "not"}, {.name = "-"}, {.name = "true"}};
+  const auto expression = Expression::Parse("`not` - `-` == -1 and not `true` != 9", names);
+  ASSERT_THAT(expression, IsOk());
+  EXPECT_THAT(expression->names(), ::testing::ElementsAre("not", "-", "true"));
+  const ParameterValue seven = 7.0;
+  const ParameterValue eight = 8.0;
+  const ParameterValue nine = 9.0;
+  EXPECT_TRUE(expression->Holds(std::vector<const ParameterValue*>{&seven, &eight, &nine}));
+}
+
 TEST(Expression, NamesEachNameOnceInOrder) {
   const auto expression = Expression::Parse("y < x and opt == 'sgd' and x > y", Names());
   ASSERT_THAT(expression, IsOk());

@@ -77,6 +77,19 @@ TEST(ValidateStudy, AReplicaMayBringItsOwnCommand) {
   EXPECT_THAT(Validate(spec), IsOk());
 }
 
+TEST(ValidateStudy, WithCodeAFolderMayBeginWithDotsButNotLeaveIt) {
+  StudySpec spec = Sound();
+  spec.job->code = CodeSnapshot{.archive = {}, .sha256 = {}, .folder = "."};
+  for (const char* directory : {"", ".", "..data", "a/../..data/b"}) {
+    spec.job->working_directory = directory;
+    EXPECT_THAT(Validate(spec), IsOk()) << directory;
+  }
+  for (const char* directory : {"..", "../a", "a/../../b", "/a"}) {
+    spec.job->working_directory = directory;
+    EXPECT_EQ(GetField(Validate(spec)), "job.working_dir") << directory;
+  }
+}
+
 TEST(ValidateStudy, AnImageNeedsNoCommand) {
   StudySpec spec = Sound();
   spec.job->command.clear();
@@ -369,10 +382,10 @@ INSTANTIATE_TEST_SUITE_P(
          "job.limits.output: must be at least 1MiB, got 1048575 bytes"},
         {"NegativeGrace",
          [](StudySpec& s) { s.job->grace = -absl::Seconds(3); },
-         "job.grace: must be from 0s up, got -3s"},
+         "job.limits.grace: must be from 0s up, got -3s"},
         {"EndlessGrace",
          [](StudySpec& s) { s.job->grace = absl::InfiniteDuration(); },
-         "job.grace: must be from 0s up, got inf"},
+         "job.limits.grace: must be from 0s up, got inf"},
     }),
     [](const auto& row) { return row.param.name; });
 

@@ -61,9 +61,9 @@ int FakeLauncher::used() const {
   return sum;
 }
 
-absl::Status FakeLauncher::CheckFits(const std::vector<ReplicaRequest>& replicas) const {
-  if (static_cast<int>(replicas.size()) <= world_.slots_) return absl::OkStatus();
-  return InvalidArgument("needs {} slots, the world has {}", replicas.size(), world_.slots_);
+absl::Status FakeLauncher::CheckFits(const GangRequest& gang) const {
+  if (static_cast<int>(gang.replicas.size()) <= world_.slots_) return absl::OkStatus();
+  return InvalidArgument("needs {} slots, the world has {}", gang.replicas.size(), world_.slots_);
 }
 
 absl::Status FakeLauncher::Prepare(const GangRequest& gang) {
@@ -74,7 +74,7 @@ absl::Status FakeLauncher::Prepare(const GangRequest& gang) {
 }
 
 absl::StatusOr<PlacedGang> FakeLauncher::Place(const GangRequest& gang) {
-  VERNIER_RETURN_IF_ERROR(CheckFits(gang.replicas));
+  VERNIER_RETURN_IF_ERROR(CheckFits(gang));
   const int wanted = static_cast<int>(gang.replicas.size());
   if (used() + wanted > world_.slots_) {
     waiting_[gang.id] = gang;

@@ -71,7 +71,7 @@ class FakeLauncher : public Launcher {
  public:
   explicit FakeLauncher(FakeWorld& world) : world_(world) {}
 
-  absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override;
+  absl::Status CheckFits(const GangRequest& gang) const override;
   absl::Status Prepare(const GangRequest& gang) override;
   absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override;
   absl::Status Start(const GangProgram& gang) override;

@@ -88,8 +88,8 @@ class RefusingLauncher final : public Launcher {
   void Mend() { mended_ = true; }
   int refused() const { return refused_; }
 
-  absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
-    return launcher_.CheckFits(replicas);
+  absl::Status CheckFits(const GangRequest& gang) const override {
+    return launcher_.CheckFits(gang);
   }
   absl::Status Prepare(const GangRequest& gang) override { return launcher_.Prepare(gang); }
   absl::StatusOr<PlacedGang> Place(const GangRequest& gang) override {

@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "src/launch/container/command_line.h"
-#include "src/launch/local/replica_records.h"
+#include "src/launch/gang/replica_records.h"
 #include "tests/launch/local_gang.h"
 #include "tests/support/status_matchers.h"
 

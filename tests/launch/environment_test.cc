@@ -27,8 +27,13 @@ TEST(OwnEnvironment, HasWhatIsNamed) {
 }
 
 TEST(UsualVariables, AreNoSecrets) {
-  for (const char* secret :
-       {"AWS_SECRET_ACCESS_KEY", "HF_TOKEN", "WANDB_API_KEY", "VERNIER_TOKEN"}) {
+  for (const char* secret : {"AWS_SECRET_ACCESS_KEY",
+                             "HF_TOKEN",
+                             "WANDB_API_KEY",
+                             "VERNIER_TOKEN",
+                             "UV_PUBLISH_TOKEN",
+                             "APPTAINER_DOCKER_PASSWORD",
+                             "SINGULARITY_DOCKER_PASSWORD"}) {
     setenv(secret, "hidden", 1);
   }
   for (const std::string& variable : OwnEnvironment(UsualVariables())) {

@@ -1,4 +1,4 @@
-#include "src/launch/local/gang_rules.h"
+#include "src/launch/gang/gang_rules.h"
 
 #include <csignal>
 #include <string>
@@ -11,19 +11,21 @@
 namespace vernier::launch {
 namespace {
 
-using Phase = Observation::Phase;
+using Phase = ReplicaObservation::Phase;
 
 const absl::Time kStart = absl::FromUnixSeconds(1'800'000'000);
 absl::Time At(double seconds) { return kStart + absl::Seconds(seconds); }
 
-Observation Running(double since = 0) { return {.phase = Phase::kRunning, .started = At(since)}; }
-Observation Exited(int code, double at) {
+ReplicaObservation Running(double since = 0) {
+  return {.phase = Phase::kRunning, .started = At(since)};
+}
+ReplicaObservation Exited(int code, double at) {
   return {.phase = Phase::kEnded, .exit = {.exit_code = code}, .started = kStart, .ended = At(at)};
 }
-Observation Signalled(int signal, double at) {
+ReplicaObservation Signalled(int signal, double at) {
   return {.phase = Phase::kEnded, .exit = {.signal = signal}, .started = kStart, .ended = At(at)};
 }
-Observation In(Phase phase) { return {.phase = phase}; }
+ReplicaObservation In(Phase phase) { return {.phase = phase}; }
 
 // A chief, a worker, a parameter server and an evaluator; time limit 100 s, patience 10 s, spread 60 s, no settling.
 GangTraits AnyGang() {
@@ -34,7 +36,9 @@ GangTraits AnyGang() {
 }
 
 // One that was ended by the signal at these times and started again at once.
-Observation Restarted(int signal, const std::vector<double>& at, Observation now = Running()) {
+ReplicaObservation Restarted(int signal,
+                             const std::vector<double>& at,
+                             ReplicaObservation now = Running()) {
   absl::Time started = kStart;
   for (const double seconds : at) {
     now.earlier.push_back({.exit = {.signal = signal}, .started = started, .ended = At(seconds)});
@@ -46,21 +50,21 @@ Observation Restarted(int signal, const std::vector<double>& at, Observation now
 
 struct RuleCase {
   std::string name;
-  std::vector<Observation> replicas;
+  std::vector<ReplicaObservation> replicas;
   double now;
-  std::string verdict;  // "STATE CLASS", and the first words of the message; empty: goes on.
+  std::string gang_end;  // "STATE CLASS", and the first words of the message; empty: goes on.
 };
 class GangRulesTest : public ::testing::TestWithParam<RuleCase> {};
 
 TEST_P(GangRulesTest, Decide) {
-  const auto verdict = Decide(AnyGang(), GetParam().replicas, At(GetParam().now));
+  const auto gang_end = Decide(AnyGang(), GetParam().replicas, At(GetParam().now));
   std::string text;
-  if (verdict.has_value()) {
-    text = std::string(AttemptStateName(verdict->state)) + " " +
-           std::string(FailureClassName(verdict->failure)) + " " + verdict->message.substr(0, 21);
-    EXPECT_EQ(verdict->time, At(GetParam().now));
+  if (gang_end.has_value()) {
+    text = std::string(AttemptStateName(gang_end->state)) + " " +
+           std::string(FailureClassName(gang_end->failure)) + " " + gang_end->message.substr(0, 21);
+    EXPECT_EQ(gang_end->time, At(GetParam().now));
   }
-  EXPECT_EQ(text, GetParam().verdict);
+  EXPECT_EQ(text, GetParam().gang_end);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -129,10 +133,10 @@ INSTANTIATE_TEST_SUITE_P(
 // Whom to blame, and whether another attempt may do better.
 struct BlameCase {
   std::string name;
-  std::vector<Observation> replicas;
+  std::vector<ReplicaObservation> replicas;
   double now;
   bool lenient;
-  std::string verdict;  // "STATE CLASS again" or "… final", and the first words; empty: goes on.
+  std::string gang_end;  // "STATE CLASS again" or "… final", and the first words; empty: goes on.
 };
 class BlameTest : public ::testing::TestWithParam<BlameCase> {};
 
@@ -140,14 +144,14 @@ TEST_P(BlameTest, Decide) {
   GangTraits gang = AnyGang();
   gang.settling = absl::Seconds(1);
   gang.lenient = GetParam().lenient;
-  const auto verdict = Decide(gang, GetParam().replicas, At(GetParam().now));
+  const auto gang_end = Decide(gang, GetParam().replicas, At(GetParam().now));
   std::string text;
-  if (verdict.has_value()) {
-    text = std::string(AttemptStateName(verdict->state)) + " " +
-           std::string(FailureClassName(verdict->failure)) +
-           (verdict->transient ? " again " : " final ") + verdict->message.substr(12, 8);
+  if (gang_end.has_value()) {
+    text = std::string(AttemptStateName(gang_end->state)) + " " +
+           std::string(FailureClassName(gang_end->failure)) +
+           (gang_end->transient ? " again " : " final ") + gang_end->message.substr(12, 8);
   }
-  EXPECT_EQ(text, GetParam().verdict);
+  EXPECT_EQ(text, GetParam().gang_end);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -249,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(GangRules, SayHowOftenTheOneToBlameWasRestarted) {
-  const std::vector<Observation> replicas = {
+  const std::vector<ReplicaObservation> replicas = {
       Restarted(SIGKILL, {1, 2}, Signalled(SIGKILL, 3)), Running(), Running(), Running()};
   EXPECT_EQ(Decide(AnyGang(), replicas, At(3))->message,
             "The replica chief 0 exited with a non-zero status of 9(SIGKILL). Termination reason: "
@@ -258,7 +262,7 @@ TEST(GangRules, SayHowOftenTheOneToBlameWasRestarted) {
 }
 
 TEST(GangRules, SumUpWhatTheRunsOfAReplicaUsed) {
-  std::vector<Observation> replicas = {
+  std::vector<ReplicaObservation> replicas = {
       Restarted(SIGKILL, {1, 2}, Signalled(SIGKILL, 3)), Running(), Running(), Running()};
   replicas[0].cpu_time = absl::Seconds(1);
   replicas[0].peak_memory_bytes = 10;
@@ -272,7 +276,7 @@ TEST(GangRules, SumUpWhatTheRunsOfAReplicaUsed) {
 
 struct StateCase {
   std::string name;
-  std::vector<Observation> replicas;
+  std::vector<ReplicaObservation> replicas;
   bool decided;
   AttemptState state;
 };
@@ -281,9 +285,9 @@ class GangStateTest : public ::testing::TestWithParam<StateCase> {};
 TEST_P(GangStateTest, FollowsFromTheReplicas) {
   GangTraits gang = AnyGang();
   gang.replicas.resize(2);
-  std::optional<Verdict> verdict;
-  if (GetParam().decided) verdict = Verdict{.state = AttemptState::kFailed, .message = "why"};
-  const GangStatus status = Describe(gang, GetParam().replicas, verdict);
+  std::optional<GangEnd> gang_end;
+  if (GetParam().decided) gang_end = GangEnd{.state = AttemptState::kFailed, .message = "why"};
+  const GangStatus status = Describe(gang, GetParam().replicas, gang_end);
   EXPECT_EQ(AttemptStateName(status.state), AttemptStateName(GetParam().state));
   EXPECT_EQ(status.message, IsEnded(GetParam().state) ? "why" : "");
   EXPECT_EQ(status.replicas.size(), 2U);
@@ -306,15 +310,17 @@ INSTANTIATE_TEST_SUITE_P(
             "IsDownWithALostOne", {Exited(1, 1), In(Phase::kGone)}, true, AttemptState::kFailed}),
     [](const auto& test) { return test.param.name; });
 
-Observation Saying(std::string cause, Observation replica, bool lost_peer = false) {
+ReplicaObservation Saying(std::string cause, ReplicaObservation replica, bool lost_peer = false) {
   replica.words = LastWords{.cause = std::move(cause), .last_line = "", .lost_peer = lost_peer};
   return replica;
 }
-Observation LostPeer(double at) { return Saying("Connection reset by peer", Exited(1, at), true); }
+ReplicaObservation LostPeer(double at) {
+  return Saying("Connection reset by peer", Exited(1, at), true);
+}
 
 struct PeerCase {
   std::string name;
-  std::vector<Observation> replicas;
+  std::vector<ReplicaObservation> replicas;
   double now;
   std::string message;  // Its first words; empty: goes on.
 };
@@ -323,8 +329,8 @@ class LostPeerTest : public ::testing::TestWithParam<PeerCase> {};
 TEST_P(LostPeerTest, Blame) {
   GangTraits gang = AnyGang();
   gang.settling = absl::Seconds(1);
-  const auto verdict = Decide(gang, GetParam().replicas, At(GetParam().now));
-  const std::string message = verdict.has_value() ? verdict->message : "";
+  const auto gang_end = Decide(gang, GetParam().replicas, At(GetParam().now));
+  const std::string message = gang_end.has_value() ? gang_end->message : "";
   EXPECT_EQ(message.substr(0, GetParam().message.size()), GetParam().message);
   EXPECT_EQ(message.empty(), GetParam().message.empty());
 }
@@ -366,9 +372,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(GangRules, BeginWithTheLastWordsOfTheOneToBlame) {
   const auto message = [](const LastWords& words) {
-    Observation worker = Exited(1, 5);
+    ReplicaObservation worker = Exited(1, 5);
     worker.words = words;
-    const Observation chief = Saying("RuntimeError: worker is gone", Exited(1, 6));
+    const ReplicaObservation chief = Saying("RuntimeError: worker is gone", Exited(1, 6));
     return Decide(AnyGang(), std::vector{chief, worker, Running(), Running()}, At(6))->message;
   };
   const std::string sentences =
@@ -386,17 +392,18 @@ TEST(GangRules, OfAPrimaryAloneTheOthersMeanNothing) {
   GangTraits gang = AnyGang();
   gang.primary_alone = true;
   gang.settling = absl::Seconds(1);
-  const std::vector<Observation> others = {Exited(1, 1), In(Phase::kGone), Signalled(9, 2)};
-  const auto decide = [&](const Observation& primary) {
-    return Decide(gang, std::vector<Observation>{primary, others[0], others[1], others[2]}, At(50));
+  const std::vector<ReplicaObservation> others = {Exited(1, 1), In(Phase::kGone), Signalled(9, 2)};
+  const auto decide = [&](const ReplicaObservation& primary) {
+    return Decide(
+        gang, std::vector<ReplicaObservation>{primary, others[0], others[1], others[2]}, At(50));
   };
   EXPECT_FALSE(decide(Running()).has_value());
   EXPECT_EQ(decide(Exited(0, 50))->state, AttemptState::kSucceeded);
-  Observation failed = Exited(4, 50);
+  ReplicaObservation failed = Exited(4, 50);
   failed.words = LastWords{.cause = "ConnectionError", .lost_peer = true};
-  const auto verdict = decide(failed);
-  ASSERT_TRUE(verdict.has_value());
-  EXPECT_THAT(verdict->message,
+  const auto gang_end = decide(failed);
+  ASSERT_TRUE(gang_end.has_value());
+  EXPECT_THAT(gang_end->message,
               ::testing::StartsWith("ConnectionError. The replica chief 0 exited with a non-zero "
                                     "status of 4."));
 }
@@ -404,7 +411,7 @@ TEST(GangRules, OfAPrimaryAloneTheOthersMeanNothing) {
 TEST(GangRules, NameAtMostThreeThatFailed) {
   GangTraits gang{
       .replicas = {{"chief", 0}}, .patience = absl::Seconds(1), .spread = absl::Seconds(60)};
-  std::vector<Observation> replicas = {Exited(1, 9)};
+  std::vector<ReplicaObservation> replicas = {Exited(1, 9)};
   for (int i = 0; i < 5; ++i) {
     gang.replicas.push_back({"worker", i});
     replicas.push_back(Exited(1, 5 - i));
@@ -416,8 +423,8 @@ TEST(GangRules, NameAtMostThreeThatFailed) {
 }
 
 TEST(BoundTimes, LeavesWhatIsPlausible) {
-  Observation now = Restarted(9, {50}, Exited(1, 60));
-  const Observation seen = now;
+  ReplicaObservation now = Restarted(9, {50}, Exited(1, 60));
+  const ReplicaObservation seen = now;
   BoundTimes(Running(), At(40), At(61), now);
   EXPECT_EQ(now.earlier[0].started, seen.earlier[0].started);
   EXPECT_EQ(now.earlier[0].ended, seen.earlier[0].ended);
@@ -427,11 +434,11 @@ TEST(BoundTimes, LeavesWhatIsPlausible) {
 
 TEST(BoundTimes, OfAClockThatJumpedAreWhenItWasLookedAt) {
   for (const double jump : {3600.0, -3600.0}) {
-    Observation now = Running(jump + 5);
+    ReplicaObservation now = Running(jump + 5);
     BoundTimes(In(Phase::kStarting), At(4), At(6), now);
     EXPECT_NEAR(absl::ToDoubleSeconds(now.started - At(5)), 0, 31) << jump;
     // What was found out once stays, whatever the record says.
-    Observation later = Exited(0, jump + 20);
+    ReplicaObservation later = Exited(0, jump + 20);
     later.started = At(jump + 5);
     BoundTimes(now, At(19), At(21), later);
     EXPECT_EQ(later.started, now.started) << jump;
@@ -440,7 +447,7 @@ TEST(BoundTimes, OfAClockThatJumpedAreWhenItWasLookedAt) {
 }
 
 TEST(BoundTimes, OfWhatRanBeforeThisProcessAreTaken) {
-  Observation now = Running(-5000);
+  ReplicaObservation now = Running(-5000);
   BoundTimes({}, absl::InfinitePast(), At(10), now);
   EXPECT_EQ(now.started, At(-5000));
 }

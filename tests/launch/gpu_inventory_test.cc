@@ -12,7 +12,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/launch/local/bounded_program.h"
+#include "src/launch/programs.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/clock.h"
 

@@ -41,7 +41,7 @@ TEST(LocalLauncher, HasTheHostThatItsOptionsSay) {
   EXPECT_EQ(nodes[0].memory_bytes, 1 << 30);
   ASSERT_EQ(nodes[0].devices.size(), 1U);
   EXPECT_EQ(nodes[0].devices[0].count, 2);
-  EXPECT_THAT((*launcher)->CheckFits({{.role = "chief", .resources = {.cpus = 4}}}),
+  EXPECT_THAT((*launcher)->CheckFits({.replicas = {{.role = "chief", .resources = {.cpus = 4}}}}),
               StatusIs(absl::StatusCode::kInvalidArgument));
   std::filesystem::remove_all(folder);
 }

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "src/jobs/layout.h"
-#include "src/launch/local/replica_records.h"
+#include "src/launch/gang/replica_records.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::launch::testing {
@@ -18,24 +16,7 @@ namespace {
 
 using vernier::testing::IsOk;
 
-constexpr useconds_t kPollInterval = 3'000;
-
 }  // namespace
-
-bool Eventually(const std::function<bool()>& condition, absl::Duration patience) {
-  const std::unique_ptr<Clock> clock = NewRealClock();
-  const absl::Time deadline = clock->Now() + patience;
-  while (!condition()) {
-    if (clock->Now() > deadline) return false;
-    usleep(kPollInterval);
-  }
-  return true;
-}
-
-std::string Slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 bool IsAlive(int pid) {
   const std::string stat = Slurp("/proc/" + std::to_string(pid) + "/stat");

@@ -12,6 +12,8 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "src/launch/local/process_launcher.h"
+#include "tests/support/eventually.h"
+#include "tests/support/slurp.h"
 #include "vernier/core/clock.h"
 #include "vernier/launcher.h"
 
@@ -26,14 +28,9 @@ struct Script {
   Resources resources = {.cpus = 0.1};
 };
 
-// How long a test waits for what takes a moment. A busy machine must not make it fail.
-inline constexpr absl::Duration kPatience = absl::Seconds(20);
-
-// Whether `condition` comes to hold in time.
-bool Eventually(const std::function<bool()>& condition, absl::Duration patience = kPatience);
-
-// The contents of a file; empty if there is none.
-std::string Slurp(const std::string& path);
+using vernier::testing::Eventually;
+using vernier::testing::kPatience;
+using vernier::testing::Slurp;
 
 // Whether the process runs. One that has ended may wait for its parent to notice; it does not run.
 bool IsAlive(int pid);

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "src/launch/output_cursor.h"
 #include "src/launch/output_segments.h"
 #include "src/launch/supervisor/output_writer.h"
+#include "tests/support/slurp.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/rng.h"
 
@@ -33,6 +33,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::IsOk;
 using ::testing::SizeIs;
+using testing::Slurp;
 using ::testing::StartsWith;
 
 constexpr std::int64_t kLimit = OutputWriter::kLeastKept;
@@ -48,11 +49,6 @@ std::string Lines(int begin, int end) {
   std::string lines;
   for (int i = begin; i < end; ++i) lines += Line(i);
   return lines;
-}
-
-std::string Slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 class OutputTest : public ::testing::Test {

@@ -11,10 +11,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/output_line.h"
-#include "src/launch/local/gang_records.h"
+#include "src/launch/gang/gang_records.h"
+#include "src/launch/gang/replica_records.h"
 #include "src/launch/local/host_inventory.h"
 #include "src/launch/local/port_book.h"
-#include "src/launch/local/replica_records.h"
 #include "src/launch/replica_files.h"
 #include "src/launch/supervisor/output_capture.h"
 #include "tests/support/status_matchers.h"
@@ -218,43 +218,43 @@ TEST(OutputLine, ParsesItsOwnFormOnly) {
 
 TEST_F(RecordsTest, GangAndVerdictReadBack) {
   EXPECT_THAT(ReadGangRecord(folder_).value(), Eq(std::nullopt));
-  EXPECT_THAT(ReadVerdict(folder_).value(), Eq(std::nullopt));
+  EXPECT_THAT(ReadGangEnd(folder_).value(), Eq(std::nullopt));
   const GangRecord record{
       .time_limit = absl::Minutes(30), .grace = absl::Seconds(10), .lenient = true};
   ASSERT_THAT(WriteGangRecord(folder_, record), IsOk());
   EXPECT_EQ(ReadGangRecord(folder_).value(), record);
-  const Verdict verdict{.state = AttemptState::kLost,
-                        .failure = FailureClass::kNodeLost,
-                        .transient = true,
-                        .message = "gone \xff",
-                        .time = absl::FromUnixSeconds(1'800'000'000)};
-  ASSERT_THAT(WriteVerdict(folder_, verdict), IsOk());
-  const std::optional<Verdict> read = ReadVerdict(folder_).value();
-  EXPECT_EQ(read->state, verdict.state);
-  EXPECT_EQ(read->failure, verdict.failure);
-  EXPECT_EQ(read->transient, verdict.transient);
-  EXPECT_EQ(read->time, verdict.time);
+  const GangEnd gang_end{.state = AttemptState::kLost,
+                         .failure = FailureClass::kNodeLost,
+                         .transient = true,
+                         .message = "gone \xff",
+                         .time = absl::FromUnixSeconds(1'800'000'000)};
+  ASSERT_THAT(WriteGangEnd(folder_, gang_end), IsOk());
+  const std::optional<GangEnd> read = ReadGangEnd(folder_).value();
+  EXPECT_EQ(read->state, gang_end.state);
+  EXPECT_EQ(read->failure, gang_end.failure);
+  EXPECT_EQ(read->transient, gang_end.transient);
+  EXPECT_EQ(read->time, gang_end.time);
   EXPECT_THAT(read->message, HasSubstr("gone"));
 }
 
 TEST_F(RecordsTest, ADamagedRecordCountsAsNone) {
   Write("verdict.json", "{\"state\":");
   Write("gang.json", "");
-  EXPECT_THAT(ReadVerdict(folder_).value(), Eq(std::nullopt));
+  EXPECT_THAT(ReadGangEnd(folder_).value(), Eq(std::nullopt));
   EXPECT_THAT(ReadGangRecord(folder_).value(), Eq(std::nullopt));
 }
 
 TEST_F(RecordsTest, AnEndWithoutAStatusIsAnError) {
   Write("started", "");
   Write("exit.json", "{\"exit_code\":null,\"signal\":null}");
-  const Observation replica = Observe(folder_);
-  EXPECT_EQ(replica.phase, Observation::Phase::kEnded);
+  const ReplicaObservation replica = Observe(folder_);
+  EXPECT_EQ(replica.phase, ReplicaObservation::Phase::kEnded);
   EXPECT_EQ(replica.exit.error, "the record of its end is damaged");
 }
 
 TEST_F(RecordsTest, AnEndWithoutItsStartIsWhatIsLeftOfRemovedRecords) {
   Write("exit.json", R"({"exit_code":0})");
-  EXPECT_EQ(Observe(folder_).phase, Observation::Phase::kNotStarted);
+  EXPECT_EQ(Observe(folder_).phase, ReplicaObservation::Phase::kNotStarted);
   EXPECT_TRUE(HasNoRecords(folder_));
 }
 
@@ -263,7 +263,7 @@ TEST_F(RecordsTest, EveryRunOfAReplicaIsRead) {
   Write("exit-1.json", R"({"signal":9,"started":"2026-11-21T04:00:00Z","cpu_seconds":1.5})");
   Write("exit-2.json", R"({"exit_code":143,"cpu_seconds":-3,"peak_memory_bytes":"much"})");
   Write("exit.json", R"({"exit_code":0,"cpu_seconds":0.25,"peak_memory_bytes":4096})");
-  const Observation replica = Observe(folder_);
+  const ReplicaObservation replica = Observe(folder_);
   EXPECT_EQ(replica.exit.exit_code, 0);
   ASSERT_THAT(replica.earlier, ::testing::SizeIs(2));
   EXPECT_EQ(replica.earlier[0].exit.signal, 9);
@@ -277,9 +277,9 @@ TEST_F(RecordsTest, EveryRunOfAReplicaIsRead) {
 }
 
 TEST_F(RecordsTest, AFencedReplicaIsGoneAndAStartedOneCannotBeFenced) {
-  EXPECT_EQ(Observe(folder_).phase, Observation::Phase::kNotStarted);
+  EXPECT_EQ(Observe(folder_).phase, ReplicaObservation::Phase::kNotStarted);
   EXPECT_TRUE(Fence(folder_));
-  EXPECT_EQ(Observe(folder_).phase, Observation::Phase::kGone);
+  EXPECT_EQ(Observe(folder_).phase, ReplicaObservation::Phase::kGone);
   EXPECT_FALSE(Fence(folder_));
 }
 
@@ -376,7 +376,7 @@ TEST_F(RecordsTest, AFolderInThePlaceOfARecordIsSetAsideWithWhatIsInIt) {
 TEST_F(RecordsTest, WhatIsNoFileCountsAsNoRecord) {
   std::filesystem::create_directory(folder_ + "/verdict.json");
   std::filesystem::create_symlink("gang.json", folder_ + "/gang.json");
-  EXPECT_THAT(ReadVerdict(folder_).value(), Eq(std::nullopt));
+  EXPECT_THAT(ReadGangEnd(folder_).value(), Eq(std::nullopt));
   EXPECT_THAT(ReadGangRecord(folder_).value(), Eq(std::nullopt));
 }
 

@@ -136,6 +136,24 @@ TEST_F(GroupCommit, WhatIsInLineAtTheEndIsWrittenAndTold) {
   EXPECT_EQ(told, kCommits);
 }
 
+TEST_F(GroupCommit, ListenersMayCommitWhileTheStoreIsClosed) {
+  constexpr int kCommits = 50;
+  Study study = Create("a");
+  SqliteStorage* const store = store_.get();
+  int told = 0;  // Of one listener at a time.
+  // Each commit is begun by the listener of the one before, so that most are begun after the store's end has.
+  const std::function<void(const absl::Status&)> next = [&](const absl::Status& status) {
+    EXPECT_THAT(status, IsOk());
+    if (told++ == kCommits) return;
+    const Commit commit = TrialCommit(study);
+    study = commit.header;
+    store->Begin(commit)->Then(next);
+  };
+  next(absl::OkStatus());
+  store_.reset();
+  EXPECT_EQ(told, kCommits + 1);
+}
+
 TEST_F(GroupCommit, ARefusedCommitLeavesTheOthersOfItsTransaction) {
   const Study a = Create("a");
   const Study b = Create("b");

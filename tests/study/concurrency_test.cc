@@ -231,17 +231,15 @@ TEST_F(ConcurrencyTest, AReaderOfOneTrialWaitsForThatTrialOnly) {
   const Trial two = SuggestOne(study.id, "w2");
   storage_.Hold(true);
   const int before = storage_.commits();
-  std::atomic<bool> released = false;
   std::thread writer([&] { EXPECT_THAT(Complete(study.id, one, 0.5), IsOk()); });
   storage_.AwaitCommits(before + 1);
-  // Neither waits for the completion: else they would wait for ever.
+  storage_.AwaitWaiters(1);
+  // Neither call waits for the completion; otherwise it would block for ever.
   EXPECT_EQ(Get(study.id, two.number).state, TrialState::kRunning);
   EXPECT_EQ(studies_->GetDefinition(study.id).value()->name, study.spec.name);
-  std::thread reader([&] {
-    EXPECT_EQ(Get(study.id, one.number).state, TrialState::kCompleted);
-    EXPECT_TRUE(released);
-  });
-  released = true;
+  std::thread reader([&] { EXPECT_EQ(Get(study.id, one.number).state, TrialState::kCompleted); });
+  // A reader that did not wait for the completion of its trial would never be counted.
+  storage_.AwaitWaiters(2);
   storage_.Hold(false);
   writer.join();
   reader.join();

@@ -114,6 +114,29 @@ TEST_F(UsageTest, IsSummedOverReplicasAndAttempts) {
   EXPECT_EQ(Get(study_.id).used, used);
 }
 
+TEST_F(UsageTest, OfDevicesThatAClusterChoosesCountsFromTheStart) {
+  StartAgain(std::nullopt);
+  const TrialNumber trial = AskOne();
+  ASSERT_THAT(Move(trial, TrialState::kQueued), IsOk());
+  ASSERT_THAT(studies_->PlaceAttempt(
+                  {study_.id, trial},
+                  {{.role = "chief", .gpus = {kUnknownGpu, kUnknownGpu}}, {.role = "worker"}},
+                  "/runs/a"),
+              IsOk());
+  clock_.Advance(absl::Hours(5));  // In the cluster's queue.
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kRunning), IsOk());
+  clock_.Advance(absl::Minutes(10));
+  EXPECT_EQ(GpuTime(Get(study_.id, trial).attempts.front(), clock_.Now()), absl::Minutes(20));
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kSucceeded), IsOk());
+  EXPECT_EQ(Get(study_.id).used.gpu_time, absl::Minutes(20));
+
+  // One that is stopped while it waits there has held nothing.
+  Attempt waiting{.placement = {{.gpus = {kUnknownGpu}}}, .placed = clock_.Now()};
+  EXPECT_EQ(GpuTime(waiting, clock_.Now() + absl::Hours(1)), absl::ZeroDuration());
+  waiting.ended = clock_.Now() + absl::Hours(2);
+  EXPECT_EQ(GpuTime(waiting, clock_.Now() + absl::Hours(3)), absl::ZeroDuration());
+}
+
 TEST_F(UsageTest, AStudyThatHasHeldItsGpuHoursCreatesNoMoreTrials) {
   StartAgain(1.0);
   const TrialNumber first = RunOnGpus();
@@ -369,6 +392,22 @@ TEST_F(ProgramTimesTest, OfALostReplicaIsWhenItWasMissed) {
   ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kRunning), IsOk());
   ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kLost, Ran(placed, std::nullopt, 25)), IsOk());
   EXPECT_EQ(Get(study_.id, trial).attempts.front().ended, clock_.Now());
+}
+
+TEST_F(ProgramTimesTest, OfAnAttemptThatWasNotLostAfterAllCountOnce) {
+  const TrialNumber trial = PlaceNew();
+  const absl::Time placed = clock_.Now();
+  clock_.Advance(absl::Minutes(1));
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kRunning), IsOk());
+  std::vector<ReplicaResult> replicas = Ran(placed, 20, 25);
+  replicas[0].cpu_time = absl::Seconds(7);
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kLost, replicas), IsOk());
+  EXPECT_EQ(Get(study_.id).used.cpu_time, absl::Seconds(7));
+  replicas[0].cpu_time = absl::Seconds(9);
+  ASSERT_THAT(MoveAttempt(trial, 1, AttemptState::kSucceeded, replicas), IsOk());
+  const Study study = Get(study_.id);
+  EXPECT_EQ(study.used.cpu_time, absl::Seconds(9));
+  EXPECT_EQ(study.used, UsageOf(Get(study_.id, trial)));
 }
 
 TEST_F(ProgramTimesTest, AreNeitherBeforeItsPlaceNorAfterTheLook) {

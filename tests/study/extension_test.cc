@@ -510,7 +510,7 @@ TEST_F(ExtensionTest, KeepsWhatWasAmendedUnlessTheNewDefinitionDiffersThere) {
   ASSERT_THAT(apply(), IsOk());
   EXPECT_EQ(Get(id).spec.budget.trials, 50);
   EXPECT_EQ(Get(id).spec.parallel, 2);
-  // Without the wish to keep it, the definition is as it says.
+  // Without the subscription to keep it, the definition is as it says.
   ASSERT_THAT(Amend(id, {.definition = file}), IsOk());
   EXPECT_EQ(Get(id).spec, file);
 }

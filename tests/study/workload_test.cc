@@ -47,7 +47,7 @@ class WorkloadTest : public ::testing::TestWithParam<std::string> {
     EXPECT_EQ(storage_->GetStudy(id).value(), fold.header());
     const auto trials = storage_->ListTrials(id, TrialNumber(0), 1 << 20);
     ASSERT_THAT(trials, IsOk());
-    const std::vector<const TrialRow*> rows = fold.AllRows();
+    const std::vector<const TrialEntry*> rows = fold.AllRows();
     ASSERT_EQ(trials->size(), rows.size());
     for (std::size_t i = 0; i < trials->size(); ++i) {
       EXPECT_EQ((*trials)[i], rows[i]->trial) << "trial " << i + 1;

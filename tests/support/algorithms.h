@@ -6,7 +6,7 @@
 
 namespace vernier::testing {
 
-// `catalogue` with this optimiser under the names of all algorithms.
+// Returns `catalogue` with this optimiser in place of every algorithm, under the same names.
 inline AlgorithmCatalogue WithOptimizer(const AlgorithmCatalogue& catalogue,
                                         const AlgorithmCatalogue::OptimizerFactory& factory) {
   AlgorithmCatalogue changed;
@@ -22,7 +22,7 @@ inline AlgorithmCatalogue WithOptimizer(const AlgorithmCatalogue& catalogue,
   return changed;
 }
 
-// `catalogue` with this rule under the names of all stopping rules.
+// Returns `catalogue` with this rule in place of every stopping rule, under the same names.
 inline AlgorithmCatalogue WithStopper(const AlgorithmCatalogue& catalogue,
                                       const AlgorithmCatalogue::EarlyStopperFactory& factory) {
   AlgorithmCatalogue changed;

@@ -15,27 +15,28 @@
 
 namespace vernier::testing {
 
-// A storage whose writes fail when told to, over another that works. What fails was never written; what was put in line
-// behind it is refused by the storage below, as it would be by a full disk.
+// A storage over another one whose writes can be made to fail, or their outcome be held back. A failed commit is never
+// written. Later commits of the study that were queued for the state after it are refused by the storage below, as
+// after a full disk. Thread-safe.
 class FaultStorage : public Storage {
  public:
   explicit FaultStorage(Storage& storage) : storage_(storage) {}
 
-  // The next `count` commits are refused with this status.
+  // Makes the next `count` writes fail with this status.
   void FailCommits(int count, absl::Status status) {
     const absl::MutexLock lock(&mutex_);
     status_ = std::move(status);
     passes_ = 0;
     failures_ = count;
   }
-  // The next `passes` writes go through, and none after them: the process that makes them dies there.
+  // Lets the next `passes` writes through and fails all later ones, as if the process died there.
   void FailAfter(int passes) {
     const absl::MutexLock lock(&mutex_);
     status_ = absl::UnavailableError("the process died here");
     passes_ = passes;
     failures_ = std::numeric_limits<int>::max();
   }
-  // From now on nobody learns what became of a commit, until it is `false`.
+  // With true: commits are written, but Wait and Then do not report their outcome until Hold(false).
   void Hold(bool held) {
     std::vector<std::function<void()>> listeners;
     {
@@ -45,16 +46,10 @@ class FaultStorage : public Storage {
     }
     for (const auto& ask : listeners) ask();
   }
-  // Until so many commits were put in line.
-  void AwaitCommits(int count) {
-    struct Wish {
-      const std::atomic<int>* commits;
-      int count;
-    } wish{&commits_, count};
-    const absl::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(
-        +[](Wish* w) { return *w->commits >= w->count; }, &wish));
-  }
+  // Blocks until `count` commits have been queued since construction.
+  void AwaitCommits(int count) { AwaitAtLeast(commits_, count); }
+  // Blocks until `count` callers wait for held commits.
+  void AwaitWaiters(int count) { AwaitAtLeast(waiters_, count); }
   int commits() const { return commits_; }
   int refused() const { return refused_; }
 
@@ -137,15 +132,18 @@ class FaultStorage : public Storage {
     const absl::Status status_;
   };
 
-  // Tells once nothing is held.
+  // A commit whose outcome is reported only while nothing is held.
   class Held final : public PendingCommit {
    public:
     Held(FaultStorage& storage, std::unique_ptr<PendingCommit> pending)
         : storage_(storage), pending_(std::move(pending)) {}
     absl::Status Wait() override {
-      storage_.mutex_.LockWhen(absl::Condition(
-          +[](bool* held) { return !*held; }, &storage_.held_));
-      storage_.mutex_.Unlock();
+      {
+        const absl::MutexLock lock(&storage_.mutex_);
+        if (storage_.held_) ++storage_.waiters_;
+        storage_.mutex_.Await(absl::Condition(
+            +[](bool* held) { return !*held; }, &storage_.held_));
+      }
       return pending_->Wait();
     }
     void Then(std::function<void(const absl::Status&)> told) override {
@@ -159,11 +157,21 @@ class FaultStorage : public Storage {
 
    private:
     FaultStorage& storage_;
-    // Shared with those who are told once nothing is held.
+    // Shared with the listeners that wait until nothing is held.
     const std::shared_ptr<PendingCommit> pending_;
   };
 
-  // What the next write is told.
+  void AwaitAtLeast(const std::atomic<int>& counter, int count) {
+    struct Condition {
+      const std::atomic<int>& counter;
+      int count;
+    } condition{counter, count};
+    const absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(
+        +[](Condition* c) { return c->counter >= c->count; }, &condition));
+  }
+
+  // The status for the next write; counts passes and failures.
   absl::Status NextWrite() {
     const absl::MutexLock lock(&mutex_);
     if (passes_ > 0) {
@@ -185,6 +193,7 @@ class FaultStorage : public Storage {
   std::vector<std::function<void()>> listeners_ ABSL_GUARDED_BY(mutex_);
   std::atomic<int> refused_ = 0;
   std::atomic<int> commits_ = 0;
+  std::atomic<int> waiters_ = 0;
 };
 
 }  // namespace vernier::testing

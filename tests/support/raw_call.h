@@ -8,8 +8,8 @@
 
 namespace vernier::testing {
 
-// A unary call, or the first answer of a stream, with messages as bytes: of services without generated code here, such as
-// health and reflection.
+// Makes a unary call, or reads the first answer of a stream, with serialised messages. For services without generated
+// code here, such as health and reflection.
 inline grpc::Status RawCall(const std::shared_ptr<grpc::Channel>& channel,
                             const std::string& method,
                             const std::string& request,
@@ -40,8 +40,8 @@ inline grpc::Status RawCall(const std::shared_ptr<grpc::Channel>& channel,
   return status;
 }
 
-// Whether the server says that it serves.
-// `service`: "" for the server as a whole; at most 127 characters.
+// Whether the health service reports SERVING. `service`: "" for the server as a whole; at most 127 characters, since
+// the message is encoded by hand.
 inline bool IsHealthy(const std::shared_ptr<grpc::Channel>& channel,
                       const std::string& service = "") {
   std::string request;

@@ -10,7 +10,7 @@
 
 namespace vernier::testing {
 
-// What one call of an optimiser was given.
+// The arguments of one call of Suggest.
 struct AskedFor {
   std::vector<Observation> finished;
   std::vector<PendingPoint> pending;
@@ -18,7 +18,7 @@ struct AskedFor {
   std::size_t count = 0;
 };
 
-// An optimiser that does what a test says. The script may block, to hold a computation open while the test goes on.
+// An optimiser that calls a function of the test. The function may block, to keep a computation in progress.
 class ScriptedOptimizer final : public Optimizer {
  public:
   using Script = std::function<absl::StatusOr<Suggestions>(const AskedFor&, Rng, std::stop_token)>;

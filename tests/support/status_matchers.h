@@ -8,8 +8,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-// EXPECT_THAT(storage.DeleteStudy(id), IsOk());
-// EXPECT_THAT(storage.GetStudy(id), StatusIs(absl::StatusCode::kNotFound, HasSubstr("study 7")));
+// Matchers for Status and StatusOr:
+//
+//   EXPECT_THAT(storage.DeleteStudy(id), IsOk());
+//   EXPECT_THAT(storage.GetStudy(id), StatusIs(absl::StatusCode::kNotFound, HasSubstr("study 7")));
 namespace vernier::testing {
 
 inline const absl::Status& ToStatus(const absl::Status& status) { return status; }
@@ -37,7 +39,9 @@ inline auto StatusIs(absl::StatusCode code) { return StatusIsImpl(code, ::testin
 
 }  // namespace vernier::testing
 
-// ASSERT_OK_AND_ASSIGN(const Study study, storage.GetStudy(id));
+// Assigns the value of a StatusOr, or fails the test and returns:
+//
+//   ASSERT_OK_AND_ASSIGN(const Study study, storage.GetStudy(id));
 #define VERNIER_TEST_CONCAT_INNER_(a, b) a##b
 #define VERNIER_TEST_CONCAT_(a, b) VERNIER_TEST_CONCAT_INNER_(a, b)
 #define ASSERT_OK_AND_ASSIGN_IMPL_(tmp, lhs, expr)  \

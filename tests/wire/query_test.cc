@@ -136,6 +136,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadQueryCase{"OpenParenthesis", "(number = 1", "", "expected ')'"},
         BadQueryCase{"CloseParenthesis", "number = 1)", "", "expected the end at character 11"},
         BadQueryCase{"Quote", "message = 'half", "", "the quote at character 11 is not closed"},
+        BadQueryCase{"PartOfABool", "stopped : tr*", "", "'stopped' needs one of true, false, got"},
+        BadQueryCase{"AndAtBegin", "AND number = 1", "", "expected a column"},
         BadQueryCase{"AndAtEnd", "number = 1 AND", "", "expected a column"},
         BadQueryCase{"Deep", std::string(200, '('), "", "nested deeper than 32"},
         BadQueryCase{"Long", std::string(5000, 'a'), "", "is 5000 characters long"},
@@ -193,7 +195,8 @@ TEST(StudyQuery, SelectsByLabel) {
   studies[2].spec.name = "c";
   const auto names = [&](const std::string& filter) {
     std::string text;
-    for (const Study& study : SelectStudies(studies, filter, "").value()) text += study.spec.name;
+    const std::vector<Study> selected = SelectStudies(studies, filter, "").value();
+    for (const Study& study : selected) text += study.spec.name;
     return text;
   };
   EXPECT_EQ(names("labels.team = vision"), "a");

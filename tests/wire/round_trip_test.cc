@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/wire/cluster_proto.h"
 #include "src/wire/event_proto.h"
 #include "src/wire/names.h"
 #include "src/wire/study_proto.h"
@@ -294,6 +295,13 @@ TEST(FitValue, TakesNumbersAsTheDomainHoldsThem) {
   EXPECT_EQ(FitValue(IntDomain{}, 3.5), ParameterValue(3.5));
   EXPECT_EQ(FitValue(IntDomain{}, 1e300), ParameterValue(1e300));
   EXPECT_EQ(FitValue(BoolDomain{}, std::int64_t{1}), ParameterValue(std::int64_t{1}));
+}
+
+// What a program printed may be cut in the middle of a character; the list would not be readable.
+TEST(QueuedGangProto, RepairsTheReason) {
+  v1::QueuedTrial queued;
+  EncodeQueuedGang({.reason = "installing: caf\xc3"}, 1, &queued);
+  EXPECT_EQ(queued.reason(), "installing: caf\xEF\xBF\xBD");
 }
 
 }  // namespace

@@ -8,39 +8,39 @@
 
 namespace vernier::gp {
 
-// That the latent function of a model is at least so much.
+// Requirement that the latent function of a model be at least a value: an outcome constraint, or that a trial works.
 struct Requirement {
-  const Posterior* model;
+  const Posterior* model;  // Not owned.
   double least = 0;
-  double extra_variance = 0;  // Of what is judged, beyond that of the latent function.
-  // Points at which it is rather not met than met are worth next to nothing, whatever they promise: the acquisition has the
-  // probability's logarithm from there on many times.
+  double extra_variance = 0;  // Added to the variance of the latent function.
+  // A firm requirement outweighs any expected improvement: where its probability is below one half, the excess of its
+  // logarithm counts many times (docs/adr/0027).
   bool is_firm = false;
 };
-// ln of the probability that it is met at points that the model predicts so.
+// ln of the probability that the requirement is met at a point with this prediction of its model.
 double LogProbability(const Requirement& requirement, const Prediction& prediction);
 
-// ln of the expected gain of hypervolume (expected_hypervolume.h), which for one objective is the expected improvement,
-// plus ln of the probability of everything that is required: that outcome constraints are kept (Gardner et al., 2014) and
-// that the trial does not fail.
+// Acquisition function: ln of the expected gain of hypervolume (expected_hypervolume.h), for one objective the expected
+// improvement, plus ln of the probability of each requirement: that outcome constraints are kept (Gardner et al., 2014)
+// and that the trial does not fail. Arguments are features (FeatureMap), 1 x p or n x p.
 class Acquisition {
  public:
-  // All that is pointed to must outlive the object.  `objectives`: at least one.
+  // Models must outlive the object.  REQUIRES: at least one objective; `improvement` has as many.
   Acquisition(std::vector<const Posterior*> objectives,
               BoxDecomposition improvement,
               std::vector<Requirement> requirements);
 
-  // For each group of columns the smallest length scale of the objectives.
+  // Smallest length scale over the objectives, as logarithms, by group of columns.
   std::vector<double> LogLengthScales() const;
 
-  // An upper bound that needs no variance: for screening many candidates.
+  // Upper bounds of the values that need no posterior variance: for screening many candidates.
   std::vector<double> OptimisticValues(const Eigen::MatrixXd& features) const;
   std::vector<double> Values(const Eigen::MatrixXd& features) const;
-  // The value; writes its gradient by feature.
+  // Value at one point; writes its gradient by feature.
   double ValueAndGradient(const Eigen::RowVectorXd& features, Eigen::RowVectorXd& gradient) const;
 
  private:
-  // ln of the expected gain where predictions are so, by objective and point.
+  // ln of the expected gain at each point. `predictions`: by objective, then point.
   std::vector<double> Gains(const std::vector<std::vector<Prediction>>& predictions) const;
 
   std::vector<const Posterior*> objectives_;

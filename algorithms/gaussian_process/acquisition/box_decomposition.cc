@@ -9,12 +9,15 @@
 
 #include "src/core/pareto.h"
 
+// Sweep over the objectives, the last one first (after Lacour, Klamroth and Fonseca, 2017). Works on indices of levels:
+// comparisons are exact, and the expected gain computes each level's term once for all boxes. For up to four objectives
+// the boxes are few enough to sum exactly, which needs no samples (docs/adr/0014).
 namespace vernier::gp {
 namespace {
 
-// A point by the indices of its values among the levels.
+// A point, as the indices of its values among the levels.
 using Corner = std::vector<std::size_t>;
-// By objective.
+// Sides by objective.
 using Box = std::vector<BoxDecomposition::Side>;
 
 struct ByCorners {
@@ -26,6 +29,7 @@ struct ByCorners {
   }
 };
 
+// Whether `a` is at least `b` in the first `objectives` objectives.
 bool Covers(const Corner& a, const Corner& b, std::size_t objectives) {
   return std::equal(a.begin(),
                     a.begin() + static_cast<std::ptrdiff_t>(objectives),
@@ -33,7 +37,7 @@ bool Covers(const Corner& a, const Corner& b, std::size_t objectives) {
                     [](std::size_t x, std::size_t y) { return x >= y; });
 }
 
-// Of the corners above `height` in objective `j`, those that no other dominates in the objectives before it.
+// The corners above `height` in objective `j` that no other of them dominates in the objectives before `j`.
 std::vector<Corner> Above(const std::vector<Corner>& corners, std::size_t height, std::size_t j) {
   std::vector<Corner> kept;
   for (const Corner& corner : corners) {
@@ -46,9 +50,10 @@ std::vector<Corner> Above(const std::vector<Corner>& corners, std::size_t height
   return kept;
 }
 
-// The boxes in the first `objectives` objectives that no corner dominates. Sweeps the last of them from its reference
-// upwards: between two heights, only the corners at least as high as the upper one count, in one objective fewer. A box
-// that stays the same from one height to the next goes on.
+// Boxes, in the first `objectives` objectives, of the region that no corner dominates. Sweeps the last of these
+// objectives from its reference upwards. Between two heights only the corners above the lower one dominate anything, so
+// the slice is the same problem with one objective fewer. A box that occurs in consecutive slices becomes one box:
+// without that, n points would make of the order of n^2 boxes for two objectives already.
 std::vector<Box> Sweep(const std::vector<Corner>& corners,
                        std::size_t objectives,
                        const std::vector<std::size_t>& infinity) {
@@ -64,7 +69,7 @@ std::vector<Box> Sweep(const std::vector<Corner>& corners,
   heights.erase(std::unique(heights.begin(), heights.end()), heights.end());
 
   std::vector<Box> closed;
-  std::map<Box, std::size_t, ByCorners> open;  // To the height where the box began.
+  std::map<Box, std::size_t, ByCorners> open;  // The height at which each open box began.
   const auto close = [&](Box box, std::size_t from, std::size_t to) {
     box.push_back({.lower = from, .upper = to});
     closed.push_back(std::move(box));
@@ -130,7 +135,7 @@ std::vector<std::size_t> Spread(std::span<const ObjectiveVector> points, std::si
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});
   if (points.size() <= limit) return chosen;
   chosen.clear();
-  // To the nearest that is chosen; negative: is chosen itself.
+  // Squared distance to the nearest chosen point; negative: the point itself is chosen.
   std::vector<double> distance(points.size(), std::numeric_limits<double>::infinity());
   const auto choose = [&](std::size_t i) {
     if (distance[i] < 0 || chosen.size() == limit) return;

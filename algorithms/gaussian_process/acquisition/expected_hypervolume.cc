@@ -7,16 +7,19 @@
 
 #include "algorithms/numerics/normal.h"
 
+// Products are sums of logarithms, and sums of products are taken relative to the largest one, so that nothing
+// underflows far from the front. The order of all sums is fixed.
 namespace vernier::gp {
 namespace {
 
-// ln psi at a level, or ln of a difference of two, and its derivatives.
+// ln psi at a level, or ln of a difference of two, and its derivatives by the prediction.
 struct Term {
   double log = -std::numeric_limits<double>::infinity();
   double by_mean = 0;
   double by_variance = 0;
 };
 
+// psi(t) = deviation h((mean - t) / deviation) with h(z) = phi(z) + z Phi(z); psi(infinity) = 0.
 Term At(double level, const Prediction& p) {
   if (std::isinf(level)) return {};
   const double deviation = std::sqrt(p.variance);
@@ -26,7 +29,8 @@ Term At(double level, const Prediction& p) {
           .by_variance = 0.5 * h.density_ratio / p.variance};
 }
 
-// ln(psi(lower) - psi(upper)), psi falling.
+// ln(psi(lower) - psi(upper)), where psi decreases. Levels that are equal within rounding leave the smallest positive
+// number instead of 0, which has no logarithm.
 Term Between(const Term& lower, const Term& upper) {
   if (std::isinf(upper.log)) return lower;
   const double ratio = std::exp(upper.log - lower.log);
@@ -36,12 +40,12 @@ Term Between(const Term& lower, const Term& upper) {
           .by_variance = (lower.by_variance - ratio * upper.by_variance) / rest};
 }
 
-// Of one objective there is one box: from here upwards.
+// The only level of a single objective: its one box reaches from here to infinity.
 double OnlyLevel(const BoxDecomposition& improvement) {
   return improvement.levels[0][improvement.boxes[0][0].lower];
 }
 
-// The factors of every box's product, by objective.
+// Factors of each box's product: by objective, then box. Each level's term is computed once and used by many boxes.
 std::vector<std::vector<Term>> Factors(const BoxDecomposition& improvement,
                                        std::span<const Prediction> predictions) {
   std::vector<std::vector<Term>> factors(predictions.size());
@@ -57,7 +61,7 @@ std::vector<std::vector<Term>> Factors(const BoxDecomposition& improvement,
   return factors;
 }
 
-// Of every box, the logarithm of its product.
+// Logarithm of each box's product.
 std::vector<double> LogProducts(const std::vector<std::vector<Term>>& factors) {
   std::vector<double> logs(factors.front().size(), 0.0);
   for (const std::vector<Term>& of_objective : factors) {
@@ -87,6 +91,7 @@ LogHypervolumeGain LogExpectedHypervolumeGainWithGradient(const BoxDecomposition
   const std::vector<std::vector<Term>> factors = Factors(improvement, predictions);
   const std::vector<double> logs = LogProducts(factors);
   const double largest = *std::max_element(logs.begin(), logs.end());
+  // d ln E = sum over boxes of (product / E) d ln product.
   LogHypervolumeGain gain{.value = 0,
                           .by_mean = std::vector<double>(predictions.size(), 0.0),
                           .by_variance = std::vector<double>(predictions.size(), 0.0)};

@@ -6,11 +6,17 @@
 
 #include "algorithms/numerics/minimize.h"
 
+// Minimises the negative log posterior (likelihood.h) over the logarithms of the hyperparameters within the prior's
+// bounds, once from each start, and keeps the lowest value. Starts, tolerances and numbers of evaluations are fixed,
+// and nothing depends on time, so that a replayed suggestion fits the same hyperparameters.
 namespace vernier::gp {
 namespace {
 
+// Relative change of the value at which a search ends. A choice: far below what tells two models apart.
 constexpr double kValueTolerance = 1e-5;
-constexpr double kGradientTolerance = 1e-2;  // Nats; tighter only costs time (README.md).
+// Slope at which a search ends, in nats per unit of ln theta. A choice, that of Optuna's sampler: a tighter one costs
+// evaluations and moves the optimum by less than the data determine it.
+constexpr double kGradientTolerance = 1e-2;
 
 numerics::Box BoundsOf(const Prior& prior, int groups) {
   const auto size = static_cast<std::size_t>(groups);
@@ -25,6 +31,8 @@ numerics::Box BoundsOf(const Prior& prior, int groups) {
   return box;
 }
 
+// The values of the two starts beside the prior's mode are a choice: well inside the basin of the mode that each stands
+// for.
 std::vector<Hyperparameters> StandardStarts(const Prior& prior, int groups) {
   Hyperparameters wiggly = prior.Mode(groups);
   for (double& log_length_scale : wiggly.log_length_scales) log_length_scale = std::log(0.3);
@@ -38,8 +46,8 @@ std::vector<Hyperparameters> StartsOf(const FitStarts& starts, const Prior& prio
   std::vector<Hyperparameters> standard = StandardStarts(prior, groups);
   if (!starts.warm) return standard;
   std::vector<Hyperparameters> from = {*starts.warm};
-  if (starts.besides)
-    from.push_back(standard[static_cast<std::size_t>(*starts.besides) % standard.size()]);
+  if (starts.standard_start)
+    from.push_back(standard[static_cast<std::size_t>(*starts.standard_start) % standard.size()]);
   return from;
 }
 
@@ -64,7 +72,8 @@ Hyperparameters FitHyperparameters(const Eigen::MatrixXd& features,
   std::optional<numerics::Minimum> best;
   for (const Hyperparameters& start : StartsOf(starts, prior, groups)) {
     if (stop.stop_requested()) break;
-    // NLopt's search comes closer to the optimum than ours in as many evaluations: docs/adr/0010.
+    // NLopt's search comes nearer to the optimum than our own L-BFGS with the same number of evaluations
+    // (docs/adr/0010).
     const numerics::Minimum found = numerics::MinimizeNlopt(
         numerics::NloptAlgorithm::kLbfgs, objective, start.Pack(), BoundsOf(prior, groups), rule);
     if (std::isfinite(found.value) && (!best || found.value < best->value)) best = found;

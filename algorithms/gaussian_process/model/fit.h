@@ -11,20 +11,25 @@
 
 namespace vernier::gp {
 
-// What a fit may cost: evaluations from an earlier optimum, and from a standard start where there is none.
+// Largest number of evaluations of one search: from an earlier optimum, and from a standard start where there is none.
+// Warm: 8 to 15 differ by less than noise, and 12 keep the dearest suggestions cheap (docs/adr/0018). Cold: a choice;
+// the measured fits took 22 to 27 evaluations (docs/adr/0010).
 inline constexpr int kWarmEvaluations = 12;
 inline constexpr int kColdEvaluations = 30;
 
-// Where a fit searches from.
+// Starting points of a fit.
 struct FitStarts {
-  std::optional<Hyperparameters> warm;  // An earlier optimum. Without one, every standard start.
-  std::optional<std::int64_t> besides;  // With one, this standard start, too: modulo their number.
+  // An earlier optimum. Unset: the fit starts from every standard start.
+  std::optional<Hyperparameters> warm;
+  // With a warm start, also this standard start, modulo their number.
+  std::optional<std::int64_t> standard_start;
 };
 
-// Maximum a posteriori hyperparameters: the best that searches from `starts` come to. The standard starts are the prior's
-// mode, a short-scaled, nearly noiseless one, and one with next to no main effects, since the posterior often has a mode
-// for each of these explanations of the data. Falls back on the prior's mode if nothing can be evaluated.
-// REQUIRES: features.rows() >= 1; a warm start has `groups` length scales. Stops between searches if `stop` fires, with the best so far.
+// Returns maximum a posteriori hyperparameters: the best optimum of the searches from `starts`. The standard starts are
+// the prior's mode, one with short length scales and little noise, and one with little main effect: the posterior often
+// has a mode for each of these explanations of the data. Returns the prior's mode if no start can be evaluated. If
+// `stop` fires, stops between searches and returns the best so far.
+// `features`: n x p, n >= 1; `targets`: n.  REQUIRES: a warm start has `groups` length scales.
 Hyperparameters FitHyperparameters(const Eigen::MatrixXd& features,
                                    const std::vector<int>& group_of_column,
                                    int groups,

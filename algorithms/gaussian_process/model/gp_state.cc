@@ -6,17 +6,20 @@
 
 #include "nlohmann/json.hpp"
 
+// The state comes back from a store that may hold text of another version or of a user. Each part is checked by itself
+// and dropped if it is invalid: the state decides where fits start, not whether a suggestion is possible.
 namespace vernier::gp {
 namespace {
 
 using Json = nlohmann::json;
 
+// Raised whenever the meaning of a field changes; states of other formats are ignored.
 constexpr int kFormat = 5;
-// By kWarps.
+// Keys of the JSON, in the order of kWarps.
 constexpr std::array<const char*, kWarps.size()> kWarpNames = {"half_rank", "power"};
-// No logarithm of a hyperparameter is beyond this (Prior).
+// Largest magnitude of a logarithm that is accepted: far beyond the bounds of Prior, and exp of it is finite.
 constexpr double kLargestLog = 50.0;
-// No study has as many.
+// Largest number of fits that is accepted: no study has as many, and arithmetic with it cannot overflow.
 constexpr std::int64_t kMostFits = 1'000'000'000'000;
 
 std::optional<Hyperparameters> ReadTheta(const Json& json, std::string_view key, int groups) {
@@ -69,6 +72,7 @@ MetricState MetricFromJson(const Json& json, int groups) {
   }
   metric.anchor = ReadInteger(json, "anchor");
   const auto is_missing = [](const auto& theta) { return !theta.has_value(); };
+  // A model is chosen among the warps, so hyperparameters of one warp alone are of no use.
   const bool is_whole = std::none_of(metric.by_warp.begin(), metric.by_warp.end(), is_missing);
   return is_whole ? metric : MetricState();
 }

@@ -9,7 +9,8 @@
 namespace vernier::gp {
 namespace {
 
-constexpr Eigen::Index kAlignment = 8;  // Numbers in the widest vector.
+// Number of doubles in the widest vector register (512 bits).
+constexpr Eigen::Index kAlignment = 8;
 
 }  // namespace
 
@@ -36,6 +37,8 @@ void GrowingFactor::Append(const Kernel& kernel, const Eigen::MatrixXd& z, Eigen
   Reserve(after);
   points_.conservativeResize(after, z.cols());
   points_.bottomRows(after - before) = z.bottomRows(z.rows() - from);
+  // L of one more point is [L 0; b' d] with b = L^-1 k and d^2 = k(x, x) + v - b'b. Row by row, also where several
+  // points come at once: a block would take its sums in another order and give other bits.
   for (Eigen::Index i = before; i < after; ++i) {
     Eigen::VectorXd border = kernel.Between(points_.topRows(i), points_.row(i)).col(0);
     numerics::SolveLower(storage_.topLeftCorner(i, i), border);
@@ -47,6 +50,7 @@ void GrowingFactor::Append(const Kernel& kernel, const Eigen::MatrixXd& z, Eigen
 
 void GrowingFactor::Reserve(Eigen::Index rows) {
   if (rows <= storage_.rows()) return;
+  // A sixteenth more than needed: copies stay rare and little memory is wasted.
   const Eigen::Index capacity = (rows + rows / 16 + kAlignment) / kAlignment * kAlignment;
   Eigen::MatrixXd larger = Eigen::MatrixXd::Zero(capacity, capacity);
   larger.topLeftCorner(storage_.rows(), storage_.cols()) = storage_;

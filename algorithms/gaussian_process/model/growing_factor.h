@@ -7,15 +7,15 @@
 
 namespace vernier::gp {
 
-// The Cholesky factor L of the covariance K + v I of points in the order in which they came.
+// Cholesky factor L of the covariance K + v I of points, in the order of their arrival (docs/adr/0013).
 //
-// That of the first points, up to an anchor, is computed at once (n^3 / 3 operations), the rows of later points are
-// appended one by one (n^2 each). So a factor that is extended has the same bits as one that is computed anew with the
-// same anchor: who remembers and who was restarted predict the same.
+// The factor of the first points, up to an anchor, is computed at once (n^3 / 3 operations). Rows of later points are
+// appended one by one (n^2 each). A factor that was extended from a cached one therefore has the same bits as one
+// computed anew with the same anchor: predictions do not depend on whether the process was restarted.
 class GrowingFactor {
  public:
-  // Of the first `anchor` rows of `z`, which are scaled by `kernel`.  Nullopt: the covariance matrix cannot be factorised,
-  // even with jitter.  REQUIRES: 1 <= anchor <= z.rows().
+  // Factor of the first `anchor` rows of `z`, which are scaled by `kernel`. Nullopt: the covariance matrix cannot be
+  // factorised, even with jitter.  `noise`: variance.  REQUIRES: 1 <= anchor <= z.rows().
   static std::optional<GrowingFactor> Create(const Kernel& kernel,
                                              double noise,
                                              const Eigen::MatrixXd& z,
@@ -24,13 +24,13 @@ class GrowingFactor {
   // Appends the points from row `from` of `z` on.
   void Append(const Kernel& kernel, const Eigen::MatrixXd& z, Eigen::Index from);
 
-  // Data and appended points, scaled.
+  // All points, scaled by the kernel: size() x columns.
   const Eigen::MatrixXd& points() const { return points_; }
   Eigen::Index size() const { return points_.rows(); }
   Eigen::Index anchor() const { return anchor_; }
-  // What is on the diagonal besides the kernel: the noise, and what had to be added to it.
+  // Variance on the diagonal besides the kernel's: the noise and the jitter.
   double nugget() const { return nugget_; }
-  // L; above the diagonal: zero.
+  // L: size() x size(); zero above the diagonal.
   auto lower() const { return storage_.topLeftCorner(size(), size()); }
 
  private:
@@ -38,7 +38,8 @@ class GrowingFactor {
   void Reserve(Eigen::Index rows);
 
   Eigen::MatrixXd points_;
-  // Larger than L, its columns a multiple of kAlignment apart, so that sums are taken in the same order whatever its size.
+  // Holds L in its top left corner. Columns are a multiple of kAlignment apart: vectors then begin at the same place
+  // whatever the capacity, and sums are taken in the same order.
   Eigen::MatrixXd storage_;
   Eigen::Index anchor_ = 0;
   double nugget_ = 0;

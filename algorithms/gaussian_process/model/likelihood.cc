@@ -8,20 +8,25 @@
 
 #include "algorithms/numerics/cholesky.h"
 
+// Value and gradient together: with K = L L', alpha = K^-1 y and W = alpha alpha' - K^-1,
+//   -ln p(y | X, theta) = 1/2 |L^-1 y|^2 + sum_i ln L_ii + const      (Rasmussen and Williams, 2006, eq. 5.8)
+//   d / d theta_k       = -1/2 tr(W dK / d theta_k)                   (eq. 5.9)
+// so an evaluation costs a factor, an inverse and two passes over the pairs, however many length scales there are.
 namespace vernier::gp {
 namespace {
 
-// Of a^2 of a main effect to r_g^2.
+// Ratio of a^2 of a main effect to r_g^2.
 constexpr double kSquaredRate = 5.0 / (kMainReach * kMainReach);
 
-// -ln of a Gamma density at e^log_value, as a density of the value; adds its derivative by log_value.
+// -ln of a Gamma density at e^log_value, up to a constant; adds its derivative by log_value to `slope`. A density of
+// the value, not of its logarithm: the mode is (shape - 1) / rate.
 double NegativeLogGamma(double shape, double rate, double log_value, double& slope) {
   const double value = std::exp(log_value);
   slope += rate * value - (shape - 1.0);
   return rate * value - (shape - 1.0) * log_value;
 }
 
-// Runs visit(j, first) for each column j of the lower half: its pairs are first … first + n - j - 2.
+// Calls visit(j, first, size) for each column j of the lower half: its pairs are first … first + size - 1.
 template <typename Visit>
 void ForEachColumn(Eigen::Index n, const Visit& visit) {
   Eigen::Index first = 0;
@@ -47,6 +52,7 @@ double Prior::NegativeLog(std::span<const double> theta, std::span<double> gradi
   return penalty;
 }
 
+// The length scale 0.8 is a choice near the penalty's mode, 1; a search starts from here.
 Hyperparameters Prior::Mode(int groups) const {
   return {.log_length_scales = std::vector<double>(static_cast<std::size_t>(groups), std::log(0.8)),
           .log_signal = std::log((signal_shape - 1.0) / signal_rate),
@@ -79,17 +85,19 @@ double NegativeLogPosterior::operator()(std::span<const double> theta, std::span
   Correlate(h);
   FillCovariance(signal, main, noise);
   const std::optional<numerics::CholeskyFactor> factor = numerics::FactorizeWithJitter(covariance_);
+  // A search takes an infinite value as a reason to step back.
   if (!factor) return std::numeric_limits<double>::infinity();
 
   numerics::InvertLower(factor->lower, inverse_);
   const Eigen::VectorXd whitened = inverse_.triangularView<Eigen::Lower>() * targets_;
-  // K^-1 y
+  // alpha = K^-1 y
   const Eigen::VectorXd alpha = inverse_.transpose().triangularView<Eigen::Upper>() * whitened;
   numerics::SquareLower(inverse_);
 
   // d / d theta = -1/2 tr(W dK / d theta)
   std::fill(gradient.begin(), gradient.end(), 0.0);
   AddGradient(alpha, signal, main, gradient);
+  // The diagonal: dK_ii is s2, m2 and v by the logarithms of the variances, and 0 by those of the length scales.
   const std::size_t groups = groups_.size();
   const double trace = alpha.squaredNorm() - inverse_.trace();
   gradient[groups] -= 0.5 * signal * trace;
@@ -127,7 +135,8 @@ void NegativeLogPosterior::Correlate(const Hyperparameters& h) {
   });
 }
 
-// For a group without a main effect: adds its a^2 and correlation to those of all pairs.
+// For a group without a main effect: adds its a^2 and correlation to those of all pairs. The squared differences do not
+// depend on theta and are computed once.
 void NegativeLogPosterior::AddPairs(Group& group) {
   if (group.squares.size() == 0) {
     group.squares.resize(joint_.size());

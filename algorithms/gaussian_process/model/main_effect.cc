@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+// The loops here run over all pairs of trials at every evaluation of a fit. They take no exponential, are written so
+// that the compiler can vectorise them, and keep nothing by pair: recomputing costs less than fetching from memory
+// (docs/adr/0012).
 namespace vernier::gp {
 
 namespace {
 
-constexpr double kLargest = 60.0;  // e^(sqrt(5) / kMainReach 60) < 1e120
+// Largest coordinate in length scales. A choice: e^(sqrt(5) / kMainReach 60) < 1e120, so that products of two
+// exponentials stay within the range of double.
+constexpr double kLargest = 60.0;
 
 }  // namespace
 
@@ -22,8 +27,8 @@ MainEffect::MainEffect(const Eigen::VectorXd& coordinates)
       rising_(t_.exp()),
       falling_(rising_.inverse()) {}
 
-// One pass over the points: `visit(i, a, decay)` with the distance a and weight e^-a of each of the last `rows` points.
-// Loops rather than array expressions, which would take three passes.
+// Calls visit(i, a, decay) with the distance a and the decay e^-a of each of the last `rows` points, in one pass. Array
+// expressions would take three.
 template <typename Visit>
 inline void MainEffect::ForEach(
     Eigen::Index rows, double t, double rising, double falling, const Visit& visit) const {

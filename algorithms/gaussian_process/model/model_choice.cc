@@ -4,6 +4,8 @@
 #include <numeric>
 #include <vector>
 
+// Measured beside this criterion, both a little worse: the density of leave-one-out predictions in the user's units,
+// and pairs of equal weight (docs/adr/0012).
 namespace vernier::gp {
 
 double OrderingSkill(const Eigen::VectorXd& predicted, const Eigen::VectorXd& values) {

@@ -5,22 +5,24 @@
 
 namespace vernier::gp {
 
-// How many trials a model takes in.
+// Largest numbers of trials in a model.
 struct ModelSize {
-  std::size_t points = 1024;  // At most; of more trials, some are chosen.
-  std::size_t fitted = 300;   // Hyperparameters are fitted to so many of these, at most.
+  // Trials that the model is conditioned on; of more, a subsample.
+  std::size_t points = 1024;
+  // Trials that its hyperparameters are fitted to: a subsample of these.
+  std::size_t fitted = 300;
   friend bool operator==(const ModelSize&, const ModelSize&) = default;
 };
 
-// What the models of one suggestion are made of.
+// Sizes of the models of one suggestion that do not depend on the number of trials.
 struct ModelShape {
-  std::size_t models = 1;   // One for each metric, and one of what fails.
-  std::size_t groups = 1;   // Of features: each has a length scale.
-  std::size_t columns = 1;  // Of features.
+  std::size_t models = 1;   // One for each metric, and the failure model.
+  std::size_t groups = 1;   // Groups of feature columns: one length scale each.
+  std::size_t columns = 1;  // Feature columns.
 };
 
-// The largest models, up to `most`, whose suggestion stays within a budget of counted work and memory, however its fits go.
-// Nothing where those would be too small to tell anything.
+// Returns the largest models, up to `most`, with which a suggestion stays within the budget of counted work and memory
+// in the worst case. Nullopt: such models would be too small to be useful.
 std::optional<ModelSize> Affordable(const ModelShape& shape, const ModelSize& most);
 
 }  // namespace vernier::gp

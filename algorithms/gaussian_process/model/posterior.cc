@@ -7,6 +7,9 @@
 
 #include "algorithms/numerics/cholesky.h"
 
+// Posterior of a Gaussian process with Cholesky factor L of K + v I (Rasmussen and Williams, 2006, algorithm 2.1):
+//   alpha = (K + v I)^-1 (y - m(X)),  mean(x) = m(x) + k(x)' alpha,  variance(x) = k(x, x) - |L^-1 k(x)|^2.
+// A mean costs n for each point, a variance n^2: searches screen candidates by their means first.
 namespace vernier::gp {
 Posterior::Posterior(GrowingFactor factor,
                      const Eigen::MatrixXd& features,
@@ -24,6 +27,7 @@ Posterior::Posterior(GrowingFactor factor,
   if (!mean_.is_zero()) alpha_ -= mean_.At(features);
   numerics::SolveLower(factor_.lower(), alpha_);
   numerics::SolveLowerTransposed(factor_.lower(), alpha_);
+  // K alpha = (y - m) - v alpha, so the means at the data need no product with K.
   fitted_ = targets - factor_.nugget() * alpha_;
 }
 
@@ -64,10 +68,11 @@ double Posterior::Floored(double variance) const {
   return std::max(variance, kLeastVarianceShare * signal());
 }
 
-void Posterior::Believe(const Eigen::RowVectorXd& features) {
+void Posterior::AddPending(const Eigen::RowVectorXd& features) {
   factor_.Append(kernel_, kernel_.Scaled(features), 0);
   effects_ = kernel_.EffectsOf(factor_.points());
   alpha_.conservativeResize(factor_.size());
+  // The residual at the assumed value is zero: no coefficient changes, and no mean does.
   alpha_[factor_.size() - 1] = 0.0;
 }
 
@@ -82,7 +87,7 @@ std::vector<Prediction> Posterior::Predict(const Eigen::MatrixXd& features) cons
   const Eigen::MatrixXd k = kernel_.Between(factor_.points(), effects_, kernel_.Scaled(features));
   Eigen::VectorXd means = k.transpose() * alpha_;
   if (!mean_.is_zero()) means += mean_.At(features);
-  // k' L'^-1: systems of many right sides are solved faster from the right.
+  // k' L'^-1: triangular systems with many right sides are solved faster from the right.
   Eigen::MatrixXd whitened = k.transpose();
   factor_.lower().transpose().triangularView<Eigen::Upper>().solveInPlace<Eigen::OnTheRight>(
       whitened);
@@ -118,6 +123,7 @@ PredictionWithGradient Posterior::PredictWithGradient(const Eigen::RowVectorXd& 
 Eigen::VectorXd Posterior::LeaveOneOutMeans(const Eigen::VectorXd& targets) const {
   Eigen::MatrixXd inverse_lower;
   numerics::InvertLower(factor_.lower(), inverse_lower);
+  // Eq. 5.12: mu_i = y_i - alpha_i / (K^-1)_ii, and the diagonal of K^-1 = L'^-1 L^-1 is the columns' squared norms.
   const Eigen::VectorXd precision = inverse_lower.colwise().squaredNorm().transpose();
   return targets - alpha_.cwiseQuotient(precision);
 }

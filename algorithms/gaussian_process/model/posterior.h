@@ -10,7 +10,7 @@
 
 namespace vernier::gp {
 
-// Mean and variance of the latent function (without noise).
+// Posterior mean and variance of the latent function, without noise.
 struct Prediction {
   double mean = 0;
   double variance = 0;
@@ -21,17 +21,18 @@ struct PredictionWithGradient {
   Eigen::RowVectorXd variance_gradient;
 };
 
-// A Gaussian process conditioned on data, its hyperparameters given (Rasmussen and Williams, 2006, algorithm 2.1).
-// Variances are never below a small positive floor.
+// Gaussian process conditioned on data, with given hyperparameters (Rasmussen and Williams, 2006, algorithm 2.1).
+// Variances have a small positive floor (kLeastVarianceShare).
 class Posterior {
  public:
-  // Nullopt: the covariance matrix cannot be factorised, even with jitter.  `features`: n x p; `targets`: n; n >= 1.
+  // Conditions on data. Nullopt: the covariance matrix cannot be factorised, even with jitter.
+  // `features`: n x p; `targets`: n; n >= 1. `mean`: prior mean function.
   static std::optional<Posterior> Create(const Eigen::MatrixXd& features,
                                          const Eigen::VectorXd& targets,
                                          Hyperparameters hyperparameters,
                                          const std::vector<int>& group_of_column,
                                          MeanFunction mean = {});
-  // Of a factor that is there already: that of `features` under `hyperparameters`, or of their first rows.
+  // The same from an existing factor, that of the first rows of `features` under `hyperparameters`: appends the others.
   static Posterior Extend(GrowingFactor factor,
                           const Eigen::MatrixXd& features,
                           const Eigen::VectorXd& targets,
@@ -39,28 +40,28 @@ class Posterior {
                           const std::vector<int>& group_of_column,
                           MeanFunction mean = {});
 
-  // Conditions on a point whose value is believed to be its present mean (kriging believer; Ginsbourger et al., 2010):
-  // leaves the mean function as it is, and shrinks the variance around the point. Costs n^2.
-  void Believe(const Eigen::RowVectorXd& features);
+  // Conditions on a pending point as if its value were the posterior mean there (kriging believer; Ginsbourger et al.,
+  // 2010). Shrinks the variance around the point and leaves all means unchanged. Costs n^2.
+  void AddPending(const Eigen::RowVectorXd& features);
 
   Eigen::VectorXd Means(const Eigen::MatrixXd& features) const;
   std::vector<Prediction> Predict(const Eigen::MatrixXd& features) const;
   PredictionWithGradient PredictWithGradient(const Eigen::RowVectorXd& features) const;
 
-  // What each of the data would have been predicted to be from all others, in their order (Rasmussen and Williams, 2006,
-  // eq. 5.12). Costs n^3 / 3.  REQUIRES: nothing is believed.  `targets`: those it was created with.
+  // Leave-one-out predictions: the posterior mean at each point given all others (Rasmussen and Williams, 2006, eq.
+  // 5.12). Costs n^3 / 3.  REQUIRES: no pending point was added.  `targets`: those that it was created with.
   Eigen::VectorXd LeaveOneOutMeans(const Eigen::VectorXd& targets) const;
 
-  // The means at the data, in their order.
+  // Posterior means at the data, in their order.
   const Eigen::VectorXd& fitted() const { return fitted_; }
   const Hyperparameters& hyperparameters() const { return hyperparameters_; }
   const Kernel& kernel() const { return kernel_; }
-  // What the mean adds to the mean function: sum_i a_i k(x, x_i), x_i being data and believed points. The a_i:
+  // The a_i of the posterior mean, prior mean function + sum_i a_i k(x, x_i), over data and pending points x_i.
   const Eigen::VectorXd& coefficients() const { return alpha_; }
-  // … and the x_i, each column divided by its length scale.
+  // The x_i, each column divided by its length scale: m x p.
   const Eigen::MatrixXd& scaled_points() const { return factor_.points(); }
   const GrowingFactor& factor() const { return factor_; }
-  // Variance of the function before any data.
+  // Prior variance of the function.
   double signal() const { return kernel_.variance(); }
   double noise() const { return noise_; }
 
@@ -77,10 +78,10 @@ class Posterior {
   Kernel kernel_;
   MeanFunction mean_;
   double noise_ = 0;
-  GrowingFactor factor_;     // Of the data, then the believed points: m in all.
+  GrowingFactor factor_;     // Of the data, then the pending points: m in all.
   Kernel::Effects effects_;  // Of the factor's points.
-  Eigen::VectorXd fitted_;
-  // m: K^-1 (y - mean); zero for believed points, as their values are no news.
+  Eigen::VectorXd fitted_;   // Posterior means at the data: n.
+  // K^-1 (y - mean): m. Zero for pending points, whose assumed values equal the mean.
   Eigen::VectorXd alpha_;
 };
 

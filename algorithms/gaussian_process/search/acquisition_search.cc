@@ -11,24 +11,34 @@
 #include "algorithms/gaussian_process/search/candidates.h"
 #include "algorithms/numerics/minimize.h"
 
+// Candidates, then local searches from the best of them. The local search is our own projected L-BFGS: it takes an
+// infinite value as «step back», which is how constraints and the borders of what is admitted reach it (docs/adr/0010).
+// Effort is not what limits the result: a quarter of the candidates, or one local search instead of two to four, costs
+// nothing beyond noise (docs/adr/0028), so the counts below are choices for speed.
+//
+// Counts, never time, bound the work, and all random numbers come from one stream, so that a search replays.
 namespace vernier::gp {
 namespace {
 
-// A finite space of no more points than this is scored as a whole.
+// Largest number of points of a finite space that are all scored. A choice: twice the candidates of a search.
 constexpr int kMaxEnumerated = 1024;
-// How sharply the choice of starts prefers high values, in standard deviations of the values.
+// Preference for high values in the choice of starts, per standard deviation of the values. A choice, as in BoTorch.
 constexpr double kStartSharpness = 2.0;
+// Smallest gain that counts as an improvement. A choice: above rounding, so that searches end.
 constexpr double kLeastGain = 1e-9;
+// Largest number of turns of continuous and finite search. A choice: bounds the work of a start.
 constexpr int kMaxRounds = 3;
+// Number of candidates scored at a time. A choice: their covariances with all trials stay in the processor's cache.
 constexpr std::size_t kBlock = 64;
-// Of the coordinates of a candidate in a region, so many are moved, and at least this share.
+// Number of coordinates of a candidate that leave the region's centre, on average: the 20 of TuRBO, but at least 0.3 of
+// them, a choice. Choices of categorical parameters move with that share.
 constexpr double kMovedInRegion = 20.0;
 constexpr double kLeastShareMovedInRegion = 0.3;
 
 bool Better(const Scored& a, const Scored& b) { return a.value > b.value; }
 
-// The continuous coordinates that are active at a configuration, and the scale in which a unit step means the same
-// change of the model everywhere: u / l.
+// Active continuous coordinates of a configuration, and their length scales l. The search runs over u / l, in which a
+// unit step changes the model equally in all directions.
 struct FreeCoordinates {
   std::vector<std::size_t> parameters;
   std::vector<double> scales;
@@ -51,7 +61,8 @@ FreeCoordinates FreeAt(const CoordinateSpace& space,
 }  // namespace
 
 SearchEffort SearchEffort::For(int points, int models) {
-  // Scoring costs n^2 for each candidate, a local evaluation 2 n^2.
+  // Scoring costs n^2 for each candidate, a local evaluation 2 n^2. Budgets and bounds are choices: all candidates are
+  // scored up to some 170 points, and fewer beyond.
   constexpr double kScoringWork = 1.5e7;
   constexpr double kLocalWork = 4e6;
   const double n2 = std::max(1.0, static_cast<double>(points) * points * models);
@@ -100,7 +111,8 @@ std::vector<Scored> AcquisitionSearch::RunFrom(std::vector<Coordinates> candidat
   return scored;
 }
 
-// From the unit cube. Of many coordinates, and of choices, some stay as they are at the centre.
+// Maps a point of the unit cube into the region. With many coordinates, and for categorical parameters, some keep the
+// value of the centre: in high dimension a point that differs in all coordinates is far from everything known.
 void AcquisitionSearch::MoveIntoRegion(Coordinates& u, Rng& rng) const {
   const double moved =
       std::clamp(kMovedInRegion / static_cast<double>(u.size()), kLeastShareMovedInRegion, 1.0);
@@ -126,6 +138,7 @@ void AcquisitionSearch::CutToRegion(Coordinates& u) const {
 
 std::vector<Coordinates> AcquisitionSearch::Candidates(const std::vector<Coordinates>& centres,
                                                        Rng& rng) const {
+  // A third near the best points: there the next small improvement is; the others find new regions. A choice.
   std::vector<Coordinates> candidates = AllCandidates(space_, kMaxEnumerated);
   if (candidates.empty()) {
     const int nearby = centres.empty() ? 0 : effort_.candidates / 3;
@@ -145,7 +158,8 @@ std::vector<Coordinates> AcquisitionSearch::Candidates(const std::vector<Coordin
   return candidates;
 }
 
-// Where scoring all is too dear, half of those scored are the most promising by their means, half come from everywhere.
+// Values of the candidates, or, if scoring all is too expensive, of a subsample: half are the most promising by upper
+// bounds, half the first of the others, which are spread over the space. Screening by means alone would never explore.
 std::vector<Scored> AcquisitionSearch::Score(std::vector<Coordinates> candidates) const {
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -186,8 +200,8 @@ std::vector<double> AcquisitionSearch::Values(
   return values;
 }
 
-// The best one, and others drawn without replacement with weights exp(sharpness x standardised value), by adding Gumbel
-// noise to the exponents and taking the largest.
+// Starts of the local searches: the best candidate, and others drawn without replacement with weights exp(sharpness x
+// standardised value). Adding Gumbel noise to the exponents and taking the largest draws just so.
 std::vector<Scored> AcquisitionSearch::ChooseStarts(const std::vector<Scored>& scored,
                                                     Rng& rng) const {
   if (scored.empty()) return {};
@@ -251,6 +265,7 @@ bool AcquisitionSearch::ImproveContinuous(Scored& at, const std::stop_token& sto
   Coordinates by_coordinate(u.size());
   const auto negative = [&](std::span<const double> x, std::span<double> gradient) {
     move_to(x);
+    // The search steps back from an infinite value: a border is a yes or no, not a slope.
     if (!admits_(u)) return std::numeric_limits<double>::infinity();
     features_.Write(u, active, row);
     const double value =

@@ -13,31 +13,32 @@
 
 namespace vernier::gp {
 
-// What one search may cost, as counts.
+// Bounds on the work of one search, as counts.
 struct SearchEffort {
-  int candidates = 512;  // Looked at by their mean, a third of them near the best points known.
-  int scored = 512;      // Of these, so many get their full value.
-  int starts = 4;        // Of these, so many are improved by local search.
-  int local_evaluations = 40;  // Of value and gradient, for each start.
-  int sweeps = 4;              // Of finite parameters, for each start.
+  int candidates = 512;        // Candidates, a third of them near the best points.
+  int scored = 512;            // Candidates that get their full value.
+  int starts = 4;              // Scored candidates that are improved by local search.
+  int local_evaluations = 40;  // Evaluations of value and gradient, for each start.
+  int sweeps = 4;              // Sweeps over the finite parameters, for each start.
 
-  // For `models` models of `points` points each: the work stays bounded as they grow.
+  // Effort for `models` models of `points` points each: the work stays bounded as they grow.
   static SearchEffort For(int points, int models);
 };
 
-// A configuration and what the acquisition makes of it.
+// A configuration and its acquisition value.
 struct Scored {
   Coordinates u;
   double value;
 };
 
-// Searches the space for the maximum of an acquisition function: candidates everywhere and near `centres`; the most
-// promising ones improved by turns of a gradient search in the continuous coordinates and of best single moves in the
-// finite ones. The acquisition is only ever evaluated at legal points.
+// Searches a space for the maximum of an acquisition function. Candidates are spread over the space and around
+// `centres`; the best of them are improved by a gradient search in the continuous coordinates and best single moves in
+// the finite ones, in turns. The acquisition is evaluated at admitted points only.
 class AcquisitionSearch {
  public:
-  // `admits`: whether a rounded configuration may be proposed. `prior` is added to the acquisition. `region`: where the
-  // continuous and ordered coordinates are looked for, mostly; null: everywhere. All are referred to.
+  // `admits`: whether a rounded configuration may be proposed. `prior` is added to the acquisition. `region`: bounds
+  // the continuous and ordered coordinates of candidates and local searches; null: the whole space. All must outlive
+  // the object.
   AcquisitionSearch(const CoordinateSpace& space,
                     const FeatureMap& features,
                     const Acquisition& acquisition,
@@ -46,12 +47,12 @@ class AcquisitionSearch {
                     const SearchEffort& effort,
                     const Region* region = nullptr);
 
-  // Everything worth proposing, best first: the improved starts and all scored candidates. Empty if no candidate
-  // is admitted, or `stop` fired.
+  // Returns the improved starts and all scored candidates, best first. Empty if no candidate is admitted, or `stop`
+  // fired.
   std::vector<Scored> Run(const std::vector<Coordinates>& centres,
                           Rng& rng,
                           const std::stop_token& stop) const;
-  // The same from these candidates.
+  // The same from given candidates.  REQUIRES: all are rounded and admitted.
   std::vector<Scored> RunFrom(std::vector<Coordinates> candidates,
                               Rng& rng,
                               const std::stop_token& stop) const;

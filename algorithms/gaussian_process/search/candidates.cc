@@ -12,16 +12,19 @@
 namespace vernier::gp {
 namespace {
 
-// Enough for 2^16 candidates.
+// Number of binary digits that are scrambled. 16 tell 2^16 candidates apart; more would cost random numbers and change
+// nothing that a search can see.
 constexpr int kScramblingDepth = 16;
+// Step sizes of perturbations, in ranges. A choice: from the last digits of a nearly found optimum to a new region.
 constexpr double kSmallestStep = 1e-3;
 constexpr double kLargestStep = 0.3;
-// Parameters that a perturbation moves on average, at least.
+// Number and share of the parameters that a perturbation moves on average; the larger of the two counts. A choice: few
+// enough that a good point keeps most of its values.
 constexpr double kMovedParameters = 5.0;
 constexpr double kMovedShare = 0.3;
-// Choices that a point is varied by, at most.
+// Largest number of choices of one parameter among the neighbours. A choice: bounds a sweep over thousands of choices.
 constexpr std::int64_t kMostTriedChoices = 256;
-// Domains up to this size are tried value by value.
+// Largest ordered domain of which all values are neighbours. A choice, as in Optuna's sampler.
 constexpr std::int64_t kSmallDomain = 16;
 
 // u + step, reflected at the ends of [0, 1].
@@ -41,7 +44,7 @@ void Move(const CoordinateSpace& space, int parameter, double step, Coordinates&
     return;
   }
   double change = step * rng.Normal();
-  // A step within its own cell would move nothing.
+  // A smaller step would stay within the cell of the value and be rounded away.
   if (count > 0)
     change = std::copysign(std::max(std::abs(change), 1.0 / static_cast<double>(count)), change);
   coordinate = Reflect(coordinate + change);
@@ -112,10 +115,11 @@ std::vector<Coordinates> Neighbours(const CoordinateSpace& space, const Coordina
       neighbours.back()[static_cast<std::size_t>(k)] = space.CellOf(k, value);
     };
     if (one_by_one) {
-      // Of very many choices some, spread over all, others from each point.
+      // Of very many choices an evenly spread subsample, which differs from one current choice to the next.
       const std::int64_t stride = (count + kMostTriedChoices - 1) / kMostTriedChoices;
       for (std::int64_t value = now % stride; value < count; value += stride) add(value);
     } else {
+      // Distances 1, 4, 16 …: near steps refine, far ones cross a large domain, in few evaluations.
       for (std::int64_t away = 1; away < count; away *= 4) {
         add(now - away);
         add(now + away);

@@ -8,9 +8,11 @@
 namespace vernier::gp {
 namespace {
 
-// Points of the sequence looked at for one suggestion, and how far apart they are in it: farther than a design is long,
-// so that the points passed over for one trial are not those of the next.
+// Largest number of points of the sequence that are looked at for one suggestion. A choice: after that the caller draws
+// a point at random from what is admitted.
 constexpr std::uint64_t kTries = 64;
+// Distance of these points in the sequence. A choice: larger than a design, so that the replacement of a skipped point
+// is not the next trial's point.
 constexpr std::uint64_t kStride = 4096;
 
 }  // namespace

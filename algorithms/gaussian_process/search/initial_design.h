@@ -8,14 +8,14 @@
 
 namespace vernier::gp {
 
-// The points tried before a model decides: the space's default point or else its middle, then a scrambled Sobol sequence.
+// Point of the initial design: first the space's default point or else its middle, then a scrambled Sobol sequence.
 struct DesignPoint {
   Point point;
   bool is_default = false;
 };
 
-// The design's point after `before` trials. Passes over points that are not admitted; nullopt if that is true of all it
-// looked at. A pure function of its arguments, so that several askers walk one sequence.
+// Returns the design's point after `before` trials, skipping points that are not admitted. Nullopt: none of the points
+// looked at is admitted. A pure function of its arguments, so that concurrent callers follow one sequence.
 std::optional<DesignPoint> NextDesignPoint(const CoordinateSpace& space,
                                            std::uint64_t seed,
                                            std::uint64_t before,

@@ -5,17 +5,23 @@
 #include <numeric>
 #include <utility>
 
+// The length is recomputed from all values at each call instead of being stored: it follows from the log alone, so that
+// it replays, also where trials finish out of order (docs/adr/0019).
 namespace vernier::gp {
 namespace {
 
+// Lengths and counts are those of TuRBO (Eriksson et al., 2019) but for the least length. Boxes half and twice as long
+// make no difference: a box soon is as long as its successes allow (docs/adr/0019).
 constexpr double kFirstLength = 0.8;
 constexpr double kMostLength = 1.6;
+// Length below which the region starts again. A choice: TuRBO's is 2^-7.
 constexpr double kLeastLength = 1.0 / 1024;
 constexpr int kSuccessesToDouble = 3;
 constexpr int kLeastFailuresToHalve = 4;
-// Of the logarithm of a side from the mean.
+// Largest distance of ln side from ln length. A choice: keeps one flat coordinate from shrinking the box in all others.
 constexpr double kMostStretch = 2.0;
-// In what lies between the median and the best.
+// Smallest gain that is a success, as a share of the distance between median and best. TuRBO takes a thousandth of the
+// best value, which depends on where the metric has its zero.
 constexpr double kLeastGain = 1e-3;
 
 double Median(std::span<const double> values) {

@@ -8,27 +8,28 @@
 
 namespace vernier::gp {
 
-// A box about a point, cut at the borders of the unit cube: where the trials are more than one model takes, a model of those
-// near the best is searched in it (TuRBO: Eriksson, Pearce, Gardner, Turner, Poloczek, NeurIPS 2019).
+// Trust region: a box around a point, cut at the borders of the unit cube. With more trials than one model takes, a
+// model of the trials near the best one is searched inside it (TuRBO: Eriksson, Pearce, Gardner, Turner, Poloczek,
+// NeurIPS 2019; docs/adr/0019).
 struct Region {
   Coordinates centre;
-  std::vector<double> sides;  // By coordinate, before the cut.
+  std::vector<double> sides;  // Lengths by coordinate, before the cut.
 
   double Lower(std::size_t k) const;
   double Upper(std::size_t k) const;
-  // From the centre, in sides.
+  // Squared distance from the centre, each coordinate in units of its side.
   double SquaredDistance(std::span<const double> u) const;
 };
 
-// How long a side is where the model changes as fast along all coordinates, by how the trials after the first `first` went:
-// 0.8 to begin with; doubled, up to 1.6, after three in a row that were better than any before; halved after as many as there
-// are coordinates, at least four, that were not; 0.8 again once it is below 2^-10. Better: by a thousandth of what
-// lies between the median and the best of the first.  `values`: of all trials in order, larger is better.
+// Side length of the region, a function of the trials after the first `first` ones. It starts at 0.8. It is doubled, up
+// to 1.6, after three successes in a row, and halved after as many failures in a row as there are coordinates, at least
+// four. Below 2^-10 it starts again at 0.8. A success is better than all trials before by a thousandth of the distance
+// between median and best of the first ones.  `values`: of all trials in order, larger is better.
 // REQUIRES: 0 < first <= values.size().
 double SideLength(std::span<const double> values, std::size_t first, std::size_t coordinates);
 
-// Sides as long as that, longer or shorter as the length scales are than their geometric mean, by at most e^2.
-// `log_length_scales`: by coordinate.
+// Region around `centre`. Each side is `length` times the ratio of its length scale to their geometric mean, the ratio
+// being between e^-2 and e^2: longer where the model is flatter.  `log_length_scales`: by coordinate.
 Region RegionAbout(Coordinates centre, double length, std::span<const double> log_length_scales);
 
 }  // namespace vernier::gp

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+// Only choices with dependent parameters have branches: exploring the values of every choice gained less on the
+// measured functions (docs/adr/0017). The choice depends on counts and the turn alone, so that it replays.
 namespace vernier::gp {
 namespace {
 
@@ -30,6 +32,7 @@ std::optional<Branch> LeastTriedBranch(const CoordinateSpace& space,
   std::vector<std::size_t> trials(static_cast<std::size_t>(space.count(choice)));
   for (const std::span<const Coordinates> some : tried) {
     for (const Coordinates& u : some) {
+      // Where the choice itself is inactive, its coordinate is a placeholder and names no branch.
       if (!IsActive(space, choice, u)) continue;
       const std::int64_t value = space.IndexAt(choice, u[static_cast<std::size_t>(choice)]);
       ++trials[static_cast<std::size_t>(value)];

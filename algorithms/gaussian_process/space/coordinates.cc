@@ -11,9 +11,10 @@
 namespace vernier::gp {
 namespace {
 
-// Up to so many values, their coordinates are kept in a table.
+// Largest number of values whose coordinates are tabulated. A choice: 32 KiB for a parameter.
 constexpr std::int64_t kMaxTable = 4096;
-// Two coordinates of a continuous parent are the same value if they differ by no more than rounding does.
+// Largest difference of two coordinates of a parent that denote the same value. A choice: far above the rounding of a
+// conversion to the unit cube and back, far below the distance of two values that a user writes down.
 constexpr double kSameValue = 1e-12;
 
 bool IsUnordered(const Domain& domain) {
@@ -21,6 +22,8 @@ bool IsUnordered(const Domain& domain) {
          std::holds_alternative<BoolDomain>(domain);
 }
 
+// Whether all values own cells of the same width, so that an index is a multiplication away. On a logarithmic scale
+// they do not.
 bool HasEqualCells(const Domain& domain) {
   if (const auto* f = std::get_if<FloatDomain>(&domain)) return f->scale == Scale::kLinear;
   if (const auto* i = std::get_if<IntDomain>(&domain)) return i->scale == Scale::kLinear;
@@ -86,6 +89,7 @@ void CoordinateSpace::Round(std::span<double> u) const {
 
 void CoordinateSpace::Activity(std::span<const double> u, std::vector<char>& active) const {
   active.assign(axes_.size(), 1);
+  // Parents first: the activity of a parent is final when its children look at it, so one pass is enough.
   for (const int k : space_.parents_first()) {
     for (const ConditionOnAxis& on : axes_[k].conditions) {
       const double parent = u[static_cast<std::size_t>(on.parent)];
@@ -104,6 +108,7 @@ Coordinates CoordinateSpace::Encode(const Point& point) const {
 }
 
 Coordinates CoordinateSpace::Encode(std::span<const Cell> cells) const {
+  // Inactive parameters keep the middle of their range: a search that activates them starts there.
   Coordinates u(cells.size(), 0.5);
   for (std::size_t k = 0; k < u.size(); ++k) {
     const int parameter = static_cast<int>(k);

@@ -10,19 +10,19 @@
 
 namespace vernier::gp {
 
-// One coordinate in [0, 1] for every parameter, active or not, as in unit_cube.h: those of inactive parameters are
-// remembered, so that a search that switches a branch on knows where to start in it.
+// One coordinate in [0, 1] for every parameter, active or not, as in unit_cube.h. Inactive parameters keep a
+// coordinate, from which a search starts when it activates their branch.
 using Coordinates = std::vector<double>;
 
 // The kinds of parameters that a model and a search must tell apart.
 enum class Kind {
-  kConstant,     // A single value: says nothing.
+  kConstant,     // A single value: carries no information.
   kContinuous,   // A float without a step.
   kOrdered,      // Finitely many numbers whose distances mean something.
-  kCategorical,  // Finitely many choices (booleans too), each as far from any other.
+  kCategorical,  // Finitely many choices (booleans too), all equally far from each other.
 };
 
-// What the searches of this folder need to know of a space, without making Points. Immutable.
+// A space as coordinates in the unit cube: kinds, cells, rounding and activity, without building Points. Immutable.
 class CoordinateSpace {
  public:
   explicit CoordinateSpace(const Space& space);
@@ -36,13 +36,13 @@ class CoordinateSpace {
   bool has_children(int parameter) const { return axes_[parameter].has_children; }
   const Space& space() const { return space_; }
 
-  // The coordinate of the i-th value.  REQUIRES: 0 <= i < count.
+  // Coordinate of the i-th value.  REQUIRES: 0 <= i < count.
   double CellOf(int parameter, std::int64_t i) const;
-  // The index of the value at a rounded coordinate.  REQUIRES: finite.
+  // Index of the value whose cell contains the coordinate.  REQUIRES: the parameter has finitely many values.
   std::int64_t IndexAt(int parameter, double u) const;
-  // Moves every coordinate of a finite parameter to the middle of its cell.
+  // Moves every coordinate of a finite parameter to that of its value, and clamps the others to [0, 1].
   void Round(std::span<double> u) const;
-  // active[k] = 1 if parameter k is active at `u`, else 0.  REQUIRES: u is rounded.
+  // Sets active[k] to 1 if parameter k is active at `u`, else to 0.  REQUIRES: u is rounded.
   void Activity(std::span<const double> u, std::vector<char>& active) const;
 
   Point Decode(std::span<const double> u) const;
@@ -59,7 +59,7 @@ class CoordinateSpace {
     Kind kind;
     std::int64_t count = 0;
     bool equal_cells = false;   // Cell i is [i / count, (i + 1) / count].
-    std::vector<double> cells;  // Coordinates by index, where there are few.
+    std::vector<double> cells;  // Coordinates by index; empty if there are too many to tabulate.
     std::vector<ConditionOnAxis> conditions;
     bool has_children = false;
   };

@@ -9,24 +9,30 @@
 
 #include "vernier/core/rng.h"
 
+// Maps rounded configurations to the columns that features.h describes. Constant parameters have no column, so they
+// cost nothing and have no length scale. The signs of projected choices depend on the index alone: they are the same in
+// every process, without anything stored.
 namespace vernier::gp {
 namespace {
 
-// The arc of a conditional number: a quarter of a circle with the radius that makes equal steps as long as they are for
-// an unconditional one. Its ends are 0.90 apart; from inactive to active it is 0.64.
+// Arc of a conditional number: a quarter of a circle, the angle rho = 1/2 of the arc kernel. The radius gives steps
+// along the arc the length that they have for an unconditional number: the ends are 0.90 apart, «inactive» is 0.64 from
+// all.
 constexpr double kArcAngle = std::numbers::pi / 2;
 constexpr double kArcRadius = 1.0 / kArcAngle;
 
-// More than choices of optimizers, layers or data sets ever are, and few enough to cost nothing.
+// Largest number of choices with a column each. A choice: more than lists of optimizers, layers or data sets have, and
+// few enough columns to cost little.
 constexpr std::int64_t kExactChoices = 64;
+// One 64-bit random number gives all signs. The relative error of D^2 is about 1 / sqrt(columns) = 0.125.
 constexpr int kProjectedColumns = 64;
 
-// The signs of a choice, a bit for each column.
+// Signs of a choice, a bit for each column.
 std::uint64_t SignsOf(std::int64_t choice) {
   return Rng(static_cast<std::uint64_t>(choice)).NextU64();
 }
 
-// How uneven the gaps are: their largest over their mean.
+// Unevenness of the gaps between ascending values: the largest gap over the mean gap.
 double Unevenness(const std::vector<double>& values) {
   double largest = 0;
   for (std::size_t i = 1; i < values.size(); ++i) {
@@ -35,8 +41,8 @@ double Unevenness(const std::vector<double>& values) {
   return largest * static_cast<double>(values.size() - 1) / (values.back() - values.front());
 }
 
-// Where listed numbers stand in [0, 1]: in proportion to themselves or to their logarithms, whichever spreads them more
-// evenly: [16, 32, 64] are meant as doublings, [10, 20, 30] are not.
+// Positions in [0, 1] of listed numbers: linear in the values or in their logarithms, whichever has the more even gaps.
+// [16, 32, 64] are meant as doublings, [10, 20, 30] are not, and the list itself has no scale that says so.
 std::vector<double> ListedPositions(const std::vector<double>& values) {
   std::vector<double> positions = values;
   if (values.front() > 0) {
@@ -91,6 +97,7 @@ void FeatureMap::Write(std::span<const double> u,
     const double coordinate = u[static_cast<std::size_t>(k)];
     if (embedding.is_projected) {
       const std::uint64_t signs = SignsOf(space_.IndexAt(k, coordinate));
+      // Two patterns differ in half the columns on average: D^2 = 32 (2 size)^2 = 1.
       const double size = std::sqrt(0.5 / kProjectedColumns);
       for (int column = 0; column < kProjectedColumns; ++column) {
         row[embedding.first_column + column] = (signs >> column & 1) != 0 ? size : -size;
@@ -120,6 +127,7 @@ void FeatureMap::PullBack(std::span<const double> u,
       gradient[k] = feature_gradient[column];
       continue;
     }
+    // d (radius angle) / d u = 1, so the arc's tangent is a unit vector and needs no further factor.
     const double angle = kArcAngle * u[k];
     gradient[k] = -std::sin(angle) * feature_gradient[column] +
                   std::cos(angle) * feature_gradient[column + 1];

@@ -226,7 +226,7 @@ void AddRotated(std::vector<Function>& functions) {
     return std::pow((x - in.optimum).squaredNorm(), 0.8);
   });
   for (const int d : {2, 4}) {
-    auto f = Gallagher(static_cast<std::uint64_t>(120 + d), d, 21);
+    auto f = Gallagher(std::uint64_t{120} + static_cast<std::uint64_t>(d), d, 21);
     functions.push_back(
         {"gallagher" + std::to_string(d), "rotated", Box(d, -5, 5), [f, d](const Point& p) {
            const std::vector<double> x = Coordinates(p, d);

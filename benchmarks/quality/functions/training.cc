@@ -175,7 +175,7 @@ void AddTraining(std::vector<Function>& functions) {
   // `least`: just below the least value that thousands of runs found.
   const auto add = [&](const char* name,
                        double least,
-                       std::shared_ptr<const Table> table,
+                       const std::shared_ptr<const Table>& table,
                        double (*f)(const Table&, const Point&),
                        std::vector<Parameter> parameters) {
     functions.push_back({name,

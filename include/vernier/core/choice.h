@@ -7,7 +7,7 @@
 
 namespace vernier {
 
-// Something chosen by name, with options of its own: an algorithm, a stopping rule.
+// The name of an algorithm or a stopping rule, with its options: Choice{.name = "gp", .options = {}}.
 struct Choice {
   std::string name;
   std::map<std::string, ParameterValue> options;

@@ -6,19 +6,19 @@
 
 namespace vernier {
 
-// Where the time comes from. Everything that needs the time is given one of these. Differences of its readings are taken for
-// durations, so it should not jump. Thread-safe.
+// A source of the current time. Code that needs the time takes a Clock. Differences of readings are used as durations,
+// so an implementation should not jump. Thread-safe; never blocks.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual absl::Time Now() const = 0;
 };
 
-// The system's clock as it stands now, from here on without its jumps: where it is put forward or back later, this one follows
-// at one twentieth of the time that passes. The only place in Vernier that reads it.
+// Makes a clock that starts with the system's time and advances with elapsed time. If the system's clock is set forward
+// or back, this one does not jump but approaches it, by one twentieth of the time that passes. It never goes back.
 std::unique_ptr<Clock> NewRealClock();
 
-// A clock that moves only when told to. For tests and simulations. Thread-safe.
+// A clock that moves only in Advance. For tests and simulations. Thread-safe.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(absl::Time start);

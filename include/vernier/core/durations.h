@@ -6,7 +6,7 @@
 
 namespace vernier {
 
-// How long something took of late: in the last five minutes.
+// Durations of one kind of work in the last five minutes. `mean` and `longest` are 0 if `count` is.
 struct Durations {
   std::int64_t count = 0;
   absl::Duration mean;

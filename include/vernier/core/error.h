@@ -10,7 +10,10 @@
 
 namespace vernier {
 
-// Why a call was refused, for programs; the message is for people.
+// Why a call was refused, for programs. The message of a status is for people.
+//
+//   const auto trials = studies.Suggest(…);
+//   if (GetReason(trials.status()) == Reason::kParallelLimit) WaitAndTryAgain();
 enum class Reason {
   kNone,
   kStudyExists,
@@ -33,19 +36,21 @@ enum class Reason {
 // UPPER_SNAKE_CASE, as on the wire: "TRIAL_FINISHED".
 std::string_view ReasonName(Reason reason);
 
-// The same status with a reason that survives being passed on.
+// Returns the status with a reason, which is kept when the status is passed on, also over gRPC. `status` must not be
+// OK.
 absl::Status WithReason(absl::Status status, Reason reason);
+// Returns the reason; kNone if there is none, or if it is unknown here.
 Reason GetReason(const absl::Status& status);
 
-// InvalidArgument "<path>: <message>", for instance "parameters.lr.float[0]: must be above 0 for log scale, got 0".
-// `path` is also kept apart for the wire's typed error details.
+// Returns InvalidArgument "<path>: <message>", for instance
+// "parameters.lr.float[0]: must be above 0 for log scale, got 0". GetField returns `path`.
 absl::Status FieldError(std::string_view path, std::string_view message);
-// The path given to FieldError, if the status was made by it.
+// Returns the path of a status that FieldError made; nullopt for others.
 std::optional<std::string> GetField(const absl::Status& status);
 
 }  // namespace vernier
 
-// Leaves the function with the status of `expr` if it is not OK.
+// Returns the status of `expr` from the enclosing function if it is not OK.
 #define VERNIER_RETURN_IF_ERROR(expr)                  \
   do {                                                 \
     ::absl::Status vernier_status_ = (expr);           \
@@ -54,7 +59,11 @@ std::optional<std::string> GetField(const absl::Status& status);
 
 #define VERNIER_CONCAT_INNER_(a, b) a##b
 #define VERNIER_CONCAT_(a, b) VERNIER_CONCAT_INNER_(a, b)
-// VERNIER_ASSIGN_OR_RETURN(const Trial trial, storage.GetTrial(id));
+// Assigns the value of a StatusOr, or returns its status from the enclosing function:
+//
+//   VERNIER_ASSIGN_OR_RETURN(const Trial trial, storage.GetTrial(id));
+//
+// Expands to several statements: put braces around it after `if`.
 #define VERNIER_ASSIGN_OR_RETURN(lhs, expr) \
   VERNIER_ASSIGN_OR_RETURN_IMPL_(VERNIER_CONCAT_(vernier_or_, __LINE__), lhs, expr)
 #define VERNIER_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr)                                    \

@@ -18,17 +18,19 @@
 
 namespace vernier {
 
-// The facts that a study's log is made of. What each means for the state of the study is in src/study/study_state.h.
+// The events of a study's log. docs/formats/events.md describes their stored form; src/study/study_state.h applies them
+// to the state of a study.
 
 struct StudyCreated {
   StudySpec spec;
-  // The studies that spec.warm_start names, as they were then, followed by those that they started from themselves.
+  // Copies of the studies in spec.warm_start at the time of creation, then of the studies that those started from.
   std::vector<EarlierStudy> earlier;
-  // The first trial has the next number. More than 0 for a job that resumes another.
+  // Number of the last trial before this study; its first trial has the next number. More than 0 only for a job that
+  // resumes another.
   std::int64_t trials_before = 0;
-  // Trial n draws from random stream n + streams_before, since earlier studies drew from the streams before.
+  // Number of random streams that earlier studies have used: trial n draws from stream n + streams_before.
   std::int64_t streams_before = 0;
-  // To start from; empty unless the study continues the sequence of an earlier one.
+  // First state of the optimiser. Empty unless the study continues the sequence of an earlier one.
   std::string optimizer_state;
   friend bool operator==(const StudyCreated&, const StudyCreated&) = default;
 };
@@ -37,25 +39,26 @@ struct StudyStateChanged {
   StudyState from;
   StudyState to;
   std::string reason;
-  std::optional<StudyState> ending;  // With to == kStopping: how a user wants it to end.
+  std::optional<StudyState> ending;  // With to == kStopping: the final state that a user requested.
   friend bool operator==(const StudyStateChanged&, const StudyStateChanged&) = default;
 };
 
-// Parts of the definition that may change after the study's creation, as they are from here on.
+// A change of the definition. The values are those after the change.
 struct StudyAmended {
   Budget budget;
   std::int32_t parallel = 1;
-  std::optional<std::map<std::string, std::string>> labels;  // All of them; unset: as they were.
-  // The whole definition, the above included; unset: nothing but the above changed.
+  std::optional<std::map<std::string, std::string>> labels;  // All labels; unset: unchanged.
+  // The whole definition, including the fields above. Unset: only those changed.
   std::optional<StudySpec> definition;
-  // The job or its metrics changed, or a user fixed its program: failures before count no more against the study.
+  // Earlier failures no longer count against the study: the job or its metrics changed, or a user fixed the program.
   bool fixed = false;
-  bool whole = false;                // It came as a whole definition (Amendment::definition).
-  std::vector<FieldChange> changes;  // For people. Empty in logs of older versions.
+  bool whole = false;                // The change was a whole definition (Amendment::definition).
+  std::vector<FieldChange> changes;  // For users. Empty in logs of older versions.
   friend bool operator==(const StudyAmended&, const StudyAmended&) = default;
 };
 
-// The algorithm or stopping rule now in use differs from the one that made the last decision.
+// The version of the algorithm or stopping rule differs from that of its last decision; `from_version` is empty at the
+// first use.
 struct AlgorithmChanged {
   std::string name;
   std::string from_version;
@@ -67,7 +70,7 @@ struct TrialCreated {
   TrialNumber trial;
   Point point;
   SuggestionRecord suggestion;
-  std::string optimizer_state;  // After this suggestion; only the last of a batch carries it.
+  std::string optimizer_state;  // State after the batch; only in the last trial of a batch.
   friend bool operator==(const TrialCreated&, const TrialCreated&) = default;
 };
 
@@ -89,30 +92,33 @@ struct MeasurementReported {
   friend bool operator==(const MeasurementReported&, const MeasurementReported&) = default;
 };
 
-// A verdict; the change to STOPPING follows it in the same commit.
+// A rule or a user stopped the trial. The change to STOPPING follows in the same commit.
 struct StopDecided {
   TrialNumber trial;
   StopRecord stop;
   friend bool operator==(const StopDecided&, const StopDecided&) = default;
 };
 
+// A client got the trial.
 struct LeaseGranted {
   TrialNumber trial;
   Lease lease;
   friend bool operator==(const LeaseGranted&, const LeaseGranted&) = default;
 };
+// Its client reported or sent a heartbeat. Renewals are recorded only when the recorded one is about to expire.
 struct LeaseRenewed {
   TrialNumber trial;
   absl::Time expires;
   friend bool operator==(const LeaseRenewed&, const LeaseRenewed&) = default;
 };
+// The client did not renew the lease in time.
 struct LeaseExpired {
   TrialNumber trial;
   std::int64_t token = 0;
   friend bool operator==(const LeaseExpired&, const LeaseExpired&) = default;
 };
 
-// Durable before anything of the attempt is started.
+// Room was reserved for an attempt. Durable before anything of the attempt is started.
 struct AttemptPlaced {
   TrialNumber trial;
   AttemptNumber attempt;
@@ -132,7 +138,7 @@ struct AttemptStateChanged {
   friend bool operator==(const AttemptStateChanged&, const AttemptStateChanged&) = default;
 };
 
-// Nobody sees the trial any more, and no algorithm learns from it. Its number is not used again.
+// A user deleted the trial: it is hidden, and no algorithm learns from it. Its number is not used again.
 struct TrialDeleted {
   TrialNumber trial;
   friend bool operator==(const TrialDeleted&, const TrialDeleted&) = default;
@@ -159,16 +165,17 @@ using EventPayload = std::variant<StudyCreated,
                                   TrialDeleted,
                                   MetadataChanged>;
 
-// "trial_created": the kind as stored and as shown.
+// Returns the kind as it is stored and shown: "trial_created".
 std::string_view EventKind(const EventPayload& payload);
-// The trial that the event is about; 0 if it is about the study.
+// Returns the trial that the event is about; 0 if it is about the study.
 TrialNumber EventTrial(const EventPayload& payload);
 
+// One entry of a study's log.
 struct Event {
-  EventSeq seq;            // Within its study.
-  absl::Time time;         // When it was decided or observed. Never goes back within a study.
+  EventSeq seq;            // Position in the log of its study.
+  absl::Time time;         // Time of the decision or observation. Never decreases within a study.
   std::string actor;       // "engine", "cli", a client's name.
-  std::string request_id;  // Of the call that caused it; may be empty.
+  std::string request_id;  // Request id of the call that caused it; may be empty.
   EventPayload payload;
   friend bool operator==(const Event&, const Event&) = default;
 };

@@ -4,12 +4,16 @@
 
 namespace vernier {
 
-// Runs pieces of work that somebody must not wait for. Thread-safe.
+// Runs functions in the background, for callers that must not wait for them. A thread pool is one:
+//
+//   executor.Run([] { ComputeSomethingSlow(); });
+//
+// Thread-safe.
 class Executor {
  public:
   virtual ~Executor() = default;
-  // Every piece of work runs once, in whatever order and thread, maybe before this returns. Work that is tired of waiting
-  // is told so by a stop token of its own.
+  // Runs `work` once, in any thread, possibly before Run returns, and in any order with other work. It cannot be
+  // cancelled here: work that can stop early has a stop token of its own.
   virtual void Run(std::function<void()> work) = 0;
 };
 

@@ -4,11 +4,11 @@
 
 namespace vernier {
 
-// A study's definition as another service's client wrote it.
+// The definition of a study in the format of another service. A study that has one is called foreign.
 struct ForeignDefinition {
   std::string service;     // "vizier".
-  std::string name;        // What the study is called there.
-  std::string definition;  // In that service's own encoding.
+  std::string name;        // Name of the study in that service.
+  std::string definition;  // In the encoding of that service.
   friend bool operator==(const ForeignDefinition&, const ForeignDefinition&) = default;
 };
 

@@ -7,7 +7,8 @@
 
 namespace vernier {
 
-// A number that cannot be mistaken for another kind of number. Ordered, hashable, explicit both ways.
+// An integer of a type of its own, so that a TrialNumber cannot be passed for a StudyId. Ordered and hashable;
+// conversions are explicit: StudyId id(7); id.value().
 template <typename Tag>
 class Id {
  public:
@@ -20,21 +21,23 @@ class Id {
   std::int64_t value_ = 0;
 };
 
-// A study's identity in its store. Never reused, even after the study is deleted; 0 is no study.
+// Identifies a study in its store. Never reused, even after the study is deleted. 0: no study.
 using StudyId = Id<struct StudyTag>;
-// A trial within its study: 1, 2, 3 … in the order of creation. This is the number that programs see.
+// Identifies a trial in its study: 1, 2, 3 … in the order of creation. Programs and users see this number.
 using TrialNumber = Id<struct TrialTag>;
-// A launch of a trial's whole job: 1, 2, 3 … within its trial.
+// Identifies an attempt, one run of a trial's whole job: 1, 2, 3 … in its trial.
 using AttemptNumber = Id<struct AttemptTag>;
-// A position in a study's event log: 1, 2, 3 … without gaps. 0 is before the first event.
+// Position of an event in the log of its study: 1, 2, 3 … without gaps. 0: before the first event.
 using EventSeq = Id<struct EventTag>;
 
+// Identifies a trial in its store.
 struct TrialId {
   StudyId study;
   TrialNumber number;
   friend constexpr auto operator<=>(const TrialId&, const TrialId&) = default;
 };
 
+// Identifies an attempt in its store.
 struct AttemptId {
   TrialId trial;
   AttemptNumber number;

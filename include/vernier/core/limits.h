@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <string_view>
 
-// Bounds of everything that a client, a file or an embedding program may send. docs/reference/limits.md lists them. They hold for
-// what comes in: a store that was written before a bound existed is opened, read and replayed as it is.
+// Bounds on input: what a client, a file or an embedding program may send. docs/reference/limits.md lists them. Stored
+// data is not checked: a store that was written before a bound existed is opened, read and replayed.
+//
+// The bounds are choices, unless a comment says otherwise: far above ordinary use, and low enough that no single call,
+// study or file exhausts the server for the others.
 namespace vernier::limits {
 
 inline constexpr std::size_t kKiB = 1024;
@@ -24,7 +27,8 @@ inline constexpr std::size_t kAttemptToken = 256;
 inline constexpr std::size_t kVizierName = 1024;  // Of an owner or a study.
 
 // --- definitions ---
-// As JSON, without what another service's client wrote. With the study's metadata it fits a message of 4 MiB.
+// As JSON, without a foreign definition. Together with the metadata of the study it fits a message of 4 MiB, gRPC's
+// default limit.
 inline constexpr std::size_t kDefinition = 2 * kMiB;
 inline constexpr std::size_t kForeignDefinition = 2 * kMiB;
 inline constexpr std::size_t kFile = kMiB;
@@ -91,10 +95,10 @@ inline constexpr std::size_t kRequest = 64 * kMiB;
 inline constexpr std::size_t kPackage = 512 * kMiB;
 inline constexpr std::size_t kFileName = 200;
 
-// A bound as docs/reference/limits.md says it.
+// A row of docs/reference/limits.md.
 struct Limit {
   std::string_view what;
-  std::uint64_t most = 0;
+  std::uint64_t most = 0;  // Inclusive.
   std::string_view unit;
   // Fields of proto/vernier/v1 whose comment says "at most `most`", separated by blanks.
   std::string_view fields = "";
@@ -148,7 +152,7 @@ inline constexpr auto kTable = std::to_array<Limit>({
     {"Path or URI of a job", kPath, "bytes",
      "TrainingJob.working_directory TrainingJob.job_directory ReplicaSpec.directory CodeSnapshot.archive"},
     {"Image, module, machine type, region or other name of a job", kJobName, "bytes",
-     "TrainingJob.image TrainingJob.region ReplicaSpec.image ReplicaSpec.machine_type PythonProgram.module"},
+     "TrainingJob.image TrainingJob.cluster TrainingJob.region ReplicaSpec.image ReplicaSpec.machine_type PythonProgram.module"},
     {"Metrics of a trial or a measurement", kMetrics, "metrics", "Measurement.metrics CompleteTrialRequest.final_metrics"},
     {"Measurements in a call", kMeasurements, "measurements", "ReportMeasurementRequest.measurements"},
     {"Metric values in all measurements of a call", kValues, "values", "ReportMeasurementRequest.measurements"},

@@ -7,9 +7,12 @@ namespace vernier {
 
 enum class Goal { kMaximize, kMinimize };
 
-// Which value of its curve an objective of a completed trial counts with.
+// The value of a completed trial in an objective: the last one of its curve, the best one, or the mean of the last
+// Objective::final_count ones. kBest and kMeanOfLast skip NaN and infinities, unless the last value is one: that value
+// then counts, so that the trial is seen to have diverged.
 enum class FinalValue { kLast, kBest, kMeanOfLast };
 
+// A metric to maximize or minimize.
 struct Objective {
   std::string metric;
   Goal goal = Goal::kMaximize;
@@ -18,7 +21,7 @@ struct Objective {
   friend bool operator==(const Objective&, const Objective&) = default;
 };
 
-// True if `a` is better than `b`. NaN is worse than everything.
+// Returns whether `a` is strictly better than `b`. NaN is worse than every number, and not better than NaN.
 bool IsBetter(Goal goal, double a, double b);
 
 }  // namespace vernier

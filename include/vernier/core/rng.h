@@ -6,16 +6,20 @@ namespace vernier {
 
 // A stream of random numbers that is the same on every machine, compiler and standard library.
 //
-// xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64. A value type: copying copies the position.
+//   Rng stream = Rng(seed).Fork(trial_number);
+//   const double u = stream.Uniform();
+//
+// xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64. Not for secrets. A value: a copy continues from
+// the same position. Not thread-safe.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);
 
-  // A stream of its own for `key`, independent of how much of this one was used: Rng(seed).Fork(trial number).
+  // Returns an independent stream for `key`. The result does not depend on how many numbers were drawn here.
   Rng Fork(std::uint64_t key) const;
 
   std::uint64_t NextU64();
-  // Uniform in [0, 1), 53 bits.
+  // Uniform in [0, 1): a multiple of 2^-53.
   double Uniform();
   // Uniform in {0 … n - 1}, without bias.  REQUIRES: n >= 1.
   std::uint64_t UniformInt(std::uint64_t n);
@@ -23,7 +27,7 @@ class Rng {
   double Normal();
 
  private:
-  std::uint64_t origin_;  // What Fork mixes with its key.
+  std::uint64_t origin_;  // The seed, which Fork mixes with its key.
   std::uint64_t state_[4];
 };
 

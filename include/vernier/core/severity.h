@@ -5,7 +5,7 @@
 
 namespace vernier {
 
-// How much a log line matters, in growing order.
+// Severity of a log line, in ascending order: the levels of Google Cloud Logging.
 enum class Severity {
   kDebug,
   kInfo,
@@ -18,7 +18,7 @@ enum class Severity {
 };
 // "WARNING", as on the wire.
 std::string_view SeverityName(Severity severity);
-// By name, in upper or lower case; WARN and FATAL, as some loggers say, are WARNING and CRITICAL.
+// Parses a name in any case. WARN and FATAL, which some loggers write, are WARNING and CRITICAL. nullopt: another name.
 std::optional<Severity> ParseSeverity(std::string_view name);
 
 }  // namespace vernier

@@ -14,23 +14,25 @@
 
 namespace vernier {
 
-// A parameter's value in the user's units. Float and discrete parameters hold a double, integer ones an int64,
-// boolean ones a bool, categorical ones what the user listed (text, int64, double or bool).
+// The value of a parameter, in the user's units. Float and discrete parameters hold a double, integer parameters an
+// int64, boolean parameters a bool, categorical parameters the type that the user listed (text, int64, double or bool).
 using ParameterValue = std::variant<bool, std::int64_t, double, std::string>;
 
 // One point of a space: the values of the active parameters, by name. Inactive parameters are absent.
 using Point = std::map<std::string, ParameterValue>;
 
-// The value as a program sees it on its command line: the shortest text that reads back to the same number, whole
-// discrete values and integers without a point, "true" and "false", text as it is.
+// Formats a value as on a program's command line: the shortest text that reads back as the same number, whole numbers
+// without a point, "true" and "false", text unchanged.
 std::string FormatValue(const ParameterValue& value);
-// "lr=0.001 width=64 optimizer=sgd", in the order of the map.
+// Formats a point as "lr=0.001 optimizer=sgd width=64", in the order of the map.
 std::string FormatPoint(const Point& point);
 
+// How a range is stretched: evenly, with more resolution near its lower end, or with more near its upper end.
+// Logarithmic scales need a lower bound above 0.
 enum class Scale { kLinear, kLog, kReverseLog };
 
-// [lower, upper], both included. With a step: lower, lower + step, … up to upper. `points` is the number of
-// values that a grid takes of it, spread evenly on the scale.
+// The range [lower, upper], both included. With a step: lower, lower + step, … up to upper. `points`: number of values
+// that a grid search takes, spread evenly on the scale; not together with a step.
 struct FloatDomain {
   double lower = 0;
   double upper = 1;
@@ -39,6 +41,7 @@ struct FloatDomain {
   std::optional<std::int64_t> points;
   friend bool operator==(const FloatDomain&, const FloatDomain&) = default;
 };
+// As FloatDomain, for whole numbers. The default step is 1.
 struct IntDomain {
   std::int64_t lower = 0;
   std::int64_t upper = 1;
@@ -47,79 +50,90 @@ struct IntDomain {
   std::optional<std::int64_t> points;
   friend bool operator==(const IntDomain&, const IntDomain&) = default;
 };
-// Ordered numbers, ascending. Algorithms take them for evenly spaced.
+// A list of ascending numbers. Algorithms treat them as evenly spaced.
 struct DiscreteDomain {
   std::vector<double> values;
   friend bool operator==(const DiscreteDomain&, const DiscreteDomain&) = default;
 };
-// Unordered choices.
+// A list of unordered choices, all different.
 struct CategoricalDomain {
   std::vector<ParameterValue> values;
   friend bool operator==(const CategoricalDomain&, const CategoricalDomain&) = default;
 };
+// False or true.
 struct BoolDomain {
   friend bool operator==(const BoolDomain&, const BoolDomain&) = default;
 };
 using Domain = std::variant<FloatDomain, IntDomain, DiscreteDomain, CategoricalDomain, BoolDomain>;
 
-// The parameter is active only where `parent` is active and has one of these values.
+// Makes a parameter conditional: it is active only if `parent` is active and has one of these values.
 struct Condition {
   std::string parent;
   std::vector<ParameterValue> values;
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
+// One dimension of a space.
 struct Parameter {
   std::string name;  // 1 to 128 bytes of UTF-8 without control characters.
   Domain domain;
-  std::vector<Condition> when;  // All must hold; empty: always active.
+  std::vector<Condition> when;  // All must hold. Empty: always active.
   std::optional<ParameterValue> default_value;
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
-// A validated search space: parameters, their conditions to any depth, and constraints between them.
+// A validated search space: parameters, conditions to any depth, and constraints between parameters.
 //
-// Immutable and cheap to copy (copies share). Thread-safe.
+//   const absl::StatusOr<Space> space = Space::Create(
+//       {{.name = "lr", .domain = FloatDomain{1e-5, 0.1, Scale::kLog}},
+//        {.name = "layers", .domain = IntDomain{1, 8}}},
+//       {"lr * layers <= 0.5"});
+//   if (!space.ok()) return space.status();
+//
+// Immutable; copies share the data and are cheap. Thread-safe.
 class Space {
  public:
-  // An empty space: no parameters, one point.
+  // A space without parameters. It has one point, the empty one.
   Space();
 
-  // InvalidArgument: a FieldError that names the parameter and the bound it breaks, paths as in the study file
-  // ("parameters.lr.float[1]", "parameters.momentum.when", "constraints[0]"). Checked: names, bounds, scales, steps,
-  // values, conditions (known parents, legal values, no cycle), defaults inside their domain, constraints that parse,
-  // name numeric or boolean parameters (categorical ones beside a quoted value), and admit at least one point (found by a
-  // bounded search). Numbers of conditions and defaults are given the kind that their parameter holds.
+  // Checks the definition and makes a space of it. Whole numbers in conditions and defaults are converted to the type
+  // of their parameter.
+  //
+  // InvalidArgument: a FieldError that names the parameter and the violated bound. Paths are those of the study file
+  // ("parameters.lr.float[1]", "parameters.momentum.when", "constraints[0]"). Checked are names, bounds, scales, steps,
+  // values, conditions (known parents, legal values, no cycle) and defaults. A constraint must parse, refer to numeric
+  // or boolean parameters (or compare a categorical one with a quoted value), and together with the others be satisfied
+  // by a point that a bounded search finds.
   static absl::StatusOr<Space> Create(std::vector<Parameter> parameters,
                                       std::vector<std::string> constraints = {});
 
-  // In the user's order.
+  // The parameters, in the order given to Create. References and spans are valid as long as any copy of the space.
   const std::vector<Parameter>& parameters() const;
   // Indices into parameters(), every parent before its children.
   std::span<const int> parents_first() const;
-  // The texts given to Create.
+  // The constraints as given to Create.
   const std::vector<std::string>& constraints() const;
-  // Index into parameters().
+  // Returns the index into parameters(); nullopt if there is no such parameter.
   std::optional<int> Find(std::string_view name) const;
 
-  // OK if the point holds a legal value for each active parameter, nothing else, and satisfies the constraints.
-  // InvalidArgument: a FieldError naming parameter, value and bound.
+  // OK if the point has a legal value for each active parameter, no other values, and satisfies the constraints.
+  // InvalidArgument: a FieldError that names parameter, value and bound.
   absl::Status Check(const Point& point) const;
-  // The point with each number in the kind that its parameter holds, where that is the same number: 1 for a float becomes
-  // 1.0, 16.0 for an integer becomes 16. What does not fit, and unknown names, stay as they are for Check to refuse.
+  // Converts whole numbers to the type of their parameter: 1 for a float becomes 1.0, 16.0 for an integer becomes 16.
+  // Other values, also illegal ones and those of unknown parameters, stay as they are; Check refuses them.
   Point InKind(const Point& point) const;
-  // Whether the constraints hold. A constraint over an inactive parameter holds.
+  // Whether the constraints hold at a point with legal values. A constraint over an inactive parameter holds.
   bool Satisfies(const Point& point) const;
   // Whether parameter `index` is active, given the values of its ancestors in `point`.
   bool IsActive(int index, const Point& point) const;
 
-  // The number of points: nullopt if infinite (a float without a step), beyond 2^62, or hidden behind conditions too
-  // entangled to count. Conditions are taken into account, constraints are not, so that this is an upper bound.
+  // Returns the number of points without regard to constraints, an upper bound. nullopt: infinite (a float without a
+  // step), more than 2^62, or too expensive to count because of complex conditions.
   std::optional<std::int64_t> Cardinality() const;
-  // Equal for equal points, different for different ones. Short text, stable over versions.
+  // Returns a text that is equal for equal points and different for different ones. Stable across versions.
   std::string Key(const Point& point) const;
 
-  // The point made of the parameters' defaults, if every active parameter has one and the constraints hold.
+  // Returns the point of the parameters' defaults; nullopt if an active parameter has none or a constraint is violated.
   std::optional<Point> DefaultPoint() const;
 
   friend bool operator==(const Space& a, const Space& b);

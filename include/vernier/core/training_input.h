@@ -7,8 +7,9 @@
 
 #include "absl/time/time.h"
 
-// A training job in the words of AI Platform Training's API (projects.jobs, TrainingInput): field by field, as given, and
-// nothing filled in. Empty text, lists and counts of 0 are fields that were not given, as on the wire.
+// A training job in the format of AI Platform Training's API (projects.jobs, TrainingInput): the same fields, as given,
+// without defaults. Empty text, an empty list or a count of 0 means that the field was not given, as on the wire.
+// docs/guides/coming-from-ai-platform.md and docs/guides/training_jobs.md say what Vernier does with each field.
 namespace vernier {
 
 struct AcceleratorConfig {

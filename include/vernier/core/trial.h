@@ -14,207 +14,223 @@
 
 namespace vernier {
 
+// ARCHITECTURE.md has the valid transitions.
 enum class TrialState {
-  kRequested,   // Proposed; nobody works on it.
-  kQueued,      // Waits for capacity.
-  kPreparing,   // Its gang is placed and being started.
-  kRunning,     // Its gang runs, or a client holds its lease.
-  kPaused,      // Set aside by a rule that may promote it later.
-  kStopping,    // Told to stop; its gang is coming down.
-  kCompleted,   // Ended with a value of every objective; in a foreign study maybe not.
-  kFailed,      // Ended without; see failure.
+  kRequested,   // Proposed; waits for the engine or a client.
+  kQueued,      // Waits for packages, an image or room; holds nothing.
+  kPreparing,   // Its gang is placed and is being started.
+  kRunning,     // Its gang runs, or a client has its lease.
+  kPaused,      // Set aside by a rule that may resume it.
+  kStopping,    // Told to stop; its gang or its client is still active.
+  kCompleted,   // Ended with a value of every objective. In a foreign study values may be missing.
+  kFailed,      // Ended without; see Trial::failure.
   kInfeasible,  // The point cannot be evaluated.
-  kCancelled,   // Ended because the study or a user said so.
+  kCancelled,   // Ended by a user or with its study.
 };
-// "COMPLETED", as on the wire.
+// Returns "COMPLETED", as on the wire.
 std::string_view TrialStateName(TrialState state);
-// Completed, failed, infeasible or cancelled: never changes again.
+// Whether the state is COMPLETED, FAILED, INFEASIBLE or CANCELLED. These are final.
 bool IsFinished(TrialState state);
 
+// Why a trial or an attempt failed.
 enum class FailureClass {
   kNone,
-  kUserError,
-  kOutOfMemory,
-  kPreempted,
-  kNodeLost,
-  kTimeout,
-  kNoMetric,
-  kInfeasible,
-  kInternal,
-  kLost,      // The client that held the lease went away.
-  kDiverged,  // Its objective became NaN or infinite.
+  kUserError,    // The program failed by itself.
+  kOutOfMemory,  // The program exceeded its memory, or the host ran out of it.
+  kPreempted,    // The program was ended from outside.
+  kNodeLost,     // The host, or the supervisor of a replica, was lost.
+  kTimeout,      // A limit of the job was exceeded.
+  kNoMetric,     // The program ended without a value of every objective.
+  kInfeasible,   // The point cannot be evaluated.
+  kInternal,     // An error of the service itself.
+  kLost,         // The client that had the lease went away.
+  kDiverged,     // An objective became NaN or infinite.
 };
+// Returns "USER_ERROR", as on the wire.
 std::string_view FailureClassName(FailureClass failure);
 
-// Metric values at one step of a trial. Values may be NaN or infinite: what a program reports is kept as it is.
+// Metric values at one step of a trial. They are stored as reported, also NaN and infinities.
+//
+//   const Measurement measurement{.step = 3, .metrics = {{"accuracy", 0.91}}};
 struct Measurement {
   std::int64_t step = 0;
-  absl::Duration elapsed;                 // Since the trial started to run.
-  absl::Time time;                        // When the program reported it.
-  std::map<std::string, double> metrics;  // By name; never empty.
-  // Where it was read, for telling it from what was read already: "hypertune", "log", "client".
+  absl::Duration elapsed;  // Time since the trial started to run.
+  absl::Time time;         // Time of the report. The Unix epoch: filled in when it is reported.
+  std::map<std::string, double> metrics;  // By name. Not empty in a report.
+  // Where it was read: "hypertune", "tfevents", "json", "log", "report", "client". With the other fields it tells
+  // whether the measurement was read before.
   std::string source;
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
-// What a model expects of a metric at a point, in the user's units and sign. Half of the distance between what it would be
-// one deviation above and below the mean is `deviation`; noise is not part of it.
+// Prediction of a metric at a point, in the user's units and sign.
 struct PredictedValue {
   double mean = 0;
+  // Standard deviation, without the noise of measurements. If the model works on a transformed scale, half of the
+  // distance between the values one deviation above and below the mean.
   double deviation = 0;
   friend bool operator==(const PredictedValue&, const PredictedValue&) = default;
 };
 
-// Why a point was proposed. Recorded with the trial, enough to compute it again.
+// Why a point was proposed, and the inputs to compute it again. Stored with the trial.
 struct SuggestionRecord {
-  std::string algorithm;     // "gp"
-  std::string version;       // Changes when the output of equal inputs does.
-  std::string options;       // Canonical JSON of the options used.
-  std::string fingerprint;   // Instruction set, compiler and libraries that computed it.
-  EventSeq as_of;            // The log up to here was its input.
-  EventSeq state_from;       // The event whose optimiser state it started from; 0: empty state.
+  std::string algorithm;    // "gp"
+  std::string version;      // Optimizer::version.
+  std::string options;      // Optimizer::options: the options in force, as JSON with sorted keys.
+  std::string fingerprint;  // NumericsFingerprint of the program that computed it.
+  EventSeq as_of;           // The last event of the log that was an input.
+  EventSeq state_from;  // The event with the optimiser state that was an input. 0: the first state.
   std::uint64_t stream = 0;  // Key of the random stream: Rng(seed).Fork(stream).
   std::int32_t batch_size = 1;
   std::int32_t batch_index = 0;
-  std::vector<TrialNumber> pending;  // Handed out and not finished, at as_of.
+  std::vector<TrialNumber> pending;  // Trials that had not finished at as_of.
 
-  // What the algorithm says of it: "model", "initial design", "default point", "earlier study", "grid cell",
-  // "user".
+  // How the point was found: "model", "initial design", "default point", "earlier study", "grid cell", "sequence",
+  // "random", "user".
   std::string origin;
   std::optional<double> acquisition;          // Value of the acquisition function.
   std::optional<double> predicted_mean;       // Of the first objective, in its own units.
   std::optional<double> predicted_deviation;  // Standard deviation of the prediction.
-  // Of the other objectives, by metric, and of how far outcome constraints are kept, by their text.
+  // Predictions of the other objectives, by metric, and of the slacks of outcome constraints, by their text.
   std::map<std::string, PredictedValue> predicted_others;
   std::optional<double> expected_improvement;  // Over the best trial, in the objective's units.
-  // Per parameter, sums to 1; empty if the algorithm has no opinion.
+  // Importance by parameter; sums to 1. Empty: unknown.
   std::map<std::string, double> importance;
-  std::string note;  // One sentence, where there is something to say.
+  std::string note;  // One sentence; may be empty.
   friend bool operator==(const SuggestionRecord&, const SuggestionRecord&) = default;
 };
 
-// The right of an outside client to report on a trial.
+// The right of a client to report on a trial.
 struct Lease {
-  std::string holder;      // The client's name for itself.
-  std::int64_t token = 0;  // Fences: a call with an older token is refused. Grows with each grant.
+  std::string holder;      // Name of the client.
+  std::int64_t token = 0;  // Grows with each grant. A call with an older token is refused.
   absl::Time expires;
   friend bool operator==(const Lease&, const Lease&) = default;
 };
 
+// ARCHITECTURE.md has the valid transitions.
 enum class AttemptState { kPlaced, kStarting, kRunning, kSucceeded, kFailed, kStopped, kLost };
+// Returns "RUNNING".
 std::string_view AttemptStateName(AttemptState state);
+// Whether the state is SUCCEEDED, FAILED, STOPPED or LOST.
 bool IsEnded(AttemptState state);
 
 // Where one replica of an attempt runs.
 struct ReplicaPlacement {
   std::string role;  // "chief", "master", "worker", "ps", "evaluator".
   std::int32_t index = 0;
-  std::string host;  // Address its peers reach it by.
+  std::string host;  // Address for its peers.
   std::int32_t port = 0;
-  std::vector<std::string> gpus;  // Device ids it may use, as CUDA_VISIBLE_DEVICES takes them.
+  // Ids of its devices, as in CUDA_VISIBLE_DEVICES; kUnknownGpu for each that a cluster chooses when it starts the replica.
+  std::vector<std::string> gpus;
   friend bool operator==(const ReplicaPlacement&, const ReplicaPlacement&) = default;
 };
 using Placement = std::vector<ReplicaPlacement>;
+inline constexpr char kUnknownGpu[] = "?";
 
-// What a replica used of its GPUs, by samples taken while it ran.
+// GPU use of a replica, from samples while it ran.
 struct GpuUse {
   std::int64_t samples = 0;
-  double utilization = 0;         // Mean over samples and devices, as a share of 1.
-  double peak_utilization = 0;    // Of any of its devices in any sample.
-  std::int64_t memory_bytes = 0;  // Mean over samples, of the device with the most at the time.
-  std::int64_t peak_memory_bytes = 0;    // Of any of its devices in any sample.
-  std::int64_t device_memory_bytes = 0;  // What a device has: the smallest of them.
+  double utilization = 0;                // Mean over samples and devices, 0 to 1.
+  double peak_utilization = 0;           // Maximum over samples and devices.
+  std::int64_t memory_bytes = 0;         // Mean over samples of the largest use of a device.
+  std::int64_t peak_memory_bytes = 0;    // Maximum over samples and devices.
+  std::int64_t device_memory_bytes = 0;  // Memory of its smallest device.
   friend bool operator==(const GpuUse&, const GpuUse&) = default;
 };
 
+// The state or the end of one replica of an attempt.
 struct ReplicaResult {
   std::string role;
   std::int32_t index = 0;
-  std::optional<std::int32_t> exit_code;  // Or
-  std::optional<std::int32_t> signal;     // neither, while it runs or when it was lost.
-  std::int32_t restarts = 0;              // How often it was started again in this attempt.
-  // By the clock of its host: its first run's start, its last run's end. Unset: not yet, or nobody knows.
+  // At most one of exit_code and signal is set; neither while the replica runs, or if it was lost.
+  std::optional<std::int32_t> exit_code;
+  std::optional<std::int32_t> signal;
+  std::int32_t restarts = 0;  // Number of restarts in this attempt.
+  // Start of its first run and end of its last one, by the clock of its host. Unset: not yet, or unknown.
   std::optional<absl::Time> started;
   std::optional<absl::Time> ended;
-  // Of all of its runs that have ended, as far as anybody could tell.
+  // CPU time, and peak memory, of its ended runs, as far as known.
   absl::Duration cpu_time;
   std::int64_t peak_memory_bytes = 0;
-  std::optional<GpuUse> gpu;  // Unset: it has none, or they cannot be asked.
+  std::optional<GpuUse> gpu;  // Unset: it has no GPUs, or their use is unknown.
   friend bool operator==(const ReplicaResult&, const ReplicaResult&) = default;
 };
 
-// One launch of a trial's whole job.
+// One run of a trial's whole job.
 struct Attempt {
   AttemptNumber number;
   AttemptState state = AttemptState::kPlaced;
   Placement placement;
-  std::string directory;  // Holds its replicas' logs and records.
-  EventSeq defined_by;    // The event that defined the job it runs; 0: the study's creation.
+  std::string directory;  // Folder of the logs and records of its replicas.
+  EventSeq defined_by;    // The event that defined its job. 0: the study's creation.
   absl::Time placed;
-  // When its primary started and its last replica ended, or, where that is not known, when they were seen to.
+  // Start of its primary and end of its last replica; if unknown, the times when the engine noticed them.
   std::optional<absl::Time> started;
   std::optional<absl::Time> ended;
   FailureClass failure = FailureClass::kNone;
-  bool transient = false;  // The failure may pass: the whole job is worth another attempt.
+  bool transient = false;  // The failure is temporary: another attempt may succeed.
   std::string message;
   std::vector<ReplicaResult> replicas;
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
 
-// What was used of the hosts.
+// Used resources.
 struct ResourceUsage {
-  absl::Duration cpu_time;             // User and system, of all processes.
-  absl::Duration gpu_time;             // Each GPU counts for as long as it was held, busy or not.
-  std::int64_t peak_memory_bytes = 0;  // The most that a single replica used at once.
+  absl::Duration cpu_time;  // User and system time of all processes.
+  absl::Duration gpu_time;  // Time that GPUs were reserved, busy or not, summed over GPUs.
+  std::int64_t peak_memory_bytes = 0;  // Largest use of a single replica.
   friend bool operator==(const ResourceUsage&, const ResourceUsage&) = default;
 };
-// Adds `more`; of memory the greater one counts.
+// Adds times; takes the larger peak of memory.
 ResourceUsage& operator+=(ResourceUsage& usage, const ResourceUsage& more);
-// GPU time that the attempt had held by `now`: from its placement to its end.
+// Returns the GPU time of the attempt from its placement to its end, or to `now` if it has not ended. Devices that a cluster
+// chooses are held from the start of the attempt on only; until then it waits in the cluster's queue.
 absl::Duration GpuTime(const Attempt& attempt, absl::Time now);
-// Of an attempt that has not ended: nothing yet.
+// Returns the usage of an attempt that has ended; zero for others.
 ResourceUsage UsageOf(const Attempt& attempt);
 
-// Why an early stopping rule stopped a trial. Recorded, enough to compute it again.
+// Why a trial was told to stop, and the inputs to compute a rule's verdict again. Stored with the trial.
 struct StopRecord {
-  std::string rule;  // "median"
-  std::string version;
-  std::string options;  // Canonical JSON.
-  EventSeq as_of;
-  std::map<std::string, double> numbers;  // What was compared: "best", "median", "step", "curves".
-  std::string explanation;                // One sentence with the numbers.
+  std::string rule;     // "median"; "user" if a user stopped the trial.
+  std::string version;  // EarlyStopper::version.
+  std::string options;  // EarlyStopper::options.
+  EventSeq as_of;       // The last event of the log that was an input.
+  // The compared values: "best", "median", "step", "curves".
+  std::map<std::string, double> numbers;
+  std::string explanation;  // One sentence.
   friend bool operator==(const StopRecord&, const StopRecord&) = default;
 };
 
-// One point of the space being tried, and all that became of it but its curve.
+// One evaluation of a point, without its curve (StudyReader::ListMeasurements).
 struct Trial {
   TrialNumber number;
   TrialState state = TrialState::kRequested;
-  Point point;  // In a foreign study it may lack values: src/core/point_check.h.
+  Point point;  // May lack values in a foreign study.
   SuggestionRecord suggestion;
   absl::Time created;
-  std::optional<absl::Time> started;  // Its program first started, or its client took it.
+  std::optional<absl::Time> started;  // First start of its program, or first lease.
   std::optional<absl::Time> ended;
-  // Merged by metric: the last value of each, at the last step seen.
+  // The last value of each metric, and the last step.
   std::optional<Measurement> last;
-  // When completed: what the trial counts for. When infeasible: what its client measured all the same.
+  // The result of a completed trial. Of an infeasible trial: what its client measured anyway.
   std::map<std::string, double> final_metrics;
-  std::int64_t final_step = 0;    // Where they were measured; 0: not told.
-  absl::Duration final_elapsed;   // As Measurement::elapsed.
-  std::int64_t measurements = 0;  // How many were reported.
-  // Of the latest in a row, how many had NaN or an infinity for an objective.
+  std::int64_t final_step = 0;    // Step of final_metrics. 0: unknown.
+  absl::Duration final_elapsed;   // Measurement::elapsed of final_metrics.
+  std::int64_t measurements = 0;  // Number of measurements.
+  // Number of latest measurements in a row with NaN or an infinity for an objective.
   std::int64_t not_finite = 0;
   FailureClass failure = FailureClass::kNone;
-  std::string message;             // Why it ended as it did, one sentence.
+  std::string message;             // Why it is in its state, one sentence.
   std::optional<StopRecord> stop;  // Set once a rule or a user told it to stop.
-  std::optional<Lease> lease;      // While a client works on it.
-  std::string client;              // That had the last lease; empty: none had any.
+  std::optional<Lease> lease;      // Set while a client runs it.
+  std::string client;  // Name of its last client, also after its end. Empty: it had none.
   std::vector<Attempt> attempts;
-  bool deleted = false;  // Kept for the log's sake; Studies shows it to nobody.
+  bool deleted = false;  // Deleted by a user: only the log still has it, and Studies hides it.
   Metadata metadata;
   friend bool operator==(const Trial&, const Trial&) = default;
 };
-// Of its attempts that have ended.
+// Returns the usage of all attempts that have ended.
 ResourceUsage UsageOf(const Trial& trial);
 
 }  // namespace vernier

@@ -9,31 +9,38 @@
 
 namespace vernier {
 
-// Points of a space seen as points of the unit cube: one coordinate per parameter, in the order of parameters().
+// Maps points of a space to the unit cube and back: one coordinate in [0, 1] for each parameter, in the order of
+// parameters(). An algorithm can work on the cube and need not know types and scales.
 //
-// Continuous floats map by their scale. Parameters with finitely many values (integers, steps, lists, booleans) own
-// cells that are equally wide before the scale is applied; the coordinate of a value is its place on the scale, the
-// middle of its cell on a linear one. Integers and steps: u = (x - lower + step/2) / (upper - lower + step); on a log
-// scale the padding is made before the logarithm and never reaches 0. Lists, categories and booleans (false, true) own
-// cells by their index; an algorithm to which the distance between listed numbers matters takes it from the values.
+//   const std::vector<double> u = {0.5, 0.25};       // One for each parameter.
+//   const Point point = DecodePoint(space, u);       // Legal values; constraints are not considered.
+//
+// Continuous floats map by their scale. A parameter with finitely many values (integer, step, list, boolean) divides
+// [0, 1] into one cell for each value. For integers and steps on a linear scale, u = (x - lower + step/2) / (upper -
+// lower + step), so that cells are equally wide and u is the middle of the cell; on a log scale the cells are widened
+// by half a step before the logarithm is taken, without reaching 0. Lists, categories and booleans (false, true) have
+// equally wide cells in their order, whatever the distances between listed numbers.
+//
+// Pure functions, thread-safe.
 
-// The number of values of a parameter on its own; nullopt if infinite or beyond 2^62.
+// Returns the number of values of a parameter; nullopt if infinite or more than 2^62.
 std::optional<std::int64_t> ValueCount(const Parameter& parameter);
-// The i-th value, in ascending or listed order.  REQUIRES: 0 <= i < ValueCount.
+// Returns the i-th value, in ascending or listed order.  REQUIRES: 0 <= i < ValueCount.
 ParameterValue ValueAt(const Parameter& parameter, std::int64_t i);
-// The index of a legal value of a parameter with finitely many.
+// Returns the index of a value.  REQUIRES: the value is legal, and ValueCount is known.
 std::int64_t IndexOf(const Parameter& parameter, const ParameterValue& value);
 
-// The coordinate of a legal value, in [0, 1].
+// Returns the coordinate of a value, in [0, 1].  REQUIRES: the value is legal.
 double ToUnit(const Parameter& parameter, const ParameterValue& value);
-// The legal value whose cell holds u (clamped to [0, 1]). FromUnit(ToUnit(v)) == v for finite domains of up to 2^40
-// values; for continuous floats the value is inside the bounds and within rounding of v. Uniform u gives every value of
-// a finite domain its share: equal for lists, categories and linear integers.
+// Returns the legal value whose cell contains u; u is clamped to [0, 1], and NaN counts as 0. FromUnit(ToUnit(v)) is v
+// for finite domains of up to 2^40 values, and v up to rounding for continuous floats. With uniform u, the values of
+// lists, categories, booleans and linear integers are equally likely.
 ParameterValue FromUnit(const Parameter& parameter, double u);
 
-// The point at `u`, parents first; coordinates of inactive parameters are ignored.  REQUIRES: u.size() == parameters.
+// Returns the point at `u`. Coordinates of inactive parameters are ignored.
+// REQUIRES: u.size() == space.parameters().size().
 Point DecodePoint(const Space& space, std::span<const double> u);
-// Coordinates of a legal point; nullopt for inactive parameters.
+// Returns the coordinates of a point; nullopt for inactive parameters.  REQUIRES: the point is legal.
 std::vector<std::optional<double>> EncodePoint(const Space& space, const Point& point);
 
 }  // namespace vernier

@@ -1,3 +1,7 @@
+// The protocol for programs in other languages, and for comparing optimisers: no store, no server, no files. Parsing
+// comes first in each request and changes of the session last, so that a request that fails changes nothing. Unknown
+// keys are ignored, `budget` and `batch` among them.
+
 #include "src/cli/ask_tell/session.h"
 
 #include <iterator>
@@ -25,6 +29,7 @@ absl::StatusOr<const Json*> Required(const Json& request, const char* key) {
 
 absl::StatusOr<std::uint64_t> Natural(const Json& request, const char* key) {
   VERNIER_ASSIGN_OR_RETURN(const Json* value, Required(request, key));
+  // The parser takes a whole number without a sign for unsigned.
   if (!value->is_number_unsigned()) {
     return InvalidArgument("{}: must be a whole number of at least 0, got {}", key, value->dump());
   }
@@ -82,7 +87,7 @@ absl::Status CheckLength(const char* key, std::size_t length, std::size_t wanted
   return InvalidArgument("{}: needs {} numbers, got {}", key, wanted, length);
 }
 
-// A list of `count` numbers; a single one may stand by itself. null: the trial has no such value, it failed.
+// A list of `count` numbers; a single number may stand without a list. null: the trial failed to give this value.
 absl::StatusOr<std::vector<double>> ParseValues(const Json& values, std::size_t count) {
   std::vector<double> numbers;
   for (const Json& value : values.is_array() ? values : Json::array({values})) {
@@ -96,7 +101,7 @@ absl::StatusOr<std::vector<double>> ParseValues(const Json& values, std::size_t 
   return numbers;
 }
 
-// A list of `count` numbers, or of null where it is not known how far a constraint is kept; absent: none is known.
+// A list of `count` numbers, with null for unknown slacks; if the key is absent, all are unknown.
 absl::StatusOr<std::vector<double>> ParseSlacks(const Json& trial, std::size_t count) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const auto found = trial.find("slacks");
@@ -113,21 +118,23 @@ absl::StatusOr<std::vector<double>> ParseSlacks(const Json& trial, std::size_t c
   return slacks;
 }
 
-// What a trial came to.
-struct Told {
+// The result of a trial.
+struct TrialResult {
   std::vector<double> values;
   std::vector<double> slacks;
 };
 
-absl::StatusOr<Told> ParseTold(const Json& trial, std::size_t objectives, std::size_t constraints) {
+absl::StatusOr<TrialResult> ParseResult(const Json& trial,
+                                        std::size_t objectives,
+                                        std::size_t constraints) {
   VERNIER_ASSIGN_OR_RETURN(const Json* value, Required(trial, "value"));
-  Told told;
+  TrialResult told;
   VERNIER_ASSIGN_OR_RETURN(told.values, ParseValues(*value, objectives));
   VERNIER_ASSIGN_OR_RETURN(told.slacks, ParseSlacks(trial, constraints));
   return told;
 }
 
-// Completed trials made elsewhere, without numbers: a list under "trials".
+// Completed trials from elsewhere, which have no numbers here: a list under "trials".
 absl::StatusOr<std::vector<Observation>> ParseTrials(const Json& request,
                                                      const SpaceCodec& codec,
                                                      std::size_t objectives,
@@ -140,7 +147,7 @@ absl::StatusOr<std::vector<Observation>> ParseTrials(const Json& request,
     if (!trial.is_object()) return InvalidArgument("trials[{}]: must be an object", i);
     VERNIER_ASSIGN_OR_RETURN(const Json* params, Required(trial, "params"));
     VERNIER_ASSIGN_OR_RETURN(Point point, codec.Decode(*params));
-    VERNIER_ASSIGN_OR_RETURN(Told told, ParseTold(trial, objectives, constraints));
+    VERNIER_ASSIGN_OR_RETURN(TrialResult told, ParseResult(trial, objectives, constraints));
     trials.push_back({.point = std::move(point),
                       .values = std::move(told.values),
                       .slacks = std::move(told.slacks)});
@@ -172,7 +179,7 @@ absl::StatusOr<std::vector<EarlierStudy>> ParseEarlier(const Json& request,
 
 Json Ok() { return {{"ok", true}}; }
 
-// Answers must be JSON whatever the request held, so bytes that are no UTF-8 are replaced.
+// Answers must be valid JSON whatever the request contained, so invalid UTF-8 is replaced.
 std::string ToLine(const Json& answer) {
   return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -220,10 +227,12 @@ absl::StatusOr<Json> AskTellSession::Create(const Json& request) {
   VERNIER_ASSIGN_OR_RETURN(
       AskTell optimizer,
       AskTell::Create(std::move(problem), {.name = std::move(algorithm), .options = {}}, seed));
+  // Nothing fails from here on, so that a refused request leaves the session as it was.
   codec_ = std::move(codec);
   objectives_ = objectives;
   constraints_ = constraints;
   optimizer_ = std::move(optimizer);
+  // They were made by the optimiser before.
   waiting_.clear();
   Json answer = Ok();
   answer["version"] = kVersion;
@@ -235,6 +244,8 @@ absl::StatusOr<Json> AskTellSession::Ask(const Json& request) {
   if (count < 1 || count > limits::kAsked) {
     return InvalidArgument("n: must be from 1 to {}, got {}", limits::kAsked, count);
   }
+  // The optimiser counts what it has proposed as pending, so proposals must not be dropped: they wait for the next
+  // request.
   if (waiting_.size() < count) {
     VERNIER_ASSIGN_OR_RETURN(std::vector<AskTell::Asked> asked,
                              optimizer_->Ask(count - waiting_.size()));
@@ -260,17 +271,18 @@ absl::StatusOr<Json> AskTellSession::Tell(const Json& request) {
   }
   const TrialNumber trial(id->get<std::int64_t>());
   const auto status = request.find("status");
+  // A trial that failed needs no value.
   if (status != request.end() && *status == "failed") {
     VERNIER_RETURN_IF_ERROR(optimizer_->TellFailed(trial));
     return Ok();
   }
-  VERNIER_ASSIGN_OR_RETURN(Told told, ParseTold(request, objectives_, constraints_));
+  VERNIER_ASSIGN_OR_RETURN(TrialResult told, ParseResult(request, objectives_, constraints_));
   VERNIER_RETURN_IF_ERROR(optimizer_->Tell(trial, std::move(told.values), std::move(told.slacks)));
   return Ok();
 }
 
 absl::StatusOr<Json> AskTellSession::Load(const Json& request) {
-  // All are read before the first is added: a bad one leaves nothing behind.
+  // All are parsed before the first is added, so that an invalid one changes nothing.
   VERNIER_ASSIGN_OR_RETURN(std::vector<Observation> trials,
                            ParseTrials(request, *codec_, objectives_, constraints_));
   for (Observation& trial : trials) {

@@ -13,11 +13,11 @@
 
 namespace vernier::cli {
 
-// One conversation of `vernier ask-tell`: a JSON request a line, a JSON answer a line. docs/guides/cli.md describes it.
-// No I/O. Whatever a line holds is answered; what cannot be done is answered with {"error": …} and changes nothing.
+// One conversation of `vernier ask-tell`: one JSON request a line, one JSON answer a line. docs/guides/cli.md describes
+// it. Does no I/O. Every line gets an answer; an invalid request is answered with {"error": …} and changes nothing.
 class AskTellSession {
  public:
-  // The answer to one line, without a newline; nullopt: the session was closed.
+  // The answer to one line, without a line end; nullopt: the session is closed.
   std::optional<std::string> Handle(std::string_view line);
 
  private:
@@ -29,12 +29,13 @@ class AskTellSession {
   absl::StatusOr<Json> Tell(const Json& request);
   absl::StatusOr<Json> Load(const Json& request);
 
-  // What "create" sets up.
+  // State set up by "create".
   std::optional<SpaceCodec> codec_;
   std::optional<AskTell> optimizer_;
   std::size_t objectives_ = 0;
   std::size_t constraints_ = 0;
-  // Asked of the optimiser for a request that wanted more than the space had left: for the next one.
+  // Suggestions that the optimiser made for a request that then failed, since the space had too few points left. They
+  // go to the next request.
   std::vector<AskTell::Asked> waiting_;
 };
 

@@ -1,3 +1,6 @@
+// JSON has one type for numbers, C++ several. A client that lists 1 must not get 1.0, which Python for one does not
+// take for an index; so listed values are remembered as JSON and returned unchanged.
+
 #include "src/cli/ask_tell/space_codec.h"
 
 #include <algorithm>
@@ -34,11 +37,13 @@ absl::StatusOr<double> NumberField(const std::string& path,
 }
 
 absl::StatusOr<std::int64_t> AsInteger(const std::string& path, const Json& value) {
+  // JSON for modern C++ keeps larger numbers as unsigned; a cast would wrap.
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) {
     return InvalidArgument("{}: must fit 64 bits with a sign, got {}", path, value.dump());
   }
   if (value.is_number_integer()) return value.get<std::int64_t>();
   constexpr double kExact = 9007199254740992.0;  // 2^53: beyond it doubles skip integers.
+  // Encoders may write whole numbers as 3.0.
   if (value.is_number_float()) {
     const double number = value.get<double>();
     if (number == std::floor(number) && std::abs(number) <= kExact) {
@@ -140,7 +145,7 @@ absl::StatusOr<Domain> ParseDomain(const std::string& path, const Json& paramete
   return CategoricalDomain{std::move(listed)};
 }
 
-// The value in the type that `domain` holds, from the JSON that stands for it.
+// The value that the JSON stands for, in the type of the domain.
 absl::StatusOr<ParameterValue> ParseValue(const std::string& path,
                                           const Domain& domain,
                                           const Json& value) {
@@ -214,6 +219,7 @@ absl::StatusOr<SpaceCodec> SpaceCodec::Parse(const Json& space) {
   std::vector<Parameter> parameters;
   for (std::size_t i = 0; i < space.size(); ++i) {
     const std::string path = fmt::format("space[{}]", i);
+    // Parents must come before their children, so only earlier parameters are known.
     VERNIER_ASSIGN_OR_RETURN(Parameter parameter, ParseParameter(path, space[i], parameters));
     if (const Json* values = Field(space[i], "values")) {
       codec.listed_[parameter.name].assign(values->begin(), values->end());
@@ -245,9 +251,11 @@ absl::StatusOr<Point> SpaceCodec::Decode(const Json& params) const {
     return InvalidArgument("params: must be an object, got {}", params.dump());
   }
   for (const auto& [name, value] : params.items()) {
+    // A misspelt name must not look like an inactive parameter.
     if (!space_.Find(name)) return InvalidArgument("params.{}: no such parameter", name);
   }
   Point point;
+  // Whether a parameter is active depends on its parents' values.
   for (const int index : space_.parents_first()) {
     const Parameter& parameter = space_.parameters()[static_cast<std::size_t>(index)];
     const auto value = params.find(parameter.name);

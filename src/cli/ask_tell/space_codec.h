@@ -10,8 +10,8 @@
 
 namespace vernier::cli {
 
-// The search space of the ask/tell protocol, and its points each way. Listed values come back as the JSON that listed
-// them: 1 stays 1, 1.0 stays 1.0.
+// The search space of the ask-tell protocol, and the conversion of its points. Listed values are returned as the JSON
+// that listed them: 1 stays 1, and 1.0 stays 1.0.
 class SpaceCodec {
  public:
   // InvalidArgument: names the element of `space`, its field and the value.

@@ -13,10 +13,11 @@ namespace {
 
 struct NoArgs {};
 
-// Bytes of a request.
+// Largest request, in bytes. A choice: `load` sends whole studies in one line.
 constexpr std::size_t kMostLine = std::size_t{16} << 20;
 
-// The next line, without its end. False: there is none.
+// Reads the next line, without its end. False: end of input. By character: std::getline would read an endless line into
+// memory.
 absl::StatusOr<bool> ReadLine(std::istream& in, std::string& line) {
   line.clear();
   char next = 0;
@@ -29,7 +30,7 @@ absl::StatusOr<bool> ReadLine(std::istream& in, std::string& line) {
   return in.good() || !line.empty();
 }
 
-// Neither a store nor a server: the optimiser alone.
+// Uses neither a store nor a server.
 absl::StatusOr<ExitCode> Converse(Context& context, const NoArgs&) {
   AskTellSession session;
   std::string line;
@@ -38,6 +39,7 @@ absl::StatusOr<ExitCode> Converse(Context& context, const NoArgs&) {
     if (!is_there) break;
     const std::optional<std::string> answer = session.Handle(line);
     if (!answer) break;
+    // Flushed, since the other side waits for it.
     context.console().out << *answer << std::endl;
   }
   return ExitCode::kOk;

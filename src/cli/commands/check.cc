@@ -1,3 +1,8 @@
+// `vernier check` runs a trial exactly as `vernier run` would: with the real engine, launcher and metric readers, on a
+// server in a temporary folder. Only the study is changed (TriedSpec), so that one trial runs once and touches nothing
+// of the user's. Reasons for a missing objective are therefore the real ones. Stop waits until the program has ended,
+// since the folder that supervisors write to is removed afterwards.
+
 #include "src/cli/commands/check.h"
 
 #include <algorithm>
@@ -9,6 +14,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/app/clean_up.h"
 #include "src/cli/arguments.h"
 #include "src/cli/code_snapshot.h"
 #include "src/cli/hint.h"
@@ -34,25 +40,42 @@ namespace {
 
 using Stub = Connection::Stub;
 
+// Time between looks at the trial. A choice: short programs end within a second.
 constexpr absl::Duration kLook = absl::Milliseconds(50);
-// How long to wait for a second measurement, which tells how long a step takes: as long as the first took, within these.
+// How long to wait for a second measurement, which shows how long a step takes: as long as the first took, within these
+// bounds. A choice.
 constexpr absl::Duration kShortestWait = absl::Seconds(1);
 constexpr absl::Duration kLongestWait = absl::Seconds(10);
-// How long a program has to end that is told to, whatever the study says.
+// Longest grace period when the program is told to stop, whatever the study says: a user waits.
 constexpr absl::Duration kLongestGrace = absl::Seconds(10);
+// Lines of output that are shown after a failure: a traceback fits.
 constexpr int kLogLines = 15;
 
 std::string Field(std::string_view name, std::string_view value) {
   return fmt::format("{:<12}{}\n", name, value);
 }
 
-// For programs that report over the service: a socket, or a port where its path would be too long for an address.
+// Where programs may report: a socket, or a port if the path is too long for a socket address (sun_path, 108 bytes with
+// the final zero).
 std::string ListenAddress(const std::string& socket) {
   constexpr std::size_t kLongestSocketPath = 107;
   return socket.size() > kLongestSocketPath ? "127.0.0.1:0" : "unix:" + socket;
 }
 
-// The study as it is tried: its first trial, once, with nothing of it outside of `folder`.
+// Removes from the folders that nodes share what the trial left there. What it left here goes with the temporary folder.
+void ForgetOnClusters(const app::ServerOptions& options, const std::filesystem::path& attempt) {
+  for (const auto& [name, cluster] : options.clusters) {
+    app::DisclaimRuns(cluster.shared, options.store);
+    if (attempt.empty() || !attempt.string().starts_with(cluster.shared + "/")) continue;
+    std::error_code error;
+    std::filesystem::remove_all(attempt, error);
+    // Only if they are empty: a study of that name may have its runs there.
+    std::filesystem::remove(attempt.parent_path(), error);
+    std::filesystem::remove(attempt.parent_path().parent_path(), error);
+  }
+}
+
+// The study reduced to its first trial, run once, without effects outside of `folder`.
 StudySpec TriedSpec(StudySpec spec, const std::string& folder) {
   spec.budget = {.trials = 1};
   spec.parallel = 1;
@@ -64,25 +87,26 @@ StudySpec TriedSpec(StudySpec spec, const std::string& folder) {
   job.restarts.job = 0;
   job.restarts.internal = 0;
   job.grace = std::min(job.grace, kLongestGrace);
-  // What the user's trial 1 has written there is not to be found, nor added to.
+  // The job directory of the user's own trial 1 is neither read nor written: a checkpoint or event file there would be
+  // found.
   const std::string directory = folder + "/job-dir";
   if (!job.job_directory.empty()) job.job_directory = directory;
   if (job.input.has_value() && !job.input->job_dir.empty()) job.input->job_dir = directory;
   return spec;
 }
 
-// What became of the trial.
+// What is known of the trial.
 struct Finding {
   std::optional<Trial> trial;
   std::vector<Measurement> measurements;
-  std::string study_reason;  // Why the study ended; for where there is no trial.
+  std::string study_reason;  // Why the study ended, if no trial was created.
   bool timed_out = false;
   bool interrupted = false;
 };
 
 class Check {
  public:
-  // `parallel`: of the study's trials, when it runs.
+  // `parallel`: of the original study; readers warn if its trials would share a folder.
   Check(Context& context,
         Connection& connection,
         StudySpec spec,
@@ -99,15 +123,21 @@ class Check {
     VERNIER_ASSIGN_OR_RETURN(const StudyRecord stored, GetStudy(connection_, spec_.name));
     spec_ = stored.study.spec;
     absl::Status status = Watch();
-    // Whatever came between, nothing of it is left running.
+    // Also after an error or an interrupt, so that nothing is left running.
     const absl::Status stopped = Stop();
     VERNIER_RETURN_IF_ERROR(status);
     VERNIER_RETURN_IF_ERROR(stopped);
     return Report();
   }
 
+  // The folder of its attempt; empty: there was none.
+  std::string directory() const {
+    const bool has_run = finding_.trial.has_value() && !finding_.trial->attempts.empty();
+    return has_run ? finding_.trial->attempts.back().directory : std::string();
+  }
+
  private:
-  // Looks until there is nothing more to wait for.
+  // Waits until there is nothing more to wait for.
   absl::Status Watch() {
     while (true) {
       VERNIER_RETURN_IF_ERROR(Look());
@@ -122,7 +152,7 @@ class Check {
 
   absl::Status Look() {
     const absl::StatusOr<TrialRecord> record = GetTrial(connection_, spec_.name, "1");
-    if (absl::IsNotFound(record.status())) {  // It is being proposed, or never will be.
+    if (absl::IsNotFound(record.status())) {  // Not proposed yet, or the study has ended.
       VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection_, spec_.name));
       if (IsFinished(study.study.state)) finding_.study_reason = study.study.reason;
       return absl::OkStatus();
@@ -160,7 +190,7 @@ class Check {
     return context_.Now() - *seen_ >= std::clamp(first, kShortestWait, kLongestWait);
   }
 
-  // From the program's start to the first value of the first objective.
+  // Time from the program's start to the first value of the first objective.
   std::optional<absl::Duration> First() const {
     const std::string& metric = FirstObjective(spec_).metric;
     for (const Measurement& measurement : finding_.measurements) {
@@ -171,7 +201,7 @@ class Check {
     return std::nullopt;
   }
 
-  // Between the first and the last value of it, if they are of two steps.
+  // Time per step, if the objective has values at two steps.
   std::optional<absl::Duration> PerStep() const {
     const std::string& metric = FirstObjective(spec_).metric;
     const Measurement* first = nullptr;
@@ -185,7 +215,7 @@ class Check {
     return (last->time - first->time) / (last->step - first->step);
   }
 
-  // The command line and the environment, as soon as they are known.
+  // Shows the command line and environment once the trial has been placed; ports and devices are not known before.
   absl::Status Announce() {
     const Trial& trial = *finding_.trial;
     const Attempt& attempt = trial.attempts.back();
@@ -225,9 +255,10 @@ class Check {
     return absl::OkStatus();
   }
 
-  // Ends what of it runs, and waits until it is down.
+  // Stops the trial and waits until it has ended.
   absl::Status Stop() {
     VERNIER_RETURN_IF_ERROR(StopStudy(connection_, spec_.name, "its check is over"));
+    // Grace period, kill, and some time for the records.
     const absl::Time late = context_.Now() + 3 * kLongestGrace;
     while (context_.Now() < late) {
       VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection_, spec_.name));
@@ -237,7 +268,7 @@ class Check {
     return Unavailable("the trial's program does not end; its processes may be left");
   }
 
-  // What each source had to say, one line for each metric of each.
+  // One line for each metric and source.
   std::string Found(nlohmann::ordered_json& items) const {
     struct Curve {
       std::int64_t count = 0;
@@ -276,7 +307,7 @@ class Check {
     return text.empty() ? Field("measured", "nothing") : text;
   }
 
-  // What a reader of metrics saw in all that the program has left.
+  // Candidates for metrics in everything that the program has left, by a metric reader of this process.
   absl::StatusOr<std::vector<MetricSighting>> Sightings() const {
     if (!gang_.has_value()) return std::vector<MetricSighting>();
     StudySpec spec = spec_;
@@ -286,7 +317,7 @@ class Check {
     return reader->Sightings();
   }
 
-  // Longer names that were not taken for the metrics that were found; empty: there are none.
+  // Names that contain the metric's name but were not taken for it; empty: none.
   static std::string PassedOver(const std::vector<MetricSighting>& sightings) {
     std::string text;
     for (const MetricSighting& sighting : sightings) {
@@ -302,7 +333,7 @@ class Check {
     return text;
   }
 
-  // The same in words, with what to write in the study file; empty: nothing is near.
+  // Near misses of missing metrics, with what to write in the study file; empty: none.
   static std::string NearlyFound(const std::vector<MetricSighting>& missing) {
     std::string text;
     for (const MetricSighting& sighting : missing) {
@@ -341,7 +372,7 @@ class Check {
     return trial.message.empty() ? fmt::format("it reported no {}", missing) : trial.message;
   }
 
-  // The end of what the programs printed: when this is over, nobody can ask for it any more.
+  // The last lines of output: they are removed with the store.
   std::vector<std::string> LastLines() {
     v1::StreamTrialLogsRequest request;
     request.set_name(fmt::format("studies/{}/trials/1", spec_.name));
@@ -409,7 +440,7 @@ class Check {
     return items;
   }
 
-  // The program did nothing wrong but to say nothing of its objective.
+  // Whether the program ran well and only failed to report its objective.
   bool HasEndedWell() const {
     return finding_.timed_out ||
            (finding_.trial.has_value() && finding_.trial->failure == FailureClass::kNoMetric);
@@ -433,8 +464,8 @@ class Check {
   const absl::Time deadline_;
   Interrupts interrupts_{Interrupts::Heed::kAll};
   Finding finding_;
-  std::optional<GangProgram> gang_;  // Once it is known.
-  std::optional<absl::Time> seen_;   // When all objectives had been measured.
+  std::optional<GangProgram> gang_;  // Once placed.
+  std::optional<absl::Time> seen_;   // When all objectives were first complete.
   nlohmann::ordered_json replicas_ = nlohmann::ordered_json::array();
 };
 
@@ -466,17 +497,26 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
     return WithHint(InvalidArgument("study '{}' has no job: there is no program to try", spec.name),
                     "add a job to the file; `vernier study validate` checks the rest of it");
   }
-  VERNIER_RETURN_IF_ERROR(ValidateMetricSources(spec));  // Of the study as it will run.
+  VERNIER_RETURN_IF_ERROR(ValidateMetricSources(spec));  // For the original study.
   VERNIER_ASSIGN_OR_RETURN(const absl::Duration timeout,
                            ParseDurationFlag("--timeout", args.timeout));
   VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
   VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options,
                            EngineOptionsOf(folder.path() + "/store.db", args.capacity));
   options.listen = {ListenAddress(folder.path() + "/socket")};
-  VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
-  VERNIER_RETURN_IF_ERROR(SendCode(connection, spec).status());
-  if (args.warns) Warn(context, connection, spec);
-  return Check(context, connection, TriedSpec(spec, folder.path()), spec.parallel, timeout).Run();
+  std::string directory;
+  const auto run = [&]() -> absl::StatusOr<ExitCode> {
+    VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
+    VERNIER_RETURN_IF_ERROR(SendCode(connection, spec).status());
+    if (args.warns) Warn(context, connection, spec);
+    Check check(context, connection, TriedSpec(spec, folder.path()), spec.parallel, timeout);
+    absl::StatusOr<ExitCode> code = check.Run();
+    directory = check.directory();
+    return code;
+  };
+  absl::StatusOr<ExitCode> code = run();
+  ForgetOnClusters(options, directory);
+  return code;
 }
 
 void AddCheck(CLI::App& root, Action& chosen) {

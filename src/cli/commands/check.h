@@ -15,16 +15,16 @@ struct CheckArgs {
   std::string file;
   std::string timeout = "10m";
   CapacityFlags capacity;
-  bool warns = false;  // Of likely mistakes in the file, before the trial begins.
+  bool warns = false;  // Print warnings of likely mistakes before the trial starts.
 };
 
 void AddCheck(CLI::App& root, Action& chosen);
 
-// The options that are not the file.
+// The options, without the file.
 void AddCheckOptions(CLI::App& command, CheckArgs& args);
 
-// Runs the study's first trial in a store of its own, which is removed at the end, until its objective is measured, the
-// program ends, the time is up or Ctrl-C comes. Shows the command line, what was measured and how long it took.
+// Runs the study's first trial in a temporary store, until its objective is measured, the program ends, the time is up
+// or Ctrl-C is pressed. Shows the command line, what was measured and how long it took.
 // kOk: the objective was measured.  kFailed: it was not, and why.
 absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args);
 

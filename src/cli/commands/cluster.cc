@@ -1,4 +1,5 @@
-// Machines, and the trials that wait for them.
+// `node list` and `queue list`: machines, and the trials that wait for them. Without a server both answer for the idle
+// host.
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +102,7 @@ absl::StatusOr<ExitCode> ListQueue(Context& context, const QueueListArgs&) {
                   {DescribeWait(gang, context.Now())}});
     items.push_back(ProtoToJson(message));
   }
+  // On standard error, so that programs get an empty list.
   if (response.trials().empty()) {
     context.console().err << (connection.is_embedded()
                                   ? "nothing waits: no server runs the trials of this store\n"

@@ -3,14 +3,14 @@
 #include "CLI/App.hpp"
 #include "src/cli/context.h"
 
-// Every command adds itself to its group, and stores in `chosen` what is to be done when the command line names it.
+// Each function adds a command to its group; parsing stores the command's action in `chosen`.
 namespace vernier::cli {
 
-// Makes `study` with all of its commands, and so on.
+// Groups with all their commands.
 void AddStudyCommands(CLI::App& root, Action& chosen);
 void AddTrialCommands(CLI::App& root, Action& chosen);
 void AddServerCommands(CLI::App& root, Action& chosen);
-// Of `server`: check, backup, restore, compact.
+// Commands of `server`: check, backup, restore, compact.
 void AddStoreCommands(CLI::App& server, Action& chosen);
 void AddCleanCommand(CLI::App& server, Action& chosen);
 void AddJobCommands(CLI::App& root, Action& chosen);

@@ -1,3 +1,7 @@
+// `vernier doctor`: each check returns a finding and, if something is wrong, advice. It always exits with 0: findings
+// are advice. All checks together take a few seconds at most, so large stores are not read to the end, and a hanging
+// GPU driver is reported rather than waited for.
+
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -23,6 +27,7 @@
 #include "src/cli/commands/commands.h"
 #include "src/cli/terminal/figures.h"
 #include "src/core/damage.h"
+#include "src/core/status.h"
 
 namespace vernier::cli {
 namespace {
@@ -39,11 +44,13 @@ struct Check {
 fs::path FolderOf(const std::string& store) {
   std::error_code error;
   const fs::path absolute = fs::absolute(store, error);
+  // It fails for a relative path in a working directory that is gone.
   return error ? fs::path(".") : absolute.parent_path();
 }
 
 Check CheckStore(const std::string& store) {
   Check check = {.name = "store", .found = store + ", writable"};
+  // Made if it is missing, as any command that opens the store would make it.
   const absl::Status made = app::CreateStoreFolder(store);
   const fs::path folder = FolderOf(store);
   if (!made.ok()) {
@@ -59,7 +66,7 @@ Check CheckStore(const std::string& store) {
   return check;
 }
 
-// What a look of two seconds finds.
+// Looks at the store's pages for two seconds at most.
 Check CheckPages(Context& context, const std::string& store) {
   Check check = {.name = "pages"};
   std::error_code error;
@@ -74,7 +81,8 @@ Check CheckPages(Context& context, const std::string& store) {
     }
     return check;
   }
-  constexpr std::uintmax_t kMost = std::uintmax_t{512} << 20;  // Of which a slow disk reads most.
+  // A choice: slow disks read most of it in 2 s.
+  constexpr std::uintmax_t kMost = std::uintmax_t{512} << 20;
   if (const auto size = fs::file_size(store, error); !error && size > kMost) {
     check.found = fmt::format("not looked at: {}", FormatBytes(static_cast<std::int64_t>(size)));
     check.advice = "`vernier server check` looks at all of them";
@@ -110,6 +118,7 @@ Check CheckOwner(const std::string& store) {
 }
 
 Check CheckDisk(const char* name, const fs::path& folder, const char* advice) {
+  // A choice: above what the server keeps in reserve (256 MiB), so that the warning comes before trials are held back.
   constexpr std::int64_t kLittle = std::int64_t{1} << 30;
   struct statvfs disk = {};
   if (statvfs(app::NearestExisting(folder).c_str(), &disk) != 0) {
@@ -126,7 +135,8 @@ Check CheckDisk(const char* name, const fs::path& folder, const char* advice) {
           .advice = free >= kLittle ? "" : advice};
 }
 
-// What PyTorch's data loaders, NCCL and multiprocessing pass their data through.
+// PyTorch's data loaders, NCCL and multiprocessing pass data through /dev/shm, which containers often limit to 64 MiB
+// (docker's default).
 Check CheckSharedMemory() {
   constexpr std::int64_t kLittle = std::int64_t{512} << 20;
   struct statvfs memory = {};
@@ -147,7 +157,7 @@ Check CheckSharedMemory() {
               is_ok ? "" : "data loaders with several workers and NCCL may fail; enlarge /dev/shm"};
 }
 
-// Jobs inherit it.
+// Jobs inherit this limit. 1024 is the usual soft limit on Linux; less is unusual.
 Check CheckOpenFiles() {
   constexpr rlim_t kFew = 1024;
   rlimit limit = {};
@@ -168,21 +178,24 @@ Check CheckClock(Context& context) {
   timex state = {};
   const int answer = adjtimex(&state);
   const bool is_known = answer >= 0 && answer != TIME_ERROR;
+  // The program is younger than 2025: an earlier time is wrong.
   Check check = {.name = "clock",
-                 .is_ok = now > absl::FromUnixSeconds(1'735'689'600),  // 2025.
+                 .is_ok = now > absl::FromUnixSeconds(1'735'689'600),
                  .found = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", now, absl::UTCTimeZone())};
   check.found += is_known ? ", synchronised" : ", not known to be synchronised";
   if (!check.is_ok) check.advice = "set it: times of trials, and their limits, go by it";
   return check;
 }
 
-// Every acknowledged change waits for one of these.
+// Every acknowledged change waits for a durable write. A few writes of a page are timed; the median ignores a single
+// slow one.
 Check CheckSync(Context& context, const std::string& store) {
   constexpr int kRounds = 11;
   Check check = {.name = "sync"};
   std::string path = (FolderOf(store) / ".vernier-doctor-XXXXXX").string();
   const int fd = mkstemp(path.data());
   if (fd < 0) return {.name = "sync", .is_ok = false, .found = "no file can be written there"};
+  // Without a name, the file is gone whatever happens to this process.
   unlink(path.c_str());
   std::vector<absl::Duration> times;
   for (int i = 0; i < kRounds; ++i) {
@@ -195,13 +208,14 @@ Check CheckSync(Context& context, const std::string& store) {
   if (times.empty()) return {.name = "sync", .is_ok = false, .found = "writing fails"};
   std::sort(times.begin(), times.end());
   const double median = absl::ToDoubleMilliseconds(times[times.size() / 2]);
+  // A choice: a rotating disk syncs in 10 to 20 ms.
   check.is_ok = median < 50;
   check.found = fmt::format("{:.2f} ms for a durable write", median);
   if (!check.is_ok) check.advice = "put the store on a faster disk with --store";
   return check;
 }
 
-// Needed for servers that listen on TCP.
+// Servers that listen on TCP require the token.
 Check CheckToken() {
   const std::string path = base::TokenPath();
   const absl::StatusOr<std::string> token = base::ReadToken(path);
@@ -215,7 +229,7 @@ Check CheckToken() {
           .advice = "calls to a server on TCP are refused without it"};
 }
 
-// Jobs whose command is python3 get the one that whoever starts them has on PATH.
+// A job whose command is python3 gets the one on the PATH of the process that starts it.
 Check CheckPython() {
   const app::PythonReport python = app::ExaminePython();
   Check check = {.name = "python", .is_ok = !python.path.empty() && !python.is_broken};
@@ -245,7 +259,7 @@ Check CheckGpus(const app::HostReport& host) {
   return check;
 }
 
-// What holds replicas to the CPUs and the memory that they asked for.
+// Control groups hold replicas to the CPUs and memory that they asked for.
 Check CheckLimits(const app::HostReport& host) {
   return {.name = "limits",
           .found = host.limits,
@@ -261,12 +275,27 @@ Check CheckContainers(const app::HostReport& host) {
           .advice = host.runs_containers ? "" : "only jobs that name an image need an engine"};
 }
 
-struct NoArgs {};
+struct DoctorArgs {
+  std::string config;
+};
 
-absl::StatusOr<ExitCode> Examine(Context& context, const NoArgs&) {
+// The clusters of a configuration: a job of one CPU is submitted to each.
+absl::Status AddClusters(const std::string& config, std::vector<Check>& checks) {
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<app::ClusterReport> clusters,
+                           app::ExamineClusters(config));
+  for (const app::ClusterReport& cluster : clusters) {
+    checks.push_back({.name = fmt::format("{} {}", cluster.name, cluster.check),
+                      .is_ok = cluster.is_ok,
+                      .found = cluster.found,
+                      .advice = cluster.advice});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ExitCode> Examine(Context& context, const DoctorArgs& args) {
   const std::string store = context.Store();
   const app::HostReport host = app::ExamineHost();
-  const std::vector<Check> checks = {
+  std::vector<Check> checks = {
       CheckStore(store),
       CheckPages(context, store),
       CheckOwner(store),
@@ -286,6 +315,7 @@ absl::StatusOr<ExitCode> Examine(Context& context, const NoArgs&) {
       CheckSharedMemory(),
       CheckOpenFiles(),
       CheckContainers(host)};
+  if (!args.config.empty()) VERNIER_RETURN_IF_ERROR(AddClusters(args.config, checks));
   Table table({{.name = "RESULT"},
                {.name = "CHECK"},
                {.name = "FOUND", .flexible = true, .wraps = true},
@@ -309,8 +339,14 @@ absl::StatusOr<ExitCode> Examine(Context& context, const NoArgs&) {
 }  // namespace
 
 void AddDoctor(CLI::App& root, Action& chosen) {
-  AddCommand<NoArgs>(
+  auto [command, args] = AddCommand<DoctorArgs>(
       root, "doctor", "Check that this machine has what Vernier needs", &Examine, chosen);
+  command
+      ->add_option("--config",
+                   args->config,
+                   "Server configuration; its clusters are checked too, each with a job of one CPU")
+      ->option_text("FILE")
+      ->envname("VERNIER_CONFIG");
 }
 
 }  // namespace vernier::cli

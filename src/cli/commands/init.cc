@@ -1,4 +1,5 @@
-// Drafts a study file from what a program says of its options.
+// `vernier init` drafts a study file from a program's --help, and from its Python source where the help is silent. The
+// program is run with --help only; one that ignores it may start to train, so it is ended after kPatience.
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,7 +36,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A choice: importing TensorFlow or PyTorch takes a few seconds.
 constexpr absl::Duration kPatience = absl::Seconds(10);
+// Bytes of a source file that are read.
 constexpr std::int64_t kMostSource = std::int64_t{1} << 20;
 
 struct InitArgs {
@@ -53,7 +56,7 @@ std::string Shown(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(quoted, " "));
 }
 
-// The command that the user means: a Python file is run by python3, a program of this folder is found without PATH.
+// The command that the user means: a Python file is run by python3, a program of this folder without PATH.
 absl::StatusOr<std::vector<std::string>> CommandOf(const InitArgs& args,
                                                    const std::vector<std::string>& user_args) {
   if (args.program.empty() == user_args.empty()) {
@@ -79,7 +82,7 @@ std::string LastLine(std::string_view text) {
   return std::string(Stripped(start == std::string_view::npos ? text : text.substr(start + 1)));
 }
 
-// The interpreter of the virtual environment beside the program or here; empty: there is none.
+// The interpreter of a virtual environment beside the program or in this folder; empty: none.
 std::string VirtualInterpreter(const std::string& program) {
   std::error_code error;
   for (const fs::path& folder : {fs::path(program).parent_path(), fs::path()}) {
@@ -91,7 +94,7 @@ std::string VirtualInterpreter(const std::string& program) {
   return "";
 }
 
-// What to do about a module that the interpreter does not have.
+// Advice if the interpreter lacks a module.
 std::string AboutMissingModule(std::vector<std::string> command) {
   const auto program = std::ranges::find_if(command, IsPython);
   const std::string found = VirtualInterpreter(program == command.end() ? std::string() : *program);
@@ -104,7 +107,8 @@ std::string AboutMissingModule(std::vector<std::string> command) {
                      Shown(command));
 }
 
-// What the program prints for --help, wide and without colours.
+// The program's answer to --help. The variables make it wide, so that entries are not wrapped, without colours and
+// without a pager.
 absl::StatusOr<HelpText> AskForHelp(const std::vector<std::string>& command) {
   std::vector<std::string> argv = {"env", "COLUMNS=200", "NO_COLOR=1", "TERM=dumb", "PAGER=cat"};
   argv.insert(argv.end(), command.begin(), command.end());
@@ -119,6 +123,7 @@ absl::StatusOr<HelpText> AskForHelp(const std::vector<std::string>& command) {
         "file by hand: docs/formats/study_file.md");
   }
   VERNIER_RETURN_IF_ERROR(output.status());
+  // env(1) ends with 127 if it does not find the program.
   if (output->status == 127) return NotFound("there is no program '{}'", command.front());
   HelpText help = ParseHelp(output->text);
   if (!help.options.empty() || !help.commands.empty()) return help;
@@ -133,7 +138,7 @@ absl::StatusOr<HelpText> AskForHelp(const std::vector<std::string>& command) {
                             output->text.empty() ? "it printed nothing" : LastLine(output->text));
 }
 
-// The Python files that the command runs: those it names, and that of `-m package.module` below this folder.
+// Python files of the command: those it names, and the module of `-m package.module` below this folder.
 std::vector<std::string> SourcesOf(const std::vector<std::string>& command) {
   std::vector<std::string> files;
   for (std::size_t i = 0; i < command.size(); ++i) {
@@ -153,7 +158,7 @@ std::string ReadSource(const std::string& path) {
   return file.ReadAt(0, kMostSource).value_or("");
 }
 
-// The text as a study may be called; empty: it has no letter to begin with.
+// The text as a valid study name; empty: it has no letter to begin with.
 std::string StudyName(std::string_view text) {
   std::string name;
   for (const char c : text) {
@@ -164,13 +169,13 @@ std::string StudyName(std::string_view text) {
   return name.substr(0, 100);
 }
 
-// Whether many programs are called so.
+// Whether the name is too common to identify a study.
 bool SaysNothing(std::string_view stem) {
   constexpr std::string_view kUsual[] = {"train", "trainer", "main", "run", "task", "model"};
   return std::ranges::count(kUsual, stem) > 0;
 }
 
-// The name of the folder that the program is in, which is not one of those that projects have for their programs.
+// The program's folder, skipping folders that projects commonly use for programs.
 std::string FolderName(const std::string& program) {
   std::error_code error;
   fs::path folder = fs::absolute(program, error).lexically_normal().parent_path();
@@ -192,7 +197,7 @@ std::string NameOf(const std::vector<std::string>& command) {
   return name.empty() ? "study" : name;
 }
 
-// Where trials are to run, if that is not where the file is.
+// The working directory of trials, if it differs from the file's folder.
 std::string WorkingDirectory(const std::string& file) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
@@ -202,6 +207,7 @@ std::string WorkingDirectory(const std::string& file) {
 }
 
 absl::Status WriteNew(const std::string& path, const std::string& text) {
+  // "x" fails if the file exists, also if it appeared this moment.
   std::FILE* const file = std::fopen(path.c_str(), "wx");
   if (file == nullptr && errno == EEXIST) {
     return WithHint(AlreadyExists("{}: is there already, and is not overwritten", path),
@@ -222,6 +228,7 @@ absl::StatusOr<ExitCode> Init(Context& context, const InitArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> command,
                            CommandOf(args, context.flags().user_args));
   std::error_code error;
+  // Refused before the program is run.
   if (!args.file.empty() && fs::exists(args.file, error)) return WriteNew(args.file, "");
   DraftInput input{.study = args.name.empty() ? NameOf(command) : args.name,
                    .command = command,
@@ -247,7 +254,7 @@ absl::StatusOr<ExitCode> Init(Context& context, const InitArgs& args) {
                               Shown(command),
                               fmt::join(draft.left_out, ", "));
   }
-  // Nothing is handed out that `study validate` would refuse.
+  // The draft must pass `study validate`.
   if (const absl::Status sound = codec::ParseStudyFile(draft.yaml).status(); !sound.ok()) {
     return InvalidArgument("no sound study file can be drafted: {}", std::string(sound.message()));
   }
@@ -275,11 +282,12 @@ absl::StatusOr<ExitCode> Init(Context& context, const InitArgs& args) {
 void AddInit(CLI::App& root, Action& chosen) {
   auto [command, args] = AddCommand<InitArgs>(
       root, "init", "Draft a study file from the --help of a training program", &Init, chosen);
-  command->add_option(
-      "PROGRAM", args->program, "Python file or program; with options of its own, after --");
+  command->add_option("PROGRAM",
+                      args->program,
+                      "Python file or program; write it after -- if it has options of its own");
   command->add_option("-o", args->file, "File to write; default: standard output");
   command->add_option(
-      "--name", args->name, "Name of the study; default: the program's, or its folder's");
+      "--name", args->name, "Name of the study; default: the name of the program or of its folder");
 }
 
 }  // namespace vernier::cli

@@ -33,8 +33,8 @@
 #include "src/wire/study_proto.h"
 #include "vernier/core/error.h"
 
-// Training jobs as users of `gcloud ai-platform jobs` know them: the same commands, flags and answers. A job is a study
-// that runs a training job.
+// Training jobs with the commands, flags and answers of `gcloud ai-platform jobs`. A job is a study with a training
+// job; its name is that of the study, with the project in front if there is one (src/jobs).
 namespace vernier::cli {
 namespace {
 
@@ -55,11 +55,13 @@ absl::StatusOr<Json> ReadConfig(const std::string& path) {
   if (path.empty()) return Json::object();
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadInput(path, "configuration of a job"));
   absl::StatusOr<Json> config = codec::ReadDocument(text, path);
+  // An error that names the file already is passed on.
   if (config.ok() || GetField(config.status()) == path) return config;
-  return InvalidArgument("{}: {}", path, std::string(config.status().message()));  // A line.
+  // The parser's message names the line, but not the file.
+  return InvalidArgument("{}: {}", path, std::string(config.status().message()));
 }
 
-// The packages to send: those of the flags, or else those files that the configuration names.
+// Packages to upload: those of the flags, otherwise those that the configuration names.
 absl::StatusOr<std::vector<std::string>> PackagesOf(const JobFlags& flags,
                                                     const Json& input,
                                                     const std::string& folder) {
@@ -75,9 +77,11 @@ absl::StatusOr<std::vector<std::string>> PackagesOf(const JobFlags& flags,
   return packages;
 }
 
-// A job directory that is a path is one of this machine's, whatever folder the server runs in.
+// Makes a job directory that is a path absolute: the user means this host's, and the server has another working
+// directory (docs/adr/0032-a-folder-for-each-replica.md).
 absl::Status MakeAbsolute(Json& input) {
   const auto given = input.find("jobDir");
+  // What is no text is refused when the file is read.
   if (given == input.end() || !given->is_string()) return absl::OkStatus();
   const auto& path = given->get_ref<const std::string&>();
   if (path.empty() || path.find("://") != std::string::npos) return absl::OkStatus();
@@ -94,7 +98,8 @@ absl::StatusOr<StudySpec> MakeSpec(Connection& connection, Context& context, Sub
   VERNIER_ASSIGN_OR_RETURN(Json config, ReadConfig(args.job.config));
   VERNIER_ASSIGN_OR_RETURN(Json job, ApplyJobFlags(args.id, std::move(config), args.job));
   Json& input = job["trainingInput"];
-  VERNIER_RETURN_IF_ERROR(codec::StudySpecFromJson(job).status());  // Before anything is sent.
+  // Checked before anything is uploaded.
+  VERNIER_RETURN_IF_ERROR(codec::StudySpecFromJson(job).status());
   VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> packages,
                            PackagesOf(args.job, input, folder.path()));
@@ -105,8 +110,9 @@ absl::StatusOr<StudySpec> MakeSpec(Connection& connection, Context& context, Sub
   return codec::StudySpecFromJson(job);
 }
 
-// Of the first of its trials that waits, if none runs.
+// The wait of the first waiting trial; nothing if another trial runs.
 std::optional<JobWait> FindWait(Connection& connection, const std::vector<TrialRecord>& trials) {
+  // While another trial of the job runs, the job does not wait as a whole.
   const bool waits = !trials.empty() && std::ranges::all_of(trials, [](const TrialRecord& trial) {
     return trial.trial.state == TrialState::kQueued || IsFinished(trial.trial.state);
   });
@@ -116,6 +122,7 @@ std::optional<JobWait> FindWait(Connection& connection, const std::vector<TrialR
   v1::ListQueueRequest request;
   request.set_trial(first->message.name());
   const auto response = connection.Call(&Connection::ClusterStub::ListQueue, request);
+  // The wait is extra information, and its absence no error.
   if (!response.ok() || response->trials().empty()) return std::nullopt;
   const v1::QueuedTrial& queued = response->trials(0);
   return JobWait{.position = queued.position(), .reason = queued.reason()};
@@ -140,7 +147,7 @@ absl::Status ExplainTaken(const JobReference& job, absl::Status status) {
                   job.Words()));
 }
 
-// What is said of a job that was submitted, or has ended.
+// The part of a job that is printed after its submission and its end.
 Json Brief(const Json& job) {
   Json brief = Json::object();
   for (const char* key : {"jobId", "state", "startTime", "endTime", "errorMessage"}) {
@@ -153,12 +160,15 @@ absl::StatusOr<ExitCode> StreamToTheEnd(Context& context,
                                         Connection& connection,
                                         const JobReference& reference,
                                         const AnswerFormat& format) {
+  // From here on, Ctrl-C ends the streaming, and the command tells what goes on.
   Interrupts interrupts;
   const std::string& study = reference.study;
   VERNIER_RETURN_IF_ERROR(StreamJobLogs(context, connection, study, {}, interrupts).status());
   VERNIER_ASSIGN_OR_RETURN(const Json job, LookAt(connection, study));
   PrintJob(context, format, Brief(job));
+  // As gcloud documents it: any other state at the end is a failure of the command.
   if (job["state"] == "SUCCEEDED") return ExitCode::kOk;
+  // The user left before the job's end.
   if (interrupts.count() == 0) return ExitCode::kFailed;
   context.console().err << fmt::format("leaving; the server goes on with job '{}'\n",
                                        reference.name.job);
@@ -180,8 +190,10 @@ absl::StatusOr<ExitCode> Submit(Context& context, const SubmitArgs& args) {
 
   std::ostream& err = context.console().err;
   err << fmt::format("Job [{}] submitted successfully.\n", job.name.job);
+  // They were read and stored, and change nothing here.
   const std::vector<std::string> idle = jobs::FieldsWithoutEffect(*spec.job->input);
   if (!idle.empty()) err << fmt::format("Without effect here: {}.\n", fmt::join(idle, ", "));
+  // Unlike the service, a store alone runs nothing.
   if (connection.is_embedded()) err << "Nothing runs it yet: `vernier server start` does.\n";
   err << fmt::format("  vernier jobs describe {0}\n  vernier jobs stream-logs {0}\n", job.Words());
   if (!args.stream_logs) {
@@ -223,7 +235,7 @@ struct ListArgs {
 constexpr char kListColumns[] =
     "table(jobId, state:label=STATUS, createTime.date(tz=LOCAL):label=CREATED)";
 
-// As tables of Vernier are, with a moment of the local zone.
+// In the style of Vernier's tables, with times in the local zone. --format gives gcloud's own.
 absl::StatusOr<Table> JobTable(const std::vector<Json>& jobs, absl::TimeZone zone) {
   Table table({{.name = "JOB_ID", .flexible = true}, {.name = "STATUS"}, {.name = "CREATED"}});
   for (const Json& job : jobs) {
@@ -246,12 +258,15 @@ absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
   JobQuery query = args.query;
   query.project = args.gcloud.project;
   VERNIER_ASSIGN_OR_RETURN(JobSelection selection, ReadJobQuery(query, format, frame));
+  // Programs get whole jobs.
   selection.needs_trials = selection.needs_trials || !context.output().is_table();
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(JobList list, ListJobs(connection, selection, frame));
   for (const std::string& warning : list.warnings) {
     context.console().err << fmt::format("vernier: warning: {}\n", warning);
   }
+  // gcloud's --uri replaces the list by names.
+  // `--format none` prints nothing, names included.
   if (args.uri && format.format.name != "none") {
     for (const Json& job : list.jobs) {
       const std::string id = PlainText(job["jobId"]);
@@ -270,7 +285,7 @@ struct JobArgs {
   GcloudFlags gcloud;
 };
 
-// What has ended already needs no cancelling, and that is no error.
+// A job that has ended is left as it is, without an error.
 absl::StatusOr<ExitCode> Cancel(Context& context, const JobArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const JobReference job, ReadJob(args.id, args.gcloud));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
@@ -317,6 +332,7 @@ absl::Status SetFormatOfLogs(Context& context, const GcloudFlags& flags) {
   VERNIER_ASSIGN_OR_RETURN(const AnswerFormat answer, ReadAnswerFormat(flags));
   const gcloud::FormatSpec& format = answer.format;
   if (format.name.empty() && format.columns.empty()) return absl::OkStatus();
+  // Lines are streamed, so that a format which needs all of them, or parts of them, cannot be had.
   const std::optional<Format> whole = ParseFormat(format.name);
   if (!whole || !format.columns.empty()) {
     return InvalidArgument(
@@ -335,6 +351,7 @@ absl::StatusOr<ExitCode> StreamLogs(Context& context, const StreamArgs& args) {
   const absl::StatusOr<StudyRecord> record = GetStudy(connection, job.study);
   if (!record.ok()) return ExplainMissing(job, record.status());
   const StudySpec& spec = record->study.spec;
+  // An unknown task would wait until the job ends and print nothing.
   if (!args.task.empty() && spec.job && !HasTask(spec, args.task)) {
     context.console().err << fmt::format("vernier: --task-name: job '{}' has {}, got '{}'\n",
                                          job.name.job,
@@ -416,7 +433,7 @@ void AddJobCommands(CLI::App& root, Action& chosen) {
   AddGcloudFlags(*update, update_args->gcloud);
 
   auto [logs, log_args] = AddCommand<StreamArgs>(
-      *jobs, "stream-logs", "Show what a job prints until it has ended", &StreamLogs, chosen);
+      *jobs, "stream-logs", "Print the output of a job until it has ended", &StreamLogs, chosen);
   AddJobOption(*logs, log_args->id);
   logs->add_option(
       "--task-name", log_args->task, "Only the lines of this task, e.g. worker-replica-1");

@@ -1,3 +1,8 @@
+// `local train` as `gcloud ai-platform local train` runs it: once, in the foreground, without retries, with the output
+// unchanged and the exit status of the primary. The engine and launcher are the real ones, on a server in a temporary
+// folder, so TF_CONFIG is the same as in a submitted job. Whatever ends the command, its processes are stopped first:
+// their supervisors would outlive it (docs/adr/0005-a-supervisor-for-each-replica.md).
+
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -34,28 +39,29 @@ struct TrainArgs {
   GcloudFlags gcloud;
 };
 
-// Whether the folder has the module's package, or the module itself.
+// Whether the folder contains the module's package, or the module itself.
 bool Has(const fs::path& folder, const std::string& module) {
   std::error_code error;
   const std::string top = module.substr(0, module.find('.'));
   return fs::is_directory(folder / top, error) || fs::exists(folder / (top + ".py"), error);
 }
 
-// The parent of the package, which is this folder if none is given. A module that only this folder has runs here.
+// The folder to run in. As with gcloud: the parent of the package, where the package is the current folder by default.
+// If only the current folder has the module, it runs there.
 absl::StatusOr<std::string> FolderToRunIn(const TrainArgs& args) {
   std::error_code error;
   const std::string given = args.package_path.empty() ? "." : args.package_path;
-  fs::path package = fs::absolute(given, error).lexically_normal();  // Links stay what they are.
+  fs::path package = fs::absolute(given, error).lexically_normal();  // Symbolic links are kept.
   if (error || !fs::is_directory(package, error)) {
     return NotFound("--package-path: '{}' is no folder", given);
   }
-  if (!package.has_filename()) package = package.parent_path();  // A "/" at the end.
+  if (!package.has_filename()) package = package.parent_path();  // A trailing slash.
   const fs::path parent = package.parent_path();
   const bool is_here = args.package_path.empty() && !Has(parent, args.module);
   return is_here && Has(package, args.module) ? package.string() : parent.string();
 }
 
-// Where both have one, gcloud's rule may surprise.
+// Warns if both folders have the module, since the rule of gcloud may surprise.
 void WarnOfOtherModule(const TrainArgs& args, const std::string& folder, std::ostream& err) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
@@ -69,8 +75,8 @@ void WarnOfOtherModule(const TrainArgs& args, const std::string& folder, std::os
       folder);
 }
 
-// As it would run as a job, with this host's own interpreter, but once: nothing is started again. It asks for nothing, so
-// it never waits.
+// The module as a job on this host, with this host's interpreter and without restarts. It asks for no resources, so it
+// never waits for any.
 absl::StatusOr<StudySpec> MakeSpec(const TrainArgs& args, const GlobalFlags& flags) {
   StudySpec spec;
   spec.name = kStudy;
@@ -103,7 +109,7 @@ void WarnOfUnusedCounts(const TrainArgs& args, std::ostream& err) {
   warn("--evaluator-count", args.evaluators);
 }
 
-// Streams it to its end. Whatever comes between, nothing of it runs any more when this returns.
+// Streams the output to the end. Also after an error the job has ended when this returns.
 absl::StatusOr<Study> Follow(Context& context, Connection& connection, Interrupts& interrupts) {
   absl::StatusOr<Study> study =
       StreamJobLogs(context, connection, kStudy, {.plain = true, .live = true}, interrupts);
@@ -116,7 +122,7 @@ absl::StatusOr<Study> Follow(Context& context, Connection& connection, Interrupt
   }
 }
 
-// What the primary ended with, as a shell has it: 128 and more after a signal.
+// The primary's exit status by the convention of shells: 128 + the signal after a signal.
 ExitCode StatusOfPrimary(const Trial& trial) {
   if (trial.attempts.empty() || trial.attempts.back().replicas.empty()) return ExitCode::kFailed;
   const ReplicaResult& primary = trial.attempts.back().replicas.front();
@@ -136,7 +142,7 @@ absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   options.detect_gpus = false;
   options.unmanaged = true;
   if (args.start_port > 0) options.first_port = args.start_port;
-  options.control_group = "none";  // Nothing is asked for, so there is nothing to hold it to.
+  options.control_group = "none";  // Without requested resources there are no limits to enforce.
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
   VERNIER_RETURN_IF_ERROR(CreateStudy(connection, spec).status());
   VERNIER_ASSIGN_OR_RETURN(const Study study, Follow(context, connection, interrupts));
@@ -163,11 +169,11 @@ void AddLocalCommands(CLI::App& root, Action& chosen) {
   train->add_option(
       "--package-path",
       args->package_path,
-      "Folder of the package, in whose parent the module runs (default: the current folder; where "
-      "its parent does not have the module, it runs in the current folder)");
+      "Folder of the package; the module runs in its parent (default: the current folder; if its "
+      "parent does not have the module, it runs in the current folder)");
   train->add_option(
       "--job-dir", args->job_dir, "Output folder, passed to the program as --job-dir");
-  train->add_flag("--distributed", args->distributed, "Start workers and parameter servers, too");
+  train->add_flag("--distributed", args->distributed, "Also start workers and parameter servers");
   train
       ->add_option(
           "--worker-count", args->workers, "Number of workers besides the chief (default: 2)")

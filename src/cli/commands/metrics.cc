@@ -1,4 +1,5 @@
-// Trying out how a study's metrics are read.
+// `metrics test` runs the real metric readers over a sample: a log or folder given by the user, or the files of a
+// trial. The sample is put into the form in which replicas leave their files.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -35,18 +36,18 @@ struct TestArgs {
   std::string file;
   std::string log;
   std::string folder;
-  std::vector<std::string> trial;  // Study and number.
+  std::vector<std::string> trial;  // Name of the study, number of the trial.
 };
 
-// What there is to read: a study, and replicas that may have written something.
+// A study, and a gang whose replicas may have left something to read.
 struct Sample {
   StudySpec spec;
   Trial trial;
   GangProgram gang;
 };
 
-// The text in the form in which a supervisor keeps it, as if a line had come every hundredth of a second. Text that is of
-// that form already stays as it is.
+// The text in the form in which supervisors store output (src/base/output_line.h), with lines 10 ms apart. Text in that
+// form already stays as it is.
 std::string AsCaptured(std::string_view text) {
   if (base::ParseOutputLine(text.substr(0, text.find('\n'))).has_value()) {
     return std::string(text);
@@ -64,7 +65,7 @@ std::string AsCaptured(std::string_view text) {
   return captured;
 }
 
-// The hypertune file in the folder: where replicas of ours keep it, or where the package writes by default.
+// The hypertune file in the folder: under the name that Vernier gives it, or the default of cloudml-hypertune.
 std::string HypertuneFile(const fs::path& folder) {
   std::error_code error;
   for (const char* const name :
@@ -74,8 +75,8 @@ std::string HypertuneFile(const fs::path& folder) {
   return "";
 }
 
-// Where below --folder the entry's event files are: in its own folder, or in --folder itself, which may be that one or a
-// copy of it.
+// Where the entry's event files are: in its own subfolder of --folder, or, without that subfolder, in --folder itself,
+// which may be a copy of it.
 std::string EventFolder(const fs::path& folder, const std::string& own) {
   std::error_code error;
   const bool is_there =
@@ -83,10 +84,10 @@ std::string EventFolder(const fs::path& folder, const std::string& own) {
   return is_there ? own : folder.string();
 }
 
-// Bytes of a log whose metrics are looked for.
+// Largest log, in bytes. A choice: it is read into memory.
 constexpr std::int64_t kMostLog = std::int64_t{256} << 20;
 
-// A gang that has written the log and the folder, whatever the role.
+// A gang that left the log and the folder. Every role gets them, so that `from` of a metric finds its role.
 absl::StatusOr<Sample> SampleOfFiles(const TestArgs& args, const TemporaryFolder& temporary) {
   Sample sample;
   VERNIER_ASSIGN_OR_RETURN(sample.spec, LoadStudy(args.file));
@@ -102,6 +103,7 @@ absl::StatusOr<Sample> SampleOfFiles(const TestArgs& args, const TemporaryFolder
       return NotFound("--folder: there is no folder '{}'", args.folder);
     }
     folder = fs::absolute(args.folder, error).string();
+    // An objective without an entry is read by name; it needs an entry to get a folder.
     for (const Objective& objective : sample.spec.objectives) sample.spec.metrics[objective.metric];
     for (auto& [name, source] : sample.spec.metrics) {
       const bool reads_files =
@@ -123,7 +125,7 @@ absl::StatusOr<Sample> SampleOfFiles(const TestArgs& args, const TemporaryFolder
   return sample;
 }
 
-// The replicas of the trial's last attempt, as they left their files on this host.
+// The replicas of the trial's last attempt, if their files are on this host.
 absl::StatusOr<Sample> SampleOfTrial(Context& context, const TestArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.trial[0]));
@@ -162,7 +164,7 @@ absl::StatusOr<Sample> SampleOfTrial(Context& context, const TestArgs& args) {
   return sample;
 }
 
-// What was read of one metric.
+// The values read for one metric.
 struct Curve {
   std::int64_t first_step = 0;
   std::int64_t last_step = 0;
@@ -224,7 +226,7 @@ ordered_json ToJson(const MetricSighting& sighting, const std::map<std::string, 
   return json;
 }
 
-// What there was to read, if it held nothing.
+// Why nothing was found: the sample was empty.
 std::string NothingIn(const TestArgs& args) {
   if (args.folder.empty()) return "there is no output";
   const std::string folder =
@@ -232,7 +234,7 @@ std::string NothingIn(const TestArgs& args) {
   return args.log.empty() ? folder : "there is no output, and " + folder;
 }
 
-// What may have been meant by a metric that was not found.
+// Near misses for a metric that was not found, or the last unmatched lines.
 std::string Advice(const MetricSighting& sighting,
                    const std::vector<std::string>& unmatched,
                    const TestArgs& args) {
@@ -256,7 +258,7 @@ std::string Advice(const MetricSighting& sighting,
   return text;
 }
 
-// What was passed over for a metric that was found.
+// Other candidates for a metric that was found.
 std::string Notice(const MetricSighting& sighting) {
   std::string text;
   for (const MetricSighting::Candidate& candidate : sighting.candidates) {
@@ -303,17 +305,17 @@ absl::StatusOr<ExitCode> Test(Context& context, const TestArgs& args) {
 }  // namespace
 
 void AddMetricsCommands(CLI::App& root, Action& chosen) {
-  CLI::App* metrics = root.add_subcommand("metrics", "How metrics are read from programs");
+  CLI::App* metrics = root.add_subcommand("metrics", "Test how metrics are read from programs");
   metrics->require_subcommand(1);
   auto [command, args] =
       AddCommand<TestArgs>(*metrics,
                            "test",
-                           "Show what a study's metrics find in a log, a folder or a trial, and "
-                           "what to write where they find nothing",
+                           "Show which values a study's metrics find in a log, a folder or a "
+                           "trial, and suggest an entry for each metric that is not found",
                            &Test,
                            chosen);
   command->add_option(
-      "FILE", args->file, "The study file; with --trial, default: the study's own definition");
+      "FILE", args->file, "Study file; with --trial, the default is the study's own definition");
   command->add_option(
       "--log", args->log, "Output of a program, as it was printed; - is standard input");
   command->add_option("--folder", args->folder, "Folder with event files or a hypertune file");

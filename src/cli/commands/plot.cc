@@ -1,3 +1,6 @@
+// One command for each kind of figure. Each loads a study, makes a figure (src/cli/plot, which knows no connection),
+// and either renders it as terminal text or SVG, or prints the data behind it for programs.
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -30,7 +33,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What fits a terminal of lines and rows; files have room for all.
+// Lines of a parallel figure and rows of a timeline on a terminal; SVG shows all. A choice: more cannot be told apart.
 constexpr std::size_t kLinesInTerminal = 25;
 constexpr std::size_t kRowsInTerminal = 40;
 
@@ -46,7 +49,7 @@ struct PlotArgs {
   std::string y;
 };
 
-// What a figure is made from.
+// Inputs of a figure.
 struct Source {
   Context& context;
   Connection& connection;
@@ -60,7 +63,7 @@ struct Source {
   }
 };
 
-// A figure, and its data for programs.
+// A figure, and its data for -o json and the like.
 struct Drawing {
   plot::Figure figure;
   ordered_json rows = ordered_json::array();
@@ -71,6 +74,7 @@ ordered_json NumberOrNull(double value) {
 }
 
 ordered_json ValueToJson(const ParameterValue& value) {
+  // Of its own kind: 3 stays an integer, and a category stays text.
   return std::visit([](const auto& each) { return ordered_json(each); }, value);
 }
 
@@ -87,11 +91,13 @@ absl::StatusOr<Drawing> DrawHistory(const Source& source) {
   for (std::size_t i = 0; i < study.trials.size(); ++i) {
     const plot::PlotTrial& trial = study.trials[i];
     const auto value = trial.ValueOf(objective.metric);
+    // Data has only what there is; the figure shows trials without a value.
     if (!value) continue;
     drawing.rows.push_back({{"trial", trial.number()},
                             {"state", TrialStateName(trial.trial.state)},
                             {objective.metric, *value},
                             {"best", NumberOrNull(best[i])}});
+    // A column that would always be false says nothing.
     if (study.spec.outcome_constraints.empty()) continue;
     drawing.rows.back()["breaks_constraint"] = trial.fate == plot::Fate::kBreaking;
   }
@@ -112,7 +118,7 @@ absl::StatusOr<Drawing> DrawPareto(const Source& source) {
   return drawing;
 }
 
-// "3,7-9,best" as numbers of trials. Empty: all that reported anything.
+// Parses "3,7-9,best" as numbers of trials. Empty: all trials with measurements.
 absl::StatusOr<std::vector<std::int64_t>> ParseTrials(const plot::StudyData& study,
                                                       const std::string& text) {
   if (text.empty()) return TrialsWithCurves(study);
@@ -138,6 +144,7 @@ absl::StatusOr<std::vector<std::int64_t>> ParseTrials(const plot::StudyData& stu
     }
     const char* const end = term.data() + term.size();
     auto read = std::from_chars(term.data(), end, from);
+    // Trial numbers are positive, so that "-" can only be that of a range.
     if (read.ec != std::errc() || from < 1) return bad(term);
     to = from;
     if (read.ptr != end) {
@@ -146,6 +153,7 @@ absl::StatusOr<std::vector<std::int64_t>> ParseTrials(const plot::StudyData& stu
       if (read.ec != std::errc() || read.ptr != end || to < from) return bad(term);
     }
     bool is_any = false;
+    // A range may have gaps, where trials were deleted; it must not be all gap.
     for (const plot::PlotTrial& trial : study.trials) {
       if (trial.number() < from || trial.number() > to) continue;
       numbers.push_back(trial.number());
@@ -153,6 +161,7 @@ absl::StatusOr<std::vector<std::int64_t>> ParseTrials(const plot::StudyData& stu
     }
     if (!is_any) return NotFound("study '{}' has no trial {}", study.name(), term);
   }
+  // "best,3" may name a trial twice.
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   return numbers;
@@ -171,12 +180,14 @@ absl::StatusOr<Drawing> DrawCurves(const Source& source) {
   if (objective.ok()) {
     metric = *objective;
   } else if (mode == plot::AxisMode::kAuto) {
-    mode = plot::AxisMode::kFull;  // Nobody knows which of its values are the bad ones.
+    // Only an objective has a bad side, where outliers could be left out.
+    mode = plot::AxisMode::kFull;
   }
   VERNIER_ASSIGN_OR_RETURN(const auto trials, ParseTrials(study, source.args.trials));
   VERNIER_ASSIGN_OR_RETURN(const std::vector<plot::Curve> curves,
                            LoadCurves(source.connection, study, metric.metric, trials));
   Drawing drawing;
+  // The best by the first objective, if the metric drawn is none.
   const plot::PlotTrial* best = study.Best(objective.ok() ? metric : first);
   VERNIER_ASSIGN_OR_RETURN(drawing.figure, plot::CurvesFigure(study, metric, best, curves, mode));
   for (const plot::Curve& curve : curves) {
@@ -202,7 +213,7 @@ absl::StatusOr<Drawing> DrawImportance(const Source& source) {
   return drawing;
 }
 
-// The parameters named; all if none is.
+// The parameters named; without names, all.
 absl::StatusOr<std::vector<int>> ChosenParameters(const Source& source) {
   const Space& space = source.study.spec.space;
   std::vector<int> chosen;
@@ -210,6 +221,7 @@ absl::StatusOr<std::vector<int>> ChosenParameters(const Source& source) {
     VERNIER_ASSIGN_OR_RETURN(const int index, ChooseParameter(space, "PARAMETERS", name));
     chosen.push_back(index);
   }
+  // Without names, all: the condition is that of the loop.
   for (int i = 0; source.args.parameters.empty() && i < std::ssize(space.parameters()); ++i) {
     chosen.push_back(i);
   }
@@ -243,6 +255,7 @@ absl::StatusOr<Drawing> DrawParallel(const Source& source) {
   const plot::StudyData& study = source.study;
   VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
   Drawing drawing;
+  // SVG shows all, and so does data.
   VERNIER_ASSIGN_OR_RETURN(
       drawing.figure,
       plot::ParallelFigure(
@@ -259,7 +272,7 @@ absl::StatusOr<Drawing> DrawParallel(const Source& source) {
   return drawing;
 }
 
-// Two parameters: those named, then the most important ones that are left.
+// Two parameters: those named, then the most important remaining ones.
 absl::StatusOr<std::pair<int, int>> ChooseTwo(const Source& source,
                                               const Objective& objective,
                                               const plot::Model* model) {
@@ -280,6 +293,7 @@ absl::StatusOr<std::pair<int, int>> ChooseTwo(const Source& source,
   if (!source.args.y.empty()) {
     VERNIER_ASSIGN_OR_RETURN(y, ChooseParameter(space, "--y", source.args.y));
   }
+  // Only if both were given: a default never is the other one.
   if (x >= 0 && x == y) {
     return InvalidArgument("--y: must be another parameter than --x, got '{}'", source.args.y);
   }
@@ -289,7 +303,9 @@ absl::StatusOr<std::pair<int, int>> ChooseTwo(const Source& source,
   for (const auto& [name, share] : importance.shares) {
     if (const auto index = space.Find(name)) ranked.push_back(*index);
   }
+  // Parameters without a known importance follow in the study's order.
   for (int i = 0; i < std::ssize(space.parameters()); ++i) ranked.push_back(i);
+  // Fills what was not named; those that were named are passed over.
   for (const int index : ranked) {
     if (index == x || index == y) continue;
     if (x < 0) {
@@ -306,6 +322,7 @@ absl::StatusOr<Drawing> DrawContour(const Source& source) {
   VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
   const ModelChoice model = ChooseModel(source.connection, study, objective);
   VERNIER_ASSIGN_OR_RETURN(const auto axes, ChooseTwo(source, objective, model.get()));
+  // After the parameters were chosen, so that their errors are told first.
   if (model.get() == nullptr) {
     return FailedPrecondition(
         "study '{}': a contour needs a model: {}", study.name(), model.why_none);
@@ -345,6 +362,7 @@ absl::StatusOr<Drawing> DrawTimeline(const Source& source) {
   return drawing;
 }
 
+// A template argument, so that each kind has an action of the plain type that AddCommand takes.
 using Draw = absl::StatusOr<Drawing> (*)(const Source&);
 
 template <Draw draw>
@@ -354,6 +372,7 @@ absl::StatusOr<ExitCode> Plot(Context& context, const PlotArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const plot::StudyData study,
                            LoadStudyData(connection, record, context.Now()));
   Output& output = context.output();
+  // Data for programs is complete, as files are.
   const bool is_for_terminal = args.svg.empty() && output.is_table();
   VERNIER_ASSIGN_OR_RETURN(const Drawing drawing,
                            draw({.context = context,
@@ -362,9 +381,11 @@ absl::StatusOr<ExitCode> Plot(Context& context, const PlotArgs& args) {
                                  .args = args,
                                  .is_for_terminal = is_for_terminal}));
   const Console& console = context.console();
+  // Before the formats of output: --svg asks for a file, whatever -o says.
   if (!args.svg.empty()) {
     VERNIER_RETURN_IF_ERROR(
         WriteText("--svg", plot::RenderSvg(drawing.figure), args.svg, console.out));
+    // Standard output holds the file; no sentence may follow it.
     if (args.svg == "-") return ExitCode::kOk;
     output.Say(drawing.figure.empty.empty()
                    ? fmt::format("{} trials drawn to {}", study.trials.size(), args.svg)
@@ -372,6 +393,7 @@ absl::StatusOr<ExitCode> Plot(Context& context, const PlotArgs& args) {
     return ExitCode::kOk;
   }
   if (!output.is_table()) {
+    // No table: for people, the figure is drawn below.
     output.List(Table({}), drawing.rows);
     return ExitCode::kOk;
   }
@@ -398,7 +420,8 @@ void AddObjective(CLI::App& command, PlotArgs& args) {
 }  // namespace
 
 void AddPlot(CLI::App& root, Action& chosen) {
-  CLI::App* plot = root.add_subcommand("plot", "Figures of a study, for the terminal or as SVG");
+  CLI::App* plot =
+      root.add_subcommand("plot", "Draw figures of a study, in the terminal or as SVG");
   plot->require_subcommand(1);
   const auto add = [&](const char* kind,
                        const char* help,
@@ -446,8 +469,10 @@ void AddPlot(CLI::App& root, Action& chosen) {
   {
     auto [command, args] =
         add("contour", "Expected objective over two parameters", &Plot<&DrawContour>);
-    command->add_option("--x", args->x, "Parameter across; default: the most important");
-    command->add_option("--y", args->y, "Parameter up; default: the next most important");
+    command->add_option(
+        "--x", args->x, "Parameter on the horizontal axis; default: the most important");
+    command->add_option(
+        "--y", args->y, "Parameter on the vertical axis; default: the next most important");
     AddObjective(*command, *args);
   }
   add("timeline",
@@ -458,8 +483,8 @@ void AddPlot(CLI::App& root, Action& chosen) {
         add("pareto",
             "Two objectives of every completed trial, and the line of those that none dominates",
             &Plot<&DrawPareto>);
-    command->add_option("--x", args->x, "Objective across; default: the first");
-    command->add_option("--y", args->y, "Objective up; default: the next");
+    command->add_option("--x", args->x, "Objective on the horizontal axis; default: the first");
+    command->add_option("--y", args->y, "Objective on the vertical axis; default: the next");
   }
 }
 

@@ -1,3 +1,7 @@
+// `vernier report` runs inside a user's training program, often once for each step. Hence: it never prints to standard
+// output, where metrics may be read from; it waits out a restart of the server, since a lost report is a lost
+// measurement; and a trial that has ended is answered with "stop", not with an error.
+
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -11,6 +15,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "nlohmann/json.hpp"
+#include "src/app/report_file.h"
 #include "src/cli/arguments.h"
 #include "src/cli/assignment.h"
 #include "src/cli/commands/commands.h"
@@ -28,11 +33,11 @@ using ordered_json = nlohmann::ordered_json;
 constexpr char kAddress[] = "VERNIER_ADDRESS";
 constexpr char kTrial[] = "VERNIER_TRIAL_NAME";
 constexpr char kToken[] = "VERNIER_TOKEN";
-// What a call may take where nothing is to be waited for.
+// Timeout of a single call with --wait 0s.
 constexpr absl::Duration kShortest = absl::Seconds(5);
-// Tries within the time that is given; it ends first.
+// More attempts than fit into the time, which is the real bound.
 constexpr int kManyAttempts = 1'000'000;
-// Stands for the step behind the trial's last one.
+// Step that asks the server for the one after the trial's last.
 constexpr std::int64_t kNextStep = -1;
 
 struct ReportArgs {
@@ -42,7 +47,7 @@ struct ReportArgs {
   std::string wait = "30s";
 };
 
-// Where and for which trial a program of Vernier's reports.
+// Server, trial and token, from the variables that Vernier sets for programs.
 struct Identity {
   std::string address;
   wire::TrialName trial;
@@ -73,9 +78,10 @@ absl::StatusOr<Identity> ReadEnvironment() {
   return identity;
 }
 
+// A choice: about 30 years, and far from overflow.
 constexpr double kMostSeconds = 1e9;
 
-// A plain number is seconds.
+// Plain numbers are seconds: programs have them from a timer.
 absl::StatusOr<absl::Duration> ParseElapsed(const std::string& text) {
   if (text.empty()) return absl::ZeroDuration();
   double seconds = 0;
@@ -89,12 +95,12 @@ absl::StatusOr<Measurement> ReadMeasurement(const Context& context, const Report
   VERNIER_ASSIGN_OR_RETURN(measurement.metrics, ParseMetrics("metric", args.metrics));
   VERNIER_ASSIGN_OR_RETURN(measurement.elapsed, ParseElapsed(args.elapsed));
   measurement.step = args.step.value_or(kNextStep);
-  // Ours, so that a report that comes late says when it was made.
+  // The local time, so that a report that is delayed keeps its own.
   measurement.time = context.Now();
   return measurement;
 }
 
-// A trial that has ended, or that is no more, needs nobody to work on it.
+// Whether the trial has ended or was deleted, so that the program may stop.
 bool IsOver(const absl::Status& status) {
   return absl::IsNotFound(status) || GetReason(status) == Reason::kTrialFinished;
 }
@@ -107,6 +113,7 @@ absl::Status Explain(const absl::Status& status, const Identity& identity, absl:
                         "not reported: nobody answered at {}{}", identity.address, patience)),
                     "training may go on; `--wait` says how long to try");
   }
+  // The token is of an earlier attempt, whose reports no longer count (docs/adr/0003-leases-and-late-results.md).
   if (GetReason(status) != Reason::kLeaseLost) return status;
   return WithHint(absl::PermissionDeniedError(std::string(status.message())),
                   "this program may end: what it reports does not count any more");
@@ -114,7 +121,7 @@ absl::Status Explain(const absl::Status& status, const Identity& identity, absl:
 
 ExitCode Answer(Context& context, bool stop, const std::string& why) {
   const ordered_json json = {{"stop", stop}, {"reason", why}};
-  // Nothing on standard output: it may be where metrics are read from.
+  // Nothing on standard output, where metrics may be read from.
   if (!context.output().is_table()) {
     context.output().Item("", json);
   } else if (stop) {
@@ -126,6 +133,10 @@ ExitCode Answer(Context& context, bool stop, const std::string& why) {
 absl::StatusOr<ExitCode> Report(Context& context, const ReportArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const Measurement measurement, ReadMeasurement(context, args));
   VERNIER_ASSIGN_OR_RETURN(const absl::Duration wait, ParseDurationFlag("--wait", args.wait));
+  if (const std::optional<app::ReportFile> file = app::FindReportFile()) {
+    VERNIER_ASSIGN_OR_RETURN(const std::string why, app::AppendReport(*file, measurement));
+    return Answer(context, !why.empty(), why);
+  }
   VERNIER_ASSIGN_OR_RETURN(const Identity identity, ReadEnvironment());
   const bool waits = wait > absl::ZeroDuration();
   const std::unique_ptr<Client> client = Client::Connect(identity.address,
@@ -149,15 +160,16 @@ absl::StatusOr<ExitCode> Report(Context& context, const ReportArgs& args) {
 void AddReport(CLI::App& root, Action& chosen) {
   auto [command, args] = AddCommand<ReportArgs>(
       root, "report", "Report metrics from a program that Vernier runs", &Report, chosen);
-  command->add_option("METRICS", args->metrics, "Values, NAME=VALUE each; nan and inf count")
+  command->add_option("METRICS", args->metrics, "Values, each as NAME=VALUE; nan and inf are valid")
       ->required();
   command->add_option("--step", args->step, "Step or epoch of the values; default: the next")
       ->check(AtLeast(0));
   command->add_option(
       "--elapsed", args->elapsed, "Training time so far: seconds, or 1h30m; default: measured");
-  command->add_option("--wait", args->wait, "Longest to try while no server answers; default: 30s");
+  command->add_option(
+      "--wait", args->wait, "How long to retry while no server answers; default: 30s");
   command->footer(
-      "Exit codes: 0 go on, 3 stop now, 2 bad input, 5 the trial is not this program's any more,\n"
-      "6 not delivered");
+      "Exit codes: 0 continue, 3 stop now, 2 bad input, 5 the trial no longer belongs to this "
+      "program, 6 not delivered");
 }
 }  // namespace vernier::cli

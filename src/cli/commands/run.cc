@@ -1,3 +1,5 @@
+// The arguments of `vernier run`; runner.cc does the work.
+
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -17,20 +19,25 @@ namespace {
 struct RunArgs {
   std::string file;
   std::string name;
+  std::string cluster;
   RunOptions options;
   CapacityFlags capacity;
 };
 
-// Whether the argument can only be meant as the name of a study: it is one, and no file is called so.
+// Whether the argument must be a study's name: it is a valid one, and no file is called so. A file wins over a study of
+// its name.
 bool NamesStudy(const std::string& argument) {
   std::error_code error;
   return IsStudyName(argument) && !std::filesystem::exists(argument, error);
 }
 
 absl::StatusOr<ExitCode> RunStored(Context& context, const RunArgs& args) {
-  if (args.options.anew || !args.name.empty()) {
-    return InvalidArgument(
-        "{}: no such file; {} needs one", args.file, args.options.anew ? "--new" : "--name");
+  if (args.options.anew || !args.name.empty() || !args.cluster.empty()) {
+    return InvalidArgument("{}: no such file; {} needs one",
+                           args.file,
+                           args.options.anew       ? "--new"
+                           : !args.cluster.empty() ? "--cluster"
+                                                   : "--name");
   }
   VERNIER_ASSIGN_OR_RETURN(Connection connection, OpenToRun(context, args.capacity));
   const absl::StatusOr<StudyRecord> study = GetStudy(connection, args.file);
@@ -48,6 +55,7 @@ absl::StatusOr<ExitCode> RunStored(Context& context, const RunArgs& args) {
 absl::StatusOr<ExitCode> Run(Context& context, const RunArgs& args) {
   if (NamesStudy(args.file)) return RunStored(context, args);
   VERNIER_ASSIGN_OR_RETURN(StudySpec spec, LoadStudy(args.file, args.name));
+  if (!args.cluster.empty() && spec.job.has_value()) spec.job->cluster = args.cluster;
   VERNIER_ASSIGN_OR_RETURN(Connection connection, OpenToRun(context, args.capacity));
   VERNIER_ASSIGN_OR_RETURN(const std::string sent, SendCode(connection, spec));
   if (!sent.empty()) context.output().Say(sent);
@@ -62,21 +70,31 @@ absl::StatusOr<ExitCode> Run(Context& context, const RunArgs& args) {
 
 void AddRun(CLI::App& root, Action& chosen) {
   auto [command, args] = AddCommand<RunArgs>(
-      root, "run", "Run a study to its end on this machine; no server is needed", &Run, chosen);
+      root,
+      "run",
+      "Run a study to its end, on this machine or a cluster; no server is needed",
+      &Run,
+      chosen);
   command
       ->add_option(
           "FILE",
           args->file,
           "Study file in YAML or JSON; - reads standard input. Or the name of a stored study")
       ->required();
-  command->add_option("--name", args->name, "Name of the study instead of the file's");
+  command->add_option("--name", args->name, "Name of the study; overrides the name in the file");
+  command
+      ->add_option(
+          "--cluster",
+          args->cluster,
+          "Cluster to run trials on: one of --config, or local; overrides the cluster in the file")
+      ->option_text("NAME");
   auto* anew = command->add_flag(
       "--new", args->options.anew, "Start a new study under a free name if the name is taken");
   command
       ->add_flag(
           "--continue",
           args->options.go_on,
-          "Go on with the stored study, even if the file differs; failures so far no longer count")
+          "Continue the stored study, even if the file differs; failures so far no longer count")
       ->excludes(anew);
   command->add_flag("--plot", args->options.plot, "Plot the search at the end");
   AddDetailFlags(*command, args->options.detail);

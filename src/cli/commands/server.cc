@@ -1,3 +1,5 @@
+// `server start` is vernierd in the foreground, without a configuration file; `server status` asks a running one.
+
 #include "src/app/server.h"
 
 #include <memory>
@@ -38,7 +40,9 @@ absl::StatusOr<ExitCode> Start(Context& context, const StartArgs& args) {
                            EngineOptionsOf(context.Store(), args.capacity));
   VERNIER_RETURN_IF_ERROR(app::ApplyAccess(args.access, options));
   VERNIER_RETURN_IF_ERROR(app::CreateStoreFolder(options.store));
+  // In the foreground its log is wanted; main() has restricted it to errors.
   base::SetLogLevel(base::LogLevel::kInfo);
+  // Before the server starts, so that Ctrl-C during the start ends it in order.
   Interrupts interrupts;
   VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<app::Server> server, app::Server::Start(options));
   for (const std::string& address : server->addresses()) {
@@ -60,7 +64,7 @@ std::string FormatMoments(const google::protobuf::Duration& duration) {
   return fmt::format("{:.1f} s", milliseconds / 1000);
 }
 
-// What took how long of late; nothing where nothing happened.
+// Durations of the last five minutes; only operations that occurred.
 std::string TimesText(const v1::ServerInfo& info, const Console& console) {
   Table table({{.name = "IN 5 MINUTES"},
                {.name = "COUNT", .align = Align::kRight},
@@ -101,7 +105,7 @@ std::string DisksText(const v1::ServerInfo& info) {
 }
 
 absl::StatusOr<ExitCode> Status(Context& context, const StatusArgs&) {
-  // A server that this process would start to answer itself is no answer.
+  // Otherwise a server inside this process would answer about itself.
   if (context.flags().server.empty() && !app::FindStoreOwner(context.Store())) {
     return WithHint(Unavailable("no server owns the store {}", context.Store()),
                     "`vernier server start` starts one");
@@ -143,7 +147,7 @@ absl::StatusOr<ExitCode> Status(Context& context, const StatusArgs&) {
 
 void AddServerCommands(CLI::App& root, Action& chosen) {
   CLI::App* server =
-      root.add_subcommand("server", "Start a server, ask one how it is, and care for its store");
+      root.add_subcommand("server", "Start a server, show its state, and maintain its store");
   server->require_subcommand(1);
   auto [start, args] = AddCommand<StartArgs>(
       *server, "start", "Start a server in the foreground, as vernierd does", &Start, chosen);

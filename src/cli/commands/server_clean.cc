@@ -1,3 +1,6 @@
+// The server decides what is unused, since only it knows what its trials need; this command shows its list. Nothing is
+// removed without --yes.
+
 #include <cstdint>
 #include <string>
 
@@ -14,10 +17,10 @@
 namespace vernier::cli {
 namespace {
 
-// A tree of a million files takes its time.
+// Timeout: a tree of a million files takes its time.
 constexpr absl::Duration kPatience = absl::Hours(1);
 
-// As the server's: what was used within this time may be in use.
+// The server's own bound: anything used more recently may still be in use.
 constexpr absl::Duration kLeastUnused = absl::Hours(1);
 
 struct CleanArgs {
@@ -59,7 +62,7 @@ Table TableOf(const v1::CleanUpResponse& report, absl::Time now) {
   return table;
 }
 
-// "3 folders and files, 1.2 GiB".
+// "3 items, 1.2 GiB".
 std::string Sum(const v1::CleanUpResponse& report, bool removed) {
   std::int64_t count = 0;
   std::int64_t bytes = 0;
@@ -112,6 +115,7 @@ absl::StatusOr<ExitCode> Clean(Context& context, const CleanArgs& args) {
     Summarise(report, args, output);
   }
   for (const v1::Leftover& leftover : report.leftovers()) {
+    // Scripts must notice what could not be removed.
     if (!leftover.error().empty()) return ExitCode::kFailed;
   }
   return ExitCode::kOk;
@@ -123,22 +127,23 @@ void AddCleanCommand(CLI::App& server, Action& chosen) {
   auto [command, args] =
       AddCommand<CleanArgs>(server,
                             "clean",
-                            "List, or remove with --yes, what nobody needs any more: runs of "
-                            "deleted studies, and environments, packages and images without use",
+                            "List unused files, or remove them with --yes: runs of deleted "
+                            "studies, and unused environments, packages and images",
                             &Clean,
                             chosen);
   command
-      ->add_option("--unused-for",
-                   args->unused_for,
-                   "Only what was not used for so long, e.g. 30d; at least 1h (default: 7d)")
+      ->add_option(
+          "--unused-for",
+          args->unused_for,
+          "Only files that were not used for this long, e.g. 30d; at least 1h (default: 7d)")
       ->option_text("DURATION");
   command
       ->add_option("--cache-size",
                    args->cache_size,
-                   "Environments and images may have so many bytes together, e.g. 50GiB; the "
-                   "longest unused go first")
+                   "Largest total size of environments and images, e.g. 50GiB; the longest unused "
+                   "are removed first")
       ->option_text("SIZE");
-  command->add_flag("--yes", args->yes, "Remove it; without, it is only listed");
+  command->add_flag("--yes", args->yes, "Remove the files; by default they are only listed");
 }
 
 }  // namespace vernier::cli

@@ -1,3 +1,6 @@
+// Commands on the file of a store (src/app): check, backup, restore, compact. They open the file itself and not a
+// connection, so they work beside a server, and on a store that no server can open.
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -24,7 +27,7 @@ constexpr char kWhatToDo[] =
     "keep a copy of the file, then `vernier server restore BACKUP --force`; "
     "docs/guides/operating.md says what else can be done";
 
-// These work on the store's file, whoever owns it.
+// The file of the store; --server makes no sense here.
 absl::StatusOr<std::string> StoreFile(Context& context) {
   if (!context.flags().server.empty()) {
     return InvalidArgument(
@@ -42,8 +45,9 @@ absl::StatusOr<std::string> ExistingStoreFile(Context& context) {
   return store;
 }
 
-// Whoever just ran the check need not be told to.
+// Replaces advice to run `server check`, which fits errors of servers but not of this command, by `hint`.
 absl::Status Explained(const absl::Status& status, const char* hint) {
+  // Errors other than damage come with advice that fits.
   if (!absl::IsDataLoss(status)) return status;
   const std::string message(status.message());
   return WithHint(absl::DataLossError(std::string(WithoutAdvice(message))), hint);
@@ -118,6 +122,7 @@ std::string TextOf(const std::string& store,
 }
 
 absl::StatusOr<ExitCode> Check(Context& context, const NoArgs&) {
+  // The file must exist: opening it would make an empty one, and find it sound.
   VERNIER_ASSIGN_OR_RETURN(const std::string store, ExistingStoreFile(context));
   const absl::StatusOr<app::StoreReport> report = app::ExamineStore(store);
   if (!report.ok()) return Explained(report.status(), kWhatToDo);
@@ -125,6 +130,7 @@ absl::StatusOr<ExitCode> Check(Context& context, const NoArgs&) {
   if (report->is_sound()) return ExitCode::kOk;
   const auto damaged = std::ranges::count_if(
       report->studies, [](const auto& study) { return !study.problems.empty(); });
+  // Told at the end, with an exit status, so that scripts notice; the table above says which.
   return WithHint(DataLoss("store '{}' is damaged: {} of {}, {} in its pages",
                            store,
                            damaged,
@@ -192,6 +198,7 @@ struct RestoreArgs {
 };
 
 absl::StatusOr<ExitCode> Restore(Context& context, const RestoreArgs& args) {
+  // The store need not exist: restoring makes it.
   VERNIER_ASSIGN_OR_RETURN(const std::string store, StoreFile(context));
   const auto report = app::RestoreStore(args.file, store, args.force, context.Now());
   if (absl::IsAlreadyExists(report.status())) {
@@ -223,13 +230,14 @@ absl::StatusOr<ExitCode> Restore(Context& context, const RestoreArgs& args) {
 absl::StatusOr<ExitCode> Compact(Context& context, const NoArgs&) {
   VERNIER_ASSIGN_OR_RETURN(const std::string store, ExistingStoreFile(context));
   const absl::StatusOr<app::CompactReport> report = app::CompactStore(store);
+  // A store of an older version, in use: it must be written anew once, which needs the lock.
   if (absl::IsFailedPrecondition(report.status())) {
     return WithHint(report.status(),
                     "stop the server and run this once; later it can be done while one runs");
   }
   VERNIER_RETURN_IF_ERROR(report.status());
   const std::int64_t freed = std::max<std::int64_t>(0, report->bytes_before - report->bytes_after);
-  // A file that is written anew may be a page or two larger.
+  // A file that is written anew may even grow by a page or two; then nothing was given back.
   context.output().Item(
       freed == 0
           ? fmt::format("store       {}\nsize        {}\ngiven back  nothing: it has no free "
@@ -260,19 +268,18 @@ void AddStoreCommands(CLI::App& server, Action& chosen) {
   auto [backup, backup_args] = AddCommand<BackupArgs>(
       server, "backup", "Copy the store to a file while a server writes to it", &Backup, chosen);
   backup->add_option("file", backup_args->file, "File of the backup")->required();
-  backup->add_flag("--force", backup_args->force, "Replace the file if there is one");
+  backup->add_flag("--force", backup_args->force, "Replace the file if it exists");
   backup->add_flag("--incremental",
                    backup_args->incremental,
-                   "Add to an earlier backup of this store what was stored since");
-  auto [restore, restore_args] = AddCommand<RestoreArgs>(
-      server, "restore", "Put a backup in the place of the store", &Restore, chosen);
+                   "Update an earlier backup of this store with the changes since then");
+  auto [restore, restore_args] =
+      AddCommand<RestoreArgs>(server, "restore", "Replace the store by a backup", &Restore, chosen);
   restore->add_option("file", restore_args->file, "File of the backup")->required();
-  restore->add_flag("--force",
-                    restore_args->force,
-                    "Replace a store that is there; it is kept under another name");
+  restore->add_flag(
+      "--force", restore_args->force, "Replace an existing store; it is kept under another name");
   AddCommand<NoArgs>(server,
                      "compact",
-                     "Give free space of the store's file back, with or without a server",
+                     "Return free space of the store's file to the disk, with or without a server",
                      &Compact,
                      chosen);
 }

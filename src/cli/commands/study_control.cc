@@ -1,3 +1,6 @@
+// Commands that change the state of a study. Each prints the resulting state, and says if no server is running that
+// could act on it.
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,7 +24,7 @@ namespace {
 
 using Stub = Connection::Stub;
 
-// Says what became of the study.
+// Prints the study's new state.
 absl::StatusOr<ExitCode> Report(Context& context,
                                 const Connection& connection,
                                 const v1::Study& message,
@@ -42,6 +45,7 @@ absl::StatusOr<ExitCode> Steer(Context& context,
                                std::string_view note) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   request.set_name(wire::StudyResource(study));
+  // One id for the command: the call is tried again if it is lost.
   request.set_request_id(NewRequestId());
   VERNIER_ASSIGN_OR_RETURN(const v1::Study message, connection.CallOn(study, method, request));
   return Report(context, connection, message, note);
@@ -62,6 +66,7 @@ absl::StatusOr<ExitCode> Resume(Context& context, const StudyArgs& args) {
   request.set_request_id(NewRequestId());
   const absl::StatusOr<v1::Study> message =
       connection.CallOn(args.study, &Stub::ResumeStudy, request);
+  // Users who resume a study that has ended want more trials.
   if (absl::IsFailedPrecondition(message.status())) {
     return WithHint(message.status(),
                     "`vernier study amend` extends a study that has ended: --trials N for more "
@@ -105,11 +110,12 @@ absl::Status SendDeletion(Connection& connection, const DeleteArgs& args) {
   return connection.CallOn(args.study, &Stub::DeleteStudy, request).status();
 }
 
-// Of a study that cannot be read.
+// Deletes a study that cannot be read.
 absl::StatusOr<ExitCode> DeleteDamaged(Context& context,
                                        Connection& connection,
                                        const DeleteArgs& args,
                                        const absl::Status& damage) {
+  // Without --force, the server would refuse it, too; this says what to do.
   if (!args.force) return WithHint(damage, "--force deletes what can be read of it");
   if (!args.yes) {
     return WithHint(
@@ -131,6 +137,7 @@ absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
   }
   VERNIER_RETURN_IF_ERROR(found.status());
   const StudyRecord& study = *found;
+  // With what would be lost, since there is no undo.
   if (!args.yes) {
     return WithHint(
         InvalidArgument("deleting study '{}' with its {} trial{} and their history needs --yes",
@@ -139,6 +146,7 @@ absl::StatusOr<ExitCode> Delete(Context& context, const DeleteArgs& args) {
                         study.study.trials == 1 ? "" : "s"),
         fmt::format("`vernier study export {} > {}.jsonl` keeps a copy", args.study, args.study));
   }
+  // A server inside this process runs no engine, so processes of its trials would go on without a study.
   if (args.force && connection.is_embedded() && study.study.open > 0 &&
       study.study.spec.job.has_value()) {
     return WithHint(
@@ -167,7 +175,7 @@ struct AmendArgs {
   LabelFlags labels;
 };
 
-// A bound that was given goes to the mask; "none" leaves its field unset, which takes the bound away.
+// Each given bound is added to the update mask. "none" leaves its field unset, which removes the bound.
 absl::StatusOr<v1::UpdateStudyRequest> MakeAmendment(const AmendArgs& args) {
   v1::UpdateStudyRequest request;
   request.set_name(wire::StudyResource(args.study));
@@ -210,6 +218,7 @@ absl::StatusOr<v1::UpdateStudyRequest> MakeAmendment(const AmendArgs& args) {
     request.mutable_update_mask()->add_paths("spec.stopping");
     spec.mutable_stopping()->set_name(args.stopping);
   }
+  // A change of its own, which needs no path.
   request.set_fixed(args.fixed);
   VERNIER_RETURN_IF_ERROR(ApplyLabelFlags(args.labels, request));
   return request;
@@ -226,7 +235,7 @@ absl::StatusOr<ExitCode> Amend(Context& context, const AmendArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const v1::Study message,
                            connection.CallOn(args.study, &Stub::UpdateStudy, request));
   VERNIER_ASSIGN_OR_RETURN(const Study study, wire::DecodeStudy(message));
-  // One that has ended says why it stays so.
+  // If the study still counts as ended, the reason is shown.
   const std::string reason = IsFinished(study.state) ? " (" + study.reason + ")" : "";
   return Report(
       context,
@@ -274,14 +283,17 @@ void AddStudyAmend(CLI::App& study, Action& chosen) {
                             &Amend,
                             chosen);
   AddStudyOption(*command, args->study);
-  command->add_option("--trials", args->trials, "Trials in all, or none for no bound");
-  command->add_option("--failed", args->failed, "Failed trials that fail the study, or none");
-  command->add_option("--time", args->time, "Time in all, e.g. 2h, or none");
-  command->add_option("--gpu-hours", args->gpu_hours, "GPU hours in all, e.g. 40, or none");
-  command->add_option("--parallel", args->parallel, "Trials at a time")->check(AtLeast(1));
+  command->add_option("--trials", args->trials, "Total number of trials, or none for no bound");
+  command->add_option(
+      "--failed", args->failed, "Number of failed trials after which the study fails, or none");
+  command->add_option("--time", args->time, "Total time, e.g. 2h, or none");
+  command->add_option("--gpu-hours", args->gpu_hours, "Total GPU hours, e.g. 40, or none");
+  command->add_option("--parallel", args->parallel, "Number of trials at a time")
+      ->check(AtLeast(1));
   command->add_option("--stopping", args->stopping, "Rule that stops trials early, or none");
-  command->add_flag(
-      "--fixed", args->fixed, "What made trials fail is fixed: failures so far no longer count");
+  command->add_flag("--fixed",
+                    args->fixed,
+                    "The cause of the failures is fixed: failures so far no longer count");
   AddLabelFlags(*command, args->labels);
 }
 

@@ -1,3 +1,7 @@
+// `study create` and `study validate`. Validation is the server's, by CreateStudy with validate_only, so that a file
+// that passes can be created. A server in memory inside this process answers as any other would; the checks of this
+// host (ValidateHere) need one with an engine, which knows the host's resources and images.
+
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -26,9 +30,9 @@ namespace vernier::cli {
 namespace {
 
 struct ValidateArgs {
-  CheckArgs check;        // Whose file it is.
-  bool is_tried = false;  // Also start a trial of it.
-  bool anywhere = false;  // Whatever this host has.
+  CheckArgs check;        // Also holds the file.
+  bool is_tried = false;  // Also start a trial.
+  bool anywhere = false;  // Skip the checks of this host.
 };
 
 struct CreateArgs {
@@ -39,17 +43,18 @@ struct CreateArgs {
   bool update = false;
 };
 
-// Sends the files that the study's programs are to be run from, and says so.
+// Uploads the study's code, if any, and says so.
 absl::Status SayCode(Context& context, Connection& connection, StudySpec& spec) {
   VERNIER_ASSIGN_OR_RETURN(const std::string sent, SendCode(connection, spec));
   if (!sent.empty()) context.output().Say(sent);
   return absl::OkStatus();
 }
 
-// Whether it could run on this host, as `vernier run` would find out. Stores nothing. The answer is a hint, or empty.
+// Whether the study could run on this host, as `vernier run` would find out. Stores nothing. Returns a hint, or an
+// empty text.
 absl::StatusOr<std::string> ValidateHere(Context& context,
                                          StudySpec spec,
-                                         const ValidateArgs& args) {
+                                         app::ServerOptions options) {
   const std::string folder_of_store = std::filesystem::path(context.Store()).parent_path().string();
   const absl::Status writable = app::CheckWritable(folder_of_store.empty() ? "." : folder_of_store);
   if (!writable.ok()) {
@@ -57,10 +62,8 @@ absl::StatusOr<std::string> ValidateHere(Context& context,
                     "choose another place with --store or $VERNIER_STORE");
   }
   VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
-  VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options,
-                           EngineOptionsOf(":memory:", args.check.capacity));
   options.runs_directory = folder.path();
-  options.control_group = "none";  // Nothing runs.
+  options.control_group = "none";  // No trial will run.
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
   VERNIER_RETURN_IF_ERROR(SendCode(connection, spec).status());
   std::error_code error;
@@ -68,8 +71,8 @@ absl::StatusOr<std::string> ValidateHere(Context& context,
   if (job.input.has_value()) job.job_directory = std::exchange(job.input->job_dir, "");
   VERNIER_RETURN_IF_ERROR(app::CheckJobDirectory(
       job, std::filesystem::current_path(error).string(), /*only_look=*/true));
-  job.job_directory.clear();  // A server makes it.
-  spec.warm_start.clear();    // What they name is in the user's store.
+  job.job_directory.clear();  // A server would create it.
+  spec.warm_start.clear();    // Earlier studies are in the user's store, not in this one.
   absl::StatusOr<v1::Study> study = CreateStudy(connection, spec, /*validate_only=*/true);
   if (study.ok()) {
     VERNIER_ASSIGN_OR_RETURN(const Study resolved, wire::DecodeStudy(*study));
@@ -82,20 +85,27 @@ absl::StatusOr<std::string> ValidateHere(Context& context,
 
 absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, LoadStudy(args.check.file));
-  // The whole check is the server's: algorithms, stopping rules, jobs. A server of nothing will do, unless the file
-  // speaks of earlier studies.
+  // The server makes all checks: algorithms, stopping rules, jobs. One with an empty store will do, unless the file
+  // names earlier studies.
   const bool is_local = context.flags().server.empty();
-  VERNIER_ASSIGN_OR_RETURN(
-      Connection connection,
-      is_local && spec.warm_start.empty()
-          ? Connection::OpenWithEngine({.store = ":memory:", .run_engine = false})
-          : context.Connect(MissingStore::kDoWithout));
+  app::ServerOptions here;  // What runs trials here.
+  if (is_local) {
+    VERNIER_ASSIGN_OR_RETURN(here, EngineOptionsOf(":memory:", args.check.capacity));
+  }
+  app::ServerOptions without_engine = here;
+  without_engine.run_engine = false;
+  VERNIER_ASSIGN_OR_RETURN(Connection connection,
+                           is_local && spec.warm_start.empty()
+                               ? Connection::OpenWithEngine(without_engine)
+                               : context.Connect(MissingStore::kDoWithout));
   StudySpec sent = spec;
+  // Which clusters there are is the server's matter.
+  if (is_local && args.anywhere && sent.job.has_value()) sent.job->cluster.clear();
   VERNIER_RETURN_IF_ERROR(SendCode(connection, sent).status());
   VERNIER_ASSIGN_OR_RETURN(v1::Study study, CreateStudy(connection, sent, true));
   std::string gpu_hint;
   if (is_local && !args.anywhere && spec.job.has_value()) {
-    VERNIER_ASSIGN_OR_RETURN(gpu_hint, ValidateHere(context, spec, args));
+    VERNIER_ASSIGN_OR_RETURN(gpu_hint, ValidateHere(context, spec, here));
   } else if (!is_local) {
     VERNIER_ASSIGN_OR_RETURN(const Study resolved, wire::DecodeStudy(study));
     gpu_hint = GpuHint(connection, resolved.spec);
@@ -110,7 +120,7 @@ absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
           : fmt::format("{} parameters", spec.space.parameters().size()),
       cardinality ? fmt::format("{} point{} at most", *cardinality, *cardinality == 1 ? "" : "s")
                   : std::string("infinitely many points"));
-  if (args.is_tried) {  // Whose answer is the document.
+  if (args.is_tried) {  // The trial's result will be the document.
     context.output().Say(text);
   } else {
     context.output().Item(text + "\n", ProtoToJson(study));
@@ -120,7 +130,7 @@ absl::StatusOr<ExitCode> Validate(Context& context, const ValidateArgs& args) {
   return args.is_tried ? CheckStudy(context, args.check) : ExitCode::kOk;
 }
 
-// Brings a stored study to the definition of the file.
+// Updates a stored study to the definition of the file.
 absl::StatusOr<ExitCode> Update(Context& context,
                                 Connection& connection,
                                 const StudyRecord& before,
@@ -154,7 +164,7 @@ absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(
       Connection connection,
       context.Connect(args.dry_run ? MissingStore::kDoWithout : MissingStore::kCreate));
-  const StudySpec given = spec;
+  const StudySpec given = spec;  // With the code as a folder, for warnings.
   VERNIER_RETURN_IF_ERROR(SayCode(context, connection, spec));
   if (args.update) {
     const absl::StatusOr<StudyRecord> before = GetStudy(connection, spec.name);
@@ -193,7 +203,7 @@ void AddStudyCreate(CLI::App& study, Action& chosen) {
       AddCommand<CreateArgs>(study, "create", "Create a study from a study file", &Create, chosen);
   command->add_option("FILE", args->file, "Study file in YAML or JSON; - reads standard input")
       ->required();
-  command->add_option("--name", args->name, "Name of the study instead of the file's");
+  command->add_option("--name", args->name, "Name of the study; overrides the name in the file");
   command->add_flag("--watch", args->watch, "Follow the study until it ends");
   command->add_flag("--dry-run", args->dry_run, "Check the file and store nothing");
   command->add_flag(
@@ -210,7 +220,7 @@ void AddStudyValidate(CLI::App& study, Action& chosen) {
   command->add_option("FILE", args->check.file, "Study file, YAML or JSON; - for standard input")
       ->required();
   command->add_flag("--anywhere", args->anywhere, "Check the definition alone, not this host");
-  command->add_flag("--try", args->is_tried, "Then start one trial, as `vernier check` does");
+  command->add_flag("--try", args->is_tried, "Also start one trial, as `vernier check` does");
   AddCheckOptions(*command, args->check);
 }
 

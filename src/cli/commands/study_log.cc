@@ -1,3 +1,6 @@
+// Commands that read a study's log: watch, wait, export, replay. Watching makes sense only if some process runs the
+// study; otherwise the log is shown and an error says that nothing will follow.
+
 #include <fstream>
 #include <string>
 #include <utility>
@@ -19,7 +22,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A server inside this process runs no engine and keeps others from the store: nothing would ever happen.
+// Without an owner of the store, the server inside this process runs no engine and keeps others from opening the store:
+// waiting would never end.
 absl::Status CheckSomebodyRuns(const Connection& connection, const StudyRecord& study) {
   if (!connection.is_embedded() || IsFinished(study.study.state)) return absl::OkStatus();
   return WithHint(
@@ -47,6 +51,7 @@ absl::StatusOr<ExitCode> Watch(Context& context, const WatchArgs& args) {
                                    .detail = DetailOf(args.detail),
                                    .follow = somebody_runs.ok(),
                                    .on_tick = {}}));
+  // After the log so far has been shown.
   if (!somebody_runs.ok()) return somebody_runs;
   return ExitCodeOf(board.state());
 }
@@ -57,6 +62,7 @@ struct WaitArgs {
 };
 
 absl::StatusOr<ExitCode> Wait(Context& context, const WaitArgs& args) {
+  // Prints no events, only the end.
   FollowOptions options = {.after = EventSeq(INT64_MAX), .on_tick = {}};
   if (!args.timeout.empty()) {
     VERNIER_ASSIGN_OR_RETURN(options.timeout, ParseDurationFlag("--timeout", args.timeout));
@@ -81,13 +87,14 @@ struct ExportArgs {
   std::string file;
 };
 
-// Everything about the trials, their measurements included.
+// All trials with their measurements.
 absl::StatusOr<ordered_json> ExportTrials(Connection& connection,
                                           const std::vector<TrialRecord>& trials) {
   auto items = ordered_json::array();
   for (const TrialRecord& trial : trials) {
     ordered_json item = ProtoToJson(trial.message);
     item["measurements"] = ordered_json::array();
+    // A call for each trial, which is spared where it would return nothing.
     if (trial.message.measurement_count() > 0) {
       VERNIER_ASSIGN_OR_RETURN(const auto measurements,
                                ListMeasurements(connection, trial.message));
@@ -122,7 +129,7 @@ absl::StatusOr<ExitCode> ExportTo(Output& output, Context& context, const Export
 }
 
 absl::StatusOr<ExitCode> Export(Context& context, const ExportArgs& args) {
-  // A table cannot be read back: the log is what an export is, unless another form was asked for.
+  // The default is the event log, which can be read back; a table cannot.
   const Format format = context.output().is_table() ? Format::kJsonl : context.output().format();
   const bool headers = !context.flags().no_headers;
   if (args.file.empty()) {
@@ -130,9 +137,11 @@ absl::StatusOr<ExitCode> Export(Context& context, const ExportArgs& args) {
     return ExportTo(output, context, args);
   }
   std::ofstream file(args.file, std::ios::binary | std::ios::trunc);
+  // Not a terminal: no colours, nothing cut.
   Console console = {.out = file, .err = context.console().err};
   Output output(console, {.format = format, .headers = headers});
   VERNIER_ASSIGN_OR_RETURN(const ExitCode code, ExportTo(output, context, args));
+  // Closed before the check, so that a full disk is noticed.
   file.close();
   if (!file) return InvalidArgument("--file: {} cannot be written", args.file);
   return code;
@@ -166,6 +175,7 @@ std::string ReplayText(const v1::ReplayStudyResponse& report) {
 
 ExitCode Judge(const v1::ReplayStudyResponse& report, bool strict) {
   for (const auto& line : report.problems()) {
+    // A decision that cannot be verified is no failure, unless --strict says so.
     if (strict || line.result() == v1::ReplayStudyResponse::DIVERGED) return ExitCode::kFailed;
   }
   return ExitCode::kOk;
@@ -181,6 +191,7 @@ absl::StatusOr<ExitCode> Replay(Context& context, const ReplayArgs& args) {
   }
   v1::ReplayStudyRequest request;
   request.set_name(wire::StudyResource(args.study));
+  // Every suggestion is computed again, which may take hours in a long study.
   VERNIER_ASSIGN_OR_RETURN(
       const v1::ReplayStudyResponse report,
       connection.CallOn(args.study, &Connection::Stub::ReplayStudy, request, absl::Hours(24)));
@@ -233,8 +244,9 @@ void AddStudyReplay(CLI::App& study, Action& chosen) {
   command->add_flag("--verify",
                     args->verify,
                     "Recompute every suggestion and early stop, and compare them with the log");
-  command->add_flag(
-      "--strict", args->strict, "As --verify; decisions that cannot be verified count as diverged");
+  command->add_flag("--strict",
+                    args->strict,
+                    "Like --verify, but decisions that cannot be verified count as diverged");
 }
 
 }  // namespace vernier::cli

@@ -24,7 +24,7 @@ struct PredictArgs {
   std::vector<std::string> point;
 };
 
-// A line for each objective and each outcome constraint, in the study's order.
+// One line for each objective and each outcome constraint, in the study's order.
 std::string PredictionText(const StudySpec& spec,
                            const v1::PredictPointsResponse::Prediction& predicted) {
   const auto line = [](std::string_view name, double mean, double deviation) {

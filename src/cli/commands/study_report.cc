@@ -1,3 +1,7 @@
+// `study report`: the figures of `vernier plot` and tables on one page. A figure that cannot be drawn becomes its
+// reason, and does not fail the report. Readers of a report may not be its author, so values of secret variables are
+// hidden.
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -28,7 +32,7 @@
 namespace vernier::cli {
 namespace {
 
-// Whether the value of a variable of this name is nobody's business.
+// Whether a variable of this name probably holds a secret. docs/guides/cli.md lists the words.
 bool IsSecret(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
     return static_cast<char>(std::toupper(c));
@@ -39,13 +43,14 @@ bool IsSecret(std::string name) {
   return false;
 }
 
-// A report is handed on: keys and passwords stay behind.
+// Hides keys and passwords, since reports are passed on.
 StudySpec WithoutSecrets(StudySpec spec) {
   const auto hide = [](std::map<std::string, std::string>& variables) {
     for (auto& [name, value] : variables) {
       if (IsSecret(name)) value = "(hidden)";
     }
   };
+  // Without a job there are no variables.
   if (!spec.job) return spec;
   hide(spec.job->env);
   for (auto& [role, replica] : spec.job->replicas) hide(replica.env);
@@ -54,7 +59,7 @@ StudySpec WithoutSecrets(StudySpec spec) {
 
 using plot::ReportSection;
 
-// Objectives that get figures of their own.
+// Objectives with figures of their own. A choice, and the most that the Gaussian process takes.
 constexpr std::size_t kMostObjectives = 4;
 
 struct ReportArgs {
@@ -62,7 +67,7 @@ struct ReportArgs {
   std::string html;
 };
 
-// What the parts of a report are made from.
+// Inputs of a report.
 struct Source {
   Context& context;
   Connection& connection;
@@ -74,6 +79,7 @@ struct Source {
     return {all.begin(),
             all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostObjectives))};
   }
+  // Otherwise figures of values would say one after the other that they are empty.
   bool has_values() const {
     return std::any_of(
         study.trials.begin(), study.trials.end(), [this](const plot::PlotTrial& trial) {
@@ -82,11 +88,12 @@ struct Source {
   }
 };
 
-// Adds the figure, or the sentence that says why there is none.
+// Adds the figure, or the sentence why there is none.
 void AddFigure(plot::Figure figure, ReportSection& section) {
   if (figure.empty.empty()) {
     section.figures.push_back(std::move(figure));
   } else if (section.text.empty()) {
+    // The first reason is enough: others of the section are the same or follow from it.
     section.text = figure.empty;
   }
 }
@@ -154,7 +161,7 @@ std::string ValueText(const std::optional<double>& value) {
   return value ? FormatFigure(*value) : "";
 }
 
-// A row with the objectives, the parameters and how long it took.
+// A table of trials: objectives, parameters and duration.
 plot::ReportTable TrialTable(const Source& source,
                              const std::vector<const plot::PlotTrial*>& trials) {
   const StudySpec& spec = source.study.spec;
@@ -164,6 +171,7 @@ plot::ReportTable TrialTable(const Source& source,
     table.columns.push_back({.name = objective.metric, .is_number = true});
   }
   for (const Parameter& parameter : spec.space.parameters()) {
+    // Numbers stand below each other, words do not.
     const bool is_number = !std::holds_alternative<CategoricalDomain>(parameter.domain) &&
                            !std::holds_alternative<BoolDomain>(parameter.domain);
     table.columns.push_back({.name = parameter.name, .is_number = is_number});
@@ -199,6 +207,7 @@ plot::ReportTable TrialTable(const Source& source,
 
 ReportSection BestOfOne(const Source& source) {
   ReportSection section = {.heading = "Best trial"};
+  // It may have been deleted between two calls.
   const plot::PlotTrial* best =
       source.record.study.best ? source.study.Find(source.record.study.best->value()) : nullptr;
   if (best == nullptr) {
@@ -218,6 +227,7 @@ ReportSection BestOfOne(const Source& source) {
   if (const auto took = DurationOf(trial, source.study.now)) {
     section.facts.emplace_back("took", FormatElapsed(*took));
   }
+  // The command contains the variables of the job.
   const std::string command = ReproducingCommand(WithoutSecrets(source.study.spec), trial);
   if (!command.empty() && ReplicaCount(source.study.spec) == 1) {
     section.facts.emplace_back("command", command);
@@ -242,14 +252,16 @@ ReportSection Best(const Source& source) {
   }
   section.text = "Completed trials that no other one beats in every objective.";
   section.table = TrialTable(source, optimal);
+  // All of them are optimal; marking every row would say nothing.
   for (plot::ReportTable::Row& row : section.table.rows) row.is_best = false;
   return section;
 }
 
-ReportSection History(const Source& source) {
+ReportSection HistorySection(const Source& source) {
   ReportSection section = {.heading = "History"};
   const std::vector<Objective> objectives = source.objectives();
   for (std::size_t i = 0; i < objectives.size(); ++i) {
+    // Each pair of objectives once.
     for (std::size_t j = i + 1; j < objectives.size(); ++j) {
       AddFigure(plot::ParetoFigure(source.study, objectives[i], objectives[j]), section);
     }
@@ -266,6 +278,7 @@ absl::StatusOr<ReportSection> Curves(const Source& source) {
   for (const Objective& objective : source.objectives()) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<plot::Curve> curves,
                              LoadCurves(source.connection, source.study, objective.metric, trials));
+    // A curve of one point shows nothing that the history does not.
     const bool is_worth_it = std::any_of(
         curves.begin(), curves.end(), [](const auto& curve) { return curve.points.size() > 1; });
     if (!is_worth_it) continue;
@@ -276,7 +289,7 @@ absl::StatusOr<ReportSection> Curves(const Source& source) {
   return section;
 }
 
-// The parameters by importance, in the study's order where nobody knows it.
+// Parameters by importance; in the study's order if that is unknown.
 std::vector<int> Ranked(const Space& space, const plot::Importance& importance) {
   std::vector<int> ranked;
   for (const auto& [name, share] : importance.shares) {
@@ -291,9 +304,11 @@ std::vector<int> Ranked(const Space& space, const plot::Importance& importance) 
 absl::StatusOr<ReportSection> Parameters(const Source& source) {
   ReportSection section = {.heading = "Parameters"};
   for (const Objective& objective : source.objectives()) {
+    // Chosen anew for each objective: each has a model of its own.
     const ModelChoice model = ChooseModel(source.connection, source.study, objective);
     VERNIER_ASSIGN_OR_RETURN(const plot::Importance importance,
                              FindImportance(source.study, objective, model.get()));
+    // Drawn for the first objective only.
     const bool is_first = objective.metric == source.record.objective().metric;
     if (is_first && !importance.shares.empty()) {
       AddFigure(plot::ImportanceFigure(source.study, objective, importance), section);
@@ -302,6 +317,7 @@ absl::StatusOr<ReportSection> Parameters(const Source& source) {
     VERNIER_ASSIGN_OR_RETURN(const std::vector<plot::Slice> slices,
                              plot::ComputeSlices(source.study, objective, ranked, model.get()));
     AddFigure(plot::SliceFigure(source.study, objective, slices, model.caption()), section);
+    // A contour needs a model and two parameters.
     if (model.get() != nullptr && ranked.size() >= 2) {
       VERNIER_ASSIGN_OR_RETURN(
           const plot::Surface surface,
@@ -350,9 +366,10 @@ absl::StatusOr<plot::Report> MakeReport(const Source& source) {
           "Written by vernier on {}",
           absl::FormatTime("%Y-%m-%d %H:%M:%S %Z", source.study.now, source.context.zone()))};
   report.sections.push_back(Overview(source));
+  // Without values, these sections tell what is missing; the others would have nothing to say.
   if (source.has_values() || !source.study.spec.objectives.empty()) {
     report.sections.push_back(Best(source));
-    report.sections.push_back(History(source));
+    report.sections.push_back(HistorySection(source));
   }
   if (source.has_values()) {
     VERNIER_ASSIGN_OR_RETURN(ReportSection curves, Curves(source));
@@ -386,8 +403,10 @@ absl::StatusOr<ExitCode> WriteReport(Context& context, const ReportArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(
       const plot::Report report,
       MakeReport({.context = context, .connection = connection, .record = record, .study = study}));
+  // After everything was computed, so that an error leaves no file behind.
   VERNIER_RETURN_IF_ERROR(
       WriteText("--html", plot::RenderHtml(report), args.html, context.console().out));
+  // With "-", standard output holds the page, and no sentence may follow it.
   if (args.html != "-") {
     context.output().Item(
         fmt::format("report of {} trials written to {}\n", study.trials.size(), args.html),

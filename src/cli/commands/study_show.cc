@@ -25,7 +25,7 @@
 namespace vernier::cli {
 namespace {
 
-// Of the first objective, if the study has a best trial.
+// The value of the first objective in the best trial; nothing without one.
 absl::StatusOr<std::optional<double>> BestValue(Connection& connection, const StudyRecord& study) {
   if (!study.study.best || study.study.spec.objectives.empty()) return std::nullopt;
   VERNIER_ASSIGN_OR_RETURN(
@@ -34,7 +34,7 @@ absl::StatusOr<std::optional<double>> BestValue(Connection& connection, const St
   return ObjectiveOf(best.trial, study.objective().metric);
 }
 
-// A study as a row of CSV: how it stands, not what it is made of.
+// A study as a row of CSV: its progress, not its definition.
 nlohmann::ordered_json CsvRow(const Study& study, const nlohmann::ordered_json& item) {
   nlohmann::ordered_json row = {{"name", study.spec.name},
                                 {"state", StudyStateName(study.state)},
@@ -53,7 +53,7 @@ nlohmann::ordered_json CsvRow(const Study& study, const nlohmann::ordered_json& 
   return row;
 }
 
-// Columns of the list of studies. NAME and OBJECTIVE are shortened where the lines are too long, at most to `least`.
+// Columns of the list of studies. NAME and OBJECTIVE are shortened if lines are too long, down to `least`.
 std::vector<Column> StudyColumns() {
   constexpr int kLeast = 12;
   return {{.name = "NAME", .flexible = true, .least = kLeast},
@@ -66,10 +66,12 @@ std::vector<Column> StudyColumns() {
           {.name = "AGE", .align = Align::kRight}};
 }
 
-// The table without the columns that are missed least, as far as `width` has no room for them.
+// The table for this width. If columns do not fit, the least important ones are left out whole: cut numbers would
+// mislead.
 Table FittedTable(std::vector<std::vector<Cell>> rows, int width) {
   std::vector<Column> columns = StudyColumns();
   const auto taken = [&] {
+    // There is no gap before the first column.
     int sum = -2;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       int widest = DisplayWidth(columns[i].name);
@@ -102,8 +104,10 @@ absl::StatusOr<ExitCode> List(Context& context, const Query& query) {
     VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, RecordOf(message));
     const Study& study = record.study;
     std::optional<double> best;
+    // One call for each study, so only for formats that show it.
     if (context.output().is_table() || context.output().format() == Format::kCsv) {
       const absl::StatusOr<std::optional<double>> value = BestValue(connection, record);
+      // A damaged study must not hide the others.
       if (absl::IsDataLoss(value.status())) damaged.emplace_back(value.status().message());
       if (!value.ok() && !absl::IsDataLoss(value.status())) return value.status();
       best = value.value_or(std::nullopt);
@@ -137,7 +141,7 @@ struct ShowArgs {
   bool file = false;
 };
 
-// Of its newest trial.
+// The note of the newest trial's suggestion.
 absl::StatusOr<std::string> NewestNote(Connection& connection, const StudyRecord& study) {
   VERNIER_ASSIGN_OR_RETURN(const auto newest,
                            ListTrials(connection, study, {.sort = "-number", .limit = 1}));
@@ -158,7 +162,7 @@ absl::StatusOr<StudyFacts> FactsOf(Connection& connection, const StudyRecord& st
   return facts;
 }
 
-// What `study create` takes: the same study, under the same name.
+// Prints the study file from which `study create` makes the same study.
 absl::StatusOr<ExitCode> ShowFile(Context& context, const StudySpec& spec) {
   const nlohmann::ordered_json file = codec::StudySpecToJson(spec);
   switch (context.output().format()) {
@@ -193,7 +197,7 @@ struct BestArgs {
   std::string export_to;
 };
 
-// Copies what a trial wrote into its job directory.
+// Copies the trial's job directory.
 absl::Status ExportOutput(Context& context,
                           const StudySpec& spec,
                           TrialNumber trial,
@@ -209,7 +213,7 @@ absl::Status ExportOutput(Context& context,
   return absl::OkStatus();
 }
 
-// The trials that no other dominates, or why there is none.
+// Shows the optimal trials, or says why there is none.
 absl::StatusOr<ExitCode> Optimal(Context& context,
                                  Connection& connection,
                                  const StudyRecord& study,
@@ -261,7 +265,7 @@ void AddStudyShow(CLI::App& study, Action& chosen) {
       study, "show", "Show the definition and the progress of a study", &Show, chosen);
   AddStudyOption(*command, args->study);
   command->add_flag(
-      "--as-file", args->file, "Print its study file instead, which `study create` takes");
+      "--as-file", args->file, "Print its study file instead, as input for `study create`");
 }
 
 void AddStudyBest(CLI::App& study, Action& chosen) {

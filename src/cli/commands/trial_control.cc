@@ -1,3 +1,6 @@
+// Commands that change trials. Values of points are checked by the server; here they are only given the types of the
+// parameters.
+
 #include <string>
 #include <utility>
 #include <variant>
@@ -31,6 +34,7 @@ absl::StatusOr<ExitCode> Stop(Context& context, const StopArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
   v1::StopTrialRequest request;
+  // The trial was looked up first, so that "best" and "last" mean one trial from here on.
   request.set_name(trial.message.name());
   request.set_reason(args.reason);
   request.set_request_id(NewRequestId());
@@ -39,6 +43,7 @@ absl::StatusOr<ExitCode> Stop(Context& context, const StopArgs& args) {
                                  stopped.number(),
                                  args.study,
                                  v1::TrialState_Name(stopped.state()));
+  // The stop is recorded, but without an engine nothing ends the program.
   if (connection.is_embedded() && stopped.state() == v1::STOPPING) {
     VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
     if (study.study.spec.job.has_value()) {
@@ -109,13 +114,16 @@ struct RepeatArgs {
   CapacityFlags capacity;
 };
 
-// A study of one point: every parameter has one value, whatever searches it finds that.
+// A study with this one point. Each parameter becomes a domain with one value, so that any algorithm proposes it;
+// inactive parameters are left out, and conditions with them.
+// REQUIRES: spec.job.
 absl::StatusOr<StudySpec> OnePointStudy(const StudySpec& spec, const Trial& trial) {
   StudySpec one = spec;
   one.name = fmt::format("{}-trial-{}", spec.name, trial.number.value());
   std::vector<Parameter> parameters;
   for (const Parameter& parameter : spec.space.parameters()) {
     const auto value = trial.point.find(parameter.name);
+    // Not active in this trial.
     if (value == trial.point.end()) continue;
     Parameter fixed = {.name = parameter.name, .domain = {}, .when = {}, .default_value = {}};
     if (const double* number = std::get_if<double>(&value->second)) {
@@ -126,7 +134,11 @@ absl::StatusOr<StudySpec> OnePointStudy(const StudySpec& spec, const Trial& tria
     parameters.push_back(std::move(fixed));
   }
   VERNIER_ASSIGN_OR_RETURN(one.space, Space::Create(std::move(parameters)));
+  // How a parameter is passed that this study does not have.
+  std::erase_if(one.job->arguments,
+                [&](const auto& argument) { return !trial.point.contains(argument.first); });
   one.algorithm = {.name = "random", .options = {}};
+  // The one trial shall run to its end.
   one.stopping = {.name = "none", .options = {}};
   one.budget = {.trials = 1, .failed_trials = {}, .time = {}};
   one.parallel = 1;
@@ -134,6 +146,7 @@ absl::StatusOr<StudySpec> OnePointStudy(const StudySpec& spec, const Trial& tria
 }
 
 absl::StatusOr<ExitCode> Repeat(Context& context, const RepeatArgs& args) {
+  // OpenToRun would create a missing store.
   if (context.flags().server.empty()) VERNIER_RETURN_IF_ERROR(CheckStoreExists(context.Store()));
   VERNIER_ASSIGN_OR_RETURN(Connection connection, OpenToRun(context, args.capacity));
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
@@ -143,6 +156,7 @@ absl::StatusOr<ExitCode> Repeat(Context& context, const RepeatArgs& args) {
   }
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial, GetTrial(connection, args.study, args.trial));
   VERNIER_ASSIGN_OR_RETURN(const StudySpec one, OnePointStudy(study.study.spec, trial.trial));
+  // A new study each time: repeating twice gives two results to compare.
   return RunStudy(context, connection, one, {.anew = true, .capacity = args.capacity});
 }
 

@@ -1,3 +1,6 @@
+// `trial logs` streams lines that the server has merged and filtered. It follows the trial through restarts of the
+// server: LogPosition drops lines that a new stream repeats.
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -37,7 +40,7 @@ struct LogArgs {
   std::string until;
 };
 
-// The replica goes in front where there are several to tell apart, the severity where the line itself says it.
+// A line for people: the replica's name if there are several, and the severity if the line itself states it.
 std::string Line(const v1::LogLine& line,
                  bool name_replica,
                  const LogArgs& args,
@@ -91,7 +94,8 @@ bool HasSeveralReplicas(const Trial& trial, const LogArgs& args) {
   return trial.attempts.back().placement.size() > 1;
 }
 
-// What is wrong with the choice of replicas; empty: nothing.
+// Error if no replica matches the options; empty otherwise. Without it, a misspelt role would look like a silent
+// replica.
 std::string MissingReplica(const StudySpec& spec, const LogArgs& args) {
   if (args.role.empty() || !spec.job || HasReplica(spec, args.role, args.index)) return "";
   const bool has_role = HasReplica(spec, args.role, std::nullopt);
@@ -102,18 +106,20 @@ std::string MissingReplica(const StudySpec& spec, const LogArgs& args) {
                      has_role ? std::to_string(*args.index) : args.role);
 }
 
-// Whether the attempt asked for may still come.
+// Whether the wanted attempt may still come.
 bool IsAwaited(const Trial& trial, const LogArgs& args) {
   return !IsFinished(trial.state) && std::ranges::none_of(trial.attempts, [&](const Attempt& a) {
     return a.number == AttemptNumber(args.attempt);
   });
 }
 
-// The trial, once it has the attempt asked for or has ended. As with any log that is followed, Ctrl-C ends the command.
+// Waits until the trial has the wanted attempt, or has ended. Blocking reads suffice: Ctrl-C ends the process, and
+// nothing has to be cleaned up.
 absl::StatusOr<TrialRecord> AwaitAttempt(Context& context,
                                          Connection& connection,
                                          const LogArgs& args) {
   while (true) {
+    // The study is read before its trial, so that no event between the two is missed.
     VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
     VERNIER_ASSIGN_OR_RETURN(TrialRecord trial, GetTrial(connection, args.study, args.trial));
     if (!IsAwaited(trial.trial, args)) return trial;
@@ -141,7 +147,7 @@ absl::StatusOr<TrialRecord> AwaitAttempt(Context& context,
   }
 }
 
-// Prints the lines that the request wants. Where they are followed and the server goes, the next one goes on with them.
+// Prints the requested lines. If they are followed and the server ends, continues with the next server.
 absl::Status PrintLines(Context& context,
                         Connection& connection,
                         v1::StreamTrialLogsRequest request,
@@ -173,7 +179,7 @@ absl::StatusOr<ExitCode> Logs(Context& context, const LogArgs& args) {
     context.console().err << fmt::format("vernier: {}\n", missing);
     return ExitCode::kFailed;
   }
-  // With no server about, nobody records the trial's end, and following would never end either.
+  // Without a server nobody records the trial's end, so following would never end.
   const bool follow = args.follow && !connection.is_embedded();
   VERNIER_ASSIGN_OR_RETURN(const TrialRecord trial,
                            follow&& args.attempt > 0

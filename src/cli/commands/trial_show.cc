@@ -1,3 +1,6 @@
+// `trial list`, `show` and `metrics`. CSV and jsonl are streamed, since lists may have a million trials; a table is
+// laid out as a whole. Curves cost one call for each trial and are left out of long lists.
+
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -25,9 +28,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Curves cost a call for each trial; a longer list is shown without.
+// Longest list that is shown with curves. A choice: 200 calls take a moment.
 constexpr std::size_t kMostCurves = 200;
-// More than a curve in a column can show.
+// Points requested for a curve: more than eight characters can show.
 constexpr std::int32_t kPointsOfCurve = 200;
 
 struct ListArgs {
@@ -36,13 +39,13 @@ struct ListArgs {
   Query query;
 };
 
-absl::StatusOr<std::vector<TrialRow>> RowsOf(Context& context,
-                                             Connection& connection,
-                                             const StudyRecord& study,
-                                             const std::vector<TrialRecord>& trials) {
-  std::vector<TrialRow> rows;
+absl::StatusOr<std::vector<TrialSummary>> RowsOf(Context& context,
+                                                 Connection& connection,
+                                                 const StudyRecord& study,
+                                                 const std::vector<TrialRecord>& trials) {
+  std::vector<TrialSummary> rows;
   for (const TrialRecord& trial : trials) {
-    TrialRow row = RowOf(trial, study, context.Now());
+    TrialSummary row = RowOf(trial, study, context.Now());
     if (trial.message.measurement_count() > 1 && trials.size() <= kMostCurves) {
       const std::string& metric = study.objective().metric;
       VERNIER_ASSIGN_OR_RETURN(
@@ -55,14 +58,15 @@ absl::StatusOr<std::vector<TrialRow>> RowsOf(Context& context,
   return rows;
 }
 
-// The last step of the study's longest curve, if a trial of the list was stopped on its way there.
+// Last step of the study's longest curve, for "STOPPED 1/10"; 0 if it is not needed: no trial of the list was stopped,
+// or the list is complete.
 absl::StatusOr<std::int64_t> LongestCurve(Connection& connection,
                                           const StudyRecord& study,
-                                          const std::vector<TrialRow>& rows,
+                                          const std::vector<TrialSummary>& rows,
                                           bool is_all) {
   std::int64_t longest = 0;
-  const bool is_asked =
-      std::any_of(rows.begin(), rows.end(), [](const TrialRow& row) { return row.stopped_early; });
+  const bool is_asked = std::any_of(
+      rows.begin(), rows.end(), [](const TrialSummary& row) { return row.stopped_early; });
   if (is_all || !is_asked) return longest;
   VERNIER_RETURN_IF_ERROR(ForEachTrial(connection, study, {}, [&](const TrialRecord& trial) {
     longest = std::max(longest, LastStepOf(trial.trial));
@@ -71,7 +75,7 @@ absl::StatusOr<std::int64_t> LongestCurve(Connection& connection,
   return longest;
 }
 
-// Lists whose rows need not be held: CSV with all columns, and a JSON object a line.
+// Prints lists that need not be held in memory: CSV with all columns, and jsonl.
 absl::StatusOr<ExitCode> StreamList(Context& context,
                                     Connection& connection,
                                     const StudyRecord& study,
@@ -89,7 +93,7 @@ absl::StatusOr<ExitCode> StreamList(Context& context,
   return ExitCode::kOk;
 }
 
-// The names after "metrics." or "parameters." in a filter or an order.
+// Names after "metrics." or "parameters." in a filter or an order.
 std::vector<std::string> NamesAfter(std::string_view prefix, const std::string& text) {
   constexpr std::string_view kEnds = " <>=!,()\"'";
   std::vector<std::string> names;
@@ -100,7 +104,8 @@ std::vector<std::string> NamesAfter(std::string_view prefix, const std::string& 
   return names;
 }
 
-// Of names that no trial has, the server cannot know: they may come yet. To the user they are an empty list.
+// Warns of names that no trial of the list has. For the server they are no error, since trials may still report them;
+// for the user a misspelt name just gives an empty list.
 void NoteUnknownNames(Context& context,
                       const StudyRecord& study,
                       std::vector<std::string> metrics,
@@ -140,7 +145,7 @@ absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
   const bool is_streamed = output.format() == Format::kJsonl || output.format() == Format::kCsv;
   if (is_streamed && !chooses) return StreamList(context, connection, study, args.query);
   VERNIER_ASSIGN_OR_RETURN(const auto trials, ListTrials(connection, study, args.query));
-  std::vector<TrialRow> rows;
+  std::vector<TrialSummary> rows;
   TrialColumnContext columns_of = {
       .study = study, .metrics = MetricNames(study, trials), .scale = {}, .zone = context.zone()};
   NoteUnknownNames(context, study, columns_of.metrics, args.query);
@@ -177,7 +182,7 @@ absl::StatusOr<ExitCode> List(Context& context, const ListArgs& args) {
   return ExitCode::kOk;
 }
 
-// Where the trial's objective was read from: what its last measurement of it says. Empty if it has none.
+// Source of the trial's objective, from the last measurement that has it. Empty if there is none.
 absl::StatusOr<std::string> SourceOf(Connection& connection,
                                      const StudyRecord& study,
                                      const TrialRecord& trial) {
@@ -192,7 +197,7 @@ absl::StatusOr<std::string> SourceOf(Connection& connection,
   return "";
 }
 
-// The trial as the server gives it, and what follows from it and its job.
+// The server's message, with what is computed from it and its job.
 ordered_json TrialToJson(const StudyRecord& study, const TrialRecord& trial) {
   ordered_json json = ProtoToJson(trial.message);
   ordered_json utilization = UtilizationToJson(study.study.spec, trial.trial);
@@ -241,10 +246,10 @@ void AddTrialList(CLI::App& trial, Action& chosen) {
   command->footer(
       "Columns: number, state, objective, curve, parameters, duration, measurements, attempts, "
       "failure, message, create_time, start_time, end_time, and every parameter and metric by its "
-      "name. -o wide shows all parameters and metrics.\n\n"
-      "7* is the best trial (of several objectives, an optimal one); 7! breaks an outcome "
-      "constraint. STOPPED 1/10 was stopped early, at step 1; the longest curve of the study has "
-      "10. All curves of one list are drawn on one scale.");
+      "name. -o wide shows all parameters and metrics.\n\n7* is the best trial (with several "
+      "objectives, an optimal one); 7! breaks an outcome constraint. STOPPED 1/10: the trial was "
+      "stopped early, at step 1; the longest curve of the study has 10 steps. All curves of one "
+      "list share one scale.");
 }
 
 void AddTrialShow(CLI::App& trial, Action& chosen) {

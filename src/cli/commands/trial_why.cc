@@ -11,6 +11,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// A choice: enough to see whether the model had data nearby.
 constexpr std::size_t kNeighbours = 3;
 
 absl::StatusOr<ExitCode> Why(Context& context, const TrialArgs& args) {

@@ -1,3 +1,8 @@
+// JSON of jobs has few types: numbers of 64 bits are text, times are text. So a comparison first tries times, then
+// numbers, then text, by what both sides can be read as. Equality succeeds in any of these forms; an order is decided
+// by the first form that both sides have, and a time is never ordered against text that is no time. The expression
+// tests in tests/cli/gcloud follow the documented grammar.
+
 #include "src/cli/gcloud/filter.h"
 
 #include <algorithm>
@@ -18,12 +23,14 @@ namespace {
 
 using Kind = FilterNode::Kind;
 
+// As the server's bound for its filters (limits::kFilterDepth); keeps the recursion small.
 constexpr int kMaxDepth = 32;
 
 std::string Lower(std::string_view text) { return absl::AsciiStrToLower(std::string(text)); }
 
 std::optional<double> NumberOf(const std::string& text) {
   double number = 0;
+  // "nan" would compare with nothing, "inf" with everything.
   if (!absl::SimpleAtod(text, &number) || !std::isfinite(number)) return std::nullopt;
   return number;
 }
@@ -34,6 +41,7 @@ std::optional<double> NumberOf(const Json& value) {
 }
 
 std::optional<absl::Time> TimeOf(const Json& value, const TimeFrame& frame) {
+  // Only what is written as a full time: the text "20" could be a day, too.
   if (!value.is_string() || !LooksLikeTime(value.get_ref<const std::string&>()))
     return std::nullopt;
   return ParseMoment(value.get_ref<const std::string&>(), frame);
@@ -52,12 +60,13 @@ bool Holds(Operator op, const T& a, const T& b) {
       return a > b;
     case Operator::kGreaterEqual:
       return a >= b;
+    // `!=` is never asked here: FitsAny turns it into `=`.
     default:
       return a == b;
   }
 }
 
-// What ":" asks of a text. "*" stands for any characters, and then the whole text must fit.
+// The ":" operator: contains, or with "*" for any characters, matches as a whole.
 bool HasText(const std::string& text, const std::string& pattern) {
   const std::size_t star = pattern.find('*');
   if (star == std::string::npos) return text.find(pattern) != std::string::npos;
@@ -66,17 +75,20 @@ bool HasText(const std::string& text, const std::string& pattern) {
   return text.size() >= head.size() + tail.size() && text.starts_with(head) && text.ends_with(tail);
 }
 
-// Whether one value, no list and no object, is what the operand says.
+// Whether a single value, neither list nor object, matches the operand.
 bool Fits(Operator op, const Json& value, const Operand& operand, const TimeFrame& frame) {
+  // A missing value equals the empty text, and is neither more nor less than anything.
   if (value.is_null()) return operand.text.empty() && !IsOrder(op);
   if (const auto time = TimeOf(value, frame); time && operand.time) {
     if (Holds(op, *time, *operand.time)) return true;
     if (IsOrder(op)) return false;
   } else if (time && IsOrder(op)) {
+    // A time is never ordered against text: "endTime<foo" is not a question about letters.
     return false;
   }
   if (const auto number = NumberOf(value); number && operand.number) {
     if (Holds(op, *number, *operand.number)) return true;
+    // Both are numbers: their order as text would say something else.
     if (IsOrder(op)) return false;
   }
   if (IsOrder(op)) return Holds(op, TextOf(value), operand.text);
@@ -85,21 +97,25 @@ bool Fits(Operator op, const Json& value, const Operand& operand, const TimeFram
   return operand.text == "*" ? !text.empty() : HasText(text, Lower(operand.text));
 }
 
-// As Fits, of any element of a list, and of any name or value of an object.
+// As Fits, for any element of a list, and any name or value of an object.
 bool FitsAny(const FilterNode& node, const Json& value, const TimeFrame& frame) {
   const auto fits = [&](const Json& part) {
     return std::ranges::any_of(node.operands, [&](const Operand& operand) {
       if (part.is_structured()) {
+        // A structure has a value, though it fits no text: "labels:*".
         return node.op == Operator::kHas && operand.text == "*" && !part.empty();
       }
+      // `!=` is the negation of `=` for the resource as a whole: see Compares.
       return Fits(
           node.op == Operator::kNotEqual ? Operator::kEqual : node.op, part, operand, frame);
     });
   };
   if (value.is_array() && !value.empty()) {
+    // Lists in lists: any element at any depth.
     return std::ranges::any_of(value,
                                [&](const Json& element) { return FitsAny(node, element, frame); });
   }
+  // Names and values of an object have no order.
   if (!value.is_object() || IsOrder(node.op)) return fits(value);
   if (fits(value)) return true;
   return std::ranges::any_of(value.items(), [&](const auto& item) {
@@ -199,6 +215,7 @@ class Parser {
 
   absl::StatusOr<FilterNode> ParseTerm(int depth) {
     if (depth > kMaxDepth) return lexer_.Error(fmt::format("is nested deeper than {}", kMaxDepth));
+    // "-" and NOT are the same, and may be repeated.
     if (lexer_.TakeWord("NOT") || lexer_.Take('-')) {
       VERNIER_ASSIGN_OR_RETURN(FilterNode child, ParseTerm(depth + 1));
       FilterNode negated{.kind = Kind::kNot};
@@ -212,34 +229,39 @@ class Parser {
     return inner;
   }
 
-  // A word that joins terms stands where a term is due.
+  // Whether AND or OR stands where a term is expected.
   bool AtJoiner() {
     const std::size_t start = lexer_.position();
+    // Looks ahead only.
     const bool joins = lexer_.TakeWord("AND") || lexer_.TakeWord("OR");
     lexer_.set_position(start);
     return joins;
   }
 
   absl::StatusOr<FilterNode> ParseComparison() {
+    // "a AND AND b" would otherwise look for the word "AND".
     if (AtEndOfGroup() || AtJoiner()) return lexer_.Expected("a term");
     const std::size_t start = lexer_.position();
     absl::StatusOr<Expression> expression = ReadExpression(lexer_);
+    // An expression without an operator may be a word that looks like a key.
     if (expression.ok()) {
       VERNIER_ASSIGN_OR_RETURN(const std::optional<Operator> op, ReadOperator());
       if (op) return ParseOperands(*std::move(expression), *op);
+      // Functions are of keys, so that this is no word.
       if (!expression->calls.empty()) return lexer_.Expected("an operator after the function");
     }
-    // No key, or no operator after it: a word to look for.
+    // Not a comparison: a word to look for.
     lexer_.set_position(start);
     VERNIER_ASSIGN_OR_RETURN(const Lexer::Token token, lexer_.ReadToken(kOperatorCharacters));
-    const bool is_compared = kOperatorCharacters.find(lexer_.Peek()) < 6;  // Not a parenthesis.
+    // One of :=!<>~, not a parenthesis.
+    const bool is_compared = kOperatorCharacters.find(lexer_.Peek()) < 6;
     if (!expression.ok() && (token.is_empty() || is_compared || lexer_.Peek() == '(')) {
       return expression.status();
     }
     return FilterNode{.kind = Kind::kWord, .word = Lower(token.text)};
   }
 
-  // Nothing if there is none.
+  // The operator; nothing if there is none.
   absl::StatusOr<std::optional<Operator>> ReadOperator() {
     constexpr std::array<std::pair<std::string_view, Operator>, 9> kOperators = {
         {{":", Operator::kHas},
@@ -254,6 +276,7 @@ class Parser {
     lexer_.SkipSpace();
     const std::size_t start = lexer_.position();
     std::string written;
+    // Operators have two characters at most, so that "a<=-1" is read as meant.
     while (written.size() < 2 && !lexer_.AtEnd() &&
            std::string_view(":=!<>~").find(lexer_.Peek()) != std::string_view::npos) {
       written += lexer_.Peek();
@@ -271,10 +294,12 @@ class Parser {
     FilterNode node{.kind = Kind::kCompare, .expression = std::move(expression), .op = op};
     lexer_.SkipSpace();
     std::vector<Lexer::Token> tokens;
+    // A list of operands means any of them, for which an order makes no sense.
     const bool takes_list =
         op == Operator::kHas || op == Operator::kEqual || op == Operator::kNotEqual;
     if (takes_list && lexer_.Take('(')) {
       VERNIER_ASSIGN_OR_RETURN(tokens, lexer_.ReadList(" \t\n,"));
+      // gcloud allows "(a OR b)" as well as "(a b)"; either means any of them.
       std::erase_if(tokens, [](const Lexer::Token& token) {
         return !token.is_quoted && (token.text == "OR" || token.text == "AND");
       });
@@ -285,6 +310,7 @@ class Parser {
       return lexer_.Expected(fmt::format("a value for '{}'", KeyText(node.expression.key)));
     }
     for (const Lexer::Token& token : tokens) {
+      // "state= AND x": the value is missing; quoted, it would be a value.
       if (!token.is_quoted && (token.text == "AND" || token.text == "OR" || token.text == "NOT")) {
         return lexer_.Error(
             fmt::format("'{}' has no value before {}", KeyText(node.expression.key), token.text));
@@ -295,6 +321,7 @@ class Parser {
   }
 
   absl::Status AddOperand(const std::string& text, FilterNode& node) {
+    // All forms are tried now, so that no resource costs another parse.
     Operand operand{.text = text, .number = NumberOf(text), .time = ParseMoment(text, frame_)};
     if (node.op == Operator::kMatch || node.op == Operator::kNotMatch) {
       re2::RE2::Options options;
@@ -318,8 +345,9 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // The times of jobs and of their trials.
+  // Keys of times. An order against text that is no time is an error for them, since it would be false for every job.
   static bool IsTimeKey(const Expression& expression) {
+    // A function may make anything of a time.
     if (expression.key.empty() || !expression.calls.empty()) return false;
     const auto* const name = std::get_if<std::string>(&expression.key.back());
     constexpr std::array kTimes = {
@@ -336,6 +364,7 @@ void CollectKeys(const FilterNode& node, std::vector<Key>& keys) {
   for (const FilterNode& child : node.children) CollectKeys(child, keys);
 }
 
+// Words are looked for everywhere, so that a filter with one concerns every key.
 bool HasWords(const FilterNode& node) {
   return node.kind == Kind::kWord || std::ranges::any_of(node.children, &HasWords);
 }
@@ -373,6 +402,7 @@ int Compare(const Json& a, const Json& b, const TimeFrame& frame) {
   const auto left = NumberOf(a);
   const auto right = NumberOf(b);
   if (left && right) return order(*left, *right);
+  // Neither times nor numbers on both sides: as text.
   return order(TextOf(a), TextOf(b));
 }
 

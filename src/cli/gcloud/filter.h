@@ -21,11 +21,11 @@ class RE2;
 //   state=failed, workerCount>=4        =, !=, <, <=, >, >=: of numbers, times and text
 //   createTime>2026-01-01, createTime>-P1D
 //   jobId~^hp, jobId!~_test$            regular expressions
-//   labels.owner:ann  hyperparameters   a key at any depth; a bare word is sought in every value
-//   NOT a AND (b OR c), -a b            in any case; terms beside each other are joined by AND
+//   labels.owner:ann  hyperparameters   a key at any depth; a bare word is looked for in every value
+//   NOT a AND (b OR c), -a b            in any case; adjacent terms are joined by AND
 //
-// OR binds tighter than AND, as in the other filters of Vernier; gcloud asks for parentheses there. A comparison of a
-// resource that has no value at the key does not hold, but != and !~ do.
+// OR binds tighter than AND, as in Vernier's other filters; gcloud requires parentheses there. If a resource has no
+// value at the key, comparisons are false, except that != and !~ are true.
 namespace vernier::gcloud {
 
 enum class Operator {
@@ -40,7 +40,7 @@ enum class Operator {
   kNotMatch
 };
 
-// What a key is compared with.
+// The value that a key is compared with.
 struct Operand {
   std::string text;
   std::optional<double> number;
@@ -52,22 +52,22 @@ struct FilterNode {
   std::vector<FilterNode> children;  // Of kAll, kAny and, one, kNot. kAll of nothing holds.
   Expression expression;             // Of kCompare.
   Operator op = Operator::kHas;
-  std::vector<Operand> operands;  // One of them must fit.
-  // Of kMatch and kNotMatch; shared by copies of the filter.
+  std::vector<Operand> operands;  // At least one must match.
+  // Of kMatch and kNotMatch. Shared by copies of the filter.
   std::shared_ptr<const re2::RE2> regex;
   std::string word;  // Of kWord, in lower case.
 };
 
 class Filter {
  public:
-  // Empty text: everything matches.  InvalidArgument: begins with `flag` and names the place.
+  // Empty text matches everything.  InvalidArgument: begins with `flag` and names the position.
   static absl::StatusOr<Filter> Parse(std::string_view flag,
                                       std::string_view text,
                                       const TimeFrame& frame,
                                       const Aliases* aliases = nullptr);
 
   bool Matches(const Json& resource) const;
-  // The keys that it compares.
+  // Keys used in comparisons.
   std::vector<Key> Keys() const;
   bool has_words() const;
   const FilterNode& root() const { return root_; }
@@ -78,7 +78,7 @@ class Filter {
   TimeFrame frame_;
 };
 
-// -1, 0 or 1: numbers by value, also where they are text, times by time, other values as text. Nothing is last.
+// Order as -1, 0 or 1: numbers by value, also if they are text; times by time; other values as text. Null is last.
 int Compare(const Json& a, const Json& b, const TimeFrame& frame);
 
 }  // namespace vernier::gcloud

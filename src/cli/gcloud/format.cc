@@ -1,3 +1,7 @@
+// Parses --format: a name, attributes in brackets, and a projection in parentheses, in any order and each optional.
+// Unknown attributes of the format are ignored as gcloud does; unknown attributes of a key are errors that name the
+// nearest one.
+
 #include "src/cli/gcloud/format.h"
 
 #include <algorithm>
@@ -35,10 +39,11 @@ constexpr std::array kAttributes = {
 bool IsUpper(char c) { return absl::ascii_isupper(static_cast<unsigned char>(c)); }
 bool IsLower(char c) { return absl::ascii_islower(static_cast<unsigned char>(c)); }
 
-// "jobId" is JOB_ID, "acceleratorURIs" ACCELERATOR_URIS.
+// "jobId" becomes JOB_ID, "acceleratorURIs" ACCELERATOR_URIS. gcloud calls this form angry snake case.
 std::string AngrySnakeCase(const std::string& name) {
   std::string snake;
   for (std::size_t i = 0; i < name.size(); ++i) {
+    // A word begins where a capital follows a small letter, or ends a run of capitals: "URIs" is one word.
     const bool after_small = i > 0 && !IsUpper(name[i - 1]) && name[i - 1] != '_';
     const bool before_small = i > 0 && i + 1 < name.size() && IsLower(name[i + 1]);
     if (IsUpper(name[i]) && (after_small || (before_small && name[i - 1] != '_'))) snake += '_';
@@ -47,11 +52,12 @@ std::string AngrySnakeCase(const std::string& name) {
   return snake;
 }
 
-// The key's last name, and as many before it as make the heading differ from those that are taken.
+// The key's last name, preceded by as many names as it takes to differ from the headings in `taken`.
 std::string HeadingOf(const Expression& expression, std::set<std::string>& taken) {
   std::string heading;
   for (auto part = expression.key.rbegin(); part != expression.key.rend(); ++part) {
     const auto* const name = std::get_if<std::string>(&*part);
+    // An index is no heading.
     if (name == nullptr) continue;
     heading = AngrySnakeCase(*name) + (heading.empty() ? "" : "_" + heading);
     if (taken.insert(heading).second) break;
@@ -69,6 +75,7 @@ class Parser {
     lexer_.SkipSpace();
     VERNIER_ASSIGN_OR_RETURN(const Lexer::Token name, lexer_.ReadToken(":([)]"));
     VERNIER_RETURN_IF_ERROR(SetName(name.text, spec));
+    // Attributes and projection may come in any order, and the last of each counts.
     while (true) {
       lexer_.SkipSpace();
       if (lexer_.AtEnd()) break;
@@ -89,7 +96,9 @@ class Parser {
       return lexer_.Error(
           fmt::format("must be one of {}, got '{}'", fmt::join(kNames, ", "), name));
     }
+    // "default" stands for what the command does without a format; "disable" is another name of "none".
     spec.name = name == "default" ? "" : name == "disable" ? "none" : name;
+    // gcloud's other names of these formats.
     if (name == "text") spec.name = "flattened";
     if (name == "get") spec.name = "value";
     return absl::OkStatus();
@@ -101,20 +110,23 @@ class Parser {
     }
     std::set<std::string> taken;
     for (FormatColumn& column : spec.columns) {
+      // Headings that are made from keys avoid each other.
       if (!column.has_label) column.label = HeadingOf(column.expression, taken);
     }
     return spec;
   }
 
-  // "[box,title=My jobs,no-heading]"; unknown ones are ignored, as gcloud does.
+  // "[box,title=My jobs,no-heading]". Unknown names are kept and ignored.
   absl::Status ReadAttributes(FormatSpec& spec) {
     while (true) {
       lexer_.SkipSpace();
       VERNIER_ASSIGN_OR_RETURN(const Lexer::Token name, lexer_.ReadToken("=,]"));
+      // An attribute without a value is set.
       std::string value = "1";
       if (lexer_.Take('=')) {
         VERNIER_ASSIGN_OR_RETURN(const Lexer::Token text,
                                  lexer_.ReadToken(",]", /*balanced=*/true));
+        // A shell passes "\n" as two characters.
         value = absl::StrReplaceAll(text.text, {{"\\n", "\n"}, {"\\t", "\t"}});
       }
       if (!name.text.empty()) spec.attributes[name.text] = value;
@@ -148,6 +160,7 @@ class Parser {
       VERNIER_ASSIGN_OR_RETURN(Lexer::Token text, lexer_.ReadToken(":,)"));
       value = std::move(text.text);
     }
+    // "no-wrap" turns off what another part of the command turned on.
     const bool is_off = token.text.starts_with("no-");
     const std::string name = is_off ? token.text.substr(3) : token.text;
     if (std::ranges::find(kAttributes, name) == kAttributes.end()) {
@@ -155,6 +168,7 @@ class Parser {
       return lexer_.Error(
           fmt::format("a key has no attribute '{}'{}", name, NearestHint(name, known)));
     }
+    // These three are switches; what stands behind "=" is not needed.
     if (name == "reverse") column.reverse = !is_off;
     if (name == "optional") column.optional = !is_off;
     if (name == "wrap") column.wraps = !is_off;

@@ -19,14 +19,14 @@ enum class Alignment { kLeft, kCenter, kRight };
 // One key of the projection.
 struct FormatColumn {
   Expression expression;
-  std::string label;  // Heading: as given, or made of the key's last names: "JOB_ID".
+  std::string label;  // Heading: as given, or from the key's last names: "JOB_ID".
   bool has_label = false;
   Alignment align = Alignment::kLeft;
-  std::optional<int> sort;  // Rows are ordered by such columns, the least number first.
+  std::optional<int> sort;  // Rows are ordered by these columns, smallest number first.
   bool reverse = false;
   bool optional = false;  // Left out if no row has a value.
   bool wraps = false;
-  int width = 0;  // At least.
+  int width = 0;  // Minimum.
 };
 
 struct FormatSpec {
@@ -38,8 +38,8 @@ struct FormatSpec {
   std::string Attribute(const std::string& attribute, const std::string& fallback) const;
 };
 
-// Empty text and "default": an empty spec.  InvalidArgument: begins with `flag`, names the part that is wrong and what is
-// known.
+// Empty text and "default" give an empty spec.  InvalidArgument: begins with `flag`, names the wrong part, and lists
+// what is known.
 absl::StatusOr<FormatSpec> ParseFormat(std::string_view flag,
                                        std::string_view text,
                                        const Aliases* aliases = nullptr);

@@ -1,3 +1,6 @@
+// Keys of gcloud's filters and projections. gcloud's resources have names in camelCase, its documentation uses
+// snake_case in places, so a name is tried as written and in both forms.
+
 #include "src/cli/gcloud/key.h"
 
 #include <algorithm>
@@ -39,7 +42,8 @@ Json ElementsAt(const Json& elements, std::span<const KeyPart> key) {
   return list;
 }
 
-// The name in every element of a list, without those that lack it.
+// The key in every element of a list, without elements that lack it; null if all do. gcloud slices implicitly in the
+// same way.
 Json ImplicitSlice(const Json& list, std::span<const KeyPart> key) {
   Json values = ElementsAt(list, key);
   values.erase(std::remove(values.begin(), values.end(), Json()), values.end());
@@ -56,6 +60,7 @@ absl::Status ReadBrackets(Lexer& lexer, Key& key) {
   while (lexer.Take('[')) {
     VERNIER_ASSIGN_OR_RETURN(const Lexer::Token token, lexer.ReadToken("]"));
     std::int64_t index = 0;
+    // "[]" is a slice, "[0]" an index, and anything else a name that may hold dots.
     if (token.is_empty()) {
       key.emplace_back(Slice{});
     } else if (!token.is_quoted && absl::SimpleAtoi(token.text, &index)) {
@@ -71,6 +76,7 @@ absl::Status ReadBrackets(Lexer& lexer, Key& key) {
 }  // namespace
 
 Json::const_iterator FindMember(const Json& object, const std::string& name) {
+  // As written first, so that a member of exactly this name always wins.
   for (const std::string& form : {name, CamelCase(name), SnakeCase(name)}) {
     if (const auto member = object.find(form); member != object.end()) return member;
   }
@@ -78,6 +84,7 @@ Json::const_iterator FindMember(const Json& object, const std::string& name) {
 }
 
 std::map<std::string, Json> MembersOf(const Json& object) {
+  // A copy, sorted: the library keeps members in their own order.
   std::map<std::string, Json> members;
   for (const auto& [name, value] : object.items()) members[name] = value;
   return members;
@@ -87,16 +94,20 @@ Json ValueAt(const Json& resource, std::span<const KeyPart> key) {
   const Json* at = &resource;
   for (std::size_t i = 0; i < key.size(); ++i) {
     const KeyPart& part = key[i];
+    // A key goes on, and the value does not.
     if (!at->is_structured()) return nullptr;
     if (std::holds_alternative<Slice>(part)) {
+      // A slice at the end is the list itself.
       return i + 1 == key.size() ? *at : ElementsAt(*at, key.subspan(i + 1));
     }
     if (at->is_array()) {
+      // The whole rest of the key is applied to each element.
       if (std::holds_alternative<std::string>(part)) return ImplicitSlice(*at, key.subspan(i));
       at = ElementAt(*at, std::get<std::int64_t>(part));
       if (at == nullptr) return nullptr;
       continue;
     }
+    // In an object, [7] is the name "7".
     const std::string name = std::holds_alternative<std::string>(part)
                                  ? std::get<std::string>(part)
                                  : std::to_string(std::get<std::int64_t>(part));
@@ -129,12 +140,14 @@ absl::StatusOr<Key> ReadKey(Lexer& lexer) {
   while (true) {
     VERNIER_ASSIGN_OR_RETURN(const Lexer::Token name, lexer.ReadToken(kReserved));
     if (!name.is_empty()) {
+      // An alias is a whole first name; before "(" it is a function.
       const bool may_be_alias = key.empty() && lexer.Peek() != '(';
       key.emplace_back(may_be_alias ? lexer.Resolve(name.text) : name.text);
     } else if (lexer.Peek() != '[') {
       return lexer.Expected("a key such as jobId or trainingInput.region");
     }
     VERNIER_RETURN_IF_ERROR(ReadBrackets(lexer, key));
+    // "*" begins the name of a function, and is not part of the key.
     if (!lexer.Take('.') || lexer.Peek() == '*') return key;
   }
 }

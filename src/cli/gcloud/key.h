@@ -24,25 +24,25 @@ struct Slice {  // "[]": every element.
 using KeyPart = std::variant<std::string, std::int64_t, Slice>;
 using Key = std::vector<KeyPart>;
 
-// The value there; null if there is none. Names match in camelCase and in snake_case. A name in a list is taken of every
-// element, and a slice gives a list.
+// The value at the key; null if there is none. Names match in camelCase and snake_case. A name applied to a list is
+// applied to every element; a slice gives a list.
 Json ValueAt(const Json& resource, std::span<const KeyPart> key);
 
-// The member of an object that the name means: "create_time" finds "createTime".
+// The member of an object by name: "create_time" finds "createTime".
 Json::const_iterator FindMember(const Json& object, const std::string& name);
 
-// The members of an object by name.
+// The members of an object, sorted by name, as gcloud prints them.
 std::map<std::string, Json> MembersOf(const Json& object);
 
-// As it was written: "trials[0].trialId".
+// The key as text: "trials[0].trialId".
 std::string KeyText(const Key& key);
 
-// Reads a key up to a character that cannot belong to it; if that is "(", the last name is that of a function. A "*" after
-// a point begins the name of one.
+// Reads a key up to a character that cannot belong to it. If that character is "(", the last name is that of a
+// function. A "*" after a dot begins the name of a function.
 // InvalidArgument: there is no key, or a bracket is not closed.
 absl::StatusOr<Key> ReadKey(Lexer& lexer);
 
-// The whole text as a key.
+// Parses the whole text as a key.
 absl::StatusOr<Key> ParseKey(std::string_view flag,
                              std::string_view text,
                              const Aliases* aliases = nullptr);

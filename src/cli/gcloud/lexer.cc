@@ -1,3 +1,6 @@
+// There are no fixed tokens: what ends a word depends on where it stands, so the parsers pass the ends. Positions in
+// errors count from 1, in bytes of the user's text.
+
 #include "src/cli/gcloud/lexer.h"
 
 #include "absl/strings/ascii.h"
@@ -35,6 +38,7 @@ bool Lexer::TakeWord(std::string_view word) {
   const std::string next(text_.substr(at_, word.size()));
   if (!absl::EqualsIgnoreCase(next, std::string(word))) return false;
   const std::size_t end = at_ + word.size();
+  // "ORDER" begins with OR, but is another word.
   if (end < text_.size() && !IsSpace(text_[end]) && !IsOneOf("()", text_[end])) return false;
   at_ = end;
   return true;
@@ -49,6 +53,7 @@ absl::StatusOr<Lexer::Token> Lexer::ReadToken(std::string_view ends, bool balanc
     const char c = text_[at_];
     if (c == '\\' && at_ + 1 < text_.size()) {
       const char next = text_[at_ + 1];
+      // A backslash escapes itself and quotes only, so that regular expressions keep theirs.
       const bool escapes = next == '\\' || (quote != '\0' ? next == quote : IsQuote(next));
       if (!escapes) token.text += c;
       token.text += next;
@@ -81,6 +86,7 @@ absl::StatusOr<std::vector<Lexer::Token>> Lexer::ReadList(std::string_view separ
   while (true) {
     SkipSpace();
     VERNIER_ASSIGN_OR_RETURN(Token item, ReadToken(ends, /*balanced=*/true));
+    // Blanks around an item are no part of it, unless they are quoted.
     if (!splits_at_blanks && !item.is_quoted) absl::StripAsciiWhitespace(&item.text);
     const bool is_last = Take(')');
     if (!item.is_empty()) {
@@ -95,7 +101,7 @@ absl::StatusOr<std::vector<Lexer::Token>> Lexer::ReadList(std::string_view separ
 }
 
 absl::Status Lexer::Expected(std::string_view wanted) const {
-  std::size_t length = 1;  // A whole character.
+  std::size_t length = 1;  // Of the whole UTF-8 character.
   while (at_ + length < text_.size() &&
          (static_cast<unsigned char>(text_[at_ + length]) >> 6) == 2) {
     ++length;

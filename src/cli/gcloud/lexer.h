@@ -16,7 +16,7 @@ inline constexpr std::string_view kReserved = ":=!<>~()[].{},+*/%&|^#;?";
 // Characters that end a word of a filter.
 inline constexpr std::string_view kOperatorCharacters = ":=!<>~()";
 
-// Other names of keys, such as the headings of a table: "STATUS" for "state".
+// Aliases of keys, such as the headings of a table: "STATUS" for "state".
 using Aliases = std::map<std::string, std::string>;
 
 class Lexer {
@@ -25,7 +25,7 @@ class Lexer {
   Lexer(std::string_view flag, std::string_view text, const Aliases* aliases = nullptr)
       : flag_(flag), text_(text), aliases_(aliases) {}
 
-  // The name that a key's first name stands for: itself unless it is an alias.
+  // Resolves an alias; other names stay.
   std::string Resolve(const std::string& name) const;
 
   bool AtEnd() const { return at_ >= text_.size(); }
@@ -37,19 +37,19 @@ class Lexer {
   void set_position(std::size_t at) { at_ = at; }
   std::string_view flag() const { return flag_; }
 
-  // One word in any case, up to a blank, a parenthesis or the end.
+  // Takes this word in any case, if it is followed by a blank, a parenthesis or the end.
   bool TakeWord(std::string_view word);
 
   struct Token {
     std::string text;
-    bool is_quoted = false;  // At least a part of it.
+    bool is_quoted = false;  // At least partly.
     bool is_empty() const { return text.empty() && !is_quoted; }
   };
-  // The characters up to an unquoted blank or one of `ends`, quotes taken off. With `balanced`, parentheses go in pairs
-  // and blanks within them belong to the token.  InvalidArgument: a quote is not closed.
+  // The characters up to an unquoted blank or one of `ends`, without quotes. With `balanced`, `ends` count only outside
+  // of parentheses, and blanks belong to the token.  InvalidArgument: a quote is not closed.
   absl::StatusOr<Token> ReadToken(std::string_view ends, bool balanced = false);
 
-  // Tokens up to the closing parenthesis of a list, the opening one being taken.
+  // The tokens of a list whose opening parenthesis has been taken, up to the closing one.
   absl::StatusOr<std::vector<Token>> ReadList(std::string_view separators);
 
   // "--filter: expected a value at character 7, got 'x'".
@@ -63,7 +63,7 @@ class Lexer {
   std::size_t at_ = 0;
 };
 
-// Expressions longer than this are refused.
+// Longer expressions are refused. A choice: the server allows 4096 bytes, shells far more.
 inline constexpr std::size_t kMaxExpression = 8192;
 
 }  // namespace vernier::gcloud

@@ -1,3 +1,6 @@
+// Times and ISO 8601 durations as gcloud reads them. A duration before a time is subtracted in the calendar: -P1M goes
+// back one calendar month.
+
 #include "src/cli/gcloud/moment.h"
 
 #include <algorithm>
@@ -13,7 +16,7 @@
 namespace vernier::gcloud {
 namespace {
 
-// Years to seconds; months and years are those of the calendar, so that they are kept apart.
+// The parts of a duration. Years, months and days stay apart from the rest, since their length depends on the calendar.
 struct IsoParts {
   double years = 0;
   double months = 0;
@@ -21,16 +24,20 @@ struct IsoParts {
   absl::Duration rest;
 };
 
+// Mean tropical year, for fractions and for durations without a date.
 constexpr double kDaysPerYear = 365.2422;
 constexpr double kDaysPerMonth = kDaysPerYear / 12;
-constexpr double kMost = 1e6;  // Years, days, hours: more is a slip of the typist.
+// A choice: larger amounts are slips, and would overflow the calendar.
+constexpr double kMost = 1e6;
 
-// Puts one part, "3D", where it belongs. False: there is no such unit.
+// Adds one part, "3D". False: no such unit. "M" means months before the "T" and minutes after it.
 bool AddPart(double amount, char unit, bool is_time, IsoParts& parts) {
+  // Also refuses NaN.
   if (!(amount <= kMost * 1e4)) return false;
   switch (unit) {
     case 'Y':
       parts.years += amount;
+      // Units of a date are allowed before the "T" only, those of a time after it.
       return !is_time;
     case 'W':
       parts.days += 7 * amount;
@@ -80,18 +87,21 @@ std::optional<IsoParts> ParseParts(std::string_view text) {
     has_part = true;
     text.remove_prefix(end + 1);
   }
+  // "P" or "PT" alone is no duration.
   return has_part ? std::optional(parts) : std::nullopt;
 }
 
 std::optional<absl::Time> FromNow(std::string_view text, const TimeFrame& frame) {
   const int sign = text.front() == '-' ? -1 : 1;
   const std::optional<IsoParts> parts = ParseParts(text.substr(1));
+  // Beyond these bounds the calendar's years would overflow.
   if (!parts || parts->years > kMost / 1000 || parts->months > kMost / 100 || parts->days > kMost) {
     return std::nullopt;
   }
-  // Whole years, months and days are counted in the calendar, as people mean them.
+  // Whole years, months and days are counted in the calendar.
   const absl::CivilSecond now = absl::ToCivilSecond(frame.now, frame.zone);
   const auto whole = [sign](double amount) { return sign * static_cast<int>(std::floor(amount)); };
+  // CivilSecond carries: the 31st of a month with 30 days becomes the 1st of the next.
   const absl::CivilSecond shifted(now.year() + whole(parts->years),
                                   now.month() + whole(parts->months),
                                   now.day() + whole(parts->days),
@@ -101,10 +111,11 @@ std::optional<absl::Time> FromNow(std::string_view text, const TimeFrame& frame)
   const double fraction = (parts->years - std::floor(parts->years)) * kDaysPerYear +
                           (parts->months - std::floor(parts->months)) * kDaysPerMonth +
                           (parts->days - std::floor(parts->days));
+  // What is left over is added as elapsed time, after the calendar's part.
   return absl::FromCivil(shifted, frame.zone) + sign * (parts->rest + fraction * absl::Hours(24));
 }
 
-// A date without separators, "20261121T04:30", as others have it.
+// Puts dashes into a date without separators, "20261121T04:30", which other tools write.
 std::string WithDashes(std::string_view text) {
   constexpr std::size_t kDate = 8;
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
@@ -119,6 +130,7 @@ std::optional<absl::Time> ParseMoment(std::string_view text, const TimeFrame& fr
       text.starts_with("+p")) {
     return FromNow(text, frame);
   }
+  // The first format that takes the whole text counts; the more exact ones come first.
   constexpr std::array kFormats = {absl::RFC3339_full,
                                    "%Y-%m-%d%ET%H:%M:%E*S%Ez",
                                    "%Y-%m-%d%ET%H:%M:%E*S%z",
@@ -152,6 +164,7 @@ bool LooksLikeTime(std::string_view text) {
 
 std::optional<absl::Duration> ParseIsoDuration(std::string_view text) {
   double seconds = 0;
+  // The form of the API, which is no ISO 8601.
   if (text.ends_with('s') &&
       absl::SimpleAtod(std::string(text.substr(0, text.size() - 1)), &seconds)) {
     return absl::Seconds(seconds);
@@ -174,8 +187,10 @@ std::string FormatIsoDuration(absl::Duration duration, const DurationStyle& styl
   int parts = 0;
   bool in_time = false;
   const auto add = [&](const std::string& amount, char unit, bool is_time) {
+    // Parts before the first that is not 0 do not count against `parts`.
     if (parts >= style.parts || (parts == 0 && amount == "0")) return;
     ++parts;
+    // A 0 between two other parts is left out, but counts.
     if (amount == "0") return;
     if (is_time && !std::exchange(in_time, true)) text += 'T';
     text += amount + unit;
@@ -192,6 +207,7 @@ std::string FormatIsoDuration(absl::Duration duration, const DurationStyle& styl
     if (seconds.back() == '.') seconds.pop_back();
   }
   add(seconds, 'S', true);
+  // Nothing was added: a duration of zero needs something behind the P.
   return text.back() == 'P' ? text + "0" : text;
 }
 

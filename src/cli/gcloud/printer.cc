@@ -1,3 +1,6 @@
+// The output formats of `gcloud topic formats`, in their own layouts, since scripts parse them: for example, a YAML
+// list is a sequence of documents, and csv headings are in lower case.
+
 #include "src/cli/gcloud/printer.h"
 
 #include <algorithm>
@@ -25,12 +28,14 @@ std::vector<Json> RowOf(const FormatSpec& format, const Json& resource, const Ti
   return row;
 }
 
-// Copies what the key names from `source` to the same place in `target`.
+// Copies the value at the key from `source` to the same place in `target`, so that json and yaml keep the structure of
+// the resource.
 void Place(std::span<const KeyPart> key,
            const Json& source,
            const std::vector<Call>& calls,
            const TimeFrame& frame,
            Json& target) {
+  // The key ends here: the value itself, with its functions.
   if (key.empty()) {
     target = Apply(calls, source, frame);
     return;
@@ -43,6 +48,7 @@ void Place(std::span<const KeyPart> key,
     return;
   }
   if (!source.is_array()) return;
+  // Of a slice at the end, the functions get the list as a whole.
   const bool is_slice = index == nullptr && name == nullptr;
   if (is_slice && key.size() == 1) {
     target = Apply(calls, source, frame);
@@ -52,13 +58,16 @@ void Place(std::span<const KeyPart> key,
   for (std::size_t i = 0; i < source.size(); ++i) {
     const auto place = static_cast<std::int64_t>(i);
     const auto size = static_cast<std::int64_t>(source.size());
+    // The other elements stay null, and Close removes them.
     if (index != nullptr && *index != place && *index + size != place) continue;
+    // A name applies to each element, and so stays part of the key.
     Place(key.subspan(name == nullptr ? 1 : 0), source[i], calls, frame, target[i]);
   }
 }
 
-// Without the gaps that single elements of lists leave.
+// Removes the nulls that single elements of lists leave.
 void Close(Json& value) {
+  // From lists only: a null member of an object is one that was asked for.
   if (value.is_array()) value.erase(std::remove(value.begin(), value.end(), Json()), value.end());
   if (!value.is_structured()) return;
   for (Json& part : value) Close(part);
@@ -79,14 +88,14 @@ void PrintJson(const std::vector<Json>& resources, bool is_list, std::ostream& o
   out << cli::ToJsonText(document) << '\n';
 }
 
-// Of a list each resource is a document of its own.
+// For a list, each resource is a document.
 void PrintYaml(const std::vector<Json>& resources, bool is_list, std::ostream& out) {
   for (const Json& resource : resources) {
     out << (is_list ? "---\n" : "") << codec::JsonToYaml(resource);
   }
 }
 
-// How csv and value write one field.
+// How csv and value write a field.
 struct FieldStyle {
   std::string separator;
   std::string delimiter;  // Between the elements of a list.
@@ -95,6 +104,7 @@ struct FieldStyle {
 
   std::string Quoted(const std::string& text) const {
     if (!quotes || text.empty()) return text;
+    // Quotes are put around what could be taken for the end of a field; blanks at its ends might be stripped.
     const bool needs =
         text.find('"') != std::string::npos || text.find(delimiter) != std::string::npos ||
         text.find(separator) != std::string::npos || text.find(terminator) != std::string::npos ||
@@ -126,6 +136,7 @@ void PrintFields(const FormatSpec& format,
   const FieldStyle style = {.separator = format.Attribute("separator", is_csv ? "," : "\t"),
                             .delimiter = format.Attribute("delimiter", ";"),
                             .terminator = format.Attribute("terminator", "\n"),
+                            // csv quotes unless it is told not to, value only if it is told to.
                             .quotes = is_csv ? !format.Has("no-quote") : format.Has("quote")};
   std::vector<std::string> fields;
   if (is_csv && options.headings && !format.Has("no-heading")) {
@@ -141,7 +152,7 @@ void PrintFields(const FormatSpec& format,
   }
 }
 
-// " - jobId: a" and the other members below; of a projection, its values.
+// " - jobId: a" with the other members below; for a projection, its values.
 void PrintItems(const FormatSpec& format,
                 const std::vector<Json>& resources,
                 const TimeFrame& frame,
@@ -182,11 +193,12 @@ void FlattenInto(const Json& value, const std::string& path, Pairs& pairs) {
       FlattenInto(part, Below(path, key), pairs);
     }
   } else if (!value.is_null()) {
+    // Null has no line in this format.
     pairs.emplace_back(path, TextOf(value));
   }
 }
 
-// One line: quoted if it has more, or blanks at an end.
+// One line: quoted if it has line ends, or blanks at its start or end.
 std::string OneLine(const std::string& text) {
   const bool is_plain = text.find('\n') == std::string::npos &&
                         absl::StripAsciiWhitespace(text).size() == text.size();
@@ -210,6 +222,7 @@ void PrintFlattened(const FormatSpec& format,
     for (auto& [name, value] : pairs) {
       for (const FormatColumn& column : format.columns) {
         const bool is_named = KeyText(column.expression.key) == name;
+        // The label of a key takes the place of its path.
         if (is_named && !column.label.empty()) name = absl::AsciiStrToLower(column.label);
       }
       longest = std::max(longest, name.size());
@@ -221,19 +234,21 @@ void PrintFlattened(const FormatSpec& format,
   }
 }
 
-// "[trainingInput]" and its plain members, then its objects and lists as sections of their own.
+// "[trainingInput]" with its plain members; objects and lists follow as sections of their own.
 void PrintSection(const Json& value, const std::string& path, std::ostream& out) {
   std::map<std::string, Json> members;
   if (value.is_object()) members = MembersOf(value);
   for (std::size_t i = 0; value.is_array() && i < value.size(); ++i) {
     members[std::to_string(i)] = value[i];
   }
+  // A section that has only sections in it has no heading of its own.
   const bool has_plain = std::ranges::any_of(
       members, [](const auto& member) { return !member.second.is_structured(); });
   if (has_plain && !path.empty()) out << fmt::format("[{}]\n", path);
   for (const auto& [name, part] : members) {
     if (!part.is_structured()) out << fmt::format("{} = {}\n", name, TextOf(part));
   }
+  // After the plain members: what follows a heading belongs to it.
   for (const auto& [name, part] : members) {
     if (part.is_structured()) PrintSection(part, Below(path, name), out);
   }

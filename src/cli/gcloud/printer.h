@@ -7,13 +7,13 @@
 
 namespace vernier::gcloud {
 
-// How the answer of a command looks.
+// How an answer is printed.
 struct PrintOptions {
-  bool is_list = false;  // Else one resource.
+  bool is_list = false;  // Otherwise one resource.
   bool headings = true;
 };
 
-// Prints the resources as the format asks.
+// Prints the resources in the format.
 // REQUIRES: the format has a name; table and csv have columns.
 void Print(const FormatSpec& format,
            const std::vector<Json>& resources,

@@ -1,3 +1,5 @@
+// The stages of a gcloud list command between finding resources and printing them.
+
 #include "src/cli/gcloud/records.h"
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 namespace vernier::gcloud {
 namespace {
 
-// Where the key leads in a resource that may be changed; null if nowhere.
+// The value at the key in a resource that will be changed; null if there is none.
 Json* FindIn(Json& resource, std::span<const KeyPart> key) {
   Json* at = &resource;
   for (const KeyPart& part : key) {
@@ -21,6 +23,7 @@ Json* FindIn(Json& resource, std::span<const KeyPart> key) {
     } else if (const auto* const index = std::get_if<std::int64_t>(&part);
                index != nullptr && at->is_array() && *index >= 0 &&
                static_cast<std::size_t>(*index) < at->size()) {
+      // A negative index finds nothing here, unlike in ValueAt.
       at = &(*at)[static_cast<std::size_t>(*index)];
     } else {
       return nullptr;
@@ -34,9 +37,11 @@ std::vector<Json> FlattenOne(std::span<const KeyPart> key, std::vector<Json> res
   for (Json& resource : resources) {
     Json* const list = FindIn(resource, key);
     if (list == nullptr || !list->is_array()) {
+      // Nothing to flatten: the resource stays one record.
       records.push_back(std::move(resource));
       continue;
     }
+    // Taken out first, so that the copies of the resource do not each contain the whole list.
     Json elements = std::exchange(*list, nullptr);
     for (Json& element : elements) {
       *list = std::move(element);
@@ -57,7 +62,7 @@ absl::StatusOr<std::vector<SortKey>> ParseSort(std::string_view flag,
     if (descending) field.remove_prefix(1);
     SortKey& key = keys.emplace_back(SortKey{.descending = descending});
     VERNIER_ASSIGN_OR_RETURN(key.key, ParseKey(flag, field, aliases));
-    for (KeyPart& part : key.key) {  // Of a list, its first element counts.
+    for (KeyPart& part : key.key) {  // Lists are ordered by their first element.
       if (std::holds_alternative<Slice>(part)) part = std::int64_t{0};
     }
   }
@@ -79,6 +84,7 @@ void Sort(const std::vector<SortKey>& keys, const TimeFrame& frame, std::vector<
       const Json first = ValueAt(a, key.key);
       const Json second = ValueAt(b, key.key);
       const int order = Compare(first, second, frame);
+      // Null stays last in either direction.
       const bool turns = key.descending && !first.is_null() && !second.is_null();
       if (order != 0) return turns ? order > 0 : order < 0;
     }
@@ -91,6 +97,7 @@ std::vector<Json> Flatten(const std::vector<Key>& keys, std::vector<Json> resour
     Key path;
     bool is_sliced = false;
     for (const KeyPart& part : key) {
+      // A key may have several slices, and each multiplies the records.
       is_sliced = std::holds_alternative<Slice>(part);
       if (is_sliced) {
         resources = FlattenOne(path, std::move(resources));
@@ -98,6 +105,7 @@ std::vector<Json> Flatten(const std::vector<Key>& keys, std::vector<Json> resour
         path.push_back(part);
       }
     }
+    // A key that does not end with "[]" names a list, too.
     if (!is_sliced) resources = FlattenOne(path, std::move(resources));
   }
   return resources;
@@ -116,6 +124,7 @@ std::vector<std::string> MissingKeys(const std::vector<Key>& keys,
 
 absl::StatusOr<std::vector<std::string>> SplitList(std::string_view flag, std::string_view text) {
   if (text.empty()) return std::vector<std::string>();
+  // "^:^a:b": gcloud's way of lists whose items hold commas.
   std::string separator = ",";
   std::string_view items = text;
   if (const std::size_t end = text.find('^', 1);

@@ -27,14 +27,14 @@ absl::StatusOr<std::vector<Key>> ParseFlatten(std::string_view flag,
 // Stable; resources without a value come last.
 void Sort(const std::vector<SortKey>& keys, const TimeFrame& frame, std::vector<Json>& resources);
 
-// One resource for each element of each list that the keys name; one whose list is empty is left out.
+// One resource for each element of each list that the keys name; a resource with an empty list disappears.
 std::vector<Json> Flatten(const std::vector<Key>& keys, std::vector<Json> resources);
 
-// The keys that no resource has, for a warning.
+// Keys that no resource has, for a warning.
 std::vector<std::string> MissingKeys(const std::vector<Key>& keys,
                                      const std::vector<Json>& resources);
 
-// A list as the flags of `gcloud` take it: "a,b,c", or with a separator of one's own, "^:^a:b".
+// Splits a list as flags of `gcloud` write it: "a,b,c", or with another separator "^:^a:b".
 // InvalidArgument: begins with `flag`.
 absl::StatusOr<std::vector<std::string>> SplitList(std::string_view flag, std::string_view text);
 

@@ -1,3 +1,6 @@
+// gcloud's table format, which differs from Vernier's own tables: boxes, titles, sort attributes. Tables are wider than
+// the terminal unless a column may wrap; nothing is cut, as scripts may read the output.
+
 #include "src/cli/gcloud/table_printer.h"
 
 #include <algorithm>
@@ -13,14 +16,16 @@
 namespace vernier::gcloud {
 namespace {
 
+// A choice: narrower columns cannot be read.
 constexpr int kLeastWrapped = 10;
 
 using Row = std::vector<Json>;
 using Line = std::vector<std::string>;
 
-// As gcloud orders them: numbers by value, before everything else, which goes by its text.
+// Numbers by value, before everything else, which is ordered by text.
 bool Before(const Json& a, const Json& b) {
   const auto number = [](const Json& value) {
+    // Infinity puts what is no number behind all numbers.
     return value.is_number() ? value.get<double>() : std::numeric_limits<double>::infinity();
   };
   return std::pair(number(a), TextOf(a)) < std::pair(number(b), TextOf(b));
@@ -31,6 +36,7 @@ void SortRows(const FormatSpec& format, std::vector<Row>& rows) {
   for (std::size_t i = 0; i < format.columns.size(); ++i) {
     if (format.columns[i].sort) order.push_back(i);
   }
+  // `sort=1` is the first key, whatever column it stands at.
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return *format.columns[i].sort; });
   std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
     for (const std::size_t i : order) {
@@ -38,6 +44,7 @@ void SortRows(const FormatSpec& format, std::vector<Row>& rows) {
       if (Before(a[i], b[i])) return !reverse;
       if (Before(b[i], a[i])) return reverse;
     }
+    // Rows that are equal in all keys keep their order.
     return false;
   });
 }
@@ -74,6 +81,7 @@ class TablePrinter {
       Line& line = lines_.emplace_back();
       for (const Json& value : row) line.push_back(cli::Printable(TextOf(value)));
     }
+    // Before anything is measured: a column that goes takes no room.
     DropEmptyColumns();
     if (columns_.empty()) return;
     for (const FormatColumn& column : columns_) heading_.push_back(column.label);
@@ -94,6 +102,7 @@ class TablePrinter {
 
  private:
   void DropEmptyColumns() {
+    // From the right, so that the indices of those that stay do not move.
     for (std::size_t i = columns_.size(); i-- > 0;) {
       const auto is_empty = [i](const Line& line) { return line[i].empty(); };
       if (!columns_[i].optional || !std::ranges::all_of(lines_, is_empty)) continue;
@@ -109,11 +118,14 @@ class TablePrinter {
       for (const Line& line : lines_) width = std::max(width, cli::DisplayWidth(line[i]));
       widths_.push_back(width);
     }
+    // Without a column that may wrap, a wide table stays wide: nothing is cut.
     const int wrapped = static_cast<int>(std::ranges::count_if(columns_, &FormatColumn::wraps));
     if (wrapped == 0) return;
+    // The excess is shared evenly among the columns that wrap.
     const int excess = TotalWidth() - console_.width;
     for (std::size_t i = 0; excess > 0 && i < columns_.size(); ++i) {
       if (!columns_[i].wraps) continue;
+      // A column is never made wider, nor narrower than can be read.
       const int least = std::min(widths_[i], kLeastWrapped);
       widths_[i] = std::max(widths_[i] - (excess + wrapped - 1) / wrapped, least);
     }
@@ -129,6 +141,7 @@ class TablePrinter {
     if (!format_.Has("title")) return;
     const std::string title = cli::Printable(format_.Attribute("title", ""));
     const int inner = TotalWidth() - (has_box_ ? 2 : 0);
+    // A title wider than the table widens its last column. Must come before any row is printed.
     if (const int missing = cli::DisplayWidth(title) - inner; missing > 0) {
       widths_.back() += missing;
     }
@@ -154,11 +167,12 @@ class TablePrinter {
     PrintRule(box_.left, box_.cross, box_.right);
   }
 
-  // On several lines where a column wraps.
+  // A row takes several lines if a column wraps.
   void PrintRow(const Line& row) {
     std::vector<Line> parts;
     std::size_t height = 1;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
+      // A column of one character cannot hold a wide one.
       const bool is_long = cli::DisplayWidth(row[i]) > widths_[i] && widths_[i] >= 2;
       parts.push_back(is_long ? cli::Wrap(row[i], widths_[i]) : Line{row[i]});
       height = std::max(height, parts.back().size());
@@ -214,6 +228,7 @@ void PrintTable(const FormatSpec& format,
                 std::vector<std::vector<Json>> rows,
                 bool headings,
                 cli::Console& console) {
+  // Without rows nothing is printed, headings included.
   if (rows.empty()) return;
   SortRows(format, rows);
   TablePrinter(format, console).Print(rows, headings);

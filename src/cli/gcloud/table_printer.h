@@ -7,7 +7,8 @@
 
 namespace vernier::gcloud {
 
-// Prints rows, a value for each column of the format, as a table: sorted, aligned, and in a box if the format says so.
+// Prints rows, one value for each column of the format, as a table: sorted, aligned, and in a box if the format has
+// one.
 void PrintTable(const FormatSpec& format,
                 std::vector<std::vector<Json>> rows,
                 bool headings,

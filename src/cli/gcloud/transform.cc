@@ -1,3 +1,8 @@
+// The transforms of `gcloud topic projections`. Functions() lists them with the names and order of their parameters as
+// documented there, since arguments may be given by position or by name. gcloud is written in Python, and its results
+// show it: booleans print as True, floats by %g, and 0, "" and empty lists count as missing (IsVoid). A transform never
+// fails on a value; it returns its `undefined` argument.
+
 #include "src/cli/gcloud/transform.h"
 
 #include <algorithm>
@@ -22,6 +27,7 @@ namespace vernier::gcloud {
 
 struct Function {
   std::string_view name;
+  // In the order in which arguments without a name are assigned to them.
   std::vector<std::string_view> parameters;
   std::size_t required = 0;  // Of the parameters.
   bool takes_others = false;
@@ -33,6 +39,7 @@ namespace {
 std::optional<double> NumberOf(const Json& value) {
   if (value.is_number()) return value.get<double>();
   double number = 0;
+  // "inf" and "nan" are text here, and no numbers.
   const bool is_number =
       value.is_string() && absl::SimpleAtod(value.get_ref<const std::string&>(), &number);
   return is_number && std::isfinite(number) ? std::optional(number) : std::nullopt;
@@ -44,11 +51,12 @@ int IntOf(const std::string& text, int fallback) {
 }
 
 bool IsTrue(const std::string& text) {
+  // Everything but these words is true.
   const std::string word = absl::AsciiStrToLower(text);
   return !(word == "false" || word == "0" || word == "no");
 }
 
-// At the key that an argument names; null if it is no key.
+// The value at the key that an argument names; null if it is no key.
 Json ValueAtText(const Json& value, const std::string& text) {
   const absl::StatusOr<Key> key = ParseKey("", text);
   return key.ok() ? ValueAt(value, *key) : Json();
@@ -58,6 +66,7 @@ std::string Decoded(const Json& value) {
   const std::string text = TextOf(value);
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    // A "%" without two digits behind it stands for itself.
     const bool is_escape = text[i] == '%' && i + 2 < text.size() &&
                            absl::ascii_isxdigit(static_cast<unsigned char>(text[i + 1])) &&
                            absl::ascii_isxdigit(static_cast<unsigned char>(text[i + 2]));
@@ -72,6 +81,7 @@ std::vector<std::string> PartsOf(const std::string& text, const std::string& sep
 }
 
 Json BaseName(const Json& value, const Call& call, const TimeFrame& frame) {
+  // Missing values have no name; the argument says what is printed for them.
   if (IsVoid(value)) return call.Text(0);
   if (value.is_array()) {
     Json names = Json::array();
@@ -80,6 +90,7 @@ Json BaseName(const Json& value, const Call& call, const TimeFrame& frame) {
   }
   const std::string text = TextOf(value);
   for (const char separator : {'/', '\\'}) {
+    // From the right: the last part is the name, whatever separators stand before it.
     if (const std::size_t at = text.rfind(separator); at != std::string::npos) {
       return text.substr(at + 1);
     }
@@ -98,6 +109,7 @@ Json Count(const Json& value, const Call&, const TimeFrame&) {
 }
 
 std::optional<absl::Time> TimeOf(const Json& value, double unit, const TimeFrame& frame) {
+  // A unit of 0 says that numbers are no times.
   if (const auto number = NumberOf(value); number && unit != 0) {
     return absl::UnixEpoch() + absl::Seconds(*number / unit);
   }
@@ -109,12 +121,15 @@ double UnitOf(const Call& call, std::size_t parameter) {
   return absl::SimpleAtod(call.Text(parameter, "1"), &unit) ? unit : 1;
 }
 
-// date(format, unit, undefined, tz, tz_default): a time without tz stays in its own zone, which here is UTC.
+// date(format, unit, undefined, tz, tz_default). Without tz a time keeps its own zone, which is UTC for times of this
+// API.
 Json Date(const Json& value, const Call& call, const TimeFrame& frame) {
   TimeFrame read = frame;
+  // `tz_default` is the zone of times that name none; `tz` is that of the output.
   if (call.named[4]) read.zone = FindZone(*call.named[4], frame).value_or(frame.zone);
   const std::optional<absl::Time> time = TimeOf(value, UnitOf(call, 1), read);
   if (!time) return call.Text(2);
+  // A time that names UTC is printed in it; others are printed in the zone in which they were read.
   const bool names_utc = value.is_string() && value.get_ref<const std::string&>().ends_with('Z');
   absl::TimeZone zone = names_utc ? absl::UTCTimeZone() : read.zone;
   if (call.named[3]) zone = FindZone(*call.named[3], frame).value_or(zone);
@@ -138,12 +153,14 @@ Json Duration(const Json& value, const Call& call, const TimeFrame& frame) {
   if (call.named[0]) {
     const auto start = TimeOf(ValueAtText(value, *call.named[0]), 1, frame);
     const auto end = TimeOf(ValueAtText(value, call.Text(1)), 1, frame);
+    // Without an end, the time until now, as for a job that still runs.
     return start ? Json(between(*start, end.value_or(frame.now))) : Json(call.Text(6));
   }
   if (const auto number = NumberOf(value)) {
     return FormatIsoDuration(absl::Seconds(*number / UnitOf(call, 5)), style);
   }
   if (!value.is_string()) return call.Text(6);
+  // In this order: "P1D" is a duration, "2026-11-21" a time, and no text is both.
   if (const auto duration = ParseIsoDuration(value.get_ref<const std::string&>())) {
     return FormatIsoDuration(*duration, style);
   }
@@ -155,6 +172,7 @@ Json Decode(const Json& value, const Call& call, const TimeFrame&) {
   std::string decoded;
   const std::string text = TextOf(value);
   if (call.Text(0) != "base64") return text;
+  // Both alphabets of base64 are in use.
   if (absl::Base64Unescape(text, &decoded) || absl::WebSafeBase64Unescape(text, &decoded)) {
     return decoded;
   }
@@ -183,7 +201,7 @@ Json FirstOf(const Json& value, const Call& call, const TimeFrame&) {
   return "";
 }
 
-// list(show, undefined, separator): one level; flatten() all of them.
+// list(show, undefined, separator): one level; flatten(): all levels.
 std::string Listed(const Json& value, const Call& call, bool deep) {
   const std::string separator = call.Text(2, ",");
   const auto text = [&](const Json& part) {
@@ -223,7 +241,7 @@ Json Float(const Json& value, const Call& call, const TimeFrame&) {
   return fmt::format("{:.{}g}", *number, precision);
 }
 
-// format("{0}/{1}", key, …); without keys the value itself, or its elements.
+// format("{0}/{1}", key, …). Without keys, the arguments are the value itself, or its elements.
 Json Formatted(const Json& value, const Call& call, const TimeFrame&) {
   std::vector<std::string> parts;
   for (const std::string& key : call.others) parts.push_back(TextOf(ValueAtText(value, key)));
@@ -236,12 +254,14 @@ Json Formatted(const Json& value, const Call& call, const TimeFrame&) {
   std::string result;
   std::size_t next = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    // A "{" that is never closed stands for itself.
     const std::size_t end = text[i] == '{' ? text.find('}', i) : std::string::npos;
     if (end == std::string::npos) {
       result += text[i];
       continue;
     }
     const std::string inner = text.substr(i + 1, end - i - 1);
+    // "{}" takes the next argument, and "{1}" any by its number.
     const int index = inner.empty() ? static_cast<int>(next++) : IntOf(inner, -1);
     if (index >= 0 && index < static_cast<int>(parts.size())) {
       result += parts[static_cast<std::size_t>(index)];
@@ -252,6 +272,7 @@ Json Formatted(const Json& value, const Call& call, const TimeFrame&) {
 }
 
 Json Join(const Json& value, const Call& call, const TimeFrame&) {
+  // Only lists are joined; a single value is as good as joined.
   if (!value.is_array()) return IsVoid(value) ? Json(call.Text(1)) : value;
   std::vector<std::string> parts;
   for (const Json& item : value) parts.push_back(TextOf(item));
@@ -280,7 +301,7 @@ Json NotNull(const Json& value, const Call&, const TimeFrame&) {
   return items;
 }
 
-// An expression of the user, which Bind has compiled once already.
+// Compiles a regular expression of the user; CheckCall has tested that it compiles.
 std::unique_ptr<re2::RE2> Regex(const std::string& text, bool any_case) {
   re2::RE2::Options options;
   options.set_log_errors(false);
@@ -293,6 +314,7 @@ Json Match(const Json& value, const Call& call, const TimeFrame&) {
   if (IsVoid(value)) return call.Text(2);
   const std::string text = TextOf(value);
   re2::StringPiece rest(text);
+  // Anchored at the start only, as Python's re.match.
   const bool matches = re2::RE2::Consume(&rest, *Regex(call.Text(0), /*any_case=*/false));
   return matches ? call.Text(1, text) : call.Text(2);
 }
@@ -306,16 +328,18 @@ Json Sub(const Json& value, const Call& call, const TimeFrame&) {
     re2::RE2::GlobalReplace(&text, *regex, call.Text(1));
     return text;
   }
-  // One by one, each after the one before.
+  // RE2 replaces either the first match or all; a count needs a loop.
   std::string done;
   re2::StringPiece match;
   while (count-- > 0 && regex->Match(text, 0, text.size(), re2::RE2::UNANCHORED, &match, 1)) {
     const std::size_t begin = static_cast<std::size_t>(match.data() - text.data());
     const std::size_t end = begin + match.size();
+    // The replacement may name groups, so that the library has to do it, on the part up to this match.
     std::string head = text.substr(0, end);
     re2::RE2::Replace(&head, *regex, call.Text(1));
     done += head;
     text.erase(0, end);
+    // An empty match would be found again at the same place.
     if (match.empty()) break;
   }
   return done + text;
@@ -332,6 +356,7 @@ Json Scope(const Json& value, const Call& call, const TimeFrame&) {
       return text.substr(at + segment.size());
     }
   }
+  // Not a path with one of these scopes: the last part of a link, otherwise the text itself.
   return text.starts_with("https://") ? PartsOf(text, "/").back() : text;
 }
 
@@ -339,16 +364,18 @@ Json Segment(const Json& value, const Call& call, const TimeFrame&) {
   if (IsVoid(value)) return call.Text(1);
   const std::vector<std::string> parts = PartsOf(Decoded(value), "/");
   int index = IntOf(call.Text(0), -1);
+  // From the end, as in Python.
   if (index < 0) index += static_cast<int>(parts.size());
   if (index < 0 || index >= static_cast<int>(parts.size())) return call.Text(1);
   const std::string& part = parts[static_cast<std::size_t>(index)];
   return part.empty() ? call.Text(1) : part;
 }
 
-// The bytes of a unit: 1024 for "K".
+// Size of a unit in bytes: 1024 for "K".
 double UnitSize(const std::string& unit) {
   constexpr std::string_view kLetters = "KMGTP";
   double size = 1;
+  // A number is a unit of its own.
   if (absl::SimpleAtod(unit, &size)) return size == 0 ? 1 : size;
   const std::size_t at =
       unit.empty() ? std::string_view::npos
@@ -362,14 +389,17 @@ Json Size(const Json& value, const Call& call, const TimeFrame&) {
   if (size == 0) return call.Text(0, "0");
   const int precision = std::clamp(IntOf(call.Text(1), 1), 0, 9);
   const double least = UnitOf(call, 4);
+  // "< " tells that the value shown is the least that is shown.
   const bool is_less = call.named[4] && size < least;
   if (is_less) size = least;
   const std::string prefix = is_less ? "< " : "";
   size *= UnitSize(call.Text(2));
+  // A unit that is asked for is not printed.
   if (call.named[3]) return fmt::format("{:.{}f}", size / UnitSize(*call.named[3]), precision);
   constexpr std::array kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
   std::size_t unit = 0;
   for (; unit + 1 < kUnits.size() && size >= 1024; ++unit) size /= 1024;
+  // Whole numbers have no decimals, whatever the precision.
   if (size == std::floor(size)) return fmt::format("{}{:.0f} {}", prefix, size, kUnits[unit]);
   return fmt::format("{}{:.{}f} {}", prefix, size, precision, kUnits[unit]);
 }
@@ -386,6 +416,7 @@ Json SliceOf(const Json& value, const Call& call, const TimeFrame&) {
     return std::clamp(index, 0, size);
   };
   const int begin = bound(0, 0);
+  // One bound selects one element; with a colon, an empty bound is the end of the list.
   const int end = bounds.size() == 1 ? std::min(begin + 1, size) : bound(1, size);
   Json part = Json::array();
   for (int i = begin; i < end; ++i) part.push_back(value[static_cast<std::size_t>(i)]);
@@ -399,6 +430,7 @@ Json Sorted(const Json& value, const Call& call, const TimeFrame&) {
     const auto key = [&](const Json& item) {
       return call.named[0] ? ValueAtText(item, *call.named[0]) : item;
     };
+    // Values of different types have an order in this library, so that sorting never fails.
     return key(a) < key(b);
   });
   return items;
@@ -412,9 +444,11 @@ Json Split(const Json& value, const Call& call, const TimeFrame&) {
 Json TrailOff(const Json& value, const Call& call, const TimeFrame&) {
   const int most = IntOf(call.Text(0), 0);
   const std::string text = TextOf(value);
+  // There is no room for a character before "...".
   if (most <= 3) return call.Text(1);
   if (static_cast<int>(text.size()) < most) return text;
   std::size_t end = static_cast<std::size_t>(most - 3);
+  // Not inside of a UTF-8 character.
   while (end > 0 && (static_cast<unsigned char>(text[end]) >> 6) == 2) --end;
   return text.substr(0, end) + "...";
 }
@@ -432,7 +466,9 @@ Json YesNo(const Json& value, const Call& call, const TimeFrame&) {
 Json Same(const Json& value, const Call&, const TimeFrame&) { return value; }
 
 const std::vector<Function>& Functions() {
+  // Never destroyed, so that a call may hold a pointer into it.
   static const std::vector<Function>& functions = *new std::vector<Function>{
+      // Transforms that change nothing here are known all the same, so that scripts which use them run.
       {"always", {}, 0, false, &Same},
       {"basename", {"undefined"}, 0, false, &BaseName},
       {"color", {"red", "yellow", "green", "blue"}, 0, false, &Same},
@@ -485,12 +521,13 @@ absl::StatusOr<const Function*> FindFunction(const Lexer& lexer, const std::stri
                          NearestHint(name, known, known.size()));
 }
 
-// Puts one argument where it belongs.
+// Assigns one argument to a parameter: by name if "NAME=" is one, otherwise to the next by position.
 absl::Status Bind(const Lexer& lexer, const Lexer::Token& token, std::size_t& next, Call& call) {
   const Function& function = *call.function;
   const std::size_t equals = token.text.find('=');
   const auto parameter =
       std::ranges::find(function.parameters, std::string_view(token.text).substr(0, equals));
+  // A "NAME=" that no parameter has may be part of a value.
   if (equals != std::string::npos && parameter != function.parameters.end()) {
     call.named[static_cast<std::size_t>(parameter - function.parameters.begin())] =
         token.text.substr(equals + 1);
@@ -515,12 +552,14 @@ absl::Status CheckCall(const Lexer& lexer, const Call& call) {
     if (call.named[i]) continue;
     return lexer.Error(fmt::format("{}() needs {}", function.name, function.parameters[i]));
   }
+  // At parsing time: a bad expression is an error before any resource is printed.
   if (function.apply == &Match || function.apply == &Sub) {
     const auto regex = Regex(call.Text(0), /*any_case=*/false);
     if (regex->ok()) return absl::OkStatus();
     return lexer.Error(
         fmt::format("'{}' is no regular expression: {}", call.Text(0), regex->error()));
   }
+  // Python's format() has more, such as "{0:>10}"; nothing is better than something wrong.
   if (function.apply == &Formatted && call.Text(0).find(':') != std::string::npos &&
       RE2::PartialMatch(call.Text(0), "\\{\\d*:")) {
     return lexer.Error(fmt::format("format() knows {{0}}, {{1}}, …, got '{}'", call.Text(0)));
@@ -528,7 +567,7 @@ absl::Status CheckCall(const Lexer& lexer, const Call& call) {
   return absl::OkStatus();
 }
 
-// The call whose name was read, from its "(" on.
+// Reads a call from its "(" on; the name has been read.
 absl::StatusOr<Call> ReadCall(Lexer& lexer, const std::string& name) {
   Call call;
   VERNIER_ASSIGN_OR_RETURN(call.function, FindFunction(lexer, name));
@@ -550,14 +589,14 @@ Json ApplyDeep(const Call& call, const Json& value, int depth, const TimeFrame& 
   return items;
 }
 
-// "*" before a name is short for map(): so many of them.
+// Number of "*" before a name: each is short for map().
 int TakeStars(Lexer& lexer) {
   int stars = 0;
   while (lexer.Take('*')) ++stars;
   return stars;
 }
 
-// Of a function, up to its "(".
+// The name of a function, up to its "(".
 absl::StatusOr<std::string> ReadName(Lexer& lexer) {
   VERNIER_ASSIGN_OR_RETURN(Lexer::Token token, lexer.ReadToken(kReserved));
   if (token.is_empty() || lexer.Peek() != '(') return lexer.Expected("a function after '.'");
@@ -584,7 +623,9 @@ absl::StatusOr<Expression> ReadExpression(Lexer& lexer) {
   }
   while (true) {
     VERNIER_ASSIGN_OR_RETURN(Call call, ReadCall(lexer, name));
+    // Set for this call, and cleared for those that follow.
     call.map_depth = std::exchange(depth, 0);
+    // map() applies to the next call only.
     if (name == "map") {
       depth = IntOf(call.Text(0), 1);
     } else {
@@ -596,6 +637,7 @@ absl::StatusOr<Expression> ReadExpression(Lexer& lexer) {
   }
 }
 
+// From left to right: each call gets what the one before it returned.
 Json Apply(const std::vector<Call>& calls, Json value, const TimeFrame& frame) {
   for (const Call& call : calls) value = ApplyDeep(call, value, call.map_depth, frame);
   return value;
@@ -615,7 +657,9 @@ std::string TextOf(const Json& value) {
   const double number = value.get<double>();
   std::string text = fmt::format("{:.6g}", number);
   const double size = std::abs(number);
+  // "%g" would write 1000000 as 1e+06, which gcloud does not.
   if (text.find("e+") != std::string::npos && size < 1e9) return fmt::format("{:.1f}", number);
+  // A float that is whole is printed with its point, as Python does.
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
 }

@@ -14,32 +14,32 @@ namespace vernier::gcloud {
 
 struct Function;
 
-// One call with its arguments.
+// A call with its arguments.
 struct Call {
   const Function* function = nullptr;
-  std::vector<std::optional<std::string>> named;  // By the function's parameters.
-  std::vector<std::string> others;                // Of a function that takes any number.
-  int map_depth = 0;  // Applied to the elements of so many nested lists.
+  std::vector<std::optional<std::string>> named;  // In the order of the function's parameters.
+  std::vector<std::string> others;                // Further arguments of a variadic function.
+  int map_depth = 0;  // Number of nested lists whose elements it is applied to.
 
   std::string Text(std::size_t parameter, std::string fallback = "") const {
     return named[parameter].value_or(std::move(fallback));
   }
 };
 
-// A key with the calls that follow it.
+// A key and the calls that follow it.
 struct Expression {
   Key key;
   std::vector<Call> calls;
 };
 
-// InvalidArgument: no key, an unknown function, or arguments that it does not take.
+// InvalidArgument: no key, an unknown function, or wrong arguments.
 absl::StatusOr<Expression> ReadExpression(Lexer& lexer);
 
 Json Evaluate(const Expression& expression, const Json& resource, const TimeFrame& frame);
-// The calls applied to a value.
+// Applies the calls to a value.
 Json Apply(const std::vector<Call>& calls, Json value, const TimeFrame& frame);
 
-// A value as gcloud prints it: True and False, six digits of a fraction, nothing for null, JSON for lists and objects.
+// A value as gcloud prints it: True and False, six significant digits, nothing for null, JSON for lists and objects.
 std::string TextOf(const Json& value);
 // Whether it is null, false, 0 or empty.
 bool IsVoid(const Json& value);

@@ -1,3 +1,8 @@
+// Writes the draft as text, not through the YAML writer, since comments, alignment and the order of keys are half of
+// its use. Each option is tuned, offered as a comment, fixed in job.args, or left out (guess.h); every guess that may
+// be wrong adds a sentence to `to_check`. Values that only the user knows become FIXME, of which `study validate`
+// warns.
+
 #include "src/cli/init/draft.h"
 
 #include <algorithm>
@@ -17,18 +22,20 @@ namespace {
 using Kind = ProgramOption::Kind;
 
 constexpr char kFixMe[] = "FIXME";
+// A choice: a parameter with its comment stays on one line.
 constexpr std::size_t kLongestAbout = 60;
+// A choice: enough for a first result; the user knows the cost of a trial.
 constexpr int kTrials = 30;
 
-// A parameter's line of the file.
+// The line of a parameter.
 struct Line {
   std::string name;
   std::string domain;
   std::string about;
 };
 
-// What a study file says beside the domain, so that the program is given the
-// option by its own name.
+// The part of a parameter's line that makes the program get its option by its own name; empty if the default,
+// --NAME=VALUE, does.
 std::string ArgumentKey(const ProgramOption& option, const Guess& guess) {
   if (guess.domain.find("flag:") != std::string::npos ||
       guess.domain.find("arg:") != std::string::npos) {
@@ -59,18 +66,20 @@ std::string Shortened(std::string about) {
   about.resize(about.rfind(' ', kLongestAbout) == std::string::npos
                    ? kLongestAbout
                    : about.rfind(' ', kLongestAbout));
+  // Bytes that are not ASCII go as a whole, so that no character is cut in two.
   while (!about.empty() && static_cast<unsigned char>(about.back()) >= 0x80) about.pop_back();
   return about + " ...";
 }
 
-// The option as the program takes it, with this value.
+// The words that give the option this value.
 std::vector<std::string> Given(const ProgramOption& option, const std::string& value) {
   if (option.kind == Kind::kPositional) return {value};
+  // Some programs would take "-b=3" for the value "=3".
   if (option.name.starts_with("-") && option.name.size() == 2) return {option.name, value};
   return {fmt::format("{}={}", option.name, value)};
 }
 
-// Whether the user's own command says it already.
+// Whether the user's own command gives this option.
 bool IsSettled(const ProgramOption& option, const std::vector<std::string>& command) {
   return std::ranges::any_of(command, [&](const std::string& word) {
     return word == option.name || word.starts_with(option.name + "=") ||
@@ -78,11 +87,11 @@ bool IsSettled(const ProgramOption& option, const std::vector<std::string>& comm
   });
 }
 
-// The words behind the program itself, which its positional arguments are
-// among.
+// Whether words follow the program that are not options: then positional arguments are given already.
 bool HasOwnWords(const std::vector<std::string>& command) {
   const auto is_program = [](const std::string& word) { return word.ends_with(".py"); };
   const auto program = std::ranges::find_if(command, is_program);
+  // Without a script, the first word is the program.
   const auto rest = program == command.end() ? command.begin() + 1 : program + 1;
   return std::any_of(rest, command.end(), [](const std::string& word) {
     return !word.empty() && word.front() != '-';
@@ -95,8 +104,7 @@ class Drafter {
 
   Draft Make() {
     for (const ProgramOption& option : input_.help.options) Sort(option);
-    if (tuned_.empty()) {  // Numbers that may be hyperparameters are better than
-                           // nothing.
+    if (tuned_.empty()) {  // Better to tune numbers of unknown meaning than nothing.
       tuned_ = std::exchange(offered_, {});
       draft_.tuned = std::exchange(draft_.offered, {});
       if (!tuned_.empty()) {
@@ -108,8 +116,7 @@ class Drafter {
   }
 
  private:
-  // A group of hydra's configurations: which keys there are depends on the
-  // choice.
+  // Whether the option is a group of hydra's configurations: its choice determines which keys exist.
   bool HasKeysBelow(const ProgramOption& group) const {
     return group.kind == Kind::kAssignment &&
            std::ranges::any_of(input_.help.options, [&](const ProgramOption& other) {
@@ -130,12 +137,14 @@ class Drafter {
     if (option.kind == Kind::kPositional && HasOwnWords(input_.command)) return;
     const Guess guess = GuessFor(option);
     const bool is_new = names_.insert(guess.parameter).second;
+    // Of two options with the same parameter, the second is left out.
     switch (is_new ? guess.kind : Guess::Kind::kLeaveOut) {
       case Guess::Kind::kTune:
         tuned_.push_back(LineOf(option, guess));
         draft_.tuned.push_back(guess.parameter);
         return;
       case Guess::Kind::kOffer:
+        // A comment does not give the program what it requires.
         if (option.is_required) break;
         offered_.push_back(LineOf(option, guess));
         draft_.offered.push_back(guess.parameter);

@@ -6,29 +6,28 @@
 #include "src/cli/init/help_text.h"
 #include "src/cli/init/source_metrics.h"
 
-// A study file drafted from what a program says of its options.
+// Input for drafting a study file from what a program says about its options.
 namespace vernier::cli {
 
 struct DraftInput {
-  std::string study;                 // Its name.
-  std::vector<std::string> command;  // As the user gave it: options in it are settled.
-  std::string working_directory;     // For `working_dir`; empty: where the file will be.
+  std::string study;                 // The study's name.
+  std::vector<std::string> command;  // As given by the user; options in it are not tuned.
+  std::string working_directory;     // For `working_dir`; empty: the file's folder.
   HelpText help;
   std::vector<SourceMetric> metrics;  // Found in the source, best first.
 };
 
 struct Draft {
   std::string yaml;
-  // What was guessed, for people: names of parameters, and of options by what
-  // became of them.
+  // What was guessed, for the user: names of parameters, and options by their treatment.
   std::vector<std::string> tuned;
-  std::vector<std::string> offered;   // In the file as comments: numbers that may be worth tuning.
+  std::vector<std::string> offered;   // Numbers that may be worth tuning, in the file as comments.
   std::vector<std::string> fixed;     // Arguments such as "--epochs=10".
-  std::vector<std::string> left_out;  // What is no hyperparameter.
-  std::vector<std::string> to_check;  // Sentences.
+  std::vector<std::string> left_out;  // Options that are not hyperparameters.
+  std::vector<std::string> to_check;  // Sentences on what to check.
 };
 
-// A draft with no tuned parameter if nothing looks like one.
+// Drafts the file. Without tuned parameters if no option looks like a hyperparameter.
 Draft MakeDraft(const DraftInput& input);
 
 }  // namespace vernier::cli

@@ -1,3 +1,8 @@
+// Rules by name, since names of hyperparameters are conventions: lr, batch_size, dropout. A rule has a usual range; a
+// default outside of it moves the range, as the program's author knows better. Words of kOtherWords in a name (path,
+// seed, log, …) mean that the option is not about the model, unless a rule matches the whole name. Ranges are choices:
+// values in common use, wide enough to contain the best and narrow enough for a few dozen trials.
+
 #include "src/cli/init/guess.h"
 
 #include <algorithm>
@@ -21,17 +26,17 @@ namespace {
 using Kind = ProgramOption::Kind;
 using Type = ProgramOption::Type;
 
+// A choice: longer lists are rarely settings of one model.
 constexpr std::size_t kMostChoices = 16;
 
 // The kind of range that suits a hyperparameter.
 enum class Shape { kLinear, kLog, kReverseLog, kWhole, kWholeLog, kDoubling, kOdd };
 
-// Options whose names match are hyperparameters; the first rule that matches
-// counts.
+// Options whose whole name matches a rule are hyperparameters; the first matching rule applies.
 struct Rule {
   const char* pattern;  // Of the whole name in lower case, with underscores.
   Shape shape;
-  double lower;  // Where the default does not say otherwise.
+  double lower;  // Unless the default lies outside.
   double upper;
 };
 
@@ -96,15 +101,13 @@ constexpr Rule kRules[] = {
     {"kernel_?size", Shape::kOdd, 3, 7},
 };
 
-// The length of a trial: a study that tuned it would only find that longer is
-// better.
+// The length of a trial. It is not tuned: a study would find only that longer is better.
 constexpr char kLength[] =
     "(?:num_|n_|max_|total_)?(?:train_|training_)?(?:"
     "epochs?|steps?|iters?|iterations?|updates?|"
     "timesteps|episodes|rounds)";
 
-// Any of these words in a name, and the option is about something else than the
-// model and how it learns.
+// If a name contains one of these words, the option is not about the model or how it learns.
 constexpr char kOtherWords[] =
     "(?:help|version|verbose|verbosity|quiet|silent|debug|config|cfg|seed|"
     "device|devices|gpu|gpus|"
@@ -137,7 +140,7 @@ constexpr char kOtherWords[] =
     "args|pdb|"
     "run_with_pdb|run_with_profiling|stderrthreshold|logtostderr|verbosity|v)";
 
-// Switches of the model and of how it learns.
+// Switches that change the model or how it learns.
 constexpr char kSwitches[] =
     "(?:use_|with_|enable_)?(?:nesterov|amsgrad|bias|bn|batch_?norm|layer_?"
     "norm|group_?norm|norm|"
@@ -165,8 +168,7 @@ std::int64_t Whole(double number) { return static_cast<std::int64_t>(std::llroun
 
 bool IsWhole(double number) { return number == std::floor(number) && std::abs(number) < 1e15; }
 
-// Without the dashes, the groups of hydra and, of a flag that takes something
-// away, the "no-".
+// The name without dashes, hydra's groups, and the "no-" of a flag that switches something off.
 std::string BareName(const ProgramOption& option) {
   std::string name =
       option.name.substr(std::min(option.name.find_first_not_of('-'), option.name.size()));
@@ -183,7 +185,7 @@ std::string NormalName(const ProgramOption& option) {
   return name;
 }
 
-// The whole name of hydra stays, so that "model.lr" and "head.lr" are two.
+// The parameter's name. hydra's groups stay, so that "model.lr" and "head.lr" are two parameters.
 std::string ParameterName(const ProgramOption& option) {
   std::string name = option.kind == Kind::kAssignment ? option.name : BareName(option);
   for (char& c : name) {
@@ -215,7 +217,8 @@ std::string Listed(const std::vector<std::int64_t>& values) {
   return fmt::format("discrete: [{}]", fmt::join(values, ", "));
 }
 
-// Half and double, twice each, of the default.
+// Powers of two around the default: a quarter, half, the default, double and four times. Batch sizes and widths are
+// usually chosen so.
 Guess Doubling(const Rule& rule, std::optional<double> value) {
   std::vector<std::int64_t> values;
   if (value.has_value() && *value >= 1) {
@@ -228,6 +231,7 @@ Guess Doubling(const Rule& rule, std::optional<double> value) {
       values.push_back(next);
     }
   }
+  // A default is taken only if it is one of the values.
   const bool has = value.has_value() && std::ranges::count(values, Whole(*value)) > 0;
   return {
       .kind = Guess::Kind::kTune, .domain = Listed(values), .parameter = {}, .takes_default = has};
@@ -254,12 +258,13 @@ Guess FloatRange(const Rule& rule, std::optional<double> value) {
   Shape shape = rule.shape;
   if (value.has_value() && !range.Has(value)) {
     if (shape == Shape::kLog && *value > 0) {
+      // Learning rates with a default of 1.0 (Adadelta) stay at most 1.
       const double most = rule.upper <= 1 && *value <= 1 ? 1 : HUGE_VAL;
       range = {*value / 100, std::min(most, *value * 100)};
     } else if (shape == Shape::kLinear) {
       range = {std::min(range.lower, *value), std::max(range.upper, *value)};
     } else if (shape == Shape::kReverseLog && *value > 0 && *value < 1) {
-      shape = Shape::kLinear;  // As gamma of a schedule, which is no discount.
+      shape = Shape::kLinear;  // A schedule's gamma, not a discount factor.
       range = {std::min(*value, 0.1), std::max(*value, 0.99)};
     }
   }
@@ -273,7 +278,7 @@ Guess FloatRange(const Rule& rule, std::optional<double> value) {
       .takes_default = range.Has(value)};
 }
 
-// What the program itself says of its bounds counts more than a rule.
+// Bounds that the program states win over a rule. `parameter` carries "log" to OfNumber, which appends the scale.
 Guess WithinOwnBounds(const ProgramOption& option, const Rule* rule, std::optional<double> value) {
   const Range range{*option.lower, *option.upper};
   const bool is_log = rule != nullptr && range.lower > 0 &&
@@ -307,12 +312,14 @@ Guess OfRule(const Rule& rule, std::optional<double> value) {
   return {};
 }
 
-// A number that no rule knows, from half of its default to twice.
+// A number without a rule: from half of its default to twice.
 Guess OfDefault(const ProgramOption& option, double value) {
+  // Half and twice of 0 are no range, and what a negative number means is not known.
   if (value <= 0) return {};
   const bool is_whole =
       option.type == Type::kInt || (option.type == Type::kUnknown && IsWhole(value));
   const double upper = value < 1 ? std::min(1.0, 2 * value) : 2 * value;
+  // Rounding left a single value.
   if (is_whole && Whole(upper) <= Whole(std::max(1.0, std::floor(value / 2)))) return {};
   return {.kind = Guess::Kind::kOffer,
           .domain = is_whole ? fmt::format("int: [{}, {}]",
@@ -338,7 +345,7 @@ Guess OfChoices(const ProgramOption& option) {
           .takes_default = has};
 }
 
-// A switch, as the program takes it.
+// A switch in the form that the program takes.
 Guess OfSwitch(const ProgramOption& option) {
   Guess guess{.kind = Guess::Kind::kTune, .domain = "bool: {}", .parameter = {}};
   const std::string value = Lower(option.fallback.value_or(""));
@@ -350,7 +357,7 @@ Guess OfSwitch(const ProgramOption& option) {
   } else if (option.kind == Kind::kPair && (value == "true" || value == "false")) {
     guess.domain =
         fmt::format("bool: {{flag: {}}}", value == "true" ? option.negative : option.name);
-  } else if (option.kind == Kind::kPair) {  // Nobody knows which of them is the default.
+  } else if (option.kind == Kind::kPair) {  // The default is unknown, so both are given explicitly.
     guess.domain =
         fmt::format("categorical: [{}, {}], arg: positional", option.name, option.negative);
   }
@@ -368,6 +375,7 @@ Guess OfNumber(const ProgramOption& option, const std::string& name) {
     if (guess.parameter == "log") guess.domain += ", scale: log";
     return guess;
   }
+  // An integer option whose rule is about fractions has the name by chance.
   const bool wants_fraction =
       rule != nullptr && (rule->shape == Shape::kLinear || rule->shape == Shape::kReverseLog ||
                           (rule->shape == Shape::kLog && rule->lower < 0.1));
@@ -380,6 +388,7 @@ Guess OfNumber(const ProgramOption& option, const std::string& name) {
 Guess Judge(const ProgramOption& option) {
   const std::string name = NormalName(option);
   if (!option.obstacle.empty() || option.name == "-h") return {};
+  // Before switches and rules: its name may match one of theirs, and it must not be tuned.
   if (RE2::FullMatch(name, kLength))
     return {.kind = Guess::Kind::kFix, .domain = {}, .parameter = {}};
   const bool is_switch =
@@ -399,6 +408,7 @@ Guess GuessFor(const ProgramOption& option) {
 }
 
 std::string YamlText(const std::string& text) {
+  // Words such as "true" and "null" need quotes: YAML would read them as another type.
   const bool is_plain = RE2::FullMatch(text, R"([A-Za-z_./-][A-Za-z0-9_./=-]*)") &&
                         !RE2::FullMatch(text, "-+|-.*[^A-Za-z0-9].*=|[-.]+") &&
                         codec::ResolvePlainScalar(text).is_string();

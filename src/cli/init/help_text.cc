@@ -1,3 +1,7 @@
+// Help is meant for people, so parsing it is a matter of layout: an entry begins with a dash at a small indentation,
+// and its description continues on lines that are indented further. The libraries differ in details, which are marked
+// below; hydra prints YAML instead and has a parser of its own. tests/cli/init has an example of each.
+
 #include "src/cli/init/help_text.h"
 
 #include <algorithm>
@@ -19,12 +23,11 @@ namespace {
 using Kind = ProgramOption::Kind;
 using Type = ProgramOption::Type;
 
-// What stands before a description is never indented so far; descriptions are.
+// Largest indentation of an option's name. A deeper line that begins with a dash belongs to a description.
 constexpr std::size_t kDeepest = 12;
 constexpr char kSeveral[] = "takes several values";
 
-// Without colours and without the boxes that some libraries draw around their
-// help.
+// The text without colours and without the boxes that typer and rich-click draw.
 std::string Plain(std::string_view text) {
   std::string plain(text);
   RE2::GlobalReplace(&plain, R"(\x1b\[[0-9;?]*[A-Za-z])", "");
@@ -40,14 +43,13 @@ std::size_t IndentOf(std::string_view line) {
   return at == std::string_view::npos ? line.size() : at;
 }
 
-// An option and what is said of it, which may go on over several lines.
+// An option's heading and its description, which may span lines.
 struct Entry {
   std::string heading;  // "-b N, --batch-size N"
   std::string about;
 };
 
-// "--lr: Learning rate." is absl's, "--lr LR  Learning rate." is everybody
-// else's.
+// Splits heading and description: "--lr: Learning rate." of absl, "--lr LR  Learning rate." of all others.
 void CutHeading(std::string_view line, Entry& entry) {
   std::string name;
   if (RE2::PartialMatch(line, R"(^((?:-\w, ?)?--?(?:\[no\])?[\w.-]+): )", &name)) {
@@ -59,8 +61,7 @@ void CutHeading(std::string_view line, Entry& entry) {
   if (const std::size_t open = line.find(" ("); open < end) end = open;
   entry.heading = std::string(line.substr(0, end));
   if (end == std::string_view::npos) return;
-  // Further names and the type may stand in columns of their own, as typer
-  // prints them.
+  // typer prints further names and the type in columns of their own.
   re2::StringPiece rest(line.data() + end, line.size() - end);
   std::string column;
   while (RE2::Consume(&rest, R"( {2,}(--?[A-Za-z][\w-]*))", &column)) {
@@ -80,7 +81,7 @@ bool StartsOption(std::string_view line) {
   return RE2::PartialMatch(line, R"(^--?(\[no\])?[A-Za-z0-9])");
 }
 
-// Whether the lines below are positional arguments.
+// Whether positional arguments follow.
 bool IsPositionalSection(std::string_view line) {
   const std::string lower = Lower(Stripped(line));
   return lower == "positional arguments:" || lower == "arguments:" || lower == "arguments";
@@ -112,10 +113,12 @@ Sections Cut(const std::vector<std::string_view>& lines) {
       in_usage = false;
       continue;
     }
+    // Before options are looked for: a line of the usage may begin with one.
     if (in_usage) {
       sections.usage += " " + std::string(text);
       continue;
     }
+    // Options may stand in any section, so that this comes before the titles.
     if (StartsOption(text) && at <= kDeepest) {
       entry = &sections.options.emplace_back();
       indent = at;
@@ -133,6 +136,7 @@ Sections Cut(const std::vector<std::string_view>& lines) {
       indent = at;
       CutHeading(text, *entry);
     } else {
+      // Any other line, such as the title of another section, ends this one.
       positional = nullptr;
       entry = nullptr;
     }
@@ -140,7 +144,7 @@ Sections Cut(const std::vector<std::string_view>& lines) {
   return sections;
 }
 
-// At commas and slashes that are not inside of brackets.
+// Splits at commas and slashes, which separate names, but not inside of brackets, where they separate choices.
 std::vector<std::string> SplitHeading(std::string_view heading) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -180,17 +184,19 @@ void ReadMetavar(std::string_view metavar, ProgramOption& option) {
   if (const Type type = TypeOfMetavar(metavar); type != Type::kUnknown) option.type = type;
 }
 
-// "--batch-size N" into the option's names and what it takes.
+// Reads one form of an option, "--batch-size N": its name, and the placeholder of its value (metavar).
 void ReadPart(const std::string& part, ProgramOption& option, std::string& metavar) {
   std::string name;
   std::string rest;
   if (!RE2::FullMatch(part, R"((--?(?:\[no\])?[\w.-]+)[ =]?(.*))", &name, &rest)) return;
-  if (name.starts_with("--[no]")) {  // absl: --nesterov=true is understood, too.
+  if (name.starts_with("--[no]")) {  // absl's booleans also take --nesterov=true.
     name = "--" + name.substr(6);
     option.type = Type::kBool;
   }
   if (!rest.empty()) metavar = rest;
+  // A long name may have one dash, too: "-lr".
   const bool is_long = name.starts_with("--") || name.size() > 2;
+  // A long name is taken rather than a letter, in whichever order the two stand.
   if (option.name.empty() || (is_long && option.name.size() == 2)) {
     option.name = name;
   } else if (is_long && (name.starts_with("--no-") || name.starts_with("--no_"))) {
@@ -209,16 +215,18 @@ std::string Unquoted(std::string_view text) {
 
 void ReadDefault(const std::string& about, ProgramOption& option) {
   std::string text;
+  // Marks that libraries write come first. Sentences come last, as they may use the word with another meaning.
   if (RE2::PartialMatch(about, R"((?i)\(default:? ?=? ?([^()]*)\))", &text) ||
       RE2::PartialMatch(about, R"((?i)\[default: ([^\];]*))", &text) ||
       RE2::PartialMatch(about, R"((?i)\bdefaults? (?:is|to|value:?)? ?([^\s;,)]+))", &text) ||
       RE2::PartialMatch(about, R"((?i)\bdefault[:=] ?([^\s;,)\]]+))", &text)) {
     text = Unquoted(text);
+    // None is Python's way to say that there is no default.
     if (text != "None" && text != "none" && !text.empty()) option.fallback = text;
   }
 }
 
-// "[default: 3; 1<=x<=8]" of click, "in the range [1, 8]" of absl.
+// Ranges: "[default: 3; 1<=x<=8]" of click, "in the range [1, 8]" of absl.
 void ReadRange(const std::string& about, ProgramOption& option) {
   double lower = 0;
   double upper = 0;
@@ -232,6 +240,7 @@ void ReadRange(const std::string& about, ProgramOption& option) {
 }
 
 void ReadType(const std::string& about, ProgramOption& option) {
+  // The type that a placeholder states is surer than words of the description.
   if (option.type != Type::kUnknown) return;
   if (RE2::PartialMatch(about, R"(\((?:an?|a positive|a non-negative) integer\b)") ||
       RE2::PartialMatch(about, R"(\ban integer in the range\b|\btype: u?int)")) {
@@ -242,7 +251,7 @@ void ReadType(const std::string& about, ProgramOption& option) {
   }
 }
 
-// The sentence without what was read from it.
+// The description without the parts that were parsed.
 std::string Sentence(std::string about) {
   for (const char* const known : {R"((?i)\(default:?[^()]*\)|\[default: [^\]]*\]|\[required\])",
                                   R"((?i),? ?\bdefaults? ?(?:to|is|:) ?[^\s,;]+)",
@@ -263,6 +272,7 @@ void ReadAbout(const Entry& entry, ProgramOption& option) {
     option.choices = ChoicesOf(choices);  // absl's enumerations.
     RE2::Replace(&about, R"(^ ?<[^<>]*>: ?)", "");
   }
+  // clap's enumerations.
   if (option.choices.empty() &&
       RE2::PartialMatch(about, R"(\[possible values: ([^\]]*)\])", &choices)) {
     option.choices = ChoicesOf(choices);
@@ -282,23 +292,25 @@ ProgramOption ReadOption(const Entry& entry) {
   ReadAbout(entry, option);
   if (!option.negative.empty()) {
     option.kind = Kind::kPair;
-    if (option.fallback == option.negative.substr(2)) option.fallback = "False";  // click's way.
+    // click names the option that is the default.
+    if (option.fallback == option.negative.substr(2)) option.fallback = "False";
     if (option.fallback == option.name.substr(2)) option.fallback = "True";
   } else if (metavar.empty() && option.type == Type::kUnknown && option.choices.empty()) {
+    // Nothing says that it takes a value.
     option.kind = Kind::kFlag;
   }
   return option;
 }
 
-// Options without a metavar of absl take values: what kind tells their
-// description.
+// absl prints no metavar: its options take values, whose type is in the description.
 void CorrectAbsl(ProgramOption& option) {
   if (option.kind == Kind::kFlag) option.kind = Kind::kValue;
   if (option.type == Type::kUnknown) option.type = Type::kText;
 }
 
-// What stands in the usage without brackets around it has to be given.
+// Options in the usage line outside of brackets: they are required.
 std::set<std::string> RequiredIn(std::string usage) {
+  // Brackets may be nested: the innermost are removed until there are none.
   while (RE2::GlobalReplace(&usage, R"(\[[^\[\]]*\])", "") > 0) {
   }
   std::set<std::string> required;
@@ -308,8 +320,7 @@ std::set<std::string> RequiredIn(std::string usage) {
   return required;
 }
 
-// click names its positional arguments in the usage only: "Usage: train.py
-// [OPTIONS] DATA".
+// click lists positional arguments only in the usage: "Usage: train.py [OPTIONS] DATA".
 std::vector<ProgramOption> PositionalsInUsage(const std::string& usage) {
   std::vector<ProgramOption> positionals;
   const std::size_t at = usage.find("[OPTIONS]");
@@ -323,7 +334,7 @@ std::vector<ProgramOption> PositionalsInUsage(const std::string& usage) {
   return positionals;
 }
 
-// "key: value" lines of hydra, flattened to "group.key".
+// Flattens hydra's configuration to options "group.key". "???" is hydra's mark of a required value.
 void Flatten(const nlohmann::ordered_json& json,
              const std::string& prefix,
              std::vector<ProgramOption>& options) {
@@ -347,8 +358,7 @@ void Flatten(const nlohmann::ordered_json& json,
   }
 }
 
-// The lines after one that begins with `title`, up to the next title or, for
-// the groups, an empty line.
+// The lines of a section of hydra's help, without its explanations.
 std::string SectionOf(const std::vector<std::string_view>& lines, std::string_view title) {
   std::string section;
   bool is_inside = false;
@@ -387,6 +397,7 @@ std::string LibraryOf(const std::string& text) {
   }
   if (RE2::PartialMatch(text, R"((?m)^ +(?:-\w, ?)?--(?:\[no\])?[\w]+: )")) return "absl";
   if (Has(text, "[OPTIONS]")) return "click";
+  // With a small letter; others write "Usage:".
   if (Has(text, "usage: ")) return "argparse";
   return "";
 }
@@ -410,7 +421,7 @@ HelpText ParseHelp(std::string_view text) {
       help.commands = option.choices;  // argparse's sub-parsers.
       continue;
     }
-    // Some print a column of types: "*  data  TEXT".
+    // Some libraries print a column of types: "*  data  TEXT".
     RE2::Replace(&option.name, R"(^\*? *([\w.-]+).*$)", R"(\1)");
     help.options.push_back(std::move(option));
   }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-// What a program says of its options when it is asked for help.
+// An option as a program's help describes it.
 namespace vernier::cli {
 
 struct ProgramOption {
@@ -24,23 +24,22 @@ struct ProgramOption {
   Type type = Type::kUnknown;
   std::vector<std::string> choices;
   std::optional<std::string> fallback;  // Its default, as text.
-  std::optional<double> lower;          // Of a number.
+  std::optional<double> lower;          // Bounds of a number.
   std::optional<double> upper;
   std::string obstacle;  // Why it cannot be tuned; empty: it can.
   bool is_required = false;
-  std::string about;  // What the program says of it, one line.
+  std::string about;  // The program's description, one line.
 };
 
 struct HelpText {
   std::string library;  // "argparse", "click", "absl", "hydra"; empty: none of these.
   std::vector<ProgramOption> options;
-  // The program needs a command such as "train" before it has options of its
-  // own.
+  // Commands such as "train", one of which the program needs before its options.
   std::vector<std::string> commands;
 };
 
-// Reads the help of argparse, click, absl and hydra, and what is written like
-// it. Options that cannot be read are left out.
+// Parses help in the forms of argparse, click, typer, absl, hydra, and programs that print alike. Options that cannot
+// be parsed are left out.
 HelpText ParseHelp(std::string_view text);
 
 }  // namespace vernier::cli

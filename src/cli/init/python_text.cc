@@ -1,3 +1,6 @@
+// Just enough Python to find calls and their arguments in text. No parser, since sources of any version of Python must
+// do, also ones with syntax errors; what is computed at run time is not known, and left out.
+
 #include "src/cli/init/python_text.h"
 
 #include <algorithm>

@@ -10,15 +10,13 @@
 // Python source as text: literals and calls. Nothing is computed, and nothing must be sound.
 namespace vernier::cli {
 
-// Where the text literal that begins at `at` ends: behind its closing quotes,
-// or at the end of the source.
+// The end of the text literal that begins at `at`: after its closing quotes, or the end of the source.
 std::size_t EndOfLiteral(std::string_view source, std::size_t at);
 
-// The arguments of a call, cut at its commas; `at` is behind its opening
-// bracket. Comments are left out.
+// The arguments of a call, split at its commas; `at` is after the opening bracket. Comments are left out.
 std::vector<std::string> ArgumentsAt(std::string_view source, std::size_t at);
 
-// The text of a literal; nothing if it is something else.
+// The text of a literal; nothing for any other expression.
 std::optional<std::string> LiteralOf(std::string_view expression);
 
 struct Call {
@@ -26,7 +24,7 @@ struct Call {
   std::map<std::string, std::string> named;
 };
 
-// The arguments of the call whose opening bracket is before `at`.
+// The arguments of the call whose opening bracket precedes `at`.
 Call ReadCall(std::string_view source, std::size_t at);
 
 }  // namespace vernier::cli

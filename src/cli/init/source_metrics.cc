@@ -1,3 +1,8 @@
+// Finds metrics in calls that report: print, loggers, progress bars, TensorBoard, Lightning, wandb. A format string is
+// rendered with a mark in place of each value, so that "acc: {a:.2f}" becomes a text in which a name stands before a
+// value, as the metric readers will see it in the output. From all found metrics the likeliest objective is chosen by
+// name.
+
 #include "src/cli/init/source_metrics.h"
 
 #include <algorithm>
@@ -15,9 +20,9 @@
 namespace vernier::cli {
 namespace {
 
-constexpr char kValue = '\x01';  // Stands for what a text is filled with.
+constexpr char kValue = '\x01';  // Marks a value in a rendered text; no source contains it.
 
-// How a metric is reported; the first is the easiest to read.
+// Ways of reporting a metric, the easiest to read first.
 enum class Way { kPrinted, kPrintedBehindBlank, kWritten, kSentAway };
 
 struct Found {
@@ -26,7 +31,7 @@ struct Found {
   Way way = Way::kPrinted;
 };
 
-// "val/f1", "Val-F1" and "f1_val" as one: "val_f1".
+// Normal form of a name: "val/f1", "Val-F1" and "f1_val" become "val_f1".
 std::string PlainName(std::string_view name) {
   std::string plain = Lower(name);
   for (char& c : plain) {
@@ -40,8 +45,8 @@ std::string PlainName(std::string_view name) {
   return plain;
 }
 
-// The smaller, the likelier it is what the program is tuned for; nothing: no
-// metric.
+// Rank as the objective, smaller is likelier; nothing: not a metric. Validation before test before others before
+// training, and scores before losses.
 std::optional<int> RankOf(const std::string& plain) {
   static const RE2& metric = *new RE2(
       R"((?:.*_)?(acc|accuracy|top1|auc|auroc|f1|f1_score|score|bleu|rouge|map|iou|dice|r2|)"
@@ -62,7 +67,7 @@ std::string Quoted(std::string_view text) {
   return quoted + "'";
 }
 
-// What a replacement field of an f-string prints: its value, and with "{acc=}" its text before.
+// The output of an f-string's field: a value, preceded by the expression's text for "{acc=}".
 std::string OfField(std::string_view field) {
   std::string shown;
   const bool tells = RE2::FullMatch(
@@ -70,7 +75,7 @@ std::string OfField(std::string_view field) {
   return (tells ? shown : "") + kValue;
 }
 
-// A literal's text as it is printed, with kValue for each thing that it is filled with.
+// A literal's text as printed, with kValue for each inserted value. Handles f-strings, str.format and %.
 std::string Rendered(std::string_view content) {
   std::string text;
   for (std::size_t i = 0; i < content.size(); ++i) {
@@ -131,6 +136,8 @@ class Search {
       if (const auto tag = LiteralOf(first)) AddScalar(*tag, FolderOfWriter());
       return;
     }
+    // Lightning shows a metric in its progress bar only with prog_bar=True; otherwise it goes to event files below
+    // lightning_logs.
     const bool is_lightning = object == "self." && (function == "log" || function == "log_dict");
     const auto bar = call.named.find("prog_bar");
     const std::vector<std::string> names = NamesIn(first);
@@ -152,7 +159,8 @@ class Search {
     }
   }
 
-  // The literals of an expression. `has_value_behind`: a value follows its end behind a blank.
+  // Reads the literals of an expression. `has_value_behind`: a value follows after a blank, as print puts one between
+  // its arguments.
   void TakeTexts(std::string_view expression, bool has_value_behind) {
     for (std::size_t at = 0; at < expression.size(); ++at) {
       const char c = expression[at];
@@ -178,7 +186,7 @@ class Search {
     }
   }
 
-  // A name with a separator or a value behind it, and the word in front.
+  // Names followed by a separator or a value, and the word before each.
   void TakeText(const std::string& text) {
     static const RE2& name =
         *new RE2("(?:\\b([A-Za-z]+) )?\\b([A-Za-z][\\w./-]*)( ?[=:]|[ \\t]+\\x01)");
@@ -187,6 +195,7 @@ class Search {
     std::string found;
     std::string behind;
     while (RE2::FindAndConsume(&rest, name, &word, &found, &behind)) {
+      // "best acc: 0.9" is not the current value.
       if (RE2::FullMatch(Lower(word), "best|old|previous|last|max|min|target")) continue;
       const bool is_set =
           RE2::FullMatch(Lower(word), "val|valid|validation|eval|dev|test|train|training");
@@ -204,7 +213,7 @@ class Search {
     }
   }
 
-  // Of "val_loss", and of {"val_loss": x, "val_acc": y}.
+  // Names in "val_loss", and in {"val_loss": x, "val_acc": y}.
   static std::vector<std::string> NamesIn(const std::string& expression) {
     if (const auto name = LiteralOf(expression)) return {*name};
     static const RE2& key = *new RE2(R"re(['"]([A-Za-z][\w./-]*)['"]\s*:)re");
@@ -215,7 +224,8 @@ class Search {
     return names;
   }
 
-  // Where event files go that nothing else is said of; nothing: it is computed.
+  // Folder of event files of a writer without further arguments; nothing: it is computed. "runs" is the default of
+  // PyTorch's SummaryWriter.
   std::optional<std::string> FolderOfWriter() const {
     static const RE2& writer = *new RE2(R"(\b(SummaryWriter|create_file_writer)\s*\()");
     re2::StringPiece rest(source_.data(), source_.size());
@@ -254,7 +264,7 @@ class Search {
         Way::kSentAway);
   }
 
-  // The same name may be reported in several ways.
+  // Adds a metric. If it is reported in several ways, the easiest one is kept.
   void Add(SourceMetric metric, Way way) {
     const std::optional<int> rank = RankOf(PlainName(metric.name));
     if (!rank.has_value()) return;

@@ -4,22 +4,22 @@
 #include <string_view>
 #include <vector>
 
-// Metrics that the Python source of a program reports.
+// A metric that the Python source of a program reports.
 namespace vernier::cli {
 
 struct SourceMetric {
   std::string name;
-  // What a study file must say for it to be found: "{after: 'test acc '}"; empty: its name suffices.
+  // The entry that a study file needs to find it: "{after: 'test acc '}"; empty: the name suffices.
   std::string entry;
-  std::string caveat;  // A sentence for people; empty: none is needed.
+  std::string caveat;  // A sentence on what the user must take care of; empty: none.
   friend bool operator==(const SourceMetric&, const SourceMetric&) = default;
 };
 
-// Metrics that the source prints, shows in a progress bar or writes to event files, best first: those of validation before
-// those of training.
+// Metrics that the source prints, shows in a progress bar or writes to event files, best first: validation before
+// training.
 std::vector<SourceMetric> MetricsIn(std::string_view source);
 
-// Whether more of the metric is better, by its name: accuracy is, loss is not.
+// Whether larger is better, by the metric's name: accuracy is maximized, loss is not.
 bool IsMaximized(std::string_view metric);
 
 }  // namespace vernier::cli

@@ -1,3 +1,6 @@
+// argparse shows neither types nor, without a special formatter, defaults in its help. The source does, if it is one of
+// the files that the command names. Only options that the help lists are completed.
+
 #include "src/cli/init/source_text.h"
 
 #include <algorithm>
@@ -35,13 +38,13 @@ std::vector<std::string> ListIn(std::string_view expression) {
     } else if (RE2::FullMatch(element, R"([-+]?[0-9][0-9.eE_+-]*)")) {
       values.push_back(element);
     } else if (!element.empty()) {
-      return {};  // It is computed.
+      return {};  // Computed at run time.
     }
   }
   return values;
 }
 
-// "64", "1e-3", "True" and texts; what is computed or None is no default.
+// Literal defaults: "64", "1e-3", "True", texts. Computed values and None give none.
 std::optional<std::string> DefaultIn(std::string_view expression) {
   if (auto text = LiteralOf(expression)) return text;
   if (RE2::FullMatch(expression, R"([-+]?[0-9][0-9.eE_+-]*|\.[0-9]+|True|False)")) {
@@ -82,8 +85,7 @@ ProgramOption* FindOption(HelpText& help, std::string_view name) {
   return found == help.options.end() ? nullptr : &*found;
 }
 
-// Calls of argparse's add_argument and click's option: names first, then what
-// is said by name.
+// Calls of argparse's add_argument and click's option: names are positional arguments, everything else is named.
 void ReadNamedOptions(std::string_view source, HelpText& help) {
   static const RE2& call = *new RE2(R"((?:\badd_argument|\bclick\.option|\boption)\s*\()");
   re2::StringPiece rest(source.data(), source.size());
@@ -91,7 +93,7 @@ void ReadNamedOptions(std::string_view source, HelpText& help) {
     const Call found = ReadCall(source, static_cast<std::size_t>(rest.data() - source.data()));
     for (const std::string& name : found.plain) {
       const std::string text = LiteralOf(name).value_or("");
-      // click names both ways at once: "--bias/--no-bias".
+      // click gives both forms in one text: "--bias/--no-bias".
       if (ProgramOption* const option = FindOption(help, text.substr(0, text.find('/')))) {
         Fill(found, *option);
         break;
@@ -125,6 +127,7 @@ void ReadAbslFlags(std::string_view source, HelpText& help) {
 void AddFromSource(std::string_view source, HelpText& help) {
   ReadNamedOptions(source, help);
   ReadAbslFlags(source, help);
+  // bool("False") is True in Python.
   for (ProgramOption& option : help.options) {
     if (option.type == Type::kBool && help.library == "argparse" && option.kind == Kind::kValue) {
       option.obstacle =

@@ -1,3 +1,6 @@
+// Braille patterns (U+2800 to U+28FF) have 2 x 4 dots a character, which gives a terminal eight times as many points. A
+// cell has one colour, since a terminal has one for each character: the mark drawn last decides.
+
 #include "src/cli/plot/canvas.h"
 
 #include <algorithm>
@@ -13,13 +16,14 @@ namespace {
 
 constexpr int kBrailleAcross = 2;
 constexpr int kBrailleDown = 4;
-// Of a cell that the wide character before it covers.
+// Marks a cell that is covered by the second half of a wide character.
 constexpr std::string_view kCovered("\0", 1);
 
 bool IsInside(double share) { return share >= -1e-9 && share <= 1 + 1e-9; }
 
-// Cuts the segment to the unit square (Liang and Barsky, 1984); false if nothing of it lies inside.
+// Clips the segment to the unit square (Liang and Barsky, 1984); false if no part lies inside.
 bool CutToSquare(double& x0, double& y0, double& x1, double& y1) {
+  // The part of the segment that is inside so far, as shares of its length.
   double enter = 0;
   double leave = 1;
   const double dx = x1 - x0;
@@ -27,6 +31,7 @@ bool CutToSquare(double& x0, double& y0, double& x1, double& y1) {
   const std::array<double, 4> against = {-dx, dx, -dy, dy};
   const std::array<double, 4> room = {x0, 1 - x0, y0, 1 - y0};
   for (std::size_t side = 0; side < against.size(); ++side) {
+    // Parallel to this side: inside or outside as a whole.
     if (against[side] == 0) {
       if (room[side] < 0) return false;
       continue;
@@ -51,7 +56,7 @@ char AsciiOf(int dx, int dy) {
   return dx == 0 ? '|' : '.';
 }
 
-// What is neither muted nor coloured keeps the terminal's own colour.
+// Plain text keeps the terminal's own colour, which fits its background.
 bool IsColored(const Paint& paint) { return paint.ink != Ink::kText; }
 
 bool IsSame(const std::optional<Paint>& a, const std::optional<Paint>& b) {
@@ -122,6 +127,7 @@ void Canvas::Segment(double x0, double y0, double x1, double y1, const Paint& pa
   const int from_y = down(y0);
   const int dx = across(x1) - from_x;
   const int dy = down(y1) - from_y;
+  // One step at least, so that a segment shorter than a dot is a dot.
   const int steps = std::max({1, std::abs(dx), std::abs(dy)});
   for (int i = 0; i <= steps; ++i) {
     SetFine(from_x + static_cast<int>(std::lround(static_cast<double>(dx) * i / steps)),
@@ -136,6 +142,7 @@ void Canvas::Glyph(double x, double y, std::string_view glyph, const Paint& pain
 }
 
 void Canvas::GlyphAt(int column, int line, std::string_view glyph, const Paint& paint) {
+  // Outside of the canvas, glyphs are left out.
   Cell* cell = At(column, line);
   if (cell == nullptr) return;
   cell->glyph = glyph;
@@ -155,7 +162,8 @@ void Canvas::Text(int column, int line, std::string_view text, const Paint& pain
     std::size_t end = i + 1;
     while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
     const std::string_view glyph = text.substr(i, end - i);
-    // The first column of a wide character holds it, the second one nothing.
+    // A wide character takes two cells: the first holds it, the second is marked as covered. Combining marks join the
+    // character before.
     const int width = cli::DisplayWidth(glyph);
     if (width == 0) {
       if (Cell* before = At(column - 1, line); before != nullptr) before->glyph += glyph;
@@ -173,6 +181,7 @@ std::string Canvas::Shown(const Cell& cell) const {
   if (!cell.glyph.empty()) return cell.glyph;
   if (cell.dots == 0) return cell.backdrop.empty() ? " " : cell.backdrop;
   if (!unicode_) return std::string(1, cell.ascii);
+  // U+2800 plus the bits, in UTF-8.
   return {static_cast<char>(0xE2),
           static_cast<char>(0xA0 | (cell.dots >> 6U)),
           static_cast<char>(0x80 | (cell.dots & 0x3FU))};
@@ -198,7 +207,7 @@ std::string Canvas::Line(int line, bool color) const {
   }
   flush();
   text.resize(visible);
-  // Blanks at the end of a run without colour.
+  // A run without colour may end with blanks after something that shows.
   if (text.ends_with(' ')) text.erase(text.find_last_not_of(' ') + 1);
   return text;
 }

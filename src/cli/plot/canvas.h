@@ -10,8 +10,8 @@
 
 namespace vernier::plot {
 
-// A grid of characters to draw on. Fine dots show as braille (2 x 4 a character), or as one ASCII character each; glyphs lie
-// over the dots, backdrops under them.
+// A grid of characters to draw on. Fine dots are shown as braille (2 x 4 a character), or in ASCII as one character
+// each. Glyphs cover dots; backdrops lie under them.
 class Canvas {
  public:
   Canvas(int columns, int lines, bool unicode);
@@ -20,30 +20,30 @@ class Canvas {
   int lines() const { return lines_; }
   bool unicode() const { return unicode_; }
 
-  // Places by shares of the width, from the left, and of the height, from below. What lies outside [0, 1] is not drawn.
+  // Positions are shares of the width from the left and of the height from below. Outside of [0, 1] nothing is drawn.
   void Dot(double x, double y, const Paint& paint);
-  // A straight line; what lies outside is cut off.
+  // A straight line, clipped to the canvas.
   void Segment(double x0, double y0, double x1, double y1, const Paint& paint);
   void Glyph(double x, double y, std::string_view glyph, const Paint& paint);
-  // By column and line, from the upper left; nothing where that is outside.
+  // By column and line from the upper left; outside of the canvas nothing is drawn.
   void GlyphAt(int column, int line, std::string_view glyph, const Paint& paint);
   void BackdropAt(int column, int line, std::string_view glyph, const Paint& paint);
-  // One character for each column of the text; nothing if it does not fit.
+  // Writes text, one character a column; nothing if it does not fit.
   void Text(int column, int line, std::string_view text, const Paint& paint);
 
-  // The cell that holds a share.
+  // The cell at a share.
   int ColumnOf(double x) const;
   int LineOf(double y) const;
 
-  // A line as text, with colours if asked for. No blanks at its end.
+  // A line as text, with colours if wanted, without trailing blanks.
   std::string Line(int line, bool color) const;
 
  private:
   struct Cell {
-    std::string glyph;     // Over the dots; mostly empty.
-    std::string backdrop;  // Where there are no dots.
-    unsigned dots = 0;     // Bits as braille has them.
-    char ascii = ' ';      // Of the dots.
+    std::string glyph;     // Covers the dots; mostly empty.
+    std::string backdrop;  // Shown if there are no dots.
+    unsigned dots = 0;     // Bits in the order of Unicode's braille.
+    char ascii = ' ';      // Shows the dots without Unicode.
     std::optional<Paint> paint;
     std::optional<Paint> backdrop_paint;
   };
@@ -61,7 +61,7 @@ class Canvas {
   std::vector<Cell> cells_;
 };
 
-// The text in a terminal's nearest colour; plain text stays plain.
+// The text in the nearest colour of a terminal; the terminal's own text colour needs no sequence.
 std::string Colored(std::string_view text, const Paint& paint);
 
 }  // namespace vernier::plot

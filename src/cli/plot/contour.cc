@@ -15,9 +15,9 @@ namespace vernier::plot {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-// Values of each parameter where the model is asked.
+// Grid points along each parameter. A choice: 1024 predictions, and levels are interpolated between.
 constexpr int kSteps = 32;
-// Trials of one value of a list are spread over this share of its part of the axis.
+// Trials with the same value of a list are spread over this share of its column.
 constexpr double kSpread = 0.5;
 
 const Parameter& ParameterAt(const StudyData& study, int index) {
@@ -32,6 +32,7 @@ const PlotTrial* BestWithBoth(const StudyData& study, const Objective& objective
   for (const PlotTrial& trial : study.trials) {
     const auto value = trial.ValueOf(objective.metric);
     if (!trial.counts() || !value || !std::isfinite(*value)) continue;
+    // Without one of the parameters a trial has no place in the figure.
     if (!trial.trial.point.contains(across) || !trial.trial.point.contains(up)) continue;
     if (best == nullptr || IsBetter(objective.goal, *value, *best->ValueOf(objective.metric))) {
       best = &trial;
@@ -43,6 +44,7 @@ const PlotTrial* BestWithBoth(const StudyData& study, const Objective& objective
 Field FieldOf(const StudyData& study, const Surface& surface, const ValueAxis& axis) {
   const Parameter& x = ParameterAt(study, surface.x);
   const Parameter& y = ParameterAt(study, surface.y);
+  // Between categories there is nothing to interpolate.
   Field field = {.blocks = ScaleOf(x).is_category() || ScaleOf(y).is_category()};
   for (const ParameterValue& value : surface.across) field.x.push_back(PlaceOf(x, value));
   for (const ParameterValue& value : surface.up) field.y.push_back(PlaceOf(y, value));
@@ -69,16 +71,19 @@ absl::StatusOr<Surface> ComputeSurface(
     for (const ParameterValue& across : surface.across) {
       const std::size_t cell = surface.means.size();
       surface.means.push_back(kNothing);
-      // A step on the way may be forbidden by a constraint that holds at its end.
+      // y is changed first, then x. The point between may violate a constraint that the final point satisfies, so it is
+      // not checked alone.
       Point from = row.value_or(at->trial.point);
       from[ParameterAt(study, y).name] = up;
       auto point = Moved(study, objective, from, x, across);
+      // x may switch y off.
       if (!point || !point->contains(ParameterAt(study, y).name)) continue;
       cells.push_back(cell);
       points.push_back(*std::move(point));
     }
   }
   if (points.empty()) return surface;
+  // All points in one call: a prediction is a round trip to the server.
   VERNIER_ASSIGN_OR_RETURN(const std::vector<PredictedValue> predicted, model.predict(points));
   for (std::size_t i = 0; i < cells.size(); ++i) surface.means[cells[i]] = predicted[i].mean;
   return surface;
@@ -120,6 +125,7 @@ Figure ContourFigure(const StudyData& study,
     At at = {PlaceOf(x, across->second), PlaceOf(y, up->second)};
     if (panel.x.scale.is_category()) at.x += kSpread * Jitter(trial.number());
     if (panel.y.scale.is_category()) at.y += kSpread * Jitter(trial.number());
+    // Trials are in the text's colour, as the field below them has all the others.
     panel.marks.emplace_back(
         Dot{.at = at,
             .shape = is_best ? Shape::kStar : ShapeOf(trial.fate),
@@ -136,6 +142,7 @@ Figure ContourFigure(const StudyData& study,
     figure.legend.push_back(
         {.text = "best trial", .paint = {.ink = Ink::kRed}, .shape = Shape::kStar});
   }
+  // With two parameters there are no others.
   figure.subtitle =
       study.spec.space.parameters().size() > 2
           ? fmt::format("{}; the other parameters as in trial {}", model_name, surface.at->value())

@@ -8,23 +8,22 @@
 
 namespace vernier::plot {
 
-// What the model expects over two parameters, all others as in the best trial that has both.
+// The model's mean over two parameters; all others as in the best trial that has both.
 struct Surface {
   int x = 0;
   int y = 0;
-  std::optional<TrialNumber> at;  // That trial; none: no trial has both.
+  std::optional<TrialNumber> at;  // That trial; nothing if no trial has both.
   std::vector<ParameterValue> across;
   std::vector<ParameterValue> up;
-  // means[j * across.size() + i]; NaN where the space has no such point.
+  // means[j * across.size() + i]; NaN where the point is not valid.
   std::vector<double> means;
 };
 
-// Of the parameters with these indices.
-// Errors are the model's.
+// For the parameters with these indices. Errors are the model's.
 absl::StatusOr<Surface> ComputeSurface(
     const StudyData& study, const Objective& objective, int x, int y, const Model& model);
 
-// The mean as colour, the trials that have both parameters as dots.
+// The mean as colours, and trials that have both parameters as dots.
 Figure ContourFigure(const StudyData& study,
                      const Objective& objective,
                      const Surface& surface,

@@ -12,12 +12,13 @@
 namespace vernier::plot {
 namespace {
 
-// Of one curve, and of all together: more than a picture can show.
+// Most points of one curve, and of all: more than a figure shows, and the size of the SVG file is bounded.
 constexpr std::size_t kMostPoints = 400;
 constexpr std::size_t kMostPointsInAll = 30000;
-// Up to so many curves are drawn strongly; more of them fade.
+// Up to this many curves are nearly opaque; more of them fade.
 constexpr double kStrong = 12;
 
+// Twice the area of the triangle; only the order of areas counts.
 double Area(const At& a, const At& b, const At& c) {
   return std::abs((a.x - c.x) * (b.y - a.y) - (a.x - b.x) * (c.y - a.y));
 }
@@ -32,7 +33,7 @@ At Mean(const std::vector<At>& points, std::size_t from, std::size_t to) {
   return {mean.x / count, mean.y / count};
 }
 
-// A curve as it is drawn, and its end.
+// A curve prepared for drawing.
 struct Drawn {
   const PlotTrial* trial = nullptr;
   bool is_best = false;
@@ -43,15 +44,17 @@ std::vector<Drawn> Prepare(const StudyData& study,
                            const PlotTrial* best,
                            const std::vector<Curve>& curves) {
   const std::size_t share = kMostPointsInAll / std::max<std::size_t>(1, curves.size());
+  // A curve needs some points to have a shape, even if there are many curves.
   const std::size_t count = std::clamp<std::size_t>(share, 12, kMostPoints);
   std::vector<Drawn> drawn;
   for (const Curve& curve : curves) {
     const PlotTrial* trial = study.Find(curve.trial);
     std::vector<At> points = Thinned(curve.points, count);
+    // A trial that was deleted between two calls has a curve and no trial.
     if (trial == nullptr || points.empty()) continue;
     drawn.push_back({.trial = trial, .is_best = trial == best, .points = std::move(points)});
   }
-  // The best lies over all others, those that ended well over those that did not.
+  // Drawing order: the best on top, and completed trials over others.
   const auto rank = [](const Drawn& curve) {
     if (curve.is_best) return 2;
     return curve.trial->fate == Fate::kCompleted ? 1 : 0;
@@ -74,12 +77,13 @@ void AddCurve(const Drawn& curve,
                .opacity = curve.is_best ? 1 : opacity,
                .title = TrialTitle(trial, metric.metric)};
   for (const At& point : curve.points) {
-    // Outliers leave the picture; they are cut at its border.
+    // Outliers keep their value, so that the line leaves the panel and is clipped at its border.
     line.points.push_back({point.x, axis.IsOutlier(point.y) ? point.y : axis.Place(point.y)});
   }
   const At end = line.points.back();
   panel.marks.emplace_back(line);
   const bool is_alone = curve.points.size() == 1;
+  // Ordinary ends need no mark; a curve of one point would be invisible without.
   if (!curve.is_best && trial.fate == Fate::kCompleted && !is_alone) return;
   panel.marks.emplace_back(Dot{.at = end,
                                .shape = curve.is_best ? Shape::kStar : ShapeOf(trial.fate),
@@ -119,8 +123,8 @@ std::vector<At> Thinned(const std::vector<At>& points, std::size_t count) {
   }
   if (finite.size() <= count) return finite;
   std::vector<At> kept = {finite.front()};
-  // Between the ends: buckets of equal numbers of points, and of each the point that spans the largest triangle with the
-  // one kept before and the mean of the next bucket.
+  // Between the ends, buckets of equal size. From each the point is kept that spans the largest triangle with the point
+  // kept before and the mean of the next bucket.
   const std::size_t buckets = count - 2;
   const std::size_t inner = finite.size() - 2;
   const auto begin_of = [&](std::size_t bucket) { return 1 + bucket * inner / buckets; };
@@ -129,6 +133,7 @@ std::vector<At> Thinned(const std::vector<At>& points, std::size_t count) {
     const std::size_t to = begin_of(bucket + 1);
     const At next = bucket + 1 < buckets ? Mean(finite, to, begin_of(bucket + 2)) : finite.back();
     std::size_t best = from;
+    // -1: the first point wins even if all areas are 0.
     double largest = -1;
     for (std::size_t i = from; i < to; ++i) {
       const double area = Area(kept.back(), finite[i], next);
@@ -169,10 +174,12 @@ absl::StatusOr<Figure> CurvesFigure(const StudyData& study,
   Panel panel = {.x = {.scale = AxisScale::Whole(first, last).Padded(last > first ? 0.01 : 0),
                        .label = "step"},
                  .y = {.scale = axis.scale(), .label = axis.label()}};
+  // The more curves, the fainter each, but none vanishes.
   const double opacity =
       std::clamp(std::sqrt(kStrong / static_cast<double>(drawn.size())), 0.15, 0.85);
   for (const Drawn& curve : drawn) AddCurve(curve, metric, axis, opacity, panel);
   figure.subtitle = fmt::format("{} of {} trials", drawn.size(), study.trials.size());
+  // Drawing order puts it last.
   if (drawn.back().is_best) {
     figure.subtitle += fmt::format("; best: trial {}", drawn.back().trial->number());
   }

@@ -11,17 +11,17 @@
 
 namespace vernier::plot {
 
-// One metric of one trial, step by step.
+// A metric of one trial, by step.
 struct Curve {
   std::int64_t trial = 0;
-  std::vector<At> points;  // Steps and values, by step.
+  std::vector<At> points;  // Step and value.
 };
 
-// At most `count` of the points, the first and the last among them: those that keep the curve's form best (Steinarsson,
+// A subsample of at most `count` points with the first and the last, that preserves the curve's shape (Steinarsson,
 // «largest triangle three buckets», 2013). Points that are not finite are left out.  REQUIRES: count >= 3.
 std::vector<At> Thinned(const std::vector<At>& points, std::size_t count);
 
-// All curves in one panel, that of `best` on top. Curves of many points are thinned. `metric` says which values are better;
+// All curves in one panel, that of `best` on top; long ones are subsampled. `metric` defines which values are better;
 // `best` may be null.
 // InvalidArgument: as ValueAxis::Create.
 absl::StatusOr<Figure> CurvesFigure(const StudyData& study,

@@ -10,8 +10,8 @@
 #include "src/cli/plot/palette.h"
 #include "src/cli/plot/scale.h"
 
-// A figure as values: panels with axes, marks in the units of the data, a legend. What makes figures knows nothing of how
-// they are shown; what shows them (svg_renderer.h, text_renderer.h) knows nothing of studies.
+// A figure as values: panels with axes, marks in data units, a legend. The code that makes figures does not know how
+// they are drawn; the renderers (svg_renderer.h, text_renderer.h) do not know studies.
 namespace vernier::plot {
 
 struct At {
@@ -26,7 +26,7 @@ struct Line {
   double width = 1.5;
   double opacity = 1;
   bool dashed = false;
-  std::string title;  // Shown when the mark is pointed at; empty: none.
+  std::string title;  // Tooltip; empty: none.
 };
 
 // The area between two curves. A NaN breaks it.
@@ -58,7 +58,7 @@ struct Dot {
 };
 
 enum class Fill : std::uint8_t { kSolid, kPale };
-// A rectangle along the axes.
+// A rectangle parallel to the axes.
 struct Box {
   At from;
   At to;
@@ -67,7 +67,7 @@ struct Box {
   std::string title;
 };
 
-// Words at a place inside a panel.
+// Text at a position inside a panel.
 struct Words {
   At at;
   std::string text;
@@ -75,12 +75,12 @@ struct Words {
   enum class Anchor : std::uint8_t { kStart, kMiddle, kEnd } anchor = Anchor::kStart;
 };
 
-// Levels over a grid: values[j * x.size() + i] belongs to (x[i], y[j]), 0 the worst and 1 the best; NaN: not known.
+// Levels on a grid: values[j * x.size() + i] is at (x[i], y[j]), from 0, the worst, to 1, the best; NaN: unknown.
 struct Field {
   std::vector<double> x;
   std::vector<double> y;
   std::vector<double> values;
-  // Each value fills its own rectangle; else levels run smoothly between values.
+  // Each value fills its own rectangle; otherwise levels are interpolated between values.
   bool blocks = false;
 };
 
@@ -92,14 +92,14 @@ struct Axis {
   bool visible = true;
 };
 
-// A further upright axis inside a panel, at `x`.
+// An additional vertical axis inside a panel, at `x`.
 struct Ruler {
   double x = 0;
   AxisScale scale = AxisScale::Linear(0, 1);
   std::string label;
 };
 
-// Marks that come later lie over earlier ones.
+// Later marks cover earlier ones.
 struct Panel {
   std::string title;
   Axis x;
@@ -111,13 +111,13 @@ struct Panel {
 struct LegendEntry {
   std::string text;
   Paint paint;
-  std::optional<Shape> shape;  // A dot, or
-  bool is_box = false;         // a box, else a line.
+  std::optional<Shape> shape;  // Set: the entry shows a dot.
+  bool is_box = false;         // Otherwise a box, or if false a line.
   Fill fill = Fill::kSolid;
   bool dashed = false;
 };
 
-// What the colours of the ramp mean.
+// The meaning of the ramp's colours.
 struct ColorBar {
   AxisScale scale = AxisScale::Linear(0, 1);  // Share 0 is the colour of level 0.
   std::string label;
@@ -127,13 +127,13 @@ struct Figure {
   std::string title;
   std::string subtitle;
   std::vector<Panel> panels;
-  int columns = 1;            // Panels beside each other, where there is room.
-  double panel_height = 300;  // In pixels; a terminal has its own measure.
-  int panel_lines = 0;        // Lines of a panel on a terminal; 0: as many as are left to it.
+  int columns = 1;            // Panels beside each other, if there is room.
+  double panel_height = 300;  // In pixels, for SVG.
+  int panel_lines = 0;        // Lines on a terminal; 0: as the renderer's options say.
   std::vector<LegendEntry> legend;
   std::optional<ColorBar> bar;
-  std::vector<std::string> notes;  // Sentences below.
-  // Shown in place of everything but the title if there is nothing to draw.
+  std::vector<std::string> notes;  // Sentences below the figure.
+  // Shown instead of everything but the title if there is nothing to draw.
   std::string empty;
 };
 

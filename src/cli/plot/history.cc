@@ -1,3 +1,6 @@
+// The history answers whether the search still improves: the step line of the best value is drawn over single trials.
+// Trials without a value are drawn at the bad end rather than left out, since failures are part of the history.
+
 #include "src/cli/plot/history.h"
 
 #include <algorithm>
@@ -16,7 +19,7 @@ constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 bool IsDrawn(const std::optional<double>& value) { return value && std::isfinite(*value); }
 
-// The best so far as steps, to the right end of the picture.
+// The best so far as a step function.
 Line BestLine(const StudyData& study, const Objective& objective, const ValueAxis& axis) {
   Line line = {.points = {}, .paint = {.ink = Ink::kText}, .width = 2, .title = "best so far"};
   const std::vector<double> best = BestSoFar(study, objective);
@@ -24,6 +27,7 @@ Line BestLine(const StudyData& study, const Objective& objective, const ValueAxi
     if (std::isnan(best[i])) continue;
     const auto x = static_cast<double>(study.trials[i].number());
     const double y = axis.Place(best[i]);
+    // A step: first to the right, then to the new value.
     if (!line.points.empty() && line.points.back().y != y) {
       line.points.push_back({x, line.points.back().y});
     }
@@ -32,7 +36,7 @@ Line BestLine(const StudyData& study, const Objective& objective, const ValueAxi
   return line;
 }
 
-// Trials at the bad end of the axis: how many there are, and how far the worst is.
+// Outliers at the bad end of the axis: their number and the worst value.
 struct Outliers {
   int count = 0;
   double worst = 0;
@@ -44,6 +48,7 @@ Shape OutlierShape(const Objective& objective) {
 
 Dot DotOf(const PlotTrial& trial, const Objective& objective, const ValueAxis& axis) {
   const std::optional<double> value = trial.ValueOf(objective.metric);
+  // At the bad end unless it has a value that can be drawn.
   Dot dot = {.at = {static_cast<double>(trial.number()), axis.bad_end()},
              .shape = ShapeOf(trial.fate),
              .paint = PaintOf(trial.fate),
@@ -51,6 +56,7 @@ Dot DotOf(const PlotTrial& trial, const Objective& objective, const ValueAxis& a
              .title = TrialTitle(trial, objective.metric)};
   if (!IsDrawn(value)) return dot;
   dot.at.y = axis.Place(*value);
+  // A triangle that points to where the value lies.
   if (axis.IsOutlier(*value)) {
     dot.shape = OutlierShape(objective);
   }
@@ -98,7 +104,7 @@ std::vector<double> BestSoFar(const StudyData& study, const Objective& objective
 absl::StatusOr<Figure> HistoryFigure(const StudyData& study,
                                      const Objective& objective,
                                      AxisMode mode) {
-  Figure figure = {.title = fmt::format("{}: {}", study.name(), Wish(objective)),
+  Figure figure = {.title = fmt::format("{}: {}", study.name(), Subscription(objective)),
                    .subtitle = Summary(study, objective)};
   std::vector<double> values;
   for (const PlotTrial& trial : study.trials) {
@@ -121,6 +127,7 @@ absl::StatusOr<Figure> HistoryFigure(const StudyData& study,
   int without_value = 0;
   for (const PlotTrial& trial : study.trials) {
     const auto value = trial.ValueOf(objective.metric);
+    // It may still get a value.
     if (!IsDrawn(value) && trial.fate == Fate::kOpen) continue;
     if (!IsDrawn(value)) ++without_value;
     if (IsDrawn(value) && axis.IsOutlier(*value)) {
@@ -132,6 +139,7 @@ absl::StatusOr<Figure> HistoryFigure(const StudyData& study,
     panel.marks.emplace_back(DotOf(trial, objective, axis));
   }
   const PlotTrial* best = study.Best(objective);
+  // On top of its own dot, so drawn last.
   if (best != nullptr) {
     Dot star = DotOf(*best, objective, axis);
     star.shape = Shape::kStar;

@@ -8,11 +8,11 @@
 
 namespace vernier::plot {
 
-// The best value of the objective up to each trial; NaN before the first finite one that counts.
+// The best value of the objective up to each trial; NaN before the first one that counts.
 std::vector<double> BestSoFar(const StudyData& study, const Objective& objective);
 
-// Every trial's objective in the order of their numbers, and the best so far as a line. Trials without a value stand at the
-// bad end, outliers beyond the axis too, with a count.
+// Every trial's objective by number, and the best so far as a line. Trials without a value are drawn at the bad end of
+// the axis, and so are outliers, which a note counts.
 // InvalidArgument: as ValueAxis::Create.
 absl::StatusOr<Figure> HistoryFigure(const StudyData& study,
                                      const Objective& objective,

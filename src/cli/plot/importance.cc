@@ -12,12 +12,14 @@
 namespace vernier::plot {
 namespace {
 
+// A choice: bars of a figure that can still be read.
 constexpr std::size_t kMostBars = 30;
 
 Importance Ranked(const std::map<std::string, double>& amounts, std::string source) {
   Importance importance = {.shares = {}, .source = std::move(source)};
   double total = 0;
   for (const auto& [name, amount] : amounts) total += amount;
+  // Also if the total is NaN.
   if (!(total > 0)) return importance;
   for (const auto& [name, amount] : amounts) importance.shares.emplace_back(name, amount / total);
   std::stable_sort(importance.shares.begin(),
@@ -26,10 +28,10 @@ Importance Ranked(const std::map<std::string, double>& amounts, std::string sour
   return importance;
 }
 
-// A pair of points that differ in one parameter.
+// Two points that differ in one parameter.
 struct Step {
   std::size_t parameter = 0;
-  std::size_t from = 0;  // Places among all points that are asked for.
+  std::size_t from = 0;  // Indices into all requested points.
   std::size_t to = 0;
 };
 
@@ -56,7 +58,8 @@ absl::StatusOr<Importance> ComputedImportance(const StudyData& study,
   std::vector<Step> steps;
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     for (std::size_t i = 0; i < points.size(); ++i) {
-      // The new value is another point's.
+      // The new value is taken from another point, so that no further points need be drawn and values have the
+      // distribution of the sample.
       const Point& other = points[(i + 1 + k) % points.size()];
       const auto value = other.find(parameters[k].name);
       if (value == other.end() || !points[i].contains(parameters[k].name)) continue;
@@ -71,6 +74,7 @@ absl::StatusOr<Importance> ComputedImportance(const StudyData& study,
   for (const Parameter& parameter : parameters) amounts[parameter.name] = 0;
   for (const Step& step : steps) {
     const double change = predicted[step.from].mean - predicted[step.to].mean;
+    // Jansen's estimator: half the mean squared change.
     if (std::isfinite(change)) amounts[parameters[step.parameter].name] += change * change / 2;
   }
   return Ranked(amounts,
@@ -92,8 +96,10 @@ Figure ImportanceFigure(const StudyData& study,
   }
   const std::size_t count = std::min(kMostBars, importance.shares.size());
   std::vector<std::string> names;
+  // Categories are drawn from below, so that the most important one comes last.
   for (std::size_t i = count; i-- > 0;) names.push_back(importance.shares[i].first);
   const double widest = importance.shares.front().second;
+  // The room beyond the longest bar is for its percentage.
   Panel panel = {.x = {.scale = AxisScale::Percent(0, widest * 1.15), .label = "importance"},
                  .y = {.scale = AxisScale::Category(names)}};
   for (std::size_t i = 0; i < count; ++i) {

@@ -9,19 +9,18 @@
 
 namespace vernier::plot {
 
-// How much each parameter matters: shares that sum to 1, the largest first, and where they come from, in words.
+// Importance of each parameter: shares that sum to 1, largest first, and a description of their source.
 struct Importance {
   std::vector<std::pair<std::string, double>> shares;
   std::string source;
 };
 
-// What the model said with its latest suggestion; without shares if it never said anything.
+// The importance that the model recorded with its latest suggestion; without shares if there is none.
 Importance RecordedImportance(const StudyData& study);
 
-// The share of the model's variation that each parameter has a part in: how far the expected objective moves on average when
-// one parameter alone is drawn anew (total effects; Jansen, 1999). `points` are legal and spread over the space. A total of
-// 0 gives no shares.
-// Errors are the model's.
+// Total effects (Jansen, 1999): the share of the model's variance that changes of one parameter alone, or together with
+// others, account for. `points` are valid points spread over the space. Without shares if the total is 0. Errors are
+// the model's.
 absl::StatusOr<Importance> ComputedImportance(const StudyData& study,
                                               const Objective& objective,
                                               const Model& model,

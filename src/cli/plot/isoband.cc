@@ -1,3 +1,6 @@
+// Marching squares, without their usual tables: each cell of the grid contributes the polygon of its part above the
+// level, found by walking around its corners. Whole cells in a row are merged into one rectangle, to keep files small.
+
 #include "src/cli/plot/isoband.h"
 
 #include <algorithm>
@@ -13,8 +16,9 @@ double ValueAt(const Field& field, std::size_t i, std::size_t j) {
   return field.values[j * field.x.size() + i];
 }
 
-// Half-way to the neighbours of place i.
+// The interval around place i: half-way to its neighbours.
 std::pair<double, double> Reach(const std::vector<double>& places, std::size_t i) {
+  // A single place has no neighbour to measure by.
   if (places.size() < 2) return {places[i] - 0.5, places[i] + 0.5};
   const double before = i > 0 ? places[i] - places[i - 1] : places[i + 1] - places[i];
   const double after = i + 1 < places.size() ? places[i + 1] - places[i] : before;
@@ -26,13 +30,14 @@ struct Corner {
   double value;
 };
 
-// The part of a cell where the value is at least `level`, by linear interpolation along its sides.
+// The part of a cell with values of at least `level`, by linear interpolation along its sides.
 std::vector<At> PartAbove(const std::array<Corner, 4>& corners, double level) {
   std::vector<At> polygon;
   for (std::size_t k = 0; k < corners.size(); ++k) {
     const Corner& a = corners[k];
     const Corner& b = corners[(k + 1) % corners.size()];
     if (a.value >= level) polygon.push_back(a.at);
+    // The level crosses the side if its ends are on different sides of it.
     if ((a.value >= level) == (b.value >= level)) continue;
     const double share = (level - a.value) / (b.value - a.value);
     polygon.push_back({a.at.x + share * (b.at.x - a.at.x), a.at.y + share * (b.at.y - a.at.y)});
@@ -57,7 +62,7 @@ bool IsAbove(const std::array<Corner, 4>& cell, double level) {
       cell.begin(), cell.end(), [level](const Corner& corner) { return corner.value >= level; });
 }
 
-// Cells of a row that lie above the level as a whole are one rectangle.
+// Adds a row of cells. Adjacent cells that lie above the level completely become one rectangle.
 void AddRow(const Field& field, std::size_t j, double level, Isoband& band) {
   for (std::size_t i = 0; i + 1 < field.x.size(); ++i) {
     const auto cell = CellOf(field, i, j);
@@ -77,6 +82,7 @@ void AddRow(const Field& field, std::size_t j, double level, Isoband& band) {
                              {field.x[end], field.y[j]},
                              {field.x[end], field.y[j + 1]},
                              {field.x[i], field.y[j + 1]}});
+    // The loop goes on behind the rectangle.
     i = end - 1;
   }
 }
@@ -104,7 +110,7 @@ std::vector<Isoband> Isobands(const Field& field, int steps) {
     if (field.blocks) {
       AddBlocks(field, step, steps, band);
     } else {
-      // Below the lowest level there is nothing: it takes in what rounding puts under 0.
+      // The lowest area includes values that rounding puts just below 0.
       const double level = step == 0 ? -1 : static_cast<double>(step) / steps;
       for (std::size_t j = 0; j + 1 < field.y.size(); ++j) AddRow(field, j, level, band);
     }

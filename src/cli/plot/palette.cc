@@ -1,3 +1,7 @@
+// The ramp is computed in OKLab, so that equal steps of a value look like equal steps of colour, as in viridis; its
+// ends are dark violet and bright yellow. Category colours are from Okabe and Ito (2008), lightened for dark
+// backgrounds.
+
 #include "src/cli/plot/palette.h"
 
 #include <algorithm>
@@ -8,13 +12,14 @@
 namespace vernier::plot {
 namespace {
 
-// A colour in OKLab (Ottosson, 2020), where equal steps look equal.
+// A colour in OKLab (Ottosson, 2020), in which equal distances look equal.
 struct Lab {
   double lightness;
   double a;
   double b;
 };
 
+// Linear light to sRGB (IEC 61966-2-1).
 double ToByte(double linear) {
   const double clamped = std::clamp(linear, 0.0, 1.0);
   const double gamma =
@@ -22,6 +27,7 @@ double ToByte(double linear) {
   return std::round(255 * gamma);
 }
 
+// Ottosson's published matrices, from OKLab to linear sRGB.
 Rgb ToRgb(const Lab& lab) {
   const double l = std::pow(lab.lightness + 0.3963377774 * lab.a + 0.2158037573 * lab.b, 3);
   const double m = std::pow(lab.lightness - 0.1055613458 * lab.a - 0.0638541728 * lab.b, 3);
@@ -32,7 +38,7 @@ Rgb ToRgb(const Lab& lab) {
           .blue = byte(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s)};
 }
 
-// The ramp from dark (0) to bright (1): lightness rises evenly while the hue turns from violet over teal to yellow.
+// The ramp from dark (0) to bright (1): lightness rises evenly, the hue turns from violet through teal to yellow.
 Rgb RampAt(double share) {
   constexpr double kPi = 3.14159265358979323846;
   const double lightness = 0.30 + 0.60 * share;
@@ -121,6 +127,7 @@ std::string ClassOf(const Paint& paint) {
 }
 
 int TerminalColor(const Paint& paint) {
+  // Terminals are taken for dark; the colours are readable on light ones as well.
   const Rgb color = paint.ink == Ink::kRamp ? RampColor(RampStep(paint.level), /*dark=*/true)
                                             : ColorOf(paint.ink, /*dark=*/true);
   // The cube of 6 x 6 x 6 colours begins at 16; its steps are 0, 95, 135, 175, 215, 255.

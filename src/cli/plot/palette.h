@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-// The colours of figures. Okabe and Ito's for kinds of things, which people with any colour vision tell apart, and a ramp
-// of even lightness for amounts.
+// Colours of figures: for categories those of Okabe and Ito, which can be told apart with any colour vision; for
+// amounts a ramp of evenly increasing lightness.
 namespace vernier::plot {
 
 enum class Ink : std::uint8_t {
   kText,
-  kMuted,  // Text of less weight; things that do not count.
+  kMuted,  // Secondary text, and trials that do not count.
   kFaint,  // Rules and grids.
   kBlue,
   kSky,
@@ -36,7 +36,7 @@ struct Paint {
   double level = 0;  // With kRamp: 0 is the worst, 1 the best.
 };
 
-// Of the ramp: as many steps as people can tell apart.
+// Steps of the ramp. A choice: about as many as can be told apart.
 inline constexpr int kRampSteps = 16;
 int RampStep(double level);
 
@@ -48,9 +48,10 @@ struct Rgb {
 // "#0072b2".
 std::string Hex(Rgb color);
 
-// On light paper and on a dark screen. REQUIRES: not kRamp.
+// The colour on a light or dark background. REQUIRES: not kRamp.
 Rgb ColorOf(Ink ink, bool dark);
-// A step of the ramp, 0 to kRampSteps - 1. The best stands out most: dark on paper, bright on a dark screen.
+// A step of the ramp, 0 to kRampSteps - 1. The best has the strongest contrast: dark on light paper, bright on a dark
+// screen.
 Rgb RampColor(int step, bool dark);
 // The CSS class of a paint: "v-blue", "v-r7".
 std::string ClassOf(const Paint& paint);

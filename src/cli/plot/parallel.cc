@@ -15,7 +15,7 @@ namespace vernier::plot {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-// Lines through one value of a list are spread over this share of its part of the axis.
+// Lines through the same value of a list are spread over this share of its column.
 constexpr double kSpread = 0.3;
 
 struct Drawn {
@@ -23,7 +23,7 @@ struct Drawn {
   double value = 0;
 };
 
-// Trials with a finite value, the worst first.
+// Trials with a finite value, worst first, so that better ones are drawn over them.
 std::vector<Drawn> Ranked(const StudyData& study, const Objective& objective) {
   std::vector<Drawn> drawn;
   for (const PlotTrial& trial : study.trials) {
@@ -36,7 +36,7 @@ std::vector<Drawn> Ranked(const StudyData& study, const Objective& objective) {
   return drawn;
 }
 
-// Where the trial's line crosses the axis of the parameter; NaN if the parameter is not active.
+// Where the trial's line crosses the parameter's axis; NaN if the parameter is inactive.
 double Crossing(const Parameter& parameter, const AxisScale& scale, const Trial& trial) {
   const auto value = trial.point.find(parameter.name);
   if (value == trial.point.end()) return kNothing;
@@ -45,7 +45,7 @@ double Crossing(const Parameter& parameter, const AxisScale& scale, const Trial&
   return scale.Share(place);
 }
 
-// A value without neighbours on either side is no part of any line.
+// Whether a value has gaps on both sides, so that no line shows it; it is drawn as a dot.
 bool StandsAlone(const std::vector<At>& points, std::size_t i) {
   const bool before = i > 0 && !std::isnan(points[i - 1].y);
   const bool after = i + 1 < points.size() && !std::isnan(points[i + 1].y);
@@ -70,6 +70,7 @@ absl::StatusOr<Figure> ParallelFigure(const StudyData& study,
   for (const Drawn& each : drawn) values.push_back(each.value);
   VERNIER_ASSIGN_OR_RETURN(const ValueAxis axis, ValueAxis::Create(values, objective, mode));
   const std::size_t all = drawn.size();
+  // They are sorted, worst first.
   if (most > 0 && all > most) {
     drawn.erase(drawn.begin(), drawn.end() - static_cast<std::ptrdiff_t>(most));
     figure.subtitle = fmt::format("the best {} of {} trials with a value", most, all);
@@ -83,6 +84,7 @@ absl::StatusOr<Figure> ParallelFigure(const StudyData& study,
                  .y = {.scale = AxisScale::Linear(0, 1), .visible = false}};
   bool has_gaps = false;
   for (std::size_t k = 0; k < parameters.size(); ++k) {
+    // A parameter with a condition may be inactive in some trials.
     has_gaps = has_gaps || !parameters[k].when.empty();
     panel.rulers.push_back({.x = static_cast<double>(k),
                             .scale = ScaleOf(parameters[k]),
@@ -91,9 +93,11 @@ absl::StatusOr<Figure> ParallelFigure(const StudyData& study,
   panel.rulers.push_back({.x = static_cast<double>(parameters.size()),
                           .scale = axis.scale(),
                           .label = objective.metric});
+  // Few lines are nearly opaque, many fade, but never vanish. The factors are choices.
   const double opacity = std::clamp(std::sqrt(60.0 / static_cast<double>(drawn.size())), 0.25, 0.9);
   for (const Drawn& each : drawn) {
     const Trial& trial = each.trial->trial;
+    // The last one, as better trials are drawn over worse ones.
     const bool is_best = &each == &drawn.back();
     Line line = {.points = {},
                  .paint = {.ink = Ink::kRamp, .level = axis.LevelOf(each.value)},

@@ -8,9 +8,9 @@
 
 namespace vernier::plot {
 
-// Parallel coordinates: an upright axis for each parameter and one for the objective, a line for each trial with a value,
-// coloured by the objective, the best on top. Where a parameter is not active, the line has a gap. With `most`, only that
-// many of the best trials; 0: all.
+// Parallel coordinates: a vertical axis for each parameter and for the objective, and a line for each trial with a
+// value, coloured by the objective, the best on top. A line has a gap where a parameter is inactive. `most`: draw only
+// that many of the best trials; 0: all.
 // InvalidArgument: as ValueAxis::Create.
 absl::StatusOr<Figure> ParallelFigure(const StudyData& study,
                                       const Objective& objective,

@@ -1,3 +1,6 @@
+// Shared by figures that vary parameters. Changing one value can switch conditional parameters on and off, so a moved
+// point is rebuilt from parents to children.
+
 #include "src/cli/plot/parameter_axis.h"
 
 #include <algorithm>
@@ -26,7 +29,7 @@ AxisScale RangeScale(const Range& range) {
   return (is_whole ? AxisScale::Whole(low, high) : AxisScale::Linear(low, high)).Padded(kPadding);
 }
 
-// The value that a parameter takes which was not active before.
+// The value for a parameter that becomes active.
 ParameterValue FreshValue(const StudyData& study, const Objective& objective, int parameter) {
   const Parameter& definition = study.spec.space.parameters()[static_cast<std::size_t>(parameter)];
   if (const PlotTrial* donor = BestWith(study, objective, parameter); donor != nullptr) {
@@ -63,12 +66,15 @@ std::vector<ParameterValue> Spread(const Parameter& parameter, int count) {
   }
   for (int i = 0; i < count; ++i) {
     const ParameterValue value = FromUnit(parameter, static_cast<double>(i) / (count - 1));
+    // Rounding may yield the same value twice.
     if (values.empty() || values.back() != value) values.push_back(value);
   }
   return values;
 }
 
 double Jitter(std::int64_t trial) {
+  // Multiples of the golden ratio modulo 1: any consecutive ones are well spread, and a trial has the same offset in
+  // every figure.
   const double golden = 0.6180339887498949 * static_cast<double>(trial);
   return golden - std::floor(golden) - 0.5;
 }

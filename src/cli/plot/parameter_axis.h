@@ -10,23 +10,23 @@
 
 namespace vernier::plot {
 
-// An axis for the parameter: on its own scale; of lists one column for each value.
+// An axis for the parameter, in its own scale; a list has one column for each value.
 AxisScale ScaleOf(const Parameter& parameter);
-// Where a legal value stands on it.
+// The position of a valid value on that axis.
 double PlaceOf(const Parameter& parameter, const ParameterValue& value);
-// At most `count` legal values, spread evenly along the axis from end to end, ascending.
+// At most `count` valid values, evenly spread over the axis, ascending.
 std::vector<ParameterValue> Spread(const Parameter& parameter, int count);
 
-// Between -0.5 and 0.5, spread evenly over neighbouring numbers of trials, so that marks of one column do not hide each
-// other.
+// An offset between -0.5 and 0.5, evenly distributed over consecutive numbers, by which marks in a column are kept
+// apart.
 double Jitter(std::int64_t trial);
 
 // The best trial in which the parameter is active; null if there is none.
 const PlotTrial* BestWith(const StudyData& study, const Objective& objective, int parameter);
 
-// The point with another value of a parameter that is active in it. Parameters that become active take the value that the
-// best trial with them has, else their default, else the middle of their axis. Nothing if the result breaks a constraint
-// of the space.
+// The point with another value of one active parameter. Parameters that become active take their value in the best
+// trial that has them, otherwise their default, otherwise the middle of their axis. Nothing if the result violates a
+// constraint of the space.
 std::optional<Point> Moved(const StudyData& study,
                            const Objective& objective,
                            const Point& from,

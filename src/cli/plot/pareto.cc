@@ -1,3 +1,6 @@
+// Optimal trials are those of the study, by all of its objectives; the line is computed for the two objectives drawn.
+// With more than two, optimal trials may therefore lie behind the line.
+
 #include "src/cli/plot/pareto.h"
 
 #include <algorithm>
@@ -24,7 +27,7 @@ double Worse(const Objective& objective, double a, double b) {
   return IsBetter(objective.goal, a, b) ? b : a;
 }
 
-// Kinds of trials in the order in which they are drawn.
+// Kinds of trials in drawing order.
 enum class Kind { kBreaking, kDominated, kOptimal };
 
 Kind KindOf(const ParetoPoint& point) {
@@ -66,20 +69,24 @@ std::vector<At> Staircase(const std::vector<ParetoPoint>& points,
   std::vector<At> places;
   std::vector<std::vector<double>> values;
   for (const ParetoPoint& point : points) {
+    // It can be better in every objective, and still not count.
     if (KindOf(point) == Kind::kBreaking) continue;
     places.push_back(point.at);
     values.push_back({Signed(x, point.at.x), Signed(y, point.at.y)});
   }
+  // In two dimensions only, for the objectives drawn; Dominated maximizes, hence Signed.
   const std::vector<bool> dominated = Dominated(values);
   std::vector<At> front;
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (!dominated[i]) front.push_back(places[i]);
   }
+  // Along the front, x and y change in opposite directions, so that the order by x is that along the line.
   std::sort(front.begin(), front.end(), [](const At& a, const At& b) { return a.x < b.x; });
   std::vector<At> corners;
   for (const At& place : front) {
     if (!corners.empty()) {
       const At before = corners.back();
+      // The corner that both neighbours dominate: the worse of each coordinate.
       corners.push_back({Worse(x, before.x, place.x), Worse(y, before.y, place.y)});
     }
     corners.push_back(place);
@@ -88,7 +95,8 @@ std::vector<At> Staircase(const std::vector<ParetoPoint>& points,
 }
 
 Figure ParetoFigure(const StudyData& study, const Objective& x, const Objective& y) {
-  Figure figure = {.title = fmt::format("{}: {}, {}", study.name(), Wish(x), Wish(y))};
+  Figure figure = {.title =
+                       fmt::format("{}: {}, {}", study.name(), Subscription(x), Subscription(y))};
   const std::vector<ParetoPoint> points = ParetoPoints(study, x, y);
   if (points.empty()) {
     figure.empty = fmt::format("study {}: no trial has completed with finite values of {} and {}",
@@ -103,12 +111,14 @@ Figure ParetoFigure(const StudyData& study, const Objective& x, const Objective&
     low = {std::min(low.x, point.at.x), std::min(low.y, point.at.y)};
     high = {std::max(high.x, point.at.x), std::max(high.y, point.at.y)};
   }
+  // Padded, as the best trials are at the borders.
   Panel panel = {
       .x = {.scale = AxisScale::Linear(low.x, high.x).Padded(0.04), .label = AxisName(x)},
       .y = {.scale = AxisScale::Linear(low.y, high.y).Padded(0.06), .label = AxisName(y)}};
   panel.marks.emplace_back(Line{.points = Staircase(points, x, y),
                                 .paint = {.ink = Ink::kText},
                                 .title = "what no trial dominates"});
+  // Optimal trials last, on top of the others.
   for (const Kind kind : {Kind::kBreaking, Kind::kDominated, Kind::kOptimal}) {
     const LegendEntry entry = EntryOf(kind);
     std::size_t count = 0;

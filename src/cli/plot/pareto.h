@@ -15,8 +15,8 @@ std::vector<ParetoPoint> ParetoPoints(const StudyData& study,
                                       const Objective& x,
                                       const Objective& y);
 
-// The line around what was reached: the trials that none dominates in these two objectives, from the left to the right, and
-// between two of them the corner that both dominate. What breaks a constraint does not count.
+// The boundary of the dominated region: the trials that none dominates in these two objectives, from left to right,
+// with the corner between neighbours that both dominate. Trials that break a constraint are ignored.
 std::vector<At> Staircase(const std::vector<ParetoPoint>& points,
                           const Objective& x,
                           const Objective& y);

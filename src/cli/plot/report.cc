@@ -1,3 +1,6 @@
+// One file without scripts or external resources can be mailed, archived and opened without a network. All text is
+// escaped: names, messages and commands come from users and their programs.
+
 #include "src/cli/plot/report.h"
 
 #include <cctype>
@@ -60,7 +63,7 @@ pre{white-space:pre-wrap;font-size:10px}
 }
 )";
 
-// Lower case letters and digits for a link within the page.
+// The anchor of a section: lower case letters and digits, other characters as dashes.
 std::string AnchorOf(std::string_view heading) {
   std::string anchor;
   for (const char c : heading) {
@@ -81,6 +84,7 @@ std::string Facts(const ReportSection& section) {
 
 std::string Table(const ReportTable& table) {
   if (table.rows.empty()) return "";
+  // With a tabindex, the keyboard can scroll the table.
   std::string html = "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>";
   for (const ReportTable::Column& column : table.columns) {
     html += fmt::format("<th scope=\"col\"{}>{}</th>",
@@ -107,6 +111,7 @@ std::string Section(const ReportSection& section) {
   html += Facts(section);
   for (const Figure& figure : section.figures) {
     html += fmt::format("<figure>{}</figure>\n",
+                        // 880 is the width of <main> without its padding; the page has the styles.
                         RenderSvg(figure, {.width = 880, .standalone = false}));
   }
   html += Table(section.table);

@@ -8,7 +8,7 @@
 
 namespace vernier::plot {
 
-// A table of a report. All cells are text; columns of numbers are aligned to the right.
+// A table of a report. Cells are text; columns of numbers are right-aligned.
 struct ReportTable {
   struct Column {
     std::string name;
@@ -22,14 +22,14 @@ struct ReportTable {
   std::vector<Row> rows;
 };
 
-// A part of a report: a heading, then whatever of it is not empty.
+// A section of a report: a heading, followed by every part that is not empty.
 struct ReportSection {
   std::string heading;
   std::string text;                                        // A sentence.
   std::vector<std::pair<std::string, std::string>> facts;  // Names and values.
   std::vector<Figure> figures;
   ReportTable table;
-  std::string code;  // Shown as it is, behind a summary that opens it.
+  std::string code;  // Shown verbatim, in a block that can be folded.
 };
 
 struct Report {
@@ -39,7 +39,7 @@ struct Report {
   std::string footer;
 };
 
-// The report as one HTML page that needs nothing else: figures inline, no script, light and dark, ready to print.
+// The report as one self-contained HTML page: inline figures, no script, light and dark themes, printable.
 std::string RenderHtml(const Report& report);
 
 }  // namespace vernier::plot

@@ -1,3 +1,6 @@
+// Scales and their ticks. Tolerances around 1e-9 absorb rounding of log10 and of quotients, without which a tick at an
+// end of the axis would come and go.
+
 #include "src/cli/plot/scale.h"
 
 #include <algorithm>
@@ -27,7 +30,9 @@ std::vector<double> Multiples(double low, double high, double step) {
   const double first = std::ceil(low / step - 1e-9);
   const double last = std::floor(high / step + 1e-9);
   std::vector<double> values;
-  // Counted, since far from zero a double may not change when one is added; what rounding puts outside is left out.
+  // Counted in whole steps: far from zero, adding a small step to a double may not change it. Values that rounding puts
+  // outside are left out.
+  // A choice: more would be an error of the caller.
   constexpr double kMost = 1000;
   if (!(last - first < kMost)) return values;
   const double slack = 1e-6 * (high - low);
@@ -38,15 +43,16 @@ std::vector<double> Multiples(double low, double high, double step) {
   return values;
 }
 
-// Two ends that are finite and different.
+// Ends that are finite and differ.
 std::pair<double, double> Widened(double from, double to) {
   if (!std::isfinite(from) || !std::isfinite(to)) return {0, 1};
   if (from != to && std::isfinite(to - from)) return {from, to};
   const double room = from == 0 ? 1 : std::abs(from) * 0.1;
+  // Ends whose distance overflows are brought closer; equal ends get room on both sides.
   return from < to ? std::pair(from / 2, to / 2) : std::pair(from - room, from + room);
 }
 
-// All of the values in one notation: as many decimals as their distance needs.
+// Labels in one notation, with as many decimals as the distance of the values needs.
 std::vector<Tick> Labelled(const std::vector<double>& values) {
   double largest = 0;
   double step = std::numeric_limits<double>::infinity();
@@ -56,8 +62,9 @@ std::vector<Tick> Labelled(const std::vector<double>& values) {
   }
   if (!std::isfinite(step)) step = largest > 0 ? largest / 10 : 1;
   const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
+  // Beyond these bounds, plain digits would be long rows of zeros.
   const bool is_plain = largest < 1e6 && decimals <= 6;
-  // Digits from the first one of the largest value to the last one that differs.
+  // Digits from the first of the largest value to the last one that differs.
   const int digits =
       largest > 0 ? std::clamp(static_cast<int>(std::ceil(std::log10(largest / step))) + 1, 1, 12)
                   : 1;
@@ -71,7 +78,7 @@ std::vector<Tick> Labelled(const std::vector<double>& values) {
   return ticks;
 }
 
-// "1e-5", "3e-4", "0.001", "20": short, alike along an axis.
+// "1e-5", "3e-4", "0.001", "20": short, and alike along an axis.
 std::string LogLabel(double value) {
   const double power = std::floor(std::log10(value) + 1e-9);
   if (power >= -3 && power <= 5) return fmt::format("{:.6g}", value);
@@ -92,6 +99,7 @@ std::string ElapsedLabel(double seconds) {
 }
 
 double ElapsedStep(double raw) {
+  // Steps that people use for time, in seconds.
   constexpr std::array<double, 18> kSteps = {
       1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
   if (raw <= kSteps.front() / 2) return RoundStep(raw);
@@ -104,7 +112,7 @@ double ElapsedStep(double raw) {
 std::vector<double> RoundNumbers(double low, double high, int count) {
   const double step = RoundStep((high - low) / std::max(1, count - 1));
   std::vector<double> numbers = Multiples(low, high, step);
-  // The ends may lie so that a step which fits leaves hardly any number between them: then the next smaller one does.
+  // A fitting step may leave fewer than three numbers between the ends; then the next smaller one is used.
   constexpr std::size_t kFew = 3;
   if (numbers.size() >= kFew || count < static_cast<int>(kFew)) return numbers;
   std::vector<double> more = Multiples(low, high, RoundStep(0.4 * step));
@@ -139,6 +147,7 @@ AxisScale AxisScale::Log(double from, double to) {
   if (!has_decades) return Linear(from, to);
   double a = std::log10(from);
   double b = std::log10(to);
+  // One value: the axis spans a little to either side, so that the value is in its middle.
   if (a == b) {
     a -= 0.2;
     b += 0.2;
@@ -149,6 +158,7 @@ AxisScale AxisScale::Log(double from, double to) {
 AxisScale AxisScale::ReverseLog(double from, double to) {
   if (!(to > from)) return Linear(from, to);
   AxisScale scale(Kind::kReverseLog, std::log10(to), std::log10(from));
+  // The distances of the two ends to this point are the ends themselves, exchanged.
   scale.mirror_ = from + to;
   return scale;
 }
@@ -197,8 +207,9 @@ std::vector<Tick> AxisScale::Ticks(int count) const {
       return CategoryTicks();
     case Kind::kWhole: {
       const double step = std::max(1.0, RoundStep((high - low) / (count - 1)));
+      // Multiples of a whole step are whole.
       std::vector<Tick> ticks = Labelled(Multiples(low, high, step));
-      // The only number on the axis has no neighbour to tell how exact it is.
+      // A single tick has no neighbour from which decimals could be determined.
       if (ticks.size() == 1) ticks.front().label = fmt::format("{:.0f}", ticks.front().value);
       return ticks;
     }
@@ -219,8 +230,10 @@ std::vector<Tick> AxisScale::LogTicks(int count) const {
   const double low = std::min(from_, to_);
   const double high = std::max(from_, to_);
   const double decades = high - low;
+  // Within half a decade a logarithmic axis looks linear, and gets the ticks of one.
   if (decades < 0.5) return Labelled(RoundNumbers(std::pow(10, low), std::pow(10, high), count));
-  // Of each decade the powers alone, or 1 2 5, or 1 3, as there is room; of many decades every second, third, ….
+  // For each decade the power alone, or 1 2 5, or 1 3, as there is room; over many decades only every second, third, …
+  // power.
   std::vector<double> factors = {1};
   if (decades * 3 <= count) {
     factors = {1, 2, 5};
@@ -232,6 +245,7 @@ std::vector<Tick> AxisScale::LogTicks(int count) const {
   std::vector<Tick> ticks;
   const int last = static_cast<int>(std::floor(high + 1e-9));
   for (int power = static_cast<int>(std::floor(low)); power <= last; ++power) {
+    // The same powers, whatever the ends: ticks do not move when an axis grows.
     if (power % every != 0) continue;
     for (const double factor : factors) {
       const double value = factor * std::pow(10, power);

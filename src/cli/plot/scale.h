@@ -11,12 +11,12 @@ struct Tick {
   std::string label;
 };
 
-// Maps values to places along an axis: 0 is the left or lower end, 1 the right or upper end.
+// Maps values to positions along an axis: 0 is the left or lower end, 1 the right or upper end.
 class AxisScale {
  public:
-  // Evenly spaced. `from` may be above `to`: the axis then runs downwards. Equal or non-finite ends are widened.
+  // Linear. `from` may exceed `to`, for an axis that runs downwards. Equal or non-finite ends are widened.
   static AxisScale Linear(double from, double to);
-  // Linear, with ticks at whole numbers only.
+  // Linear, with ticks at whole numbers.
   static AxisScale Whole(double from, double to);
   // Linear shares, with ticks in percent.
   static AxisScale Percent(double from, double to);
@@ -26,17 +26,17 @@ class AxisScale {
   static AxisScale Log(double from, double to);
   // Logarithmic from the upper end: 0.9, 0.99 and 0.999 are evenly spaced. REQUIRES: 0 < from <= to, both finite.
   static AxisScale ReverseLog(double from, double to);
-  // One column for each label, at the values 0, 1, 2, …; half a column of room at both ends.
+  // One column for each label, at 0, 1, 2, …, with half a column at either end.
   static AxisScale Category(std::vector<std::string> labels);
 
-  // The same scale with room at both ends: `share` of its length each.
+  // The same scale with margins at both ends, each `share` of its length.
   AxisScale Padded(double share) const;
 
-  // Of a finite value; outside [0, 1] if the value is outside the axis. NaN if the scale has no place for it.
+  // Position of a finite value; outside of [0, 1] if it is outside of the axis. NaN if the scale cannot show it.
   double Share(double value) const;
   // The value at a share.
   double At(double share) const;
-  // At most about `count` ticks, all on the axis. A category scale has one tick for each label, whatever `count` is.
+  // About `count` ticks at most, all on the axis. Category scales have one tick for each label, whatever `count` is.
   std::vector<Tick> Ticks(int count) const;
 
   bool is_category() const { return kind_ == Kind::kCategory; }
@@ -54,14 +54,14 @@ class AxisScale {
   std::vector<Tick> CategoryTicks() const;
 
   Kind kind_;
-  // In logarithms for kLog; for kReverseLog in logarithms of the distance to mirror_.
+  // Logarithms for kLog; for kReverseLog logarithms of the distance to mirror_.
   double from_;
   double to_;
   double mirror_ = 0;
   std::vector<std::string> labels_;
 };
 
-// Round numbers inside [low, high], at most about `count`: multiples of 1, 2 or 5 times a power of ten.
+// Round numbers in [low, high], about `count` at most: multiples of 1, 2 or 5 times a power of ten.
 // REQUIRES: low < high, both finite; count >= 2.
 std::vector<double> RoundNumbers(double low, double high, int count);
 

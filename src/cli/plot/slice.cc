@@ -1,3 +1,6 @@
+// A slice shows the effect of one parameter near the best trial, not on average: all others are fixed. Categories get
+// columns instead of a curve, since there is nothing between them.
+
 #include "src/cli/plot/slice.h"
 
 #include <algorithm>
@@ -13,11 +16,11 @@
 namespace vernier::plot {
 namespace {
 
-// Places along an axis where the model is asked.
+// Predictions along an axis. A choice: a smooth line at the width of a panel.
 constexpr int kSteps = 61;
-// The band reaches this many standard deviations from the mean.
+// Half-width of the band in standard deviations.
 constexpr double kBand = 2;
-// Half of the width of a column that belongs to one value of a list.
+// Half-width of the column of one value of a list.
 constexpr double kColumn = 0.32;
 
 const Parameter& Definition(const StudyData& study, const Slice& slice) {
@@ -40,7 +43,7 @@ void AddCurve(const Slice& slice, const Parameter& parameter, const ValueAxis& a
   panel.marks.emplace_back(line);
 }
 
-// A box and a stroke for each value of a list.
+// A box and a line for each value of a list.
 void AddColumns(const Slice& slice,
                 const Parameter& parameter,
                 const ValueAxis& axis,
@@ -68,6 +71,7 @@ void AddTrials(const StudyData& study,
                const ValueAxis& axis,
                std::vector<Fate>& shown,
                Panel& panel) {
+  // The best is drawn last, on top.
   const PlotTrial* best = study.Best(objective);
   const auto add = [&](const PlotTrial& trial) {
     const auto value = trial.ValueOf(objective.metric);
@@ -107,6 +111,7 @@ absl::StatusOr<std::vector<Slice>> ComputeSlices(const StudyData& study,
     if (at != nullptr && model != nullptr) {
       for (const ParameterValue& value : Spread(Definition(study, slice), kSteps)) {
         auto point = Moved(study, objective, at->trial.point, parameter, value);
+        // Not a valid point of the space: the curve has a gap there.
         if (!point) continue;
         slice.steps.push_back({.value = value, .predicted = {}});
         points.push_back(*std::move(point));
@@ -114,6 +119,7 @@ absl::StatusOr<std::vector<Slice>> ComputeSlices(const StudyData& study,
     }
     slices.push_back(std::move(slice));
   }
+  // All points in one call: a prediction is a round trip to the server.
   if (points.empty()) return slices;
   VERNIER_ASSIGN_OR_RETURN(const std::vector<PredictedValue> predicted, model->predict(points));
   std::size_t next = 0;
@@ -144,6 +150,7 @@ absl::StatusOr<Figure> SliceFigure(const StudyData& study,
   for (const Slice& slice : slices) {
     for (const Slice::Step& step : slice.steps) {
       has_model = true;
+      // Means only: the band may reach far beyond, and would squeeze the trials together.
       values.push_back(step.predicted.mean);
     }
   }
@@ -162,6 +169,7 @@ absl::StatusOr<Figure> SliceFigure(const StudyData& study,
     figure.panels.push_back(std::move(panel));
   }
   figure.columns = std::min<int>(3, static_cast<int>(slices.size()));
+  // Panels are small, as there is one for each parameter.
   figure.panel_height = 170;
   figure.panel_lines = 9;
   figure.legend = FateLegend(shown);

@@ -10,10 +10,11 @@
 
 namespace vernier::plot {
 
-// One parameter against the objective: what the model expects along its axis, all others as in the best trial that has it.
+// One parameter against the objective: the model's prediction along its axis; all other parameters as in the best trial
+// that has it.
 struct Slice {
   int parameter = 0;
-  std::optional<TrialNumber> at;  // That trial; none: no trial has the parameter.
+  std::optional<TrialNumber> at;  // That trial; nothing if no trial has the parameter.
   struct Step {
     ParameterValue value;
     PredictedValue predicted;
@@ -21,14 +22,13 @@ struct Slice {
   std::vector<Step> steps;  // Ascending; empty without a model.
 };
 
-// Of the parameters with these indices. `model` may be null.
-// Errors are the model's.
+// For the parameters with these indices. `model` may be null. Errors are the model's.
 absl::StatusOr<std::vector<Slice>> ComputeSlices(const StudyData& study,
                                                  const Objective& objective,
                                                  const std::vector<int>& parameters,
                                                  const Model* model);
 
-// A panel for each slice: every trial as a dot, the model's mean as a line and a band of two standard deviations.
+// A panel for each slice: every trial as a dot, the model's mean as a line with a band of two standard deviations.
 // InvalidArgument: as ValueAxis::Create.
 absl::StatusOr<Figure> SliceFigure(const StudyData& study,
                                    const Objective& objective,

@@ -1,3 +1,6 @@
+// Outcomes and their appearance. Colour and shape both differ between outcomes, so that figures can be read without
+// colour and by the colour-blind.
+
 #include "src/cli/plot/study_data.h"
 
 #include <algorithm>
@@ -11,6 +14,7 @@
 namespace vernier::plot {
 namespace {
 
+// In the order of the legend.
 constexpr std::array<Fate, 6> kFates = {Fate::kCompleted,
                                         Fate::kStopped,
                                         Fate::kBreaking,
@@ -21,10 +25,12 @@ constexpr std::array<Fate, 6> kFates = {Fate::kCompleted,
 }  // namespace
 
 std::optional<double> PlotTrial::ValueOf(const std::string& metric) const {
+  // A failed trial may have reported values, but they do not count.
   return fate == Fate::kFailed ? std::nullopt : CountedValue(trial, metric);
 }
 
 const PlotTrial* StudyData::Find(std::int64_t number) const {
+  // Trials are sorted by number.
   const auto found = std::lower_bound(
       trials.begin(), trials.end(), number, [](const PlotTrial& trial, std::int64_t wanted) {
         return trial.number() < wanted;
@@ -48,6 +54,7 @@ const PlotTrial* StudyData::Best(const Objective& objective) const {
 Fate FateOf(const Trial& trial, bool breaks_constraint) {
   switch (trial.state) {
     case TrialState::kCompleted:
+      // Before the stop: a trial that breaks a constraint does not count, stopped or not.
       if (breaks_constraint) return Fate::kBreaking;
       return trial.stop ? Fate::kStopped : Fate::kCompleted;
     case TrialState::kFailed:
@@ -123,7 +130,7 @@ std::vector<LegendEntry> FateLegend(const std::vector<Fate>& shown) {
   return legend;
 }
 
-std::string Wish(const Objective& objective) {
+std::string Subscription(const Objective& objective) {
   return fmt::format(
       "{} {}", objective.goal == Goal::kMaximize ? "maximize" : "minimize", objective.metric);
 }

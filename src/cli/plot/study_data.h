@@ -17,11 +17,11 @@
 // What figures are made from: a study's trials as plain values.
 namespace vernier::plot {
 
-// What became of a trial, as figures tell it apart.
+// The outcome of a trial, as figures distinguish it.
 enum class Fate : std::uint8_t {
   kCompleted,
   kStopped,   // Ended early, by a rule or a user; it has a value.
-  kBreaking,  // Completed, but not known to keep every outcome constraint.
+  kBreaking,  // Completed without satisfying every outcome constraint; unknown counts as broken.
   kFailed,    // Or infeasible.
   kCancelled,
   kOpen,  // Has not ended.
@@ -30,12 +30,12 @@ enum class Fate : std::uint8_t {
 struct PlotTrial {
   Trial trial;
   Fate fate = Fate::kCompleted;
-  bool optimal = false;  // The best, or, with several objectives, one that no other dominates.
+  bool optimal = false;  // The best, or, with several objectives, dominated by none.
 
   std::int64_t number() const { return trial.number.value(); }
-  // The final value of the metric, or the last that was reported; nothing of a failed trial.
+  // The metric's final or last value; nothing for a failed trial.
   std::optional<double> ValueOf(const std::string& metric) const;
-  // Whether its value counts for the best: completed or stopped, constraints kept.
+  // Whether its value may be the best: completed or stopped early, and no constraint broken.
   bool counts() const { return fate == Fate::kCompleted || fate == Fate::kStopped; }
 };
 
@@ -47,25 +47,25 @@ struct StudyData {
 
   const std::string& name() const { return spec.name; }
   const PlotTrial* Find(std::int64_t number) const;
-  // The trial with the best finite value that counts; null if there is none.
+  // The trial with the best value that counts; null if there is none.
   const PlotTrial* Best(const Objective& objective) const;
 };
 
 Fate FateOf(const Trial& trial, bool breaks_constraint);
 
-// How each fate looks, alike in every figure.
+// Appearance of each outcome, the same in all figures.
 std::string_view FateName(Fate fate);
 Shape ShapeOf(Fate fate);
 Paint PaintOf(Fate fate);
-// Entries for those fates that `shown` has, in a steady order.
+// Legend entries for the outcomes in `shown`, in a fixed order.
 std::vector<LegendEntry> FateLegend(const std::vector<Fate>& shown);
 
 // "minimize loss".
-std::string Wish(const Objective& objective);
+std::string Subscription(const Objective& objective);
 // "trial 7: loss 0.25 (stopped early)".
 std::string TrialTitle(const PlotTrial& trial, const std::string& metric);
 
-// What a model expects of one objective at points of the study's space.
+// A model of one objective over the study's space.
 struct Model {
   std::string name;  // "the study's model (gp)".
   std::function<absl::StatusOr<std::vector<PredictedValue>>(std::span<const Point>)> predict;

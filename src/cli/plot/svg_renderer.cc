@@ -1,3 +1,8 @@
+// SVG without scripts, ids and external resources, so that several figures fit on one page without clashes. Colours are
+// CSS classes, so that a file follows the reader's light or dark theme. The width of text is estimated, as fonts are
+// known only to the viewer; labels are cut and thinned by that estimate. Clipping uses nested <svg> elements, since
+// clip paths need ids.
+
 #include "src/cli/plot/svg_renderer.h"
 
 #include <algorithm>
@@ -20,15 +25,16 @@ constexpr double kLineHeight = 16;
 constexpr double kPanelGap = 20;
 constexpr double kTickLength = 4;
 
-// What text takes: glyphs of a sans-serif font are a little over half as wide as they are high.
+// Estimated width: glyphs of a sans-serif font are on average a little over half as wide as high.
 double TextWidth(std::string_view text, double size = 12) {
   return 0.56 * size * cli::DisplayWidth(text);
 }
 
-// "12.3", "7": a tenth of a pixel is enough.
+// "12.3", "7". A tenth of a pixel suffices, and keeps files small.
 std::string Px(double value) {
   std::string text = fmt::format("{:.1f}", value);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
+  // Rounding may leave a zero with a sign.
   return text == "-0" ? "0" : text;
 }
 
@@ -49,7 +55,7 @@ std::string Text(double x, double y, std::string_view text, const TextStyle& sty
       "<text x=\"{}\" y=\"{}\"{}{}>{}</text>\n", Px(x), Px(y), anchor, type, EscapeXml(text));
 }
 
-// Where a panel's data lie on the page.
+// The rectangle of a panel's data on the page.
 struct Frame {
   double left = 0;
   double top = 0;
@@ -59,13 +65,14 @@ struct Frame {
   double bottom() const { return top + height; }
 };
 
-// Places of a panel's data inside its frame, from the frame's own corner.
+// Positions of a panel's data, relative to its frame's corner.
 class Projection {
  public:
   Projection(const Panel& panel, const Frame& frame) : panel_(panel), frame_(frame) {}
   double X(double value) const { return panel_.x.scale.Share(value) * frame_.width; }
   double Y(double value) const { return (1 - panel_.y.scale.Share(value)) * frame_.height; }
   bool Holds(At at) const {
+    // Trials exactly at an end of the axis are inside, whatever rounding does.
     const auto inside = [](double share) { return share > -1e-6 && share < 1 + 1e-6; };
     return inside(panel_.x.scale.Share(at.x)) && inside(panel_.y.scale.Share(at.y));
   }
@@ -75,7 +82,7 @@ class Projection {
   const Frame& frame_;
 };
 
-// Far outside of the frame nothing is seen; viewers differ in how they treat huge coordinates.
+// Limits coordinates far outside of the frame: viewers differ in how they treat huge ones.
 double Bounded(double place) { return std::clamp(place, -1e4, 1e4); }
 
 std::string PathOf(const std::vector<At>& points, const Projection& to) {
@@ -84,6 +91,7 @@ std::string PathOf(const std::vector<At>& points, const Projection& to) {
   for (const At& point : points) {
     const double x = to.X(point.x);
     const double y = to.Y(point.y);
+    // A NaN ends the path; the next point begins another part of it.
     if (std::isnan(x) || std::isnan(y)) {
       is_open = false;
       continue;
@@ -107,9 +115,10 @@ std::string Draw(const Line& line, const Projection& to) {
                      TitleElement(line.title));
 }
 
-// The area between places i (from) and j (past its end), which all have numbers.
+// The area of band points i to j - 1, which have no NaN.
 std::string Stretch(const Band& band, const Projection& to, std::size_t i, std::size_t j) {
   std::string path;
+  // There along the upper border, and back along the lower one.
   for (std::size_t k = i; k < j; ++k) {
     path += fmt::format("{}{} {}",
                         path.empty() ? "M" : "L",
@@ -144,6 +153,7 @@ std::string Draw(const Box& box, const Projection& to) {
   const double y0 = Bounded(std::min(to.Y(box.from.y), to.Y(box.to.y)));
   const double y1 = Bounded(std::max(to.Y(box.from.y), to.Y(box.to.y)));
   if (std::isnan(x0 + x1 + y0 + y1)) return "";
+  // A box too thin to be seen would hide that something happened.
   return fmt::format(
       "<rect class=\"{} {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">{}</rect>\n",
       box.fill == Fill::kPale ? "v-pale" : "v-fill",
@@ -168,7 +178,7 @@ std::string Draw(const Field& field, const Projection& to) {
       path += part + "Z";
     }
     const double level = (band.step + 0.5) / kRampSteps;
-    // Between blocks there must be no seams.
+    // Antialiasing would draw seams between adjacent blocks.
     svg += fmt::format("<path class=\"v-fill {}\" d=\"{}\"{}/>\n",
                        ClassOf({.ink = Ink::kRamp, .level = level}),
                        path,
@@ -198,6 +208,7 @@ std::string ShapePath(Shape shape, double x, double y, double r) {
       return polygon({{0, 1.1}, {1.1, -0.9}, {-1.1, -0.9}});
     case Shape::kStar: {
       std::vector<At> corners;
+      // Ten corners, far and near by turns.
       for (int i = 0; i < 10; ++i) {
         const double angle = (i * 36 - 90) * 3.14159265358979 / 180;
         const double reach = i % 2 == 0 ? 1.6 : 0.66;
@@ -239,7 +250,7 @@ std::string DrawShape(
                        ShapePath(shape, x, y, r),
                        TitleElement(shown));
   };
-  // What is not filled gets a halo, so that it is seen on any ground.
+  // Unfilled shapes get a halo in the colour of the paper, so that they stand out on any background.
   if (is_open) return element("v-under", "") + element("v-open " + color, title);
   return element("v-dot " + color, title);
 }
@@ -254,26 +265,28 @@ std::string Draw(const Words& words, const Projection& to) {
   const std::string_view anchor = words.anchor == Words::Anchor::kStart    ? "start"
                                   : words.anchor == Words::Anchor::kMiddle ? "middle"
                                                                            : "end";
+  // Half the height of the letters, as SVG places text by its baseline.
   return Text(to.X(words.at.x),
               to.Y(words.at.y) + 4,
               words.text,
               {.anchor = anchor, .type = "v-small " + ClassOf(words.paint)});
 }
 
-// Dots and words may reach over the border of their panel, everything else ends there.
+// Dots and words may extend beyond their panel; all other marks are clipped.
 bool IsClipped(const Mark& mark) {
   return !std::holds_alternative<Dot>(mark) && !std::holds_alternative<Words>(mark);
 }
 
-// The marks in their order, from the corner of the panel.
+// The marks in order, relative to the panel's corner.
 std::string Marks(const Panel& panel, const Frame& frame) {
   const Projection to(panel, frame);
   std::string svg;
   bool is_clipping = false;
   for (const Mark& mark : panel.marks) {
+    // Marks are drawn in order, so that a nested element is opened and closed as kinds of marks alternate.
     if (IsClipped(mark) != is_clipping) {
       is_clipping = !is_clipping;
-      // A nested picture shows nothing outside of itself.
+      // A nested <svg> clips its content.
       svg += is_clipping ? fmt::format("<svg width=\"{}\" height=\"{}\" overflow=\"hidden\">\n",
                                        Px(frame.width),
                                        Px(frame.height))
@@ -287,6 +300,7 @@ std::string Marks(const Panel& panel, const Frame& frame) {
 
 int TicksAcross(const Panel& panel, double width) {
   double widest = 20;
+  // The number of ticks depends on their width, and that on the ticks: six are measured as a sample.
   for (const Tick& tick : panel.x.scale.Ticks(6)) {
     widest = std::max(widest, TextWidth(tick.label, 11));
   }
@@ -294,20 +308,22 @@ int TicksAcross(const Panel& panel, double width) {
 }
 int TicksUp(const Frame& frame) { return std::clamp(static_cast<int>(frame.height / 45), 3, 8); }
 
-// The labels of a category axis that fit beside each other; where they do not, every second, third, ….
+// The ticks that fit beside each other; of a category axis only every second, third, … if necessary.
 std::vector<Tick> FittingAcross(const Panel& panel, double width) {
   std::vector<Tick> ticks = panel.x.scale.Ticks(TicksAcross(panel, width));
+  // Ticks of numbers were chosen to fit; categories have one tick each.
   if (!panel.x.scale.is_category() || ticks.size() < 2) return ticks;
   const double room = width / static_cast<double>(ticks.size());
   const int columns = std::max(3, static_cast<int>((room - 6) / (0.56 * 11)));
   for (Tick& tick : ticks) tick.label = cli::Truncate(tick.label, columns);
+  // A label needs 24 pixels at least.
   const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(24 / room)));
   std::vector<Tick> fitting;
   for (std::size_t i = 0; i < ticks.size(); i += every) fitting.push_back(ticks[i]);
   return fitting;
 }
 
-// Of an upright category axis: at most one label for each line of text.
+// The ticks of a vertical axis: at most one label for each line of text.
 std::vector<Tick> FittingUp(const Axis& axis, const Frame& frame) {
   std::vector<Tick> ticks = axis.scale.Ticks(TicksUp(frame));
   if (!axis.scale.is_category()) return ticks;
@@ -340,6 +356,7 @@ std::string YAxis(const Panel& panel, const Frame& frame, double label_room) {
   const bool has_grid = !panel.y.scale.is_category();
   for (const Tick& tick : FittingUp(panel.y, frame)) {
     const double y = (1 - panel.y.scale.Share(tick.value)) * frame.height;
+    // Lines between categories would mean nothing.
     if (has_grid) {
       svg += fmt::format("<path class=\"v-grid\" d=\"M0 {}h{}\"/>\n", Px(y), Px(frame.width));
     }
@@ -365,6 +382,7 @@ std::string Rulers(const Panel& panel, const Frame& frame) {
     for (const Tick& tick : FittingUp(axis, frame)) {
       const double y = (1 - ruler.scale.Share(tick.value)) * frame.height;
       svg += fmt::format("<path class=\"v-axis\" d=\"M{} {}h-4\"/>\n", Px(x), Px(y));
+      // A halo, as labels of rulers stand among the lines of trials.
       svg += Text(x - 6, y + 3.5, tick.label, {.anchor = "end", .type = "v-tiny v-halo"});
     }
     svg += Text(x, frame.height + 20, ruler.label, {.anchor = "middle"});
@@ -372,7 +390,7 @@ std::string Rulers(const Panel& panel, const Frame& frame) {
   return svg;
 }
 
-// The room that the labels of the upright axis take, left of the panel.
+// Width of the labels left of the panel.
 double RoomLeft(const Panel& panel, double height) {
   if (!panel.rulers.empty()) return 40;
   if (!panel.y.visible) return 0;
@@ -386,6 +404,7 @@ double RoomLeft(const Panel& panel, double height) {
 
 double RoomRight(const Panel& panel) {
   if (panel.rulers.empty()) return 6;
+  // Half of the last ruler's name stands to the right of it.
   return std::max(6.0, TextWidth(panel.rulers.back().label) / 2);
 }
 
@@ -409,12 +428,13 @@ std::string DrawPanel(const Panel& panel, const Frame& frame, double room_left) 
   return svg + "</g>\n";
 }
 
-// Entries from left to right, in as many lines as they need; moves `y` below them.
+// The legend from left to right, in as many lines as it needs; moves `y` below it.
 std::string Legend(const std::vector<LegendEntry>& entries, double width, double& y) {
   std::string svg;
   double x = kMargin;
   for (const LegendEntry& entry : entries) {
     const double takes = 26 + TextWidth(entry.text) + 18;
+    // The first entry of a line is never moved to the next.
     if (x > kMargin && x + takes > width - kMargin) {
       x = kMargin;
       y += kLineHeight + 4;
@@ -446,6 +466,7 @@ std::string Bar(const ColorBar& bar, double width, double& y) {
   const double length = std::min(260.0, width - left - kMargin);
   std::string svg = Text(kMargin, y, bar.label);
   for (int step = 0; step < kRampSteps; ++step) {
+    // A little wider than a step, so that no seam shows between the steps.
     svg +=
         fmt::format("<rect class=\"v-fill v-r{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"10\"/>\n",
                     step,
@@ -488,6 +509,7 @@ std::string Panels(const Figure& figure, double width, double& y) {
     const std::size_t end = std::min(figure.panels.size(), row + columns);
     double above = 10;
     double below = 0;
+    // All panels of a row have the same height, so that their axes are level.
     for (std::size_t i = row; i < end; ++i) {
       if (!figure.panels[i].title.empty()) above = 32;
       below = std::max(below, RoomBelow(figure.panels[i]));
@@ -496,6 +518,7 @@ std::string Panels(const Figure& figure, double width, double& y) {
       const Panel& panel = figure.panels[i];
       const double room = RoomLeft(panel, figure.panel_height);
       const double left = kMargin + static_cast<double>(i - row) * (share + kPanelGap);
+      // A panel with wide labels still has a place for its data.
       svg += DrawPanel(panel,
                        {.left = left + room,
                         .top = y + above,
@@ -520,6 +543,7 @@ std::string Notes(const Figure& figure, double width, double& y) {
 }
 
 std::string Description(const Figure& figure) {
+  // For readers that cannot see the figure: subtitle and notes say the same in words.
   std::string text = figure.subtitle;
   for (const std::string& note : figure.notes) text += (text.empty() ? "" : ". ") + note;
   if (!figure.empty.empty()) text = figure.empty;
@@ -548,7 +572,7 @@ std::string EscapeXml(std::string_view text) {
         escaped += "&#39;";
         break;
       default:
-        // XML 1.0 has no place for control characters, however they are written.
+        // XML 1.0 cannot represent control characters, not even as references.
         escaped += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? ' ' : c;
     }
   }
@@ -566,6 +590,7 @@ std::string SvgStyle() {
       ".v .v-under{fill:none;stroke-width:3.6}"
       ".v .v-dot{stroke-width:.7}"
       ".v .v-halo{paint-order:stroke;stroke-width:3px;stroke-linejoin:round}";
+  // Light rules first; the media query overrides them in viewers that prefer dark.
   std::string themes[2];
   for (const bool dark : {false, true}) {
     std::string& css = themes[dark ? 1 : 0];

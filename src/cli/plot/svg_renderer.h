@@ -7,15 +7,15 @@
 
 namespace vernier::plot {
 
-// Text between tags or in an attribute. Bytes that XML cannot hold are replaced.
+// Escapes text for use between tags or in an attribute. Bytes that XML cannot represent are replaced.
 std::string EscapeXml(std::string_view text);
 
-// The rules for the classes of RenderSvg's elements, light and dark.
+// CSS rules for the classes of RenderSvg's elements, light and dark.
 std::string SvgStyle();
 
 struct SvgOptions {
   double width = 800;
-  bool standalone = true;  // A file of its own: with namespace, style and background.
+  bool standalone = true;  // A separate file: with namespace, style and background.
 };
 
 // The figure as SVG: no script, no external resource, no ids.

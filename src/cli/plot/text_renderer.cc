@@ -1,3 +1,6 @@
+// Draws figures with characters: lines and clouds of points in braille, single trials as glyphs, areas as blocks. Every
+// mark also has an ASCII form, and shapes differ without colour, since terminals may lack either.
+
 #include "src/cli/plot/text_renderer.h"
 
 #include <algorithm>
@@ -20,9 +23,11 @@ using cli::PadLeft;
 using cli::PadRight;
 using cli::Truncate;
 
+// A choice: a narrower panel has hardly room for its labels.
 constexpr int kLeastPanelWidth = 36;
 constexpr int kPanelGap = 2;
-// Discs that are more than this share of a panel's characters are drawn as fine dots.
+// If discs take more than this share of a panel's characters, they are drawn as fine dots. A choice: glyphs would cover
+// each other.
 constexpr double kCrowded = 0.12;
 
 struct Look {
@@ -55,7 +60,7 @@ Look LookOf(Shape shape) {
   return {"•", "o"};
 }
 
-// Boxes differ by their colour, and where there is none by their shade.
+// Boxes differ by colour, and without colour by their fill character.
 Look LookOf(const Paint& paint, Fill fill) {
   if (fill == Fill::kPale) return {"░", "."};
   switch (paint.ink) {
@@ -75,7 +80,7 @@ Look LookOf(const Paint& paint, Fill fill) {
   }
 }
 
-// Of a level between the worst and the best. None of them is the sign of a trial.
+// The character of a level between the worst and the best; none of them is a mark of a trial.
 std::string_view ShadeOf(double level, bool unicode, bool color) {
   constexpr std::array<std::string_view, 5> kShades = {" ", "░", "▒", "▓", "█"};
   constexpr std::array<std::string_view, 10> kRamp = {
@@ -93,6 +98,7 @@ class Painter {
  public:
   Painter(const Panel& panel, const TextOptions& options, Canvas& canvas)
       : panel_(panel), options_(options), canvas_(canvas) {
+    // Rings, crosses and stars stay glyphs: there are few, and they are what the reader looks for.
     const auto discs = std::count_if(panel.marks.begin(), panel.marks.end(), [](const Mark& mark) {
       const Dot* dot = std::get_if<Dot>(&mark);
       return dot != nullptr && dot->shape == Shape::kDisc;
@@ -106,11 +112,12 @@ class Painter {
       const double y0 = Y(line.points[i - 1].y);
       const double x1 = X(line.points[i].x);
       const double y1 = Y(line.points[i].y);
+      // A sum is finite only if all its parts are.
       if (std::isfinite(x0 + y0 + x1 + y1)) canvas_.Segment(x0, y0, x1, y1, line.paint);
     }
   }
 
-  // A terminal shows the borders of a band.
+  // Only the borders of a band: fill characters would hide the dots of trials.
   void operator()(const Band& band) {
     for (const std::vector<double>* border : {&band.low, &band.high}) {
       for (std::size_t i = 0; i < band.x.size(); ++i) {
@@ -134,7 +141,7 @@ class Painter {
     const double below = std::min(Y(box.from.y), Y(box.to.y));
     const double above = std::max(Y(box.from.y), Y(box.to.y));
     if (!std::isfinite(left + right + below + above) || right < 0 || left > 1) return;
-    // Whole characters whose middle the box covers, at least one.
+    // The characters whose centre the box covers, at least one.
     const auto first = static_cast<int>(std::ceil(std::max(0.0, left) * canvas_.columns() - 0.5));
     const auto last =
         static_cast<int>(std::floor(std::min(1.0, right) * canvas_.columns() - 0.5 - 1e-9));
@@ -155,6 +162,7 @@ class Painter {
     const auto nearest =
         [](const std::vector<double>& places, const AxisScale& scale, double share) {
           std::size_t best = 0;
+          // Farther than any share can be from another.
           double distance = 2;
           for (std::size_t i = 0; i < places.size(); ++i) {
             const double apart = std::abs(scale.Share(places[i]) - share);
@@ -166,6 +174,7 @@ class Painter {
           return best;
         };
     if (field.x.empty() || field.y.empty()) return;
+    // Each character shows the value that is nearest to its centre.
     for (int line = 0; line < canvas_.lines(); ++line) {
       const std::size_t j = nearest(field.y, panel_.y.scale, 1 - (line + 0.5) / canvas_.lines());
       for (int column = 0; column < canvas_.columns(); ++column) {
@@ -188,6 +197,7 @@ class Painter {
     int column = canvas_.ColumnOf(x);
     if (words.anchor == Words::Anchor::kMiddle) column -= width / 2;
     if (words.anchor == Words::Anchor::kEnd) column -= width;
+    // Moved inside rather than cut.
     canvas_.Text(std::clamp(column, 0, std::max(0, canvas_.columns() - width)),
                  canvas_.LineOf(y),
                  words.text,
@@ -212,12 +222,13 @@ std::vector<std::string> LabelsBeside(const Panel& panel, int lines, int most) {
     const double share = panel.y.scale.Share(tick.value);
     const auto line =
         static_cast<std::size_t>(std::clamp(static_cast<int>((1 - share) * lines), 0, lines - 1));
+    // Two ticks on one line: the first stays.
     if (labels[line].empty()) labels[line] = Truncate(tick.label, most);
   }
   return labels;
 }
 
-// Words at their columns, as far as they do not touch; those at the ends are moved inside.
+// Places words at their columns, leaving out those that would touch; words at the ends are moved inside.
 std::string Placed(const std::vector<std::pair<double, std::string>>& words, int columns) {
   std::string text;
   int used = 0;
@@ -225,6 +236,7 @@ std::string Placed(const std::vector<std::pair<double, std::string>>& words, int
     const int width = DisplayWidth(word);
     const int column =
         std::clamp(static_cast<int>(share * columns) - width / 2, 0, std::max(0, columns - width));
+    // At least one blank between words.
     if (width == 0 || (used > 0 && column <= used)) continue;
     if (column + width > columns) continue;
     text += std::string(static_cast<std::size_t>(column - used), ' ') + word;
@@ -246,7 +258,7 @@ std::string LabelsBelow(const Panel& panel, int columns) {
   return Placed(words, columns);
 }
 
-// The values at one end of all rulers, or their names.
+// One line of all rulers: the values at their upper end (`which` 1) or lower end (-1), or their names (0).
 std::string RulerLine(const Panel& panel, int columns, int which) {
   std::vector<std::pair<double, std::string>> words;
   const int most = std::max(4, columns / std::max(1, static_cast<int>(panel.rulers.size())) - 1);
@@ -254,6 +266,7 @@ std::string RulerLine(const Panel& panel, int columns, int which) {
     std::string word = ruler.label;
     if (which != 0) {
       const std::vector<Tick> ticks = ruler.scale.Ticks(5);
+      // The tick that is nearest to the end is what the axis' end is worth to the reader.
       const auto nearest =
           std::min_element(ticks.begin(), ticks.end(), [&](const Tick& a, const Tick& b) {
             const double end = which > 0 ? 1 : 0;
@@ -284,10 +297,12 @@ std::vector<std::string> DrawPanel(const Panel& panel,
                                    int width,
                                    int height,
                                    const TextOptions& options) {
+  // A third of the width at most, so that long names of categories leave room for the panel.
   const std::vector<std::string> labels = LabelsBeside(panel, height, std::max(6, width / 3));
   const int margin = panel.y.visible ? WidestLabel(labels) + 1 : 0;
   const int columns = std::max(8, width - margin - (panel.y.visible ? 1 : 0));
   Canvas canvas(columns, height, options.unicode);
+  // Rulers are backdrops, so that lines of trials are drawn over them.
   for (const Ruler& ruler : panel.rulers) {
     const int column = canvas.ColumnOf(panel.x.scale.Share(ruler.x));
     for (int line = 0; line < height; ++line) {
@@ -332,7 +347,7 @@ std::vector<std::string> DrawPanel(const Panel& panel,
   return lines;
 }
 
-// The width that a line shows, escape sequences not counted.
+// The displayed width, without escape sequences.
 int ShownWidth(std::string_view line) {
   std::string plain;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -346,6 +361,8 @@ int ShownWidth(std::string_view line) {
 }
 
 void AddPanels(const Figure& figure, const TextOptions& options, std::vector<std::string>& lines) {
+  // As many panels beside each other as fit.
+  // One gap less than panels.
   const int fitting = std::max(1, (options.width + kPanelGap) / (kLeastPanelWidth + kPanelGap));
   const int columns = std::clamp(figure.columns, 1, fitting);
   const int width = (options.width - kPanelGap * (columns - 1)) / columns;
@@ -358,11 +375,13 @@ void AddPanels(const Figure& figure, const TextOptions& options, std::vector<std
       joined.resize(std::max(joined.size(), panel.size()));
       const int left = static_cast<int>(i - row) * (width + kPanelGap);
       for (std::size_t line = 0; line < panel.size(); ++line) {
+        // Escape sequences take no columns, so that the length of the text says nothing.
         const int blanks = left - ShownWidth(joined[line]);
         joined[line] += std::string(static_cast<std::size_t>(std::max(0, blanks)), ' ');
         joined[line] += panel[line];
       }
     }
+    // Trailing blanks would be copied with the text.
     for (std::string& line : joined) lines.push_back(line.erase(line.find_last_not_of(' ') + 1));
   }
 }
@@ -378,6 +397,7 @@ void AddLegend(const Figure& figure, const TextOptions& options, std::vector<std
   int used = 0;
   for (const LegendEntry& entry : figure.legend) {
     const int takes = 2 + DisplayWidth(entry.text);
+    // An entry is never split.
     if (used > 0 && used + 3 + takes > options.width) {
       lines.push_back(std::exchange(line, ""));
       used = 0;
@@ -398,6 +418,7 @@ void AddBar(const ColorBar& bar, const TextOptions& options, std::vector<std::st
     const std::string shade(ShadeOf(level, options.unicode, options.color));
     ramp += options.color ? Colored(shade, {.ink = Ink::kRamp, .level = level}) : shade;
   }
+  // Room for the two numbers and the ramp.
   lines.push_back(fmt::format("{}: {:.4g} {} {:.4g}",
                               Truncate(bar.label, std::max(4, options.width - 42)),
                               bar.scale.low(),

@@ -1,3 +1,6 @@
+// A trial waits for resources, is prepared, and runs, once for each attempt. An attempt that ended while its trial went
+// on has failed; only the last attempt has the trial's outcome.
+
 #include "src/cli/plot/timeline.h"
 
 #include <algorithm>
@@ -10,6 +13,7 @@ namespace vernier::plot {
 namespace {
 
 Fate FateOf(const Attempt& attempt, const PlotTrial& trial) {
+  // By address: it is an element of the trial's own list.
   const bool is_last = &attempt == &trial.trial.attempts.back();
   if (is_last && IsFinished(trial.trial.state)) return trial.fate;
   return IsEnded(attempt.state) ? Fate::kFailed : Fate::kOpen;
@@ -21,6 +25,7 @@ class Spans {
   Spans(const PlotTrial& trial, std::vector<Span>& out) : trial_(trial), out_(out) {}
 
   void Add(Phase phase, std::int64_t attempt, Fate fate, absl::Time from, absl::Time to) {
+    // Empty periods are left out, but a program that ended at once is shown.
     if (to <= from && phase != Phase::kRunning) return;
     out_.push_back({.trial = trial_.number(),
                     .attempt = attempt,
@@ -39,7 +44,9 @@ void AddTrial(const PlotTrial& each, absl::Time now, std::vector<Span>& out) {
   const Trial& trial = each.trial;
   const absl::Time end = trial.ended.value_or(now);
   Spans spans(each, out);
+  // A trial of a client, or one that still waits.
   if (trial.attempts.empty()) {
+    // What a client does is told by the trial alone, which has no attempts.
     spans.Add(Phase::kWaiting, 0, Fate::kOpen, trial.created, trial.started.value_or(end));
     if (trial.started) spans.Add(Phase::kRunning, 0, each.fate, *trial.started, end);
     return;
@@ -47,6 +54,7 @@ void AddTrial(const PlotTrial& each, absl::Time now, std::vector<Span>& out) {
   absl::Time waits_since = trial.created;
   for (const Attempt& attempt : trial.attempts) {
     const std::int64_t number = attempt.number.value();
+    // An attempt that has not ended lasts until its trial does, or until now.
     const absl::Time until = attempt.ended.value_or(end);
     spans.Add(Phase::kWaiting, number, Fate::kOpen, waits_since, attempt.placed);
     spans.Add(
@@ -54,8 +62,10 @@ void AddTrial(const PlotTrial& each, absl::Time now, std::vector<Span>& out) {
     if (attempt.started) {
       spans.Add(Phase::kRunning, number, FateOf(attempt, each), *attempt.started, until);
     }
+    // Between attempts, the trial waits again.
     waits_since = until;
   }
+  // The last attempt has ended, and the trial has not: it waits for the next one.
   if (!trial.ended && trial.attempts.back().ended) {
     spans.Add(Phase::kWaiting, 0, Fate::kOpen, waits_since, now);
   }
@@ -98,6 +108,7 @@ void AddLegend(const std::vector<Span>& spans, Figure& figure) {
     if (span.phase == Phase::kRunning) fates.push_back(span.fate);
   }
   for (LegendEntry entry : FateLegend(fates)) {
+    // The square is the shape of trials that have not ended.
     entry.text = entry.shape == Shape::kSquare ? "running" : "ran: " + entry.text;
     entry.shape.reset();
     entry.is_box = true;
@@ -131,6 +142,7 @@ Figure TimelineFigure(const StudyData& study, absl::TimeZone zone, std::size_t m
   const std::size_t all = study.trials.size();
   const std::size_t shown = most > 0 ? std::min(most, all) : all;
   if (all > shown) {
+    // Trials are in the order of their numbers.
     const std::int64_t first = study.trials[all - shown].number();
     std::erase_if(spans, [first](const Span& span) { return span.trial < first; });
     figure.notes.push_back(fmt::format("the last {} of {} trials; --svg draws all", shown, all));
@@ -149,6 +161,7 @@ Figure TimelineFigure(const StudyData& study, absl::TimeZone zone, std::size_t m
   const double first = static_cast<double>(spans.front().trial);
   const double last = static_cast<double>(spans.back().trial);
   const std::string since = absl::FormatTime("%Y-%m-%d %H:%M:%S %Z", begin, zone);
+  // Runs downwards, so that the first trial is on top.
   Panel panel = {.x = {.scale = AxisScale::Elapsed(0, std::max(1e-3, seconds(end))).Padded(0.004),
                        .label = "since " + since},
                  .y = {.scale = AxisScale::Whole(last + 0.5, first - 0.5), .label = "trial"}};
@@ -166,6 +179,7 @@ Figure TimelineFigure(const StudyData& study, absl::TimeZone zone, std::size_t m
   AddLegend(spans, figure);
   figure.panels.push_back(std::move(panel));
   figure.panel_height = std::clamp(14.0 * (last - first + 1), 60.0, 700.0);
+  // In text, each trial has a line of its own.
   figure.panel_lines = static_cast<int>(last - first + 1);
   return figure;
 }

@@ -1,3 +1,7 @@
+// One diverged trial with a loss of 1e6 would flatten all others, so an automatic axis leaves far outliers on the bad
+// side out; the good side is always shown to its end. The rule is Tukey's fence, measured from the best value and not
+// from the median, since good values are what the figure is about. The factors are choices.
+
 #include "src/cli/plot/value_axis.h"
 
 #include <algorithm>
@@ -10,13 +14,13 @@
 namespace vernier::plot {
 namespace {
 
-// Room between the outermost values and the ends of the axis.
+// Margin between the outermost values and the ends of the axis.
 constexpr double kPadding = 0.05;
 // Values that span more than this factor are shown on a logarithmic axis.
 constexpr double kDecades = 100;
-// A value is an outlier if it is further from the best than this many times the distance of the third quartile.
+// A value is an outlier if its distance to the best exceeds this multiple of the third quartile's distance.
 constexpr double kFar = 2.5;
-// The axis is cut only if that leaves the rest this much more room.
+// Outliers are left out only if the others then have this many times the space.
 constexpr double kWorthCutting = 1.6;
 
 double Quantile(const std::vector<double>& sorted, double share) {
@@ -26,18 +30,18 @@ double Quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// The same without a share of the value above, which may be the only one of its kind.
+// The same without interpolation, since the next value may be an outlier.
 double LowerQuantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
-// The bad end of an axis that leaves far outliers out, as a distance from the best; the greatest distance if there are none.
+// The bad end of an automatic axis as a distance from the best; the largest distance if there are no outliers.
 double FarthestShown(const std::vector<double>& distances) {
   if (distances.size() < 5) return distances.back();
   double fence = kFar * Quantile(distances, 0.75);
   if (!(fence > 0)) fence = kFar * Quantile(distances, 0.9);
   if (!(fence > 0) || distances.back() < kWorthCutting * fence) return distances.back();
-  // Not further than the last value that is shown.
+  // Ends at the last value inside the fence.
   const auto beyond = std::upper_bound(distances.begin(), distances.end(), fence);
   const double last = *std::prev(beyond);
   return last > 0 ? last : distances.back();
@@ -68,7 +72,7 @@ absl::StatusOr<ValueAxis> ValueAxis::Create(const std::vector<double>& values,
   const double low = shown.front();
   const double high = shown.back();
   axis.best_ = axis.bad_is_high_ ? low : high;
-  // From the best one on.
+  // Distances to the best.
   std::vector<double> distances;
   distances.reserve(shown.size());
   for (const double value : shown) distances.push_back(std::abs(value - axis.best_));
@@ -84,7 +88,8 @@ absl::StatusOr<ValueAxis> ValueAxis::Create(const std::vector<double>& values,
     axis.label_ = fmt::format("distance to the best {}", objective.metric);
     const auto first = std::find_if(
         distances.begin(), distances.end(), [](double distance) { return distance > 0; });
-    // Below the smallest distance there is room for the best itself, which is nowhere on a logarithmic axis.
+    // The axis starts below the smallest distance: the best itself has distance 0, which a logarithmic axis cannot
+    // show, and is drawn at its end.
     axis.scale_ = first == distances.end()
                       ? AxisScale::Log(0.1, 1)
                       : AxisScale::Log(*first / 2, distances.back()).Padded(kPadding);
@@ -105,7 +110,7 @@ absl::StatusOr<ValueAxis> ValueAxis::Create(const std::vector<double>& values,
 
 double ValueAxis::Place(double value) const {
   if (is_regret_) value = std::abs(value - best_);
-  // The ends themselves are drawn at the border.
+  // Values beyond the ends are drawn at the border.
   return std::clamp(value, scale_.low(), scale_.high());
 }
 

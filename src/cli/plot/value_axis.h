@@ -11,11 +11,11 @@
 
 namespace vernier::plot {
 
-// Which part of an objective's values an axis shows.
+// Range of an objective's values that an axis shows.
 enum class AxisMode {
-  kAuto,  // The interesting part: far outliers on the bad side are left out; logarithmic where values span decades.
-  kFull,  // Every value.
-  kLog,   // Every value, logarithmic.
+  kAuto,    // Without far outliers on the bad side; logarithmic if values span decades.
+  kFull,    // Every value.
+  kLog,     // Every value, logarithmic.
   kRegret,  // The distance to the best value, logarithmic.
 };
 // "auto", "full", "log", "regret".
@@ -24,22 +24,22 @@ std::optional<AxisMode> ParseAxisMode(std::string_view name);
 // An axis for values of one objective.
 class ValueAxis {
  public:
-  // Of the finite ones of `values`.
+  // For the finite ones of `values`.
   // InvalidArgument: a logarithmic axis was asked for, and a value is not above 0.
   static absl::StatusOr<ValueAxis> Create(const std::vector<double>& values,
                                           const Objective& objective,
                                           AxisMode mode);
 
   const AxisScale& scale() const { return scale_; }
-  // What stands along it: "loss", "distance to the best loss".
+  // The axis label: "loss", "distance to the best loss".
   const std::string& label() const { return label_; }
-  // Where the value is shown: itself, or its distance to the best. Values beyond an end are moved to that end.
+  // The value to draw: itself, or its distance to the best. Values beyond an end are moved to that end.
   double Place(double value) const;
   // Whether the value lies beyond the bad end of the axis.
   bool IsOutlier(double value) const;
-  // The end of the axis where bad values are.
+  // The end with bad values.
   double bad_end() const;
-  // Between 0, the worst that is shown, and 1, the best.
+  // Level between 0, the worst shown, and 1, the best.
   double LevelOf(double value) const;
   // An axis for levels: share 0 is the worst.
   AxisScale LevelScale() const;

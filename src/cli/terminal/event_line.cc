@@ -1,3 +1,7 @@
+// Events as lines. By default only the ends of trials and changes of the study are printed (Brief): a study of
+// thousands of trials in a log file should stay readable. -v prints every event (Sentence). Changes that only the log
+// needs, such as renewed leases, have no line.
+
 #include <variant>
 
 #include "fmt/format.h"
@@ -21,7 +25,7 @@ std::string Reasoned(std::string_view text, std::string_view reason) {
   return reason.empty() ? std::string(text) : fmt::format("{}: {}", text, reason);
 }
 
-// What happened, without the time. One overload for each kind of event.
+// An event in words, without its time; one overload for each kind.
 struct Sentence {
   const StudyBoard& board;
 
@@ -86,10 +90,12 @@ struct Sentence {
     return fmt::format("trial {} lost its lease", expired.trial.value());
   }
   std::string operator()(const AttemptPlaced& placed) const {
+    // Every trial has a first attempt; only reruns are news.
     if (placed.attempt.value() == 1) return "";
     return fmt::format("trial {} attempt {} placed", placed.trial.value(), placed.attempt.value());
   }
   std::string operator()(const AttemptStateChanged& changed) const {
+    // Without a failure, the state of the trial tells the same.
     if (changed.failure == FailureClass::kNone) return "";
     return Reasoned(fmt::format("trial {} attempt {} {}",
                                 changed.trial.value(),
@@ -103,9 +109,9 @@ struct Sentence {
   std::string operator()(const MetadataChanged&) const { return ""; }
 };
 
-// How a trial ended, in one line: "trial 7 COMPLETED loss=0.12, best so far (lr=0.003 batch=32) in 12s".
+// The end of a trial: "trial 7 COMPLETED loss=0.12, best so far (lr=0.003 batch=32) in 12s".
 std::string EndOf(const TrialStateChanged& changed, const StudyBoard& board) {
-  const TrialRow row = board.RowOf(changed.trial);
+  const TrialSummary row = board.RowOf(changed.trial);
   std::string text =
       fmt::format("trial {} {}", changed.trial.value(), StateText(row, board.longest()));
   if (changed.failure != FailureClass::kNone) {
@@ -119,7 +125,7 @@ std::string EndOf(const TrialStateChanged& changed, const StudyBoard& board) {
   return Reasoned(text, FirstLine(changed.message));
 }
 
-// As Sentence, of the ends of trials and of what becomes of the study.
+// As Sentence, but only ends of trials and changes of the study.
 struct Brief {
   const StudyBoard& board;
 
@@ -149,6 +155,7 @@ std::string DescribeEvent(const Event& event,
                                    ? std::visit(Brief{board}, event.payload)
                                    : std::visit(Sentence{board}, event.payload);
   if (sentence.empty()) return "";
+  // Messages come from programs and may contain control characters.
   return fmt::format("{} {}", FormatMoment(event.time, zone), Printable(sentence));
 }
 

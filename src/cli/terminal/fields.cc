@@ -1,3 +1,6 @@
+// The column starts at 12, so that short answers of different commands look alike, and grows with longer names, such as
+// those of metrics.
+
 #include "src/cli/terminal/fields.h"
 
 #include <algorithm>
@@ -9,7 +12,7 @@ namespace {
 
 constexpr int kGap = 2;
 constexpr int kLeastColumn = 12;
-// A name that is longer moves its own value only.
+// A longer name shifts only its own value.
 constexpr int kMostColumn = 34;
 
 }  // namespace

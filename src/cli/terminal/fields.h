@@ -7,10 +7,10 @@
 
 namespace vernier::cli {
 
-// Names and their values, one pair a line: the values stand below each other, apart from the longest name.
+// Name and value pairs, one a line, with values aligned in one column unless a name is very long.
 class Fields {
  public:
-  // An empty name goes on with the field above.
+  // An empty name continues the field above.
   void Add(std::string_view name, std::string_view value);
 
   std::string Text() const;

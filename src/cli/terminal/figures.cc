@@ -1,3 +1,6 @@
+// Short forms of numbers, durations and curves. Numbers have a fixed number of significant digits, since metrics range
+// from 1e-9 to 1e9.
+
 #include "src/cli/terminal/figures.h"
 
 #include <algorithm>
@@ -17,7 +20,7 @@ namespace {
 constexpr std::array<std::string_view, 8> kBlocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<std::string_view, 8> kRamp = {"_", ".", "-", "~", "=", "+", "*", "#"};
 
-// The mean of each of `width` equal stretches; a stretch without a finite value is NaN.
+// Means of `width` equal stretches; NaN for a stretch without a finite value.
 std::vector<double> Resample(std::span<const double> values, int width) {
   const auto cells = std::min(values.size(), static_cast<std::size_t>(width));
   std::vector<double> means(cells, std::numeric_limits<double>::quiet_NaN());
@@ -45,6 +48,7 @@ std::string FormatCompact(double value) { return fmt::format("{:.3g}", value); }
 std::string FormatElapsed(absl::Duration elapsed) {
   elapsed = std::max(elapsed, absl::ZeroDuration());
   const double seconds = absl::ToDoubleSeconds(elapsed);
+  // Up to the value that rounds to 10.0.
   if (seconds < 9.95) return fmt::format("{:.1f}s", seconds);
   if (!std::isfinite(seconds)) return "inf";
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
@@ -71,9 +75,11 @@ std::string FormatMoment(absl::Time time, absl::TimeZone zone) {
 }
 
 std::optional<CurveScale> CommonScale(std::span<const std::vector<double>> curves, int width) {
+  // docs/guides/cli.md: at most 5% of the values at each end.
   constexpr double kTail = 0.05;
   std::vector<double> all;
   for (const std::vector<double>& curve : curves) {
+    // The cells as drawn count, not the values: a spike that averages out needs no room.
     for (const double cell : Resample(curve, width)) {
       if (!std::isnan(cell)) all.push_back(cell);
     }
@@ -107,7 +113,7 @@ std::string Sparkline(std::span<const double> values,
       line += ' ';
       continue;
     }
-    // A flat curve sits in the middle: it is neither low nor high.
+    // A flat curve is drawn in the middle, as neither low nor high.
     const double height = high > low ? std::clamp((cell - low) / (high - low), 0.0, 1.0) : 0.5;
     line += levels[static_cast<std::size_t>(std::lround(height * (levels.size() - 1)))];
   }

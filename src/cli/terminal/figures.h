@@ -22,25 +22,25 @@ std::string FormatBytes(std::int64_t bytes);
 // "2026-11-21T04:35:13+01:00" in `zone`.
 std::string FormatMoment(absl::Time time, absl::TimeZone zone);
 
-// The values that the lowest and the highest block of a curve stand for.
+// The values of the lowest and highest block of a curve.
 struct CurveScale {
   double low = 0;
   double high = 0;
 };
 
-// One scale for all of `curves`, as they are drawn `width` wide: a few values far out, at most one in twenty at each end,
-// do not flatten the others. Nothing if no value is finite.
+// A common scale for `curves` drawn `width` wide. It leaves out at most one value in twenty at either end, so that few
+// extreme values do not flatten the others. Nothing if no value is finite.
 std::optional<CurveScale> CommonScale(std::span<const std::vector<double>> curves, int width);
 
-// A curve as one line of blocks, lowest value lowest, at most `width` of them: longer curves are averaged over equal
-// stretches. NaN and infinities are blanks. Empty for an empty curve. Without `unicode`, a ramp of ASCII characters. Values
-// outside of `scale` are drawn at its ends; without one, the curve has its own.
+// A curve as one line of at most `width` blocks; longer curves are averaged over equal stretches. NaN and infinities
+// are blank. Empty for an empty curve. Without `unicode`, ASCII characters. Values outside of `scale` are drawn at its
+// ends; without `scale`, the curve's own range is used.
 std::string Sparkline(std::span<const double> values,
                       int width,
                       bool unicode,
                       std::optional<CurveScale> scale = std::nullopt);
 
-// `done` of `total` as a bar of `width` columns. done and total are clamped to 0 <= done <= total.
+// A bar of `width` columns for `done` of `total`, clamped to 0 <= done <= total.
 std::string ProgressBar(double done, double total, int width, bool unicode);
 
 }  // namespace vernier::cli

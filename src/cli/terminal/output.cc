@@ -1,3 +1,7 @@
+// All answers pass through Output, so that every command has every format, and the format alone decides what is
+// printed. Output is flushed after each answer, as readers of a pipe may wait for it. JSON replaces invalid UTF-8,
+// since programs print any bytes and json would throw.
+
 #include "src/cli/terminal/output.h"
 
 #include <algorithm>
@@ -30,6 +34,7 @@ std::string CsvLine(const std::vector<std::string>& fields) {
   return line;
 }
 
+// Lists of objects have no place in a flat row, and are left out.
 void FlattenInto(const ordered_json& object, const std::string& prefix, ordered_json& flat) {
   for (const auto& [key, value] : object.items()) {
     const std::string path = prefix.empty() ? key : fmt::format("{}.{}", prefix, key);
@@ -40,6 +45,7 @@ void FlattenInto(const ordered_json& object, const std::string& prefix, ordered_
     } else if (std::none_of(value.begin(), value.end(), [](const ordered_json& element) {
                  return element.is_structured();
                })) {
+      // A list of plain values is one field, separated by blanks.
       std::string joined;
       for (const ordered_json& element : value) {
         if (!joined.empty()) joined += ' ';
@@ -60,6 +66,7 @@ std::vector<std::string> CsvColumns(const ordered_json& rows) {
   std::vector<std::string> columns;
   for (const ordered_json& row : rows) {
     for (const auto& [key, value] : row.items()) {
+      // Columns in the order in which they first occur: rows may have different ones.
       if (std::find(columns.begin(), columns.end(), key) == columns.end()) columns.push_back(key);
     }
   }
@@ -69,6 +76,7 @@ std::vector<std::string> CsvColumns(const ordered_json& rows) {
 }  // namespace
 
 std::string QuoteCsv(const std::string& field) {
+  // RFC 4180: fields with separators, quotes or line ends are quoted, and quotes doubled.
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string quoted = "\"";
   for (const char c : field) {
@@ -90,6 +98,7 @@ void Output::List(const Table& table, const ordered_json& items, const ordered_j
   switch (options_.format) {
     case Format::kTable:
     case Format::kWide:
+      // Cut only for people at a terminal: what is piped into a file should be whole.
       for (const std::string& line : table.Lines({.width = console_.width,
                                      .headers = options_.headers,
                                      .color = console_.color,
@@ -114,6 +123,7 @@ void Output::List(const Table& table, const ordered_json& items, const ordered_j
 }
 
 void Output::List(const Table& table, const ordered_json& items) {
+  // Only CSV needs flat rows; making them costs a copy.
   List(table, items, options_.format == Format::kCsv ? FlattenAll(items) : ordered_json::array());
 }
 
@@ -153,9 +163,11 @@ void Output::StreamItem(std::string_view text, const ordered_json& item) {
       break;
     case Format::kJson:
     case Format::kJsonl:
+      // A stream has no end at which a list could be closed, so JSON is written line by line.
       out << ToJsonLine(item) << '\n';
       break;
     case Format::kCsv:
+      // Each item alone: a common header cannot be known in advance.
       out << ToCsv(ordered_json::array({Flatten(item)}), false);
       break;
     case Format::kYaml:
@@ -187,6 +199,7 @@ std::string ToCsv(const ordered_json& rows, bool headers) {
 }
 
 std::string PlainText(const ordered_json& value) {
+  // An empty field, not the word null.
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
   return ToJsonLine(value);

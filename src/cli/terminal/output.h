@@ -15,50 +15,51 @@ enum class Format { kTable, kWide, kJson, kJsonl, kCsv, kYaml };
 // "table", "wide", "json", "jsonl", "csv", "yaml".
 std::optional<Format> ParseFormat(std::string_view name);
 
-// Where a command writes, and what that can show.
+// Where a command writes, and what it can display.
 struct Console {
   std::ostream& out;
   std::ostream& err;
-  bool is_terminal = false;  // Lines written can be drawn again.
+  bool is_terminal = false;  // Lines can be redrawn.
   int width = 80;
   int height = 24;
   bool color = false;
   bool unicode = true;
 };
 
-// How a command's answer is wanted.
+// The wanted form of an answer.
 struct OutputOptions {
   Format format = Format::kTable;
   bool headers = true;  // Of tables and CSV.
 };
 
-// The answers of a command: the same facts as a table for people and as JSON for programs.
+// Prints answers of a command: the same facts as a table for people and as data for programs.
 class Output {
  public:
   Output(Console& console, OutputOptions options) : console_(console), options_(options) {}
 
   Console& console() { return console_; }
   Format format() const { return options_.format; }
-  // For a command that has flags of its own for it.
+  // For commands with format flags of their own.
   void set_options(OutputOptions options) { options_ = options; }
   const OutputOptions& options() const { return options_; }
-  // For people, in columns.
+  // Whether people read it, as table or wide.
   bool is_table() const { return options_.format == Format::kTable || is_wide(); }
-  // With every column, whole.
+  // Whether all columns are shown, uncut.
   bool is_wide() const { return options_.format == Format::kWide; }
 
-  // A list: table, which is cut to the width of a terminal and whole elsewhere, JSON array, one JSON object a line, CSV rows, YAML sequence. CSV shows `rows`: flat objects, whose
-  // keys are its columns.
+  // Prints a list: a table (cut to the width of a terminal, whole elsewhere), a JSON array, one JSON object a line, a
+  // YAML sequence, or CSV. CSV prints `rows`: flat objects whose keys are the columns.
   void List(const Table& table,
             const nlohmann::ordered_json& items,
             const nlohmann::ordered_json& rows);
-  // As above, with the flattened items as CSV.
+  // As above; CSV prints the flattened items.
   void List(const Table& table, const nlohmann::ordered_json& items);
-  // One thing: `text` for people, which may span lines; otherwise the object.
+  // Prints one thing: `text`, which may have several lines, for people; otherwise the object.
   void Item(std::string_view text, const nlohmann::ordered_json& item);
-  // A sentence for people who asked for a table; nothing for programs.
+  // Prints a sentence if people read the output; programs get nothing.
   void Say(std::string_view sentence);
-  // One element of an endless list: a line in every format but JSON's array, which cannot be ended.
+  // Prints one element of a list without a known end. With -o json, too, it is one object a line, since an array could
+  // not be closed.
   void StreamItem(std::string_view text, const nlohmann::ordered_json& item);
 
  private:
@@ -66,21 +67,21 @@ class Output {
   OutputOptions options_;
 };
 
-// Nested objects as one flat object: {"a": {"b": 1}} gives {"a.b": 1}. Lists of plain values are joined by blanks, lists
-// of objects left out.
+// Flattens nested objects: {"a": {"b": 1}} becomes {"a.b": 1}. Lists of plain values are joined by blanks; lists of
+// objects are left out.
 nlohmann::ordered_json Flatten(const nlohmann::ordered_json& object);
 
-// Rows as CSV (RFC 4180, newline ends): the columns are the keys of all rows in the order in which they first occur. A
-// header comes first if `headers`.
+// Rows as CSV (RFC 4180, but with "\n"). Columns are the keys of all rows in order of first occurrence. Begins with a
+// header if `headers`.
 std::string ToCsv(const nlohmann::ordered_json& rows, bool headers);
 
-// A field of CSV, quoted where it has to be.
+// A CSV field, quoted if necessary.
 std::string QuoteCsv(const std::string& field);
 
-// A plain value as text: of a string its characters, of null nothing.
+// A plain value as text: a string without quotes, null as an empty text.
 std::string PlainText(const nlohmann::ordered_json& value);
 
-// JSON on one line; bytes that are no UTF-8 are replaced.
+// JSON on one line; invalid UTF-8 is replaced.
 std::string ToJsonLine(const nlohmann::ordered_json& item);
 // The same, indented.
 std::string ToJsonText(const nlohmann::ordered_json& item);

@@ -1,3 +1,6 @@
+// By reflection, so that new fields appear by themselves. protobuf's own JSON mapping is not used: it quotes 64-bit
+// integers, renames fields to camelCase, and wraps parameter values in an object for each type.
+
 #include "src/cli/terminal/proto_json.h"
 
 #include <cmath>
@@ -24,6 +27,7 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 using nlohmann::ordered_json;
 
+// JSON has no such numbers. The names are those of proto3's JSON.
 ordered_json NumberToJson(double number) {
   if (std::isnan(number)) return "NaN";
   if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
@@ -50,7 +54,7 @@ ordered_json ValueToJson(const v1::ParameterValue& value) {
   return nullptr;
 }
 
-// Messages that have a form of their own.
+// Messages with a JSON form of their own.
 std::optional<ordered_json> SpecialForm(const Message& message) {
   if (const auto* value = dynamic_cast<const v1::ParameterValue*>(&message)) {
     return ValueToJson(*value);
@@ -64,8 +68,7 @@ std::optional<ordered_json> SpecialForm(const Message& message) {
   return std::nullopt;
 }
 
-// As people and filters write it. Where two enumerations of the wire would share a name, one has it with a prefix, or a
-// longer name; that is nobody's business here.
+// An enum value as users write it. Enum values of proto share one scope, so some have a prefix or a longer name there.
 std::string EnumName(const google::protobuf::EnumValueDescriptor& value) {
   constexpr std::string_view kPrefixes[] = {"STUDY_", "ATTEMPT_"};
   std::string name = value.name();
@@ -76,7 +79,7 @@ std::string EnumName(const google::protobuf::EnumValueDescriptor& value) {
   return name;
 }
 
-// Field `field` of `message`, or element `index` of it where it is repeated.
+// The field of the message, or its element `index` if it is repeated.
 ordered_json ElementToJson(const Message& message, const FieldDescriptor& field, int index) {
   const Reflection& reflection = *message.GetReflection();
   const bool repeated = field.is_repeated();
@@ -110,7 +113,7 @@ ordered_json ElementToJson(const Message& message, const FieldDescriptor& field,
   return nullptr;
 }
 
-// Keys are sorted, so that equal messages print alike. All our maps have text as keys.
+// A map, sorted by key, so that equal messages print alike. All maps of our protos have text keys.
 ordered_json MapToJson(const Message& message, const FieldDescriptor& field) {
   const Reflection& reflection = *message.GetReflection();
   std::map<std::string, ordered_json> entries;
@@ -134,8 +137,10 @@ ordered_json ListToJson(const Message& message, const FieldDescriptor& field) {
 
 bool IsShown(const Message& message, const FieldDescriptor& field) {
   const Reflection& reflection = *message.GetReflection();
+  // Lists and maps are shown even if empty, so that programs need not ask whether a key is there.
   if (field.is_repeated()) return true;
   if (field.has_presence()) return reflection.HasField(message, &field);
+  // Without presence, the value 0 of an enum means that nothing was said.
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
     return reflection.GetEnumValue(message, &field) != 0;
   }

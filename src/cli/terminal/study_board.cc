@@ -1,3 +1,6 @@
+// The live screen, computed from events alone: the same code serves a running study, one that has ended, and tests
+// without a server. The best trial is computed as the server does it (OptimalTrials), so that both agree.
+
 #include "src/cli/terminal/study_board.h"
 
 #include <algorithm>
@@ -19,9 +22,11 @@ void StudyBoard::Apply(const Event& event) {
 void StudyBoard::On(const StudyCreated& created, absl::Time time) {
   spec_ = created.spec;
   created_ = time;
+  // No amendment changes the space, so the names are taken once.
   for (const Parameter& parameter : spec_->space.parameters()) names_.push_back(parameter.name);
   optimal_ = OptimalTrials(spec_->objectives);
   auto constraints = ParseOutcomeConstraints(*spec_);
+  // They were checked when the study was made.
   if (constraints.ok()) outcome_constraints_ = *std::move(constraints);
 }
 
@@ -32,6 +37,7 @@ void StudyBoard::On(const StudyStateChanged& changed, absl::Time) {
 
 void StudyBoard::On(const StudyAmended& amended, absl::Time) {
   if (!spec_) return;
+  // Amendments of older versions carry only budget, parallel and labels.
   if (amended.definition) spec_ = *amended.definition;
   spec_->budget = amended.budget;
   spec_->parallel = amended.parallel;
@@ -45,6 +51,7 @@ void StudyBoard::On(const TrialCreated& created, absl::Time) {
 void StudyBoard::On(const TrialStateChanged& changed, absl::Time time) {
   Entry& entry = trials_[changed.trial];
   entry.state = changed.to;
+  // Only the first start: reruns belong to the trial's duration.
   if (changed.to == TrialState::kRunning && !entry.started) entry.started = time;
   if (IsFinished(changed.to)) entry.ended = time;
   if (changed.to == TrialState::kFailed || changed.to == TrialState::kInfeasible) {
@@ -54,11 +61,14 @@ void StudyBoard::On(const TrialStateChanged& changed, absl::Time time) {
   NoteObjectives(changed.final_metrics, entry);
   const std::vector<double> slacks = SlacksOf(outcome_constraints_, changed.final_metrics);
   entry.breaks_constraint = !AreKept(slacks);
+  // Only values that are there, in the order of the objectives.
   std::vector<double> values;
   for (const std::optional<double>& value : entry.objectives) {
     if (value) values.push_back(*value);
   }
+  // In a study of another interface, which may have no objective, no trial is the best.
   if (spec_ && !HasBest(*spec_)) return;
+  // A trial without a value of every objective cannot be compared.
   if (values.size() == entry.objectives.size()) optimal_.Tell(changed.trial, values, slacks);
 }
 
@@ -75,6 +85,7 @@ void StudyBoard::On(const MeasurementReported& reported, absl::Time) {
 
 void StudyBoard::NoteObjectives(const std::map<std::string, double>& metrics, Entry& entry) const {
   if (!spec_) return;
+  // By position, as the values of objectives are everywhere.
   entry.objectives.resize(spec_->objectives.size());
   for (std::size_t i = 0; i < entry.objectives.size(); ++i) {
     const auto found = metrics.find(spec_->objectives[i].metric);
@@ -104,13 +115,13 @@ std::int64_t StudyBoard::finished() const {
   });
 }
 
-std::optional<TrialRow> StudyBoard::Best() const {
+std::optional<TrialSummary> StudyBoard::Best() const {
   const std::optional<TrialNumber> best = optimal_.best();
   if (!best) return std::nullopt;
   return Row(*best, trials_.at(*best), updated_);
 }
 
-TrialRow StudyBoard::RowOf(TrialNumber trial) const {
+TrialSummary StudyBoard::RowOf(TrialNumber trial) const {
   return Row(trial, trials_.at(trial), updated_);
 }
 
@@ -119,18 +130,19 @@ bool StudyBoard::IsOptimal(TrialNumber trial) const {
   return std::binary_search(optimal.begin(), optimal.end(), trial);
 }
 
-TrialRow StudyBoard::Row(TrialNumber number, const Entry& entry, absl::Time now) const {
-  TrialRow row = {.number = number.value(),
-                  .state = entry.state,
-                  .stopped_early = entry.stopped_early && entry.state == TrialState::kCompleted,
-                  .last_step = entry.last_step,
-                  .is_best = IsOptimal(number),
-                  .breaks_constraint = entry.breaks_constraint,
-                  .objectives = entry.objectives,
-                  .curve = entry.curve,
-                  .parameters = CompactPoint(entry.point, names_),
-                  .duration = {},
-                  .message = entry.message};
+TrialSummary StudyBoard::Row(TrialNumber number, const Entry& entry, absl::Time now) const {
+  // A trial may be told to stop and still end otherwise.
+  TrialSummary row = {.number = number.value(),
+                      .state = entry.state,
+                      .stopped_early = entry.stopped_early && entry.state == TrialState::kCompleted,
+                      .last_step = entry.last_step,
+                      .is_best = IsOptimal(number),
+                      .breaks_constraint = entry.breaks_constraint,
+                      .objectives = entry.objectives,
+                      .curve = entry.curve,
+                      .parameters = CompactPoint(entry.point, names_),
+                      .duration = {},
+                      .message = entry.message};
   if (entry.started) row.duration = entry.ended.value_or(now) - *entry.started;
   return row;
 }
@@ -144,12 +156,15 @@ std::optional<absl::Duration> StudyBoard::Remaining() const {
     spent += *entry.ended - *entry.started;
     ++measured;
   }
+  // Nothing to measure by.
   if (measured == 0) return std::nullopt;
   const std::int64_t left = std::max<std::int64_t>(0, *spec_->budget.trials - finished());
+  // Mean duration of ended trials, times those left, divided by how many run at once.
   return spent / measured * left / std::max(1, spec_->parallel);
 }
 
 std::string StudyBoard::ProgressLine(const BoardOptions& options, absl::Time now) const {
+  // Of a study that has ended, the time stands still.
   const absl::Time until = IsFinished(state_) ? updated_ : now;
   const std::string elapsed = FormatElapsed(until - created_);
   const auto total = spec_ ? spec_->budget.trials : std::nullopt;
@@ -167,7 +182,7 @@ std::string StudyBoard::ProgressLine(const BoardOptions& options, absl::Time now
   return line;
 }
 
-std::vector<TrialRow> StudyBoard::VisibleRows(std::size_t limit, absl::Time now) const {
+std::vector<TrialSummary> StudyBoard::VisibleRows(std::size_t limit, absl::Time now) const {
   std::vector<std::pair<TrialNumber, const Entry*>> running;
   std::vector<std::pair<TrialNumber, const Entry*>> ended;
   for (const auto& [number, entry] : trials_) {
@@ -176,7 +191,8 @@ std::vector<TrialRow> StudyBoard::VisibleRows(std::size_t limit, absl::Time now)
   std::stable_sort(ended.begin(), ended.end(), [](const auto& a, const auto& b) {
     return a.second->ended > b.second->ended;
   });
-  std::vector<TrialRow> rows;
+  std::vector<TrialSummary> rows;
+  // Running trials first, and of those that ended the latest first.
   for (const auto* group : {&running, &ended}) {
     for (const auto& [number, entry] : *group) {
       if (rows.size() < limit) rows.push_back(Row(number, *entry, now));
@@ -195,7 +211,7 @@ std::string StudyBoard::TitleLine() const {
 }
 
 std::string StudyBoard::BestLine() const {
-  const std::optional<TrialRow> best = Best();
+  const std::optional<TrialSummary> best = Best();
   if (!best) return "best: none yet";
   std::string text = fmt::format("best: trial {}", best->number);
   for (const std::optional<double>& value : best->objectives) {
@@ -215,8 +231,11 @@ std::vector<std::string> StudyBoard::Lines(const BoardOptions& options, absl::Ti
                         optimal_.best() ? Style::kGreen : Style::kPlain,
                         options.color));
   lines.emplace_back();
+  // Below: the table's header, and the line on which the cursor rests.
   const int room = std::max(1, options.height - static_cast<int>(lines.size()) - 2);
-  const std::vector<TrialRow> rows = VisibleRows(static_cast<std::size_t>(std::min(room, 16)), now);
+  // More rows than this are no help on a live screen, however high it is.
+  const std::vector<TrialSummary> rows =
+      VisibleRows(static_cast<std::size_t>(std::min(room, 16)), now);
   for (std::string& line :
        TrialTable(rows, spec_->objectives, ScaleOf(rows, options.unicode, longest_))
            .Lines({.width = options.width, .color = options.color})) {

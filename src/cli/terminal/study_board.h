@@ -17,35 +17,35 @@ namespace vernier::cli {
 
 struct BoardOptions {
   int width = 80;
-  int height = 24;  // Lines at most.
+  int height = 24;  // Maximum number of lines.
   bool color = false;
   bool unicode = true;
 };
 
-// A study as its log tells it: what a live view shows. Folds events from the first on; reads no clock.
+// A study as a fold of its event log, from the first event on: the content of a live view. Reads no clock.
 class StudyBoard {
  public:
-  // Events in the order of the log, the first one a StudyCreated.
+  // Applies the next event. The first one must be a StudyCreated.
   void Apply(const Event& event);
 
   const std::optional<StudySpec>& spec() const { return spec_; }
   StudyState state() const { return state_; }
   const std::string& reason() const { return reason_; }
   EventSeq last_event() const { return last_event_; }
-  // Trials that wait, prepare, run or stop.
+  // Number of trials that wait, prepare, run or stop.
   std::int64_t open() const;
-  // Of those, the ones that somebody works on: preparing, running or stopping.
+  // Number of these with a program: preparing, running or stopping.
   std::int64_t running() const;
   std::int64_t finished() const;
   // As Study::best and Study::optimal.
-  std::optional<TrialRow> Best() const;
-  // As of the last event.  REQUIRES: the log has created the trial.
-  TrialRow RowOf(TrialNumber trial) const;
-  // The last step of the longest curve.
+  std::optional<TrialSummary> Best() const;
+  // The trial at the last event.  REQUIRES: the log has created it.
+  TrialSummary RowOf(TrialNumber trial) const;
+  // Last step of the longest curve.
   std::int64_t longest() const { return longest_; }
   std::vector<TrialNumber> Optimal() const { return optimal_.optimal(); }
 
-  // The screen: study, progress, best trial, running and lately finished trials. As of `now`.
+  // The screen at `now`: study, progress, best trial, running and recently ended trials.
   std::vector<std::string> Lines(const BoardOptions& options, absl::Time now) const;
 
  private:
@@ -69,21 +69,21 @@ class StudyBoard {
   void On(const TrialStateChanged& changed, absl::Time time);
   void On(const MeasurementReported& reported, absl::Time time);
   void On(const StopDecided& decided, absl::Time time);
-  // Facts that a view does not show.
+  // Events that a view does not show.
   template <typename Other>
   void On(const Other&, absl::Time) {}
 
   void NoteObjectives(const std::map<std::string, double>& metrics, Entry& entry) const;
   bool IsOptimal(TrialNumber trial) const;
-  TrialRow Row(TrialNumber number, const Entry& entry, absl::Time now) const;
+  TrialSummary Row(TrialNumber number, const Entry& entry, absl::Time now) const;
   std::string TitleLine() const;
   std::string BestLine() const;
   std::string ProgressLine(const BoardOptions& options, absl::Time now) const;
   std::optional<absl::Duration> Remaining() const;
-  std::vector<TrialRow> VisibleRows(std::size_t limit, absl::Time now) const;
+  std::vector<TrialSummary> VisibleRows(std::size_t limit, absl::Time now) const;
 
   std::optional<StudySpec> spec_;
-  std::vector<std::string> names_;  // Of the parameters, in the user's order.
+  std::vector<std::string> names_;  // Names of parameters, in the user's order.
   StudyState state_ = StudyState::kActive;
   std::string reason_;
   EventSeq last_event_;
@@ -95,14 +95,14 @@ class StudyBoard {
   std::int64_t longest_ = 0;
 };
 
-// How much of a study's log is told.
+// How much of a study's log is printed.
 enum class Detail {
   kNothing,
-  kTrials,  // How each trial ended, and what becomes of the study.
-  kEvents,  // Every step of every trial.
+  kTrials,  // Ends of trials, and changes of the study.
+  kEvents,  // Every event.
 };
 
-// One line for people about an event that `board` has applied already; empty for facts that only the log needs.
+// A line about an event that `board` has already applied; empty for events without one.
 std::string DescribeEvent(const Event& event,
                           const StudyBoard& board,
                           absl::TimeZone zone,

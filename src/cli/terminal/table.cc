@@ -1,3 +1,6 @@
+// Columns get their natural width. If a line is then too long, the widest flexible column gives up one character at a
+// time, so that long columns are shortened before short ones. Columns that still do not fit are cut off at the right.
+
 #include "src/cli/terminal/table.h"
 
 #include <algorithm>
@@ -13,6 +16,7 @@ namespace {
 constexpr int kGap = 2;
 
 std::vector<std::string> Parts(const Column& column, const std::string& text, int width) {
+  // Widths shrinks no column below `least`, so that the texts of such a narrow one fit.
   if (!column.wraps || !column.flexible || width < column.least) return {text};
   return Wrap(text, width);
 }
@@ -40,6 +44,7 @@ std::vector<int> Table::Widths(const TableOptions& options) const {
     int widest = -1;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (!columns_[i].flexible || widths[i] <= columns_[i].least) continue;
+      // Off a terminal nothing is cut; wrapping loses nothing.
       if (!options.cut && !columns_[i].wraps) continue;
       if (widest < 0 || widths[i] > widths[widest]) widest = static_cast<int>(i);
     }
@@ -86,6 +91,7 @@ std::string Table::Line(const std::vector<Cell>& cells,
     line += Paint(padded, cells[i].style, options.color);
     used += gap + room;
   }
+  // With colour the blanks may lie inside of an escape sequence's range.
   if (!options.color) line.erase(line.find_last_not_of(' ') + 1);
   return line;
 }

@@ -12,10 +12,10 @@ enum class Align { kLeft, kRight };
 struct Column {
   std::string name;
   Align align = Align::kLeft;
-  // Gives way when the lines would be too long: cut with "…" or, if it wraps, over several lines.
+  // A flexible column shrinks if lines are too long: its cells are cut with "…", or wrapped if it wraps.
   bool flexible = false;
   bool wraps = false;
-  int least = 6;  // Of a flexible column: columns that it keeps.
+  int least = 6;  // Minimum width of a flexible column.
 };
 
 struct Cell {
@@ -24,13 +24,13 @@ struct Cell {
 };
 
 struct TableOptions {
-  int width = 80;  // No line takes more columns.
+  int width = 80;  // Maximum width of a line.
   bool headers = true;
   bool color = false;
-  bool cut = true;  // Else lines are as long as they get, but for columns that wrap.
+  bool cut = true;  // If false, only columns that wrap shrink.
 };
 
-// Rows of cells under named columns, two blanks apart, no rules: dense for people, stable for awk.
+// Rows of cells under named columns, separated by two blanks, without rules: dense for people, easy to split for awk.
 class Table {
  public:
   explicit Table(std::vector<Column> columns);
@@ -39,12 +39,12 @@ class Table {
   void AddRow(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
 
-  // The table as lines without newlines, the names of the columns first.
+  // The table as lines without line ends, the header first.
   std::vector<std::string> Lines(const TableOptions& options) const;
 
  private:
   std::vector<int> Widths(const TableOptions& options) const;
-  // The lines of one row: as many as its tallest cell.
+  // The lines of one row, as many as its tallest cell has.
   std::vector<std::string> RowLines(const std::vector<Cell>& cells,
                                     const std::vector<int>& widths,
                                     const TableOptions& options) const;

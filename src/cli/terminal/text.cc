@@ -1,3 +1,7 @@
+// Widths of characters are in tables of this file and not from wcwidth(3), whose answer depends on the locale: output
+// must be the same in LANG=C, in tests and in containers without locales. The tables list the ranges of Unicode that
+// occur in practice, as whole blocks.
+
 #include "src/cli/terminal/text.h"
 
 #include <algorithm>
@@ -16,6 +20,8 @@ struct Character {
   std::size_t bytes = 1;
 };
 
+// Length of the UTF-8 sequence that begins with this byte; 0 if none does. 0xC0 and 0xC1 could only begin overlong
+// forms, and bytes from 0xF5 on would lie beyond the last code point.
 std::size_t SequenceLength(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead >= 0xC2 && lead < 0xE0) return 2;
@@ -24,7 +30,7 @@ std::size_t SequenceLength(unsigned char lead) {
   return 0;
 }
 
-// The first character of a text that is not empty; a broken sequence is one byte of its own.
+// The first character of a non-empty text; an invalid sequence counts as a single byte.
 Character FirstCharacter(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t length = SequenceLength(lead);
@@ -41,8 +47,10 @@ Character FirstCharacter(std::string_view text) {
 
 using Range = std::pair<char32_t, char32_t>;
 
+// Combining marks, zero-width spaces and joiners, marks for symbols, variation selectors, byte order mark.
 constexpr std::array<Range, 5> kZeroWidth = {
     {{0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}}};
+// East Asian Wide and Fullwidth (UAX #11), rounded to blocks, and emoji.
 constexpr std::array<Range, 9> kWide = {{{0x1100, 0x115F},
                                          {0x2E80, 0x303E},
                                          {0x3041, 0xA4CF},
@@ -65,7 +73,7 @@ int Columns(char32_t code) {
   return IsIn(kWide, code) ? 2 : 1;
 }
 
-// How many bytes of the text fit into `width` columns.
+// Number of bytes that fit into `width` columns.
 std::size_t BytesWithin(std::string_view text, int width) {
   std::size_t bytes = 0;
   int used = 0;
@@ -117,6 +125,7 @@ int DisplayWidth(std::string_view text) {
 
 std::string Truncate(std::string_view text, int width) {
   if (DisplayWidth(text) <= width) return std::string(text);
+  // One column is left for the ellipsis.
   return std::string(text.substr(0, BytesWithin(text, width - 1))) + "…";
 }
 
@@ -124,8 +133,9 @@ std::vector<std::string> Wrap(std::string_view text, int width) {
   std::vector<std::string> lines;
   while (DisplayWidth(text) > width) {
     const std::size_t fits = BytesWithin(text, width);
-    // The blank at which the line is broken may stand just behind it; it belongs to neither line.
+    // The blank where a line is broken may be the first character that does not fit; it belongs to neither line.
     const std::size_t blank = text.substr(0, fits + 1).rfind(' ');
+    // A break at a blank in front would make an empty line.
     const bool breaks_word = blank == std::string_view::npos || blank == 0;
     lines.emplace_back(text.substr(0, breaks_word ? fits : blank));
     text.remove_prefix(breaks_word ? fits : blank + 1);

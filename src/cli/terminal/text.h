@@ -9,31 +9,32 @@ namespace vernier::cli {
 
 enum class Style { kPlain, kBold, kDim, kGreen, kRed, kYellow, kCyan };
 
-// The text between the escape sequences of `style`; the text itself if `color` is false or the style plain.
+// The text between the escape sequences of `style`; unchanged if `color` is false or the style is plain.
 std::string Paint(std::string_view text, Style style, bool color);
 
-// Columns that the text takes: two for East Asian wide characters and emoji, none for combining marks. A byte that is no
-// UTF-8 counts as one.  REQUIRES: no escape sequences.
+// Width in columns: two for East Asian wide characters and emoji, none for combining marks, one for a byte that is not
+// UTF-8.  REQUIRES: no escape sequences.
 int DisplayWidth(std::string_view text);
 
-// The text cut to at most `width` columns; what was cut is shown by a final "…".  REQUIRES: width >= 1.
+// The text cut to `width` columns, with a final "…" if anything was cut.  REQUIRES: width >= 1.
 std::string Truncate(std::string_view text, int width);
 
-// The text in lines of at most `width` columns, broken at blanks where there are some, else where the width ends. At least
-// one line, which is empty for an empty text.  REQUIRES: width >= 2.
+// The text in lines of at most `width` columns, broken at blanks if possible, otherwise at the width. At least one
+// line, possibly empty.  REQUIRES: width >= 2.
 std::vector<std::string> Wrap(std::string_view text, int width);
 
-// The text with blanks after (before) it, so that it takes at least `width` columns.
+// The text padded on the right (left) to at least `width` columns.
 std::string PadRight(std::string_view text, int width);
 std::string PadLeft(std::string_view text, int width);
 
-// The text up to its first line's end, without blanks around it.
+// The first line of the text, stripped.
 std::string FirstLine(std::string_view text);
 
-// Control characters replaced by "·", so that what a program printed cannot drive the terminal. Tabs become a blank.
+// The text with control characters replaced by "·", so that output of programs cannot control the terminal. Tabs become
+// blanks.
 std::string Printable(std::string_view text);
 
-// The lines of a text, printable, without blank ones at its end. None for an empty text.
+// The lines of a text, printable, without trailing blank lines. None for an empty text.
 std::vector<std::string> PrintableLines(std::string_view text);
 
 }  // namespace vernier::cli

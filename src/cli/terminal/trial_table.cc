@@ -1,3 +1,6 @@
+// Cells are made once here for lists and live views, so that a trial looks the same in both. Text never relies on
+// colour alone: the best trial has a star, a broken constraint an exclamation mark.
+
 #include "src/cli/terminal/trial_table.h"
 
 #include <algorithm>
@@ -16,12 +19,12 @@ void AppendPair(const std::string& name, const ParameterValue& value, std::strin
   text += fmt::format("{}={}", name, number ? FormatCompact(*number) : FormatValue(value));
 }
 
-Style NumberStyle(const TrialRow& row) {
+Style NumberStyle(const TrialSummary& row) {
   if (row.is_best) return Style::kBold;
   return row.breaks_constraint ? Style::kDim : Style::kPlain;
 }
 
-std::vector<Cell> CellsOf(const TrialRow& row,
+std::vector<Cell> CellsOf(const TrialSummary& row,
                           std::size_t objectives,
                           bool messages,
                           const TrialScale& scale) {
@@ -61,24 +64,25 @@ Style StyleOf(TrialState state, bool stopped_early) {
   return Style::kPlain;
 }
 
-TrialScale ScaleOf(std::span<const TrialRow> rows, bool unicode, std::int64_t longest) {
+TrialScale ScaleOf(std::span<const TrialSummary> rows, bool unicode, std::int64_t longest) {
   TrialScale scale = {.unicode = unicode, .longest = longest, .curves = {}};
   std::vector<std::vector<double>> curves;
-  for (const TrialRow& row : rows) {
+  for (const TrialSummary& row : rows) {
     scale.longest = std::max(scale.longest, row.last_step);
+    // A single value is no curve, and would widen the common scale.
     if (row.curve.size() > 1) curves.push_back(row.curve);
   }
   scale.curves = CommonScale(curves, kCurveWidth);
   return scale;
 }
 
-std::string StateText(const TrialRow& row, std::int64_t longest) {
+std::string StateText(const TrialSummary& row, std::int64_t longest) {
   if (!row.stopped_early) return std::string(TrialStateName(row.state));
   if (row.last_step <= 0) return "STOPPED";
   return fmt::format("STOPPED {}/{}", row.last_step, std::max(row.last_step, longest));
 }
 
-Cell NumberCell(const TrialRow& row) {
+Cell NumberCell(const TrialSummary& row) {
   return {.text = fmt::format("{}{}",
                               row.number,
                               row.is_best             ? "*"
@@ -87,11 +91,11 @@ Cell NumberCell(const TrialRow& row) {
           .style = NumberStyle(row)};
 }
 
-Cell StateCell(const TrialRow& row, const TrialScale& scale) {
+Cell StateCell(const TrialSummary& row, const TrialScale& scale) {
   return {.text = StateText(row, scale.longest), .style = StyleOf(row.state, row.stopped_early)};
 }
 
-Cell CurveCell(const TrialRow& row, const TrialScale& scale) {
+Cell CurveCell(const TrialSummary& row, const TrialScale& scale) {
   return {.text = row.curve.size() > 1
                       ? Sparkline(row.curve, kCurveWidth, scale.unicode, scale.curves)
                       : "-",
@@ -101,11 +105,12 @@ Cell CurveCell(const TrialRow& row, const TrialScale& scale) {
 Column CurveColumn() { return {.name = "CURVE"}; }
 
 Column MessageColumn() {
+  // A choice: less of a message says nothing.
   constexpr int kReadable = 16;
   return {.name = "MESSAGE", .flexible = true, .least = kReadable};
 }
 
-Table TrialTable(std::span<const TrialRow> rows,
+Table TrialTable(std::span<const TrialSummary> rows,
                  std::span<const Objective> objectives,
                  const TrialScale& scale) {
   std::vector<Column> columns = {{.name = "NUMBER", .align = Align::kRight}, {.name = "STATE"}};
@@ -117,10 +122,12 @@ Table TrialTable(std::span<const TrialRow> rows,
   columns.push_back({.name = "PARAMETERS", .flexible = true});
   columns.push_back({.name = "DURATION", .align = Align::kRight});
   const bool messages = std::any_of(
-      rows.begin(), rows.end(), [](const TrialRow& row) { return !row.message.empty(); });
+      rows.begin(), rows.end(), [](const TrialSummary& row) { return !row.message.empty(); });
+  // Only then: the room is better spent on parameters.
   if (messages) columns.push_back(MessageColumn());
   Table table(std::move(columns));
-  for (const TrialRow& row : rows) table.AddRow(CellsOf(row, objectives.size(), messages, scale));
+  for (const TrialSummary& row : rows)
+    table.AddRow(CellsOf(row, objectives.size(), messages, scale));
   return table;
 }
 
@@ -130,6 +137,7 @@ std::string CompactPoint(const Point& point, std::span<const std::string> names)
     const auto found = point.find(name);
     if (found != point.end()) AppendPair(name, found->second, text);
   }
+  // Parameters that are not among the names come last, so that none is lost.
   for (const auto& [name, value] : point) {
     if (std::find(names.begin(), names.end(), name) == names.end()) AppendPair(name, value, text);
   }

@@ -1,3 +1,6 @@
+// Why each argument is there: docs/adr/0025-containers-as-clients-under-a-supervisor.md. The order matters in one
+// respect: the server's own arguments come last before the image, so that they override Vernier's.
+
 #include "src/launch/container/command_line.h"
 
 #include <algorithm>
@@ -13,10 +16,11 @@
 namespace vernier::launch {
 namespace {
 
-// Everybody on the host can read a command line, so the engine takes this one from its own environment.
+// Command lines are readable by every user of the host (/proc/PID/cmdline), so this variable is passed by name only,
+// and the engine takes its value from its own environment.
 constexpr char kToken[] = "VERNIER_TOKEN";
 constexpr char kVisibleDevices[] = "CUDA_VISIBLE_DEVICES";
-// src/launch/supervisor/container.cc reads it.
+// Read by src/launch/supervisor/container.cc.
 constexpr char kInspectFormat[] = "{{.State.OOMKilled}}|{{.State.StartedAt}}";
 
 void Append(std::vector<std::string>& words, std::vector<std::string> more) {
@@ -24,14 +28,14 @@ void Append(std::vector<std::string>& words, std::vector<std::string> more) {
       words.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// The first 12 digits: enough to tell apart what one host runs.
+// The first 12 hexadecimal digits: 48 bits, enough for the containers and images of one host.
 std::string ShortHash(const std::string& text) {
   base::Sha256 hash;
   hash.Add(text);
   return hash.Hex().substr(0, 12);
 }
 
-// A field of a line of comma-separated values, which may hold commas and quotes itself.
+// A field of a comma-separated value, the syntax of --mount, quoted if it contains commas or quotes (RFC 4180).
 std::string CsvField(const std::string& key, const std::string& value) {
   std::string field = fmt::format("{}={}", key, value);
   if (field.find_first_of(",\"") == std::string::npos) return field;
@@ -59,7 +63,7 @@ bool IsNumber(const std::string& id) {
   return !id.empty() && std::ranges::all_of(id, [](unsigned char c) { return std::isdigit(c); });
 }
 
-// A container with some of the host's devices counts them anew.
+// In a container, devices given by index are numbered from 0 again; UUIDs stay.
 std::string Renumbered(const std::vector<std::string>& gpus) {
   std::vector<std::string> ids = gpus;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -80,7 +84,8 @@ std::map<std::string, std::string> VariablesOf(const ReplicaProgram& program,
 std::vector<std::string> GpuWords(EngineKind kind, const std::vector<std::string>& gpus) {
   std::vector<std::string> words;
   if (gpus.empty()) return words;
-  if (kind == EngineKind::kDocker) {  // It reads comma-separated values, of which this is one.
+  // Docker parses the argument as comma-separated values, so the quotes keep the list in one field.
+  if (kind == EngineKind::kDocker) {
     return {"--gpus", fmt::format("\"device={}\"", fmt::join(gpus, ","))};
   }
   for (const std::string& gpu : gpus) {
@@ -92,17 +97,20 @@ std::vector<std::string> GpuWords(EngineKind kind, const std::vector<std::string
 std::vector<std::string> LimitWords(const ContainerEngine& engine, const Share& share) {
   std::vector<std::string> words;
   const double cpus = static_cast<double>(share.cpu_millis) / 1000;
-  // Engines refuse more CPUs than the host has; what asks for all of them needs no limit.
+  // Engines refuse more CPUs than the host has. A share of all CPUs needs no limit.
   if (cpus > 0 && cpus < engine.cpus) Append(words, {"--cpus", fmt::format("{:.3f}", cpus)});
   if (share.memory_bytes > 0 && engine.limits_memory) {
     const std::string bytes = std::to_string(share.memory_bytes);
-    Append(words, {"--memory", bytes, "--memory-swap", bytes});  // As much: none of it is swap.
+    // --memory-swap includes memory: no swap.
+    Append(words, {"--memory", bytes, "--memory-swap", bytes});
   }
   return words;
 }
 
-// On the host's network, so that the addresses of TF_CONFIG hold, and with its shared memory, by which libraries such as
-// NCCL speak with their peers. What it prints is the supervisor's to keep.
+// Host network, so that the addresses in TF_CONFIG are valid; host IPC, since NCCL and others use shared memory between
+// replicas. No log driver: the supervisor stores the output. label=disable: SELinux would deny access to the mounted
+// folders. --pull never: images are fetched before (container_launcher.cc), and a pull here would hide its errors in
+// the output.
 std::vector<std::string> RunWords(const ContainerEngine& engine,
                                   const ReplicaProgram& program,
                                   const ContainerSite& site) {
@@ -151,7 +159,7 @@ ContainerSteps StepsOf(const ContainerEngine& engine, const std::string& name) {
   ContainerSteps steps{
       .inspect = {engine.program, "container", "inspect", "--format", kInspectFormat, name},
       .remove = {engine.program, "rm", "--force", "--volumes"}};
-  // Podman would ask the program first, and wait for ten seconds.
+  // Without it podman sends SIGTERM first, and waits ten seconds (podman-rm(1)).
   if (engine.kind == EngineKind::kPodman) Append(steps.remove, {"--time", "0"});
   steps.remove.push_back(name);
   return steps;
@@ -159,7 +167,8 @@ ContainerSteps StepsOf(const ContainerEngine& engine, const std::string& name) {
 
 // --- apptainer ---
 
-// It runs as this process's user and on the host's network whatever is said. Variables with its prefix are the program's.
+// Apptainer always runs as the server's user and on the host's network. Variables of its own with the prefix
+// APPTAINERENV_ become the program's.
 SupervisedProgram ApptainerProgram(const ContainerEngine& engine,
                                    const ReplicaProgram& program,
                                    const ContainerSite& site) {

@@ -7,34 +7,35 @@
 #include "src/launch/replica_files.h"
 #include "vernier/launcher.h"
 
-// The command lines by which engines do what replicas need. Pure, and never for a shell: what users write is whole words.
+// Builds the command lines of engines for replicas. Pure functions. No shell is involved: text from users is always a
+// whole argument.
 namespace vernier::launch {
 
-// What one replica has of the host.
+// The resources of a replica on this host.
 struct ContainerSite {
-  std::string folder;             // The replica's own.
-  std::vector<std::string> gpus;  // By the ids that CUDA_VISIBLE_DEVICES takes.
+  std::string folder;             // The replica's folder.
+  std::vector<std::string> gpus;  // Ids as in CUDA_VISIBLE_DEVICES.
   Share share;
 };
 
-// The name of the replica's container: the same for each of its runs, and of no other replica on this host.
+// The name of the replica's container: the same for all of its runs, and unique on this host.
 std::string ContainerName(const std::string& folder);
 
-// The engine's client as the program that a supervisor runs, with the steps to look after its container. Only argv, env,
-// container, share and control groups are set; a container that its engine holds to its share needs no control group.
+// Returns the engine's client as the program for a supervisor, with the steps to inspect and remove the container. Sets
+// only argv, env, container, share and control groups. A container that its engine limits needs no control group.
 // REQUIRES: program.container.
 SupervisedProgram ContainerProgram(const ContainerEngine& engine,
                                    const ReplicaProgram& program,
                                    const ContainerSite& site,
                                    std::vector<std::string> control_groups);
 
-// The variable of the engine's client whose value the program in the container gets as `name`.
+// The variable of the engine's client that passes its value on as `name` to the program in the container.
 std::string ClientVariable(const ContainerEngine& engine, const std::string& name);
 
-// The file that holds an image, for an engine whose images are files; empty for others. An image that is a path is itself.
+// The file of an image, for an engine whose images are files; else empty. An image given as a path is its own file.
 std::string ImageFile(const ContainerEngine& engine, const std::string& image);
 
-// Where the engine gets the image from.
+// The source from which the engine fetches the image.
 std::string ImageSource(const ContainerEngine& engine, const std::string& image);
 
 }  // namespace vernier::launch

@@ -1,3 +1,12 @@
+// Images are fetched twice if need be:
+//
+//   Prepare  before a gang has room, so that no room is held during a long pull. Gangs that need the same images share
+//            one fetch in `directory`/HASH.
+//   Start    once more in the attempt's folder: usually a quick look, or a pull if somebody removed the image.
+//
+// A fetch is a shell script under a supervisor, with the records of a replica. So it survives this process, and a later
+// one finds it by its folder: the maps below only hold what is waiting now, and nothing in them has to be durable.
+
 #include "src/launch/container/container_launcher.h"
 
 #include <cerrno>
@@ -17,8 +26,8 @@
 #include "src/base/sha256.h"
 #include "src/core/status.h"
 #include "src/launch/container/command_line.h"
-#include "src/launch/local/gang_records.h"
-#include "src/launch/local/replica_records.h"
+#include "src/launch/gang/gang_records.h"
+#include "src/launch/gang/replica_records.h"
 #include "src/launch/output_tail.h"
 #include "src/launch/preparation.h"
 #include "src/launch/replica_files.h"
@@ -31,21 +40,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder of the fetching in the attempt's; no role has that name.
+// Folder of the fetch in the attempt's folder. No role has this name.
 constexpr char kFolder[] = "images";
 constexpr char kScript[] = "fetch_images.sh";
 constexpr char kFetching[] = "fetching its container images";
+// Exit status of fetch_images.sh.
 constexpr int kEngineIsDown = 3;
+// Limit of the stored output of a fetch. A choice: engines print a progress line per layer, and only the end is shown.
 constexpr std::int64_t kOutputBytes = std::int64_t{16} << 20;
+// A choice: an interrupted pull leaves nothing worth saving.
 constexpr std::int64_t kGraceMs = 1000;
 
-// Why a gang will never start.
+// Why a gang cannot start.
 struct Trouble {
   FailureClass failure = FailureClass::kUserError;
   std::string message;
 };
 
-// A gang that is placed, and not handed on to be started.
+// A gang that is placed and not yet started by the wrapped launcher.
 struct Waiting {
   GangProgram program;
   std::string folder;
@@ -54,7 +66,7 @@ struct Waiting {
 
 using Images = std::set<std::string>;
 
-// A folder in which the images are fetched for whoever waits for them.
+// A shared fetch, and the gangs that wait for it.
 struct Fetching {
   std::string folder;
   std::map<AttemptId, GangRequest> gangs;
@@ -68,11 +80,11 @@ Images ImagesOf(const GangProgram& gang) {
   return images;
 }
 
-// How the fetching ended.
+// Returns why the fetch failed; nothing on success.
 std::optional<Trouble> Judge(const Images& images,
                              const std::string& folder,
-                             const Observation& fetching) {
-  if (fetching.phase == Observation::Phase::kGone) {
+                             const ReplicaObservation& fetching) {
+  if (fetching.phase == ReplicaObservation::Phase::kGone) {
     return Trouble{FailureClass::kInternal, "whoever fetched the images is gone"};
   }
   if (fetching.exit.exit_code == 0) return std::nullopt;
@@ -99,8 +111,8 @@ class ContainerLauncher final : public Launcher {
         environment_(std::move(environment)),
         directory_(std::move(directory)) {}
 
-  absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
-    return launcher_->CheckFits(replicas);
+  absl::Status CheckFits(const GangRequest& gang) const override {
+    return launcher_->CheckFits(gang);
   }
   absl::Status Prepare(const GangRequest& gang) override {
     EndAbandoned();
@@ -128,6 +140,8 @@ class ContainerLauncher final : public Launcher {
 
   absl::Status Start(const GangProgram& gang) override {
     if (ImagesOf(gang).empty()) return launcher_->Start(gang);
+    // A gang without room, or of nobody's, is no reason to fetch.
+    VERNIER_RETURN_IF_ERROR(launcher_->Check(gang.id).status());
     if (!waiting_.contains(gang.id)) {
       VERNIER_ASSIGN_OR_RETURN(Waiting waiting, Fetch(gang));
       waiting_.emplace(gang.id, std::move(waiting));
@@ -167,8 +181,8 @@ class ContainerLauncher final : public Launcher {
   }
 
  private:
-  // OK: the images were here when they were last asked for, or it is for Start to say what is wrong with the engine. Else
-  // as Launcher::Prepare.
+  // Fetches the images of a gang that has no room yet. OK: they were present when last checked, or there is a problem
+  // with the engine, which Start reports. Otherwise as Launcher::Prepare.
   absl::Status FetchBefore(const GangRequest& gang) {
     const Images images(gang.needs.images.begin(), gang.needs.images.end());
     if (images.empty() || present_.contains(images)) return absl::OkStatus();
@@ -181,12 +195,12 @@ class ContainerLauncher final : public Launcher {
       found = fetchings_.emplace(images, Fetching{std::move(folder), {}}).first;
     }
     found->second.gangs.try_emplace(gang.id, gang);
-    const Observation fetching = Observe(found->second.folder);
+    const ReplicaObservation fetching = Observe(found->second.folder);
     if (!IsDown(fetching)) return Unavailable(kFetching);
     const std::optional<Trouble> trouble = Judge(images, found->second.folder, fetching);
     if (!trouble.has_value()) present_.insert(images);
     found->second.gangs.erase(gang.id);
-    // What is here is here for all who wait; what is wrong is told to each.
+    // Success ends the waiting of all gangs. A failure is reported to each of them in turn.
     if (!trouble.has_value() || found->second.gangs.empty()) fetchings_.erase(found);
     if (!trouble.has_value() || trouble->failure == FailureClass::kInternal) {
       return absl::OkStatus();
@@ -194,25 +208,27 @@ class ContainerLauncher final : public Launcher {
     return InvalidArgument("{}", trouble->message);
   }
 
-  // One that is under way is joined; what became of an earlier one does not count.
+  // Joins a running fetch, else starts a new one. The result of an earlier fetch does not count: the registry or the
+  // network may have changed.
   absl::StatusOr<std::string> BeginShared(const ContainerEngine& engine, const Images& images) {
     base::Sha256 hash;
     for (const std::string& image : images) hash.Add(image + "\n");
     std::string folder = fmt::format("{}/{}", directory_, hash.Hex().substr(0, 32));
-    const Observation before = Observe(folder);
+    const ReplicaObservation before = Observe(folder);
     if (IsDown(before)) {
       std::error_code error;
       fs::remove_all(folder, error);
       if (error) return Unavailable("cannot remove folder '{}': {}", folder, error.message());
     }
-    if (before.phase == Observation::Phase::kNotStarted || IsDown(before)) {
+    if (before.phase == ReplicaObservation::Phase::kNotStarted || IsDown(before)) {
       VERNIER_RETURN_IF_ERROR(Begin(engine, images, folder));
     }
     std::erase(abandoned_, folder);
     return folder;
   }
 
-  // Has the images fetched, if nobody has begun to. An engine that is not there any more is no fault of the job.
+  // Starts fetching the images for a placed gang, unless it was started before. An engine that has disappeared is not
+  // the job's fault.
   absl::StatusOr<Waiting> Fetch(const GangProgram& gang) const {
     Waiting waiting{.program = gang,
                     .folder = fmt::format("{}/{}", gang.placed.directory, kFolder),
@@ -220,7 +236,7 @@ class ContainerLauncher final : public Launcher {
     const absl::StatusOr<ContainerEngine> engine = host_->Engine();
     if (!engine.ok()) {
       waiting.trouble = {FailureClass::kInternal, std::string(engine.status().message())};
-    } else if (Observe(waiting.folder).phase == Observation::Phase::kNotStarted) {
+    } else if (Observe(waiting.folder).phase == ReplicaObservation::Phase::kNotStarted) {
       VERNIER_RETURN_IF_ERROR(Begin(*engine, ImagesOf(gang), waiting.folder));
     }
     return waiting;
@@ -251,22 +267,22 @@ class ContainerLauncher final : public Launcher {
     return SpawnSupervisor(supervisor_, folder, environment_);
   }
 
-  // Looks how the fetching goes, and hands the gang on when it is done.
+  // Checks the fetch, and starts the gang once it is done.
   absl::Status Advance(const AttemptId& id) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end() || found->second.trouble.has_value()) return absl::OkStatus();
     Waiting& waiting = found->second;
-    const Observation fetching = Observe(waiting.folder);
+    const ReplicaObservation fetching = Observe(waiting.folder);
     if (!IsDown(fetching)) return absl::OkStatus();
     waiting.trouble = Judge(ImagesOf(waiting.program), waiting.folder, fetching);
     if (waiting.trouble.has_value()) return absl::OkStatus();
-    // Handed on before it is forgotten: what cannot be started now is tried again.
+    // Started before it is forgotten: if that fails for now, it is tried again.
     VERNIER_RETURN_IF_ERROR(launcher_->Start(waiting.program));
     waiting_.erase(found);
     return absl::OkStatus();
   }
 
-  // Nobody waits for the images any more.
+  // The gang no longer waits for images. Ends fetches that nobody waits for.
   void Forget(const AttemptId& id) {
     {
       absl::MutexLock lock(&mu_);
@@ -284,7 +300,7 @@ class ContainerLauncher final : public Launcher {
     EndAbandoned();
   }
 
-  // A supervisor that has just begun cannot be told yet.
+  // Ends abandoned fetches. Repeated until it works: a supervisor that has just started cannot be found yet.
   void EndAbandoned() {
     std::erase_if(abandoned_, [&](const std::string& folder) {
       return TerminateReplica(supervisor_, folder) || IsDown(Observe(folder));
@@ -298,9 +314,9 @@ class ContainerLauncher final : public Launcher {
   const std::string directory_;
   mutable absl::Mutex mu_;
   std::map<Images, Fetching> fetchings_ ABSL_GUARDED_BY(mu_);
-  std::set<Images> present_;  // Were here, or came, since this process began.
+  std::set<Images> present_;  // Present at some time in this process's life.
   std::map<AttemptId, Waiting> waiting_;
-  std::vector<std::string> abandoned_;  // Folders of fetchings that nobody waits for, to be ended.
+  std::vector<std::string> abandoned_;  // Folders of fetches that must be ended.
 };
 
 }  // namespace

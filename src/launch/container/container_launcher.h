@@ -9,12 +9,11 @@
 
 namespace vernier::launch {
 
-// A launcher that sees to it that the container images of a gang are on this host before `launcher` places it. Where
-// somebody removed them since, they are fetched again before it is started, and the gang is STARTING meanwhile; it FAILS if
-// they cannot be: USER_ERROR, or INTERNAL if the engine does not answer.
-// `supervisor`: the program that looks after the fetching, which outlives this process. `environment`: what that starts
-// with. `directory`: where it leaves what
-// it has to say. Not thread-safe but for Nodes and Queue.
+// Wraps a launcher so that the container images of a gang are on this host before `launcher` places it. If an image was
+// removed in between, it is fetched again before the start; the gang is STARTING meanwhile, and FAILS if that is
+// impossible: USER_ERROR, or INTERNAL if the engine does not answer. `supervisor`: the program that supervises a fetch,
+// which outlives this process. `environment`: for the fetch. `directory`: for the records and output of fetches. Not
+// thread-safe, except for CheckFits, Nodes, Queue and WhyHeld.
 std::unique_ptr<Launcher> NewContainerLauncher(std::unique_ptr<Launcher> launcher,
                                                std::shared_ptr<ContainerHost> host,
                                                std::string supervisor,

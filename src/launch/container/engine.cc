@@ -1,3 +1,6 @@
+// An engine is asked once (`podman info`, `docker info`) and its answer remembered for the life of the process. A
+// failure is not remembered: an engine may be installed or started later, and jobs with images only wait until then.
+
 #include "src/launch/container/engine.h"
 
 #include <unistd.h>
@@ -12,21 +15,23 @@
 #include "absl/time/time.h"
 #include "fmt/format.h"
 #include "src/core/status.h"
-#include "src/launch/local/bounded_program.h"
-#include "src/launch/local/host_inventory.h"
+#include "src/launch/programs.h"
 
 namespace vernier::launch {
 namespace {
 
+// Time limit for an engine's answer. A choice: `podman info` can take seconds after a boot; a daemon that is down may
+// hang.
 constexpr absl::Duration kPatience = absl::Seconds(10);
-// Before what is asked for, among warnings that an engine may print.
+// Marks the answer among the warnings that engines print.
 constexpr std::string_view kMark = "vernier|";
 
-// Where podman looks for catatonit besides PATH.
+// Folders besides PATH in which podman looks for catatonit, its init program: `helper_binaries_dir` in
+// containers.conf(5).
 constexpr std::array<const char*, 4> kPodmanHelpers = {
     "/usr/libexec/podman", "/usr/local/libexec/podman", "/usr/lib/podman", "/usr/local/lib/podman"};
 
-// The fields that a template asked for.
+// Runs `info` with a Go template, and returns the fields of its answer.
 absl::StatusOr<std::vector<std::string>> Ask(const std::string& program, std::string_view format) {
   VERNIER_ASSIGN_OR_RETURN(
       const std::string output,
@@ -49,7 +54,8 @@ bool HasCatatonit() {
          });
 }
 
-// The user of rootless engines is root in the container, and nobody else there is.
+// Under a rootless engine the server's user is mapped to root in the container; other ids there belong to nobody
+// outside.
 absl::Status ExaminePodman(ContainerEngine& engine) {
   VERNIER_ASSIGN_OR_RETURN(
       const std::vector<std::string> fields,
@@ -82,7 +88,8 @@ absl::Status ExamineDocker(ContainerEngine& engine) {
   return absl::OkStatus();
 }
 
-// "apptainer version 1.1.9". What it runs is below our own process, and in the control group of that.
+// Parses "apptainer version 1.1.9". Its programs are descendants of the supervisor, so the replica's control group
+// limits them.
 absl::Status ExamineApptainer(ContainerEngine& engine) {
   VERNIER_ASSIGN_OR_RETURN(const std::string said,
                            OutputOf({engine.program, "--version"}, kPatience));
@@ -104,7 +111,7 @@ absl::Status Examine(ContainerEngine& engine) {
   return absl::OkStatus();
 }
 
-// The first that is there, not examined.
+// Finds the engine's program, without querying it.
 absl::StatusOr<ContainerEngine> Find(const ContainerHostOptions& options) {
   if (!options.is_enabled) {
     return NotFound(
@@ -142,6 +149,10 @@ std::string EngineName(EngineKind kind) {
   return "";
 }
 
+std::string ImagesDirectory(const std::string& runs_directory) {
+  return runs_directory + "/.images";
+}
+
 std::string DescribeEngine(const ContainerEngine& engine) {
   std::string limits = "no limits";
   if (engine.limits_memory) limits = engine.cpus > 0 ? "memory and CPUs" : "memory";
@@ -159,6 +170,7 @@ absl::StatusOr<ContainerEngine> ContainerHost::Engine() {
     absl::MutexLock lock(&mu_);
     if (engine_.has_value()) return *engine_;
   }
+  // Queried without the lock, since it may hang. Two callers may query at the same time; both get the same answer.
   VERNIER_ASSIGN_OR_RETURN(ContainerEngine engine, Find(options_));
   const absl::Status examined = Examine(engine);
   if (!examined.ok()) {

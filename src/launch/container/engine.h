@@ -9,52 +9,56 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 
-// What runs container images on this host.
+// Finds and describes the program that runs container images on this host.
 namespace vernier::launch {
 
 enum class EngineKind { kPodman, kDocker, kApptainer };
-// In the order in which they are looked for.
+// In order of preference.
 inline constexpr std::array kEngineKinds = {
     EngineKind::kPodman, EngineKind::kDocker, EngineKind::kApptainer};
 
 // "podman", "docker", "apptainer".
 std::string EngineName(EngineKind kind);
 
-// An engine that answers, and what it can do.
+// A working engine and its capabilities.
 struct ContainerEngine {
   EngineKind kind = EngineKind::kPodman;
-  std::string program;  // Its client; absolute.
+  std::string program;  // Absolute path of its client.
   std::string version;
-  // For each container, before the image; those of the server's configuration.
+  // Arguments from the server's configuration, put before the image of each container.
   std::vector<std::string> arguments;
-  // "UID:GID" in a container, who is this process's user outside. Empty: always so.
+  // "UID:GID" in a container that is this process's user outside. Empty: apptainer, which always keeps the user.
   std::string user;
-  double cpus = 0;  // It can hold a container to fewer CPUs than these; 0: to none.
+  double cpus = 0;  // Can limit a container to fewer CPUs than these; 0: cannot limit CPUs.
   bool limits_memory = false;
-  // It can put a process before the program that passes signals on and reaps.
+  // Can run an init process before the program, which forwards signals and reaps children.
   bool has_init = false;
-  std::string images_directory;  // Apptainer's images, which are files; absolute.
+  std::string images_directory;  // Absolute path of apptainer's images, which are files.
   friend bool operator==(const ContainerEngine&, const ContainerEngine&) = default;
 };
 
 // "podman 4.3.1 (/usr/bin/podman), which holds containers to memory and CPUs".
 std::string DescribeEngine(const ContainerEngine& engine);
 
+// The folder of images that are files (apptainer's), in the folder of runs.
+std::string ImagesDirectory(const std::string& runs_directory);
+
 struct ContainerHostOptions {
   bool is_enabled = true;
   // Unset: the first of podman, docker and apptainer that is on PATH.
   std::optional<EngineKind> kind;
   std::vector<std::string> arguments;
-  std::string images_directory;  // Absolute; made when it is needed.
+  std::string images_directory;  // Absolute; made on demand.
 };
 
-// Knows this host's engine, once somebody has asked for it. Thread-safe.
+// Finds this host's engine on first use, and remembers it. Thread-safe.
 class ContainerHost {
  public:
   explicit ContainerHost(ContainerHostOptions options) : options_(std::move(options)) {}
 
-  // The engine. Asks it what it can do, until it has answered once: seconds, should it hang.
-  // NotFound: there is none, and what would do.  Unavailable: it does not answer, in its own words.
+  // Returns the engine. Queries its capabilities until it has answered once, which takes seconds if it hangs.
+  // NotFound: there is none; the message says what to install.  Unavailable: it does not answer; the message is its
+  // own.
   absl::StatusOr<ContainerEngine> Engine();
 
  private:

@@ -24,53 +24,56 @@ namespace vernier::launch {
 // Device ids for each replica of a gang, in its order.
 using GpuAssignment = std::vector<std::vector<std::string>>;
 
-// Who holds how much of one host, and who waits for it. Gangs get all they ask for or nothing, by priority, then age;
-// queue_plan.h says who may pass whom.
+// Records which attempts hold which resources of one host, and which wait. A gang gets all that it asks for or nothing,
+// in order of priority, then age; queue_plan.h describes which gangs may pass others. Why:
+// docs/adr/0021-gangs-wait-in-one-queue.md.
 //
-// Deciding is lazy: one plan for the whole queue, made when somebody asks and kept until something changes, so that
-// asking for every waiting gang over and over is cheap. Not thread-safe.
+// The plan for the whole queue is made on demand and cached until something changes, so that polling for every waiting
+// gang is cheap. Not thread-safe.
 class CapacityBook {
  public:
   // The clock must outlive the book.
   CapacityBook(HostCapacity capacity, const Clock& clock, Fitting fitting = Fitting::kStrict);
 
-  // The gang's replicas as the host can give them: what they are to keep to.
+  // The gang's replicas, scaled to the host if `fitting` says so: the limits that they must keep.
   std::vector<ReplicaRequest> Fitted(const GangRequest& gang) const;
-  // The room that is kept for them.
+  // The room that is reserved for them; may be less than Fitted.
   std::vector<ReplicaRequest> Booked(const GangRequest& gang) const;
 
-  // InvalidArgument: more than the empty host has ("needs 4 cpus, this host has 2"), and what setting would change that.
+  // InvalidArgument: asks for more than the empty host has ("needs 4 cpus, this host has 2"); names a setting that
+  // helps.
   absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const;
 
-  // ResourceExhausted (kInsufficientCapacity): not now, and why ("needs 16 T4, 8 free", "behind 3 gangs of higher
-  // priority or age; …"). The gang waits in the queue from then on.  InvalidArgument: as CheckFits.
+  // Reserves room and devices for the gang, if it may start now. Otherwise it waits in the queue from then on.
+  // ResourceExhausted (kInsufficientCapacity): it has to wait; the message says why ("needs 16 T4, 8 free", "behind 3
+  // gangs of higher priority or age; …").  InvalidArgument: as CheckFits.
   // REQUIRES: the attempt holds nothing yet.
   absl::StatusOr<GpuAssignment> Place(const GangRequest& gang);
 
-  // The gang waits in the queue from now on, whatever room there is.  InvalidArgument: as CheckFits.
+  // Puts the gang into the queue even if there is room for it.  InvalidArgument: as CheckFits.
   absl::Status Wait(const GangRequest& gang) { return Enter(gang).status(); }
 
-  // Books what an attempt holds already, even beyond what there is: it runs, whatever we think of it.
+  // Books resources that a running attempt holds already, even beyond the host's capacity.
   void Take(const GangRequest& gang, const Placement& placement);
 
-  // The attempt runs since then, and its time limit counts from then.
+  // Sets when the attempt started: its time limit counts from then.
   void MarkStarted(const AttemptId& id, absl::Time started);
 
-  // Of an attempt that holds room, or that waits for it.
+  // Frees the room of an attempt, or removes it from the queue.
   void Release(const AttemptId& id);
 
-  // In the order of the queue.
+  // The waiting gangs in order.
   std::vector<QueuedGang> Queue();
-  // What the host has and what of it is free. The name is the caller's business.
+  // Capacity and free resources of the host. The caller sets the name.
   Node Status() const;
 
  private:
   struct Holding {
     Claim claim;
     std::optional<absl::Duration> time_limit;
-    std::optional<absl::Time> end;  // By its time limit.
+    std::optional<absl::Time> end;  // When its time limit ends it.
   };
-  // Leave to start, until the gang asks for it.
+  // Permission to start, valid until the plan is made anew.
   struct Grant {
     Claim claim;
     absl::Time from;
@@ -79,13 +82,13 @@ class CapacityBook {
     GangRequest request;
     PlannedGang planned;
     std::optional<Grant> grant;
-    std::string reason;  // Why there is none, as of `worded`.
+    std::string reason;  // Why there is no grant, in words of version `worded`.
     std::uint64_t worded = 0;
   };
 
   static bool IsBefore(const Waiting* a, const Waiting* b);
 
-  // The gang's place in the queue, at which it may have been before.  InvalidArgument: as CheckFits.
+  // Returns the gang's entry, which is made if it does not wait yet.  InvalidArgument: as CheckFits.
   absl::StatusOr<Waiting*> Enter(const GangRequest& gang);
   void Withdraw(const AttemptId& id);
   void Remove(const Waiting& gang);
@@ -93,7 +96,7 @@ class CapacityBook {
   void UpdatePlan();
   void MakePlan();
   void Consider(Waiting& gang);
-  // Whether the plan would be the same had it known the newcomer from the start.
+  // Whether the newcomer comes after everything that the plan has decided, so that the plan can be extended.
   bool CanAppend(const Waiting& newcomer) const;
   std::vector<Ending> Endings() const;
   Room Free() const;
@@ -108,14 +111,14 @@ class CapacityBook {
   const Fitting fitting_;
   std::map<AttemptId, Holding> holdings_;
   std::map<AttemptId, std::unique_ptr<Waiting>> waiting_;
-  std::vector<Waiting*> queue_;  // All that wait, in order.
+  std::vector<Waiting*> queue_;  // All waiting gangs, in order.
 
-  std::optional<QueuePlan> plan_;   // Nothing: to be made.
-  const Waiting* head_ = nullptr;   // Of the plan.
-  std::vector<Waiting*> granted_;   // By the plan, in the order in which it considered them.
-  std::optional<Promise> promise_;  // To promised_to_, by this plan or an earlier one.
+  std::optional<QueuePlan> plan_;   // Nothing: must be made.
+  const Waiting* head_ = nullptr;   // The plan's head.
+  std::vector<Waiting*> granted_;   // Gangs that the plan lets start, in order.
+  std::optional<Promise> promise_;  // Promise to promised_to_, by this plan or an earlier one.
   AttemptId promised_to_;
-  std::uint64_t changes_ = 1;  // So many times reasons had to be put into words anew.
+  std::uint64_t changes_ = 1;  // Version of the cached reasons.
 };
 
 }  // namespace vernier::launch

@@ -1,3 +1,7 @@
+// Version 2 is preferred; version 1 is used where it offers a controller and version 2 does not. Each check is made
+// before anything is changed (Examine), because a group shared with other processes must stay as it is: enabling a
+// controller in it would fail or, worse, move processes of others.
+
 #include "src/launch/local/control_group_host.h"
 
 #include <sys/stat.h>
@@ -21,9 +25,9 @@ namespace {
 
 constexpr char kMemory[] = "memory";
 constexpr char kCpu[] = "cpu";
-// Where this process goes to make way. Its name tells the next process that is started in it what it is.
+// The leaf to which this process moves. A process started in it recognises it by this name, and uses its parent.
 constexpr char kLeaf[] = "vernier-server";
-// Longer names are cut; file names have 255 bytes.
+// Limit for the readable part of a group's name: a file name has at most 255 bytes, and prefix and hash need 17.
 constexpr std::size_t kLongestName = 200;
 
 std::vector<std::string> Words(const std::string& text) {
@@ -39,8 +43,8 @@ std::vector<std::string> WordsOf(const std::string& file) {
   return Words(ReadWholeFile(file).value_or(""));
 }
 
-// The group of this process as a line of /proc/self/cgroup tells it, "4:memory:/a/b": of the controller, or, for "", of
-// version 2. Nothing: there is none.
+// The group of this process from the lines of /proc/self/cgroup, "4:memory:/a/b": that of a controller, or, for "",
+// that of version 2 ("0::/a/b", cgroups(7)). Nothing: there is none.
 std::optional<std::string> OwnGroup(const std::string& groups, const std::string& controller) {
   std::istringstream lines(groups);
   for (std::string line; std::getline(lines, line);) {
@@ -60,7 +64,8 @@ std::optional<std::string> OwnGroup(const std::string& groups, const std::string
 
 bool IsWritable(const std::string& path) { return access(path.c_str(), W_OK) == 0; }
 
-// What is in the way of dividing a group of version 2 that has the controllers; empty: nothing.
+// Why a group of version 2 cannot get subgroups with these controllers; empty if it can. The three paths are those that
+// delegation makes writable ("Model of Delegation", cgroup-v2.rst).
 std::string ObstacleIn(const std::string& parent, bool must_enable, bool& holds_us) {
   if (!IsWritable(parent) || !IsWritable(parent + "/cgroup.procs") ||
       !IsWritable(parent + "/cgroup.subtree_control")) {
@@ -73,11 +78,12 @@ std::string ObstacleIn(const std::string& parent, bool must_enable, bool& holds_
   return fmt::format("other processes are in control group '{}'", parent);
 }
 
-// Version 2: one tree. Adds its parent if it can be divided.
+// Version 2 has one tree. Adds its parent if groups can be made there.
 void AddUnified(const ControlGroupOptions& options,
                 const std::string& groups,
                 ControlGroupHost& host) {
   std::string root = options.root;
+  // The "hybrid" layout of systemd mounts version 2 at /sys/fs/cgroup/unified beside the trees of version 1.
   if (access((root + "/cgroup.controllers").c_str(), F_OK) != 0) root += "/unified";
   const std::optional<std::string> own = OwnGroup(groups, "");
   if (options.group.empty() && !own.has_value()) return;
@@ -104,7 +110,7 @@ void AddUnified(const ControlGroupOptions& options,
   if (holds_us && !to_enable.empty()) host.leaf = parent + "/" + kLeaf;
 }
 
-// Version 1: a tree for each controller.
+// Version 1 has a tree for each controller. Adds the parent in this one; false if groups cannot be made there.
 bool AddController(const ControlGroupOptions& options,
                    const std::string& groups,
                    const char* controller,
@@ -127,14 +133,15 @@ bool MoveTo(const std::string& leaf) {
   return WriteControlFile(leaf + "/cgroup.procs", std::to_string(getpid()));
 }
 
-// FNV-1a. Tells folders apart whose names are alike; no secret hangs on it.
+// FNV-1a, 32 bit, with its standard offset and prime. Distinguishes folders whose short names are equal. Not for
+// security.
 std::uint32_t Hash(std::string_view text) {
   std::uint32_t hash = 2166136261U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   return hash;
 }
 
-// "digits.trial-7.attempt-1.chief-0" of RUNS/digits/trial-7/attempt-1/chief-0.
+// The last four parts of the folder: "digits.trial-7.attempt-1.chief-0" for RUNS/digits/trial-7/attempt-1/chief-0.
 std::string ShortName(const std::string& directory) {
   constexpr int kParts = 4;
   std::size_t begin = directory.size();
@@ -177,6 +184,7 @@ ControlGroupHost PrepareControlGroups(const ControlGroupOptions& options) {
        WriteControlFile(host.parents.front() + "/cgroup.subtree_control", host.to_enable))) {
     return host;
   }
+  // Controllers may be refused after all, for example by a parent that does not delegate them: run without limits then.
   return {.obstacle = fmt::format("control group '{}' cannot be divided: {}",
                                   host.parents.front(),
                                   std::strerror(errno))};

@@ -3,44 +3,46 @@
 #include <string>
 #include <vector>
 
-// Where this host lets control groups be made for replicas (src/launch/control_group.h), and for what.
+// Finds the place where this process may make control groups for replicas (src/launch/control_group.h), and the limits
+// that they can enforce there.
 //
-// Version 2 divides a group only if no process is in it ("no internal processes"), so whoever starts in a group that it
-// was given moves itself into a leaf of that first, as systemd asks of its services (systemd, docs/CGROUP_DELEGATION.md).
-// A group in which others are is never touched. Version 1 has no such rule.
+// Version 2 allows controllers below a group only if no process is in that group itself ("no internal process
+// constraint", cgroup-v2.rst). So a service moves itself into a leaf of its own group first, as systemd asks of
+// services with delegation (systemd, docs/CGROUP_DELEGATION.md). A group that holds other processes is never changed.
+// Version 1 has no such rule.
 namespace vernier::launch {
 
 struct ControlGroupOptions {
-  // The group below which replicas get theirs, as /proc/PID/cgroup names groups: "/vernier.slice/jobs.service". Empty: the
-  // one this process is in. "none": nowhere.
+  // The group below which replicas get their groups, named as in /proc/PID/cgroup: "/vernier.slice/jobs.service".
+  // Empty: the group of this process. "none": no groups are made.
   std::string group;
-  // Where the cgroup file system is, and what tells the group of this process.
+  // The mount point of the cgroup file system, and the file that names the group of this process. Tests change them.
   std::string root = "/sys/fs/cgroup";
   std::string own = "/proc/self/cgroup";
 };
 
-// What can be done there.
+// The place for groups on this host, and the limits that work there.
 struct ControlGroupHost {
-  // Folders in each of which a replica gets a group; none: limits are only accounted.
+  // Folders in each of which every replica gets a group; empty: usage is accounted without limits.
   std::vector<std::string> parents;
   bool limits_memory = false;
   bool limits_cpus = false;
-  std::string obstacle;  // Why not both; empty if both.
-  std::string leaf;      // Of the only parent, for this process to move to; empty: no need.
-  // What must be written to the parent's cgroup.subtree_control: "+cpu +memory"; empty: nothing.
+  std::string obstacle;  // Why a limit is missing; empty if both work.
+  std::string leaf;  // Leaf of the only parent, to which this process must move; empty: no need.
+  // Text to write to the parent's cgroup.subtree_control: "+cpu +memory"; empty: nothing.
   std::string to_enable;
 };
 
-// Looks, changes nothing.
+// Determines the place without changing anything.
 ControlGroupHost ExamineControlGroups(const ControlGroupOptions& options);
 
-// As ExamineControlGroups, and does what the groups of replicas need first: moves this process, enables controllers.
+// As ExamineControlGroups, and then prepares the place: moves this process, enables controllers.
 ControlGroupHost PrepareControlGroups(const ControlGroupOptions& options);
 
-// "memory and CPUs", "memory only: …", "accounted only: …": for people.
+// Describes the limits for people: "memory and CPUs", "memory only: …", "accounted only: …".
 std::string DescribeLimits(const ControlGroupHost& host);
 
-// The groups for the replica whose folder this is: in each parent one of the same name, which no other replica's has.
+// The groups of the replica in this folder: one in each parent, under a name that no other replica has.
 std::vector<std::string> ControlGroupsOf(const ControlGroupHost& host,
                                          const std::string& directory);
 

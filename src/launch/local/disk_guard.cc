@@ -10,6 +10,7 @@
 namespace vernier::launch {
 namespace {
 
+// Upper bound of the default reserve. A choice: 1 % of a disk of many terabytes would hold trials back without need.
 constexpr std::int64_t kMostReserve = std::int64_t{256} << 20;
 
 std::int64_t Mebibytes(std::int64_t bytes) { return bytes >> 20; }
@@ -38,7 +39,7 @@ std::int64_t DiskGuard::ReserveOf(const DiskSpace& disk) const {
 std::string DiskGuard::Shortage() const {
   for (const GuardedFolder& folder : folders_) {
     const std::optional<DiskSpace> disk = probe_(folder.path);
-    if (!disk.has_value()) continue;  // What is written will tell.
+    if (!disk.has_value()) continue;  // Writing will show whether there is room.
     const std::int64_t reserve = ReserveOf(*disk);
     if (disk->free_bytes >= reserve) continue;
     return fmt::format(
@@ -46,6 +47,7 @@ std::string DiskGuard::Shortage() const {
         folder.owner,
         Mebibytes(disk->free_bytes),
         folder.path,
+        // Rounded up, while the free space is rounded down: the two numbers must not look equal.
         Mebibytes(reserve + (1 << 20) - 1));
   }
   return "";

@@ -9,7 +9,7 @@
 
 #include "src/core/byte_size.h"
 #include "src/core/status.h"
-#include "src/launch/local/bounded_program.h"
+#include "src/launch/programs.h"
 #include "vernier/core/error.h"
 
 namespace vernier::launch {
@@ -21,14 +21,14 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-// Takes the text up to the next separator off the front.
+// Removes and returns the text before the next separator.
 std::string_view TakePart(std::string_view& rest, char separator) {
   const std::string_view part = rest.substr(0, rest.find(separator));
   rest.remove_prefix(std::min(rest.size(), part.size() + 1));
   return part;
 }
 
-// Nothing for "[N/A]" and the like.
+// Parses a number; nothing for nvidia-smi's "[N/A]".
 std::optional<std::int64_t> Number(std::string_view text) {
   std::int64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -82,12 +82,15 @@ std::optional<GpuDevice> ParseDeclaredGpu(std::string_view text) {
 absl::StatusOr<std::vector<GpuDevice>> DetectGpus(const std::string& supervisor,
                                                   absl::Duration patience) {
   absl::StatusOr<std::string> lines = OutputOf({supervisor, "--gpus"}, patience);
+  // A driver that hangs would hang nvidia-smi too. nvidia-smi is second since many containers lack it, and it takes
+  // longer.
   if (!lines.ok() && !absl::IsDeadlineExceeded(lines.status())) {
     lines = OutputOf(
         {"nvidia-smi", "--query-gpu=index,name,memory.total,uuid", "--format=csv,noheader,nounits"},
         patience);
   }
   if (lines.ok()) return ParseGpuLines(*lines);
+  // Other errors mean that there is no driver, which is no error on a host without GPUs.
   if (absl::IsDeadlineExceeded(lines.status())) return lines.status();
   return std::vector<GpuDevice>();
 }

@@ -1,3 +1,7 @@
+// Read is called with each look at a gang, so it does everything by polling: it starts the process, takes the lines
+// that are there, and gives the process up when it is silent or has ended. Nothing waits for the driver. If the daemon
+// is killed, the process notices the closed pipe; at most kRecordEvery samples of a replica are lost.
+
 #include "src/launch/local/gpu_watch.h"
 
 #include <fcntl.h>
@@ -20,11 +24,13 @@ namespace vernier::launch {
 namespace {
 
 constexpr char kRecord[] = "gpu.json";
-// A record is written after so many samples, for a process that comes after this one.
+// Samples between writes of a record, which the next process reads. A choice: loses at most ten seconds.
 constexpr std::int64_t kRecordEvery = 10;
-// A process that is silent for so long hangs in the driver.
+// A process that is silent for this long hangs in the driver. A choice, twice the time that a driver has to wake its
+// devices (kGpuPatience).
 constexpr absl::Duration kSilence = absl::Seconds(30);
-// How long to leave a driver alone that does not answer, or is not there.
+// Pause before a driver that did not answer, or is missing, is tried again. A choice: it may be installed or reset
+// meanwhile.
 constexpr absl::Duration kPause = absl::Minutes(1);
 
 std::string RecordOf(const std::string& folder) { return folder + "/" + kRecord; }
@@ -42,7 +48,7 @@ std::optional<GpuUse> ReadRecord(const std::string& folder) {
                   .peak_memory_bytes = json.at("peak_memory_bytes"),
                   .device_memory_bytes = json.at("device_memory_bytes")};
   } catch (const nlohmann::json::exception&) {
-    return std::nullopt;  // Damaged: as if nobody had looked.
+    return std::nullopt;  // Damaged: counts as no record.
   }
 }
 
@@ -53,11 +59,11 @@ void WriteRecord(const std::string& folder, const GpuUse& use) {
                                {"memory_bytes", use.memory_bytes},
                                {"peak_memory_bytes", use.peak_memory_bytes},
                                {"device_memory_bytes", use.device_memory_bytes}};
-  // What cannot be written is lost, and no more than that.
+  // Errors are ignored: the statistics are for information only.
   ReplaceFile(RecordOf(folder), json.dump() + "\n", /*durable=*/false);
 }
 
-// "0, GPU-8932f937, 37, 1073741824, 16106127360"; a share that is not known is "-".
+// Parses a line of WatchGpus (src/launch/supervisor/nvml.h); a utilization that is not known is "-".
 std::optional<GpuSample::Device> ParseDevice(const std::string& line) {
   const std::vector<std::string> parts = absl::StrSplit(line, ", ");
   GpuSample::Device device;
@@ -84,6 +90,7 @@ void AddSample(const GpuSample& sample, const std::vector<std::string>& gpus, Gp
         gpus, [&](const std::string& gpu) { return gpu == device.index || gpu == device.uuid; });
     if (!is_its) continue;
     ++devices;
+    // The fullest device and the smallest one: there a replica runs out of memory first.
     used = std::max(used, device.used_bytes);
     const bool is_smaller =
         use.device_memory_bytes == 0 || device.memory_bytes < use.device_memory_bytes;
@@ -97,6 +104,7 @@ void AddSample(const GpuSample& sample, const std::vector<std::string>& gpus, Gp
   if (known > 0) utilization /= static_cast<double>(known);
   ++use.samples;
   const auto samples = static_cast<double>(use.samples);
+  // Running means need no sums, so that a record can be continued by the next process.
   use.utilization += (utilization - use.utilization) / samples;
   use.memory_bytes +=
       static_cast<std::int64_t>(static_cast<double>(used - use.memory_bytes) / samples);
@@ -133,6 +141,7 @@ void GpuWatch::Read(absl::Time now) {
   }
   char buffer[16384];
   ssize_t got = 0;
+  // The pipe is non-blocking for this end only: without a reader its writer blocks, and old samples do not pile up.
   while ((got = read(output_, buffer, sizeof buffer)) > 0) {
     heard_ = now;
     unread_.append(buffer, static_cast<std::size_t>(got));
@@ -159,7 +168,7 @@ std::optional<GpuUse> GpuWatch::UseOf(const std::string& folder) const {
 }
 
 void GpuWatch::Start(absl::Time now) {
-  next_start_ = now + kPause;  // Should it fail.
+  next_start_ = now + kPause;  // In case of failure.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return;
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -169,7 +178,7 @@ void GpuWatch::Start(absl::Time now) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  // In a process group of its own: what interrupts this program is not for it.
+  // A process group of its own, so that Ctrl-C in a terminal does not end it with this program.
   sigset_t signals;
   posix_spawnattr_init(&attributes);
   sigemptyset(&signals);
@@ -224,7 +233,7 @@ void GpuWatch::TakeLines() {
   }
 }
 
-// One that hangs in the driver may never be there to be reaped.
+// Reaps killed processes without waiting: one that hangs in the driver may never end.
 void GpuWatch::Reap() {
   std::erase_if(ended_, [](pid_t process) { return waitpid(process, nullptr, WNOHANG) != 0; });
 }

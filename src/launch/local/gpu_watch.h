@@ -13,12 +13,12 @@
 
 namespace vernier::launch {
 
-// One look at the devices of this host.
+// One sample of the devices of this host.
 struct GpuSample {
   struct Device {
     std::string index;
     std::string uuid;
-    // Share of the time since the look before in which it computed.
+    // Fraction of the driver's sample period in which it computed; unset: not known.
     std::optional<double> utilization;
     std::int64_t used_bytes = 0;
     std::int64_t memory_bytes = 0;
@@ -26,13 +26,13 @@ struct GpuSample {
   std::vector<Device> devices;
 };
 
-// Adds a sample to what is known of a replica that has the devices, given by index or UUID. One that has none of them adds
-// nothing.
+// Adds a sample to the statistics of a replica whose devices are given by index or UUID. Does nothing if the sample has
+// none of them.
 void AddSample(const GpuSample& sample, const std::vector<std::string>& gpus, GpuUse& use);
 
-// What replicas make of their GPUs, as the driver's library tells it: a sample a second, taken by a process of its own
-// (`vernier-supervisor --watch-gpus`), since a driver may hang. It runs while somebody is watched, and ends with this
-// process. Where there is no such library nothing is known. Not thread-safe; never waits.
+// Measures how replicas use their GPUs: one sample a second from the driver's library, taken by a separate process
+// (`vernier-supervisor --watch-gpus`), since a driver may hang. That process runs while a replica is watched, and ends
+// with this one. Without the library nothing is measured. Not thread-safe; never blocks.
 class GpuWatch {
  public:
   explicit GpuWatch(std::string supervisor, absl::Duration interval = absl::Seconds(1));
@@ -40,25 +40,25 @@ class GpuWatch {
   GpuWatch(const GpuWatch&) = delete;
   GpuWatch& operator=(const GpuWatch&) = delete;
 
-  // From now on samples of the devices count for the replica in the folder, added to those that its record has from
-  // before. Again: nothing changes.
+  // Starts counting samples of the devices for the replica in the folder, in addition to those in its record. Repeated
+  // calls have no effect.
   void Watch(const std::string& folder, const std::vector<std::string>& gpus);
-  // Takes what came by now.
+  // Reads the samples that have arrived.
   void Read(absl::Time now);
-  // No sample counts for it any more; its record is written.
+  // Stops counting for the replica, and writes its record.
   void Forget(const std::string& folder);
-  // What is known of it, by its record if it is not watched.
+  // The statistics of the replica, from its record if it is not watched.
   std::optional<GpuUse> UseOf(const std::string& folder) const;
 
  private:
   struct Watched {
     std::vector<std::string> gpus;
     GpuUse use;
-    std::int64_t recorded = 0;  // So many samples are in its record.
+    std::int64_t recorded = 0;  // Samples in its record.
   };
 
   void Start(absl::Time now);
-  // Ends the process, and looks for the next one not before `next`.
+  // Ends the process; the next one starts no earlier than `next`.
   void Stop(absl::Time next);
   void TakeLines();
   void Reap();
@@ -66,12 +66,12 @@ class GpuWatch {
   const std::string supervisor_;
   const absl::Duration interval_;
   std::map<std::string, Watched> watched_;  // By folder.
-  int output_ = -1;                         // Of the process; -1: there is none.
+  int output_ = -1;                         // Output of the process; -1: none runs.
   pid_t process_ = 0;
-  std::vector<pid_t> ended_;  // Killed, and not reaped yet.
-  std::string unread_;        // Less than a line.
-  GpuSample sample_;          // Not complete yet.
-  absl::Time heard_;          // When something came last.
+  std::vector<pid_t> ended_;  // Killed, not yet reaped.
+  std::string unread_;        // An incomplete line.
+  GpuSample sample_;          // Devices of the sample being read.
+  absl::Time heard_;          // Time of the last output.
   absl::Time next_start_ = absl::InfinitePast();
 };
 

@@ -6,15 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "fmt/format.h"
-#include "src/core/status.h"
 #include "src/launch/replica_files.h"
 
 namespace vernier::launch {
@@ -28,8 +24,8 @@ std::optional<std::int64_t> LeadingNumber(std::string_view text) {
   return number;
 }
 
-// The folders of this process's control group (version 2) and of all around it, whose limits hold too; none if there is no
-// such group.
+// The folders of this process's control group (version 2) and of its ancestors, whose limits apply too. Empty without
+// such a group. A container with a cgroup namespace sees "0::/", and its limit in the root folder.
 std::vector<std::string> ControlGroups() {
   constexpr std::string_view kRoot = "/sys/fs/cgroup";
   const std::string groups = ReadWholeFile("/proc/self/cgroup").value_or("");
@@ -46,7 +42,7 @@ std::vector<std::string> ControlGroups() {
   return folders;
 }
 
-// In CPUs; nothing for "max 100000".
+// The limit in CPUs; nothing for "max 100000", no limit (cgroup-v2.rst, "CPU Interface Files").
 std::optional<double> CpuLimit(const std::string& group) {
   const std::string limit = ReadWholeFile(group + "/cpu.max").value_or("");  // "200000 100000"
   const std::optional<std::int64_t> quota = LeadingNumber(limit);
@@ -61,6 +57,7 @@ double Cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
   double cpus = 1;
+  // Affinity and quota are independent limits: taskset and cpusets set the one, containers usually the other.
   if (sched_getaffinity(0, sizeof set, &set) == 0) cpus = CPU_COUNT(&set);
   for (const std::string& group : ControlGroups()) {
     cpus = std::min(cpus, CpuLimit(group).value_or(cpus));
@@ -80,32 +77,5 @@ std::int64_t Memory() {
 }  // namespace
 
 HostCapacity DetectHost() { return {.cpus = Cpus(), .memory_bytes = Memory(), .gpus = {}}; }
-
-bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
-
-std::optional<std::string> FindProgram(std::string_view name) {
-  const char* const path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    std::error_code error;
-    const std::filesystem::path candidate =
-        std::filesystem::absolute(fmt::format("{}/{}", folder, name), error);
-    const bool is_file = !error && std::filesystem::is_regular_file(candidate, error);
-    if (!folder.empty() && is_file && IsProgram(candidate.string())) return candidate.string();
-  }
-  return std::nullopt;
-}
-
-absl::StatusOr<std::string> FindSupervisor() {
-  constexpr std::string_view kName = "vernier-supervisor";
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  std::string beside = (self.parent_path() / kName).string();
-  if (!error && IsProgram(beside)) return beside;
-  if (std::optional<std::string> on_path = FindProgram(kName)) return *std::move(on_path);
-  return NotFound("{} is neither beside this program nor on PATH", kName);
-}
 
 }  // namespace vernier::launch

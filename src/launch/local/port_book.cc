@@ -16,21 +16,25 @@
 namespace vernier::launch {
 namespace {
 
+// Number of ports to choose from. A choice: more than gangs on one host need, and it fits below the ephemeral ports.
 constexpr std::int32_t kRange = 12'000;
+// Ports below are privileged (ip(7)).
 constexpr std::int32_t kLowest = 1'024;
 constexpr std::int32_t kHighest = 65'535;
+// Linux's default start of ip_local_port_range (Documentation/networking/ip-sysctl.rst).
 constexpr std::int32_t kUsualEphemeral = 32'768;
 
-// Where the ports of outgoing connections begin.
+// The first port of outgoing connections.
 std::int32_t FirstEphemeralPort() {
   const std::string range = ReadWholeFile("/proc/sys/net/ipv4/ip_local_port_range").value_or("");
   std::int32_t first = 0;
   std::from_chars(range.data(), range.data() + range.size(), first);
-  // A host may leave no room below; then its own range is the only one there is.
+  // If the host leaves no room below its range, the usual range is used, which overlaps it.
   return first > kLowest + kRange ? first : kUsualEphemeral;
 }
 
-// A socket bound to the port on every address, without SO_REUSEADDR: only then is the port really free. -1: it is not.
+// Returns a socket bound to the port on every address, -1 if it is in use. Without SO_REUSEADDR, which would also
+// succeed for a port with connections in TIME_WAIT that a program without that option could not bind.
 int Bind(std::int32_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
@@ -49,7 +53,7 @@ PortBook::PortBook(std::optional<std::int32_t> first)
     : first_(first.value_or(FirstEphemeralPort() - kRange)),
       last_(std::min(first_ + kRange - 1, kHighest)),
       next_(first_) {
-  // Processes that run beside each other start at different places.
+  // Processes that run at the same time start at different places; the prime spreads consecutive process ids.
   if (!first) next_ += static_cast<std::int32_t>((std::int64_t{getpid()} * 7919) % kRange);
 }
 

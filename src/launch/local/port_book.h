@@ -12,24 +12,25 @@ namespace vernier::launch {
 
 // TCP ports for replicas to listen on. Not thread-safe.
 //
-// A port that was handed out stays bound until the replica that is to have it starts, and is not handed out again until
-// it is freed. Ports come from below the range from which the kernel serves outgoing connections, so that none of those
-// takes one in the moment between.
+// A reserved port stays bound by this process until its replica starts, and is not given again until it is freed. Ports
+// come from below the range of outgoing connections, so that none of those takes the port between Unbind and the
+// replica's bind.
 class PortBook {
  public:
-  // `first`: hand out ports from this one on, those in use left out; unset: from the range above, anywhere.
+  // `first`: gives ports from this one upwards, skipping those in use; unset: from anywhere in the range above.
   explicit PortBook(std::optional<std::int32_t> first = std::nullopt);
   ~PortBook();
   PortBook(const PortBook&) = delete;
   PortBook& operator=(const PortBook&) = delete;
 
-  // ResourceExhausted: fewer than `count` ports of the range are free; none is taken then.
+  // Reserves `count` ports.  ResourceExhausted: fewer are free; none is taken then.
   absl::StatusOr<std::vector<std::int32_t>> Reserve(std::size_t count);
-  // Takes a port that an earlier process handed out, as far as it is still to be had.
+  // Takes a port that an earlier process reserved, and binds it if possible.
   void Adopt(std::int32_t port);
-  // The same of a replica that was started: the number only, for it may be about to bind the port, again.
+  // The same for a replica that was started: not bound, since the replica may be about to bind it, after a restart
+  // again.
   void AdoptStarted(std::int32_t port);
-  // Lets the replica bind it; it stays taken here.
+  // Closes the socket, so that the replica can bind the port. The port stays reserved.
   void Unbind(std::int32_t port);
   void Free(std::int32_t port);
 
@@ -39,7 +40,7 @@ class PortBook {
   std::int32_t first_;
   std::int32_t last_;
   std::int32_t next_;
-  std::map<std::int32_t, int> taken_;  // The socket that holds it bound; -1 once it is let go.
+  std::map<std::int32_t, int> taken_;  // The socket that is bound to it; -1: unbound.
 };
 
 }  // namespace vernier::launch

@@ -1,3 +1,19 @@
+// A gang passes through these steps, each of which can be repeated after a crash:
+//
+//   Place   reserves room in the book, ports and a fresh folder; only the folder is durable. The engine records the
+//           placement in its log before it calls Start (Invariant 6).
+//   Start   writes gang.json, reserves space for verdict.json, then starts a supervisor for each replica. A start that
+//           was interrupted half-way is completed: replicas with a start marker are skipped.
+//   Check   observes the replicas' files, decides (gang_rules.h), writes the verdict, then carries it out. A verdict is
+//           on disk before anything is stopped, so a successor reads the same verdict and goes on.
+//   Adopt   in a new process: reads the records, takes room and ports in the book, finds orphans. Then Check as usual.
+//   Release gives room, ports and groups back once nothing runs.
+//
+// What this process observed lives in Gang::replicas and is never taken back: if records vanish while programs run, the
+// last observation stands and the replica becomes an orphan (KeepKnown).
+//
+// `mu_` guards only the book, which Nodes and Queue read from other threads; it is never held during I/O.
+
 #include "src/launch/local/process_launcher.h"
 
 #include <unistd.h>
@@ -17,22 +33,21 @@
 #include "absl/synchronization/mutex.h"
 #include "fmt/format.h"
 #include "src/base/log.h"
-#include "src/base/private_folder.h"
 #include "src/core/status.h"
-#include "src/jobs/layout.h"
 #include "src/jobs/replica_exit.h"
-#include "src/jobs/secret_file.h"
 #include "src/launch/container/command_line.h"
+#include "src/launch/gang/attempt_folder.h"
+#include "src/launch/gang/gang_records.h"
+#include "src/launch/gang/gang_rules.h"
+#include "src/launch/gang/replica_records.h"
 #include "src/launch/last_words.h"
 #include "src/launch/local/capacity_book.h"
 #include "src/launch/local/control_group_host.h"
-#include "src/launch/local/gang_records.h"
-#include "src/launch/local/gang_rules.h"
 #include "src/launch/local/gpu_inventory.h"
 #include "src/launch/local/gpu_watch.h"
 #include "src/launch/local/host_inventory.h"
 #include "src/launch/local/port_book.h"
-#include "src/launch/local/replica_records.h"
+#include "src/launch/programs.h"
 #include "src/launch/replica_files.h"
 #include "vernier/core/error.h"
 
@@ -40,41 +55,35 @@ namespace vernier::launch {
 namespace {
 
 namespace fs = std::filesystem;
-using Phase = Observation::Phase;
+using Phase = ReplicaObservation::Phase;
 
+// All replicas run on this host.
 constexpr char kHost[] = "127.0.0.1";
-// How often a supervisor is told again that its replica is to end.
+// Pause between repeated SIGTERMs to a supervisor. A choice: one that was not yet listening or was suspended gets
+// another.
 constexpr absl::Duration kTellInterval = absl::Seconds(1);
-// How long after the grace period a supervisor is given up that should have killed its replica.
-constexpr absl::Duration kOverdue = absl::Seconds(15);
+// Time beyond the grace period after which a supervisor that has not ended its replica is killed. A choice: longer than
+// the end of a container may take, which is asked for its end and removed twice (src/launch/supervisor/container.cc).
+constexpr absl::Duration kOverdue = absl::Seconds(30);
 
-// The grace period of a gang whose record was lost with the host's power.
+// The grace period of a gang whose record is missing: written without fsync, it can be lost in a power failure. The
+// default of `limits.grace` in a job.
 constexpr absl::Duration kUsualGrace = absl::Seconds(10);
 
-// Owners and rights of whoever packed it mean nothing here.
-std::vector<std::string> UnpackCommand(const ReplicaProgram::Code& code) {
-  return {"tar", "-xzf", code.archive, "-C", code.folder, "--no-same-owner"};
-}
-
-// One attempt that holds room here.
+// An attempt that holds room on this host.
 struct Gang {
-  std::vector<ReplicaRequest> request;  // As the host can give them.
+  std::vector<ReplicaRequest> request;  // Fitted to the host.
   PlacedGang placed;
   GangTraits traits;
   absl::Duration grace = kUsualGrace;
-  bool started = false;   // Start was called, here or by an earlier process.
-  bool is_timed = false;  // The book knows since when the primary runs.
-  std::optional<Verdict> verdict;
-  std::vector<Observation> replicas;         // As last seen.
-  absl::Time looked = absl::InfinitePast();  // When that was, or it was started, by this process.
-  std::vector<std::optional<absl::Time>> told;  // When a replica was last dealt with by CarryOut.
+  bool started = false;   // Start was called, by this process or an earlier one.
+  bool is_timed = false;  // The book has the start time of the primary.
+  std::optional<GangEnd> gang_end;
+  std::vector<ReplicaObservation> replicas;  // The latest observations.
+  // When they were made, or when this process started the gang.
+  absl::Time looked = absl::InfinitePast();
+  std::vector<std::optional<absl::Time>> told;  // When CarryOut last acted on each replica.
 };
-
-absl::Status MakeFolder(const std::string& path) {
-  const std::error_code error = base::MakePrivateFolders(path);
-  if (error) return NotWritten("cannot create folder", path, error.value());
-  return absl::OkStatus();
-}
 
 std::vector<GuardedFolder> GuardedBy(const ProcessLauncherOptions& options) {
   std::vector<GuardedFolder> folders = {{"the runs", options.runs_directory}};
@@ -84,17 +93,15 @@ std::vector<GuardedFolder> GuardedBy(const ProcessLauncherOptions& options) {
   return folders;
 }
 
-std::string Name(const AttemptId& id) {
-  return fmt::format("attempt {} of trial {}", id.number.value(), id.trial.number.value());
-}
-
 std::string HostName() {
   std::array<char, 256> name = {};
   if (gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
   return name.data();
 }
 
-// Who gets the first port: the primary, then parameter servers, workers and all others.
+// The order in which replicas get ports: the primary, then parameter servers, workers and all others. With a fixed
+// first port (`local train --start-port`) each address is then predictable, and the same as under gcloud's `local
+// train`.
 std::vector<std::size_t> PortOrder(const GangRequest& request) {
   std::vector<std::size_t> order(request.replicas.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -124,12 +131,13 @@ class ProcessLauncher final : public Launcher {
         book_(std::move(capacity), clock, options_.fitting),
         ports_(options_.first_port) {}
 
-  absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
+  absl::Status CheckFits(const GangRequest& gang) const override {
     absl::MutexLock lock(&mu_);
-    return book_.CheckFits(replicas);
+    return book_.CheckFits(gang.replicas);
   }
 
-  // Nothing needs to be fetched, but its room may be fenced off.
+  // Nothing has to be fetched, but a disk may be too full. The gang still enters the queue, so that it keeps its place
+  // and `queue list` shows the reason.
   absl::Status Prepare(const GangRequest& request) override {
     const std::string held = disks_.Shortage();
     if (held.empty()) return absl::OkStatus();
@@ -142,7 +150,9 @@ class ProcessLauncher final : public Launcher {
 
   absl::StatusOr<PlacedGang> Place(const GangRequest& request) override {
     if (request.replicas.empty()) return InvalidArgument("a gang needs at least one replica");
-    if (gangs_.contains(request.id)) return FailedPrecondition("{} is placed", Name(request.id));
+    if (gangs_.contains(request.id)) {
+      return FailedPrecondition("{} is placed", AttemptName(request.id));
+    }
     VERNIER_RETURN_IF_ERROR(Prepare(request));
     VERNIER_ASSIGN_OR_RETURN(const GpuAssignment gpus, Reserve(request));
     absl::StatusOr<PlacedGang> placed = PlaceReserved(request, gpus);
@@ -158,11 +168,11 @@ class ProcessLauncher final : public Launcher {
     VERNIER_ASSIGN_OR_RETURN(Gang * gang, Find(program.id));
     if (program.replicas.size() != gang->request.size()) {
       return InvalidArgument("{} has {} replicas placed, {} to start",
-                             Name(program.id),
+                             AttemptName(program.id),
                              gang->request.size(),
                              program.replicas.size());
     }
-    if (gang->verdict.has_value()) return absl::OkStatus();
+    if (gang->gang_end.has_value()) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(MakeFolders(*gang));
     if (const std::string held = disks_.Shortage(); !held.empty()) {
       return ResourceExhausted("{}", held);
@@ -170,18 +180,21 @@ class ProcessLauncher final : public Launcher {
     gang->grace = program.grace;
     gang->traits.time_limit = program.time_limit;
     gang->traits.lenient = program.restarts.reading == FailureReading::kLenient;
+    // Recorded before anything starts, so that a successor never finds a running replica without the gang's limits.
     VERNIER_RETURN_IF_ERROR(WriteGangRecord(gang->placed.directory,
                                             {.time_limit = program.time_limit,
                                              .grace = program.grace,
                                              .lenient = gang->traits.lenient}));
-    VERNIER_RETURN_IF_ERROR(ReserveVerdict(gang->placed.directory));
+    VERNIER_RETURN_IF_ERROR(ReserveGangEnd(gang->placed.directory));
     gang->started = true;
     gang->looked = clock_.Now();
+    // From here on the programs must be able to bind their ports.
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Unbind(replica.port);
     for (std::size_t i = 0; i < program.replicas.size(); ++i) {
-      VERNIER_RETURN_IF_ERROR(
-          StartReplica(program, i, FolderOf(*gang, i), ShareOf(gang->request[i].resources)));
-      // So that it is missed, should its folder be gone before anybody has looked at it.
+      VERNIER_RETURN_IF_ERROR(StartReplica(
+          program, i, ReplicaFolder(gang->placed, i), ShareOf(gang->request[i].resources)));
+      // Now the replica counts as begun. If its folder vanishes before the first look, it is missed and not taken as
+      // never started.
       if (gang->replicas[i].phase == Phase::kNotStarted) gang->replicas[i].phase = Phase::kStarting;
     }
     return absl::OkStatus();
@@ -191,7 +204,7 @@ class ProcessLauncher final : public Launcher {
     if (!gangs_.contains(request.id)) {
       if (request.replicas.empty() || request.replicas.size() != placed.placement.size()) {
         return InvalidArgument("{} asks for {} replicas, {} were placed",
-                               Name(request.id),
+                               AttemptName(request.id),
                                request.replicas.size(),
                                placed.placement.size());
       }
@@ -206,30 +219,31 @@ class ProcessLauncher final : public Launcher {
       gangs_.emplace(request.id, std::move(gang));
     }
     VERNIER_ASSIGN_OR_RETURN(const Gang* gang, Find(request.id));
-    const bool has_begun = std::ranges::any_of(gang->replicas, [](const Observation& replica) {
-      return replica.phase != Phase::kNotStarted;
-    });
-    if (!gang->verdict.has_value() && !has_begun && NothingStarted(*gang)) {
-      return NotFound("nothing of {} was started", Name(request.id));
+    const bool has_begun = std::ranges::any_of(
+        gang->replicas,
+        [](const ReplicaObservation& replica) { return replica.phase != Phase::kNotStarted; });
+    // The gang keeps its room: the engine calls Start for it again.
+    if (!gang->gang_end.has_value() && !has_begun && NothingStarted(*gang)) {
+      return NotFound("nothing of {} was started", AttemptName(request.id));
     }
     return Check(request.id);
   }
 
   absl::StatusOr<GangStatus> Check(const AttemptId& id) override {
     VERNIER_ASSIGN_OR_RETURN(Gang * gang, Find(id));
-    if (!gang->started && !gang->verdict.has_value()) {
+    if (!gang->started && !gang->gang_end.has_value()) {
       GangStatus status = Describe(gang->traits, gang->replicas, std::nullopt);
       status.state = AttemptState::kPlaced;
       return status;
     }
     VERNIER_RETURN_IF_ERROR(Follow(id, *gang));
-    return Describe(gang->traits, gang->replicas, gang->verdict);
+    return Describe(gang->traits, gang->replicas, gang->gang_end);
   }
 
   absl::Status Stop(const AttemptId& id) override {
     VERNIER_ASSIGN_OR_RETURN(Gang * gang, Find(id));
     if (gang->started) VERNIER_RETURN_IF_ERROR(Follow(id, *gang));  // It may have ended by itself.
-    if (gang->verdict.has_value()) return absl::OkStatus();
+    if (gang->gang_end.has_value()) return absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(MakeFolders(*gang));
     VERNIER_RETURN_IF_ERROR(
         Resolve(*gang, {.state = AttemptState::kStopped, .time = clock_.Now()}));
@@ -237,19 +251,21 @@ class ProcessLauncher final : public Launcher {
   }
 
   absl::Status Release(const AttemptId& id) override {
-    if (!gangs_.contains(id)) {  // It waits, or nobody knows it.
+    if (!gangs_.contains(id)) {  // It waits in the queue, or is unknown.
       FreeRoom(id);
       return absl::OkStatus();
     }
     VERNIER_ASSIGN_OR_RETURN(Gang * gang, Find(id));
+    // Never frees room of programs that run, or that may still start.
     if (gang->started) VERNIER_RETURN_IF_ERROR(FenceUnlessLive(id, *gang));
     FreeRoom(id);
     for (const ReplicaPlacement& replica : gang->placed.placement) ports_.Free(replica.port);
     for (std::size_t i = 0; i < gang->replicas.size(); ++i) {
-      RemoveControlGroup(FolderOf(*gang, i), ControlGroupsOf(limits_, FolderOf(*gang, i)));
-      gpu_watch_.Forget(FolderOf(*gang, i));
+      RemoveControlGroup(ReplicaFolder(gang->placed, i),
+                         ControlGroupsOf(limits_, ReplicaFolder(gang->placed, i)));
+      gpu_watch_.Forget(ReplicaFolder(gang->placed, i));
     }
-    if (!gang->started) rmdir(gang->placed.directory.c_str());  // Only if it is empty.
+    if (!gang->started) rmdir(gang->placed.directory.c_str());  // Removes it only if it is empty.
     gangs_.erase(id);
     return absl::OkStatus();
   }
@@ -289,21 +305,16 @@ class ProcessLauncher final : public Launcher {
     book_.Release(id);
   }
 
-  static std::string FolderOf(const Gang& gang, std::size_t i) {
-    const ReplicaPlacement& replica = gang.placed.placement[i];
-    return jobs::ReplicaDirectory(gang.placed.directory, replica.role, replica.index);
-  }
-
   static absl::Status MakeFolders(const Gang& gang) {
     for (std::size_t i = 0; i < gang.request.size(); ++i) {
-      VERNIER_RETURN_IF_ERROR(MakeFolder(FolderOf(gang, i)));
+      VERNIER_RETURN_IF_ERROR(MakeFolder(ReplicaFolder(gang.placed, i)));
     }
     return absl::OkStatus();
   }
 
   static bool NothingStarted(const Gang& gang) {
     for (std::size_t i = 0; i < gang.request.size(); ++i) {
-      if (Observe(FolderOf(gang, i)).phase != Phase::kNotStarted) return false;
+      if (Observe(ReplicaFolder(gang.placed, i)).phase != Phase::kNotStarted) return false;
     }
     return true;
   }
@@ -315,7 +326,7 @@ class ProcessLauncher final : public Launcher {
                          .patience = options_.failed_replica_patience,
                          .settling = options_.failed_primary_settling,
                          .spread = options_.failure_spread},
-              .replicas = std::vector<Observation>(request.replicas.size()),
+              .replicas = std::vector<ReplicaObservation>(request.replicas.size()),
               .told = std::vector<std::optional<absl::Time>>(request.replicas.size())};
     for (const ReplicaPlacement& replica : placed.placement) {
       gang.traits.replicas.push_back({replica.role, replica.index});
@@ -325,7 +336,9 @@ class ProcessLauncher final : public Launcher {
 
   absl::StatusOr<Gang*> Find(const AttemptId& id) {
     const auto gang = gangs_.find(id);
-    if (gang == gangs_.end()) return NotFound("{} is neither placed nor adopted here", Name(id));
+    if (gang == gangs_.end()) {
+      return NotFound("{} is neither placed nor adopted here", AttemptName(id));
+    }
     return &gang->second;
   }
 
@@ -342,7 +355,7 @@ class ProcessLauncher final : public Launcher {
     }
     std::size_t next = 0;
     for (const std::size_t i : PortOrder(request)) placed.placement[i].port = ports[next++];
-    absl::StatusOr<std::string> directory = NewDirectory(request);
+    absl::StatusOr<std::string> directory = NewAttemptFolder(options_.runs_directory, request);
     if (!directory.ok()) {
       for (const std::int32_t port : ports) ports_.Free(port);
       return directory.status();
@@ -351,24 +364,8 @@ class ProcessLauncher final : public Launcher {
     return placed;
   }
 
-  // A folder that holds nothing yet. A study may have the name of one that was deleted, whose records stay.
-  absl::StatusOr<std::string> NewDirectory(const GangRequest& request) const {
-    const std::string wanted = fmt::format("{}/{}/trial-{}/attempt-{}",
-                                           options_.runs_directory,
-                                           request.study,
-                                           request.id.trial.number.value(),
-                                           request.id.number.value());
-    std::string directory = wanted;
-    for (int copy = 2;; ++copy) {
-      VERNIER_RETURN_IF_ERROR(MakeFolder(directory));
-      std::error_code error;
-      if (fs::is_empty(directory, error)) return directory;
-      if (error) return Unavailable("cannot read folder '{}': {}", directory, error.message());
-      directory = fmt::format("{}~{}", wanted, copy);
-    }
-  }
-
-  // What the files of an earlier process tell of the gang.
+  // Reads what an earlier process recorded of the gang. A gang without gang.json but with a start marker was started
+  // too: the record may be lost in a power failure.
   static absl::Status Recall(Gang& gang) {
     VERNIER_ASSIGN_OR_RETURN(const std::optional<GangRecord> record,
                              ReadGangRecord(gang.placed.directory));
@@ -378,15 +375,15 @@ class ProcessLauncher final : public Launcher {
       gang.traits.time_limit = record->time_limit;
       gang.traits.lenient = record->lenient;
     }
-    VERNIER_ASSIGN_OR_RETURN(gang.verdict, ReadVerdict(gang.placed.directory));
+    VERNIER_ASSIGN_OR_RETURN(gang.gang_end, ReadGangEnd(gang.placed.directory));
     return absl::OkStatus();
   }
 
-  // What an earlier process started may run on without its records. A replica that is just being started has its program's
-  // file already.
+  // Finds replicas that an earlier process started and whose records are gone. A replica that is just being started has
+  // its program file already, so it is no orphan.
   void FindOrphans(Gang& gang) const {
     for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
-      const std::string folder = FolderOf(gang, i);
+      const std::string folder = ReplicaFolder(gang.placed, i);
       std::error_code error;
       if (!HasNoRecords(folder) || fs::exists(folder + "/" + kProgramFile, error)) continue;
       if (!HasProcesses(options_.supervisor, folder)) continue;
@@ -395,7 +392,8 @@ class ProcessLauncher final : public Launcher {
     }
   }
 
-  // Ports of replicas that were not started are kept for them; of the others only the number is.
+  // Ports of gangs that were not started are bound again, to keep them free; of started ones only the number is
+  // reserved, since their programs listen on them.
   void AdoptPorts(const Gang& gang) {
     const bool waits = NothingStarted(gang);
     for (const ReplicaPlacement& replica : gang.placed.placement) {
@@ -407,26 +405,14 @@ class ProcessLauncher final : public Launcher {
     }
   }
 
-  // By variable, the files that the supervisor reads.
-  absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SecretFiles(
-      const ReplicaProgram& program) const {
-    std::vector<std::pair<std::string, std::string>> files;
-    for (const auto& [name, secret] : program.secrets) {
-      VERNIER_ASSIGN_OR_RETURN(std::string file,
-                               jobs::PathOfSecret(secret, options_.secrets_directory));
-      files.emplace_back(name, std::move(file));
-    }
-    return files;
-  }
-
-  // What its supervisor runs: the program itself, or the client of the engine that runs its container.
+  // The command that the supervisor runs: the program itself, or the client of the engine that runs its container.
   absl::StatusOr<SupervisedProgram> Supervised(const ReplicaProgram& program,
                                                const ContainerSite& site) const {
     std::vector<std::string> groups = ControlGroupsOf(limits_, site.folder);
-    VERNIER_ASSIGN_OR_RETURN(auto secrets, SecretFiles(program));
+    VERNIER_ASSIGN_OR_RETURN(auto secrets, SecretFiles(program, options_.secrets_directory));
     if (!program.container.has_value()) {
       std::map<std::string, std::string> env = program.env;
-      if (options_.unmanaged) {  // So that this process's own are inherited.
+      if (options_.unmanaged) {  // Inherit the values of this process.
         for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"}) env.erase(name);
       }
       return SupervisedProgram{.argv = program.argv,
@@ -458,59 +444,52 @@ class ProcessLauncher final : public Launcher {
         .folder = folder, .gpus = gang.placed.placement[i].gpus, .share = share};
     VERNIER_ASSIGN_OR_RETURN(SupervisedProgram supervised, Supervised(program, site));
     std::error_code error;
-    // What the client of a container engine leaves where it runs is the replica's own.
+    // An engine's client runs in the replica's folder, so that files that it leaves there belong to the replica.
     const fs::path directory =
         fs::absolute(program.container.has_value() ? folder : program.directory, error);
     if (error) return Unavailable("directory '{}': {}", program.directory, error.message());
     supervised.directory = directory.string();
-    supervised.grace_ms = absl::ToInt64Milliseconds(gang.grace);
-    supervised.output_bytes = gang.output_bytes;
-    supervised.restarts = gang.restarts.replica;
-    supervised.lenient = gang.restarts.reading == FailureReading::kLenient;
-    supervised.env.emplace_back(kReplicaVariable, folder);
-    for (const std::string& made : program.folders) VERNIER_RETURN_IF_ERROR(MakeFolder(made));
-    if (program.code.has_value()) supervised.setup = UnpackCommand(*program.code);
-    for (const auto& [path, content] : program.files) {
-      if (!ReplaceFile(path, content, /*durable=*/false)) {
-        return NotWritten("cannot write", path, errno);
-      }
-    }
+    VERNIER_RETURN_IF_ERROR(PrepareReplica(gang, program, folder, supervised));
+    // Space for the records is reserved before the program starts: a full disk then refuses a start instead of losing
+    // an end.
     for (const char* file : {kRunningFile, kExitFile}) {
       const std::string path = folder + "/" + file;
       if (!ReserveFile(path)) return NotWritten("cannot write", path, errno);
     }
-    if (!ReplaceFile(folder + "/" + kProgramFile, EncodeProgram(supervised), /*durable=*/false)) {
-      return NotWritten("cannot write to", folder, errno);
-    }
+    VERNIER_RETURN_IF_ERROR(WriteProgram(folder, supervised));
     return SpawnSupervisor(options_.supervisor, folder, options_.environment);
   }
 
-  // Looks at every replica, judges, and carries the verdict out.
+  // Observes every replica, decides, and carries the verdict out. A replica that is down is not looked at again: its
+  // end is final and its files may be removed by the user.
   absl::Status Follow(const AttemptId& id, Gang& gang) {
     const absl::Time time = clock_.Now();
     gpu_watch_.Read(time);
     for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
       if (IsDown(gang.replicas[i])) continue;
-      Observation now = Observe(FolderOf(gang, i));
-      KeepKnown(FolderOf(gang, i), gang.replicas[i], now);
+      ReplicaObservation now = Observe(ReplicaFolder(gang.placed, i));
+      KeepKnown(ReplicaFolder(gang.placed, i), gang.replicas[i], now);
       if (!gang.placed.placement[i].gpus.empty()) WatchGpus(gang, i, now);
-      ReadWords(FolderOf(gang, i), gang.replicas[i], now);
+      ReadWords(ReplicaFolder(gang.placed, i), gang.replicas[i], now);
       BoundTimes(gang.replicas[i], gang.looked, time, now);
       gang.replicas[i] = std::move(now);
     }
     gang.looked = time;
     Time(id, gang);
-    if (!gang.verdict.has_value()) {
-      const std::optional<Verdict> verdict = Decide(gang.traits, gang.replicas, clock_.Now());
-      if (!verdict.has_value()) return absl::OkStatus();
-      VERNIER_RETURN_IF_ERROR(Resolve(gang, *verdict));
+    if (!gang.gang_end.has_value()) {
+      const std::optional<GangEnd> gang_end = Decide(gang.traits, gang.replicas, clock_.Now());
+      if (!gang_end.has_value()) return absl::OkStatus();
+      VERNIER_RETURN_IF_ERROR(Resolve(gang, *gang_end));
     }
     CarryOut(gang);
     return absl::OkStatus();
   }
 
-  // Records may vanish while the replica runs: somebody removes its folder, or puts another in its place.
-  static void KeepKnown(const std::string& folder, const Observation& before, Observation& now) {
+  // Keeps what is known if records vanish while the replica runs: somebody may remove its folder or put another in its
+  // place. Without running.json alone a replica still counts as running, so that its time limit goes on.
+  static void KeepKnown(const std::string& folder,
+                        const ReplicaObservation& before,
+                        ReplicaObservation& now) {
     const bool had_begun = before.phase != Phase::kNotStarted;
     if (had_begun && now.phase == Phase::kNotStarted) {
       now = before;
@@ -522,14 +501,15 @@ class ProcessLauncher final : public Launcher {
     }
   }
 
-  void WatchGpus(const Gang& gang, std::size_t i, Observation& now) {
-    const std::string folder = FolderOf(gang, i);
+  void WatchGpus(const Gang& gang, std::size_t i, ReplicaObservation& now) {
+    const std::string folder = ReplicaFolder(gang.placed, i);
     if (now.phase == Phase::kRunning) gpu_watch_.Watch(folder, gang.placed.placement[i].gpus);
     now.gpu = gpu_watch_.UseOf(folder);
     if (IsDown(now)) gpu_watch_.Forget(folder);
   }
 
-  // Its time limit counts from the start of the primary, and with it what waiting gangs may expect.
+  // Tells the book when the primary started: the time limit counts from then, and with it the start promised to waiting
+  // gangs.
   void Time(const AttemptId& id, Gang& gang) {
     if (gang.is_timed || gang.replicas.front().phase != Phase::kRunning) return;
     gang.is_timed = true;
@@ -537,15 +517,19 @@ class ProcessLauncher final : public Launcher {
     book_.MarkStarted(id, gang.replicas.front().started);
   }
 
-  // What the replica's program printed last, once for each of its runs that failed by its own doing.
-  static void ReadWords(const std::string& folder, const Observation& before, Observation& now) {
+  // Reads the last lines of each run that failed by its own doing, once. A run's lines are found by time: those of all
+  // runs are in one stream.
+  static void ReadWords(const std::string& folder,
+                        const ReplicaObservation& before,
+                        ReplicaObservation& now) {
     const auto read = [&](const jobs::ReplicaExit& exit, absl::Time since, absl::Time until) {
       const jobs::ExitKind kind = jobs::KindOf(exit);
+      // Only such ends have a cause that the program could print; a killed program has none.
       const bool is_own = kind == jobs::ExitKind::kOwnStatus || kind == jobs::ExitKind::kCrashed;
       return is_own ? std::optional(ReadLastWords(folder, since, until)) : std::nullopt;
     };
     for (std::size_t i = 0; i < now.earlier.size(); ++i) {
-      Observation::Run& run = now.earlier[i];
+      ReplicaObservation::Run& run = now.earlier[i];
       if (i < before.earlier.size()) {
         run.words = before.earlier[i].words;
         continue;
@@ -559,22 +543,26 @@ class ProcessLauncher final : public Launcher {
     }
   }
 
-  // Whoever takes the attempt over finds out anew where its folder is gone or closed.
-  static absl::Status Resolve(Gang& gang, const Verdict& verdict) {
+  // Records the verdict, if the folder still exists and may be entered. Otherwise a successor finds the same state and
+  // decides again.
+  static absl::Status Resolve(Gang& gang, const GangEnd& gang_end) {
     const bool is_gone =
         access(gang.placed.directory.c_str(), W_OK | X_OK) != 0 && IsOutOfReach(errno);
-    if (!is_gone) VERNIER_RETURN_IF_ERROR(WriteVerdict(gang.placed.directory, verdict));
-    gang.verdict = verdict;
+    if (!is_gone) VERNIER_RETURN_IF_ERROR(WriteGangEnd(gang.placed.directory, gang_end));
+    gang.gang_end = gang_end;
     return absl::OkStatus();
   }
 
+  // Repeats until every replica is down; each step may be lost (a supervisor not yet listening, a process suspended),
+  // so it is taken again after kTellInterval. A replica that never started is barred from starting by its marker.
   void CarryOut(Gang& gang) const {
     const absl::Time now = clock_.Now();
-    const bool is_overdue = now - gang.verdict->time > gang.grace + kOverdue;
+    const bool is_overdue = now - gang.gang_end->time > gang.grace + kOverdue;
     for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
-      const std::string folder = FolderOf(gang, i);
+      const std::string folder = ReplicaFolder(gang.placed, i);
       switch (gang.replicas[i].phase) {
         case Phase::kNotStarted:
+          // False: a supervisor was first. The next look finds it.
           if (Fence(folder)) gang.replicas[i].phase = Phase::kGone;
           break;
         case Phase::kStarting:
@@ -591,7 +579,8 @@ class ProcessLauncher final : public Launcher {
           gang.replicas[i].phase = Phase::kGone;
           break;
         case Phase::kGone:
-          // What outlived its supervisor.
+          // Processes may have outlived their supervisor: if it was killed, only its direct child got the kernel's
+          // SIGKILL.
           if (!gang.told[i].has_value()) Kill(folder);
           gang.told[i] = now;
           break;
@@ -605,13 +594,15 @@ class ProcessLauncher final : public Launcher {
     KillReplica(options_.supervisor, folder, ControlGroupsOf(limits_, folder));
   }
 
+  // Room must not be given back while a program may run, or start later: a supervisor that was spawned but has not yet
+  // created its marker must find one.
   absl::Status FenceUnlessLive(const AttemptId& id, Gang& gang) {
     for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
-      const std::string folder = FolderOf(gang, i);
-      const Observation replica = Observe(folder);
+      const std::string folder = ReplicaFolder(gang.placed, i);
+      const ReplicaObservation replica = Observe(folder);
       const bool over = IsDown(gang.replicas[i]) || IsDown(replica) ||
                         (replica.phase == Phase::kNotStarted && Fence(folder));
-      if (!over) return FailedPrecondition("{} still runs", Name(id));
+      if (!over) return FailedPrecondition("{} still runs", AttemptName(id));
     }
     return absl::OkStatus();
   }
@@ -627,7 +618,7 @@ class ProcessLauncher final : public Launcher {
   std::map<AttemptId, Gang> gangs_;
 };
 
-// A driver that hangs takes its devices from us, not the host.
+// The devices that jobs may use. If the driver hangs, the host runs jobs without devices.
 std::vector<GpuDevice> UsableGpus(const std::string& supervisor) {
   absl::StatusOr<std::vector<GpuDevice>> gpus = DetectGpus(supervisor);
   if (gpus.ok()) return *std::move(gpus);
@@ -655,7 +646,7 @@ absl::StatusOr<HostCapacity> Capacity(const ProcessLauncherOptions& options) {
 
 absl::StatusOr<Node> DescribeHost(const ProcessLauncherOptions& options, const Clock& clock) {
   ProcessLauncherOptions found = options;
-  // Without the supervisor program nothing runs here; nvidia-smi may still tell of devices.
+  // Without the supervisor program nothing runs here, but nvidia-smi may still list devices.
   if (found.supervisor.empty()) found.supervisor = FindSupervisor().value_or("vernier-supervisor");
   VERNIER_ASSIGN_OR_RETURN(HostCapacity capacity, Capacity(found));
   Node node = CapacityBook(std::move(capacity), clock, options.fitting).Status();
@@ -675,6 +666,7 @@ absl::StatusOr<std::unique_ptr<Launcher>> NewProcessLauncher(ProcessLauncherOpti
   std::error_code error;
   options.runs_directory = fs::absolute(options.runs_directory, error).string();
   VERNIER_RETURN_IF_ERROR(MakeFolder(options.runs_directory));
+  // May move this process into a leaf of its control group, so it comes after all checks that can fail.
   ControlGroupHost limits = PrepareControlGroups({.group = options.control_group});
   base::Log(base::LogLevel::kInfo, "limits of replicas", {{"enforced", DescribeLimits(limits)}});
   return std::unique_ptr<Launcher>(std::make_unique<ProcessLauncher>(

@@ -1,3 +1,7 @@
+// Devices are chosen greedily, one request after the other, in the order of ChoiceOrder. This finds a placement of
+// whole devices whenever there is one, since typed requests precede untyped ones. With shares of devices it may miss
+// one (bin packing); QueuePlan therefore keeps the placement that it promised.
+
 #include "src/launch/local/room.h"
 
 #include <algorithm>
@@ -9,12 +13,14 @@
 namespace vernier::launch {
 namespace {
 
-// Fractions of CPUs are summed in binary: ten times 0.1 must fit into 1.
+// Tolerance for sums of binary fractions: ten times 0.1 must fit into 1. Far below any request, far above rounding
+// errors.
 constexpr double kCpuTolerance = 1e-9;
-// What dividing a host leaves over, and is of no use to anybody.
+// Free memory below this is shown as none. A choice: the remainder after a host is divided into whole MiB, useless to
+// any job.
 constexpr std::int64_t kMemoryCrumbs = 64 << 10;
 
-// Typed before untyped, whole before shares, large shares before small ones.
+// Order of choice: typed before untyped, whole devices before shares, large shares before small ones.
 auto ChoiceOrder(const DeviceAsk& ask) {
   return std::tuple(ask.type.empty(),
                     ask.memory_bytes > 0,
@@ -60,6 +66,7 @@ bool Room::IsShared(std::size_t device) const { return devices_[device].sharers 
 
 bool Room::Serves(std::size_t device, const std::string& type, std::int64_t memory_bytes) const {
   if (!type.empty() && host_->gpus[device].type != type) return false;
+  // A whole device must have neither owner nor sharer; a share only needs enough free memory and no owner.
   if (memory_bytes == 0) return IsUntouched(device);
   return devices_[device].owners == 0 && devices_[device].free_memory >= memory_bytes;
 }
@@ -73,6 +80,8 @@ bool Room::Choose(const DeviceAsk& ask, std::vector<DeviceShare>& chosen) {
     ++of_type[host_->gpus[i].type];
   }
   if (static_cast<std::int64_t>(usable.size()) < ask.count) return false;
+  // Devices of the most common type first, so that a replica gets equal ones; then devices with shares, and of these
+  // the fullest (best fit).
   std::ranges::stable_sort(usable, {}, [&](std::size_t i) {
     const std::string_view type = host_->gpus[i].type;
     return std::tuple(-of_type[type], type, IsUntouched(i), devices_[i].free_memory);
@@ -176,10 +185,12 @@ void Room::Reserve(const std::vector<DeviceAsk>& asks, const std::string& type) 
 
 Room Room::Spare(const GangNeed& gang) const {
   Room spare = *this;
+  // If the gang waits for CPUs, others get none: each CPU that becomes free brings it nearer to its start.
   spare.cpus_ = HasCpus(gang.cpus) ? cpus_ - gang.cpus : 0;
   spare.memory_bytes_ = gang.memory_bytes > memory_bytes_ ? 0 : memory_bytes_ - gang.memory_bytes;
   std::set<std::string> types;
   for (const DeviceAsk& ask : gang.devices) types.insert(ask.type);
+  // Typed requests first: those for any type then choose from the rest, as in ChooseAll.
   const bool takes_any = types.erase("") > 0;
   for (const std::string& type : types) spare.Reserve(gang.devices, type);
   if (takes_any) spare.Reserve(gang.devices, "");

@@ -9,96 +9,97 @@
 #include "src/launch/local/host_capacity.h"
 #include "vernier/launcher.h"
 
-// What is free of one host, and whether a gang fits into it. Plain values: no clock, no queue.
+// The free resources of one host, and whether a gang fits into them. Plain values without clock or queue.
 namespace vernier::launch {
 
 // The devices that one replica asks for.
 struct DeviceAsk {
-  std::size_t replica = 0;  // Its place in the gang.
+  std::size_t replica = 0;  // Index in the gang.
   std::int32_t count = 0;
-  std::string type;               // "" any.
-  std::int64_t memory_bytes = 0;  // Of each; 0: whole devices.
+  std::string type;               // "": any.
+  std::int64_t memory_bytes = 0;  // Of each device; 0: whole devices.
   friend bool operator==(const DeviceAsk&, const DeviceAsk&) = default;
 };
 
-// What a whole gang asks for.
+// The sum of a gang's requests.
 struct GangNeed {
   double cpus = 0;
   std::int64_t memory_bytes = 0;
-  std::int64_t whole_devices = 0;  // Of all types; no shares.
+  std::int64_t whole_devices = 0;  // Of all types, without shares.
   std::size_t replicas = 0;
-  // In the order in which they choose: those with fewer choices come first.
+  // In the order of choice: requests with fewer suitable devices choose first.
   std::vector<DeviceAsk> devices;
-  // One for each kind of them: a gang of 64 replicas may ask 64 times for the same.
+  // One for each kind of request, the largest: a gang of 64 replicas may make the same request 64 times.
   std::vector<DeviceAsk> kinds;
   friend bool operator==(const GangNeed&, const GangNeed&) = default;
 };
 
 GangNeed SumOf(const std::vector<ReplicaRequest>& replicas);
 
-// A device, by its place in HostCapacity::gpus, or a part of its memory.
+// A device, by its index in HostCapacity::gpus, or a part of its memory.
 struct DeviceShare {
   std::size_t device = 0;
   std::int64_t memory_bytes = 0;  // 0: the whole device.
   friend bool operator==(const DeviceShare&, const DeviceShare&) = default;
 };
 
-// What one gang takes of a host, or would take.
+// The resources that a gang takes, or would take.
 struct Claim {
   double cpus = 0;
   std::int64_t memory_bytes = 0;
-  std::vector<std::vector<DeviceShare>> devices;  // Of each replica, in the gang's order.
+  std::vector<std::vector<DeviceShare>> devices;  // By replica.
 };
 
 class Room {
  public:
-  // All of the host, which must outlive the room.
+  // The whole host, which must outlive the room.
   explicit Room(const HostCapacity& host);
 
-  // What the gang would take; nothing if it does not fit. One replica's devices are of one type where they can be, and
-  // shares go where others have shares already, so that whole devices stay whole.
+  // The resources that the gang would take; nothing if it does not fit. A replica gets devices of one type if possible.
+  // Shares are taken from devices that already have shares, so that whole devices stay whole.
   std::optional<Claim> Find(const GangNeed& need) const;
-  // False: Find finds nothing. Costs next to nothing, which a long queue needs.
+  // False: Find would find nothing. Cheap, since it is called for every gang of a long queue.
   bool HasSums(const GangNeed& need) const;
-  bool HasCpus(double cpus) const;  // None fit always, even where the host is overbooked.
+  bool HasCpus(double cpus) const;  // A request for none always fits, even on an overbooked host.
   bool HasDevices(const GangNeed& need) const;
-  // Whether exactly this is free.
+  // Whether exactly these resources are free.
   bool Has(const Claim& claim) const;
 
-  // Books the claim, even beyond what there is; and takes it back.
+  // Take books the claim, even beyond the free resources; Give returns it.
   void Take(const Claim& claim);
   void Give(const Claim& claim);
 
-  // What is left for others while `gang` waits for nobody knows how long: of each of CPUs, memory, devices of a type and
-  // devices of any, what lies beside the gang's need; nothing of what the gang waits for.
+  // The resources that others may take while `gang` waits for an unknown time. In each dimension (CPUs, memory, devices
+  // of a type, devices of any type): what remains beside its need if that is free, or nothing if the gang waits for
+  // that dimension.
   Room Spare(const GangNeed& gang) const;
-  // What is free in both, device by device.
+  // The resources that are free in both rooms, device by device.
   Room CommonWith(const Room& other) const;
 
-  // 0 where the host is overbooked, or next to nothing is left.
+  // 0 if the host is overbooked or only a remainder of rounding is free.
   double cpus() const;
   std::int64_t memory_bytes() const;
-  // How many devices, or shares of so much memory, of the type ("" any) are free.
+  // Number of free devices of the type ("": any), or of free shares of that much memory.
   std::int64_t CountFree(const std::string& type, std::int64_t memory_bytes) const;
-  // Nobody has anything of the device.
+  // Whether the device has neither owner nor sharer.
   bool IsUntouched(std::size_t device) const;
   bool IsShared(std::size_t device) const;
 
  private:
   struct Device {
     std::int64_t free_memory = 0;
-    std::int32_t owners = 0;   // Of the whole of it; more than one only if the host is overbooked.
-    std::int32_t sharers = 0;  // Of parts of it.
+    std::int32_t owners = 0;   // Of the whole device; more than one only if overbooked.
+    std::int32_t sharers = 0;  // Of parts of its memory.
   };
 
-  // How many devices would do for one of the ask.
+  // Number of devices that suit the request.
   std::int64_t CountUsable(const DeviceAsk& ask) const;
   bool Serves(std::size_t device, const std::string& type, std::int64_t memory_bytes) const;
-  // Takes what the replica asks for.  False: there is not as much, and nothing was taken.
+  // Takes the devices for the request.  False: too few suit it, and nothing was taken.
   bool Choose(const DeviceAsk& ask, std::vector<DeviceShare>& chosen);
   bool ChooseAll(const GangNeed& need, std::vector<std::vector<DeviceShare>>& chosen);
   void TakeDevice(const DeviceShare& share, int sign);
-  // Sets aside what the asks choose, or, if that is too little, every device of the type.
+  // Sets aside the devices that requests of the type choose, or all devices of the type if they are too few.
   void Reserve(const std::vector<DeviceAsk>& asks, const std::string& type);
 
   const HostCapacity* host_;
@@ -107,12 +108,12 @@ class Room {
   std::vector<Device> devices_;
 };
 
-// What `need` lacks of the room, in words: "needs 4 cpus, 2 free; needs 16 T4, 8 free". Empty: nothing.
+// What `need` lacks, in words: "needs 4 cpus, 2 free; needs 16 T4, 8 free". Empty: nothing.
 std::string Shortfall(const GangNeed& need, const Room& free, const HostCapacity& host);
-// The same of the empty host: "needs 4 cpus, this host has 2".
+// The same for the empty host: "needs 4 cpus, this host has 2".
 std::string Shortfall(const GangNeed& need, const HostCapacity& host);
 
-// "4 cpus, 8 GiB of memory, 2 T4"; "nothing" of a gang that asks for nothing.
+// Describes a need: "4 cpus, 8 GiB of memory, 2 T4", or "nothing".
 std::string Describe(const GangNeed& need);
 
 }  // namespace vernier::launch

@@ -1,4 +1,4 @@
-// A room and a need in words.
+// Describes rooms and needs in words: the second half of room.h.
 #include <map>
 #include <string_view>
 #include <utility>
@@ -24,7 +24,7 @@ std::string Cpus(double count) { return fmt::format("{:.4g}", count); }
 
 std::string CpusInWords(double count) { return Cpus(count) + (count == 1 ? " cpu" : " cpus"); }
 
-// How many devices, or shares of so much memory, of each type: those without a type first.
+// Number of devices, or of shares of that much memory, by type; those without a type first.
 using DeviceCounts = std::map<std::pair<std::string, std::int64_t>, std::int64_t>;
 
 DeviceCounts CountsOf(const GangNeed& need) {
@@ -43,8 +43,8 @@ std::string Devices(std::int64_t count, const std::string& type, std::int64_t me
   return type.empty() ? fmt::format("{} gpu{}", count, plural) : fmt::format("{} {}", count, type);
 }
 
-// What is lacking of a room, or of the empty host, as phrases.
-struct Lacks {
+// Phrases that say what a room, or the empty host, shortfall.
+struct Shortfall {
   bool is_host = false;
   std::vector<std::string> phrases = {};
 
@@ -54,51 +54,56 @@ struct Lacks {
   }
 };
 
-// The devices that shares of the type would be of, had they a known memory.
-void AddUnshareable(const std::string& type, const HostCapacity& host, Lacks& lacks) {
+// Adds the devices that cannot be shared because their memory is not known (declared without a size).
+void AddUnshareable(const std::string& type, const HostCapacity& host, Shortfall& shortfall) {
   std::vector<std::string> ids;
   for (const GpuDevice& gpu : host.gpus) {
     if (gpu.memory_bytes == 0 && (type.empty() || gpu.type == type)) ids.push_back(gpu.id);
   }
   if (ids.empty()) return;
   const bool is_one = ids.size() == 1;
-  lacks.phrases.push_back(fmt::format("device{} {} cannot be shared, {} memory is not known",
-                                      is_one ? "" : "s",
-                                      fmt::join(ids, ", "),
-                                      is_one ? "its" : "their"));
+  shortfall.phrases.push_back(fmt::format("device{} {} cannot be shared, {} memory is not known",
+                                          is_one ? "" : "s",
+                                          fmt::join(ids, ", "),
+                                          is_one ? "its" : "their"));
 }
 
 // REQUIRES: the room lacks devices.
-void AddDevices(const GangNeed& need, const Room& free, const HostCapacity& host, Lacks& lacks) {
-  const std::size_t before = lacks.phrases.size();
+void AddDevices(const GangNeed& need,
+                const Room& free,
+                const HostCapacity& host,
+                Shortfall& shortfall) {
+  const std::size_t before = shortfall.phrases.size();
   for (const auto& [kind, count] : CountsOf(need)) {
     const auto& [type, memory_bytes] = kind;
     const std::int64_t there = free.CountFree(type, memory_bytes);
     if ((type.empty() && memory_bytes == 0) || count <= there) continue;
-    lacks.Add(Devices(count, type, memory_bytes), std::to_string(there));
-    if (memory_bytes > 0) AddUnshareable(type, host, lacks);
+    shortfall.Add(Devices(count, type, memory_bytes), std::to_string(there));
+    if (memory_bytes > 0) AddUnshareable(type, host, shortfall);
   }
-  if (lacks.phrases.size() > before) return;
+  if (shortfall.phrases.size() > before) return;
   const std::int64_t all = free.CountFree("", 0);
-  if (need.whole_devices > all) {  // Those that take any share what the typed ones leave.
-    lacks.Add(Devices(need.whole_devices, "", 0), std::to_string(all));
+  // Requests for any type get the devices that typed requests leave.
+  if (need.whole_devices > all) {
+    shortfall.Add(Devices(need.whole_devices, "", 0), std::to_string(all));
     return;
   }
-  lacks.phrases.push_back(fmt::format("the {} do not suit all of its replicas at once",
-                                      lacks.is_host ? "devices of this host" : "free devices"));
+  shortfall.phrases.push_back(
+      fmt::format("the {} do not suit all of its replicas at once",
+                  shortfall.is_host ? "devices of this host" : "free devices"));
 }
 
 std::string InWords(const GangNeed& need,
                     const Room& free,
                     const HostCapacity& host,
                     bool is_host) {
-  Lacks lacks{.is_host = is_host};
-  if (!free.HasCpus(need.cpus)) lacks.Add(CpusInWords(need.cpus), Cpus(free.cpus()));
+  Shortfall shortfall{.is_host = is_host};
+  if (!free.HasCpus(need.cpus)) shortfall.Add(CpusInWords(need.cpus), Cpus(free.cpus()));
   if (need.memory_bytes > free.memory_bytes()) {
-    lacks.Add(Bytes(need.memory_bytes) + " of memory", Bytes(free.memory_bytes()));
+    shortfall.Add(Bytes(need.memory_bytes) + " of memory", Bytes(free.memory_bytes()));
   }
-  if (!free.HasDevices(need)) AddDevices(need, free, host, lacks);
-  return fmt::format("{}", fmt::join(lacks.phrases, "; "));
+  if (!free.HasDevices(need)) AddDevices(need, free, host, shortfall);
+  return fmt::format("{}", fmt::join(shortfall.phrases, "; "));
 }
 
 }  // namespace

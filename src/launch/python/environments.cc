@@ -1,3 +1,7 @@
+// An environment is a folder with the records of a replica (src/launch/replica_files.h), whose program is the
+// installer. Its state is read from these records only, so it survives this process, and concurrent requests from
+// several gangs meet in the folder's start marker: one installation runs, the others wait for it.
+
 #include "src/launch/python/environments.h"
 
 #include <fcntl.h>
@@ -16,8 +20,8 @@
 #include "src/base/sha256.h"
 #include "src/core/status.h"
 #include "src/jobs/package_path.h"
-#include "src/launch/local/gang_records.h"
-#include "src/launch/local/replica_records.h"
+#include "src/launch/gang/gang_records.h"
+#include "src/launch/gang/replica_records.h"
 #include "src/launch/output_tail.h"
 #include "src/launch/replica_files.h"
 
@@ -27,7 +31,8 @@ extern const char kInstallPackages[];  // install_packages.py.
 
 namespace {
 
-// Bytes of a package's file.
+// Largest package file, in bytes. A choice: above the size of PyTorch's wheels (about 1 GB); such files are read into
+// memory.
 constexpr std::int64_t kMostPackage = std::int64_t{4} << 30;
 
 namespace fs = std::filesystem;
@@ -35,15 +40,18 @@ using Phase = EnvironmentState::Phase;
 
 constexpr char kScript[] = "install_packages.py";
 constexpr char kEnvironment[] = "environment";
+// Limit of the stored output of pip. A choice: it prints some lines per package.
 constexpr std::int64_t kOutputBytes = std::int64_t{16} << 20;
+// A choice: a partial environment is removed and made anew anyway.
 constexpr std::int64_t kGraceMs = 1000;
 
-// The user may keep it elsewhere, and a link to it here.
+// Reads a package file. Symbolic links are allowed: users keep packages where they like.
 std::optional<std::string> ReadPackage(const std::string& path) {
   return ReadWholeFile(path, kMostPackage, OpenFile::Link::kFollow);
 }
 
-// Names and contents of everything below the folder, in an order of their own.
+// Hashes the names and contents of all files below the folder, in sorted order. __pycache__ is skipped, since running
+// the code would otherwise change the hash.
 absl::Status HashFolder(const fs::path& folder, base::Sha256& hash) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -58,8 +66,10 @@ absl::Status HashFolder(const fs::path& folder, base::Sha256& hash) {
   if (error) return Unavailable("cannot read folder '{}': {}", folder.string(), error.message());
   std::ranges::sort(files);
   for (const fs::path& file : files) {
+    const std::optional<std::string> content = ReadPackage(file.string());
+    if (!content.has_value()) return NotFound("file '{}' cannot be read", file.string());
     hash.Add(file.lexically_relative(folder).string());
-    hash.Add(ReadPackage(file.string()).value_or(""));
+    hash.Add(*content);
   }
   return absl::OkStatus();
 }
@@ -67,8 +77,8 @@ absl::Status HashFolder(const fs::path& folder, base::Sha256& hash) {
 absl::Status HashPackage(const std::string& package, base::Sha256& hash) {
   hash.Add(fs::path(package).filename().string());
   std::error_code error;
-  if (!package.starts_with('/'))
-    return absl::OkStatus();  // A name: what an index has of it is the index's business.
+  // A name: the index decides about the content, so only the name counts.
+  if (!package.starts_with('/')) return absl::OkStatus();
   if (fs::is_directory(package, error)) return HashFolder(package, hash);
   const std::optional<std::string> content = ReadPackage(package);
   if (!content.has_value()) return NotFound("package '{}' is not there, or not readable", package);
@@ -94,6 +104,7 @@ absl::StatusOr<std::string> PythonEnvironments::Name(const EnvironmentRequest& g
   for (const std::string& package : request.packages) {
     VERNIER_RETURN_IF_ERROR(HashPackage(package, hash));
   }
+  // Half of the digest: 128 bits exclude accidental collisions, and paths stay short.
   return hash.Hex().substr(0, 32);
 }
 
@@ -130,21 +141,22 @@ absl::Status PythonEnvironments::Prepare(const std::string& name,
                                          const EnvironmentRequest& request,
                                          absl::Time since) const {
   const std::string folder = fmt::format("{}/{}", directory_, name);
-  utimensat(AT_FDCWD, folder.c_str(), nullptr, 0);  // Whoever cleans up sees that it is in use.
-  Observation installer = Observe(folder);
+  // `server clean` goes by this time (src/app/clean_up.h).
+  utimensat(AT_FDCWD, folder.c_str(), nullptr, 0);
+  ReplicaObservation installer = Observe(folder);
   if (IsDown(installer) && installer.exit.exit_code != 0 && installer.ended < since) {
     std::error_code error;
     fs::remove_all(folder, error);
     if (error) return Unavailable("cannot remove folder '{}': {}", folder, error.message());
     installer = {};
   }
-  if (installer.phase != Observation::Phase::kNotStarted) return absl::OkStatus();
+  if (installer.phase != ReplicaObservation::Phase::kNotStarted) return absl::OkStatus();
   return Begin(WithPaths(request), folder);
 }
 
 EnvironmentState PythonEnvironments::Check(const std::string& name) const {
   const std::string folder = fmt::format("{}/{}", directory_, name);
-  const Observation installer = Observe(folder);
+  const ReplicaObservation installer = Observe(folder);
   if (!IsDown(installer)) return {};
   if (installer.exit.exit_code == 0) {
     return {.phase = Phase::kReady,
@@ -160,7 +172,7 @@ std::string PythonEnvironments::LastLine(const std::string& name) const {
 
 void PythonEnvironments::CopyOutput(const std::string& name, const std::string& folder) const {
   std::error_code error = base::MakePrivateFolders(folder);
-  // What cannot be copied is missing in a log.
+  // Errors are ignored: only the log is incomplete.
   for (const auto& entry : fs::directory_iterator(fmt::format("{}/{}", directory_, name), error)) {
     const std::string file = entry.path().filename().string();
     if (!file.starts_with(kOutputFile)) continue;

@@ -7,22 +7,23 @@
 #include "absl/time/time.h"
 #include "src/launch/environment.h"
 
-// Python environments for training jobs: one for each set of packages, made once on this host.
+// Python environments for training jobs: one for each set of packages, made once on this host
+// (docs/adr/0023-a-python-environment-for-each-set-of-packages.md).
 namespace vernier::launch {
 
-// A named interpreter with what it has installed: a runtime version, in the words of AI Platform Training.
+// An interpreter with its installed packages: a "runtime version" of AI Platform Training.
 struct PythonRuntime {
-  std::string python = "python3";  // A path, or what PATH knows.
-  // Folder of wheels that is asked instead of an index; empty: pip's own configuration.
+  std::string python = "python3";  // A path, or a name on PATH.
+  // Folder of wheels to use instead of an index; empty: pip's own configuration decides.
   std::string wheels;
   friend bool operator==(const PythonRuntime&, const PythonRuntime&) = default;
 };
 
-// What a program is to find installed.
+// The packages that a program needs.
 struct EnvironmentRequest {
   PythonRuntime runtime;
   std::vector<std::string> packages;  // As PythonProgram's; paths are absolute.
-  std::string directory;              // What relative paths of packages are below.
+  std::string directory;              // Base of relative paths of packages.
 };
 
 struct EnvironmentState {
@@ -32,29 +33,29 @@ struct EnvironmentState {
   std::string reason;  // When failed: the installer's last lines.
 };
 
-// Makes and keeps them in <directory>/<hash of what goes into them>, each by an installer that outlives this process. Two
-// that ask for the same get the same. Not thread-safe.
+// Makes environments in <directory>/<hash of their content>, each by an installer that outlives this process. Equal
+// requests share an environment. Not thread-safe.
 class PythonEnvironments {
  public:
-  // `supervisor`: the program that looks after an installer as after a replica. `environment`: what that starts with.
+  // `supervisor`: the program that supervises an installer like a replica. `environment`: for the installer.
   PythonEnvironments(std::string directory, std::string supervisor, Environment environment);
 
-  // The name of the environment: a hash of what goes into it, so that files are read. Thread-safe.
-  // NotFound: a package that is a path and is not there.
+  // The name of the environment: a hash of its content, for which the packages' files are read. Thread-safe.
+  // NotFound: a package is a path that does not exist.
   static absl::StatusOr<std::string> Name(const EnvironmentRequest& request);
 
-  // Begins to make the environment of that name if there is none. One that failed before `since` is made anew. The time of
-  // its folder is when it was asked for last.
+  // Starts making the environment unless it exists. One that failed before `since` is made anew. Sets the folder's
+  // time, by which cleaning up knows when it was last used.
   // Unavailable: the folder cannot be written.
   absl::Status Prepare(const std::string& name,
                        const EnvironmentRequest& request,
                        absl::Time since) const;
 
-  // How it is by now.  REQUIRES: it was prepared.
+  // The current state.  REQUIRES: Prepare was called.
   EnvironmentState Check(const std::string& name) const;
-  // What its installer printed last; empty: nothing by now.  REQUIRES: it was prepared.
+  // The last line of the installer; empty: none yet.  REQUIRES: Prepare was called.
   std::string LastLine(const std::string& name) const;
-  // Puts a copy of all that its installer printed into the folder, which is made.
+  // Copies the output of the installer into the folder, which is created.
   void CopyOutput(const std::string& name, const std::string& folder) const;
 
  private:

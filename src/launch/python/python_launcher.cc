@@ -1,3 +1,10 @@
+// As container_launcher.cc for images: packages are installed before a gang gets room (Prepare), and looked for again
+// at its start. The name of an environment is a hash of the packages, which may be large, so that it is computed on the
+// executor while callers poll; the engine's thread never waits (docs/adr/0033-long-work-off-the-engine-thread.md).
+//
+// Nothing here is durable. After a restart the same names are computed again, and the environments' folders hold the
+// state.
+
 #include "src/launch/python/python_launcher.h"
 
 #include <cstdlib>
@@ -20,29 +27,29 @@ namespace vernier::launch {
 namespace {
 
 constexpr char kDefaultRuntime[] = "default";
-// As which lines of the service are found in an attempt's log.
+// Role under which the installer's output appears in the log of an attempt.
 constexpr char kServiceRole[] = "service";
 constexpr char kInstalling[] = "installing its packages";
 
-// An environment that somebody needs: its name is found out, then it is made.
+// A needed environment: first its name is computed, then it is made.
 struct Need {
   struct Naming {
     absl::Notification told;
     absl::StatusOr<std::string> name;
   };
   EnvironmentRequest request;
-  std::shared_ptr<Naming> naming;  // Shared with whoever hashes.
-  std::string name;                // Empty: not known yet.
+  std::shared_ptr<Naming> naming;  // Shared with the task that hashes.
+  std::string name;                // Empty: not computed yet.
 };
 
-// A gang that is placed, and not handed on to be started.
+// A gang that is placed and not yet started by the wrapped launcher.
 struct Waiting {
   GangProgram program;
   Need need;
-  std::string failure;  // Why it will never start; empty: it may.
+  std::string failure;  // Why it cannot start; empty: it can.
 };
 
-// The program with the interpreter in its place.
+// Returns the program with this interpreter.
 GangProgram WithInterpreter(GangProgram gang, const std::string& python) {
   for (ReplicaProgram& replica : gang.replicas) {
     if (replica.runs_python) replica.argv.front() = python;
@@ -50,7 +57,7 @@ GangProgram WithInterpreter(GangProgram gang, const std::string& python) {
   return gang;
 }
 
-// The program with an environment's interpreter in its place, which its own children find first as well.
+// Returns the program with an environment's interpreter, whose folder is also first on PATH, for the child processes.
 GangProgram WithEnvironment(const GangProgram& program, const std::string& python) {
   const std::string folder = python.substr(0, python.rfind('/'));
   GangProgram gang = WithInterpreter(program, python);
@@ -64,7 +71,7 @@ GangProgram WithEnvironment(const GangProgram& program, const std::string& pytho
   return gang;
 }
 
-// The program with the folder among those that Python looks for modules in.
+// Returns the program with the folder on PYTHONPATH.
 GangProgram WithModules(GangProgram gang, const std::string& folder) {
   for (ReplicaProgram& replica : gang.replicas) {
     if (!replica.runs_python) continue;
@@ -81,7 +88,7 @@ std::string NamesOf(const std::vector<std::string>& packages) {
   std::vector<std::string> names;
   names.reserve(packages.size());
   for (const std::string& package : packages) {
-    names.push_back(package.substr(package.rfind('/') + 1));  // All of it where there is none.
+    names.push_back(package.substr(package.rfind('/') + 1));  // npos + 1 is 0: all of it.
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -98,8 +105,8 @@ class PythonLauncher final : public Launcher {
         executor_(options.executor),
         clock_(clock) {}
 
-  absl::Status CheckFits(const std::vector<ReplicaRequest>& replicas) const override {
-    return launcher_->CheckFits(replicas);
+  absl::Status CheckFits(const GangRequest& gang) const override {
+    return launcher_->CheckFits(gang);
   }
   absl::Status Prepare(const GangRequest& gang) override {
     if (launcher_->WhyHeld().empty()) VERNIER_RETURN_IF_ERROR(Install(gang));
@@ -163,13 +170,13 @@ class PythonLauncher final : public Launcher {
   }
 
  private:
-  // What is being installed for a gang that has no room yet.
+  // An installation for a gang that has no room yet.
   struct Installation {
     GangRequest gang;
     Need need;
   };
 
-  // OK: what the gang needs is installed. Else as Launcher::Prepare.
+  // Installs the packages of a gang that has no room yet. OK: they are installed. Otherwise as Launcher::Prepare.
   absl::Status Install(const GangRequest& gang) {
     const std::optional<PythonProgram>& python = gang.needs.python;
     const bool has_packages = python.has_value() && !python->packages.empty();
@@ -190,14 +197,14 @@ class PythonLauncher final : public Launcher {
     VERNIER_RETURN_IF_ERROR(state.status());
     if (state->phase == EnvironmentState::Phase::kReady) {
       installed_.insert(gang.id);
-      // Of the first who waited for it; to others it is news of the past.
+      // Only the first gang that waited gets the installer's output in its log: for later ones it is old.
       if (was_installing_.erase(environment) > 0) installed_for_[gang.id] = environment;
       return absl::OkStatus();
     }
     return InvalidArgument("{}", NotInstalled(*python, state->reason));
   }
 
-  // Has the environment made.  InvalidArgument: the server does not have the runtime.
+  // Starts making the environment.  InvalidArgument: the server does not have the runtime.
   absl::StatusOr<Need> Begin(const PythonProgram& python, const std::string& directory) const {
     VERNIER_ASSIGN_OR_RETURN(const PythonRuntime runtime, RuntimeOf(python));
     Need need{.request = {.runtime = runtime, .packages = python.packages, .directory = directory},
@@ -215,7 +222,7 @@ class PythonLauncher final : public Launcher {
     return need;
   }
 
-  // How the environment is by now.  InvalidArgument: a package is not there.
+  // The state of the environment.  InvalidArgument: a package does not exist.
   absl::StatusOr<EnvironmentState> Look(Need& need) const {
     if (need.name.empty()) {
       if (!need.naming->told.HasBeenNotified()) return EnvironmentState{};
@@ -234,7 +241,7 @@ class PythonLauncher final : public Launcher {
     return need.name.empty() ? "" : environments_.LastLine(need.name);
   }
 
-  // What the installer printed belongs to the log of the gang that waited for it, as that of the service.
+  // Copies the installer's output into the log of the gang that waited for it.
   void KeepOutput(const GangProgram& gang) {
     const auto installed = installed_for_.find(gang.id);
     if (installed == installed_for_.end()) return;
@@ -263,12 +270,12 @@ class PythonLauncher final : public Launcher {
   absl::StatusOr<PythonRuntime> RuntimeOf(const PythonProgram& python) const {
     const auto runtime = runtimes_.find(python.runtime.empty() ? kDefaultRuntime : python.runtime);
     if (runtime != runtimes_.end()) return runtime->second;
-    // Without any that is configured, the host's own stands for all.
+    // If no runtime is configured, the host's python3 serves for every name.
     if (runtimes_.empty() || python.runtime.empty()) return PythonRuntime{};
     return InvalidArgument("this server has no runtime '{}'", python.runtime);
   }
 
-  // Has the environment made, which Prepare had before, unless somebody removed it since.
+  // Starts making the environment. Usually Prepare has made it already.
   absl::StatusOr<Waiting> Wait(const GangProgram& gang) const {
     absl::StatusOr<Need> need = Begin(*gang.python, gang.replicas.front().directory);
     if (absl::IsInvalidArgument(need.status())) {
@@ -278,7 +285,7 @@ class PythonLauncher final : public Launcher {
     return Waiting{.program = gang, .need = *std::move(need), .failure = ""};
   }
 
-  // Looks how the installation goes, and hands the gang on when it is done.
+  // Checks the installation, and starts the gang once it is done.
   absl::Status Advance(const AttemptId& id) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end() || !found->second.failure.empty()) return absl::OkStatus();
@@ -295,7 +302,7 @@ class PythonLauncher final : public Launcher {
       return absl::OkStatus();
     }
     KeepOutput(waiting.program);
-    // Handed on before it is forgotten: what cannot be started now is tried again.
+    // Started before it is forgotten: if that fails for now, it is tried again.
     VERNIER_RETURN_IF_ERROR(launcher_->Start(WithEnvironment(waiting.program, state->python)));
     waiting_.erase(found);
     return absl::OkStatus();
@@ -310,10 +317,10 @@ class PythonLauncher final : public Launcher {
   std::map<AttemptId, Waiting> waiting_;
   mutable absl::Mutex mu_;
   std::map<AttemptId, Installation> installations_ ABSL_GUARDED_BY(mu_);
-  // Have what they need, and may wait for room: packages are hashed once.
+  // Gangs whose packages are installed; they may wait for room for long, and packages are hashed only once.
   std::set<AttemptId> installed_;
-  std::set<std::string> was_installing_;            // Environments that somebody has waited for.
-  std::map<AttemptId, std::string> installed_for_;  // Who first had them, and has not started.
+  std::set<std::string> was_installing_;            // Environments that a gang has waited for.
+  std::map<AttemptId, std::string> installed_for_;  // The gang that waited first, until it starts.
 };
 
 }  // namespace

@@ -12,20 +12,20 @@
 namespace vernier::launch {
 
 struct PythonLauncherOptions {
-  std::string environments_directory;  // Absolute; created when the first one is made.
-  std::string supervisor;              // As ProcessLauncherOptions::supervisor, found already.
-  // As ProcessLauncherOptions::environment, for what installs.
+  std::string environments_directory;  // Absolute; created on first use.
+  std::string supervisor;              // As ProcessLauncherOptions::supervisor, not empty.
+  // As ProcessLauncherOptions::environment, for installers.
   Environment environment = OwnEnvironment({"*"});
-  // By the name that a job gives as python.runtime. A job that names none gets "default"; where there is no "default",
-  // python3.
+  // By the name that a job gives as python.runtime. A job without one gets "default", or python3 if there is no
+  // "default".
   std::map<std::string, PythonRuntime> runtimes;
-  // Where packages are hashed, which may take long; must live until that is done. Null: callers wait for it.
+  // Hashes packages, which may take long; must outlive that work. Null: callers wait for the hash.
   Executor* executor = nullptr;
 };
 
-// A launcher that sees to it that the Python packages of a gang are installed before `launcher` places it. Where somebody
-// removed them since, they are installed again before it is started, and the gang is STARTING meanwhile; it FAILS
-// (USER_ERROR) if they cannot be. Not thread-safe but for Nodes and Queue.
+// Wraps a launcher so that the Python packages of a gang are installed before `launcher` places it. If an environment
+// was removed in between, it is made again before the start; the gang is STARTING meanwhile, and FAILS (USER_ERROR) if
+// that is impossible. Not thread-safe, except for CheckFits, Nodes, Queue and WhyHeld.
 std::unique_ptr<Launcher> NewPythonLauncher(std::unique_ptr<Launcher> launcher,
                                             PythonLauncherOptions options,
                                             const Clock& clock);

@@ -8,7 +8,7 @@
 #include "src/base/private_folder.h"
 #include "src/base/sha256.h"
 #include "src/core/built_in_trainers.h"
-#include "src/launch/local/gang_records.h"
+#include "src/launch/gang/gang_records.h"
 #include "src/launch/replica_files.h"
 
 namespace vernier::launch {
@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Hash of the package; 16 hexadecimal digits are ample for the versions on one host.
 std::string Version() {
   base::Sha256 hash;
   for (const TrainerSource& source : TrainerSources()) {

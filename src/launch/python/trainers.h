@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-// The trainers that Vernier brings with it (trainers/vernier_trainers), where Python finds them.
+// The built-in trainers (trainers/vernier_trainers), written to where Python finds them.
 namespace vernier::launch {
 
 struct TrainerSource {
@@ -14,11 +14,11 @@ struct TrainerSource {
   std::string_view text;
 };
 
-// Every file of the package.
+// All files of the package.
 const std::vector<TrainerSource>& TrainerSources();
 
-// Writes the package below the folder, unless it is there, and gives what PYTHONPATH has to name: a folder for each
-// version of the package, so that one that runs never changes.  Unavailable: the folder cannot be written.
+// Writes the package below the folder, unless it is there. Returns the folder for PYTHONPATH: one for each version of
+// the package, so that the files of running trainers never change.  Unavailable: the folder cannot be written.
 absl::StatusOr<std::string> PlaceTrainers(const std::string& directory);
 
 }  // namespace vernier::launch

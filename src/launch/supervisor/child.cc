@@ -1,3 +1,11 @@
+// Fork and exec by hand, not by posix_spawn (as in bounded_run.cc): the child has to enter control groups, change its
+// directory and ask for a signal at its parent's death, and has to report which of these steps failed. It does so
+// through a third pipe that exec closes: the parent reads either a Failure, or the end of the pipe once the program
+// runs.
+//
+// The supervisor has one thread, so that the child may allocate and call setenv between fork and exec
+// (signal-safety(7)).
+
 #include "src/launch/supervisor/child.h"
 
 #include <dirent.h>
@@ -20,7 +28,7 @@
 namespace vernier::launch {
 namespace {
 
-// What the child tells before it gives up.
+// The step that failed, as the child reports it.
 enum class Step : int { kDirectory, kExec };
 struct Failure {
   Step step;
@@ -38,12 +46,15 @@ bool OpenPipes(Pipes& pipes) {
          pipe2(pipes.failure, O_CLOEXEC) == 0;
 }
 
+// 127 and 126 are the shell's statuses for a program that cannot be run. Nobody reads them: the parent has the Failure.
 [[noreturn]] void GiveUp(int fd, Step step) {
   const Failure failure{step, errno};
   const ssize_t written = write(fd, &failure, sizeof failure);
   _exit(written == sizeof failure ? 127 : 126);
 }
 
+// exec resets handlers but keeps ignored signals and the blocked mask (execve(2)). The program must get neither: a
+// program that starts with SIGTERM blocked could only be killed.
 void ResetSignals() {
   for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
   sigset_t none;
@@ -56,7 +67,8 @@ void ResetSignals() {
                            const Pipes& pipes,
                            pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(126);  // It died before it could take us along.
+  // The parent may have died before the prctl took effect; then no signal will come.
+  if (getppid() != parent) _exit(126);
   setpgid(0, 0);
   const int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, STDIN_FILENO);
@@ -80,7 +92,7 @@ void ResetSignals() {
   GiveUp(pipes.failure[1], Step::kExec);
 }
 
-// Waits until the child has become the program, or has said why not.
+// Waits until the child has become the program, which closes the pipe, or has reported why not.
 std::optional<Failure> ReadFailure(int fd) {
   Failure failure{};
   ssize_t got = 0;
@@ -105,8 +117,9 @@ std::string SecretError(const std::string& name,
   return "cannot read the secret of variable " + name + " from '" + path + "': " + reason;
 }
 
-// Sets each secret variable of `program` to what its file has, without the line's end (LF or CRLF). Returns why it cannot;
-// empty: it could.
+// Sets each secret variable of `program` to the content of its file, without a final LF or CRLF. Returns why that is
+// not possible; empty on success. Read at each start and never written down, so that a secret is in no record, and a
+// restart takes a renewed one.
 std::string ReadSecrets(SupervisedProgram& program) {
   for (const auto& [name, path] : program.secrets) {
     std::optional<std::string> text =
@@ -123,7 +136,8 @@ std::string ReadSecrets(SupervisedProgram& program) {
   return "";
 }
 
-// The parent of a process; 0 if it is gone.
+// Returns the parent of a process, 0 if it is gone. In /proc/PID/stat the name is in parentheses and may itself hold
+// ')', so the fields are counted from the last one (proc(5)).
 pid_t ParentOf(pid_t pid) {
   const std::optional<std::string> stat = ReadWholeFile("/proc/" + std::to_string(pid) + "/stat");
   if (!stat.has_value()) return 0;
@@ -153,7 +167,8 @@ Child StartChild(SupervisedProgram program, const ControlGroup& group) {
   close(pipes.err[1]);
   close(pipes.failure[1]);
   if (pid > 0) {
-    setpgid(pid, pid);  // Both sides do, so that it holds whoever comes first.
+    // Both processes set the group, so that it exists before either uses it.
+    setpgid(pid, pid);
     if (const std::optional<Failure> failure = ReadFailure(pipes.failure[0])) {
       child.error = Describe(*failure, program);
       waitpid(pid, nullptr, 0);
@@ -177,7 +192,8 @@ void SignalChildren(int signal) {
     const std::string_view name = entry->d_name;
     pid_t pid = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
-    if (ParentOf(pid) == self) kill(pid, signal);  // Our own child: its id cannot be reused yet.
+    // The id of our own child cannot be reused before we have waited for it.
+    if (ParentOf(pid) == self) kill(pid, signal);
   }
   closedir(processes);
 }

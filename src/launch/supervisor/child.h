@@ -9,7 +9,7 @@
 
 namespace vernier::launch {
 
-// The program, just started as the leader of a process group of its own.
+// The program, just started, as the leader of its own process group.
 struct Child {
   pid_t pid = -1;
   int stdout_fd = -1;  // Read ends, non-blocking.
@@ -17,11 +17,12 @@ struct Child {
   std::string error;  // Why there is no child; empty if there is one.
 };
 
-// Starts the program in its control group, its output into pipes. It gets SIGKILL when the calling process dies. Where the
-// group cannot be entered, it says so on its standard error and runs outside. A secret that cannot be read: there is no child.
+// Starts the program in its control group, with its output in pipes. The kernel kills it if the calling process dies.
+// If the group cannot be entered, a line on the program's standard error says so and the program runs outside of the
+// group. If a secret cannot be read, no child is started and `error` says why.
 Child StartChild(SupervisedProgram program, const ControlGroup& group);
 
-// Sends the signal to every direct child of this process, which as a subreaper inherits whatever its descendants leave.
+// Sends the signal to every direct child of this process, a subreaper that inherits orphaned descendants.
 void SignalChildren(int signal);
 
 }  // namespace vernier::launch

@@ -1,14 +1,24 @@
-// vernier-supervisor DIRECTORY: looks after one replica, whose files are in DIRECTORY (src/launch/replica_files.h).
+// vernier-supervisor DIRECTORY: supervises one replica, whose files are in DIRECTORY (src/launch/replica_files.h).
 //
-// Returns as soon as it is decided who looks after the replica; goes on in the background if that is this process. Exit
-// status: 0, somebody does, or did, or never shall; 2, usage; 3, the directory cannot be used, the reason is on stderr; 5,
-// its disk is full.
+// Exits as soon as it is decided which process supervises the replica; if it is this one, a child goes on in the
+// background. Exit status: 0, the replica has or had a supervisor, or was barred from starting; 2, usage; 3, the
+// directory cannot be used, with the reason on stderr; 5, its disk is full.
 //
-// vernier-supervisor --remove DIRECTORY: removes the container of a replica that has no supervisor any more, in the background.
+// A replica is started at most once (docs/adr/0005-a-supervisor-for-each-replica.md): first the lock is taken, then the
+// start marker is created with O_EXCL, and only the process that did both goes on. If it is killed then, a marker
+// without a lock is left, which the launcher reads as a lost replica, never as one to start again.
 //
-// vernier-supervisor --gpus: lists the NVIDIA devices of this host (nvml.h). Exit status: 4, the driver does not tell.
-// A program of its own does it, because a driver in trouble may never answer, and because what the driver's library takes
-// and starts in a process stays there.
+// vernier-supervisor --task DIRECTORY: supervises one replica of the attempt in DIRECTORY, in the foreground: the one of
+// this task of a Slurm job (task.h).
+//
+// vernier-supervisor --remove DIRECTORY: removes the container of a replica whose supervisor is gone, in the
+// background.
+//
+// vernier-supervisor --gpus: lists the NVIDIA devices of this host (nvml.h). Exit status: 4, the driver gives no
+// answer. A separate program does this because a driver in trouble may never answer, and because memory and threads of
+// the driver's library remain in the process that loaded it.
+//
+// vernier-supervisor --watch-gpus MS: prints what the devices do every MS milliseconds, until nobody reads it.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -27,10 +37,12 @@
 #include "src/launch/supervisor/container.h"
 #include "src/launch/supervisor/nvml.h"
 #include "src/launch/supervisor/supervise.h"
+#include "src/launch/supervisor/task.h"
 
 namespace vernier::launch {
 namespace {
 
+// Exit statuses. src/launch/gang/replica_records.cc tests for kNoRoom.
 constexpr int kOk = 0;
 constexpr int kUsage = 2;
 constexpr int kUnusable = 3;
@@ -46,15 +58,15 @@ int Unusable(const char* what) {
 void BlockSignals() {
   sigset_t blocked;
   sigemptyset(&blocked);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE}) sigaddset(&blocked, signal);
+  for (const int signal : {SIGHUP, SIGCHLD, SIGPIPE}) sigaddset(&blocked, signal);
+  for (const int signal : kStopSignals) sigaddset(&blocked, signal);
   sigprocmask(SIG_SETMASK, &blocked, nullptr);
-  std::signal(
-      SIGCHLD,
-      SIG_DFL);  // Whoever started us may have it ignored, and then nobody could be waited for.
+  // A process that ignores SIGCHLD passes that on through exec, and its children could not be waited for (wait(2)).
+  std::signal(SIGCHLD, SIG_DFL);
 }
 
-// The lock belongs to the open file, which the background process inherits: it is held without a gap until the last
-// process that has the file open is gone, however it ends.
+// An OFD lock (fcntl(2)) belongs to the open file description, which the background process inherits. It is held
+// without a gap until the last process that has the description open ends, in whatever way.
 bool Lock(int fd) {
   struct flock whole {};
   whole.l_type = F_WRLCK;
@@ -66,7 +78,8 @@ void LeaveTheLauncher(int lock) {
   setsid();
   const int nothing = open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, fd);
-  // Of what was inherited only the lock stays, and not for the program.
+  // Close every inherited descriptor but the lock, which the program must not inherit: its descendants would hold it
+  // after the supervisor's end, and the replica would seem to run.
   const int kept = dup2(lock, STDERR_FILENO + 1);
   fcntl(kept, F_SETFD, FD_CLOEXEC);
   close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);
@@ -77,7 +90,8 @@ void WriteIdentity(int lock) {
   const int self = getpid();
   const std::string identity =
       std::to_string(self) + " " + std::to_string(ProcessStartTime(self).value_or(0)) + "\n";
-  if (pwrite(lock, identity.data(), identity.size(), 0) < 0) return;  // It only helps to stop us.
+  // The identity only makes stopping faster: without it the launcher searches /proc for the supervisor.
+  if (pwrite(lock, identity.data(), identity.size(), 0) < 0) return;
 }
 
 int Main(const char* directory) {
@@ -92,12 +106,13 @@ int Main(const char* directory) {
   if (background > 0) return kOk;
   LeaveTheLauncher(lock);
   WriteIdentity(STDERR_FILENO + 1);
-  SyncFolder(".");  // The marker: after a power failure too the program must not run again.
+  // Make the marker durable before the program starts: it must not run a second time after a power failure.
+  SyncFolder(".");
   Supervise();
   return kOk;
 }
 
-// An engine that is busy, or being started again, may answer later.
+// Retries for at least half a minute, a choice: an engine that is busy or restarting may answer later.
 void RemoveContainer() {
   constexpr int kRounds = 30;
   constexpr int kPauseMs = 1000;
@@ -127,7 +142,7 @@ int PrintGpus() {
   return std::fputs(lines->c_str(), stdout) < 0 || std::fflush(stdout) != 0 ? kUnusable : kOk;
 }
 
-// A sample after each pause, with an empty line behind it, until nobody reads them any more.
+// Prints a sample after each pause, followed by an empty line, until the reader is gone.
 int PrintGpuUse(const char* pause) {
   const int milliseconds = std::atoi(pause);
   if (milliseconds <= 0) return kUsage;
@@ -135,7 +150,8 @@ int PrintGpuUse(const char* pause) {
   WatchGpus([&](const std::string& lines) {
     if (std::fputs((lines + "\n").c_str(), stdout) < 0 || std::fflush(stdout) != 0) return false;
     pollfd output{STDOUT_FILENO, 0, 0};
-    return poll(&output, 1, milliseconds) == 0;  // Else its reader is gone.
+    // With no events asked for, poll reports only POLLERR or POLLHUP, which mean that the reader is gone (poll(2)).
+    return poll(&output, 1, milliseconds) == 0;
   });
   return kNoDriver;
 }
@@ -150,10 +166,15 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "--watch-gpus") == 0) {
     return vernier::launch::PrintGpuUse(argv[2]);
   }
+  if (argc == 3 && std::strcmp(argv[1], "--task") == 0) {
+    vernier::launch::BlockSignals();
+    return vernier::launch::RunTask(argv[2]);
+  }
   if (argc != 2) {
     std::fprintf(
         stderr,
-        "usage: vernier-supervisor DIRECTORY | --remove DIRECTORY | --gpus | --watch-gpus MS\n");
+        "usage: vernier-supervisor DIRECTORY | --task DIRECTORY | --remove DIRECTORY | --gpus | "
+        "--watch-gpus MS\n");
     return vernier::launch::kUsage;
   }
   if (std::strcmp(argv[1], "--gpus") == 0) return vernier::launch::PrintGpus();

@@ -7,9 +7,9 @@
 namespace vernier::launch {
 namespace {
 
-// What of NVML is needed, declared here so that Vernier is built without NVIDIA's headers and runs without its driver.
-// Names, types and sizes: NVML API Reference Guide (docs.nvidia.com/deploy/nvml-api), "Initialization and Cleanup" and
-// "Device Queries".
+// The part of NVML that is used, declared here so that Vernier builds without NVIDIA's headers and runs without its
+// driver. Names, types and sizes: NVML API Reference Guide (docs.nvidia.com/deploy/nvml-api), "Initialization and
+// Cleanup" and "Device Queries".
 using Result = int;             // nvmlReturn_t
 using Device = struct Opaque*;  // nvmlDevice_t
 struct Memory {                 // nvmlMemory_t, in bytes.
@@ -17,7 +17,7 @@ struct Memory {                 // nvmlMemory_t, in bytes.
   unsigned long long free;
   unsigned long long used;
 };
-struct Utilization {  // nvmlUtilization_t, in per cent of the time since the last look.
+struct Utilization {  // nvmlUtilization_t, in per cent of the driver's last sample period.
   unsigned gpu;
   unsigned memory;
 };
@@ -42,7 +42,7 @@ bool Find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// It stays loaded: the process has nothing else to do.
+// Loads the library, if all functions are there. It is never unloaded: the process has no other task.
 std::optional<Library> Load() {
   void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   Library nvml;
@@ -57,7 +57,7 @@ std::optional<Library> Load() {
   return complete ? std::optional<Library>(nvml) : std::nullopt;
 }
 
-// The text that a query gives; empty if it fails.
+// Returns the text of a query, empty if it fails.
 std::string Text(Result (*query)(Device, char*, unsigned), Device device) {
   std::array<char, kTextSize> text = {};
   return query(device, text.data(), kTextSize) == kSuccess ? text.data() : "";
@@ -82,8 +82,8 @@ std::string UseLine(const Library& nvml, unsigned index, Device device) {
          std::to_string(knows_memory ? memory.total : 0) + "\n";
 }
 
-// A line for each device that this process may use; one that has fallen off the bus is none for us. Nothing: the driver
-// does not answer.
+// A line for each device that this process may use, without those that have fallen off the bus:
+// nvmlDeviceGetHandleByIndex fails for both. Nothing if the driver does not answer.
 std::optional<std::string> LinesOf(const Library& nvml,
                                    std::string (*line)(const Library&, unsigned, Device)) {
   unsigned count = 0;

@@ -12,13 +12,14 @@ void LineCutter::Feed(std::string_view bytes, std::string_view time, std::string
       continue;
     }
     const std::size_t room = kLongestLine - partial_.size();
+    // One byte beyond the room: a line of exactly the greatest length may end there.
     const std::size_t end = bytes.substr(0, room + 1).find_first_of("\r\n");
     if (end != std::string_view::npos) {
       const bool is_newline = bytes[end] == '\n' || bytes.substr(end).starts_with("\r\n");
       partial_.append(bytes.substr(0, end));
       returned_ = bytes[end] == '\r' && end + 1 == bytes.size();
       bytes.remove_prefix(end + (is_newline && bytes[end] == '\r' ? 2 : 1));
-      // A bar begins its next state with the return that ends the one before: nothing may stand there yet.
+      // A progress bar often starts with a carriage return: an empty line there would be noise.
       if (!is_newline && partial_.empty()) continue;
       if (!is_newline) partial_.push_back('\r');
       Emit(time, lines);

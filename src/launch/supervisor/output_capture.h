@@ -4,22 +4,23 @@
 #include <string>
 #include <string_view>
 
-// What a program prints, cut into lines and kept in a file.
+// Cuts a program's output into lines.
 namespace vernier::launch {
 
-// Lines longer than this are cut, and the rest is a line of its own.
+// Longer lines are split. A choice: it bounds the memory for a program that prints no newline. It is part of the file
+// format (docs/formats/attempt_directory.md).
 inline constexpr std::size_t kLongestLine = 65536;
 
-// One stream of a program: takes bytes as they come, gives back lines in the form of src/base/output_line.h. A carriage
-// return ends a line, too, and stays its last character: a progress bar is seen as it moves. With a newline behind it, it
-// is the end of a line as any other.
+// Turns the bytes of one stream of a program into lines in the form of src/base/output_line.h. A carriage return also
+// ends a line, and remains its last character, so that a progress bar is seen while it moves. A carriage return
+// followed by a newline is an ordinary end of line.
 class LineCutter {
  public:
   explicit LineCutter(char mark) : mark_(mark) {}  // 'O' or 'E'.
 
   // Appends to `lines` each line that the bytes complete, stamped with `time`.
   void Feed(std::string_view bytes, std::string_view time, std::string& lines);
-  // The stream has ended: the last line, if it has no newline.
+  // Appends the last line if it has no newline. Call it at the end of the stream.
   void Finish(std::string_view time, std::string& lines);
 
  private:
@@ -27,7 +28,7 @@ class LineCutter {
 
   const char mark_;
   std::string partial_;
-  // The line before was ended by a carriage return, and nothing came since.
+  // The previous line ended with a carriage return as the last byte received: a newline that follows belongs to it.
   bool returned_ = false;
 };
 

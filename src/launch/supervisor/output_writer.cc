@@ -1,3 +1,8 @@
+// The output of all runs of a replica is one stream, stored in segments (src/launch/output_segments.h). A segment holds
+// whole lines and never changes once there is a later one, so that readers can follow without locks. A failed write is
+// cut off at the last whole line. The supervisor never waits for space: a program blocked on a full pipe would hang,
+// and the disk may stay full for hours.
+
 #include "src/launch/supervisor/output_writer.h"
 
 #include <fcntl.h>
@@ -25,6 +30,8 @@ OutputWriter::~OutputWriter() {
 }
 
 void OutputWriter::Open() {
+  // O_NOFOLLOW and O_NONBLOCK: the folder is writable for the program, which may have put a link or a FIFO in this
+  // place.
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   fd_ = open(SegmentPath(log_file_, begin_).c_str(), kFlags, 0600);
 }
@@ -32,6 +39,7 @@ void OutputWriter::Open() {
 int OutputWriter::error() const {
   if (error_ != 0 || fd_ < 0) return error_;
   struct stat file {};
+  // A file without links was unlinked by somebody: later writes succeeded, but nobody can read them.
   const bool is_removed = fstat(fd_, &file) == 0 && file.st_nlink == 0;
   return is_removed ? ENOENT : 0;
 }
@@ -44,6 +52,7 @@ void OutputWriter::Write(std::string_view lines) {
     Put(std::string(lines.substr(0, lines.find(' '))) + " E [vernier] " +
         std::to_string(lost_before) + " bytes of output were lost here: " + std::strerror(error_) +
         "\n");
+    // The notice itself found no space: keep counting.
     if (lost_ > 0) lost_ = lost_before;
   }
   Put(lines);
@@ -68,13 +77,14 @@ std::string_view OutputWriter::Fitting(std::string_view lines) const {
   const std::size_t newline =
       room > 0 ? lines.rfind('\n', static_cast<std::size_t>(room) - 1) : std::string_view::npos;
   if (newline != std::string_view::npos) return lines.substr(0, newline + 1);
+  // A single line longer than an empty segment is written whole. kLeastKept rules that out for lines of LineCutter.
   return size_ > 0 ? std::string_view() : lines;
 }
 
 void OutputWriter::Rotate() {
   if (fd_ >= 0) close(fd_);
   begin_ += std::exchange(size_, 0);
-  while (removable_.size() + 2 > kMostSegments) {  // Besides the first and the next.
+  while (removable_.size() + 2 > kMostSegments) {  // Keep the first and the next.
     unlink(SegmentPath(log_file_, removable_.front()).c_str());
     removable_.pop_front();
   }

@@ -1,3 +1,18 @@
+// How a replica is supervised. Each run of the program goes through these steps:
+//
+//   1. remove the container of an earlier run, make the control groups, start the program (child.h), write running.json
+//   2. one thread polls a signalfd and the two output pipes: it stamps and stores lines, reaps children, escalates
+//      stops
+//   3. when no child is left and the pipes are closed, remove the groups and write the record of the run
+//
+// Invariants: a run starts only after the record of the previous one is on disk, so each restart is counted exactly
+// once. exit.json is written last. As a subreaper (prctl(2)) this process inherits every orphaned descendant, so "wait4
+// reports ECHILD" means that nothing of the program is left.
+//
+// If this process is killed, the kernel kills the program (PR_SET_PDEATHSIG in child.cc) and releases the lock; without
+// exit.json the launcher then treats the replica as lost and kills the rest
+// (docs/adr/0005-a-supervisor-for-each-replica.md).
+
 #include "src/launch/supervisor/supervise.h"
 
 #include <poll.h>
@@ -30,20 +45,27 @@
 namespace vernier::launch {
 namespace {
 
-// How long a pipe may stay open after the last process of ours is gone: somebody else holds its other end.
+// How long to keep reading a pipe after the last descendant is gone. The pipe stays open if a process that is no
+// descendant holds its write end, perhaps for ever. A choice: long enough to read what is still buffered, not felt at
+// the end of a run.
 constexpr std::int64_t kDrainMs = 500;
-// How often to try again to write the record of the end, where the disk is full.
+// Pause between attempts to write a record to a full disk. A choice: room appears when people act, so seconds are soon
+// enough.
 constexpr int kRetryMs = 1000;
-// So long where the folder may not be entered: a program that closes its own does not open it again.
+// How long to retry if the folder cannot be entered (EACCES). Unlike a full disk this does not pass by itself: a
+// program that removed the permissions of its own folder does not restore them. A choice: three attempts.
 constexpr int kClosedMs = 3000;
-// So much of the end of its standard error is kept to say why an engine failed.
+// Bytes of the end of standard error that are searched for the message of a container engine (container.h). A choice:
+// such messages are a few lines.
 constexpr std::size_t kTailBytes = 2048;
-// How often to look again for processes to kill.
+// Pause between rounds of SIGKILL. A choice: a killed process can leave its children to us, which the next round finds.
 constexpr std::int64_t kKillIntervalMs = 100;
-// How long it may take to unpack a program's code.
+// Time limit for unpacking a program's code. A choice: ample for large archives on slow disks; without a limit, a
+// hanging file system would keep the replica in STARTING for ever.
 constexpr std::int64_t kSetupMs = 600'000;
 
-// How many processes of this host were killed for want of memory since it booted.
+// Number of processes that the kernel killed on this host for lack of memory since boot: `oom_kill` of /proc/vmstat,
+// which kernels have since 4.13.
 std::int64_t OutOfMemoryKills() {
   const std::string stat = ReadWholeFile("/proc/vmstat").value_or("");
   constexpr std::string_view kKey = "\noom_kill ";
@@ -55,6 +77,9 @@ std::int64_t OutOfMemoryKills() {
   return kills;
 }
 
+// Quotes text for the records. Control and non-ASCII bytes become '?': they come from error messages in any encoding,
+// and a record that is not valid UTF-8 would not be read back. Written here because the supervisor links no JSON
+// library.
 std::string JsonText(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -71,10 +96,10 @@ std::string JsonText(std::string_view text) {
   return quoted + "\"";
 }
 
-// One run of the program.
+// The end of one run of the program.
 struct Ending {
   jobs::ReplicaExit exit;
-  bool was_told = false;  // Somebody told us to bring it down.
+  bool was_told = false;  // A request to stop had arrived.
   std::string started;
   std::string ended;
   double cpu_seconds = 0;
@@ -100,22 +125,24 @@ double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-// Adds what a process used that has ended, with those that it waited for itself.
+// Adds the usage of an ended process, which includes that of children it waited for. ru_maxrss is in KiB
+// (getrusage(2)).
 void AddUsage(const rusage& used, Ending& ending) {
   ending.cpu_seconds += Seconds(used.ru_utime) + Seconds(used.ru_stime);
   ending.peak_memory_bytes =
       std::max(ending.peak_memory_bytes, std::int64_t{used.ru_maxrss} * 1024);
 }
 
-// What all processes of the run used. Without a control group the time of those that nobody waited for is missing, and
-// the memory is that of the largest one.
+// Usage of all processes of the run. Without a control group it misses the CPU time of processes that nobody waited
+// for, and the memory is that of the largest single process.
 void RecordUsage(const ControlGroup& group, Ending& ending) {
   ending.cpu_seconds = group.CpuSeconds().value_or(ending.cpu_seconds);
   ending.peak_memory_bytes = group.PeakMemory().value_or(ending.peak_memory_bytes);
 }
 
-// A full disk must not lose how a replica ended. False: the folder itself is gone, or stays closed to us: nobody asks any
-// more.
+// Writes the record, retrying for as long as the disk is full: it must not lose how a replica ended. The launcher has
+// reserved room for it (ReserveFile), so that this rarely waits. False: the folder is gone or stays closed to this
+// user, so nobody can read a record.
 bool RecordEnding(const std::string& file, const Ending& ending) {
   int closed_ms = 0;
   while (!ReplaceFile(file, ToJson(ending), /*durable=*/true)) {
@@ -126,7 +153,7 @@ bool RecordEnding(const std::string& file, const Ending& ending) {
   return true;
 }
 
-// Looks from before the program starts whether the memory runs out.
+// Tells whether a program ran out of memory, by comparing kill counters with their values before it started.
 class MemoryWatch {
  public:
   explicit MemoryWatch(const ControlGroup& group)
@@ -134,9 +161,9 @@ class MemoryWatch {
         group_kills_(group.OutOfMemoryKills().value_or(0)),
         host_kills_(OutOfMemoryKills()) {}
 
-  // Whether the program ended so for want of memory. The control group tells for certain whether any process of the
-  // replica was killed; the program itself may then end in its own way. Without a group, a SIGKILL while the host killed
-  // something is taken for one.
+  // Whether lack of memory ended the program. A control group counts the kills of this replica exactly, so any failure
+  // after one counts: a program often ends with a status of its own after the kernel killed its child. Without a group,
+  // a SIGKILL counts if the host killed any process meanwhile.
   bool WasFatal(const jobs::ReplicaExit& exit) const {
     if (const std::optional<std::int64_t> kills = group_.OutOfMemoryKills()) {
       return *kills > group_kills_ && exit.exit_code != 0;
@@ -150,11 +177,11 @@ class MemoryWatch {
   const std::int64_t host_kills_;
 };
 
-// One pipe from the program, and the lines that come out of it.
+// One output pipe of the program, cut into lines.
 struct Stream {
   int fd;
   LineCutter cutter;
-  std::string tail = {};  // The last bytes.
+  std::string tail = {};  // Last kTailBytes bytes.
 };
 
 class Supervisor {
@@ -178,12 +205,12 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // A line of the replica's output that is ours.
+  // Adds a line of the supervisor's own to the replica's output.
   void Say(const std::string& text) { log_.Write(log_.Stamp() + " E [vernier] " + text + "\n"); }
 
-  // Until nothing of the program is left. Returns how its main process ended.
+  // Returns how the main process ended, once nothing of the program is left.
   Ending Run() {
-    Reap();  // What ended before the signals were listened to.
+    Reap();  // Children that ended before the signalfd existed.
     while (!Done()) {
       Wait();
       Drain(out_);
@@ -200,18 +227,19 @@ class Supervisor {
   static int OpenSignals() {
     sigset_t wanted;
     sigemptyset(&wanted);
-    sigaddset(&wanted, SIGTERM);
-    sigaddset(&wanted, SIGINT);
+    for (const int signal : kStopSignals) sigaddset(&wanted, signal);
     sigaddset(&wanted, SIGCHLD);
     return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
   }
 
+  // Both pipes at their end are not enough: a process that closed its output may still run. No child left is not enough
+  // either: pipes may hold unread output, so reading goes on until they end, or for kDrainMs.
   bool Done() const {
     if (!empty_at_.has_value()) return false;
     return (out_.fd < 0 && err_.fd < 0) || MonotonicMs() >= *empty_at_ + kDrainMs;
   }
 
-  // Milliseconds until something must be done without being woken; -1: nothing.
+  // Timeout for poll: milliseconds until the next deadline, -1 if there is none.
   int Timeout() const {
     std::optional<std::int64_t> at = kill_at_;
     if (empty_at_.has_value()) at = *empty_at_ + kDrainMs;
@@ -224,7 +252,8 @@ class Supervisor {
     poll(fds, 3, Timeout());
   }
 
-  // Takes what is there, but not for ever: a program that prints without end must not keep us from its signals.
+  // Reads what is available, at most 1 MiB (a choice): a program that prints without pause must not keep us from
+  // handling signals.
   void Drain(Stream& stream) {
     char buffer[65536];
     for (int round = 0; stream.fd >= 0 && round < 16; ++round) {
@@ -260,13 +289,16 @@ class Supervisor {
   void HandleSignals() {
     signalfd_siginfo info{};
     while (read(signals_, &info, sizeof info) == sizeof info) {
-      if (info.ssi_signo == SIGCHLD) continue;  // Several may have become one; Reap looks at all.
+      // Pending SIGCHLDs merge into one, so Reap looks at all children.
+      if (info.ssi_signo == SIGCHLD) continue;
       ending_.was_told = true;
       BeginStop();
     }
     Reap();
   }
 
+  // wait4 also collects orphaned descendants. ECHILD is the only certain sign that none is left: /proc would miss
+  // processes that are forked while it is read.
   void Reap() {
     int status = 0;
     rusage used{};
@@ -284,17 +316,20 @@ class Supervisor {
     if (WIFEXITED(status)) exit.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) exit.signal = WTERMSIG(status);
     Drain(err_);
+    // An engine's last words may still be in the pipe: its client writes them just before it exits.
     container_.Explain(err_.tail, exit);
+    // After a request to stop, a kill is the supervisor's own doing and says nothing about memory.
     const bool by_itself = !kill_at_.has_value();
     exit.out_of_memory = by_itself && (exit.out_of_memory || memory_.WasFatal(exit));
-    BeginStop();  // Of what it left behind.
+    // Processes that the program left behind get the same TERM, grace and KILL.
+    BeginStop();
     RemoveContainer();
   }
 
   void RemoveContainer() {
     if (container_.Remove().empty()) return;
-    // Where the engine's own process for it was killed, what it ran has become ours: the engine waits for its end until it
-    // is reaped.
+    // If the engine's monitor process was killed, the container's program has become our child. The engine waits until
+    // it is reaped, so reap it and ask once more.
     rusage used = {};
     while (wait4(-1, nullptr, WNOHANG, &used) > 0) AddUsage(used, ending_);
     const std::string problem = container_.Remove();
@@ -303,12 +338,15 @@ class Supervisor {
 
   void BeginStop() {
     if (kill_at_.has_value()) return;
+    // SIGCONT after SIGTERM: a suspended process (SIGSTOP) handles a pending SIGTERM only once it is continued.
     kill(-child_.pid, SIGTERM);
     kill(-child_.pid, SIGCONT);
     kill_at_ = MonotonicMs() + grace_ms_;
   }
 
-  // Once the grace period is over, again and again: what we kill may leave children to us, to be killed in their turn.
+  // Kills everything once the grace period is over, and repeats until nothing is left: a killed process may leave
+  // children that become ours. Processes that left the process group are found as children of this subreaper, others in
+  // the group.
   void Escalate() {
     if (empty_at_.has_value() || !kill_at_.has_value() || MonotonicMs() < *kill_at_) return;
     kill(-child_.pid, SIGKILL);
@@ -327,14 +365,14 @@ class Supervisor {
   OutputWriter& log_;
   const int signals_;
   Ending ending_;
-  std::optional<std::int64_t> kill_at_;   // Set once a stop has begun.
-  std::optional<std::int64_t> empty_at_;  // Since when no process is left.
+  std::optional<std::int64_t> kill_at_;   // When to send SIGKILL next; set once a stop has begun.
+  std::optional<std::int64_t> empty_at_;  // When the last child was reaped.
 };
 
-// What is wrong with what it needs before its first run; empty: nothing.
+// Unpacks the program's code. Returns the reason if that fails, else an empty string.
 std::string SetUp(const SupervisedProgram& program) {
   if (program.setup.empty()) return "";
-  const BoundedRun run = RunBounded(program.setup, kSetupMs, /*with_errors=*/true);
+  const BoundedRun run = RunBounded(program.setup, kSetupMs, ErrorOutput::kMerged);
   if (run.end == BoundedRun::End::kExited && run.status == 0) return "";
   if (run.end == BoundedRun::End::kOverdue) return "unpacking its code takes too long";
   if (run.end == BoundedRun::End::kNotRun) {
@@ -345,7 +383,7 @@ std::string SetUp(const SupervisedProgram& program) {
   return "its code cannot be unpacked: " + std::string(said.substr(0, said.find('\n')));
 }
 
-// Why output was given up, for people; empty: none was.
+// Why output was lost, for people; empty if none was.
 std::string LostOutput(int error) {
   if (error == 0) return "";
   if (error == ENOENT) return "its file was removed";
@@ -354,17 +392,18 @@ std::string LostOutput(int error) {
   return std::string(what) + " (" + std::strerror(error) + ")";
 }
 
-// Whether a command says that it had no room on the disk.
+// Whether the output of a command reports a full disk. tar reports errors as text only, in the words of strerror.
 bool SaysDiskFull(std::string_view said) {
   return said.find(std::strerror(ENOSPC)) != said.npos ||
          said.find(std::strerror(EDQUOT)) != said.npos;
 }
 
-// Runs the program once, until nothing of it is left.
+// Runs the program once and returns when nothing of it is left.
 Ending RunOnce(const SupervisedProgram& program, OutputWriter& log) {
   Ending ending;
   const Container container(program.container);
-  container.Remove();  // What an earlier run left, whose name this one takes.
+  // The container of an earlier run, should it still exist: this run takes the same name.
+  container.Remove();
   const ControlGroup group(program.control_groups);
   const std::string problem = group.Create(program.share);
   const MemoryWatch memory(group);
@@ -389,21 +428,13 @@ Ending RunOnce(const SupervisedProgram& program, OutputWriter& log) {
   return ending;
 }
 
-// A stop that came when nothing ran.
-bool IsStopPending() {
-  sigset_t pending;
-  sigemptyset(&pending);
-  sigpending(&pending);
-  return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
-}
-
 bool IsToRestart(const SupervisedProgram& program, int run, const Ending& ending) {
   if (run > program.restarts || ending.was_told || IsStopPending()) return false;
   return jobs::RemedyOf(jobs::KindOf(ending.exit), program.lenient) ==
          jobs::Remedy::kRestartReplica;
 }
 
-// A line between what two runs printed.
+// The line in the output between two runs (docs/formats/attempt_directory.md).
 std::string RestartNotice(const std::string& time,
                           const SupervisedProgram& program,
                           int run,
@@ -416,7 +447,34 @@ std::string RestartNotice(const std::string& time,
          "\n";
 }
 
+Ending NeverRan() {
+  Ending ending;
+  ending.started = ending.ended = TimeStamp();
+  return ending;
+}
+
 }  // namespace
+
+bool IsStopPending() {
+  sigset_t pending;
+  sigemptyset(&pending);
+  sigpending(&pending);
+  return std::ranges::any_of(kStopSignals,
+                             [&](int signal) { return sigismember(&pending, signal) == 1; });
+}
+
+void RecordFailure(std::string error, bool host_failed) {
+  Ending ending = NeverRan();
+  ending.exit.error = std::move(error);
+  ending.exit.host_failed = host_failed;
+  RecordEnding(kExitFile, ending);
+}
+
+void RecordStopped() {
+  Ending ending = NeverRan();
+  ending.exit.signal = SIGTERM;
+  RecordEnding(kExitFile, ending);
+}
 
 void Supervise() {
   const std::optional<std::string> bytes = ReadWholeFile(kProgramFile);
@@ -430,16 +488,13 @@ void Supervise() {
   }
   OutputWriter log(kOutputFile, program->output_bytes);
   if (std::string problem = SetUp(*program); !problem.empty()) {
-    Ending ending;
-    ending.started = ending.ended = TimeStamp();
-    ending.exit.host_failed = SaysDiskFull(problem);
-    ending.exit.error = std::move(problem);
-    RecordEnding(kExitFile, ending);
-    return;
+    const bool is_full = SaysDiskFull(problem);
+    return RecordFailure(std::move(problem), is_full);
   }
   for (int run = 1;; ++run) {
     const Ending ending = RunOnce(*program, log);
-    // Room for this record: the one that was reserved is for the last.
+    // This record needs room of its own: exit.json.new, which the launcher reserved, is for the last record. Without
+    // room the program is not restarted. This end becomes the last one, and the launcher decides about another attempt.
     const bool again = IsToRestart(*program, run, ending) && ReserveFile(EarlierExitFile(run));
     const bool recorded = RecordEnding(again ? EarlierExitFile(run) : kExitFile, ending);
     if (!again || !recorded) return;

@@ -5,10 +5,10 @@
 
 namespace vernier::launch {
 
-// "2026-11-21T04:12:13.123456Z": now.
+// The current time as "2026-11-21T04:12:13.123456Z".
 std::string TimeStamp();
 
-// Milliseconds of a clock that nobody sets.
+// Milliseconds of the monotonic clock, which setting the system's clock does not change.
 std::int64_t MonotonicMs();
 
 }  // namespace vernier::launch

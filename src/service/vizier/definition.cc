@@ -24,9 +24,12 @@ using ParameterSpec = ::vizier::StudySpec::ParameterSpec;
 using ConditionalSpec = ParameterSpec::ConditionalParameterSpec;
 using MetricSpec = ::vizier::StudySpec::MetricSpec;
 
+// Values of a double on a grid. Vizier's definitions do not say how many there are.
 constexpr std::int64_t kGridValues = 10;
+// The number of trials at once is for the client to limit, by how many it asks for.
 constexpr std::int32_t kParallel = 10000;
-// Of a range with a step, so many values are listed.
+// Values that a range with a step is listed as, at most. Vizier has no step; a range with more values is given without
+// it.
 constexpr std::uint64_t kMostListed = 1000;
 
 // --- parameters, from a definition ---
@@ -49,6 +52,7 @@ absl::StatusOr<Domain> DecodeDomain(const std::string& path, const ParameterSpec
     case ParameterSpec::kDiscreteValueSpec: {
       const auto& given = spec.discrete_value_spec().values();
       std::vector<double> values(given.begin(), given.end());
+      // Vizier's clients may give discrete values in any order; a space wants them sorted.
       std::ranges::sort(values);
       return DiscreteDomain{std::move(values)};
     }
@@ -101,6 +105,7 @@ class ParameterReader {
   absl::Status Read(const std::string& path,
                     const ParameterSpec& spec,
                     const std::vector<Condition>& when) {
+    // +1: the parameter that is about to be added. Children count, so that a deep tree is bounded as well.
     VERNIER_RETURN_IF_ERROR(
         CheckAtMost("study_spec.parameters", read_.list.size() + 1, limits::kParameters));
     VERNIER_ASSIGN_OR_RETURN(Domain domain, DecodeDomain(path, spec));
@@ -108,14 +113,17 @@ class ParameterReader {
                         .domain = std::move(domain),
                         .when = when,
                         .default_value = DefaultOf(spec)};
+    // Must come before the check for a taken name, which the same parameter in another branch would fail.
     if (Joins(parameter)) return absl::OkStatus();
     if (IsTaken(parameter.name)) {
       if (when.empty()) return FieldError(path, fmt::format("'{}' is there twice", parameter.name));
+      // A space has each name once; a definition may have it once in each branch.
       parameter.name = fmt::format("{} ({})", spec.parameter_id(), BranchText(when.back()));
       if (IsTaken(parameter.name)) {
         return FieldError(
             path, fmt::format("'{}' is there twice under the same values", spec.parameter_id()));
       }
+      // So that clients see the parameter under its own name again.
       read_.ids[parameter.name] = spec.parameter_id();
     }
     const std::string name = parameter.name;
@@ -144,11 +152,13 @@ class ParameterReader {
   bool Joins(const Parameter& parameter) {
     if (parameter.when.empty()) return false;
     for (Parameter& other : read_.list) {
+      // Names of parameters in the list are unique, so that the parent's name stands for the whole branch.
       const bool same = other.name == parameter.name && other.domain == parameter.domain &&
                         other.default_value == parameter.default_value && !other.when.empty() &&
                         other.when.back().parent == parameter.when.back().parent;
       if (!same) continue;
       std::vector<ParameterValue>& known = other.when.back().values;
+      // The set makes joining linear in the number of values; the vector keeps their order.
       std::set<ParameterValue>& values = joined_[other.name];
       if (values.empty()) values.insert(known.begin(), known.end());
       for (const ParameterValue& value : parameter.when.back().values) {
@@ -165,6 +175,7 @@ class ParameterReader {
 
 // --- metrics and algorithm, from a definition ---
 
+// Backquotes let an expression name a metric that is no identifier.
 absl::StatusOr<std::string> Quoted(const std::string& path, const std::string& metric) {
   if (metric.find('`') == std::string::npos) return "`" + metric + "`";
   return FieldError(path,
@@ -200,6 +211,7 @@ struct Algorithm {
 };
 
 const std::map<std::string, Algorithm>& KnownAlgorithms() {
+  // Never destroyed, so that calls in flight at exit may still read it.
   static const auto* const known = new std::map<std::string, Algorithm>{
       {"", {.choice = {.name = "gp"}}},
       {"ALGORITHM_UNSPECIFIED", {.choice = {.name = "gp"}}},
@@ -223,6 +235,7 @@ absl::StatusOr<Choice> DecodeAlgorithm(const std::string& name, const StudySpec&
   const auto found = KnownAlgorithms().find(name);
   if (found != KnownAlgorithms().end()) {
     const Choice& choice = found->second.choice;
+    // A missing objective hinders only the Gaussian process: the other algorithms learn from none.
     const bool has_nothing =
         spec.space.parameters().empty() || (choice.name == "gp" && spec.objectives.empty());
     return has_nothing ? Choice{.name = "random", .options = {}} : choice;
@@ -250,6 +263,7 @@ std::string StandIn(const std::string& algorithm, const StudySpec& spec) {
   const auto found = KnownAlgorithms().find(algorithm);
   if (found == KnownAlgorithms().end() || IsLeftOpen(algorithm)) return "";
   const std::string& wanted = found->second.choice.name;
+  // There was nothing to choose or to model: see DecodeAlgorithm.
   if (wanted != spec.algorithm.name) {
     return fmt::format("random search, in place of {}: the study names no {}",
                        algorithm,
@@ -292,6 +306,7 @@ struct DomainEncoder {
       for (std::int64_t value = domain.lower; value <= domain.upper; value += *domain.step) {
         out->mutable_discrete_value_spec()->add_values(static_cast<double>(value));
       }
+      // As the values are discrete to Vizier, this is the only sign that a client gets integers for them.
       out->set_external_type(ParameterSpec::AS_INTEGER);
       if (given) {
         out->mutable_discrete_value_spec()->mutable_default_value()->set_value(
@@ -318,6 +333,7 @@ struct DomainEncoder {
   void operator()(const BoolDomain&) const {
     AddChoice(false);
     AddChoice(true);
+    // Clients convert "True" and "False" back by this type.
     out->set_external_type(ParameterSpec::AS_BOOLEAN);
     SetDefaultChoice();
   }
@@ -325,6 +341,7 @@ struct DomainEncoder {
   static std::string TextOf(const ParameterValue& value) {
     google::protobuf::Value encoded;
     EncodeValue(value, &encoded);
+    // A boolean is given as a client expects it, "True"; a number as it is written.
     return encoded.has_string_value() ? encoded.string_value() : FormatValue(value);
   }
   void AddChoice(const ParameterValue& value) const {
@@ -346,6 +363,7 @@ void EncodeCondition(const Domain& parent, const Condition& when, ConditionalSpe
       out->mutable_parent_discrete_values()->add_values(*number);
     } else if (const auto* const integer = std::get_if<std::int64_t>(&value);
                integer != nullptr && std::holds_alternative<IntDomain>(parent)) {
+      // Such a parent is a discrete parameter to the client: see DomainEncoder.
       if (std::get<IntDomain>(parent).step) {
         out->mutable_parent_discrete_values()->add_values(static_cast<double>(*integer));
       } else {
@@ -361,6 +379,7 @@ void EncodeParameter(const Space& space, const Parameter& parameter, ParameterSp
   out->set_parameter_id(parameter.name);
   std::visit(DomainEncoder{parameter.default_value, out}, parameter.domain);
   for (const Parameter& child : space.parameters()) {
+    // Vizier nests a child in one parent. Of several conditions, the first decides where.
     if (child.when.empty() || child.when.front().parent != parameter.name) continue;
     ConditionalSpec& below = *out->add_conditional_parameter_specs();
     EncodeCondition(parameter.domain, child.when.front(), &below);
@@ -378,6 +397,7 @@ std::string EncodeAlgorithm(const Choice& algorithm) {
   return is_shuffled ? "SHUFFLED_GRID_SEARCH" : "GRID_SEARCH";
 }
 
+// The definition of a study that no Vizier client made.
 ::vizier::StudySpec MadeUp(const StudySpec& spec) {
   ::vizier::StudySpec definition;
   for (const Objective& objective : spec.objectives) {
@@ -390,6 +410,7 @@ std::string EncodeAlgorithm(const Choice& algorithm) {
     if (parameter.when.empty()) EncodeParameter(spec.space, parameter, definition.add_parameters());
   }
   definition.set_algorithm(EncodeAlgorithm(spec.algorithm));
+  // The stopping rule's own options have no counterpart.
   if (spec.stopping.name != "none") definition.mutable_default_stopping_spec();
   return definition;
 }
@@ -420,6 +441,7 @@ absl::StatusOr<StudySpec> DecodeDefinition(const StudyName& name,
         DecodeMetric(fmt::format("study_spec.metrics[{}]", i), definition.metrics(i), spec));
   }
   VERNIER_ASSIGN_OR_RETURN(Parameters parameters, DecodeParameters(definition));
+  // A grid needs a number of values of each double; the other domains are finite by themselves.
   if (IsGrid(definition.algorithm())) {
     for (Parameter& parameter : parameters.list) {
       if (auto* const floats = std::get_if<FloatDomain>(&parameter.domain)) {
@@ -428,12 +450,16 @@ absl::StatusOr<StudySpec> DecodeDefinition(const StudyName& name,
     }
   }
   VERNIER_ASSIGN_OR_RETURN(spec.space, Space::Create(std::move(parameters.list)));
+  // After the space and the metrics, on which the choice depends.
   VERNIER_ASSIGN_OR_RETURN(spec.algorithm, DecodeAlgorithm(definition.algorithm(), spec));
   spec.stopping = {.name = "median", .options = {}};
+  // Vizier's clients ask whether a trial should stop; nothing stops it otherwise.
   spec.judged_when_asked = true;
   spec.parallel = kParallel;
+  // Vizier has no heartbeats: a client may work on a trial for as long as it likes.
   spec.lease.ttl = absl::InfiniteDuration();
   spec.seed = Fingerprint(name);  // The same study, the same stream of chance.
+  // The bytes are kept, so that a client reads the definition as it was written.
   spec.foreign = ForeignDefinition{.service = std::string(kVizier),
                                    .name = ResourceName(name),
                                    .definition = definition.SerializeAsString()};
@@ -451,9 +477,11 @@ std::optional<::vizier::StudySpec> OwnDefinition(const StudySpec& spec) {
   std::optional<::vizier::StudySpec> own = OwnDefinition(study.spec);
   ::vizier::StudySpec definition = own ? *std::move(own) : MadeUp(study.spec);
   Metadata metadata;
+  // First, so that what clients wrote under the same key takes its place.
   if (std::string said = StandIn(definition.algorithm(), study.spec); !said.empty()) {
     metadata[{.space = ":vernier", .name = "algorithm"}] = {.type = "", .content = std::move(said)};
   }
+  // In this order: what was set later replaces what came with the definition.
   for (const ::vizier::KeyValue& entry : definition.metadata()) DecodeMetadatum(entry, metadata);
   Merge(study.metadata, metadata);
   definition.clear_metadata();
@@ -468,6 +496,7 @@ std::optional<::vizier::StudySpec> OwnDefinition(const StudySpec& spec) {
     case StudyState::kPaused:
     case StudyState::kFailed:
       return ::vizier::Study::INACTIVE;
+    // STOPPING as well: all that a client may still do is what it may do with a completed study.
     default:
       return ::vizier::Study::COMPLETED;
   }
@@ -479,6 +508,7 @@ void EncodeStudy(const Study& study, ::vizier::Study* out) {
   out->set_display_name(name.study);
   *out->mutable_study_spec() = EncodeDefinition(study);
   out->set_state(EncodeState(study.state));
+  // Vizier has a reason only for this state.
   if (out->state() == ::vizier::Study::INACTIVE) out->set_inactive_reason(study.reason);
   wire::EncodeTime(study.created, out->mutable_create_time());
 }

@@ -18,7 +18,8 @@
 namespace vernier::vizier {
 namespace {
 
-constexpr std::size_t kMostReadable = 50;  // Of each part of a name that needs a fingerprint.
+// Of each part of a name that needs a fingerprint: enough to recognise it, and both parts fit into a study's name.
+constexpr std::size_t kMostReadable = 50;
 
 bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 bool IsPlain(char c) { return IsLetter(c) || (c >= '0' && c <= '9') || c == '_'; }
@@ -34,6 +35,7 @@ absl::StatusOr<std::vector<std::string>> Parse(std::string_view field,
                                                std::string_view name,
                                                const std::vector<std::string_view>& words,
                                                std::string_view form) {
+  // The whole form at once: OWNER and STUDY may hold any text but "/", so that every "/" separates.
   const std::vector<std::string> parts = absl::StrSplit(std::string(name), '/');
   std::vector<std::string> values;
   bool fits = parts.size() == 2 * words.size();
@@ -96,17 +98,20 @@ std::uint64_t Fingerprint(const StudyName& name) { return Fnv1a(ResourceName(nam
 std::string StoredName(const StudyName& name) {
   const auto is_plain = [](const std::string& text) { return std::ranges::all_of(text, IsPlain); };
   if (name.owner == kVernierOwner && IsStudyName(name.study)) return name.study;
+  // The owner has no "-", so that the first one separates the two.
   if (name.owner != kVernierOwner && IsLetter(name.owner.front()) && is_plain(name.owner) &&
       is_plain(name.study) && name.owner.size() + 1 + name.study.size() <= limits::kStudyName) {
     return fmt::format("{}-{}", name.owner, name.study);
   }
   const std::string readable = fmt::format("{}-{}", Readable(name.owner), Readable(name.study));
+  // A study's name begins with a letter.
   return fmt::format(
       "{}{}-{:016x}", IsLetter(readable.front()) ? "" : "study_", readable, Fingerprint(name));
 }
 
 StudyName NameOf(const StudySpec& spec) {
   if (spec.foreign.has_value() && spec.foreign->service == kVizier) {
+    // It was checked when the study was made. Should it be unreadable, the study is shown under its own name.
     const absl::StatusOr<StudyName> name = ParseStudyName("foreign.name", spec.foreign->name);
     if (name.ok()) return *name;
   }

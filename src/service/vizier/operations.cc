@@ -12,6 +12,8 @@ void Operations::Add(StudyId study,
                      google::longrunning::Operation& operation) {
   const absl::MutexLock lock(&mu_);
   const bool is_known = counts_[study].contains(client);
+  // The counts would grow with every client that ever asked. Numbers start again, so the operations that have them are
+  // forgotten, too.
   if (!is_known && clients_ == most_clients_) {
     counts_.clear();
     last_.clear();
@@ -25,16 +27,16 @@ void Operations::Add(StudyId study,
   if (last_.size() > most_) last_.pop_front();
 }
 
-std::optional<Operations::Kept> Operations::Find(std::string_view name) const {
+std::optional<Operations::StoredOperation> Operations::Find(std::string_view name) const {
   const absl::MutexLock lock(&mu_);
   const auto found = std::ranges::find_if(
-      last_, [name](const Kept& kept) { return kept.operation.name() == name; });
+      last_, [name](const StoredOperation& kept) { return kept.operation.name() == name; });
   return found == last_.end() ? std::nullopt : std::optional(*found);
 }
 
 void Operations::Forget(StudyId study) {
   const absl::MutexLock lock(&mu_);
-  std::erase_if(last_, [study](const Kept& kept) { return kept.study == study; });
+  std::erase_if(last_, [study](const StoredOperation& kept) { return kept.study == study; });
   const auto counts = counts_.find(study);
   if (counts == counts_.end()) return;
   clients_ -= counts->second.size();

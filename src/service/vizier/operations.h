@@ -30,12 +30,12 @@ class Operations {
            const std::string& client,
            google::longrunning::Operation& operation);
 
-  struct Kept {
+  struct StoredOperation {
     StudyId study;
     StudyName name;
     google::longrunning::Operation operation;
   };
-  std::optional<Kept> Find(std::string_view name) const;
+  std::optional<StoredOperation> Find(std::string_view name) const;
 
   // The study is gone, and its operations with it.
   void Forget(StudyId study);
@@ -46,7 +46,7 @@ class Operations {
   const std::size_t most_;
   const std::size_t most_clients_;
   mutable absl::Mutex mu_;
-  std::deque<Kept> last_ ABSL_GUARDED_BY(mu_);
+  std::deque<StoredOperation> last_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<StudyId, Counts> counts_ ABSL_GUARDED_BY(mu_);
   std::size_t clients_ ABSL_GUARDED_BY(mu_) = 0;  // In counts_.
 };

@@ -23,6 +23,7 @@ absl::StatusOr<std::optional<TrialNumber>> TrialOf(const ::vizier::UnitMetadataU
   const std::string& text = update.trial_id();
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
+  // The canonical form only: no sign, no zeros in front.
   if (number > 0 && text == std::to_string(number)) return TrialNumber(number);
   return FieldError("delta.trial_id", fmt::format("must be a trial's number, got '{}'", text));
 }
@@ -37,6 +38,7 @@ absl::StatusOr<Study> VizierServiceImpl::FindStudy(std::string_view field,
                                                    const std::string& resource) const {
   VERNIER_ASSIGN_OR_RETURN(const StudyName name, ParseStudyName(field, resource));
   absl::StatusOr<Study> study = parts_.studies.FindStudy(StoredName(name));
+  // Two names may be stored as one. A study that has another name is none of this client's.
   const bool is_other = study.ok() && NameOf(study->spec) != name;
   if (!is_other && !absl::IsNotFound(study.status())) return study;
   return NoStudy(name);
@@ -61,8 +63,10 @@ absl::StatusOr<VizierServiceImpl::Known> VizierServiceImpl::FindKnown(const Stud
   {
     const absl::MutexLock lock(&mu_);
     if (codecs_.size() >= kKnown) codecs_.clear();
+    // Another call may have made one meanwhile; the first one stays, so that all calls share it.
     known.codec = codecs_.try_emplace(known.id, std::move(codec)).first->second;
   }
+  // Checked after it was stored in codecs_: it is right for the study's id, whatever name was asked for.
   if (known.codec->study() != name) return NoStudy(name);
   return known;
 }
@@ -94,11 +98,13 @@ grpc::Status VizierServiceImpl::CreateStudy(grpc::ServerContext*,
     const std::string resource = ResourceName(
         StudyName{.owner = std::move(owner), .study = request->study().display_name()});
     VERNIER_ASSIGN_OR_RETURN(const StudyName name, ParseStudyName("study.display_name", resource));
+    // A client that "creates" a study that exists gets it as it is: this is how Vizier's workers join one.
     absl::StatusOr<Study> study = FindStudy("study.display_name", resource);
     if (absl::IsNotFound(study.status())) {
       VERNIER_ASSIGN_OR_RETURN(const StudySpec spec,
                                DecodeDefinition(name, request->study().study_spec()));
       study = parts_.studies.CreateStudy(spec, VizierCaller());
+      // Not one step with the creation: whoever sees the study between the two sees it ACTIVE.
       if (study.ok() && request->study().state() != ::vizier::Study::STATE_UNSPECIFIED) {
         study = SetState(*study, request->study().state(), VizierCaller());
       }
@@ -150,6 +156,7 @@ grpc::Status VizierServiceImpl::DeleteStudy(grpc::ServerContext*,
                                             google::protobuf::Empty*) {
   return Reply("vizier.DeleteStudy", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("name", request->name()));
+    // Vizier's clients delete a study with its trials, whoever holds them. A job's trials must be stopped first.
     VERNIER_RETURN_IF_ERROR(
         parts_.studies.Delete(study.spec.name, /*force=*/!study.spec.job, VizierCaller()));
     operations_.Forget(study.id);
@@ -161,6 +168,7 @@ grpc::Status VizierServiceImpl::DeleteStudy(grpc::ServerContext*,
 absl::StatusOr<Study> VizierServiceImpl::SetState(const Study& study,
                                                   ::vizier::Study::State state,
                                                   const Caller& caller) {
+  // A client cannot tell a study that is stopping or cancelled from a completed one, so ending it again is no error.
   if (EncodeState(study.state) == state) return study;
   switch (state) {
     case ::vizier::Study::ACTIVE:
@@ -194,6 +202,7 @@ grpc::Status VizierServiceImpl::UpdateMetadata(grpc::ServerContext*,
                                                ::vizier::UpdateMetadataResponse* response) {
   return Reply("vizier.UpdateMetadata", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(const Study study, FindStudy("name", request->name()));
+    // Metadata are read-only once the study is no longer ACTIVE to the client, as with Vizier's own server.
     VERNIER_RETURN_IF_ERROR(CheckChangeable(study));
     MetadataUpdate values;
     for (const ::vizier::UnitMetadataUpdate& update : request->delta()) {

@@ -24,6 +24,7 @@ Caller CallerOf(const Trial& trial) {
 }
 
 // Vizier's calls do not bear the client that makes them: it is the one that has the trial.
+// It proves nothing. In studies of Vizier clients that is no loss: leases never expire, so no trial changes hands.
 std::optional<LeaseToken> LeaseOf(const Trial& trial) {
   if (!trial.lease) return std::nullopt;
   return LeaseToken{.holder = trial.lease->holder, .token = trial.lease->token};
@@ -44,6 +45,7 @@ absl::StatusOr<StudyName> StudyOf(const absl::StatusOr<TrialName>& trial) {
   return trial->study;
 }
 
+// A trial that ended without a result.
 bool IsVain(const Trial& trial) {
   return IsFinished(trial.state) && trial.state != TrialState::kCompleted;
 }
@@ -62,6 +64,7 @@ absl::StatusOr<VizierServiceImpl::Found> VizierServiceImpl::FindTrialToChange(
     std::string_view field, const std::string& resource) {
   VERNIER_ASSIGN_OR_RETURN(const TrialName name, ParseTrialName(field, resource));
   VERNIER_ASSIGN_OR_RETURN(const Known known, FindKnown(name.study));
+  // The state is needed, which FindKnown does not look at.
   VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.GetStudy(known.id));
   VERNIER_RETURN_IF_ERROR(CheckChangeable(study));
   return FindTrial(field, resource);
@@ -71,6 +74,7 @@ absl::Status VizierServiceImpl::EncodeTrial(const Known& study,
                                             const Trial& trial,
                                             ::vizier::Trial* out) const {
   std::vector<Measurement> measurements;
+  // Nothing is read from the store for a trial without a curve.
   if (trial.measurements > 0) {
     VERNIER_ASSIGN_OR_RETURN(measurements,
                              parts_.studies.ListMeasurements({study.id, trial.number}));
@@ -85,6 +89,7 @@ void VizierServiceImpl::AnswerTrial(const Known& study,
                                     const Answer& answer) {
   if (!trial.ok()) return answer(trial.status());
   if (trial->measurements == 0) return answer(EncodeTrial(study, *trial, response));
+  // This may be the thread that writes for all studies, which must not read from the store.
   side_threads_.Run(
       [this, study, trial, response, answer] { answer(EncodeTrial(study, *trial, response)); });
 }
@@ -93,6 +98,7 @@ grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
                                               const ::vizier::SuggestTrialsRequest* request,
                                               google::longrunning::Operation* response) {
   return Reply("vizier.SuggestTrials", [&]() -> absl::Status {
+    // The call may have waited long for a thread; nothing is suggested to a client that has left.
     if (context->IsCancelled()) return parts_.calls.Stopped();
     const service::CallWatch::Watched call(parts_.calls,
                                            [context] { return context->IsCancelled(); });
@@ -120,13 +126,16 @@ grpc::Status VizierServiceImpl::SuggestTrials(grpc::ServerContext* context,
         VERNIER_RETURN_IF_ERROR(EncodeTrial(study, trial, suggestions.add_trials()));
       }
     }
+    // A study that was paused or ended meanwhile is an error even if trials were given.
     VERNIER_ASSIGN_OR_RETURN(const Study now, parts_.studies.GetStudy(study.id));
     VERNIER_RETURN_IF_ERROR(CheckChangeable(now));
     suggestions.set_study_state(EncodeState(now.state));
     wire::EncodeTime(parts_.clock.Now(), suggestions.mutable_end_time());
+    // Always finished: clients that poll operations never have to.
     response->set_done(true);
     response->mutable_response()->set_type_url(kSuggestionsType);
     response->mutable_response()->set_value(suggestions.SerializeAsString());
+    // Kept for clients that ask for the operation again all the same.
     operations_.Add(study.id, study.codec->study(), request->client_id(), *response);
     return absl::OkStatus();
   });
@@ -137,7 +146,7 @@ grpc::Status VizierServiceImpl::GetOperation(
     const google::longrunning::GetOperationRequest* request,
     google::longrunning::Operation* response) {
   return Reply("vizier.GetOperation", [&]() -> absl::Status {
-    std::optional<Operations::Kept> kept = operations_.Find(request->name());
+    std::optional<Operations::StoredOperation> kept = operations_.Find(request->name());
     // Its study may have been deleted through another interface.
     if (kept.has_value()) {
       const absl::StatusOr<StudyId> study = parts_.studies.FindStudyId(StoredName(kept->name));
@@ -161,6 +170,7 @@ grpc::ServerUnaryReactor* VizierServiceImpl::CreateTrial(
   const auto create = [this, request, response](const Known& study,
                                                 const Answer& answer) -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(TrialAddition addition, study.codec->Decode(request->trial()));
+    // Vizier's measurements have no time of their own.
     for (Measurement& measurement : addition.measurements) measurement.time = parts_.clock.Now();
     const auto added = [this, study, response, answer](const absl::StatusOr<Trial>& trial) {
       // It is for clients otherwise.
@@ -208,11 +218,13 @@ grpc::Status VizierServiceImpl::AddTrialMeasurement(
     VERNIER_ASSIGN_OR_RETURN(const Found found, FindTrial("trial_name", request->trial_name()));
     // To report on a trial that has ended in vain is no error to a Vizier client, and changes nothing.
     if (IsVain(found.trial)) return EncodeTrial(found.study, found.trial, response);
+    // Such a trial is run by the server.
     if (found.study.codec->spec().job.has_value() && !found.trial.lease) {
       return absl::PermissionDeniedError(
           fmt::format("trial {} is run by the server: only its own programs report on it",
                       found.trial.number.value()));
     }
+    // In a study of another interface, Report judges an empty measurement.
     if (request->measurement().metrics().empty() && found.study.codec->is_own()) {
       VERNIER_RETURN_IF_ERROR(CheckHeld(found.trial));
       return EncodeTrial(found.study, found.trial, response);  // A sign of life.
@@ -249,6 +261,7 @@ grpc::ServerUnaryReactor* VizierServiceImpl::CompleteTrial(
                   .last = last,
                   .message = request->infeasible_reason()});
     }
+    // Neither this measurement nor an earlier one: there is nothing to complete with.
     if (last.metrics.empty() && trial.measurements == 0) {
       VERNIER_RETURN_IF_ERROR(CheckHeld(trial));
       return FieldError("final_measurement", "is needed: the trial has no measurement yet");
@@ -285,6 +298,7 @@ grpc::Status VizierServiceImpl::CheckTrialEarlyStoppingState(
     VERNIER_ASSIGN_OR_RETURN(const Found found,
                              FindTrialToChange("trial_name", request->trial_name()));
     VERNIER_RETURN_IF_ERROR(CheckHeld(found.trial));
+    // In studies of Vizier clients this judges the curve now (judged_when_asked); in others it tells what was decided.
     VERNIER_ASSIGN_OR_RETURN(const Studies::Reported judged,
                              parts_.studies.Judge(found.id(), CallerOf(found.trial)));
     response->set_should_stop(judged.stop);
@@ -298,6 +312,7 @@ grpc::Status VizierServiceImpl::StopTrial(grpc::ServerContext*,
   return Reply("vizier.StopTrial", [&]() -> absl::Status {
     VERNIER_ASSIGN_OR_RETURN(Found found, FindTrialToChange("name", request->name()));
     const TrialState state = found.trial.state;
+    // Stopping a trial that stops already, or is complete, is no error to a Vizier client.
     if (state != TrialState::kStopping && state != TrialState::kCompleted) {
       VERNIER_RETURN_IF_ERROR(CheckHeld(found.trial));
       VERNIER_ASSIGN_OR_RETURN(found.trial,
@@ -310,6 +325,7 @@ grpc::Status VizierServiceImpl::StopTrial(grpc::ServerContext*,
 
 absl::StatusOr<std::vector<TrialNumber>> VizierServiceImpl::ListOptimal(StudyId id) const {
   VERNIER_ASSIGN_OR_RETURN(const Study study, parts_.studies.GetStudy(id));
+  // With several objectives the study keeps its optimal trials; with one it keeps the best one only.
   if (study.spec.objectives.size() > 1) return study.optimal;
   VERNIER_ASSIGN_OR_RETURN(const std::vector<Trial> trials, parts_.studies.ListTrials(id));
   return TiedWithBest(study, trials);

@@ -30,6 +30,7 @@ namespace {
       return ::vizier::Trial::STOPPING;
     case TrialState::kCompleted:
       return ::vizier::Trial::SUCCEEDED;
+    // To Vizier, everything that ended without a result is INFEASIBLE.
     default:
       return ::vizier::Trial::INFEASIBLE;
   }
@@ -53,6 +54,7 @@ void ThinOut(::vizier::Trial* trial) {
   while (trial->ByteSizeLong() > kMostReplyBytes && trial->measurements_size() > 1) {
     auto& measurements = *trial->mutable_measurements();
     int kept = 0;
+    // Begins so that the last measurement is among those that stay, whether their number is even or odd.
     for (int i = (measurements.size() + 1) % 2; i < measurements.size(); i += 2) {
       measurements.SwapElements(kept++, i);
     }
@@ -62,8 +64,10 @@ void ThinOut(::vizier::Trial* trial) {
 
 std::map<std::string, std::string> IdsOf(const StudySpec& spec) {
   const std::optional<::vizier::StudySpec> definition = OwnDefinition(spec);
+  // A study of another interface has no other names.
   if (!definition) return {};
   absl::StatusOr<Parameters> parameters = DecodeParameters(*definition);
+  // It could be read when the study was made.
   if (!parameters.ok()) return {};
   return std::move(parameters->ids);
 }
@@ -84,6 +88,7 @@ Measurement DecodeMeasurement(const ::vizier::Measurement& measurement) {
 absl::StatusOr<std::vector<TrialNumber>> TiedWithBest(const Study& study,
                                                       const std::vector<Trial>& trials) {
   std::vector<TrialNumber> tied;
+  // Without objectives no trial is the best, and all values are equal: the loop takes every completed trial.
   if (!study.best && !study.spec.objectives.empty()) return tied;
   VERNIER_ASSIGN_OR_RETURN(const std::vector<OutcomeConstraint> constraints,
                            ParseOutcomeConstraints(study.spec));
@@ -99,6 +104,7 @@ absl::StatusOr<std::vector<TrialNumber>> TiedWithBest(const Study& study,
   for (const Trial& trial : trials) {
     const bool counts = trial.state == TrialState::kCompleted &&
                         AreKept(SlacksOf(constraints, trial.final_metrics));
+    // Values are compared exactly: ties are trials with the very same result.
     if (counts && values(trial) == best) tied.push_back(trial.number);
   }
   return tied;
@@ -118,6 +124,7 @@ const Parameter* TrialCodec::FindParameter(const std::string& id, const Point& p
   const Parameter* found = nullptr;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (IdOf(parameters[i]) != id) continue;
+    // The first is taken if no branch is active, so that an error can name a parameter.
     if (found == nullptr || spec_->space.IsActive(static_cast<int>(i), point)) {
       found = &parameters[i];
     }
@@ -141,6 +148,7 @@ absl::StatusOr<Point> TrialCodec::DecodePoint(const ::vizier::Trial& trial) cons
     const std::string& id = IdOf(parameter);
     const auto given = left.find(id);
     if (given == left.end()) continue;
+    // Another parameter of that name is meant: the one whose branch the point is in.
     if (FindParameter(id, point) != &parameter) continue;
     const std::string path = fmt::format("trial.parameters[{}].value", given->second);
     VERNIER_ASSIGN_OR_RETURN(
@@ -170,9 +178,11 @@ absl::StatusOr<TrialAddition> TrialCodec::Decode(const ::vizier::Trial& trial) c
   }
   if (trial.state() == ::vizier::Trial::SUCCEEDED) {
     const bool has_final = !trial.final_measurement().metrics().empty();
+    // Trials with a job, or of other interfaces, are whole: success without a value would be no result.
     if (!has_final && addition.measurements.empty() && !is_own()) {
       return FieldError("trial.final_measurement", "a trial that succeeded needs one");
     }
+    // As CompleteTrial: without a final measurement, the last one counts.
     addition.last = has_final || addition.measurements.empty()
                         ? DecodeMeasurement(trial.final_measurement())
                         : addition.measurements.back();

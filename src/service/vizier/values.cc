@@ -17,14 +17,17 @@ namespace {
 using google::protobuf::Value;
 
 // Of the listed values the one that is written so.
+// Values that are numbers in Vernier are text in Vizier: compare as they are written.
 ParameterValue Listed(const std::vector<ParameterValue>& values, std::string_view text) {
   for (const ParameterValue& value : values) {
     if (FormatValue(value) == text) return value;
   }
+  // Not one of them; the space says so, with the list of those that there are.
   return std::string(text);
 }
 
 ParameterValue OfText(const Domain& domain, const std::string& text) {
+  // "True" is what Vizier's Python client writes, "true" what others might.
   if (std::holds_alternative<BoolDomain>(domain)) {
     if (text == "True" || text == "true") return true;
     if (text == "False" || text == "false") return false;
@@ -47,12 +50,14 @@ ParameterValue OfNumber(const Domain& domain, double number) {
       return std::string(number == 1 ? "True" : "False");
     return Listed(listed->values, FormatValue(number));
   }
+  // protobuf's Value has doubles only; an integer domain gets its integer back.
   return InKindOf(domain, number);
 }
 
 }  // namespace
 
 void EncodeValue(const ParameterValue& value, Value* out) {
+  // Python's spelling: Vizier's client compares the text.
   if (const auto* const flag = std::get_if<bool>(&value)) {
     out->set_string_value(*flag ? "True" : "False");
   } else if (const auto* const integer = std::get_if<std::int64_t>(&value)) {
@@ -85,6 +90,7 @@ void EncodeMetadata(const Metadata& metadata,
     ::vizier::KeyValue& entry = *out->Add();
     entry.set_ns(key.space);
     entry.set_key(key.name);
+    // A value with a type is a packed message; it is stored as bytes, and not looked into.
     if (value.type.empty()) {
       entry.set_value(value.content);
     } else {

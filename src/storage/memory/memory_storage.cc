@@ -20,7 +20,7 @@
 namespace vernier {
 namespace {
 
-// What became of a commit. It is decided before Begin returns; what is left is to tell.
+// What became of a commit. It is decided before Begin returns; the caller only has to learn of it.
 struct Decision {
   absl::Status status;
   std::atomic<bool> told = false;
@@ -31,9 +31,11 @@ class DecidedCommit final : public PendingCommit {
   explicit DecidedCommit(std::shared_ptr<Decision> decision) : decision_(std::move(decision)) {}
 
   absl::Status Wait() override {
+    // Without the lock of the storage, hence the atomic.
     decision_->told = true;
     return decision_->status;
   }
+  // Calls `told` before it returns, with no lock held: `told` may call the storage.
   void Then(std::function<void(const absl::Status&)> told) override { told(Wait()); }
 
  private:
@@ -57,7 +59,7 @@ struct Ranked {
   storage::Place place;
 };
 
-// Without a metric nobody has a value, and the numbers alone count.
+// Without a metric no trial has a value, and the numbers alone count.
 bool IsBefore(const storage::Place& a, const storage::Place& b, const TrialScan& scan) {
   if (!scan.metric.empty()) return storage::IsBefore(a, b, scan.descending);
   return scan.descending ? a.number > b.number : a.number < b.number;
@@ -65,6 +67,8 @@ bool IsBefore(const storage::Place& a, const storage::Place& b, const TrialScan&
 
 // The trials of the scan in its order.
 std::vector<Ranked> Rank(const Record& record, const TrialScan& scan) {
+  // A trial that does not exist has a place by its number alone. By a metric nothing comes after a
+  // place without a value, and the scan is empty.
   storage::Place after{.number = scan.after.value()};
   const auto found = record.trials.find(scan.after);
   if (found != record.trials.end()) after = storage::PlaceOf(found->second, scan.metric);
@@ -80,7 +84,7 @@ std::vector<Ranked> Rank(const Record& record, const TrialScan& scan) {
   return ranked;
 }
 
-// Those that the scan names.
+// The trials that the scan names, in its order.
 std::vector<Ranked> Choose(const Record& record, const TrialScan& scan) {
   std::vector<Ranked> chosen;
   for (const TrialNumber number : scan.numbers) {
@@ -111,6 +115,7 @@ class MemoryStorage final : public Storage {
     const absl::MutexLock lock(&mu_);
     decision->status = Decide(commit);
     const auto record = records_.find(commit.study);
+    // Also if it was refused: commits that were made on top of it must fail with it.
     if (record != records_.end()) record->second.last_commit = decision;
     if (decision->status.ok()) Apply(std::move(commit), record->second);
     return std::make_unique<DecidedCommit>(std::move(decision));
@@ -121,7 +126,9 @@ class MemoryStorage final : public Storage {
     const auto record = records_.find(id);
     if (record == records_.end()) return storage::StudyNotFound(id);
     const std::string& name = record->second.study.spec.name;
+    // The first deletion counts: a repeated request must get the answer that it got first.
     if (!request_id.empty()) deletions_.try_emplace(std::string(request_id), name);
+    // `name` lies in the record, which therefore goes last.
     ids_.erase(name);
     records_.erase(record);
     return absl::OkStatus();
@@ -193,6 +200,7 @@ class MemoryStorage final : public Storage {
                           const std::function<bool(Trial)>& visit) const override {
     const absl::MutexLock lock(&mu_);
     VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(study));
+    // `visit` runs under the lock, so that the scan sees one moment of the store.
     const std::vector<Ranked> ranked =
         scan.numbers.empty() ? Rank(*record, scan) : Choose(*record, scan);
     for (const Ranked& next : ranked) {
@@ -207,6 +215,7 @@ class MemoryStorage final : public Storage {
     const absl::MutexLock lock(&mu_);
     VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(study));
     const auto size = record->events.size();
+    // Event n is at index n - 1, so what comes after n begins at index n.
     const auto first =
         std::min(static_cast<std::size_t>(std::max<std::int64_t>(after.value(), 0)), size);
     const auto begin = record->events.begin() + static_cast<std::ptrdiff_t>(first);
@@ -272,6 +281,7 @@ class MemoryStorage final : public Storage {
     return &record->second;
   }
 
+  // Checks in the order of the SQLite store, so that both give one answer to a commit with several faults.
   absl::Status Decide(const Commit& commit) const ABSL_SHARED_LOCKS_REQUIRED(mu_) {
     VERNIER_RETURN_IF_ERROR(storage::CheckCommit(commit));
     VERNIER_ASSIGN_OR_RETURN(const Record* record, Find(commit.study));
@@ -296,6 +306,7 @@ class MemoryStorage final : public Storage {
                                            : EventsAt(record, reports->second);
   }
 
+  // Cannot fail: Decide has looked at the whole commit before anything changes.
   static void Apply(Commit commit, Record& record) {
     for (Event& event : commit.events) {
       if (const auto* const reported = std::get_if<MeasurementReported>(&event.payload)) {
@@ -311,6 +322,7 @@ class MemoryStorage final : public Storage {
   }
 
   static void Apply(SnapshotChange change, const Study& header, StudySnapshot& snapshot) {
+    // Parts stay without a head, too: later commits add to them, until one has a head.
     snapshot.parts.resize(change.first_part);
     std::ranges::move(change.parts, std::back_inserter(snapshot.parts));
     snapshot.head = std::move(change.head).value_or("");
@@ -322,6 +334,7 @@ class MemoryStorage final : public Storage {
   std::map<std::string, StudyId, std::less<>> ids_ ABSL_GUARDED_BY(mu_);  // By name.
   // Names of deleted studies, by request id.
   std::map<std::string, std::string, std::less<>> deletions_ ABSL_GUARDED_BY(mu_);
+  // Only grows: the id of a deleted study is not used again.
   std::int64_t last_id_ ABSL_GUARDED_BY(mu_) = 0;
 };
 

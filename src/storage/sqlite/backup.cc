@@ -23,6 +23,7 @@ namespace vernier::sqlite {
 namespace {
 
 constexpr absl::Duration kBusyTimeout = absl::Seconds(5);
+// 4 MiB at the default page size of SQLite.
 constexpr int kPagesAtOnce = 1024;
 
 absl::StatusOr<std::int64_t> Ask(Connection& connection, std::string_view sql) {
@@ -31,7 +32,8 @@ absl::StatusOr<std::int64_t> Ask(Connection& connection, std::string_view sql) {
   return found ? select.Integer(0) : 0;
 }
 
-// Of the database that is attached under that name.
+// Counts the rows of the database that is attached under that name. Rows of deleted studies do not count: they are
+// removed step by step, and an incremental backup has none of them.
 absl::StatusOr<RowCounts> Count(Connection& connection, const std::string& schema = "main") {
   RowCounts counts;
   const auto count = [&](const char* table) {
@@ -52,6 +54,7 @@ absl::StatusOr<RowCounts> Count(Connection& connection, const std::string& schem
 
 absl::Status CopyPages(Connection& from, Connection& to) {
   sqlite3_backup* const backup = sqlite3_backup_init(to.handle(), "main", from.handle(), "main");
+  // SQLite keeps the error of a backup that cannot begin with the connection of its destination.
   if (backup == nullptr) return to.Error(sqlite3_extended_errcode(to.handle()));
   int code = SQLITE_OK;
   while (code == SQLITE_OK) code = sqlite3_backup_step(backup, kPagesAtOnce);
@@ -64,17 +67,19 @@ absl::Status CopyPages(Connection& from, Connection& to) {
 absl::Status LeaveLogMode(const std::string& path) {
   VERNIER_ASSIGN_OR_RETURN(const auto connection,
                            Connection::Open(path, kBusyTimeout, "", Connection::Missing::kRefuse));
+  // Not synced here either: the caller syncs the finished file.
   return connection->Execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = DELETE");
 }
 
-// Whether each study that both have is the same one, of which the copy has a first part of the log.
+// Selects a study whose id is in both files, but which is another one there, or whose log in the
+// copy is not the beginning of that in the store.
 constexpr std::string_view kForeignStudy =
     "SELECT b.name FROM main.studies b JOIN live.studies s USING (id) "
     "WHERE s.created_at <> b.created_at OR s.last_event < b.last_event OR NOT EXISTS ("
     "SELECT 1 FROM main.events m JOIN live.events e USING (study, seq) "
     "WHERE m.study = b.id AND m.seq = b.last_event AND (m.time, m.actor, m.kind, m.payload) = "
     "(e.time, e.actor, e.kind, e.payload)) LIMIT 1";
-// A study of the copy that the store, by the numbers that it has given, never had.
+// Selects a study of the copy whose id the store has never given.
 constexpr std::string_view kNewerStudy =
     "SELECT name FROM main.studies WHERE id > (SELECT coalesce(max(seq), 0) FROM "
     "live.sqlite_sequence WHERE name = 'studies') LIMIT 1";
@@ -106,6 +111,7 @@ absl::Status CheckSameStore(Connection& copy, const std::string& path) {
         path,
         newer.Text(0));
   }
+  // The checks above found nothing to compare in a copy that shares no study. An empty copy may be of any store.
   if (counts.studies == 0 || shared > 0) return absl::OkStatus();
   return FailedPrecondition("'{}' has no study of this store; make a whole backup", path);
 }
@@ -121,6 +127,8 @@ absl::StatusOr<Appended> AppendRows(Connection& copy) {
   VERNIER_ASSIGN_OR_RETURN(
       appended.studies_removed,
       Change(copy, "DELETE FROM main.studies WHERE id NOT IN (SELECT id FROM live.studies)"));
+  // Rows of studies whose removal was under way when the copy was made. Those of the
+  // studies deleted above went with them, by foreign keys.
   for (const char* table : {"trial_metrics", "trials", "events"}) {
     VERNIER_RETURN_IF_ERROR(copy.Execute(fmt::format(
         "DELETE FROM main.{} WHERE study IN (SELECT study FROM main.leftovers)", table)));
@@ -131,12 +139,15 @@ absl::StatusOr<Appended> AppendRows(Connection& copy) {
     VERNIER_RETURN_IF_ERROR(copy.Execute(fmt::format(
         "DELETE FROM main.{} WHERE study NOT IN (SELECT id FROM main.studies)", table)));
   }
+  // The studies with new events, each with its last event in the copy; 0 if the copy lacks the study.
   VERNIER_RETURN_IF_ERROR(copy.Execute(
       "CREATE TEMP TABLE moved AS SELECT s.id, coalesce(b.last_event, 0) AS after FROM "
       "live.studies s LEFT JOIN main.studies b ON b.id = s.id "
       "WHERE b.last_event IS NOT s.last_event"));
   VERNIER_ASSIGN_OR_RETURN(appended.studies_added,
                            Ask(copy, "SELECT count(*) FROM temp.moved WHERE after = 0"));
+  // All columns except id, name and time of creation, which never change. A column that a migration adds
+  // belongs here, too.
   VERNIER_RETURN_IF_ERROR(copy.Execute(
       "INSERT INTO main.studies SELECT * FROM live.studies WHERE id IN (SELECT id FROM temp.moved) "
       "ON CONFLICT (id) DO UPDATE SET (state, reason, updated_at, last_event, trials, completed, "
@@ -146,6 +157,7 @@ absl::StatusOr<Appended> AppendRows(Connection& copy) {
       "excluded.failed, excluded.open, excluded.best_trial, excluded.spec_version, excluded.spec, "
       "excluded.optimal_trials, excluded.converged_trial, excluded.cpu_time_ns, "
       "excluded.gpu_time_ns, excluded.peak_memory_bytes, excluded.metadata)"));
+  // CROSS JOIN makes SQLite go from the studies to their rows, so that those of unchanged studies are not read.
   VERNIER_ASSIGN_OR_RETURN(
       appended.events,
       Change(copy,
@@ -163,6 +175,7 @@ absl::StatusOr<Appended> AppendRows(Connection& copy) {
   VERNIER_RETURN_IF_ERROR(copy.Execute(
       "INSERT OR IGNORE INTO main.trial_metrics SELECT x.* FROM temp.moved m CROSS JOIN "
       "live.trial_metrics x ON x.study = m.id"));
+  // sqlite_sequence has the highest id ever given: a restored store must not give one again that a deleted study had.
   VERNIER_RETURN_IF_ERROR(
       copy.Execute("INSERT OR IGNORE INTO main.deletions SELECT * FROM live.deletions;"
                    "DELETE FROM main.sqlite_sequence;"
@@ -170,8 +183,8 @@ absl::StatusOr<Appended> AppendRows(Connection& copy) {
   return appended;
 }
 
-// Of studies whose deletion was under way when the store was closed. No page is damaged.
-// One of an earlier schema, which lacks tables, is left as it is.
+// Finishes the removal of studies whose deletion was under way when the store was closed. REQUIRES: no page is damaged.
+// A store of an earlier schema, which may lack the table, is left as it is.
 absl::Status RemoveAllLeftovers(Connection& store) {
   VERNIER_ASSIGN_OR_RETURN(const std::int64_t version, Ask(store, "PRAGMA user_version"));
   if (version != std::ssize(Migrations())) return absl::OkStatus();
@@ -238,12 +251,15 @@ absl::StatusOr<RowCounts> CopyStore(const std::string& from, const std::string& 
 }
 
 absl::StatusOr<Appended> AppendToCopy(const std::string& from, const std::string& copy) {
+  // Ahead of all changes: a damaged store must not spoil a backup that is sound.
   VERNIER_RETURN_IF_ERROR(CheckStructure(from, "is damaged, the backup stays as it was"));
   VERNIER_ASSIGN_OR_RETURN(const auto connection,
                            Connection::Open(copy, kBusyTimeout, "", Connection::Missing::kRefuse));
   VERNIER_RETURN_IF_ERROR(CheckKnown(*connection));
+  // Before the transaction, inside of which it has no effect. The deletion of a study then removes its rows.
   VERNIER_RETURN_IF_ERROR(connection->Execute("PRAGMA foreign_keys = ON"));
   VERNIER_RETURN_IF_ERROR(Statement(*connection, "ATTACH ? AS live", from).Run());
+  // Closing would otherwise bring into the store what belongs to a process that died.
   if (Connection::HasLog(from)) connection->KeepLogOnClose();
   // Not IMMEDIATE, which would keep others from writing to the store.
   VERNIER_ASSIGN_OR_RETURN(Transaction transaction,
@@ -252,6 +268,7 @@ absl::StatusOr<Appended> AppendToCopy(const std::string& from, const std::string
   VERNIER_ASSIGN_OR_RETURN(Appended appended, AppendRows(*connection));
   VERNIER_ASSIGN_OR_RETURN(appended.counts, Count(*connection));
   VERNIER_ASSIGN_OR_RETURN(const RowCounts live, Count(*connection, "live"));
+  // Only new events are appended, so a row that an earlier backup lost stays lost. The counts show it.
   if (appended.counts != live) {
     return FailedPrecondition("'{}' lacks rows that the store had before; make a whole backup",
                               copy);
@@ -283,17 +300,22 @@ absl::Status CompactStore(const std::string& path) {
         const auto store, Connection::Open(path, kBusyTimeout, "", Connection::Missing::kRefuse));
     VERNIER_RETURN_IF_ERROR(CheckKnown(*store));
     VERNIER_ASSIGN_OR_RETURN(counts, Count(*store));
+    // Checked before and after. VACUUM builds the file anew from its rows: it must neither begin
+    // with damage nor lose any of them.
     VERNIER_RETURN_IF_ERROR(Named(path, VerifyCopy(path, counts)));
     VERNIER_RETURN_IF_ERROR(RemoveAllLeftovers(*store));
     VERNIER_RETURN_IF_ERROR(
         store->Execute("PRAGMA synchronous = FULL; PRAGMA auto_vacuum = INCREMENTAL; VACUUM"));
+    // VACUUM writes the new pages into the log; only a checkpoint makes the file itself smaller.
     VERNIER_RETURN_IF_ERROR(store->Execute("PRAGMA wal_checkpoint(TRUNCATE)"));
   }
   return Named(path, VerifyCopy(path, counts));
 }
 
 absl::Status ShrinkStore(const std::string& path, const std::function<void()>& rest) {
+  // The answer of `PRAGMA auto_vacuum` for INCREMENTAL.
   constexpr std::int64_t kIncremental = 2;
+  // One MiB at the default page size.
   constexpr std::int64_t kPagesOfStep = 256;
   VERNIER_RETURN_IF_ERROR(CheckStructure(path, "is damaged, no room is given back"));
   VERNIER_ASSIGN_OR_RETURN(const auto store,

@@ -15,6 +15,7 @@ namespace vernier::sqlite {
 namespace {
 
 absl::StatusCode CodeOf(int extended, int system_error) {
+  // The lowest byte of an extended code is the primary code.
   switch (extended & 0xFF) {
     case SQLITE_FULL:
     case SQLITE_NOMEM:
@@ -22,6 +23,7 @@ absl::StatusCode CodeOf(int extended, int system_error) {
     case SQLITE_IOERR:
       return system_error == ENOSPC || system_error == EDQUOT ? absl::StatusCode::kResourceExhausted
                                                               : absl::StatusCode::kUnavailable;
+    // Somebody else holds the file, or its permissions are wrong: the same call may succeed later.
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_CANTOPEN:
@@ -60,9 +62,11 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::OpenWith(const std::stri
                                                                  const std::string& vfs,
                                                                  int flags) {
   std::unique_ptr<Connection> connection(new Connection(path));
+  // A connection is used by one thread at a time, so that SQLite need not lock it on each call.
   flags |= SQLITE_OPEN_NOMUTEX;
   const int code =
       sqlite3_open_v2(path.c_str(), &connection->db_, flags, vfs.empty() ? nullptr : vfs.c_str());
+  // SQLite returns a handle even with an error, to ask it for the message. Null: no memory for one.
   if (connection->db_ == nullptr) return ResourceExhausted("store '{}': out of memory", path);
   if (code != SQLITE_OK) return connection->Error(code);
   connection->file_ = IdentityOf(path).value_or(FileIdentity());
@@ -74,7 +78,11 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::OpenWith(const std::stri
 absl::StatusOr<std::unique_ptr<Connection>> Connection::OpenToLook(const std::string& path,
                                                                    absl::Duration busy_timeout) {
   constexpr const char* kLook = "PRAGMA query_only = ON; PRAGMA cell_size_check = ON;";
+  // Asked before the file is opened. Without an earlier log, closing removes the files that this
+  // look made beside the store.
   const bool has_log = HasLog(path);
+  // Opened for writing where possible: readers of a write-ahead log keep their marks in the index
+  // beside it. `query_only` protects the tables.
   if (access(path.c_str(), W_OK) == 0) {
     VERNIER_ASSIGN_OR_RETURN(auto connection,
                              OpenWith(path, busy_timeout, "", SQLITE_OPEN_READWRITE));
@@ -111,6 +119,7 @@ Connection::Watched::Watched(Connection& connection, const std::function<bool()>
 Connection::Watched::~Watched() { sqlite3_progress_handler(connection_.db_, 0, nullptr, nullptr); }
 
 Connection::~Connection() {
+  // SQLite does not close a connection that still has statements.
   for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
   sqlite3_close(db_);
 }
@@ -126,11 +135,13 @@ absl::Status Connection::CheckInPlace() {
   };
   const std::optional<FileIdentity> now = IdentityOf(path_);
   if (now != file_) {
-    // Whoever finds the file has then all of it, with or without the log.
+    // Whoever finds the file then has all of it, with or without the log. SQLite refuses a checkpoint
+    // inside a transaction; a passive one waits for no reader.
     if (!in_transaction())
       sqlite3_wal_checkpoint_v2(db_, "main", SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
     return gone("the file", now.has_value());
   }
+  // SQLite goes on writing to a log that was removed, where nobody would find what it wrote.
   const std::optional<FileIdentity> log =
       IdentityOf(sqlite3_filename_wal(sqlite3_db_filename(db_, "main")));
   if (log_.has_value() && log != log_) return gone("its write-ahead log", log.has_value());
@@ -161,18 +172,22 @@ sqlite3_stmt* Connection::Prepared(std::string_view sql) {
   const auto found = statements_.find(sql);
   if (found != statements_.end()) return found->second;
   sqlite3_stmt* statement = nullptr;
+  // PERSISTENT tells SQLite not to use its small pool of memory for short-lived objects.
   sqlite3_prepare_v3(db_,
                      sql.data(),
                      static_cast<int>(sql.size()),
                      SQLITE_PREPARE_PERSISTENT,
                      &statement,
                      nullptr);
+  // A failure is not remembered: a migration may create the missing table.
   if (statement != nullptr) statements_.emplace(sql, statement);
   return statement;
 }
 
 Statement::~Statement() {
   if (statement_ == nullptr) return;
+  // The statement outlives this run. Reset ends its read; the bindings refer to values
+  // of the caller that are about to go.
   sqlite3_reset(statement_);
   sqlite3_clear_bindings(statement_);
 }
@@ -181,7 +196,8 @@ absl::StatusOr<bool> Statement::Step() {
   if (statement_ == nullptr) {
     const int code = sqlite3_extended_errcode(connection_.db_);
     const absl::Status error = connection_.Error(code);
-    // Our statements are right, so that one that cannot be prepared speaks of tables that are not.
+    // The statements of this program are valid SQL. One that SQLite rejects all the same names a table or
+    // column that the file lacks, so the schema is damaged.
     if ((code & 0xFF) != SQLITE_ERROR) return error;
     return DamageOf("", DataLoss("{}", std::string(error.message())));
   }
@@ -207,6 +223,7 @@ std::int64_t Statement::Integer(int column) const {
 double Statement::Double(int column) const { return sqlite3_column_double(statement_, column); }
 
 std::string_view Statement::Text(int column) const {
+  // The text before its size: asking for the text may convert the value, which changes the size.
   const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
   const int size = sqlite3_column_bytes(statement_, column);
   return text == nullptr ? std::string_view()
@@ -232,6 +249,7 @@ void Statement::Bind(double value) { Note(sqlite3_bind_double(statement_, ++boun
 void Statement::Bind(std::string_view value) {
   // A null pointer would bind NULL; an empty view may hold one.
   const char* const text = value.data() == nullptr ? "" : value.data();
+  // STATIC: SQLite makes no copy. The caller keeps the bytes until the statement has run.
   Note(sqlite3_bind_text64(statement_, ++bound_, text, value.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
@@ -251,19 +269,23 @@ void Statement::Bind(const std::optional<std::string>& value) {
 }
 
 void Statement::Note(int code) {
+  // Step reports the first error. A null statement has an error of its own, from its preparation.
   if (error_ == SQLITE_OK && statement_ != nullptr) error_ = code;
 }
 
+// IMMEDIATE takes the lock of the writer at once, and waits for it. A transaction that reads first
+// could be refused at its first write, when waiting no longer helps.
 absl::StatusOr<Transaction> Transaction::Begin(Connection& connection, Kind kind) {
   VERNIER_RETURN_IF_ERROR(
       Statement(connection, kind == Kind::kWrite ? "BEGIN IMMEDIATE" : "BEGIN").Run());
   return Transaction(connection);
 }
 
+// After an error the transaction may still be open; the destructor rolls it back.
 absl::Status Transaction::Commit() { return Statement(*connection_, "COMMIT").Run(); }
 
 Transaction::~Transaction() {
-  // Nothing to report: what a failed rollback leaves is rolled back by whoever opens the file next.
+  // Nothing to report: what a failed rollback leaves is rolled back when the file is opened next.
   if (connection_ != nullptr && connection_->in_transaction()) {
     Statement(*connection_, "ROLLBACK").Run().IgnoreError();
   }

@@ -21,6 +21,7 @@ class Savepoint {
   explicit Savepoint(Connection& connection) : connection_(connection) {}
   absl::Status Begin() { return Statement(connection_, "SAVEPOINT one_write").Run(); }
   absl::Status Keep() { return Statement(connection_, "RELEASE one_write").Run(); }
+  // ROLLBACK TO undoes the changes and leaves the savepoint open, so it is released as well.
   absl::Status Undo() {
     VERNIER_RETURN_IF_ERROR(Statement(connection_, "ROLLBACK TO one_write").Run());
     return Keep();
@@ -55,12 +56,14 @@ GroupWriter::~GroupWriter() {
   std::thread thread;
   {
     const absl::MutexLock lock(&mu_);
+    // The thread ends first, so that nobody else leads from here on.
     ending_ = true;
     thread_turn_.Signal();
     thread = std::move(thread_);
   }
   if (thread.joinable()) thread.join();
   const absl::MutexLock lock(&mu_);
+  // In a loop, since a listener may put another change in line.
   while (!line_->tickets.empty()) Lead();
   // SQLite leaves the log alone of a file that was moved: what it holds belongs there all the same.
   connection_->CheckInPlace().IgnoreError();
@@ -70,6 +73,7 @@ std::shared_ptr<GroupWriter::Ticket> GroupWriter::Enqueue(std::unique_ptr<Write>
   const StudyId study = write->study();
   auto ticket = std::make_shared<Ticket>(std::move(write));
   const absl::MutexLock lock(&mu_);
+  // The change learns of the one before it in its study, so that it can be refused if that one fails.
   if (study != StudyId()) {
     std::shared_ptr<Ticket>& last = last_[study];
     ticket->before = std::exchange(last, ticket);
@@ -81,10 +85,12 @@ std::shared_ptr<GroupWriter::Ticket> GroupWriter::Enqueue(std::unique_ptr<Write>
 }
 
 absl::Status GroupWriter::Wait(Ticket& ticket) {
-  ticket.write->Prepare();  // Here, and not by the leader, for whom all the others wait.
+  // Here, and not by the leader, for whom all the others wait.
+  ticket.write->Prepare();
   const absl::MutexLock lock(&mu_);
   while (!ticket.decided) {
     if (leading_) {
+      // Signalled when the change was decided, or when its batch needs one of its waiters to lead.
       ticket.batch->turn.Wait(&mu_);
     } else {
       Lead();
@@ -100,13 +106,17 @@ void GroupWriter::Then(Ticket& ticket, std::function<void(const absl::Status&)> 
     const absl::MutexLock lock(&mu_);
     if (!ticket.decided) {
       ticket.listeners.push_back(std::move(told));
+      // Whoever set this has started the thread, and woken it unless the current leader will.
       if (std::exchange(ticket.batch->is_wanted, true)) return;
-      if (!thread_.joinable()) thread_ = std::thread([this] { RunThread(); });
+      // At the end, whoever ends the writer leads: a listener that is told then may commit once more.
+      if (!thread_.joinable() && !ending_) thread_ = std::thread([this] { RunThread(); });
+      // A leader signals the thread itself once it is done.
       if (!leading_) thread_turn_.Signal();
       return;
     }
     MarkTold(ticket);
   }
+  // Without the lock: `told` may put the next change in line.
   told(ticket.status);
 }
 
@@ -121,6 +131,7 @@ void GroupWriter::RunThread() {
   }
 }
 
+// From now on a failure of this change no longer refuses those that are put in line: who makes them knows of it.
 void GroupWriter::MarkTold(Ticket& ticket) {
   ticket.told = true;
   const auto last = last_.find(ticket.write->study());
@@ -134,26 +145,30 @@ GroupWriter::Statistics GroupWriter::statistics() const {
 
 void GroupWriter::Lead() {
   leading_ = true;
+  // What is put in line during the write forms the next batch. So a batch grows with the time that a sync takes.
   const std::shared_ptr<Batch> batch = std::exchange(line_, std::make_shared<Batch>());
   mu_.Unlock();
   WriteBatch(*batch);
   mu_.Lock();
+  // Taken out of the batch, since tickets and batch own each other.
   const std::vector<std::shared_ptr<Ticket>> tickets = std::move(batch->tickets);
   for (const std::shared_ptr<Ticket>& ticket : tickets) {
     ticket->decided = true;
+    // No longer needed. If it stayed, each ticket would keep alive all those before it.
     ticket->before = nullptr;
+    // Before the calls below, which may already put the next change of the study in line.
     if (!ticket->listeners.empty()) MarkTold(*ticket);
   }
   statistics_.writes += static_cast<std::int64_t>(tickets.size());
   statistics_.transactions += 1;
   leading_ = false;
   batch->turn.SignalAll();
-  // If any wait there, one of them leads next; who comes later sees for himself.
+  // One waiter of the next batch leads it. Later arrivals check the condition themselves.
   line_->turn.Signal();
   if (line_->is_wanted) thread_turn_.Signal();
   if (!batch->is_wanted) return;
   mu_.Unlock();
-  // Nobody adds a listener to what is decided.
+  // Without the lock: a decided ticket gets no more listeners (Then).
   for (const std::shared_ptr<Ticket>& ticket : tickets) {
     for (const auto& told : std::exchange(ticket->listeners, {})) told(ticket->status);
   }
@@ -166,12 +181,14 @@ void GroupWriter::WriteBatch(const Batch& batch) {
   while (absl::IsDataLoss(written)) {  // Once more, without the changes that met the damage.
     const std::ptrdiff_t found =
         std::ranges::count_if(batch.tickets, [](const auto& ticket) { return ticket->is_damaged; });
+    // No further change is to blame: what is damaged belongs to all of them.
     if (found == damaged) break;
     damaged = found;
     written = WriteInTransaction(batch);
   }
   if (written.ok()) return;
   for (const std::shared_ptr<Ticket>& ticket : batch.tickets) {
+    // A change that was refused by itself keeps its own reason.
     if (ticket->status.ok()) ticket->status = written;
   }
 }
@@ -182,6 +199,7 @@ absl::Status GroupWriter::WriteInTransaction(const Batch& batch) {
                            Transaction::Begin(*connection_, Transaction::Kind::kWrite));
   for (const std::shared_ptr<Ticket>& ticket : batch.tickets) {
     if (ticket->is_damaged) continue;
+    // An earlier try of the batch may have left a verdict; each try decides anew.
     ticket->status = absl::OkStatus();
     VERNIER_RETURN_IF_ERROR(WriteOne(*ticket));
   }
@@ -199,6 +217,7 @@ absl::Status GroupWriter::WriteOne(Ticket& ticket) {
     ticket.is_damaged = true;
     ticket.status = DamageOf(ticket.write->study_name(), applied);
   }
+  // SQLite ends the whole transaction by itself after some errors; no part of it is left to undo.
   if (IsFatal(applied) || !connection_->in_transaction()) return applied;
   ticket.status = std::move(applied);
   return savepoint.Undo();

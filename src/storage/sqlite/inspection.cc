@@ -130,14 +130,17 @@ absl::Status Collect(Connection& connection,
   }
 }
 
-// Rows of trials and events without a study, but for those that are being removed.
+// Finds rows of trials and events without a study, except those that are being removed.
 absl::Status CollectStrays(Connection& connection, std::vector<std::string>& found) {
   VERNIER_ASSIGN_OR_RETURN(
       const std::int64_t has_leftovers,
       AskInteger(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'leftovers'"));
+  // A store of an older schema, opened as it is, has no leftovers.
   const std::string known = has_leftovers != 0
                                 ? "SELECT id FROM studies UNION SELECT study FROM leftovers"
                                 : "SELECT id FROM studies";
+  // The server writes with foreign keys off, and the checks of SQLite do not include them. One row
+  // of each table is enough to tell.
   for (const char* const table : {"trials", "events"}) {
     const std::string sql = fmt::format(
         "SELECT 'a row of {0} belongs to no study' FROM {0} WHERE study NOT IN ({1}) "
@@ -154,6 +157,7 @@ absl::Status CollectStrays(Connection& connection, std::vector<std::string>& fou
 absl::StatusOr<std::unique_ptr<Inspection>> Inspection::Open(const std::string& path,
                                                              Schema schema) {
   std::error_code error;
+  // SQLite has one code for a file that is missing and one that cannot be opened.
   if (!std::filesystem::exists(path, error)) return NotFound("there is no store at {}", path);
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
                            Connection::OpenToLook(path, kBusyTimeout));
@@ -161,6 +165,7 @@ absl::StatusOr<std::unique_ptr<Inspection>> Inspection::Open(const std::string& 
       schema == Schema::kCurrent ? CheckCurrent(*connection) : CheckKnown(*connection);
   if (ours.ok()) return std::unique_ptr<Inspection>(new Inspection(std::move(connection)));
   const std::string message(ours.message());
+  // Errors from the connection name the file already.
   if (message.starts_with("store '")) return ours;
   return absl::Status(ours.code(), fmt::format("store '{}': {}", path, message));
 }

@@ -15,6 +15,8 @@ void Leftovers::Step(GroupWriter& writer,
   const RemoveWrite& step = *write;  // The ticket keeps it.
   const auto ticket = writer.Enqueue(std::move(write));
   writer.Then(*ticket, [&writer, &step, ticket, is_ending, study, damaged](const auto& removed) {
+    // A refused step is tried again only if it found another damaged table: the next step leaves
+    // that one alone. Otherwise it could go on without end.
     const bool goes_on = removed.ok() ? step.is_more() : step.damaged() != damaged;
     if (goes_on) Step(writer, is_ending, study, step.damaged());
   });

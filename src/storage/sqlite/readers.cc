@@ -24,6 +24,8 @@ absl::StatusOr<std::unique_ptr<Connection>> Readers::Take() {
   VERNIER_ASSIGN_OR_RETURN(
       std::unique_ptr<Connection> connection,
       Connection::Open(path_, busy_timeout_, vfs_, Connection::Missing::kRefuse));
+  // A new connection opens by path. The store may have been replaced since it was opened, and
+  // answers from two files must not mix.
   if (connection->file() != file_) {
     return Unavailable("store '{}': another file is in its place", path_);
   }

@@ -24,6 +24,8 @@ namespace {
 
 constexpr std::string_view kMeasurementReported = "measurement_reported";
 
+// With nine digits always, so that reading a text gives the same instant, and the text has the form
+// that ReadTimeText reads fast.
 std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E9SZ", time, absl::UTCTimeZone());
 }
@@ -169,7 +171,7 @@ class ColumnReader {
   absl::Status status_;
 };
 
-// Binds them, and must live as long as the statement runs.
+// Binds the columns to a statement. Must live as long as the statement runs.
 class ColumnWriter {
  public:
   explicit ColumnWriter(Statement& statement) : statement_(statement) {}
@@ -190,10 +192,11 @@ class ColumnWriter {
   }
 
   Statement& statement_;
+  // A deque, since the statement refers to the texts while more are added.
   std::deque<std::string> texts_;
 };
 
-// As SelectStudies selects it.
+// Reads a row of SelectStudies.
 absl::StatusOr<Study> ReadStudy(const Statement& row) {
   Study study;
   study.id = StudyId(row.Integer(0));
@@ -214,10 +217,12 @@ absl::StatusOr<Event> ReadEvent(const Statement& row) {
   VERNIER_ASSIGN_OR_RETURN(event.time, ParseTimeText(row.Text(1)));
   event.actor = row.Text(2);
   event.request_id = row.Text(3);
+  // SQLite does not check the encoding of a text, so a damaged page may pass as a sound one.
   if (ToValidUtf8(event.actor) != event.actor ||
       ToValidUtf8(event.request_id) != event.request_id) {
     return DataLoss("event {}: actor or request_id is not UTF-8", event.seq.value());
   }
+  // Most events of a long study are measurements, so these are read without a JSON document.
   if (row.Text(4) == kMeasurementReported) {
     if (auto report = codec::ReadMeasurementText(row.Text(5))) {
       event.payload = *std::move(report);
@@ -249,8 +254,8 @@ absl::StatusOr<std::vector<T>> ReadAll(Statement& select,
   }
 }
 
-// Events of a study. `condition`: and the order, in SQL, with its values behind it. The index is named: SQLite would rather read all
-// events of a study in the order that is asked for than sort a few.
+// Selects events of a study. `condition`: what they must fulfil, and their order, in SQL, followed by its values. The
+// index is named because SQLite would rather read all events of the study in the requested order than sort a few.
 template <typename... Values>
 absl::StatusOr<std::vector<Event>> SelectEventsWhere(Connection& connection,
                                                      StudyId study,
@@ -278,6 +283,7 @@ std::string MetadataText(const Metadata& metadata) {
 absl::StatusOr<StudyId> InsertStudy(Connection& connection,
                                     const Study& study,
                                     std::string_view spec) {
+  // Asked for ahead of the insert, whose failure would not say which constraint it broke.
   Statement same_name(connection, "SELECT 1 FROM studies WHERE name = ?", study.spec.name);
   VERNIER_ASSIGN_OR_RETURN(const bool exists, same_name.Step());
   if (exists) return storage::StudyExists(study.spec.name);
@@ -293,6 +299,7 @@ absl::StatusOr<StudyId> InsertStudy(Connection& connection,
   return StudyId(connection.last_insert_id());
 }
 
+// Runs with every commit, hence without the spec and the metadata, which are long and seldom change.
 absl::Status UpdateStudy(Connection& connection, const Study& study) {
   static const std::string kUpdate =
       fmt::format("UPDATE studies SET {} WHERE id = ?", ColumnNames(" = ?"));
@@ -316,6 +323,7 @@ absl::Status DeleteStudy(Connection& connection, StudyId id) {
   VERNIER_RETURN_IF_ERROR(
       Statement(connection, "DELETE FROM studies WHERE id = ?", id.value()).Run());
   if (connection.changed_rows() == 0) return storage::StudyNotFound(id);
+  // Its rows may stay for a while: ids are never reused, so no later study takes them for its own.
   return Statement(connection, "INSERT INTO leftovers (study) VALUES (?)", id.value()).Run();
 }
 
@@ -329,6 +337,7 @@ absl::StatusOr<std::vector<StudyId>> SelectLeftovers(Connection& connection) {
 
 absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id, std::uint32_t& damaged) {
   constexpr std::int64_t kRows = 500;  // Of each table.
+  // The metrics have no rowid (WITHOUT ROWID), so their key selects them.
   constexpr const char* kRemovals[] = {
       "DELETE FROM trial_metrics WHERE (study, metric, value, number) IN (SELECT study, metric, "
       "value, number FROM trial_metrics WHERE study = ? LIMIT ?)",
@@ -337,16 +346,19 @@ absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id, std::ui
       "DELETE FROM snapshot_parts WHERE rowid IN (SELECT rowid FROM snapshot_parts WHERE study = ? "
       "LIMIT ? / 50)"};  // About 100 KiB each.
   bool is_any = false;
+  // Bit of the current table in `damaged`.
   std::uint32_t table = 1;
   for (const char* const removal : kRemovals) {
     if ((damaged & table) == 0) {
       const absl::Status removed = Statement(connection, removal, id.value(), kRows).Run();
+      // The error ends this call, and its rows are rolled back. The next call skips the table.
       if (absl::IsDataLoss(removed)) damaged |= table;
       VERNIER_RETURN_IF_ERROR(removed);
       is_any = is_any || connection.changed_rows() > 0;
     }
     table <<= 1;
   }
+  // The row in `leftovers` goes last, and stays if a table is damaged: it is what a later start resumes from.
   if (is_any || damaged != 0) return is_any;
   VERNIER_RETURN_IF_ERROR(
       Statement(connection, "DELETE FROM snapshots WHERE study = ?", id.value()).Run());
@@ -355,6 +367,7 @@ absl::StatusOr<bool> RemoveLeftovers(Connection& connection, StudyId id, std::ui
   return false;
 }
 
+// IGNORE: a repeated request must get the answer that it got first.
 absl::Status InsertDeletion(Connection& connection, std::string_view request_id, StudyId id) {
   return Statement(
              connection,
@@ -380,7 +393,7 @@ absl::StatusOr<Study> SelectStudy(Connection& connection, StudyId id) {
   return std::move(studies.front());
 }
 
-// Where the index of names is damaged.
+// For a store whose index of names is damaged: reads the rows of all studies instead.
 static absl::StatusOr<Study> SelectStudyByRow(Connection& connection, std::string_view name) {
   Statement select(connection, "SELECT id FROM studies NOT INDEXED WHERE name = ?", name);
   VERNIER_ASSIGN_OR_RETURN(const bool found, select.Step());
@@ -436,11 +449,14 @@ TrialRow::TrialRow(const Trial& trial)
   if (trial.ended) {
     ended_at = TimeText(*trial.ended);
     metrics = CountedValues(trial);
+    // A NaN has no place in the order, and SQLite stores it as NULL.
     std::erase_if(metrics, [](const auto& metric) { return std::isnan(metric.second); });
   }
   if (trial.failure != FailureClass::kNone) failure = FailureClassName(trial.failure);
 }
 
+// IGNORE: the metrics of an ended trial never change, and its row is written again, for example
+// with new metadata.
 absl::Status InsertMetrics(Connection& connection, StudyId study, const TrialRow& trial) {
   for (const auto& [name, value] : trial.metrics) {
     VERNIER_RETURN_IF_ERROR(
@@ -462,6 +478,7 @@ absl::StatusOr<Trial> ParseTrial(std::string_view row) {
   return codec::TrialFromJson(json);
 }
 
+// An upsert, since a commit does not say whether a trial is new. The time of its creation never changes.
 absl::Status UpsertTrial(Connection& connection, StudyId study, const TrialRow& trial) {
   VERNIER_RETURN_IF_ERROR(InsertMetrics(connection, study, trial));
   return Statement(connection,
@@ -480,6 +497,7 @@ absl::Status UpsertTrial(Connection& connection, StudyId study, const TrialRow& 
       .Run();
 }
 
+// Rows of a deleted study stay for a while, so the study must exist, too.
 absl::StatusOr<Trial> SelectTrial(Connection& connection, TrialId id) {
   Statement select(connection,
                    "SELECT row FROM trials WHERE study = ? AND number = ? AND EXISTS (SELECT 1 "
@@ -496,6 +514,7 @@ absl::StatusOr<std::vector<Trial>> SelectTrials(Connection& connection,
                                                 StudyId study,
                                                 TrialNumber after,
                                                 std::size_t limit) {
+  // NotFound for a deleted study, whose rows may still be there.
   VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, study).status());
   Statement select(connection,
                    "SELECT row FROM trials WHERE study = ? AND number > ? ORDER BY number LIMIT ?",
@@ -582,7 +601,7 @@ absl::StatusOr<std::vector<Event>> SelectReports(Connection& connection, TrialId
 absl::StatusOr<std::vector<Event>> SelectRequest(Connection& connection,
                                                  StudyId study,
                                                  std::string_view request_id) {
-  // The index has only ids that are not empty: the query must say so.
+  // The index holds no empty ids. SQLite uses it only for a query that excludes them as well.
   return SelectEventsWhere(connection,
                            study,
                            "requests",

@@ -23,6 +23,7 @@ absl::StatusOr<std::int64_t> ReadSchemaVersion(Connection& connection) {
   if (application == kApplicationId) return version;
   VERNIER_ASSIGN_OR_RETURN(const std::int64_t tables,
                            ReadInteger(connection, "SELECT count(*) FROM sqlite_schema"));
+  // All three, since other programs leave the application id at 0 as well.
   if (application == 0 && version == 0 && tables == 0) return 0;
   return DataLoss("the database was not made by vernier (application id {:#x})", application);
 }
@@ -45,8 +46,8 @@ absl::Status CheckNotNewer(std::int64_t version) {
 // The first schema with trial_metrics.
 constexpr std::int64_t kTrialMetrics = 7;
 
-// Fills trial_metrics from the rows of an older store: SQLite would not read every number of them to the last bit. A row that
-// cannot be read is told to whoever asks for it.
+// Fills trial_metrics from the rows of an older store. Not in SQL: SQLite would not read every number in them to the
+// last bit. A damaged row is skipped, and reported to whoever reads that trial.
 absl::Status FillTrialMetrics(Connection& connection) {
   Statement select(connection, "SELECT study, row FROM trials WHERE ended_at IS NOT NULL");
   while (true) {
@@ -66,10 +67,12 @@ absl::Status RunMigrations(Connection& connection) {
   VERNIER_ASSIGN_OR_RETURN(std::int64_t version, ReadSchemaVersion(connection));
   VERNIER_RETURN_IF_ERROR(CheckNotNewer(version));
   const std::int64_t before = version;
+  // All in one transaction, so that a crash leaves the old schema and no mixture. Migration n is at index n - 1.
   for (; version < NewestSchema(); ++version) {
     VERNIER_RETURN_IF_ERROR(
         connection.Execute(std::string(Migrations()[static_cast<std::size_t>(version)])));
   }
+  // A new file has no trials, and a newer one has the table filled.
   if (before > 0 && before < kTrialMetrics) {
     VERNIER_RETURN_IF_ERROR(FillTrialMetrics(connection));
   }
@@ -78,7 +81,8 @@ absl::Status RunMigrations(Connection& connection) {
   return transaction.Commit();
 }
 
-// Whether the tables have the columns that the version says. Reads no row: a damaged one is told to whoever asks for it.
+// Whether the tables have the columns of this schema. No row is read: a damaged one is reported to whoever reads it,
+// and must not keep the other studies from being opened.
 absl::Status ProbeTables(Connection& connection) {
   VERNIER_RETURN_IF_ERROR(
       Statement(connection, "SELECT id, name, spec FROM studies LIMIT 0").Run());
@@ -110,6 +114,7 @@ absl::Status CheckKnown(Connection& connection) {
   return CheckNotNewer(version);
 }
 
+// The tables are probed for the newest schema only: an older one lacks some of them rightly.
 absl::Status CheckCurrent(Connection& connection) {
   VERNIER_ASSIGN_OR_RETURN(const std::int64_t version, ReadSchemaVersion(connection));
   VERNIER_RETURN_IF_ERROR(CheckNotEmpty(version));
@@ -123,6 +128,7 @@ absl::Status CheckCurrent(Connection& connection) {
 
 absl::Status Migrate(Connection& connection) {
   VERNIER_ASSIGN_OR_RETURN(const std::int64_t version, ReadSchemaVersion(connection));
+  // An up-to-date store needs no transaction, and does not wait for another writer.
   if (version < NewestSchema()) VERNIER_RETURN_IF_ERROR(RunMigrations(connection));
   return ProbeTables(connection);
 }

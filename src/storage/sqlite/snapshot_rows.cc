@@ -27,6 +27,7 @@ absl::Status UpdateSnapshot(Connection& connection,
                   Blob{data})
             .Run());
   }
+  // Parts stay without a head: later commits add to them, until one has a head.
   if (!change.head.has_value()) {
     return Statement(connection, "DELETE FROM snapshots WHERE study = ?", study.value()).Run();
   }
@@ -55,7 +56,9 @@ absl::StatusOr<std::optional<StudySnapshot>> SelectSnapshot(Connection& connecti
       snapshot->head = select.Text(1);
     }
     const std::optional<std::int64_t> part = select.OptionalInteger(2);
+    // Null in the only row of a head without parts: the join keeps the head.
     if (!part.has_value()) continue;
+    // A gap would shift all later parts, which have no other sign of their position.
     if (*part != static_cast<std::int64_t>(snapshot->parts.size())) {
       return DataLoss("part {} of a snapshot is missing", snapshot->parts.size());
     }

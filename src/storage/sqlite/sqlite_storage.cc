@@ -46,7 +46,7 @@ class Store final : public SqliteStorage {
         readers_(options.path, file, options.busy_timeout, tuning.vfs),
         leftovers_(writer_) {}
 
-  // Goes on with a deletion that was under way when the store was closed.
+  // Continues a deletion that was under way when the store was closed.
   void ResumeDeletion(StudyId study) { leftovers_.Remove(study); }
 
   absl::StatusOr<Study> CreateStudy(const Event& created) override {
@@ -60,7 +60,8 @@ class Store final : public SqliteStorage {
 
   std::unique_ptr<PendingCommit> Begin(Commit commit) override {
     auto write = std::make_unique<CommitWrite>(std::move(commit));
-    // Once it is in line, whoever leads waits for its rows, and with the leader the changes of all other studies.
+    // Prepared before it is in line. Otherwise the leader would encode its rows, while the changes
+    // of all studies wait.
     if (write->is_large()) write->Prepare();
     return std::make_unique<CommitInLine>(writer_, writer_.Enqueue(std::move(write)));
   }
@@ -68,6 +69,7 @@ class Store final : public SqliteStorage {
   absl::Status DeleteStudy(StudyId id, std::string_view request_id) override {
     VERNIER_RETURN_IF_ERROR(
         writer_.Wait(*writer_.Enqueue(std::make_unique<DeleteWrite>(id, request_id))));
+    // Only after the deletion is durable. What a crash leaves here is resumed when the store is opened.
     leftovers_.Remove(id);
     return absl::OkStatus();
   }
@@ -80,6 +82,7 @@ class Store final : public SqliteStorage {
     return ReadOf(id, [&](Connection& c) { return SelectStudy(c, id); });
   }
   absl::StatusOr<Study> GetStudyByName(std::string_view name) const override {
+    // The caller knows the name, so that damage can be reported with it without another look.
     auto study = readers_.Run([&](Connection& c) { return SelectStudyByName(c, name); });
     if (!study.ok()) return DamageOf(name, study.status());
     return study;
@@ -135,13 +138,15 @@ class Store final : public SqliteStorage {
   GroupWriter::Statistics statistics() const override { return writer_.statistics(); }
 
  private:
-  // Reads rows of one study. Damage is told with its name.
+  // Reads rows of one study. Errors about damage name the study.
   template <typename Read>
   std::invoke_result_t<Read, Connection&> ReadOf(StudyId id, const Read& read) const {
     auto result = readers_.Run(read);
     if (!absl::IsDataLoss(result.status())) return result;
+    // The name takes another read, which only an error pays for.
     return DamageOf(NameOf(id), result.status());
   }
+  // From the list of all studies, which is there even where the row of this one is damaged. Empty: unknown.
   std::string NameOf(StudyId id) const {
     const auto keys = ListStudyKeys();
     if (!keys.ok()) return "";
@@ -149,15 +154,16 @@ class Store final : public SqliteStorage {
     return found == keys->end() ? "" : found->name;
   }
 
-  // Closed last, so that the log is folded into the file when the store is closed.
+  // The first member, so that it is destroyed last. SQLite then brings the log into the file, since no reader has it
+  // open, and `leftovers_`, which uses the writer, is gone.
   GroupWriter writer_;
   mutable Readers readers_;
   Leftovers leftovers_;
 };
 
-// The log beside the file, so that readers never wait; a sync for each commit, unless a test says otherwise. Foreign keys would
-// remove all rows of a deleted study at once. A new file can give single pages back (ShrinkStore); one that is there stays as it
-// is.
+// Sets up the connection that writes. The write-ahead log lets readers go on during a write. Each commit is synced,
+// unless a test says otherwise. Foreign keys are off, since they would remove all rows of a deleted study at once.
+// `auto_vacuum` lets a new file give single pages back (ShrinkStore); a file that has tables without it stays as it is.
 absl::Status Configure(Connection& connection, const Tuning& tuning) {
   constexpr const char* kCommon =
       "PRAGMA foreign_keys = OFF; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
@@ -175,10 +181,13 @@ absl::StatusOr<std::unique_ptr<SqliteStorage>> OpenStore(const SqliteOptions& op
                                                          const Tuning& tuning) {
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
                            Connection::Open(options.path, options.busy_timeout, tuning.vfs));
+  // First of all, since the calls after it write: the file may belong to another program or a newer version.
   VERNIER_RETURN_IF_ERROR(CheckOurs(*connection));
   VERNIER_RETURN_IF_ERROR(Configure(*connection, tuning));
+  // After Configure, since `auto_vacuum` must be set before the first table exists.
   VERNIER_RETURN_IF_ERROR(Migrate(*connection));
-  // Where the list is damaged, they stay: that keeps nobody from reading the studies that are there.
+  // If the list is damaged, the rows of deleted studies stay. That is no reason to refuse the
+  // studies that are there.
   const auto leftovers = SelectLeftovers(*connection).value_or(std::vector<StudyId>());
   const FileIdentity file = connection->file();
   auto store = std::make_unique<Store>(std::move(connection), file, options, tuning);
@@ -192,6 +201,7 @@ absl::StatusOr<std::unique_ptr<SqliteStorage>> Open(const SqliteOptions& options
                                                     const Tuning& tuning) {
   absl::StatusOr<std::unique_ptr<SqliteStorage>> store = OpenStore(options, tuning);
   if (store.ok()) return store;
+  // Errors from the connection name the file already; those of the schema do not.
   const std::string message(store.status().message());
   if (message.starts_with("store '")) return store;
   return absl::Status(store.status().code(), fmt::format("store '{}': {}", options.path, message));

@@ -56,11 +56,13 @@ absl::StatusOr<bool> Advance(Sequence& sequence) {
   return found;
 }
 
-// Of several states their sequences are merged, so that no row in another state is read.
+// Visits trials by number. With several states, their sequences are merged, so that no row in
+// another state is read.
 absl::Status ScanByNumber(Connection& connection,
                           StudyId study,
                           const TrialScan& scan,
                           const std::function<bool(Trial)>& visit) {
+  // Without a trial to start after, a descending scan starts above every number; 0 is below all of them.
   const std::int64_t bound = scan.descending && scan.after.value() == 0
                                  ? std::numeric_limits<std::int64_t>::max()
                                  : scan.after.value();
@@ -73,6 +75,7 @@ absl::Status ScanByNumber(Connection& connection,
     return absl::OkStatus();
   };
   if (scan.states.empty()) VERNIER_RETURN_IF_ERROR(add(std::nullopt));
+  // A set, since two sequences of one state would visit its trials twice, and share one prepared statement.
   for (const TrialState state : std::set(scan.states.begin(), scan.states.end())) {
     VERNIER_RETURN_IF_ERROR(add(state));
   }
@@ -114,11 +117,17 @@ class MetricScan {
   absl::Status Run() && {
     if (scan_.after.value() != 0) {
       VERNIER_ASSIGN_OR_RETURN(after_, FindPlace());
+      // Without a value it has no place in this order, and nothing comes after it
+      // (TrialScan::after).
       if (!after_->value.has_value()) return absl::OkStatus();
     }
+    // Trials at work have no rows in trial_metrics: each report would change them.
     VERNIER_RETURN_IF_ERROR(LoadOpen());
+    // Two queries, each over one range of the key. A single condition on value and number would not
+    // do: numbers rise also where values fall.
     if (after_.has_value()) VERNIER_RETURN_IF_ERROR(RunEquals());
     if (!stopped_) VERNIER_RETURN_IF_ERROR(RunRange());
+    // A place without a value is behind all with one, so this visits the rest.
     VisitOpenBefore(Place());
     return absl::OkStatus();
   }
@@ -134,6 +143,7 @@ class MetricScan {
   bool IsBehind(const Place& place) const {
     return !after_.has_value() || IsBefore(*after_, place, scan_.descending);
   }
+  // The order of a metric has trials in all states, so the state is checked row by row.
   void Visit(Trial trial) {
     if (!stopped_ && storage::IsWanted(scan_, trial.state)) stopped_ = !visit_(std::move(trial));
   }
@@ -161,7 +171,7 @@ class MetricScan {
     }
   }
 
-  // The others with the value where it begins.
+  // Visits the other trials with the value of the trial that the scan starts after.
   absl::Status RunEquals() {
     if (!storage::IsInRange(scan_, after_->value)) return absl::OkStatus();
     Statement equals(connection_,
@@ -173,12 +183,13 @@ class MetricScan {
     return VisitRanked(equals);
   }
 
-  // What is in the range and has not the value where it begins, nor one before that.
+  // Visits the trials in the range whose value comes after that of the trial that the scan starts after.
   absl::Status RunRange() {
     double least = scan_.least;
     double most = scan_.most;
     const char* lower = ">=";
     const char* upper = "<=";
+    // A trial ahead of the range in this order leaves the range whole; one behind it leaves nothing.
     if (after_.has_value() && scan_.descending && *after_->value <= most) {
       most = *after_->value;
       upper = "<";
@@ -232,6 +243,7 @@ absl::Status ScanTrials(Connection& connection,
                         StudyId study,
                         const TrialScan& scan,
                         const std::function<bool(Trial)>& visit) {
+  // Rows of a deleted study may still be there.
   VERNIER_RETURN_IF_ERROR(SelectStudyVersion(connection, study).status());
   if (!scan.numbers.empty()) return ScanNumbers(connection, study, scan.numbers, visit);
   if (scan.metric.empty()) return ScanByNumber(connection, study, scan, visit);

@@ -27,6 +27,7 @@ bool CommitWrite::is_large() const {
   for (const Event& event : commit_.events) {
     const auto* const report = std::get_if<MeasurementReported>(&event.payload);
     if (report != nullptr) parts += report->measurement.metrics.size();
+    // These encode all metadata of the study, or its whole definition, however short the event is.
     if (std::holds_alternative<MetadataChanged>(event.payload)) return true;
     if (std::holds_alternative<StudyAmended>(event.payload)) return true;
   }
@@ -38,6 +39,7 @@ bool CommitWrite::is_large() const {
 }
 
 void CommitWrite::Prepare() {
+  // The waiting caller and the leader may both be here at once.
   std::call_once(prepared_, [this] {
     legal_ = storage::CheckCommit(commit_);
     if (!legal_.ok()) return;
@@ -55,6 +57,7 @@ void CommitWrite::Prepare() {
 }
 
 absl::Status CommitWrite::Apply(Connection& connection, bool earlier_failed) {
+  // Nobody may wait for this commit, or its waiter may not have come to it yet.
   Prepare();
   VERNIER_RETURN_IF_ERROR(legal_);
   VERNIER_ASSIGN_OR_RETURN(const StudyVersion stored,
@@ -70,6 +73,7 @@ absl::Status CommitWrite::Apply(Connection& connection, bool earlier_failed) {
   if (metadata_.has_value()) {
     VERNIER_RETURN_IF_ERROR(UpdateMetadata(connection, commit_.study, *metadata_));
   }
+  // By the version and not by the event: an amendment that changes nothing leaves the version as it is.
   if (commit_.header.spec_version != stored.spec_version) {
     if (!spec_.has_value()) spec_ = SpecText(commit_.header.spec);
     VERNIER_RETURN_IF_ERROR(UpdateSpec(connection, commit_.study, *spec_));
@@ -82,6 +86,7 @@ absl::Status CommitWrite::Apply(Connection& connection, bool earlier_failed) {
 }
 
 absl::Status DeleteWrite::Apply(Connection& connection, bool /*earlier_failed*/) {
+  // Ahead of the deletion, since the name is read from the row of the study.
   if (!request_id_.empty()) VERNIER_RETURN_IF_ERROR(InsertDeletion(connection, request_id_, id_));
   return DeleteStudy(connection, id_);
 }

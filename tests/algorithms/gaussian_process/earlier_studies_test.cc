@@ -139,11 +139,11 @@ double Correlation(const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
   return x.dot(y) / (x.norm() * y.norm());
 }
 
-TEST(Match, TrustsABeliefAsFarAsTrialsBearItOut) {
+TEST(FitMean, TrustsABeliefAsFarAsTrialsBearItOut) {
   const Eigen::MatrixXd rows = RandomPoints(40, 7);
   const Eigen::VectorXd targets = Standardised(Hill(rows));
-  const auto match = [&](const std::vector<gp::Belief>& beliefs) {
-    return gp::Match(beliefs, rows, targets);
+  const auto match = [&](const std::vector<gp::PriorMean>& priors) {
+    return gp::FitMean(priors, rows, targets);
   };
   EXPECT_TRUE(match({}).is_zero());
   const MeanFunction right = match({{Learned(1)}});
@@ -162,21 +162,21 @@ TEST(Match, TrustsABeliefAsFarAsTrialsBearItOut) {
   EXPECT_NEAR(match({{large}}).At(rows).norm(), right.At(rows).norm(), 0.3 * right.At(rows).norm());
 }
 
-TEST(Match, FadesAsTrialsComeIn) {
+TEST(FitMean, FadesAsTrialsComeIn) {
   const Eigen::MatrixXd rows = RandomPoints(80, 7);
   const Eigen::VectorXd targets = Standardised(Hill(rows));
   const auto spread = [&](Eigen::Index n) {
     const Eigen::VectorXd some = Standardised(targets.head(n));
-    const MeanFunction mean = gp::Match({{Learned(1)}}, rows.topRows(n), some);
+    const MeanFunction mean = gp::FitMean({{Learned(1)}}, rows.topRows(n), some);
     return mean.At(rows.topRows(n)).norm() / std::sqrt(static_cast<double>(n));
   };
   EXPECT_GT(spread(5), 0.4);
   EXPECT_LT(spread(80), 0.15);
 }
 
-TEST(Match, OfOneTrialExpectsWhatIsBelieved) {
+TEST(FitMean, OfOneTrialExpectsWhatIsBelieved) {
   const Eigen::MatrixXd row = RandomPoints(1, 8);
-  const MeanFunction mean = gp::Match({{Learned(1)}}, row, Eigen::VectorXd::Zero(1));
+  const MeanFunction mean = gp::FitMean({{Learned(1)}}, row, Eigen::VectorXd::Zero(1));
   EXPECT_FALSE(mean.is_zero());
   EXPECT_NEAR(mean.At(row)[0], 0, 1e-12);
 }

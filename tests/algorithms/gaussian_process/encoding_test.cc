@@ -13,8 +13,8 @@
 #include "algorithms/gaussian_process/model/targets.h"
 #include "algorithms/gaussian_process/search/candidates.h"
 #include "algorithms/gaussian_process/space/coordinates.h"
+#include "algorithms/gaussian_process/space/encoded_trials.h"
 #include "algorithms/gaussian_process/space/features.h"
-#include "algorithms/gaussian_process/space/history.h"
 #include "algorithms/gaussian_process/surrogate.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -270,7 +270,7 @@ Problem Minimise(std::vector<std::string> metrics) {
   return problem;
 }
 
-TEST(History, SortsTrialsByWhatTheyAreWorth) {
+TEST(EncodedTrials, SortsTrialsByWhatTheyAreWorth) {
   const Problem problem = Minimise({"loss"});
   const CoordinateSpace coordinates(problem.space);
   const auto at = [](double x) { return Point{{"x", x}}; };
@@ -283,14 +283,14 @@ TEST(History, SortsTrialsByWhatTheyAreWorth) {
       {TrialNumber(5), at(0.5), Outcome::kStoppedEarly, {0.5}},
       {TrialNumber(6), at(0.6), Outcome::kInfeasible, {}},
       {TrialNumber(7), at(0.7), Outcome::kCompleted, {2.0}}};
-  History history;
+  EncodedTrials history;
   Update(coordinates, problem, testing::Log(problem, finished), history);
   // Stopped early at 0.5, which looks best of all: counts as the median of the completed, -2.
   EXPECT_THAT(ModelledValues(history, 0), ElementsAre(-1.0, -3.0, -2.0, -2.0));
   EXPECT_EQ(history.failed.size(), 3u);
 }
 
-TEST(History, ATrialMissesNoObjectiveButMayMissAConstraint) {
+TEST(EncodedTrials, ATrialMissesNoObjectiveButMayMissAConstraint) {
   Problem problem = Minimise({"loss", "cost"});
   problem.objectives[1].goal = Goal::kMaximize;
   problem.outcome_constraints = {"a <= 1", "b <= 1"};
@@ -302,7 +302,7 @@ TEST(History, ATrialMissesNoObjectiveButMayMissAConstraint) {
       {TrialNumber(3), Point{{"x", 0.3}}, Outcome::kCompleted, {}, {0.5, 0.5}},
       {TrialNumber(4), Point{{"x", 0.4}}, Outcome::kStoppedEarly, {0.0, 9.0}},
       {TrialNumber(5), Point{{"x", 0.5}}, Outcome::kCompleted, {3.0, 7.0}, {-0.5, 2.0}}};
-  History history;
+  EncodedTrials history;
   Update(coordinates, problem, testing::Log(problem, finished), history);
   EXPECT_THAT(ModelledValues(history, 0), ElementsAre(-1.0, -3.0, -3.0));
   EXPECT_THAT(ModelledValues(history, 1), ElementsAre(5.0, 5.0, 7.0));
@@ -312,7 +312,7 @@ TEST(History, ATrialMissesNoObjectiveButMayMissAConstraint) {
   EXPECT_EQ(history.failed.size(), 2u);
 }
 
-TEST(History, ReadsOnlyWhatIsNew) {
+TEST(EncodedTrials, ReadsOnlyWhatIsNew) {
   const Problem problem = Minimise({"loss"});
   const CoordinateSpace coordinates(problem.space);
   std::vector<Observation> trials;
@@ -323,10 +323,10 @@ TEST(History, ReadsOnlyWhatIsNew) {
     if (i % 7 == 0) trials.back() = {trials.back().trial, trials.back().point, Outcome::kFailed};
   }
   const TrialLog::View all = testing::Log(problem, trials);
-  History grown;
+  EncodedTrials grown;
   for (const std::size_t count : {0u, 3u, 11u, 11u, 20u, 5u, 20u}) {  // Once it begins again.
     Update(coordinates, problem, all.Prefix(count), grown);
-    History fresh;
+    EncodedTrials fresh;
     Update(coordinates, problem, all.Prefix(count), fresh);
     EXPECT_EQ(grown.points, fresh.points);
     EXPECT_EQ(grown.failed, fresh.failed);
@@ -336,7 +336,7 @@ TEST(History, ReadsOnlyWhatIsNew) {
   EXPECT_EQ(grown.failed.size(), 2u);
 }
 
-TEST(History, SubsetHoldsTheBestAndTheLatest) {
+TEST(EncodedTrials, SubsetHoldsTheBestAndTheLatest) {
   std::vector<std::vector<double>> values(1, std::vector<double>(500));
   for (std::size_t i = 0; i < 500; ++i) values[0][i] = -std::abs(static_cast<double>(i) - 100.0);
   const std::vector<std::size_t> chosen = ChooseModelled(values, 50);

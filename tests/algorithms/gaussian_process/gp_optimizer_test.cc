@@ -13,10 +13,10 @@
 
 #include "algorithms/gaussian_process/acquisition/border_prior.h"
 #include "algorithms/gaussian_process/model/gp_state.h"
-#include "algorithms/gaussian_process/model/metric_model.h"
+#include "algorithms/gaussian_process/model/metric_surrogate.h"
 #include "algorithms/gaussian_process/space/coordinates.h"
+#include "algorithms/gaussian_process/space/encoded_trials.h"
 #include "algorithms/gaussian_process/space/features.h"
-#include "algorithms/gaussian_process/space/history.h"
 #include "algorithms/gaussian_process/surrogate.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -540,24 +540,24 @@ TEST(GpOptimizer, IsCancelledBetweenStages) {
               StatusIs(absl::StatusCode::kCancelled));
 }
 
-TEST(MetricModel, AStandardStartOfOneWarpLeavesTheOtherAsItWas) {
+TEST(MetricSurrogate, AStandardStartOfOneWarpLeavesTheOtherAsItWas) {
   const Problem problem = Minimise(Square());
   const gp::CoordinateSpace coordinates(problem.space);
   const gp::FeatureMap features(coordinates);
-  gp::History history;
+  gp::EncodedTrials history;
   gp::Update(coordinates, problem, Log(problem, RandomTrials(problem.space, 30)), history);
   const Eigen::MatrixXd rows = features.Matrix(history.points);
   gp::MetricState state;
   const auto fit = [&](Eigen::Index trials, const gp::StandardStartByWarp& besides) {
     const std::vector<double>& values = history.values.front();
-    return gp::MetricModel::Fit(features,
-                                rows.topRows(trials),
-                                {values.data(), static_cast<std::size_t>(trials)},
-                                {},
-                                {.besides = besides},
-                                state,
-                                nullptr,
-                                {});
+    return gp::MetricSurrogate::Fit(features,
+                                    rows.topRows(trials),
+                                    {values.data(), static_cast<std::size_t>(trials)},
+                                    {},
+                                    {.standard_starts = besides},
+                                    state,
+                                    nullptr,
+                                    {});
   };
   const auto at = [&state](std::size_t warp) { return state.by_warp[warp]->Pack(); };
   ASSERT_THAT(fit(20, {0, std::nullopt}), IsOk());  // Without an earlier optimum both are fitted.
@@ -575,15 +575,15 @@ TEST(ExpectedImprovement, IsWhatDrawsFromTheModelImproveOnAverage) {
   const Problem problem = Minimise(Square());
   const gp::CoordinateSpace coordinates(problem.space);
   const gp::FeatureMap features(coordinates);
-  gp::History history;
+  gp::EncodedTrials history;
   gp::Update(coordinates, problem, Log(problem, RandomTrials(problem.space, 12)), history);
   gp::ModelState state;
   state.metrics.resize(1);
   const gp::Surrogate surrogate =
       gp::Surrogate::Fit(features, {}, gp::TakeWhole(history, {.points = 100}), {}, state, {}, {})
           .value();
-  const gp::MetricModel& model = surrogate.objectives().front();
-  const double best = model.scale().Backward(model.believed().maxCoeff());
+  const gp::MetricSurrogate& model = surrogate.objectives().front();
+  const double best = model.scale().Backward(model.estimates().maxCoeff());
   Rng rng(8);
   for (const gp::Coordinates& u :
        {gp::Coordinates{0.65, 0.25}, gp::Coordinates{0.1, 0.9}, history.points[0]}) {

@@ -254,7 +254,7 @@ TEST(Posterior, BelievingEqualsConditioningOnTheMean) {
   Data all{.points = Eigen::MatrixXd(13, 4), .values = Eigen::VectorXd(13)};
   all.points << data.points, extra;
   all.values << data.values, believed.Means(extra)[0];
-  believed.Believe(extra);
+  believed.AddPending(extra);
   const auto a = believed.Predict(at);
   const auto b = Conditioned(all, 0.01).Predict(at);
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -436,9 +436,9 @@ TEST(Fit, StandardStartsBesidesTheWarmOneLeaveALesserMode) {
   const double warm = value({.warm = all_noise});
   double least = warm;
   for (std::int64_t start = 0; start < 3; ++start) {
-    const double both = value({.warm = all_noise, .besides = start});
+    const double both = value({.warm = all_noise, .standard_start = start});
     EXPECT_LE(both, warm);
-    EXPECT_EQ(both, value({.warm = all_noise, .besides = start + 3}));
+    EXPECT_EQ(both, value({.warm = all_noise, .standard_start = start + 3}));
     least = std::min(least, both);
   }
   EXPECT_LT(least, warm - 1.0);

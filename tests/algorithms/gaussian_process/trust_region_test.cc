@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "algorithms/gaussian_process/model/gp_state.h"
-#include "algorithms/gaussian_process/models.h"
 #include "algorithms/gaussian_process/space/coordinates.h"
+#include "algorithms/gaussian_process/space/encoded_trials.h"
 #include "algorithms/gaussian_process/space/features.h"
-#include "algorithms/gaussian_process/space/history.h"
+#include "algorithms/gaussian_process/surrogate_set.h"
 #include "algorithms/gaussian_process/training_set.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -94,10 +94,10 @@ struct Line {
     state.whole.metrics.resize(static_cast<std::size_t>(metrics));
     state.nearby.metrics.resize(static_cast<std::size_t>(metrics));
   }
-  Model At(std::uint64_t turn, std::size_t max_points) {
-    const Beliefs none;
-    const Memory nothing;
-    Models models(features, none, history, nothing, {.points = max_points}, state);
+  RegionalSurrogate At(std::uint64_t turn, std::size_t max_points) {
+    const PriorMeans none;
+    const FitCaches nothing;
+    SurrogateSet models(features, none, history, nothing, {.points = max_points}, state);
     return *models.At(turn, {}, {}).value();
   }
 
@@ -106,7 +106,7 @@ struct Line {
                     .value();
   CoordinateSpace coordinates{space};
   FeatureMap features{coordinates};
-  History history;
+  EncodedTrials history;
   GpState state;
 };
 
@@ -125,10 +125,10 @@ TEST(TrainingSet, NearbyHoldsTheNearestInOrder) {
   EXPECT_TRUE(set.is_nearby);
 }
 
-TEST(Models, LookNearTheBestAtEveryOtherTurnOnceTrialsAreTooMany) {
+TEST(SurrogateSet, LookNearTheBestAtEveryOtherTurnOnceTrialsAreTooMany) {
   Line line(100);
   for (std::uint64_t turn = 0; turn < 9; ++turn) {
-    const Model model = line.At(turn, 80);
+    const RegionalSurrogate model = line.At(turn, 80);
     EXPECT_EQ(model.region.has_value(), turn % 2 == 1) << turn;
     if (model.region) {
       EXPECT_LT(model.region->centre[0], 0.05);
@@ -139,7 +139,7 @@ TEST(Models, LookNearTheBestAtEveryOtherTurnOnceTrialsAreTooMany) {
   EXPECT_EQ(line.state.nearby.fits, 1);
 }
 
-TEST(Models, LookEverywhereWhileTrialsAreFewOrObjectivesSeveralOrTheBestIsUnknown) {
+TEST(SurrogateSet, LookEverywhereWhileTrialsAreFewOrObjectivesSeveralOrTheBestIsUnknown) {
   EXPECT_FALSE(Line(100).At(1, 80).region.has_value());
   Line few(100);
   few.state.best = {0.5, 0.5};
@@ -150,22 +150,22 @@ TEST(Models, LookEverywhereWhileTrialsAreFewOrObjectivesSeveralOrTheBestIsUnknow
   EXPECT_FALSE(several.At(1, 80).region.has_value());
 }
 
-TEST(Models, TakeABetterTrialForTheBestThanTheOneThatWas) {
+TEST(SurrogateSet, TakeABetterTrialForTheBestThanTheOneThatWas) {
   Line line(100);
   line.state.best = {0.4, 0.5};
-  const Model model = line.At(1, 80);
+  const RegionalSurrogate model = line.At(1, 80);
   EXPECT_LT(model.region->centre[0], 0.3);
   EXPECT_EQ(line.state.best, model.region->centre);
 }
 
-TEST(Models, LookNearATrialThatKeepsTheConstraints) {
+TEST(SurrogateSet, LookNearATrialThatKeepsTheConstraints) {
   Line line(100);
   line.history.slacks.assign(1, std::vector<double>(line.history.points.size(), -1.0));
   for (std::size_t i = 40; i < line.history.points.size(); ++i) line.history.slacks[0][i] = 1.0;
   line.state.whole.metrics.resize(2);
   line.state.nearby.metrics.resize(2);
   EXPECT_FALSE(line.At(0, 80).region.has_value());
-  const Model model = line.At(1, 80);
+  const RegionalSurrogate model = line.At(1, 80);
   ASSERT_TRUE(model.region.has_value());
   EXPECT_NEAR(model.region->centre[0], line.history.points[40][0], 0.05);
 }
@@ -177,7 +177,7 @@ double Cone(const Point& point) {
   return sum;
 }
 
-TEST(Models, GoOnImprovingWithMoreTrialsThanAModelTakes) {
+TEST(SurrogateSet, GoOnImprovingWithMoreTrialsThanAModelTakes) {
   Problem problem{.objectives = {{.metric = "loss", .goal = Goal::kMinimize}}};
   std::vector<Parameter> parameters;
   for (const char* name : {"a", "b", "c", "d"}) {

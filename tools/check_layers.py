@@ -35,8 +35,8 @@ ROOMS = {
 }
 # Headers beside the rooms that rooms may include.
 SHARED_BY_ROOMS = {
-    "src/launch": {"control_group.h", "environment.h", "gang_tasks.h", "last_words.h", "output_segments.h",
-                   "output_tail.h", "preparation.h", "programs.h", "replica_files.h"},
+    "src/launch": {"control_group.h", "environment.h", "gang_tasks.h", "host_ports.h", "last_words.h",
+                   "output_segments.h", "output_tail.h", "preparation.h", "programs.h", "replica_files.h"},
 }
 # One algorithm never includes another; what they share is here.
 SHARED_BY_ALGORITHMS = {"numerics", "sampling"}

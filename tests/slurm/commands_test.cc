@@ -152,9 +152,9 @@ TEST_F(CommandsTest, AJobThatIsGoneNeedsNoCancelling) {
   Fake("scancel",
        "echo 'scancel: error: Kill job error on job id 9: Invalid job id specified' >&2; exit 1");
   EXPECT_THAT(Commands()->Cancel(9), IsOk());
-  EXPECT_THAT(Commands()->Signal(9, "TERM", Listener::kStep), IsOk());
-  EXPECT_THAT(Commands()->Signal(9, "TERM", Listener::kScript), IsOk());
-  EXPECT_THAT(Arguments(), ElementsAre("9", "--signal=TERM", "9", "--batch", "--signal=TERM", "9"));
+  EXPECT_THAT(Commands()->Stop(9, Listener::kStep), IsOk());
+  EXPECT_THAT(Commands()->Stop(9, Listener::kScript), IsOk());
+  EXPECT_THAT(Arguments(), ElementsAre("9", "--signal=URG", "9", "--batch", "--signal=URG", "9"));
 }
 
 TEST_F(CommandsTest, NodesComeFromSinfoWhereScontrolKnowsNoJson) {

@@ -21,7 +21,7 @@ using ::vernier::testing::StatusIs;
 struct Controller {
   std::vector<JobRecord> jobs;
   std::vector<std::int64_t> cancelled;
-  std::vector<std::string> signals;
+  std::vector<std::string> stops;
   int submissions = 0;
   int looks = 0;
   bool is_down = false;
@@ -48,10 +48,10 @@ class FakeSlurm final : public Slurm {
     if (controller_.is_down) return absl::UnavailableError("Unable to contact slurm controller");
     return controller_.jobs;
   }
-  absl::Status Signal(std::int64_t id, const std::string& signal, Listener listener) override {
+  absl::Status Stop(std::int64_t id, Listener listener) override {
     if (controller_.is_down) return absl::UnavailableError("Unable to contact slurm controller");
     const char* const to = listener == Listener::kScript ? " of the script" : "";
-    controller_.signals.push_back(std::to_string(id) + " " + signal + to);
+    controller_.stops.push_back(std::to_string(id) + to);
     return absl::OkStatus();
   }
   absl::Status Cancel(std::int64_t id) override {
@@ -245,22 +245,22 @@ TEST_F(JobBookTest, TellsTheScriptThatIsTheOnlyTask) {
                 folder_,
                 /*may_be_there=*/false);
   Round();
-  book_->Signal(kId, "TERM");
+  book_->Stop(kId);
   Round();
-  EXPECT_THAT(controller_.signals, ElementsAre("101 TERM of the script"));
+  EXPECT_THAT(controller_.stops, ElementsAre("101 of the script"));
 }
 
-TEST_F(JobBookTest, SignalsAndCancelsUntilTheControllerHasHeard) {
+TEST_F(JobBookTest, StopsAndCancelsUntilTheControllerHasHeard) {
   Submit();
   Round();
   controller_.is_down = true;
-  book_->Signal(kId, "TERM");
+  book_->Stop(kId);
   Round();
   controller_.is_down = false;
   Round();
-  EXPECT_THAT(controller_.signals, ElementsAre("101 TERM"));
+  EXPECT_THAT(controller_.stops, ElementsAre("101"));
   Round();
-  EXPECT_EQ(controller_.signals.size(), 1U);
+  EXPECT_EQ(controller_.stops.size(), 1U);
   controller_.is_down = true;
   book_->Cancel(kId);
   Round();
@@ -335,7 +335,7 @@ TEST_F(JobBookTest, LooksAtMostOnceInAnInterval) {
   controller_.loses_answers = true;
   Submit();
   for (int round = 0; round < 100; ++round) {
-    book_->Signal(kId, "TERM");
+    book_->Stop(kId);
     clock_.Advance(absl::Milliseconds(50));
     book_->Work();
   }

@@ -233,14 +233,14 @@ TEST_F(RestTest, ListsAreRead) {
   EXPECT_THAT(server_.request(), StartsWith("GET /slurm/v0.0.38/nodes HTTP/1.1\r\n"));
 }
 
-TEST_F(RestTest, SignalsAndCancels) {
+TEST_F(RestTest, StopsAndCancels) {
   server_.Say(Answer(200, Sample("rest_done_22_05.json")));
-  EXPECT_THAT(rest_->Signal(7, "TERM", Listener::kStep), IsOk());
-  EXPECT_THAT(server_.request(), StartsWith("DELETE /slurm/v0.0.38/job/7?signal=USR1 HTTP"));
+  EXPECT_THAT(rest_->Stop(7, Listener::kStep), IsOk());
+  EXPECT_THAT(server_.request(), StartsWith("DELETE /slurm/v0.0.38/job/7?signal=URG HTTP"));
   EXPECT_THAT(rest_->Cancel(7), IsOk());
   EXPECT_THAT(server_.request(), StartsWith("DELETE /slurm/v0.0.38/job/7 HTTP"));
   server_.Say(Answer(500, Sample("rest_no_job_22_05.json")));
-  EXPECT_THAT(rest_->Signal(9999, "TERM", Listener::kStep), IsOk());
+  EXPECT_THAT(rest_->Stop(9999, Listener::kStep), IsOk());
   EXPECT_THAT(rest_->Cancel(9999), IsOk());
 }
 

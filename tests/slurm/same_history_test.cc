@@ -133,7 +133,7 @@ TEST_F(SameHistoryTest, OfJobsThatEndInEveryWay) {
     AwaitState(*pair, JobState::kCancelled);
     EXPECT_THAT(by->Cancel(*pair), IsOk());
     EXPECT_THAT(by->Cancel(999'999), IsOk());
-    EXPECT_THAT(by->Signal(999'999, "TERM", Listener::kStep), IsOk());
+    EXPECT_THAT(by->Stop(999'999, Listener::kStep), IsOk());
 
     // One that waits for all CPUs behind one that has them, and is cancelled there.
     const auto all = by->Submit(Job("all-" + who, "sleep 100", {{.tasks = 4, .cpus = 8}}));
@@ -155,18 +155,18 @@ TEST_F(SameHistoryTest, OfJobsThatEndInEveryWay) {
 TEST_F(SameHistoryTest, OfSignalsAndANodeThatIsDown) {
   for (Slurm* by : {commands_.get(), rest_.get()}) {
     const std::string who = by == rest_.get() ? "rest" : "commands";
-    // The signal reaches the step's task. As a supervisor does, the task takes USR1 for TERM. That slurmrestd tells the
-    // script too does no harm: Vernier's is srun, which hands USR1 on.
+    // The signal reaches the step's task. As a supervisor does, the task takes URG for TERM. slurmrestd tells the script,
+    // which hands it on.
     const auto told = by->Submit(
         Job("told-" + who,
-            fmt::format("trap 'touch {0}/script-{1}' TERM USR1\n"
-                        "srun --mpi=none sh -c \"trap 'touch {0}/task-{1}; exit 0' TERM USR1; "
-                        "touch {0}/up-{1}; while :; do sleep 0.1; done\"",
+            fmt::format("trap 'touch {0}/script-{1}; scancel --signal=URG $SLURM_JOB_ID' URG\n"
+                        "srun --mpi=none sh -c \"trap 'touch {0}/task-{1}; exit 0' TERM URG; "
+                        "touch {0}/up-{1}; while :; do sleep 0.1; done\" &\nwait; wait",
                         folder_,
                         who)));
     ASSERT_THAT(told, IsOk());
     ASSERT_TRUE(Eventually([&] { return fs::exists(folder_ + "/up-" + who); }));
-    EXPECT_THAT(by->Signal(*told, "TERM", Listener::kStep), IsOk());
+    EXPECT_THAT(by->Stop(*told, Listener::kStep), IsOk());
     AwaitState(*told, JobState::kCompleted);
     EXPECT_TRUE(fs::exists(folder_ + "/task-" + who));
     EXPECT_EQ(fs::exists(folder_ + "/script-" + who), by == rest_.get());
@@ -174,13 +174,13 @@ TEST_F(SameHistoryTest, OfSignalsAndANodeThatIsDown) {
     // A script that is the job's only task.
     const auto alone = by->Submit(
         Job("alone-" + who,
-            fmt::format("trap 'touch {0}/alone-{1}; exit 0' TERM USR1; touch {0}/up-alone-{1}; "
+            fmt::format("trap 'touch {0}/alone-{1}; exit 0' TERM URG; touch {0}/up-alone-{1}; "
                         "while :; do sleep 0.1; done",
                         folder_,
                         who)));
     ASSERT_THAT(alone, IsOk());
     ASSERT_TRUE(Eventually([&] { return fs::exists(folder_ + "/up-alone-" + who); }));
-    EXPECT_THAT(by->Signal(*alone, "TERM", Listener::kScript), IsOk());
+    EXPECT_THAT(by->Stop(*alone, Listener::kScript), IsOk());
     AwaitState(*alone, JobState::kCompleted);
     EXPECT_TRUE(fs::exists(folder_ + "/alone-" + who));
   }
@@ -228,7 +228,7 @@ TEST_F(SameHistoryTest, OfJobsThatNeverFit) {
         << RecordOf(*never).reason;
     ExpectSame();
     // scancel tries such a signal again for minutes.
-    EXPECT_THAT(rest_->Signal(*never, "TERM", Listener::kStep),
+    EXPECT_THAT(rest_->Stop(*never, Listener::kStep),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("can not be altered now")));
     EXPECT_THAT(by->Cancel(*never), IsOk());
     AwaitState(*never, JobState::kCancelled);

@@ -240,6 +240,23 @@ TEST_F(SlurmLauncherTest, StopsEveryReplica) {
   EXPECT_TRUE(all("-stopped"));
 }
 
+// A second SIGTERM would end what a program starts to save its state.
+TEST_F(SlurmLauncherTest, AProgramHearsOfAStopOnce) {
+  const auto script = [](const std::string& name) {
+    return fmt::format(
+        "trap 'echo told >> $OUT/{0}' TERM; touch $OUT/{0}-up; "
+        "while ! [ -s $OUT/{0} ]; do sleep 0.05; done; sleep 1",
+        name);
+  };
+  Launch({{"chief", 0, script("c")}, {"worker", 0, script("w0")}});
+  ASSERT_TRUE(
+      Eventually([&] { return fs::exists(out_ + "/c-up") && fs::exists(out_ + "/w0-up"); }));
+  ASSERT_THAT(launcher_->Stop(Attempt()), IsOk());
+  EXPECT_EQ(Await().state, AttemptState::kStopped);
+  EXPECT_EQ(Slurp(out_ + "/c"), "told\n");
+  EXPECT_EQ(Slurp(out_ + "/w0"), "told\n");
+}
+
 TEST_F(SlurmLauncherTest, AGangThatWaitsSaysWhyAndCanBeStopped) {
   const Resources all = {.cpus = 8};
   const std::vector<Script> big = {{"chief", 0, "touch $OUT/up; sleep 60", all},

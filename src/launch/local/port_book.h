@@ -12,9 +12,7 @@ namespace vernier::launch {
 
 // TCP ports for replicas to listen on. Not thread-safe.
 //
-// A reserved port stays bound by this process until its replica starts, and is not given again until it is freed. Ports
-// come from below the range of outgoing connections, so that none of those takes the port between Unbind and the
-// replica's bind.
+// A reserved port stays bound by this process until its replica starts, and is not given again until it is freed.
 class PortBook {
  public:
   // `first`: gives ports from this one upwards, skipping those in use; unset: from anywhere in the range above.

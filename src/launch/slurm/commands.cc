@@ -84,8 +84,9 @@ class SlurmCommands final : public Slurm {
     return ParseJobs(answer);
   }
 
-  absl::Status Signal(std::int64_t id, const std::string& signal, Listener listener) override {
-    std::vector<std::string> argv = {"scancel", "--signal=" + signal, fmt::format("{}", id)};
+  absl::Status Stop(std::int64_t id, Listener listener) override {
+    std::vector<std::string> argv = {
+        "scancel", fmt::format("--signal={}", kStopSignal), fmt::format("{}", id)};
     if (listener == Listener::kScript) argv.insert(argv.begin() + 1, "--batch");
     return UnlessGone(Run(std::move(argv)));
   }

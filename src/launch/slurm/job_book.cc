@@ -1,4 +1,4 @@
-// Once in each round: orders of the launcher (submit, signal, cancel), then, if that is due, one look at all jobs. One
+// Once in each round: orders of the launcher (submit, stop, cancel), then, if that is due, one look at all jobs. One
 // look serves every attempt, so that the controller's load does not grow with their number.
 //
 // A job is submitted at most once, as far as that can be had from a controller that may accept a job and lose the answer,
@@ -102,7 +102,7 @@ bool JobBook::Entry::IsLeaving() const {
 }
 
 bool JobBook::Entry::HasOrder() const {
-  return is_to_submit || signal.has_value() || is_to_cancel || (is_forgotten && !IsLeaving());
+  return is_to_submit || is_to_stop || is_to_cancel || (is_forgotten && !IsLeaving());
 }
 
 JobBook::JobBook(std::unique_ptr<Slurm> slurm,
@@ -126,10 +126,9 @@ void JobBook::Submit(const AttemptId& id, BatchJob job, std::string folder, bool
   entry.may_be_there = may_be_there;
 }
 
-void JobBook::Signal(const AttemptId& id, std::string signal) {
+void JobBook::Stop(const AttemptId& id) {
   absl::MutexLock lock(&mu_);
-  if (const auto at = entries_.find(id); at != entries_.end())
-    at->second.signal = std::move(signal);
+  if (const auto at = entries_.find(id); at != entries_.end()) at->second.is_to_stop = true;
 }
 
 void JobBook::Cancel(const AttemptId& id) {
@@ -235,8 +234,8 @@ void JobBook::Carry(Order& order, const absl::StatusOr<std::vector<JobRecord>>& 
   absl::Status told;
   if (entry.view.id.has_value() && entry.is_to_cancel) {
     told = slurm_->Cancel(*entry.view.id);
-  } else if (entry.view.id.has_value() && entry.signal.has_value()) {
-    told = slurm_->Signal(*entry.view.id, *entry.signal, entry.job.listener);
+  } else if (entry.view.id.has_value() && entry.is_to_stop) {
+    told = slurm_->Stop(*entry.view.id, entry.job.listener);
   }
   absl::MutexLock lock(&mu_);
   const auto at = entries_.find(order.id);
@@ -254,7 +253,7 @@ void JobBook::Carry(Order& order, const absl::StatusOr<std::vector<JobRecord>>& 
     return;  // Again in the next round.
   }
   if (entry.view.id.has_value() || !entry.is_to_submit) {
-    if (now.signal == entry.signal) now.signal.reset();
+    if (entry.is_to_stop) now.is_to_stop = false;
     if (entry.is_to_cancel) {
       now.is_to_cancel = false;
       now.retired.reset();  // It did not go by itself.

@@ -51,7 +51,7 @@ class JobBook {
   // Submits the job, or finds it if an earlier process has. `folder`: of the attempt, where it is recorded. `may_be_there`: an
   // earlier process may have.
   void Submit(const AttemptId& id, BatchJob job, std::string folder, bool may_be_there);
-  void Signal(const AttemptId& id, std::string signal);
+  void Stop(const AttemptId& id);
   void Cancel(const AttemptId& id);
   // Its replicas have ended, so that the job is about to go by itself. It is cancelled only if it does not.
   void Retire(const AttemptId& id);
@@ -78,7 +78,7 @@ class JobBook {
     // The controller may have the job already: look for it before it is submitted.
     bool may_be_there = false;
     absl::Time not_before = absl::InfinitePast();  // When it may be submitted.
-    std::optional<std::string> signal;             // To be sent.
+    bool is_to_stop = false;
     bool is_to_cancel = false;
     std::optional<absl::Time> retired;
     bool is_forgotten = false;

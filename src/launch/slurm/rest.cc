@@ -36,7 +36,6 @@ constexpr std::string_view kUnix = "unix:";
 constexpr std::size_t kMostAnswer = std::size_t{256} << 20;
 // A choice: tokens of Slurm have some 200 bytes.
 constexpr std::int64_t kMostToken = 16384;
-constexpr char kStopSignal[] = "USR1";
 constexpr long kGood = 200;  // Of HTTP.
 
 // libcurl's lists and handles.
@@ -194,9 +193,9 @@ class SlurmRest final : public Slurm {
 
   absl::StatusOr<std::vector<JobRecord>> Jobs() override { return List("/jobs", &ParseJobs); }
 
-  // slurmrestd tells both the steps and the script; srun hands kStopSignal on to its tasks.
-  absl::Status Signal(std::int64_t id, const std::string& signal, Listener) override {
-    return Delete(fmt::format("/job/{}?signal={}", id, signal == "TERM" ? kStopSignal : signal));
+  // slurmrestd tells the script, which hands it on to the tasks (WaitForStep).
+  absl::Status Stop(std::int64_t id, Listener) override {
+    return Delete(fmt::format("/job/{}?signal={}", id, kStopSignal));
   }
 
   absl::Status Cancel(std::int64_t id) override { return Delete(fmt::format("/job/{}", id)); }

@@ -29,8 +29,6 @@ absl::Status CheckRestOptions(const RestOptions& options, const std::string& pat
 // Slurm by slurmrestd, for daemons outside of the cluster, whose nodes still share a folder with them. Redirects are not
 // followed, and proxies not used, since the token is for that server alone. What differs from its commands:
 // - Test answers OK: slurmrestd cannot try a job, so that one which never fits is refused when it is submitted.
-// - Signal sends SIGUSR1 for TERM, since slurmrestd takes a signal that ends jobs for an order to cancel the whole job. The
-//   tasks' supervisors take both for the same.
 // - A job with BatchJob::arguments is refused: InvalidArgument.
 // - A token that is not valid looks like a controller that does not answer: Unavailable. So does a token file that is missing
 //   or that others may read: trials wait until there is a good one.

@@ -33,6 +33,11 @@ struct SiteOptions {
   friend bool operator==(const SiteOptions&, const SiteOptions&) = default;
 };
 
+// Slurm sends a signal to every process of a task, its supervisor's program too. This one does nothing to a program that
+// has no use for it (signal(7)). SIGTERM would reach programs twice, once from Slurm and once from the supervisor, and
+// end what they start to save their state; and srun and slurmrestd take it for an order to end the whole job.
+inline constexpr char kStopSignal[] = "URG";
+
 // Who in a job takes its signals: the tasks of its step, or its batch script, where that is the only task itself.
 enum class Listener { kStep, kScript };
 
@@ -133,9 +138,9 @@ class Slurm {
   virtual absl::Status Test(const BatchJob& job) = 0;
   // Every job that the controller remembers, of all users.
   virtual absl::StatusOr<std::vector<JobRecord>> Jobs() = 0;
-  // Sends the signal to the tasks of the job's steps and not to its batch script, whose srun would kill them before they have
-  // dealt with it; or else to the script.  OK too if there is no such job.
-  virtual absl::Status Signal(std::int64_t id, const std::string& signal, Listener listener) = 0;
+  // Tells the supervisors of the job's tasks to stop their programs: sends kStopSignal to the tasks of its steps, or else
+  // to the batch script, which hands it on.  OK too if there is no such job.
+  virtual absl::Status Stop(std::int64_t id, Listener listener) = 0;
   // Ends the job, in the queue or on its nodes: TERM, Slurm's KillWait, KILL.  OK too if there is no such job.
   virtual absl::Status Cancel(std::int64_t id) = 0;
   virtual absl::StatusOr<std::vector<NodeRecord>> Nodes() = 0;

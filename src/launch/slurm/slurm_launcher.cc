@@ -122,14 +122,30 @@ std::string StepCommand(const std::vector<std::pair<std::string, Component>>& co
   return step;
 }
 
-std::string BatchScript(const std::string& command) {
+// Runs a step, and hands kStopSignal on to its tasks: slurmrestd tells the script alone, and srun ignores the signal.
+// Nothing but the end of srun ends the script; 151 says that `wait` was interrupted by the signal, which is 23.
+std::string WaitForStep(const std::string& step) {
+  return fmt::format(
+      "trap 'scancel --signal={} \"$SLURM_JOB_ID\"' {}\n"
+      "{} &\n"
+      "while :; do\n"
+      "  wait $!\n"
+      "  status=$?\n"
+      "  [ $status -eq 151 ] || exit $status\n"
+      "done\n",
+      kStopSignal,
+      kStopSignal,
+      step);
+}
+
+std::string BatchScript(const std::string& commands) {
   return fmt::format(
       "#!/bin/sh\n"
       "# The replicas of one attempt. Written by Vernier.\n"
       "PATH=${{PATH:-/usr/local/bin:/usr/bin:/bin}}\n"
       "export PATH\n"
-      "exec {}\n",
-      command);
+      "{}",
+      commands);
 }
 
 // One attempt that was placed or adopted.
@@ -228,9 +244,9 @@ class SlurmLauncher final : public Launcher {
       VERNIER_RETURN_IF_ERROR(MakeFolder(folder + "/" + kAddressesFolder));
     }
     const auto components = ComponentsOf(gang->request, options_.gpu_types);
-    const std::string script =
-        BatchScript(IsAlone(gang->request) ? TaskCommand(options_.supervisor, folder)
-                                           : StepCommand(components, options_.supervisor, folder));
+    const std::string script = BatchScript(
+        IsAlone(gang->request) ? "exec " + TaskCommand(options_.supervisor, folder) + "\n"
+                               : WaitForStep(StepCommand(components, options_.supervisor, folder)));
     if (!ReplaceFile(folder + "/" + kTasksFile, EncodeTasks(TasksOf(*gang)), /*durable=*/false) ||
         !ReplaceFile(folder + kScriptFile, script, /*durable=*/false)) {
       return NotWritten("cannot write to", folder, errno);
@@ -682,7 +698,7 @@ class SlurmLauncher final : public Launcher {
     if (now - gang.gang_end->time > gang.grace + kOverdue) {
       book_.Cancel(id);
     } else {
-      book_.Signal(id, "TERM");
+      book_.Stop(id);
     }
     loop_->Wake();
   }

@@ -6,9 +6,9 @@
 
 namespace vernier::launch {
 
-// Signals that ask a supervisor to stop its replica. SIGUSR1 is for schedulers that take SIGTERM to a job for an order to
-// end all of it (src/launch/slurm/rest.h).
-inline constexpr std::array kStopSignals = {SIGTERM, SIGINT, SIGUSR1};
+// Signals that ask a supervisor to stop its replica. SIGURG is for schedulers that send a signal to the program too
+// (kStopSignal in src/launch/slurm/slurm.h).
+inline constexpr std::array kStopSignals = {SIGTERM, SIGINT, SIGURG};
 // Whether one of them arrived while no program ran. They are blocked, so one sent between two runs stays pending.
 bool IsStopPending();
 

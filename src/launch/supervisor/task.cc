@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "src/launch/gang_tasks.h"
+#include "src/launch/host_ports.h"
 #include "src/launch/replica_files.h"
 #include "src/launch/supervisor/supervise.h"
 #include "src/launch/supervisor/system_time.h"
@@ -45,25 +46,25 @@ constexpr std::size_t kMostHostName = 256;
 // Keeps a port of this host until the program takes it.
 class Port {
  public:
-  Port() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in any{};
-    any.sin_family = AF_INET;
-    any.sin_addr.s_addr = htonl(INADDR_ANY);
-    socklen_t size = sizeof any;
-    const bool bound = fd_ >= 0 && bind(fd_, reinterpret_cast<sockaddr*>(&any), size) == 0 &&
-                       getsockname(fd_, reinterpret_cast<sockaddr*>(&any), &size) == 0;
-    if (bound) number_ = ntohs(any.sin_port);
+  Port() {
+    const std::int32_t first = FirstReplicaPort();
+    const std::int32_t offset = OffsetOfOwnPorts();
+    for (std::int32_t i = 0; i < kReplicaPorts && fd_ < 0; ++i) {
+      number_ = first + (offset + i) % kReplicaPorts;
+      fd_ = BindPort(number_);
+    }
   }
   ~Port() {
     if (fd_ >= 0) close(fd_);
   }
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
-  int number() const { return number_; }  // 0: there is none.
+  bool found() const { return fd_ >= 0; }
+  int number() const { return number_; }
 
  private:
-  const int fd_;
-  int number_ = 0;
+  int fd_ = -1;
+  std::int32_t number_ = 0;
 };
 
 // This host's address on the network that leads to the node where the job was launched, which all tasks of it reach. Not
@@ -195,7 +196,7 @@ int RunTask(const char* attempt_folder) {
   }
   {
     const Port port;
-    if (port.number() == 0) {
+    if (!port.found()) {
       RecordFailure("no port of its node is free", /*host_failed=*/true);
       return 0;
     }

@@ -68,11 +68,15 @@ def run(words):
     variables.pop("VERNIER_REPLICA_DIRECTORY")
     if not os.access(command[0], os.X_OK):
         fail(f"executable file `{command[0]}` not found", 127)
+    # Before the program runs, since it may be told to stop as soon as it does.
+    program, told = None, []
+    signal.signal(signal.SIGTERM, lambda *_: program.send_signal(signal.SIGTERM) if program else told.append(True))
     program = subprocess.Popen(command, env={"PATH": os.environ["PATH"], **variables}, start_new_session=True,
                                cwd=options.get("--workdir", ["/"])[0])
     (folder / "process.new").write_text(str(program.pid))
     (folder / "process.new").rename(folder / "process")
-    signal.signal(signal.SIGTERM, lambda *_: program.send_signal(signal.SIGTERM))
+    if told:
+        program.send_signal(signal.SIGTERM)
     status = program.wait()
     (folder / "ended").touch()
     sys.exit(128 - status if status < 0 else status)

@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "algorithms/early_stopping/decay_rule.h"
 #include "algorithms/early_stopping/median_rule.h"
+#include "algorithms/early_stopping/percentile_rule.h"
+#include "algorithms/early_stopping/successive_halving.h"
 #include "algorithms/gaussian_process/gp_optimizer.h"
 #include "algorithms/grid/grid_optimizer.h"
 #include "algorithms/options.h"
@@ -90,7 +93,12 @@ AlgorithmCatalogue AlgorithmCatalogue::BuiltIn() {
                            {"grid", NewGridOptimizer},
                            {"quasi-random", NewQuasiRandomOptimizer},
                            {"random", NewRandomOptimizer}};
-  catalogue.stopping_rules_ = {{"median", NewMedianRule}, {"none", NewNoRule}};
+  catalogue.stopping_rules_ = {{"asha", NewAshaRule},
+                               {"decay", NewDecayRule},
+                               {"hyperband", NewHyperbandRule},
+                               {"median", NewMedianRule},
+                               {"none", NewNoRule},
+                               {"percentile", NewPercentileRule}};
   return catalogue;
 }
 

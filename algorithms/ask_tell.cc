@@ -1,12 +1,15 @@
 #include "vernier/ask_tell.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "src/core/curve_book.h"
 #include "src/core/optimal_trials.h"
 #include "src/core/status.h"
 #include "src/core/suggestion_check.h"
@@ -26,14 +29,22 @@ struct AskTell::Rep {
   std::uint64_t streams_before;
   std::string state;
   std::int64_t last_trial = 0;
-  TrialLog finished;                  // In the order in which they were told.
-  std::vector<PendingPoint> pending;  // In the order in which they were asked.
+  TrialLog finished;                      // In the order in which they were told.
+  std::vector<PendingPoint> pending;      // In the order in which they were asked.
+  std::unique_ptr<EarlyStopper> stopper;  // Null: no trial is stopped.
+  CurveBook curves;
+  std::map<TrialNumber, ExpectedEnd> expected;  // Of pending trials, by their last verdicts.
   OptimalTrials optimal;
 
   // Calls the optimiser once, with the stream of the first trial of the batch, as a study does.
   absl::Status AskBatch(std::size_t count, std::vector<Asked>& asked);
+  absl::StatusOr<std::vector<PendingPoint>::iterator> FindPending(TrialNumber trial);
   // Removes a trial from the pending ones and returns its point.
   absl::StatusOr<Point> TakePending(TrialNumber trial);
+  absl::Status Complete(TrialNumber trial,
+                        Outcome outcome,
+                        std::vector<double> values,
+                        std::vector<double> slacks);
   absl::Status CheckTold(const std::vector<double>& values,
                          const std::vector<double>& slacks) const;
   absl::Status Finish(const Observation& completed);
@@ -51,12 +62,13 @@ absl::Status AskTell::Rep::AskBatch(std::size_t count, std::vector<Asked>& asked
   for (Suggestion& suggestion : suggestions.points) {
     const TrialNumber trial(++last_trial);
     pending.push_back({trial, suggestion.point});
+    curves.AddTrial(trial);
     asked.push_back({trial, std::move(suggestion)});
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Point> AskTell::Rep::TakePending(TrialNumber trial) {
+absl::StatusOr<std::vector<PendingPoint>::iterator> AskTell::Rep::FindPending(TrialNumber trial) {
   const auto is_trial = [trial](const auto& known) { return known.trial == trial; };
   const auto found = std::find_if(pending.begin(), pending.end(), is_trial);
   if (found == pending.end()) {
@@ -67,9 +79,33 @@ absl::StatusOr<Point> AskTell::Rep::TakePending(TrialNumber trial) {
     return WithReason(NotFound("trial {} was never asked for", trial.value()),
                       Reason::kTrialNotFound);
   }
+  return found;
+}
+
+absl::StatusOr<Point> AskTell::Rep::TakePending(TrialNumber trial) {
+  VERNIER_ASSIGN_OR_RETURN(const auto found, FindPending(trial));
   Point point = std::move(found->point);
   pending.erase(found);
   return point;
+}
+
+absl::Status AskTell::Rep::Complete(TrialNumber trial,
+                                    Outcome outcome,
+                                    std::vector<double> values,
+                                    std::vector<double> slacks) {
+  VERNIER_RETURN_IF_ERROR(CheckTold(values, slacks));
+  VERNIER_ASSIGN_OR_RETURN(Point point, TakePending(trial));
+  const bool is_stopped = outcome == Outcome::kStoppedEarly;
+  curves.MarkFinished(trial, is_stopped);
+  Observation told{.trial = trial,
+                   .point = std::move(point),
+                   .outcome = outcome,
+                   .values = std::move(values),
+                   .slacks = std::move(slacks)};
+  const auto known = expected.find(trial);
+  if (is_stopped && known != expected.end()) told.expected_end = known->second;
+  expected.erase(trial);
+  return Finish(told);
 }
 
 absl::Status AskTell::Rep::CheckTold(const std::vector<double>& values,
@@ -107,10 +143,13 @@ AskTell::~AskTell() = default;
 absl::StatusOr<AskTell> AskTell::Create(Problem problem,
                                         const Choice& algorithm,
                                         std::uint64_t seed,
-                                        const AlgorithmCatalogue& algorithms) {
+                                        const AlgorithmCatalogue& algorithms,
+                                        const Choice& stopping) {
   if (problem.objectives.empty()) return FieldError("objective", "needs at least one metric");
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer,
                            algorithms.NewOptimizer(algorithm, problem));
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<EarlyStopper> stopper,
+                           algorithms.NewEarlyStopper(stopping, problem.objectives.front().goal));
   std::uint64_t streams_before = 0;
   for (const EarlierStudy& study : problem.earlier) {
     streams_before += static_cast<std::uint64_t>(std::max(study.count, std::ssize(study.trials)));
@@ -125,6 +164,9 @@ absl::StatusOr<AskTell> AskTell::Create(Problem problem,
                                               .last_trial = 0,
                                               .finished = std::move(finished),
                                               .pending = {},
+                                              .stopper = std::move(stopper),
+                                              .curves = CurveBook(),
+                                              .expected = {},
                                               .optimal = std::move(optimal)}));
 }
 
@@ -142,14 +184,28 @@ absl::StatusOr<std::vector<AskTell::Asked>> AskTell::Ask(std::size_t count) {
 absl::Status AskTell::Tell(TrialNumber trial,
                            std::vector<double> values,
                            std::vector<double> slacks) {
-  VERNIER_RETURN_IF_ERROR(rep_->CheckTold(values, slacks));
-  VERNIER_ASSIGN_OR_RETURN(Point point, rep_->TakePending(trial));
-  return rep_->Finish(
-      {trial, std::move(point), Outcome::kCompleted, std::move(values), std::move(slacks)});
+  return rep_->Complete(trial, Outcome::kCompleted, std::move(values), std::move(slacks));
+}
+
+absl::StatusOr<Verdict> AskTell::Report(TrialNumber trial, std::int64_t step, double value) {
+  VERNIER_RETURN_IF_ERROR(rep_->FindPending(trial).status());
+  rep_->curves.AddPoint(trial, step, value);
+  if (rep_->stopper == nullptr) return Verdict{.explanation = "the study has no stopping rule"};
+  Verdict verdict = rep_->curves.Judge(*rep_->stopper, trial);
+  rep_->expected.erase(trial);
+  if (const auto end = ExpectedEndOf(verdict.numbers)) rep_->expected[trial] = *end;
+  return verdict;
+}
+
+absl::Status AskTell::TellStopped(TrialNumber trial,
+                                  std::vector<double> values,
+                                  std::vector<double> slacks) {
+  return rep_->Complete(trial, Outcome::kStoppedEarly, std::move(values), std::move(slacks));
 }
 
 absl::Status AskTell::TellFailed(TrialNumber trial) {
   VERNIER_ASSIGN_OR_RETURN(Point point, rep_->TakePending(trial));
+  rep_->expected.erase(trial);
   return rep_->finished.Append({trial, std::move(point), Outcome::kFailed});
 }
 
@@ -160,6 +216,8 @@ absl::Status AskTell::Add(const Point& point,
   VERNIER_RETURN_IF_ERROR(rep_->problem.space.Check(typed));
   VERNIER_RETURN_IF_ERROR(rep_->CheckTold(values, slacks));
   const TrialNumber trial(++rep_->last_trial);
+  rep_->curves.AddTrial(trial);
+  rep_->curves.MarkFinished(trial, /*stopped_early=*/false);
   return rep_->Finish(
       {trial, std::move(typed), Outcome::kCompleted, std::move(values), std::move(slacks)});
 }

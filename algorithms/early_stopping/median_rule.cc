@@ -1,12 +1,11 @@
 #include "algorithms/early_stopping/median_rule.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "algorithms/early_stopping/curve_statistics.h"
 #include "algorithms/options.h"
 #include "fmt/format.h"
 #include "vernier/core/error.h"
@@ -25,38 +24,6 @@ struct MedianOptions {
   std::int64_t interval = 1;
 };
 
-std::optional<double> BestValue(std::span<const CurvePoint> points, Goal goal) {
-  std::optional<double> best;
-  for (const CurvePoint& point : points) {
-    if (std::isnan(point.value)) continue;
-    if (!best || IsBetter(goal, point.value, *best)) best = point.value;
-  }
-  return best;
-}
-
-// Returns the mean of the values up to `step`; nullopt if there is none. Divides before adding, so that large values do
-// not overflow.
-std::optional<double> RunningAverage(const Curve& curve, std::int64_t step) {
-  double count = 0;
-  for (const CurvePoint& point : curve.points) {
-    if (point.step <= step && !std::isnan(point.value)) ++count;
-  }
-  double mean = 0;
-  for (const CurvePoint& point : curve.points) {
-    if (point.step <= step && !std::isnan(point.value)) mean += point.value / count;
-  }
-  if (count == 0 || std::isnan(mean))
-    return std::nullopt;  // Infinities of both signs have no mean.
-  return mean;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  if (values.size() % 2 == 1) return values[middle];
-  return values[middle - 1] / 2 + values[middle] / 2;  // The sum of both might overflow.
-}
-
 class MedianRule final : public EarlyStopper {
  public:
   MedianRule(Goal goal, MedianOptions options, std::string json)
@@ -67,24 +34,16 @@ class MedianRule final : public EarlyStopper {
   std::string options() const override { return json_; }
 
   Verdict Judge(const Curve& running, std::span<const Curve> others) const override {
-    const std::span<const CurvePoint> judged = Judged(running);
+    const std::span<const CurvePoint> judged =
+        JudgedPart(running, options_.min_steps, options_.interval);
     if (judged.empty()) return TooFewReports(running.points.size());
     const std::int64_t step = judged.back().step;
     const std::vector<double> averages = Averages(others, step);
     if (std::ssize(averages) < options_.min_trials) return TooFewTrials(step, averages.size());
-    return Compare(step, BestValue(judged, goal_), Median(averages), averages.size());
+    return Compare(step, BestValue(judged, goal_), Quantile(averages, goal_, 0.5), averages.size());
   }
 
  private:
-  // The curve up to the last report at which a judgement was due. Judging this prefix gives the same verdict again
-  // between due reports, so that the rule needs no memory.
-  std::span<const CurvePoint> Judged(const Curve& running) const {
-    const std::int64_t reports = std::ssize(running.points);
-    if (reports < options_.min_steps) return {};
-    const std::int64_t since = (reports - options_.min_steps) % options_.interval;
-    return std::span(running.points).first(static_cast<std::size_t>(reports - since));
-  }
-
   static std::vector<double> Averages(std::span<const Curve> others, std::int64_t step) {
     std::vector<double> averages;
     for (const Curve& curve : others) {

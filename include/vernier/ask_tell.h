@@ -37,13 +37,15 @@ class AskTell {
     Suggestion suggestion;
   };
 
-  // A study without trials. Copies what it needs of `algorithms`, the names that `algorithm` may have.
-  // InvalidArgument: `problem` has no objective, or as AlgorithmCatalogue::NewOptimizer.  Internal: as NewOptimizer.
+  // A study without trials. Copies what it needs of `algorithms`, the names that `algorithm` and `stopping` may have.
+  // InvalidArgument: `problem` has no objective, or as AlgorithmCatalogue::NewOptimizer and NewEarlyStopper.  Internal: as
+  // these.
   static absl::StatusOr<AskTell> Create(
       Problem problem,
       const Choice& algorithm,
       std::uint64_t seed,
-      const AlgorithmCatalogue& algorithms = AlgorithmCatalogue::BuiltIn());
+      const AlgorithmCatalogue& algorithms = AlgorithmCatalogue::BuiltIn(),
+      const Choice& stopping = {.name = "none", .options = {}});
   AskTell(AskTell&&) noexcept;
   AskTell& operator=(AskTell&&) noexcept;
   ~AskTell();
@@ -60,6 +62,17 @@ class AskTell {
   // NotFound (kTrialNotFound): the trial was never asked.  FailedPrecondition (kTrialFinished): it was told already.
   // InvalidArgument: the number of values or slacks is wrong; the trial stays pending.
   absl::Status Tell(TrialNumber trial, std::vector<double> values, std::vector<double> slacks = {});
+
+  // Reports a value of the first objective during a pending trial, and returns whether the trial should go on. A later
+  // report of a step replaces the earlier one.
+  // NotFound, FailedPrecondition: as Tell.
+  absl::StatusOr<Verdict> Report(TrialNumber trial, std::int64_t step, double value);
+
+  // As Tell, for a trial that was stopped early; `values` are its last ones. What the stopping rule expected of the trial
+  // at its last report, the algorithm learns instead of them.
+  absl::Status TellStopped(TrialNumber trial,
+                           std::vector<double> values,
+                           std::vector<double> slacks = {});
 
   // Ends a pending trial that failed and has no values. Errors: NotFound and FailedPrecondition as Tell.
   absl::Status TellFailed(TrialNumber trial);

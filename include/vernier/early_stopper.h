@@ -20,15 +20,22 @@ struct CurvePoint {
 // The learning curve of one trial, in the order of steps. A later report of a step replaces the earlier one.
 struct Curve {
   TrialNumber trial;
-  bool finished = false;  // The trial completed, stopped early or not.
+  bool finished = false;       // The trial completed, stopped early or not.
+  bool stopped_early = false;  // A rule, or somebody, stopped it.
   std::vector<CurvePoint> points;
 };
+
+// Names of a verdict's numbers that predict the trial's end.
+inline constexpr char kExpectedEndNumber[] = "expected_end";
+inline constexpr char kExpectedEndDeviationNumber[] = "expected_end_deviation";
 
 // The answer of a rule. The study records it if it stops the trial.
 struct Verdict {
   bool stop = false;
-  std::map<std::string, double> numbers;  // The compared values, by name.
-  std::string explanation;                // One sentence with the numbers, for either answer.
+  // The compared values, by name. "expected_end" and "expected_end_deviation", if both are there, predict the value that
+  // the trial would end with: algorithms then learn that instead of its last value.
+  std::map<std::string, double> numbers;
+  std::string explanation;  // One sentence with the numbers, for either answer.
 };
 
 // A stopping rule: judges from learning curves whether a running trial should go on.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,13 @@ enum class Outcome : std::uint8_t {
   kInfeasible,    // No values; the point cannot be evaluated.
 };
 
+// Prediction of the value that a trial would have ended with.
+struct ExpectedEnd {
+  double mean = 0;  // In the user's units and sign.
+  double deviation = 0;
+  friend bool operator==(const ExpectedEnd&, const ExpectedEnd&) = default;
+};
+
 // A finished trial, as an optimiser sees it.
 struct Observation {
   TrialNumber trial;
@@ -26,6 +34,8 @@ struct Observation {
   std::vector<double> values = {};
   // One for each outcome constraint: 0 or more if the trial satisfies it, negative if not, NaN if unknown.
   std::vector<double> slacks = {};
+  // Of the first objective, if the trial was stopped early and the stopping rule predicts ends.
+  std::optional<ExpectedEnd> expected_end = {};
   friend bool operator==(const Observation&, const Observation&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ namespace vernier {
 //   }
 //
 // A view is cheap and shares the trials with the log. One thread at a time may append; views may be read from any
-// thread meanwhile. A trial takes 8 bytes for each parameter, objective and outcome constraint, and 9 more; space is
+// thread meanwhile. A trial takes 8 bytes for each parameter, objective and outcome constraint, and 25 more; space is
 // allocated in chunks of up to twice the need.
 class TrialLog {
   struct Store;
@@ -43,6 +44,8 @@ class TrialLog {
     std::span<const double> values(std::size_t i) const;
     // One for each outcome constraint; NaN if unknown. Valid as long as any view of the log.
     std::span<const double> slacks(std::size_t i) const;
+    // nullopt unless the trial was stopped early.
+    std::optional<ExpectedEnd> expected_end(std::size_t i) const;
     // A copy of the trial. Has no values if the trial failed or is infeasible.
     Observation operator[](std::size_t i) const;
 
@@ -79,7 +82,8 @@ class TrialLog {
                            Outcome outcome,
                            std::span<const std::int64_t> cells,
                            std::span<const double> values,
-                           std::span<const double> slacks);
+                           std::span<const double> slacks,
+                           const std::optional<ExpectedEnd>& expected_end);
   std::shared_ptr<Store> store_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -21,6 +22,15 @@ namespace {
 constexpr std::size_t kFirstChunk = 256;
 // Number of chunks, for 2^48 trials: a fixed array, since a growing one would move.
 constexpr std::size_t kChunks = 40;
+
+// Numbers of an ExpectedEnd; NaN: there is none.
+constexpr std::size_t kExpectedEnd = 2;
+
+void WriteExpectedEnd(const std::optional<ExpectedEnd>& expected, std::span<double> to) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  to[0] = expected.has_value() ? expected->mean : kNone;
+  to[1] = expected.has_value() ? expected->deviation : kNone;
+}
 
 std::size_t RoomIn(std::size_t chunk) { return kFirstChunk << chunk; }
 
@@ -62,7 +72,7 @@ absl::Status CheckCount(const Observation& trial,
 struct TrialLog::Store {
   struct Chunk {
     std::vector<Cell> cells;
-    std::vector<double> numbers;  // Values, then slacks.
+    std::vector<double> numbers;  // Values, slacks, expected end.
     std::vector<TrialNumber> trials;
     std::vector<Outcome> outcomes;
   };
@@ -78,11 +88,11 @@ struct TrialLog::Store {
     // All at once, so that no later append moves what views may be reading.
     const std::size_t room = RoomIn(chunk);
     chunks[chunk].cells.resize(room * parameters);
-    chunks[chunk].numbers.resize(room * (objectives + constraints));
+    chunks[chunk].numbers.resize(room * width());
     chunks[chunk].trials.resize(room);
     chunks[chunk].outcomes.resize(room);
   }
-  std::size_t width() const { return objectives + constraints; }
+  std::size_t width() const { return objectives + constraints + kExpectedEnd; }
   std::span<const double> Numbers(std::size_t i) const {
     const auto [chunk, offset] = PlaceOf(i);
     return std::span(chunks[chunk].numbers).subspan(offset * width(), width());
@@ -116,6 +126,7 @@ absl::Status TrialLog::Append(const Observation& trial) {
   std::fill(numbers.begin(), numbers.end(), std::numeric_limits<double>::quiet_NaN());
   std::copy(trial.values.begin(), trial.values.end(), numbers.begin());
   std::copy(trial.slacks.begin(), trial.slacks.end(), numbers.subspan(store.objectives).begin());
+  WriteExpectedEnd(trial.expected_end, numbers.last(kExpectedEnd));
   to.trials[offset] = trial.trial;
   to.outcomes[offset] = trial.outcome;
   ++store.size;
@@ -126,7 +137,8 @@ absl::Status TrialLog::AppendCells(TrialNumber trial,
                                    Outcome outcome,
                                    std::span<const Cell> cells,
                                    std::span<const double> values,
-                                   std::span<const double> slacks) {
+                                   std::span<const double> slacks,
+                                   const std::optional<ExpectedEnd>& expected_end) {
   Store& store = *store_;
   // Cells are not checked against the space: they come from a log that has checked them.
   if (cells.size() != store.parameters || values.size() != store.objectives ||
@@ -144,6 +156,7 @@ absl::Status TrialLog::AppendCells(TrialNumber trial,
   const auto numbers = std::span(to.numbers).subspan(offset * store.width(), store.width());
   std::ranges::copy(values, numbers.begin());
   std::ranges::copy(slacks, numbers.subspan(store.objectives).begin());
+  WriteExpectedEnd(expected_end, numbers.last(kExpectedEnd));
   to.trials[offset] = trial;
   to.outcomes[offset] = outcome;
   ++store.size;
@@ -186,7 +199,13 @@ std::span<const double> TrialLog::View::values(std::size_t i) const {
 }
 
 std::span<const double> TrialLog::View::slacks(std::size_t i) const {
-  return store_->Numbers(i).subspan(store_->objectives);
+  return store_->Numbers(i).subspan(store_->objectives, store_->constraints);
+}
+
+std::optional<ExpectedEnd> TrialLog::View::expected_end(std::size_t i) const {
+  const std::span<const double> numbers = store_->Numbers(i).last(kExpectedEnd);
+  if (std::isnan(numbers[0])) return std::nullopt;
+  return ExpectedEnd{.mean = numbers[0], .deviation = numbers[1]};
 }
 
 Observation TrialLog::View::operator[](std::size_t i) const {
@@ -195,6 +214,7 @@ Observation TrialLog::View::operator[](std::size_t i) const {
   if (out.outcome == Outcome::kCompleted || out.outcome == Outcome::kStoppedEarly) {
     out.values.assign(values(i).begin(), values(i).end());
     out.slacks.assign(slacks(i).begin(), slacks(i).end());
+    out.expected_end = expected_end(i);
   }
   return out;
 }

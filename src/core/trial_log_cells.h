@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "absl/status/status.h"
@@ -20,8 +21,9 @@ struct TrialLogCells {
                              Outcome outcome,
                              std::span<const Cell> cells,
                              std::span<const double> values,
-                             std::span<const double> slacks) {
-    return log.AppendCells(trial, outcome, cells, values, slacks);
+                             std::span<const double> slacks,
+                             const std::optional<ExpectedEnd>& expected_end) {
+    return log.AppendCells(trial, outcome, cells, values, slacks, expected_end);
   }
 };
 

@@ -219,10 +219,10 @@ absl::Status StudyFold::Snapshots::TakePart(const std::string& part, StudyFold& 
   observation.slacks.resize(fold.outcome_constraints_.size());
   for (std::uint64_t i = 0; i < reader.observations(); ++i) {
     VERNIER_RETURN_IF_ERROR(reader.Next(observation));
-    const auto& [trial, outcome, cells, values, slacks] = observation;
+    const auto& [trial, outcome, cells, values, slacks, expected_end] = observation;
     if (!fold.Has(trial)) return DataLoss("the snapshot has a trial {}", trial.value());
     VERNIER_RETURN_IF_ERROR(
-        TrialLogCells::Append(fold.finished_, trial, outcome, cells, values, slacks));
+        TrialLogCells::Append(fold.finished_, trial, outcome, cells, values, slacks, expected_end));
   }
   for (std::uint64_t i = 0; i < reader.curves(); ++i) {
     VERNIER_ASSIGN_OR_RETURN(Curve curve, reader.NextCurve());
@@ -309,7 +309,8 @@ bool IsSame(const TrialLog::View& a, const TrialLog::View& b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     const bool is_same = a.trial(i) == b.trial(i) && a.outcome(i) == b.outcome(i) &&
                          std::ranges::equal(TrialLogCells::Of(a, i), TrialLogCells::Of(b, i)) &&
-                         IsSame(a.values(i), b.values(i)) && IsSame(a.slacks(i), b.slacks(i));
+                         IsSame(a.values(i), b.values(i)) && IsSame(a.slacks(i), b.slacks(i)) &&
+                         a.expected_end(i) == b.expected_end(i);
     if (!is_same) return false;
   }
   return true;
@@ -319,7 +320,8 @@ bool IsSame(const Curve& a, const Curve& b) {
   const auto is_same = [](const CurvePoint& x, const CurvePoint& y) {
     return x.step == y.step && SameBits(x.value, y.value);
   };
-  return a.finished == b.finished && std::ranges::equal(a.points, b.points, is_same);
+  return a.finished == b.finished && a.stopped_early == b.stopped_early &&
+         std::ranges::equal(a.points, b.points, is_same);
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "src/core/status.h"
@@ -20,6 +23,10 @@ constexpr std::size_t kPartWords = 131'072;
 constexpr std::size_t kObservations = 2;
 constexpr std::size_t kCurves = 3;
 constexpr std::size_t kHeader = 4;
+
+// What is said of a curve.
+constexpr std::uint64_t kFinished = 1;
+constexpr std::uint64_t kStopped = 2;
 
 static_assert(std::endian::native == std::endian::little, "parts are written as words in memory");
 
@@ -49,12 +56,16 @@ void PartWriter::AddObservation(const TrialLog::View& log, std::size_t i) {
   for (const std::int64_t cell : TrialLogCells::Of(log, i)) words_.push_back(WordOf(cell));
   for (const double value : log.values(i)) words_.push_back(WordOf(value));
   for (const double slack : log.slacks(i)) words_.push_back(WordOf(slack));
+  const ExpectedEnd none{.mean = std::numeric_limits<double>::quiet_NaN(), .deviation = 0};
+  const ExpectedEnd expected = log.expected_end(i).value_or(none);
+  words_.push_back(WordOf(expected.mean));
+  words_.push_back(WordOf(expected.deviation));
 }
 
 void PartWriter::AddCurve(const Curve& curve) {
   ++words_[kCurves];
   words_.push_back(WordOf(curve.trial.value()));
-  words_.push_back(curve.finished ? 1 : 0);
+  words_.push_back((curve.finished ? kFinished : 0) | (curve.stopped_early ? kStopped : 0));
   words_.push_back(curve.points.size());
   for (const CurvePoint& point : curve.points) {
     words_.push_back(WordOf(point.step));
@@ -112,15 +123,21 @@ absl::Status PartReader::Next(Cells& observation) {
   const auto cells = Take(observation.cells.size());
   const auto values = Take(observation.values.size());
   const auto slacks = Take(observation.slacks.size());
+  const ExpectedEnd expected{.mean = DoubleOf(TakeOne()), .deviation = DoubleOf(TakeOne())};
   if (is_short_) return TooShort();
   std::ranges::transform(cells, observation.cells.begin(), NumberOf);
   std::ranges::transform(values, observation.values.begin(), DoubleOf);
   std::ranges::transform(slacks, observation.slacks.begin(), DoubleOf);
+  observation.expected_end =
+      std::isnan(expected.mean) ? std::nullopt : std::optional<ExpectedEnd>(expected);
   return absl::OkStatus();
 }
 
 absl::StatusOr<Curve> PartReader::NextCurve() {
-  Curve curve{.trial = TrialNumber(NumberOf(TakeOne())), .finished = TakeOne() != 0, .points = {}};
+  Curve curve{.trial = TrialNumber(NumberOf(TakeOne())), .points = {}};
+  const std::uint64_t flags = TakeOne();
+  curve.finished = (flags & kFinished) != 0;
+  curve.stopped_early = (flags & kStopped) != 0;
   const std::uint64_t points = TakeOne();
   const auto words = Take(2 * points);
   if (is_short_) return TooShort();

@@ -49,6 +49,7 @@ class PartReader {
     std::vector<std::int64_t> cells;
     std::vector<double> values;
     std::vector<double> slacks;
+    std::optional<ExpectedEnd> expected_end;
   };
   std::uint64_t observations() const { return observations_; }
   std::uint64_t curves() const { return curves_; }

@@ -155,7 +155,7 @@ absl::Status StudyFold::ApplyTrialEnd(const Event& event,
     case TrialState::kCompleted:
       ++header_.completed;
       counted_completions_ += Counts(row) ? 1 : 0;
-      curves_.MarkFinished(trial.number);
+      curves_.MarkFinished(trial.number, trial.stop.has_value());
       break;
     case TrialState::kCancelled:
       ForgetPoint(trial);  // Nothing was learnt of it.
@@ -193,6 +193,9 @@ Observation StudyFold::ObservationOf(const TrialEntry& row) const {
           row.trial.stop.has_value() ? Outcome::kStoppedEarly : Outcome::kCompleted;
       observation.values = ValuesOf(header_.spec.objectives, row.trial.final_metrics);
       observation.slacks = SlacksOf(outcome_constraints_, row.trial.final_metrics);
+      if (row.trial.stop.has_value()) {
+        observation.expected_end = ExpectedEndOf(row.trial.stop->numbers);
+      }
       break;
     case TrialState::kInfeasible:
       observation.outcome = Outcome::kInfeasible;

@@ -56,7 +56,8 @@ TEST(AlgorithmCatalogue, PassesOptionsAndTheSpaceToTheAlgorithm) {
 }
 
 TEST(AlgorithmCatalogue, MakesEveryStoppingRuleUnderItsOwnName) {
-  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().StoppingRuleNames(), ElementsAre("median", "none"));
+  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().StoppingRuleNames(),
+              ElementsAre("asha", "decay", "hyperband", "median", "none", "percentile"));
   const auto median =
       AlgorithmCatalogue::BuiltIn().NewEarlyStopper({.name = "median"}, Goal::kMaximize);
   ASSERT_THAT(median, IsOk());
@@ -86,7 +87,8 @@ TEST(AlgorithmCatalogue, TakesAlgorithmsAndRulesOfOthersOnceEach) {
   ASSERT_THAT(catalogue.AddStoppingRule("never", never), IsOk());
   EXPECT_THAT(catalogue.AlgorithmNames(),
               ElementsAre("gp", "grid", "least", "quasi-random", "random"));
-  EXPECT_THAT(catalogue.StoppingRuleNames(), ElementsAre("median", "never", "none"));
+  EXPECT_THAT(catalogue.StoppingRuleNames(),
+              ElementsAre("asha", "decay", "hyperband", "median", "never", "none", "percentile"));
   EXPECT_EQ((*catalogue.NewOptimizer({.name = "least"}, AnyProblem()))->name(), "scripted");
   EXPECT_EQ(*catalogue.NewEarlyStopper({.name = "never"}, Goal::kMaximize), nullptr);
   EXPECT_THAT(catalogue.NewOptimizer({.name = "leest"}, AnyProblem()),

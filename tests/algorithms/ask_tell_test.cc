@@ -56,6 +56,56 @@ TEST(AskTell, ReturnsFewerOnlyIfTheSpaceHasNoMore) {
   EXPECT_THAT(study.Ask(4).value(), SizeIs(2));
 }
 
+// Stops every trial at its second report, and expects it to end at 7.
+class SecondReport final : public EarlyStopper {
+ public:
+  std::string_view name() const override { return "second-report"; }
+  std::string_view version() const override { return "1"; }
+  std::string options() const override { return "{}"; }
+  Verdict Judge(const Curve& running, std::span<const Curve> others) const override {
+    Verdict verdict{.stop = running.points.size() >= 2};
+    verdict.numbers["others"] = static_cast<double>(others.size());
+    verdict.numbers[kExpectedEndNumber] = 7;
+    verdict.numbers[kExpectedEndDeviationNumber] = 0.5;
+    return verdict;
+  }
+};
+
+TEST(AskTell, ReportsAreJudged) {
+  AlgorithmCatalogue catalogue = AlgorithmCatalogue::BuiltIn();
+  ASSERT_THAT(
+      catalogue.AddStoppingRule(
+          "second-report", [](Goal, const Choice&) { return std::make_unique<SecondReport>(); }),
+      IsOk());
+  ASSERT_OK_AND_ASSIGN(
+      AskTell study,
+      AskTell::Create(SmallProblem(), {.name = "random"}, 1, catalogue, {.name = "second-report"}));
+  ASSERT_THAT(study.Ask(3), IsOk());
+  ASSERT_OK_AND_ASSIGN(const Verdict first, study.Report(TrialNumber(1), 10, 0.5));
+  EXPECT_FALSE(first.stop);
+  EXPECT_EQ(first.numbers.at("others"), 2);
+  EXPECT_FALSE(study.Report(TrialNumber(1), 10, 0.6)->stop) << "the same step again";
+  EXPECT_TRUE(study.Report(TrialNumber(1), 20, 0.6)->stop);
+  EXPECT_THAT(study.TellStopped(TrialNumber(1), {0.6}), IsOk());
+  const Observation stopped = study.Optimal().front();
+  EXPECT_EQ(stopped.outcome, Outcome::kStoppedEarly);
+  EXPECT_EQ(stopped.expected_end, (ExpectedEnd{.mean = 7, .deviation = 0.5}));
+  // One that ends by itself is measured.
+  EXPECT_TRUE(study.Report(TrialNumber(2), 1, 3).ok());
+  EXPECT_THAT(study.Tell(TrialNumber(2), {3.0}), IsOk());
+  EXPECT_EQ(study.Best()->expected_end, std::nullopt);
+  EXPECT_THAT(study.Report(TrialNumber(2), 2, 3), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(study.Report(TrialNumber(9), 2, 3), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(study.TellStopped(TrialNumber(3), {}), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(study.TellFailed(TrialNumber(3)), IsOk());
+}
+
+TEST(AskTell, WithoutARuleNoTrialIsStopped) {
+  AskTell study = Make(SmallProblem());
+  ASSERT_THAT(study.Ask(), IsOk());
+  EXPECT_FALSE(study.Report(TrialNumber(1), 1, kNan)->stop);
+}
+
 TEST(AskTell, IsDeterministicInItsSeedAndCalls) {
   const Problem problem = MakeProblem(MakeSpace({Float("x", 0, 1)}));
   for (const char* algorithm : {"random", "quasi-random"}) {

@@ -57,6 +57,44 @@ TEST_F(AskTellSessionTest, EqualSeedsGiveEqualRuns) {
   }
 }
 
+TEST_F(AskTellSessionTest, StopsTrialsByTheirReports) {
+  ordered_json create = ordered_json::parse(kCreate);
+  create["stopping"] = {{"rule", "median"}, {"min_trials", 1}};
+  EXPECT_TRUE(Send(create.dump())["ok"]);
+  Send(R"({"op":"ask","n":2})");
+  EXPECT_EQ(Send(R"({"op":"report","id":1,"step":1,"value":0.5})").dump(),
+            R"({"ok":true,"stop":false})");
+  EXPECT_TRUE(Send(R"({"op":"tell","id":1,"value":0.5})")["ok"]);
+  const ordered_json worse = Send(R"({"op":"report","id":2,"step":1,"value":0.7})");
+  EXPECT_TRUE(worse["stop"]);
+  EXPECT_EQ(
+      worse["reason"],
+      "best value 0.7 up to step 1 is worse than 0.5, the median of the running averages of 1 "
+      "finished trials");
+  EXPECT_TRUE(Send(R"({"op":"tell","id":2,"value":0.7,"status":"stopped"})")["ok"]);
+  EXPECT_EQ(Error(R"({"op":"report","id":2,"step":2,"value":0.7})"), "trial 2 was told already");
+  EXPECT_EQ(Error(R"({"op":"report","id":9,"step":2,"value":0.7})"), "trial 9 was never asked for");
+  EXPECT_EQ(Error(R"({"op":"report","id":1,"step":-1,"value":0.7})"),
+            "step: must be a whole number of at least 0, got -1");
+  EXPECT_EQ(Error(R"({"op":"report","id":1,"step":18446744073709551615,"value":0.7})"),
+            "step: must be at most 9223372036854775807, got 18446744073709551615");
+  EXPECT_EQ(Error(R"({"op":"report","id":1,"step":1})"), "value: is missing");
+}
+
+TEST_F(AskTellSessionTest, RefusesStoppingRulesThatItDoesNotKnow) {
+  const auto with = [&](const ordered_json& stopping) {
+    ordered_json create = ordered_json::parse(kCreate);
+    create["stopping"] = stopping;
+    return Error(create.dump());
+  };
+  EXPECT_EQ(with("medan").rfind("stopping: unknown stopping rule 'medan'", 0), 0U);
+  EXPECT_EQ(with(7), "stopping: must be text or an object, got 7");
+  EXPECT_EQ(with({{"p", 0.1}}), "stopping.rule: is missing");
+  EXPECT_EQ(with({{"rule", "decay"}, {"p", nullptr}}),
+            "stopping.p: must be a number or text, got null");
+  EXPECT_EQ(with({{"rule", "decay"}, {"q", 1}}).rfind("stopping.q: ", 0), 0U);
+}
+
 TEST_F(AskTellSessionTest, LoadsTrialsMadeElsewhere) {
   Send(kCreate);
   EXPECT_EQ(Send(R"({"op":"load","trials":[{"params":{"x":1,"n":2,"k":2,"d":1,"c":5},"value":3}]})")

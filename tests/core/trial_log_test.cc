@@ -84,6 +84,9 @@ TEST(TrialLog, GivesBackWhatItWasTold) {
       trial.outcome = i % 3 == 0 ? Outcome::kStoppedEarly : Outcome::kCompleted;
       trial.values = {rng.Normal(), static_cast<double>(i)};
       trial.slacks = {rng.Normal()};
+      if (trial.outcome == Outcome::kStoppedEarly && i % 2 == 0) {
+        trial.expected_end = ExpectedEnd{.mean = rng.Normal(), .deviation = 0.5};
+      }
     }
     ASSERT_THAT(log.Append(trial), IsOk());
     told.push_back(std::move(trial));
@@ -97,6 +100,7 @@ TEST(TrialLog, GivesBackWhatItWasTold) {
     EXPECT_EQ(trial.outcome, told[i].outcome);
     EXPECT_EQ(trial.values, told[i].values);
     EXPECT_EQ(trial.slacks, told[i].slacks);
+    EXPECT_EQ(trial.expected_end, told[i].expected_end);
   }
 }
 

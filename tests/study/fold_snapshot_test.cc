@@ -305,7 +305,7 @@ TEST_F(FoldSnapshotTest, ASnapshotThatCannotBeUsedIsNotNeeded) {
   std::vector<StudySnapshot> bad(8, good);
   bad[0].head = "{";
   bad[1].head = "{}";
-  bad[2].head.replace(good.head.find("\"format\":1"), 10, "\"format\":2");
+  bad[2].head.replace(good.head.find("\"format\":2"), 10, "\"format\":1");
   bad[3].parts.pop_back();
   bad[4].parts.front().pop_back();
   bad[5].parts.back()[40] = static_cast<char>(bad[5].parts.back()[40] ^ 1);

@@ -17,7 +17,11 @@ class FloorRule final : public EarlyStopper {
   std::string options() const override { return "{}"; }
   Verdict Judge(const Curve& running, std::span<const Curve>) const override {
     const double value = running.points.back().value;
-    return {.stop = value < 0.1, .numbers = {{"value", value}}, .explanation = "below the floor"};
+    return {.stop = value < 0.1,
+            .numbers = {{"value", value},
+                        {kExpectedEndNumber, value / 2},
+                        {kExpectedEndDeviationNumber, 0.25}},
+            .explanation = "below the floor"};
   }
 
  private:
@@ -115,6 +119,26 @@ TEST_F(ReportingTest, TheVerdictFollowsItsMeasurementInTheSameCommit) {
   ASSERT_THAT(completed, IsOk());
   EXPECT_EQ(completed->state, TrialState::kCompleted);
   EXPECT_EQ(completed->final_metrics.at("accuracy"), 0.04);
+}
+
+TEST_F(ReportingTest, TheAlgorithmLearnsWhatTheRuleExpectedOfATrialThatItStopped) {
+  testing::AskedFor asked;
+  UseScript([&](const testing::AskedFor& now, Rng, std::stop_token) -> absl::StatusOr<Suggestions> {
+    asked = now;
+    return Suggestions{.points = {{.point = {{"x", 0.5}}, .origin = "scripted"}}, .state = ""};
+  });
+  UseFloorRule();
+  const Study study = Create(ClientSpec());
+  const Trial trial = SuggestOne(study.id);
+  ASSERT_THAT(Report(study.id, trial, 1, 0.5), IsOk());
+  ASSERT_THAT(Report(study.id, trial, 2, 0.05), IsOk());
+  ASSERT_THAT(studies_->Complete({study.id, trial.number}, {}, TokenOf(trial), As("w1")), IsOk());
+  SuggestOne(study.id);
+  Restart();  // The same from the log.
+  SuggestOne(study.id);
+  ASSERT_THAT(asked.finished, ::testing::SizeIs(1));
+  EXPECT_THAT(asked.finished[0].values, ElementsAre(0.05));
+  EXPECT_EQ(asked.finished[0].expected_end, (ExpectedEnd{.mean = 0.025, .deviation = 0.25}));
 }
 
 TEST_F(ReportingTest, ARuleIsNamedBeforeItsFirstJudgementAndWhenItChanges) {

@@ -31,6 +31,11 @@ void Read(const CoordinateSpace& space,
   }
   if (trials.outcome(i) == Outcome::kStoppedEarly) {
     encoded.stopped_early.push_back(encoded.points.size());
+    const double sign = problem.objectives.front().goal == Goal::kMaximize ? 1 : -1;
+    const std::optional<ExpectedEnd> expected = trials.expected_end(i);
+    encoded.expected_ends.push_back(expected.has_value() && std::isfinite(expected->mean)
+                                        ? sign * expected->mean
+                                        : std::nan(""));
   }
   encoded.points.push_back(std::move(u));
   for (std::size_t j = 0; j < encoded.values.size(); ++j) {
@@ -93,7 +98,12 @@ std::vector<double> ModelledValues(const EncodedTrials& encoded, std::size_t obj
   }
   const auto middle = completed.begin() + static_cast<std::ptrdiff_t>((completed.size() - 1) / 2);
   std::nth_element(completed.begin(), middle, completed.end());
-  for (const std::size_t i : encoded.stopped_early) values[i] = std::min(values[i], *middle);
+  const double best = *std::ranges::max_element(completed);
+  for (std::size_t k = 0; k < encoded.stopped_early.size(); ++k) {
+    double& value = values[encoded.stopped_early[k]];
+    const double expected = objective == 0 ? encoded.expected_ends[k] : std::nan("");
+    value = std::isnan(expected) ? std::min(value, *middle) : std::min(expected, best);
+  }
   return values;
 }
 

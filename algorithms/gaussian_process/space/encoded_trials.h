@@ -19,6 +19,8 @@ struct EncodedTrials {
   // By outcome constraint, the slacks of `points`; NaN: unknown.
   std::vector<std::vector<double>> slacks;
   std::vector<std::size_t> stopped_early;  // Ascending indices into `points`.
+  // Of each of these, the first objective's expected end, larger is better; NaN: unknown.
+  std::vector<double> expected_ends;
   std::vector<Coordinates> failed;
 
   // Number of finished trials, with values or failed.
@@ -32,9 +34,9 @@ void Update(const CoordinateSpace& space,
             const TrialLog::View& finished,
             EncodedTrials& encoded);
 
-// Values of an objective as the model takes them. A trial that was stopped early counts as the worse of its last value
-// and the median of the completed trials: its final value is unknown, and the trial must not look better than it may
-// be.
+// Values of an objective as the model takes them. A trial that was stopped early counts as its expected end, but no better
+// than the best completed trial: nobody measured it. Where that is unknown, it counts as the worse of its last value and
+// the median of the completed trials, so that it does not look better than it may be.
 std::vector<double> ModelledValues(const EncodedTrials& encoded, std::size_t objective);
 
 // Subsample of at most `limit` trials for a model: ascending indices. All trials if they are no more; else the best

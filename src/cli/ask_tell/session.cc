@@ -82,6 +82,40 @@ absl::StatusOr<std::string> ParseAlgorithm(const Json& request) {
   return InvalidArgument("algorithm: must be text, got {}", algorithm->dump());
 }
 
+// A rule's name, or {"rule": NAME, OPTION: VALUE …} as in a study file.
+absl::StatusOr<Choice> ParseStopping(const Json& request) {
+  const auto stopping = request.find("stopping");
+  if (stopping == request.end()) return Choice{.name = "none", .options = {}};
+  if (stopping->is_string()) return Choice{.name = stopping->get<std::string>(), .options = {}};
+  if (!stopping->is_object()) {
+    return InvalidArgument("stopping: must be text or an object, got {}", stopping->dump());
+  }
+  Choice choice;
+  for (const auto& [key, value] : stopping->items()) {
+    if (key == "rule" && value.is_string()) {
+      choice.name = value.get<std::string>();
+    } else if (value.is_number_integer()) {
+      choice.options[key] = value.get<std::int64_t>();
+    } else if (value.is_number()) {
+      choice.options[key] = value.get<double>();
+    } else if (value.is_string()) {
+      choice.options[key] = value.get<std::string>();
+    } else {
+      return InvalidArgument("stopping.{}: must be a number or text, got {}", key, value.dump());
+    }
+  }
+  if (choice.name.empty()) return InvalidArgument("stopping.rule: is missing");
+  return choice;
+}
+
+absl::StatusOr<TrialNumber> ParseTrial(const Json& request) {
+  VERNIER_ASSIGN_OR_RETURN(const Json* id, Required(request, "id"));
+  if (!id->is_number_integer()) {
+    return InvalidArgument("id: must be the number of a trial, got {}", id->dump());
+  }
+  return TrialNumber(id->get<std::int64_t>());
+}
+
 absl::Status CheckLength(const char* key, std::size_t length, std::size_t wanted) {
   if (length == wanted) return absl::OkStatus();
   return InvalidArgument("{}: needs {} numbers, got {}", key, wanted, length);
@@ -196,7 +230,7 @@ std::optional<std::string> AskTellSession::Handle(std::string_view line) {
   if (!request.is_object()) return ErrorLine(InvalidArgument("request: must be an object"));
   const auto op = request.find("op");
   if (op == request.end() || !op->is_string()) {
-    return ErrorLine(InvalidArgument("op: must be create, ask, tell, load or close"));
+    return ErrorLine(InvalidArgument("op: must be create, ask, report, tell, load or close"));
   }
   if (*op == "close") return std::nullopt;
   const absl::StatusOr<Json> answer = Dispatch(op->get<std::string>(), request);
@@ -205,11 +239,12 @@ std::optional<std::string> AskTellSession::Handle(std::string_view line) {
 
 absl::StatusOr<Json> AskTellSession::Dispatch(const std::string& op, const Json& request) {
   if (op == "create") return Create(request);
-  if (op != "ask" && op != "tell" && op != "load") {
-    return InvalidArgument("op: must be create, ask, tell, load or close, got '{}'", op);
+  if (op != "ask" && op != "report" && op != "tell" && op != "load") {
+    return InvalidArgument("op: must be create, ask, report, tell, load or close, got '{}'", op);
   }
   if (!optimizer_) return FailedPrecondition("op: '{}' before create", op);
   if (op == "ask") return Ask(request);
+  if (op == "report") return Report(request);
   return op == "tell" ? Tell(request) : Load(request);
 }
 
@@ -221,12 +256,16 @@ absl::StatusOr<Json> AskTellSession::Create(const Json& request) {
   VERNIER_ASSIGN_OR_RETURN(problem.objectives, ParseObjectives(request));
   VERNIER_ASSIGN_OR_RETURN(problem.outcome_constraints, ParseConstraints(request));
   VERNIER_ASSIGN_OR_RETURN(std::string algorithm, ParseAlgorithm(request));
+  VERNIER_ASSIGN_OR_RETURN(const Choice stopping, ParseStopping(request));
   const std::size_t objectives = problem.objectives.size();
   const std::size_t constraints = problem.outcome_constraints.size();
   VERNIER_ASSIGN_OR_RETURN(problem.earlier, ParseEarlier(request, codec, objectives, constraints));
-  VERNIER_ASSIGN_OR_RETURN(
-      AskTell optimizer,
-      AskTell::Create(std::move(problem), {.name = std::move(algorithm), .options = {}}, seed));
+  VERNIER_ASSIGN_OR_RETURN(AskTell optimizer,
+                           AskTell::Create(std::move(problem),
+                                           {.name = std::move(algorithm), .options = {}},
+                                           seed,
+                                           AlgorithmCatalogue::BuiltIn(),
+                                           stopping));
   // Nothing fails from here on, so that a refused request leaves the session as it was.
   codec_ = std::move(codec);
   objectives_ = objectives;
@@ -264,12 +303,24 @@ absl::StatusOr<Json> AskTellSession::Ask(const Json& request) {
   return Json({{"trials", std::move(trials)}});
 }
 
+absl::StatusOr<Json> AskTellSession::Report(const Json& request) {
+  VERNIER_ASSIGN_OR_RETURN(const TrialNumber trial, ParseTrial(request));
+  VERNIER_ASSIGN_OR_RETURN(const std::uint64_t step, Natural(request, "step"));
+  constexpr std::uint64_t kMostStep = std::numeric_limits<std::int64_t>::max();
+  if (step > kMostStep) return InvalidArgument("step: must be at most {}, got {}", kMostStep, step);
+  VERNIER_ASSIGN_OR_RETURN(const Json* value, Required(request, "value"));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<double> values, ParseValues(*value, 1));
+  VERNIER_ASSIGN_OR_RETURN(
+      const Verdict verdict,
+      optimizer_->Report(trial, static_cast<std::int64_t>(step), values.front()));
+  Json answer = Ok();
+  answer["stop"] = verdict.stop;
+  if (verdict.stop) answer["reason"] = verdict.explanation;
+  return answer;
+}
+
 absl::StatusOr<Json> AskTellSession::Tell(const Json& request) {
-  VERNIER_ASSIGN_OR_RETURN(const Json* id, Required(request, "id"));
-  if (!id->is_number_integer()) {
-    return InvalidArgument("id: must be the number of a trial, got {}", id->dump());
-  }
-  const TrialNumber trial(id->get<std::int64_t>());
+  VERNIER_ASSIGN_OR_RETURN(const TrialNumber trial, ParseTrial(request));
   const auto status = request.find("status");
   // A trial that failed needs no value.
   if (status != request.end() && *status == "failed") {
@@ -277,7 +328,10 @@ absl::StatusOr<Json> AskTellSession::Tell(const Json& request) {
     return Ok();
   }
   VERNIER_ASSIGN_OR_RETURN(TrialResult told, ParseResult(request, objectives_, constraints_));
-  VERNIER_RETURN_IF_ERROR(optimizer_->Tell(trial, std::move(told.values), std::move(told.slacks)));
+  VERNIER_RETURN_IF_ERROR(
+      status != request.end() && *status == "stopped"
+          ? optimizer_->TellStopped(trial, std::move(told.values), std::move(told.slacks))
+          : optimizer_->Tell(trial, std::move(told.values), std::move(told.slacks)));
   return Ok();
 }
 

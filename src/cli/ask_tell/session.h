@@ -26,6 +26,7 @@ class AskTellSession {
   absl::StatusOr<Json> Dispatch(const std::string& op, const Json& request);
   absl::StatusOr<Json> Create(const Json& request);
   absl::StatusOr<Json> Ask(const Json& request);
+  absl::StatusOr<Json> Report(const Json& request);
   absl::StatusOr<Json> Tell(const Json& request);
   absl::StatusOr<Json> Load(const Json& request);
 

@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/algorithms/early_stopping/curves.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier {
@@ -18,28 +19,18 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
+using ::vernier::testing::MakeCurve;
+using ::vernier::testing::Options;
+using ::vernier::testing::Running;
 using ::vernier::testing::StatusIs;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-using Options = std::map<std::string, ParameterValue>;
-
 std::unique_ptr<EarlyStopper> New(Goal goal,
                                   const Options& options = {{"min_trials", std::int64_t{1}}}) {
   return NewMedianRule(goal, {.name = "median", .options = options}).value();
 }
-
-// A curve with these values at steps 1, 2, 3 …
-Curve MakeCurve(const std::vector<double>& values, bool finished = true) {
-  Curve curve{.trial = TrialNumber(1), .finished = finished};
-  for (const double value : values) {
-    curve.points.push_back(
-        {.step = static_cast<std::int64_t>(curve.points.size()) + 1, .value = value});
-  }
-  return curve;
-}
-Curve Running(const std::vector<double>& values) { return MakeCurve(values, false); }
 
 bool Stops(Goal goal,
            const std::vector<double>& running,

@@ -290,6 +290,36 @@ TEST(EncodedTrials, SortsTrialsByWhatTheyAreWorth) {
   EXPECT_EQ(history.failed.size(), 3u);
 }
 
+TEST(EncodedTrials, ATrialThatWasStoppedCountsAsItsExpectedEnd) {
+  Problem problem = Minimise({"loss"});
+  const auto stopped = [](double x, double last, double end) {
+    return Observation{.trial = TrialNumber(static_cast<int>(100 * x)),
+                       .point = Point{{"x", x}},
+                       .outcome = Outcome::kStoppedEarly,
+                       .values = {last},
+                       .expected_end = ExpectedEnd{.mean = end, .deviation = 0.1}};
+  };
+  const std::vector<Observation> finished = {
+      {TrialNumber(1), Point{{"x", 0.1}}, Outcome::kCompleted, {1.0}},
+      {TrialNumber(2), Point{{"x", 0.2}}, Outcome::kCompleted, {3.0}},
+      stopped(0.3, 5.0, 2.5),
+      stopped(0.4, 5.0, 0.5),  // Nobody measured that it is better than the best.
+      stopped(0.5, 2.0, std::numeric_limits<double>::infinity())};
+  for (const Goal goal : {Goal::kMinimize, Goal::kMaximize}) {
+    problem.objectives[0].goal = goal;
+    std::vector<Observation> trials = finished;
+    for (Observation& trial : trials) {
+      if (goal == Goal::kMinimize) break;
+      trial.values[0] *= -1;
+      if (trial.expected_end.has_value()) trial.expected_end->mean *= -1;
+    }
+    const CoordinateSpace coordinates(problem.space);
+    EncodedTrials history;
+    Update(coordinates, problem, testing::Log(problem, trials), history);
+    EXPECT_THAT(ModelledValues(history, 0), ElementsAre(-1.0, -3.0, -2.5, -1.0, -3.0));
+  }
+}
+
 TEST(EncodedTrials, ATrialMissesNoObjectiveButMayMissAConstraint) {
   Problem problem = Minimise({"loss", "cost"});
   problem.objectives[1].goal = Goal::kMaximize;

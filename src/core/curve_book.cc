@@ -1,4 +1,4 @@
-#include "src/study/curve_book.h"
+#include "src/core/curve_book.h"
 
 #include <algorithm>
 #include <span>
@@ -6,10 +6,18 @@
 
 #include "src/core/check.h"
 
-namespace vernier::study {
+namespace vernier {
+
+std::optional<ExpectedEnd> ExpectedEndOf(const std::map<std::string, double>& numbers) {
+  const auto mean = numbers.find(kExpectedEndNumber);
+  const auto deviation = numbers.find(kExpectedEndDeviationNumber);
+  if (mean == numbers.end() || deviation == numbers.end()) return std::nullopt;
+  return ExpectedEnd{.mean = mean->second, .deviation = deviation->second};
+}
+
 void CurveBook::AddTrial(TrialNumber trial) {
   VERNIER_CHECK(IndexOf(trial) == curves_.size(), "curves are opened in the order of trials");
-  curves_.push_back(Curve{.trial = trial, .finished = false, .points = {}});
+  curves_.push_back(Curve{.trial = trial, .points = {}});
 }
 
 void CurveBook::AddPoint(TrialNumber trial, std::int64_t step, double value) {
@@ -26,10 +34,14 @@ void CurveBook::AddPoint(TrialNumber trial, std::int64_t step, double value) {
   }
 }
 
-void CurveBook::MarkFinished(TrialNumber trial) { curves_[IndexOf(trial)].finished = true; }
+void CurveBook::MarkFinished(TrialNumber trial, bool stopped_early) {
+  Curve& curve = curves_[IndexOf(trial)];
+  curve.finished = true;
+  curve.stopped_early = stopped_early;
+}
 
 void CurveBook::Forget(TrialNumber trial) {
-  curves_[IndexOf(trial)] = Curve{.trial = trial, .finished = false, .points = {}};
+  curves_[IndexOf(trial)] = Curve{.trial = trial, .points = {}};
 }
 
 void CurveBook::Restore(Curve curve) { curves_[IndexOf(curve.trial)] = std::move(curve); }
@@ -48,4 +60,4 @@ Verdict CurveBook::Judge(const EarlyStopper& rule, TrialNumber trial) {
 
 const Curve& CurveBook::Get(TrialNumber trial) const { return curves_[IndexOf(trial)]; }
 
-}  // namespace vernier::study
+}  // namespace vernier

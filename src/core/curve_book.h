@@ -2,12 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "vernier/core/ids.h"
 #include "vernier/early_stopper.h"
+#include "vernier/problem.h"
 
-namespace vernier::study {
+namespace vernier {
+
+// What a rule expects of a trial according to its verdict's numbers; nullopt if it does not say.
+std::optional<ExpectedEnd> ExpectedEndOf(const std::map<std::string, double>& numbers);
 
 // The learning curves of a study's trials, in the order of their numbers. Not thread-safe.
 class CurveBook {
@@ -19,7 +26,7 @@ class CurveBook {
   void AddTrial(TrialNumber trial);
   // A later value of the same step replaces the earlier.
   void AddPoint(TrialNumber trial, std::int64_t step, double value);
-  void MarkFinished(TrialNumber trial);
+  void MarkFinished(TrialNumber trial, bool stopped_early);
   // Leaves an empty curve that did not finish.
   void Forget(TrialNumber trial);
 
@@ -41,4 +48,4 @@ class CurveBook {
   std::vector<Curve> curves_;  // In the order of the trials' numbers.
 };
 
-}  // namespace vernier::study
+}  // namespace vernier

@@ -1,0 +1,71 @@
+#include "algorithms/early_stopping/curve_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vernier {
+
+std::optional<double> BestValue(std::span<const CurvePoint> points, Goal goal) {
+  std::optional<double> best;
+  for (const CurvePoint& point : points) {
+    if (std::isnan(point.value)) continue;
+    if (!best || IsBetter(goal, point.value, *best)) best = point.value;
+  }
+  return best;
+}
+
+std::optional<double> RunningAverage(const Curve& curve, std::int64_t step) {
+  double count = 0;
+  for (const CurvePoint& point : curve.points) {
+    if (point.step <= step && !std::isnan(point.value)) ++count;
+  }
+  double mean = 0;
+  for (const CurvePoint& point : curve.points) {
+    // Divided before adding, so that large values do not overflow.
+    if (point.step <= step && !std::isnan(point.value)) mean += point.value / count;
+  }
+  if (count == 0 || std::isnan(mean)) return std::nullopt;
+  return mean;
+}
+
+double Quantile(std::vector<double> values, Goal goal, double share) {
+  std::ranges::sort(values, [goal](double a, double b) { return IsBetter(goal, a, b); });
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const double part = place - std::floor(place);
+  if (part == 0 || values[below] == values[below + 1]) return values[below];
+  const double between = values[below] * (1 - part) + values[below + 1] * part;
+  // Between infinities of both signs lies nothing: the worse.
+  return std::isnan(between) ? values[below + 1] : between;
+}
+
+std::span<const CurvePoint> JudgedPart(const Curve& running,
+                                       std::int64_t first,
+                                       std::int64_t interval) {
+  const std::int64_t reports = std::ssize(running.points);
+  if (reports < first) return {};
+  const std::int64_t since = (reports - first) % interval;
+  return std::span(running.points).first(static_cast<std::size_t>(reports - since));
+}
+
+std::vector<const Curve*> CompleteCurves(std::span<const Curve> curves) {
+  std::vector<const Curve*> complete;
+  for (const Curve& curve : curves) {
+    if (curve.finished && !curve.stopped_early && curve.points.size() >= 2) {
+      complete.push_back(&curve);
+    }
+  }
+  return complete;
+}
+
+std::int64_t UsualReports(std::span<const Curve* const> complete) {
+  if (complete.empty()) return 0;
+  std::vector<std::int64_t> reports;
+  reports.reserve(complete.size());
+  for (const Curve* curve : complete) reports.push_back(std::ssize(curve->points));
+  const auto middle = reports.begin() + (std::ssize(reports) - 1) / 2;
+  std::ranges::nth_element(reports, middle);
+  return *middle;
+}
+
+}  // namespace vernier

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "vernier/core/objective.h"
+#include "vernier/early_stopper.h"
+
+// What several rules ask of curves. NaN is left out everywhere.
+namespace vernier {
+
+// Best value; nullopt if there is none.
+std::optional<double> BestValue(std::span<const CurvePoint> points, Goal goal);
+
+// Mean of the values up to `step`; nullopt if there is none, or infinities of both signs.
+std::optional<double> RunningAverage(const Curve& curve, std::int64_t step);
+
+// Value of which a share of `values` is at least as good, linear between them. `share`: in [0, 1]; 0 is the best value.
+// REQUIRES: values is not empty and has no NaN.
+double Quantile(std::vector<double> values, Goal goal, double share);
+
+// The part of the curve up to the last report at which a judgement was due: the reports from number `first` on, every
+// `interval`th. Empty before. A rule that judges this part gives the same verdict again between due reports, so that it
+// needs no memory.
+std::span<const CurvePoint> JudgedPart(const Curve& running,
+                                       std::int64_t first,
+                                       std::int64_t interval);
+
+// The curves of trials that ended by themselves, with two values or more: those that show how curves go on.
+std::vector<const Curve*> CompleteCurves(std::span<const Curve> curves);
+
+// Usual number of reports of such trials: their median. 0: there is none.
+std::int64_t UsualReports(std::span<const Curve* const> complete);
+
+}  // namespace vernier

@@ -1,0 +1,141 @@
+#include "algorithms/early_stopping/percentile_rule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "algorithms/early_stopping/curve_statistics.h"
+#include "algorithms/options.h"
+#include "fmt/format.h"
+
+namespace vernier {
+namespace {
+
+// Bound of the options. A choice: beyond it a rule would never judge.
+constexpr std::int64_t kMaxCount = 1'000'000;
+
+// README.md describes the options. The percentile is that of Optuna's PercentilePruner in its own example; the warm-up
+// is a choice: the first tenth of a curve mostly shows the start of training, not the configuration.
+struct PercentileOptions {
+  double percentile = 25;
+  std::int64_t min_trials = 5;
+  std::int64_t min_steps = 1;
+  double warm_up = 0.1;
+  std::int64_t interval = 1;
+  std::int64_t patience = 0;
+};
+
+class PercentileRule final : public EarlyStopper {
+ public:
+  PercentileRule(Goal goal, PercentileOptions options, std::string json)
+      : goal_(goal), options_(options), json_(std::move(json)) {}
+
+  std::string_view name() const override { return "percentile"; }
+  std::string_view version() const override { return "1"; }
+  std::string options() const override { return json_; }
+
+  Verdict Judge(const Curve& running, std::span<const Curve> others) const override {
+    const std::vector<const Curve*> complete = CompleteCurves(others);
+    if (complete.empty() && options_.warm_up > 0) {
+      return {.explanation = "no trial has ended by itself yet, which the warm-up is a share of"};
+    }
+    const std::int64_t first = FirstJudged(UsualReports(complete));
+    const std::span<const CurvePoint> judged = JudgedPart(running, first, options_.interval);
+    if (judged.empty()) {
+      return {.explanation = fmt::format("{} values reported, the trial is judged from {} on",
+                                         running.points.size(),
+                                         first)};
+    }
+    const std::int64_t step = judged.back().step;
+    const std::vector<double> averages = Averages(others, step);
+    if (std::ssize(averages) < options_.min_trials) return TooFewTrials(step, averages.size());
+    return Compare(judged, Quantile(averages, goal_, options_.percentile / 100), averages.size());
+  }
+
+ private:
+  std::int64_t FirstJudged(std::int64_t usual) const {
+    const double share = std::ceil(options_.warm_up * static_cast<double>(usual));
+    return std::max(options_.min_steps, static_cast<std::int64_t>(share));
+  }
+
+  static std::vector<double> Averages(std::span<const Curve> others, std::int64_t step) {
+    std::vector<double> averages;
+    for (const Curve& curve : others) {
+      if (!curve.finished) continue;
+      if (const auto average = RunningAverage(curve, step)) averages.push_back(*average);
+    }
+    return averages;
+  }
+
+  Verdict TooFewTrials(std::int64_t step, std::size_t curves) const {
+    return {
+        .stop = false,
+        .numbers = {{"step", static_cast<double>(step)}, {"curves", static_cast<double>(curves)}},
+        .explanation =
+            fmt::format("{} finished trials have a value up to step {}, the rule needs {}",
+                        curves,
+                        step,
+                        options_.min_trials)};
+  }
+
+  // Whether the best value is among the last reports, as many as `patience`.
+  bool StillImproves(std::span<const CurvePoint> judged) const {
+    const auto last = std::min(static_cast<std::size_t>(options_.patience), judged.size());
+    if (last == 0) return false;
+    const std::optional<double> before = BestValue(judged.first(judged.size() - last), goal_);
+    const std::optional<double> recent = BestValue(judged.last(last), goal_);
+    return recent.has_value() && (!before.has_value() || IsBetter(goal_, *recent, *before));
+  }
+
+  Verdict Compare(std::span<const CurvePoint> judged, double threshold, std::size_t curves) const {
+    const std::int64_t step = judged.back().step;
+    const std::optional<double> best = BestValue(judged, goal_);
+    Verdict verdict;
+    verdict.numbers = {{"step", static_cast<double>(step)},
+                       {"curves", static_cast<double>(curves)},
+                       {"threshold", threshold}};
+    if (best) verdict.numbers["best"] = *best;
+    const bool is_worse = !best || IsBetter(goal_, threshold, *best);
+    const bool improves = StillImproves(judged);
+    verdict.stop = is_worse && !improves;
+    verdict.explanation = fmt::format(
+        "{} up to step {} is {} {:.6g}, which the best {:.6g} % of the running averages of {} "
+        "finished trials reach{}",
+        best ? fmt::format("best value {:.6g}", *best) : "no value but NaN",
+        step,
+        is_worse ? "worse than" : "no worse than",
+        threshold,
+        options_.percentile,
+        curves,
+        is_worse && improves
+            ? fmt::format(", but it improved within the last {} reports", options_.patience)
+            : "");
+    return verdict;
+  }
+
+  const Goal goal_;
+  const PercentileOptions options_;
+  const std::string json_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EarlyStopper>> NewPercentileRule(Goal goal, const Choice& choice) {
+  OptionReader reader("stopping", choice);
+  PercentileOptions options;
+  options.percentile = reader.Float("percentile", options.percentile, 0, 100);
+  options.min_trials = reader.Int("min_trials", options.min_trials, 1, kMaxCount);
+  options.min_steps = reader.Int("min_steps", options.min_steps, 1, kMaxCount);
+  options.warm_up = reader.Float("warm_up", options.warm_up, 0, 1);
+  options.interval = reader.Int("interval", options.interval, 1, kMaxCount);
+  options.patience = reader.Int("patience", options.patience, 0, kMaxCount);
+  VERNIER_RETURN_IF_ERROR(reader.Check());
+  return std::make_unique<PercentileRule>(goal, options, reader.Json());
+}
+
+}  // namespace vernier

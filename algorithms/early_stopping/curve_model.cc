@@ -148,6 +148,7 @@ CurveModel::CurveModel(std::span<const Curve* const> complete) {
   centre_ = MedianOf(ends);
   // Medians, which no exploded loss moves.
   std::vector<double> distances;
+  distances.reserve(ends.size());
   for (const double end : ends) distances.push_back(std::abs(end - centre_));
   const double typical = std::max(MedianOf(distances), falls.empty() ? 0.0 : MedianOf(falls));
   unit_ = std::clamp(

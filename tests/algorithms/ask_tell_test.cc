@@ -263,7 +263,9 @@ TEST(AskTell, PredictsWhereItsAlgorithmHasAModel) {
       .objectives = {{.metric = "loss", .goal = Goal::kMinimize}}};
   for (const std::string algorithm : {"gp", "random"}) {
     AskTell study = AskTell::Create(problem, {.name = algorithm, .options = {}}, 1).value();
-    for (double n = 0; n <= 10; n += 2) EXPECT_THAT(study.Add({{"n", n}}, {3.0 * n}), IsOk());
+    for (const double n : {0.0, 2.0, 4.0, 6.0, 8.0, 10.0}) {
+      EXPECT_THAT(study.Add({{"n", n}}, {3.0 * n}), IsOk());
+    }
     // A whole number is taken for the float that the parameter holds.
     const auto predicted = study.Predict({{{"n", std::int64_t{5}}}});
     if (algorithm == "random") {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fmt/format.h"
+
 namespace vernier {
 
 std::optional<double> BestValue(std::span<const CurvePoint> points, Goal goal) {
@@ -28,6 +30,15 @@ std::optional<double> RunningAverage(const Curve& curve, std::int64_t step) {
   return mean;
 }
 
+std::vector<double> RunningAverages(std::span<const Curve> curves, std::int64_t step) {
+  std::vector<double> averages;
+  for (const Curve& curve : curves) {
+    if (!curve.finished) continue;
+    if (const auto average = RunningAverage(curve, step)) averages.push_back(*average);
+  }
+  return averages;
+}
+
 double Quantile(std::vector<double> values, Goal goal, double share) {
   std::ranges::sort(values, [goal](double a, double b) { return IsBetter(goal, a, b); });
   const double place = share * static_cast<double>(values.size() - 1);
@@ -46,6 +57,25 @@ std::span<const CurvePoint> JudgedPart(const Curve& running,
   if (reports < first) return {};
   const std::int64_t since = (reports - first) % interval;
   return std::span(running.points).first(static_cast<std::size_t>(reports - since));
+}
+
+std::int64_t FirstJudged(std::int64_t min_steps, double warm_up, std::int64_t usual) {
+  const double share = std::ceil(warm_up * static_cast<double>(usual));
+  return std::max(min_steps, static_cast<std::int64_t>(share));
+}
+
+Verdict TooFewReports(const Curve& running, std::int64_t first) {
+  return {.explanation = fmt::format(
+              "{} values reported, the trial is judged from {} on", running.points.size(), first)};
+}
+
+Verdict TooFewTrials(std::int64_t step, std::size_t curves, std::int64_t needed) {
+  return {
+      .numbers = {{"step", static_cast<double>(step)}, {"curves", static_cast<double>(curves)}},
+      .explanation = fmt::format("{} finished trials have a value up to step {}, the rule needs {}",
+                                 curves,
+                                 step,
+                                 needed)};
 }
 
 std::vector<const Curve*> CompleteCurves(std::span<const Curve> curves) {

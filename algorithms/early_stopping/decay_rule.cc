@@ -17,9 +17,6 @@
 namespace vernier {
 namespace {
 
-// Bound of the options. A choice: beyond it a rule would never judge.
-constexpr std::int64_t kMaxCount = 1'000'000;
-
 struct DecayOptions {
   double p = 0.05;
   double tolerance = 0;
@@ -48,15 +45,10 @@ class DecayRule final : public EarlyStopper {
                                          complete.size(),
                                          options_.min_trials)};
     }
-    const double share = options_.warm_up * static_cast<double>(UsualReports(complete));
     const std::int64_t first =
-        std::max(options_.min_steps, static_cast<std::int64_t>(std::ceil(share)));
+        FirstJudged(options_.min_steps, options_.warm_up, UsualReports(complete));
     const std::span<const CurvePoint> judged = JudgedPart(running, first, options_.interval);
-    if (judged.empty()) {
-      return {.explanation = fmt::format("{} values reported, the trial is judged from {} on",
-                                         running.points.size(),
-                                         first)};
-    }
+    if (judged.empty()) return TooFewReports(running, first);
     return Compare(judged, complete);
   }
 
@@ -113,10 +105,10 @@ absl::StatusOr<std::unique_ptr<EarlyStopper>> NewDecayRule(Goal goal, const Choi
   options.p = reader.Float("p", options.p, std::numeric_limits<double>::min(), 1);
   options.tolerance =
       reader.Float("tolerance", options.tolerance, 0, std::numeric_limits<double>::max());
-  options.min_trials = reader.Int("min_trials", options.min_trials, 1, kMaxCount);
-  options.min_steps = reader.Int("min_steps", options.min_steps, 1, kMaxCount);
+  options.min_trials = reader.Int("min_trials", options.min_trials, 1, kMostCounted);
+  options.min_steps = reader.Int("min_steps", options.min_steps, 1, kMostCounted);
   options.warm_up = reader.Float("warm_up", options.warm_up, 0, 1);
-  options.interval = reader.Int("interval", options.interval, 1, kMaxCount);
+  options.interval = reader.Int("interval", options.interval, 1, kMostCounted);
   VERNIER_RETURN_IF_ERROR(reader.Check());
   return std::make_unique<DecayRule>(goal, options, reader.Json());
 }

@@ -16,9 +16,6 @@
 namespace vernier {
 namespace {
 
-// Bound of the options. A choice: beyond it a rule would never judge.
-constexpr std::int64_t kMaxCount = 1'000'000;
-
 // README.md describes the options. The percentile is that of Optuna's PercentilePruner in its own example; the warm-up
 // is a choice: the first tenth of a curve mostly shows the start of training, not the configuration.
 struct PercentileOptions {
@@ -44,45 +41,18 @@ class PercentileRule final : public EarlyStopper {
     if (complete.empty() && options_.warm_up > 0) {
       return {.explanation = "no trial has ended by itself yet, which the warm-up is a share of"};
     }
-    const std::int64_t first = FirstJudged(UsualReports(complete));
+    const std::int64_t first =
+        FirstJudged(options_.min_steps, options_.warm_up, UsualReports(complete));
     const std::span<const CurvePoint> judged = JudgedPart(running, first, options_.interval);
-    if (judged.empty()) {
-      return {.explanation = fmt::format("{} values reported, the trial is judged from {} on",
-                                         running.points.size(),
-                                         first)};
-    }
+    if (judged.empty()) return TooFewReports(running, first);
     const std::int64_t step = judged.back().step;
-    const std::vector<double> averages = Averages(others, step);
-    if (std::ssize(averages) < options_.min_trials) return TooFewTrials(step, averages.size());
+    const std::vector<double> averages = RunningAverages(others, step);
+    if (std::ssize(averages) < options_.min_trials)
+      return TooFewTrials(step, averages.size(), options_.min_trials);
     return Compare(judged, Quantile(averages, goal_, options_.percentile / 100), averages.size());
   }
 
  private:
-  std::int64_t FirstJudged(std::int64_t usual) const {
-    const double share = std::ceil(options_.warm_up * static_cast<double>(usual));
-    return std::max(options_.min_steps, static_cast<std::int64_t>(share));
-  }
-
-  static std::vector<double> Averages(std::span<const Curve> others, std::int64_t step) {
-    std::vector<double> averages;
-    for (const Curve& curve : others) {
-      if (!curve.finished) continue;
-      if (const auto average = RunningAverage(curve, step)) averages.push_back(*average);
-    }
-    return averages;
-  }
-
-  Verdict TooFewTrials(std::int64_t step, std::size_t curves) const {
-    return {
-        .stop = false,
-        .numbers = {{"step", static_cast<double>(step)}, {"curves", static_cast<double>(curves)}},
-        .explanation =
-            fmt::format("{} finished trials have a value up to step {}, the rule needs {}",
-                        curves,
-                        step,
-                        options_.min_trials)};
-  }
-
   // Whether the best value is among the last reports, as many as `patience`.
   bool StillImproves(std::span<const CurvePoint> judged) const {
     const auto last = std::min(static_cast<std::size_t>(options_.patience), judged.size());
@@ -129,11 +99,11 @@ absl::StatusOr<std::unique_ptr<EarlyStopper>> NewPercentileRule(Goal goal, const
   OptionReader reader("stopping", choice);
   PercentileOptions options;
   options.percentile = reader.Float("percentile", options.percentile, 0, 100);
-  options.min_trials = reader.Int("min_trials", options.min_trials, 1, kMaxCount);
-  options.min_steps = reader.Int("min_steps", options.min_steps, 1, kMaxCount);
+  options.min_trials = reader.Int("min_trials", options.min_trials, 1, kMostCounted);
+  options.min_steps = reader.Int("min_steps", options.min_steps, 1, kMostCounted);
   options.warm_up = reader.Float("warm_up", options.warm_up, 0, 1);
-  options.interval = reader.Int("interval", options.interval, 1, kMaxCount);
-  options.patience = reader.Int("patience", options.patience, 0, kMaxCount);
+  options.interval = reader.Int("interval", options.interval, 1, kMostCounted);
+  options.patience = reader.Int("patience", options.patience, 0, kMostCounted);
   VERNIER_RETURN_IF_ERROR(reader.Check());
   return std::make_unique<PercentileRule>(goal, options, reader.Json());
 }

@@ -20,8 +20,6 @@
 namespace vernier {
 namespace {
 
-// Bound of the options. A choice: beyond it a rule would never judge.
-constexpr std::int64_t kMaxCount = 1'000'000;
 constexpr std::int64_t kMaxFactor = 100;
 // Rungs below the usual length, if the first one is not given. A choice, as many as Hyperband's authors find enough.
 constexpr int kUsualRungs = 3;
@@ -186,7 +184,7 @@ class HyperbandRule final : public EarlyStopper {
 absl::StatusOr<std::unique_ptr<EarlyStopper>> NewAshaRule(Goal goal, const Choice& choice) {
   OptionReader reader("stopping", choice);
   const std::int64_t factor = reader.Int("reduction_factor", 4, 2, kMaxFactor);
-  const std::optional<std::int64_t> first = reader.OptionalInt("min_resource", 1, kMaxCount);
+  const std::optional<std::int64_t> first = reader.OptionalInt("min_resource", 1, kMostCounted);
   VERNIER_RETURN_IF_ERROR(reader.Check());
   return std::make_unique<AshaRule>(goal, factor, first, reader.Json());
 }
@@ -194,8 +192,8 @@ absl::StatusOr<std::unique_ptr<EarlyStopper>> NewAshaRule(Goal goal, const Choic
 absl::StatusOr<std::unique_ptr<EarlyStopper>> NewHyperbandRule(Goal goal, const Choice& choice) {
   OptionReader reader("stopping", choice);
   const std::int64_t factor = reader.Int("reduction_factor", 3, 2, kMaxFactor);
-  const std::int64_t first = reader.Int("min_resource", 1, 1, kMaxCount);
-  const std::optional<std::int64_t> length = reader.OptionalInt("max_resource", 1, kMaxCount);
+  const std::int64_t first = reader.Int("min_resource", 1, 1, kMostCounted);
+  const std::optional<std::int64_t> length = reader.OptionalInt("max_resource", 1, kMostCounted);
   VERNIER_RETURN_IF_ERROR(reader.Check());
   return std::make_unique<HyperbandRule>(goal, factor, first, length, reader.Json());
 }

@@ -98,7 +98,8 @@ AlgorithmCatalogue AlgorithmCatalogue::BuiltIn() {
                                {"hyperband", NewHyperbandRule},
                                {"median", NewMedianRule},
                                {"none", NewNoRule},
-                               {"percentile", NewPercentileRule}};
+                               {"percentile", NewPercentileRule},
+                               {"successive_halving", NewAshaRule}};  // The peers' name.
   return catalogue;
 }
 

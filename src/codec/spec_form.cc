@@ -152,8 +152,6 @@ struct StoppingForm {
   }
   static absl::Status Read(const Json& json, const FilePlace& place, StudySpec& spec) {
     VERNIER_RETURN_IF_ERROR(ReadChoice(json, place.path, "rule", spec.stopping));
-    // The peers' name of the rule.
-    if (spec.stopping.name == "successive_halving") spec.stopping.name = "asha";
     // ReadChoice has taken it for an option of the rule.
     const auto when = spec.stopping.options.find("when");
     if (when == spec.stopping.options.end()) return absl::OkStatus();

@@ -56,8 +56,10 @@ TEST(AlgorithmCatalogue, PassesOptionsAndTheSpaceToTheAlgorithm) {
 }
 
 TEST(AlgorithmCatalogue, MakesEveryStoppingRuleUnderItsOwnName) {
-  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().StoppingRuleNames(),
-              ElementsAre("asha", "decay", "hyperband", "median", "none", "percentile"));
+  EXPECT_THAT(
+      AlgorithmCatalogue::BuiltIn().StoppingRuleNames(),
+      ElementsAre(
+          "asha", "decay", "hyperband", "median", "none", "percentile", "successive_halving"));
   const auto median =
       AlgorithmCatalogue::BuiltIn().NewEarlyStopper({.name = "median"}, Goal::kMaximize);
   ASSERT_THAT(median, IsOk());
@@ -88,7 +90,14 @@ TEST(AlgorithmCatalogue, TakesAlgorithmsAndRulesOfOthersOnceEach) {
   EXPECT_THAT(catalogue.AlgorithmNames(),
               ElementsAre("gp", "grid", "least", "quasi-random", "random"));
   EXPECT_THAT(catalogue.StoppingRuleNames(),
-              ElementsAre("asha", "decay", "hyperband", "median", "never", "none", "percentile"));
+              ElementsAre("asha",
+                          "decay",
+                          "hyperband",
+                          "median",
+                          "never",
+                          "none",
+                          "percentile",
+                          "successive_halving"));
   EXPECT_EQ((*catalogue.NewOptimizer({.name = "least"}, AnyProblem()))->name(), "scripted");
   EXPECT_EQ(*catalogue.NewEarlyStopper({.name = "never"}, Goal::kMaximize), nullptr);
   EXPECT_THAT(catalogue.NewOptimizer({.name = "leest"}, AnyProblem()),

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/algorithms/early_stopping/curves.h"
 #include "tests/support/status_matchers.h"
+#include "vernier/algorithm_catalogue.h"
 
 namespace vernier {
 namespace {
@@ -163,6 +164,13 @@ TEST(Hyperband, LearnsTheLengthFromTrialsThatEnded) {
     judged = judged || verdict.numbers.contains("bracket");
   }
   EXPECT_TRUE(judged);
+}
+
+TEST(SuccessiveHalving, HasThePeersNameToo) {
+  const auto rule = AlgorithmCatalogue::BuiltIn().NewEarlyStopper({.name = "successive_halving"},
+                                                                  Goal::kMinimize);
+  ASSERT_THAT(rule, ::vernier::testing::IsOk());
+  EXPECT_EQ((*rule)->name(), "asha");
 }
 
 TEST(SuccessiveHalving, RefusesIllegalOptions) {

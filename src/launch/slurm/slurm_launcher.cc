@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -123,7 +124,7 @@ std::string StepCommand(const std::vector<std::pair<std::string, Component>>& co
 }
 
 // Runs a step, and hands kStopSignal on to its tasks: slurmrestd tells the script alone, and srun ignores the signal.
-// Nothing but the end of srun ends the script; 151 says that `wait` was interrupted by the signal, which is 23.
+// Nothing but the end of srun ends the script: `wait` that the signal interrupts returns 128 and its number.
 std::string WaitForStep(const std::string& step) {
   return fmt::format(
       "trap 'scancel --signal={} \"$SLURM_JOB_ID\"' {}\n"
@@ -131,11 +132,12 @@ std::string WaitForStep(const std::string& step) {
       "while :; do\n"
       "  wait $!\n"
       "  status=$?\n"
-      "  [ $status -eq 151 ] || exit $status\n"
+      "  [ $status -eq {} ] || exit $status\n"
       "done\n",
       kStopSignal,
       kStopSignal,
-      step);
+      step,
+      128 + SIGURG);
 }
 
 std::string BatchScript(const std::string& commands) {

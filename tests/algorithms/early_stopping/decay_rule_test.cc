@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <ctime>
 #include <limits>
 #include <string>
 #include <vector>
@@ -233,28 +232,6 @@ TEST(DecayRule, DoesNotDependOnTheUnit) {
                 1e-6)
         << unit;
   }
-}
-
-// Milliseconds of this thread, the least of a few tries. A verdict is due at every report.
-TEST(DecayRule, TakesLessThanFiveMillisecondsAtAThousandCurves) {
-  Falls falls(10);
-  std::vector<Curve> others;
-  for (int i = 0; i < 1000; ++i) {
-    std::vector<double> values = falls.Next();
-    const std::vector<double> more = falls.Next();
-    values.insert(values.end(), more.begin(), more.end());
-    others.push_back(MakeCurve(values));
-  }
-  std::vector<double> part = falls.Next();
-  const auto rule = New(Goal::kMinimize);
-  double least = 1e9;
-  for (int i = 0; i < 20; ++i) {
-    const std::clock_t begin = std::clock();
-    rule->Judge(Running(part), others);
-    least = std::min(least, 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
-  }
-  EXPECT_LT(least, 5);
-  ::testing::Test::RecordProperty("milliseconds", std::to_string(least));
 }
 
 TEST(DecayRule, RefusesIllegalOptions) {

@@ -49,12 +49,16 @@ function(vernier_link_sanitizer name)
   endif()
 endfunction()
 
-# vernier_test(NAME SOURCES … [DEPS …] [LABELS …] [TIMEOUT seconds] [ENVIRONMENT …] [OPTIMISED])
+# vernier_test(NAME SOURCES … [DEPS …] [LABELS …] [TIMEOUT seconds] [ENVIRONMENT …] [OPTIMISED] [ONE_THREAD])
 #   One GoogleTest program, each of its tests known to ctest. LABELS default to unit. Compiling a test well takes longer than
 #   running it badly, so its own files are not optimised, unless they compute much, or share inline functions with code
-#   whose numbers depend on how it is compiled (Eigen).
+#   whose numbers depend on how it is compiled (Eigen). ONE_THREAD: starts no thread and nor does what it tests, so that
+#   ThreadSanitizer has nothing to see and does without it.
 function(vernier_test name)
-  cmake_parse_arguments(arg "OPTIMISED" "TIMEOUT" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMISED;ONE_THREAD" "TIMEOUT" "SOURCES;DEPS;LABELS;ENVIRONMENT" ${ARGN})
+  if(arg_ONE_THREAD AND VERNIER_SANITIZE MATCHES thread)
+    return()
+  endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()

@@ -34,6 +34,9 @@ void AddPoorly(const std::vector<Coordinates>& failed, TrainingSet& set) {
   for (std::vector<double>& values : set.values) {
     values.resize(set.points.size(), PoorValue(values));
   }
+  for (std::vector<double>& deviations : set.deviations) {
+    if (!deviations.empty()) deviations.resize(set.points.size(), 0.0);
+  }
   for (std::vector<double>& slacks : set.slacks) {
     slacks.resize(set.points.size(), std::numeric_limits<double>::quiet_NaN());
   }
@@ -57,7 +60,11 @@ TrainingSet Take(const EncodedTrials& encoded,
                  std::span<const std::size_t> chosen) {
   TrainingSet set;
   set.points = Chosen(encoded.points, chosen);
-  for (const auto& of_objective : values) set.values.push_back(Chosen(of_objective, chosen));
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    set.values.push_back(Chosen(values[j], chosen));
+    const std::vector<double> deviations = ModelledDeviations(encoded, j);
+    set.deviations.push_back(deviations.empty() ? deviations : Chosen(deviations, chosen));
+  }
   for (const auto& slacks : encoded.slacks) set.slacks.push_back(Chosen(slacks, chosen));
   set.trials = static_cast<std::int64_t>(encoded.trials());
   set.is_whole = chosen.size() == encoded.points.size();

@@ -27,6 +27,8 @@ std::vector<T> Chosen(const std::vector<T>& of, std::span<const std::size_t> ind
 struct TrainingSet {
   std::vector<Coordinates> points;
   std::vector<std::vector<double>> values;  // By objective, larger is better.
+  // By objective, standard deviations of values that are expected; 0: measured. Empty: all are.
+  std::vector<std::vector<double>> deviations;
   std::vector<std::vector<double>> slacks;  // By outcome constraint; NaN: unknown.
   std::vector<Coordinates> failed;          // For the failure model; empty: there is none.
   std::int64_t trials = 0;                  // Number of finished trials when the set was taken.

@@ -59,8 +59,9 @@ Hyperparameters FitHyperparameters(const Eigen::MatrixXd& features,
                                    const Eigen::VectorXd& targets,
                                    const Prior& prior,
                                    const FitStarts& starts,
-                                   const std::stop_token& stop) {
-  NegativeLogPosterior posterior(features, group_of_column, targets, prior);
+                                   const std::stop_token& stop,
+                                   const Eigen::VectorXd& own_variances) {
+  NegativeLogPosterior posterior(features, group_of_column, targets, prior, own_variances);
   const auto objective = [&posterior](std::span<const double> theta, std::span<double> gradient) {
     return posterior(theta, gradient);
   };

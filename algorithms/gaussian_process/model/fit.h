@@ -29,13 +29,15 @@ struct FitStarts {
 // the prior's mode, one with short length scales and little noise, and one with little main effect: the posterior often
 // has a mode for each of these explanations of the data. Returns the prior's mode if no start can be evaluated. If
 // `stop` fires, stops between searches and returns the best so far.
-// `features`: n x p, n >= 1; `targets`: n.  REQUIRES: a warm start has `groups` length scales.
+// `features`: n x p, n >= 1; `targets`: n; `own_variances`: as in Posterior::Create.
+// REQUIRES: a warm start has `groups` length scales.
 Hyperparameters FitHyperparameters(const Eigen::MatrixXd& features,
                                    const std::vector<int>& group_of_column,
                                    int groups,
                                    const Eigen::VectorXd& targets,
                                    const Prior& prior,
                                    const FitStarts& starts,
-                                   const std::stop_token& stop);
+                                   const std::stop_token& stop,
+                                   const Eigen::VectorXd& own_variances = {});
 
 }  // namespace vernier::gp

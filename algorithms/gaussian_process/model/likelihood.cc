@@ -63,8 +63,12 @@ Hyperparameters Prior::Mode(int groups) const {
 NegativeLogPosterior::NegativeLogPosterior(const Eigen::MatrixXd& features,
                                            const std::vector<int>& group_of_column,
                                            const Eigen::VectorXd& targets,
-                                           const Prior& prior)
-    : targets_(targets), prior_(prior), features_(features) {
+                                           const Prior& prior,
+                                           Eigen::VectorXd own_variances)
+    : targets_(targets),
+      own_variances_(std::move(own_variances)),
+      prior_(prior),
+      features_(features) {
   for (std::size_t column = 0; column < group_of_column.size(); ++column) {
     const auto group = static_cast<std::size_t>(group_of_column[column]);
     if (group == groups_.size()) {
@@ -157,6 +161,7 @@ void NegativeLogPosterior::AddPairs(Group& group) {
 
 void NegativeLogPosterior::FillCovariance(double signal, double main, double noise) {
   covariance_.diagonal().setConstant(signal + main + noise);
+  if (own_variances_.size() > 0) covariance_.diagonal() += own_variances_;
   ForEachColumn(targets_.size(), [&](Eigen::Index j, Eigen::Index first, Eigen::Index size) {
     covariance_.col(j).tail(size) =
         (signal * joint_.segment(first, size) + main * main_.segment(first, size)).matrix();

@@ -50,11 +50,13 @@ struct Prior {
 // (n-1, 0), (2, 1) … Terms of main effects are not stored by pair: recomputing them is cheaper than fetching them.
 class NegativeLogPosterior {
  public:
-  // `features`: n x p, n >= 1; `targets`: n, must outlive the object.  REQUIRES: the columns of a group are neighbours.
+  // `features`: n x p, n >= 1; `targets`: n, must outlive the object. `own_variances`: as in Posterior::Create.
+  // REQUIRES: the columns of a group are neighbours.
   NegativeLogPosterior(const Eigen::MatrixXd& features,
                        const std::vector<int>& group_of_column,
                        const Eigen::VectorXd& targets,
-                       const Prior& prior);
+                       const Prior& prior,
+                       Eigen::VectorXd own_variances = {});
 
   // Returns the value and writes the gradient. Infinite where the covariance matrix cannot be factorised.
   double operator()(std::span<const double> theta, std::span<double> gradient);
@@ -79,6 +81,7 @@ class NegativeLogPosterior {
                    std::span<double> gradient) const;
 
   const Eigen::VectorXd& targets_;
+  const Eigen::VectorXd own_variances_;
   const Prior prior_;
   Eigen::MatrixXd features_;
   std::vector<Group> groups_;

@@ -44,12 +44,14 @@ class MetricSurrogate {
 
   // Returns the surrogate under the warp that orders the trials best. If the plan has a refit, or `state` no
   // hyperparameters, fits a model under each warp, starting from `state`, and stores hyperparameters and warp there.
-  // `rows`: n x p, n >= 1, finite. `values`: n, larger is better. `priors`: terms of the prior mean function (FitMean).
+  // `rows`: n x p, n >= 1, finite. `values`: n, larger is better. `deviations`: standard deviations of values that are
+  // expected rather than measured; n, 0 where measured, or empty. `priors`: terms of the prior mean function (FitMean).
   // `cache`: of an earlier call, or null.
   // Internal: the model cannot be computed.  Cancelled: `stop` fired.
   static absl::StatusOr<MetricSurrogate> Fit(const FeatureMap& features,
                                              const Eigen::MatrixXd& rows,
                                              std::span<const double> values,
+                                             std::span<const double> deviations,
                                              const std::vector<PriorMean>& priors,
                                              FitPlan plan,
                                              MetricState& state,
@@ -59,7 +61,7 @@ class MetricSurrogate {
   const TargetScale& scale() const { return scale_; }
   const Posterior& posterior() const { return posterior_; }
   // Estimates of the metric at the rows, in their order and on the warped scale: posterior means, or the values
-  // themselves if the metric is noiseless.
+  // themselves if the metric is noiseless. At an expected value, no better than the best estimate of a measured one.
   const Eigen::VectorXd& estimates() const { return estimates_; }
   // Weighted accuracy with which leave-one-out predictions order the rows (OrderingSkill). Set by a refit only.
   const std::optional<double>& skill() const { return skill_; }

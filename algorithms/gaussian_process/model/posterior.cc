@@ -7,8 +7,9 @@
 
 #include "algorithms/numerics/cholesky.h"
 
-// Posterior of a Gaussian process with Cholesky factor L of K + v I (Rasmussen and Williams, 2006, algorithm 2.1):
-//   alpha = (K + v I)^-1 (y - m(X)),  mean(x) = m(x) + k(x)' alpha,  variance(x) = k(x, x) - |L^-1 k(x)|^2.
+// Posterior of a Gaussian process with Cholesky factor L of K + V (Rasmussen and Williams, 2006, algorithm 2.1), V the
+// noise v on the diagonal and the points' own variances:
+//   alpha = (K + V)^-1 (y - m(X)),  mean(x) = m(x) + k(x)' alpha,  variance(x) = k(x, x) - |L^-1 k(x)|^2.
 // A mean costs n for each point, a variance n^2: searches screen candidates by their means first.
 namespace vernier::gp {
 Posterior::Posterior(GrowingFactor factor,
@@ -27,18 +28,25 @@ Posterior::Posterior(GrowingFactor factor,
   if (!mean_.is_zero()) alpha_ -= mean_.At(features);
   numerics::SolveLower(factor_.lower(), alpha_);
   numerics::SolveLowerTransposed(factor_.lower(), alpha_);
-  // K alpha = (y - m) - v alpha, so the means at the data need no product with K.
+  // K alpha = (y - m) - V alpha, so the means at the data need no product with K.
   fitted_ = targets - factor_.nugget() * alpha_;
+  if (factor_.own_variances().size() > 0) {
+    fitted_ -= factor_.own_variances().cwiseProduct(alpha_);
+  }
 }
 
 std::optional<Posterior> Posterior::Create(const Eigen::MatrixXd& features,
                                            const Eigen::VectorXd& targets,
                                            Hyperparameters hyperparameters,
                                            const std::vector<int>& group_of_column,
-                                           MeanFunction mean) {
+                                           MeanFunction mean,
+                                           const Eigen::VectorXd& own_variances) {
   Kernel kernel(hyperparameters, group_of_column);
-  std::optional<GrowingFactor> factor = GrowingFactor::Create(
-      kernel, std::exp(hyperparameters.log_noise), kernel.Scaled(features), features.rows());
+  std::optional<GrowingFactor> factor = GrowingFactor::Create(kernel,
+                                                              std::exp(hyperparameters.log_noise),
+                                                              kernel.Scaled(features),
+                                                              features.rows(),
+                                                              own_variances);
   if (!factor) return std::nullopt;
   return Posterior(*std::move(factor),
                    features,
@@ -53,9 +61,10 @@ Posterior Posterior::Extend(GrowingFactor factor,
                             const Eigen::VectorXd& targets,
                             Hyperparameters hyperparameters,
                             const std::vector<int>& group_of_column,
-                            MeanFunction mean) {
+                            MeanFunction mean,
+                            const Eigen::VectorXd& own_variances) {
   Kernel kernel(hyperparameters, group_of_column);
-  factor.Append(kernel, kernel.Scaled(features), factor.size());
+  factor.Append(kernel, kernel.Scaled(features), factor.size(), own_variances);
   return Posterior(std::move(factor),
                    features,
                    targets,

@@ -26,19 +26,22 @@ struct PredictionWithGradient {
 class Posterior {
  public:
   // Conditions on data. Nullopt: the covariance matrix cannot be factorised, even with jitter.
-  // `features`: n x p; `targets`: n; n >= 1. `mean`: prior mean function.
+  // `features`: n x p; `targets`: n; n >= 1. `mean`: prior mean function. `own_variances`: of targets that are less
+  // certain than others, besides the noise of all; n, or empty: 0.
   static std::optional<Posterior> Create(const Eigen::MatrixXd& features,
                                          const Eigen::VectorXd& targets,
                                          Hyperparameters hyperparameters,
                                          const std::vector<int>& group_of_column,
-                                         MeanFunction mean = {});
+                                         MeanFunction mean = {},
+                                         const Eigen::VectorXd& own_variances = {});
   // The same from an existing factor, that of the first rows of `features` under `hyperparameters`: appends the others.
   static Posterior Extend(GrowingFactor factor,
                           const Eigen::MatrixXd& features,
                           const Eigen::VectorXd& targets,
                           Hyperparameters hyperparameters,
                           const std::vector<int>& group_of_column,
-                          MeanFunction mean = {});
+                          MeanFunction mean = {},
+                          const Eigen::VectorXd& own_variances = {});
 
   // Conditions on a pending point as if its value were the posterior mean there (kriging believer; Ginsbourger et al.,
   // 2010). Shrinks the variance around the point and leaves all means unchanged. Costs n^2.

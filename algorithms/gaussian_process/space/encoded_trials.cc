@@ -33,9 +33,10 @@ void Read(const CoordinateSpace& space,
     encoded.stopped_early.push_back(encoded.points.size());
     const double sign = problem.objectives.front().goal == Goal::kMaximize ? 1 : -1;
     const std::optional<ExpectedEnd> expected = trials.expected_end(i);
-    encoded.expected_ends.push_back(expected.has_value() && std::isfinite(expected->mean)
-                                        ? sign * expected->mean
-                                        : std::nan(""));
+    const bool is_known =
+        expected.has_value() && std::isfinite(expected->mean) && std::isfinite(expected->deviation);
+    encoded.expected_ends.push_back(is_known ? sign * expected->mean : std::nan(""));
+    encoded.expected_deviations.push_back(is_known ? expected->deviation : std::nan(""));
   }
   encoded.points.push_back(std::move(u));
   for (std::size_t j = 0; j < encoded.values.size(); ++j) {
@@ -105,6 +106,16 @@ std::vector<double> ModelledValues(const EncodedTrials& encoded, std::size_t obj
     value = std::isnan(expected) ? std::min(value, *middle) : std::min(expected, best);
   }
   return values;
+}
+
+std::vector<double> ModelledDeviations(const EncodedTrials& encoded, std::size_t objective) {
+  if (encoded.stopped_early.empty() || objective > 0) return {};
+  std::vector<double> deviations(encoded.points.size(), 0.0);
+  for (std::size_t k = 0; k < encoded.stopped_early.size(); ++k) {
+    const double deviation = encoded.expected_deviations[k];
+    if (deviation > 0) deviations[encoded.stopped_early[k]] = deviation;
+  }
+  return deviations;
 }
 
 std::vector<std::size_t> ChooseModelled(std::span<const std::vector<double>> values,

@@ -19,8 +19,9 @@ struct EncodedTrials {
   // By outcome constraint, the slacks of `points`; NaN: unknown.
   std::vector<std::vector<double>> slacks;
   std::vector<std::size_t> stopped_early;  // Ascending indices into `points`.
-  // Of each of these, the first objective's expected end, larger is better; NaN: unknown.
+  // Of each of these, the first objective's expected end, larger is better, and its standard deviation; NaN: unknown.
   std::vector<double> expected_ends;
+  std::vector<double> expected_deviations;
   std::vector<Coordinates> failed;
 
   // Number of finished trials, with values or failed.
@@ -38,6 +39,9 @@ void Update(const CoordinateSpace& space,
 // than the best completed trial: nobody measured it. Where that is unknown, it counts as the worse of its last value and
 // the median of the completed trials, so that it does not look better than it may be.
 std::vector<double> ModelledValues(const EncodedTrials& encoded, std::size_t objective);
+
+// Standard deviations of these values: 0 where they were measured. Empty if all were.
+std::vector<double> ModelledDeviations(const EncodedTrials& encoded, std::size_t objective);
 
 // Subsample of at most `limit` trials for a model: ascending indices. All trials if they are no more; else the best
 // (two fifths), the latest (a fifth), and the rest evenly spread over the others in order. With several objectives,

@@ -317,6 +317,8 @@ TEST(EncodedTrials, ATrialThatWasStoppedCountsAsItsExpectedEnd) {
     EncodedTrials history;
     Update(coordinates, problem, testing::Log(problem, trials), history);
     EXPECT_THAT(ModelledValues(history, 0), ElementsAre(-1.0, -3.0, -2.5, -1.0, -3.0));
+    EXPECT_THAT(ModelledDeviations(history, 0), ElementsAre(0, 0, 0.1, 0.1, 0));
+    EXPECT_THAT(ModelledDeviations(history, 1), ::testing::IsEmpty());
   }
 }
 

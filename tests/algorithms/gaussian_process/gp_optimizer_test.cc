@@ -554,6 +554,7 @@ TEST(MetricSurrogate, AStandardStartOfOneWarpLeavesTheOtherAsItWas) {
                                     rows.topRows(trials),
                                     {values.data(), static_cast<std::size_t>(trials)},
                                     {},
+                                    {},
                                     {.standard_starts = besides},
                                     state,
                                     nullptr,

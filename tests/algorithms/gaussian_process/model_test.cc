@@ -177,6 +177,50 @@ TEST(Likelihood, MatchesTheTextbookFormula) {
   EXPECT_NEAR(value, expected, 1e-12);
 }
 
+// The variances that some points have of their own are on the diagonal, in the likelihood as in the posterior.
+TEST(Posterior, TrustsPointsByTheirOwnVariances) {
+  const Data data = RandomData(12, 41);
+  Eigen::VectorXd own = Eigen::VectorXd::Zero(12);
+  own[3] = 0.5;
+  own[7] = 4;
+  const Hyperparameters h = Typical(0.01);
+  const Kernel kernel(h, kGroups);
+  Eigen::MatrixXd k = kernel.Lower(kernel.Scaled(data.points)).selfadjointView<Eigen::Lower>();
+  const Eigen::MatrixXd without_noise = k;
+  k.diagonal() += own + Eigen::VectorXd::Constant(12, 0.01);
+
+  const Posterior posterior =
+      Posterior::Create(data.points, data.values, h, kGroups, {}, own).value();
+  const Eigen::VectorXd expected = without_noise * k.inverse() * data.values;
+  EXPECT_LE((posterior.fitted() - expected).norm(), 1e-9);
+  const Posterior first =
+      Posterior::Create(data.points.topRows(5), data.values.head(5), h, kGroups, {}, own.head(5))
+          .value();
+  const Posterior grown =
+      Posterior::Extend(first.factor(), data.points, data.values, h, kGroups, {}, own);
+  EXPECT_LE((grown.fitted() - expected).norm(), 1e-9);
+  EXPECT_EQ(grown.factor().own_variances(), own);
+
+  std::vector<double> gradient(h.Pack().size());
+  std::vector<double> unused(gradient.size());
+  const auto likelihood = [&](const std::vector<double>& theta, std::vector<double>& slope) {
+    NegativeLogPosterior objective(data.points, kGroups, data.values, Prior(), own);
+    return objective(theta, slope);
+  };
+  std::vector<double> theta = h.Pack();
+  const double value = likelihood(theta, gradient) - Prior().NegativeLog(theta, unused);
+  EXPECT_NEAR(value,
+              0.5 * data.values.dot(k.inverse() * data.values) + 0.5 * std::log(k.determinant()),
+              1e-9);
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    std::vector<double> above = theta;
+    std::vector<double> below = theta;
+    above[i] += 1e-5;
+    below[i] -= 1e-5;
+    EXPECT_NEAR(gradient[i], (likelihood(above, unused) - likelihood(below, unused)) / 2e-5, 1e-4);
+  }
+}
+
 TEST(GrowingFactor, IsTheCholeskyFactorAndKeepsItsBitsWhenExtended) {
   const Data data = RandomData(60, 40);
   const Kernel kernel(Typical(0.01), kGroups);

@@ -15,6 +15,7 @@
 #include "src/core/suggestion_check.h"
 #include "vernier/algorithm_catalogue.h"
 #include "vernier/core/rng.h"
+#include "vernier/core/unit_cube.h"
 
 // AskTell does what a study does for a trial (src/study), but in memory: it draws from the stream of the trial's
 // number, passes the finished and pending trials and the last state to the optimiser, and keeps the state that it
@@ -62,7 +63,7 @@ absl::Status AskTell::Rep::AskBatch(std::size_t count, std::vector<Asked>& asked
   for (Suggestion& suggestion : suggestions.points) {
     const TrialNumber trial(++last_trial);
     pending.push_back({trial, suggestion.point});
-    curves.AddTrial(trial);
+    curves.AddTrial(trial, EmbedPoint(problem.space, suggestion.point));
     asked.push_back({trial, std::move(suggestion)});
   }
   return absl::OkStatus();
@@ -216,7 +217,7 @@ absl::Status AskTell::Add(const Point& point,
   VERNIER_RETURN_IF_ERROR(rep_->problem.space.Check(typed));
   VERNIER_RETURN_IF_ERROR(rep_->CheckTold(values, slacks));
   const TrialNumber trial(++rep_->last_trial);
-  rep_->curves.AddTrial(trial);
+  rep_->curves.AddTrial(trial, EmbedPoint(rep_->problem.space, typed));
   rep_->curves.MarkFinished(trial, /*stopped_early=*/false);
   return rep_->Finish(
       {trial, std::move(typed), Outcome::kCompleted, std::move(values), std::move(slacks)});

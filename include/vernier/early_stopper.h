@@ -23,6 +23,8 @@ struct Curve {
   bool finished = false;       // The trial completed, stopped early or not.
   bool stopped_early = false;  // A rule, or somebody, stopped it.
   std::vector<CurvePoint> points;
+  // Where the trial's point lies in the space (EmbedPoint); as many for every trial of a study. Empty: unknown.
+  std::vector<double> coordinates = {};
 };
 
 // Names of a verdict's numbers that predict the trial's end.

@@ -15,9 +15,13 @@ std::optional<ExpectedEnd> ExpectedEndOf(const std::map<std::string, double>& nu
   return ExpectedEnd{.mean = mean->second, .deviation = deviation->second};
 }
 
-void CurveBook::AddTrial(TrialNumber trial) {
+void CurveBook::AddTrial(TrialNumber trial, std::vector<double> coordinates) {
   VERNIER_CHECK(IndexOf(trial) == curves_.size(), "curves are opened in the order of trials");
-  curves_.push_back(Curve{.trial = trial, .points = {}});
+  curves_.push_back(Curve{.trial = trial, .points = {}, .coordinates = std::move(coordinates)});
+}
+
+void CurveBook::SetCoordinates(TrialNumber trial, std::vector<double> coordinates) {
+  curves_[IndexOf(trial)].coordinates = std::move(coordinates);
 }
 
 void CurveBook::AddPoint(TrialNumber trial, std::int64_t step, double value) {

@@ -22,8 +22,9 @@ class CurveBook {
   // The first trial has the next number.
   explicit CurveBook(std::int64_t trials_before = 0) : trials_before_(trials_before) {}
 
-  // Opens the curve of the next trial.
-  void AddTrial(TrialNumber trial);
+  // Opens the curve of the next trial. `coordinates`: of its point (EmbedPoint).
+  void AddTrial(TrialNumber trial, std::vector<double> coordinates);
+  void SetCoordinates(TrialNumber trial, std::vector<double> coordinates);
   // A later value of the same step replaces the earlier.
   void AddPoint(TrialNumber trial, std::int64_t step, double value);
   void MarkFinished(TrialNumber trial, bool stopped_early);

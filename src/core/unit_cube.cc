@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "src/core/check.h"
 #include "src/core/domain.h"
@@ -183,6 +184,31 @@ std::vector<std::optional<double>> EncodePoint(const Space& space, const Point& 
                                      : std::optional(ToUnit(parameter, found->second)));
   }
   return u;
+}
+
+std::vector<double> EmbedPoint(const Space& space, const Point& point) {
+  std::vector<double> coordinates;
+  coordinates.reserve(space.parameters().size());
+  for (const Parameter& parameter : space.parameters()) {
+    const auto found = point.find(parameter.name);
+    const bool is_category = std::holds_alternative<CategoricalDomain>(parameter.domain) ||
+                             std::holds_alternative<BoolDomain>(parameter.domain);
+    if (!is_category) {
+      coordinates.push_back(found == point.end() ? 0.5 : ToUnit(parameter, found->second));
+      continue;
+    }
+    const auto count = static_cast<std::size_t>(ValueCount(parameter).value_or(0));
+    // Two such vectors are a distance of 1 apart; the middle is equally far from all.
+    const double side = std::numbers::sqrt2 / 2;
+    const bool is_active = found != point.end();
+    const double other = is_active ? 0.0 : side / static_cast<double>(count);
+    const std::size_t first = coordinates.size();
+    coordinates.resize(first + count, other);
+    if (is_active) {
+      coordinates[first + static_cast<std::size_t>(IndexOf(parameter, found->second))] = side;
+    }
+  }
+  return coordinates;
 }
 
 }  // namespace vernier

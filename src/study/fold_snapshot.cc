@@ -20,6 +20,7 @@
 #include "src/study/snapshot_head.h"
 #include "src/study/snapshot_part.h"
 #include "src/study/study_state.h"
+#include "vernier/core/unit_cube.h"
 
 namespace vernier::study {
 namespace {
@@ -188,7 +189,7 @@ absl::Status StudyFold::Snapshots::Take(SnapshotHead head, StudyFold& fold) {
   fold.optimal_.Restore(std::move(ranked));
   // Each trial has a place, by its number; those whose rows stay in the store have no row there.
   for (std::int64_t i = 0; i < header.trials; ++i) {
-    fold.curves_.AddTrial(fold.next_trial());
+    fold.curves_.AddTrial(fold.next_trial(), {});
     fold.rows_.push_back(nullptr);
   }
   for (StoredTrialEntry& row : head.rows) {
@@ -236,7 +237,10 @@ void StudyFold::Snapshots::Derive(StudyFold& fold) {
   for (const auto& row : fold.rows_) {
     if (row == nullptr) continue;
     const Trial& trial = row->trial;
-    if (!IsFinished(trial.state)) fold.unfinished_.insert(trial.number);
+    if (!IsFinished(trial.state)) {
+      fold.unfinished_.insert(trial.number);
+      fold.curves_.SetCoordinates(trial.number, EmbedPoint(fold.header_.spec.space, trial.point));
+    }
     if (trial.lease.has_value()) fold.leased_.insert(trial.number);
     if (!trial.attempts.empty() && !IsEnded(trial.attempts.back().state)) {
       fold.running_.insert(trial.number);
@@ -321,7 +325,7 @@ bool IsSame(const Curve& a, const Curve& b) {
     return x.step == y.step && SameBits(x.value, y.value);
   };
   return a.finished == b.finished && a.stopped_early == b.stopped_early &&
-         std::ranges::equal(a.points, b.points, is_same);
+         std::ranges::equal(a.points, b.points, is_same) && IsSame(a.coordinates, b.coordinates);
 }
 
 }  // namespace

@@ -71,6 +71,8 @@ void PartWriter::AddCurve(const Curve& curve) {
     words_.push_back(WordOf(point.step));
     words_.push_back(WordOf(point.value));
   }
+  words_.push_back(curve.coordinates.size());
+  for (const double coordinate : curve.coordinates) words_.push_back(WordOf(coordinate));
 }
 
 bool PartWriter::IsFull() const { return words_.size() >= kPartWords; }
@@ -145,6 +147,10 @@ absl::StatusOr<Curve> PartReader::NextCurve() {
   for (std::size_t at = 0; at < words.size(); at += 2) {
     curve.points.push_back({.step = NumberOf(words[at]), .value = DoubleOf(words[at + 1])});
   }
+  const auto coordinates = Take(TakeOne());
+  if (is_short_) return TooShort();
+  curve.coordinates.reserve(coordinates.size());
+  for (const std::uint64_t word : coordinates) curve.coordinates.push_back(DoubleOf(word));
   return curve;
 }
 

@@ -11,6 +11,7 @@
 #include "src/study/problem.h"
 #include "src/study/state_machine.h"
 #include "src/study/study_state.h"
+#include "vernier/core/unit_cube.h"
 
 namespace vernier::study {
 namespace {
@@ -66,7 +67,7 @@ absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
   const bool is_partial = row.is_partial;
   rows_.push_back(std::make_unique<TrialEntry>(std::move(row)));
   ++rows_in_memory_;
-  curves_.AddTrial(created.trial);
+  curves_.AddTrial(created.trial, EmbedPoint(header_.spec.space, created.point));
   unfinished_.insert(created.trial);
   if (finite_ && !is_partial) {
     points_[header_.spec.space.Key(created.point)].insert(created.trial);

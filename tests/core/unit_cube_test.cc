@@ -261,5 +261,37 @@ TEST(UnitCubeDeathTest, BrokenPromisesAreBugs) {
   EXPECT_DEATH(DecodePoint(Conditional(), std::vector<double>{0.5}), "one coordinate");
 }
 
+// Neighbours of a number are near, any two categories a distance of 1 apart, and what is inactive in the middle.
+TEST(EmbedPoint, GivesCoordinatesWhoseDistancesMeanSomething) {
+  const Space space =
+      Space::Create(
+          {{.name = "lr", .domain = FloatDomain{.lower = 1e-4, .upper = 1, .scale = Scale::kLog}},
+           {.name = "opt",
+            .domain =
+                CategoricalDomain{{std::string("sgd"), std::string("adam"), std::string("lion")}}},
+           {.name = "momentum",
+            .domain = FloatDomain{.lower = 0, .upper = 1},
+            .when = {{.parent = "opt", .values = {std::string("sgd")}}}},
+           {.name = "nesterov", .domain = BoolDomain{}}})
+          .value();
+  const auto at = [&](const char* opt, bool nesterov) {
+    Point point = {{"lr", 1e-2}, {"opt", std::string(opt)}, {"nesterov", nesterov}};
+    if (opt == std::string("sgd")) point["momentum"] = 0.5;
+    return EmbedPoint(space, point);
+  };
+  const auto distance = [](const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return std::sqrt(sum);
+  };
+  ASSERT_EQ(at("sgd", true).size(), 1 + 3 + 1 + 2);
+  EXPECT_NEAR(at("sgd", true)[0], 0.5, 1e-12);
+  EXPECT_NEAR(distance(at("sgd", true), at("adam", true)), 1, 1e-12);
+  EXPECT_NEAR(distance(at("lion", true), at("adam", true)), 1, 1e-12);
+  EXPECT_NEAR(distance(at("adam", false), at("adam", true)), 1, 1e-12);
+  const std::vector<double> unknown = EmbedPoint(space, {});
+  EXPECT_NEAR(distance(unknown, at("sgd", true)), distance(unknown, at("lion", true)), 1e-12);
+}
+
 }  // namespace
 }  // namespace vernier

@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "src/study/fold_loading.h"
+#include "src/study/snapshot_head.h"
 #include "tests/study/random_workload.h"
 #include "tests/study/study_fixture.h"
 
@@ -305,7 +307,8 @@ TEST_F(FoldSnapshotTest, ASnapshotThatCannotBeUsedIsNotNeeded) {
   std::vector<StudySnapshot> bad(8, good);
   bad[0].head = "{";
   bad[1].head = "{}";
-  bad[2].head.replace(good.head.find("\"format\":2"), 10, "\"format\":1");
+  const std::string format = fmt::format("\"format\":{}", SnapshotHead::kFormat);
+  bad[2].head.replace(good.head.find(format), format.size(), "\"format\":1");
   bad[3].parts.pop_back();
   bad[4].parts.front().pop_back();
   bad[5].parts.back()[40] = static_cast<char>(bad[5].parts.back()[40] ^ 1);

@@ -43,4 +43,9 @@ Point DecodePoint(const Space& space, std::span<const double> u);
 // Returns the coordinates of a point; nullopt for inactive parameters.  REQUIRES: the point is legal.
 std::vector<std::optional<double>> EncodePoint(const Space& space, const Point& point);
 
+// Returns coordinates of a point between which distances mean something: one in [0, 1] for each number, as ToUnit, and one
+// for each value of a category or boolean, so that any two of these are 1 apart. Inactive parameters are in the middle.
+// Parameters without a value count as inactive.
+std::vector<double> EmbedPoint(const Space& space, const Point& point);
+
 }  // namespace vernier

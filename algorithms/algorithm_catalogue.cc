@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "algorithms/early_stopping/decay_rule.h"
+#include "algorithms/early_stopping/end_rule.h"
 #include "algorithms/early_stopping/median_rule.h"
 #include "algorithms/early_stopping/percentile_rule.h"
 #include "algorithms/early_stopping/successive_halving.h"
@@ -99,6 +99,7 @@ AlgorithmCatalogue AlgorithmCatalogue::BuiltIn() {
                                {"median", NewMedianRule},
                                {"none", NewNoRule},
                                {"percentile", NewPercentileRule},
+                               {"regression", NewRegressionRule},
                                {"successive_halving", NewAshaRule}};  // The peers' name.
   return catalogue;
 }

@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 
-#include "algorithms/numerics/normal.h"
 #include "src/core/check.h"
 
 // y(u) = end + fall * shape(u) + noise, with shape(start) = 1 and shape(1) = 0. Given a shape, end and fall are normal
@@ -111,15 +110,6 @@ bool IsUsable(const Curve& curve) {
 }
 
 }  // namespace
-
-double PredictedEnd::Below(double limit) const {
-  double probability = 0;
-  for (const Component& component : components) {
-    probability +=
-        component.weight * numerics::NormalCdf((limit - component.mean) / component.deviation);
-  }
-  return probability;
-}
 
 CurveModel::CurveModel(std::span<const Curve* const> complete) {
   std::vector<const Curve*> curves;

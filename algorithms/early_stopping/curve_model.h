@@ -4,24 +4,10 @@
 #include <span>
 #include <vector>
 
+#include "algorithms/early_stopping/predicted_end.h"
 #include "vernier/early_stopper.h"
 
 namespace vernier {
-
-// What is known of the value with which a curve will end: a mixture of normal distributions.
-struct PredictedEnd {
-  struct Component {
-    double weight = 0;
-    double mean = 0;
-    double deviation = 0;
-  };
-  std::vector<Component> components;  // Weights add up to 1.
-  double mean = 0;
-  double deviation = 0;
-
-  // Probability that the value is below `limit`.
-  double Below(double limit) const;
-};
 
 // Extrapolates learning curves to their ends, from curves of the same study that are complete. README.md has the
 // formulae. A value; pure.

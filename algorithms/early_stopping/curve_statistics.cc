@@ -52,11 +52,22 @@ double Quantile(std::vector<double> values, Goal goal, double share) {
 
 std::span<const CurvePoint> JudgedPart(const Curve& running,
                                        std::int64_t first,
-                                       std::int64_t interval) {
+                                       std::int64_t interval,
+                                       double growth) {
   const std::int64_t reports = std::ssize(running.points);
   if (reports < first) return {};
-  const std::int64_t since = (reports - first) % interval;
-  return std::span(running.points).first(static_cast<std::size_t>(reports - since));
+  std::int64_t due = first;
+  if (growth > 1) {
+    while (true) {
+      const double grown = std::ceil(growth * static_cast<double>(due));
+      const std::int64_t next = std::max(due + interval, static_cast<std::int64_t>(grown));
+      if (next > reports) break;
+      due = next;
+    }
+  } else {
+    due = reports - (reports - first) % interval;
+  }
+  return std::span(running.points).first(static_cast<std::size_t>(due));
 }
 
 std::int64_t FirstJudged(std::int64_t min_steps, double warm_up, std::int64_t usual) {

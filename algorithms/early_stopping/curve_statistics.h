@@ -29,11 +29,12 @@ std::vector<double> RunningAverages(std::span<const Curve> curves, std::int64_t 
 double Quantile(std::vector<double> values, Goal goal, double share);
 
 // The part of the curve up to the last report at which a judgement was due: the reports from number `first` on, every
-// `interval`th. Empty before. A rule that judges this part gives the same verdict again between due reports, so that it
-// needs no memory.
+// `interval`th, or later where the number of reports has not grown by the factor `growth`. Empty before. A rule that judges
+// this part gives the same verdict again between due reports, so that it needs no memory.
 std::span<const CurvePoint> JudgedPart(const Curve& running,
                                        std::int64_t first,
-                                       std::int64_t interval);
+                                       std::int64_t interval,
+                                       double growth = 1);
 
 // Number of the first judged report: `min_steps`, or the share `warm_up` of the usual number of reports if that is more.
 std::int64_t FirstJudged(std::int64_t min_steps, double warm_up, std::int64_t usual);

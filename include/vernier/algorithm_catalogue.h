@@ -43,7 +43,7 @@ class AlgorithmCatalogue {
   // An empty catalogue.
   AlgorithmCatalogue() = default;
   // What ships with Vernier: the algorithms "gp", "grid", "quasi-random" and "random", the rules
-  // "asha" (also "successive_halving"), "decay", "hyperband", "median", "none" and "percentile".
+  // "asha" (also "successive_halving"), "decay", "hyperband", "median", "none", "percentile" and "regression".
   static AlgorithmCatalogue BuiltIn();
 
   // InvalidArgument: the name does not consist of 1 to 64 letters, digits, '.', '_' and '-', or the factory is null.

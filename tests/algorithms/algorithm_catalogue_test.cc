@@ -56,10 +56,15 @@ TEST(AlgorithmCatalogue, PassesOptionsAndTheSpaceToTheAlgorithm) {
 }
 
 TEST(AlgorithmCatalogue, MakesEveryStoppingRuleUnderItsOwnName) {
-  EXPECT_THAT(
-      AlgorithmCatalogue::BuiltIn().StoppingRuleNames(),
-      ElementsAre(
-          "asha", "decay", "hyperband", "median", "none", "percentile", "successive_halving"));
+  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().StoppingRuleNames(),
+              ElementsAre("asha",
+                          "decay",
+                          "hyperband",
+                          "median",
+                          "none",
+                          "percentile",
+                          "regression",
+                          "successive_halving"));
   const auto median =
       AlgorithmCatalogue::BuiltIn().NewEarlyStopper({.name = "median"}, Goal::kMaximize);
   ASSERT_THAT(median, IsOk());
@@ -97,6 +102,7 @@ TEST(AlgorithmCatalogue, TakesAlgorithmsAndRulesOfOthersOnceEach) {
                           "never",
                           "none",
                           "percentile",
+                          "regression",
                           "successive_halving"));
   EXPECT_EQ((*catalogue.NewOptimizer({.name = "least"}, AnyProblem()))->name(), "scripted");
   EXPECT_EQ(*catalogue.NewEarlyStopper({.name = "never"}, Goal::kMaximize), nullptr);

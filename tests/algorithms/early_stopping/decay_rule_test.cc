@@ -1,5 +1,3 @@
-#include "algorithms/early_stopping/decay_rule.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/early_stopping/curve_model.h"
+#include "algorithms/early_stopping/end_rule.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/early_stopping/curves.h"

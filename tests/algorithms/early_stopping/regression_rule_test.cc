@@ -1,0 +1,274 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/early_stopping/curve_regression.h"
+#include "algorithms/early_stopping/end_rule.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/algorithms/early_stopping/curves.h"
+#include "tests/support/status_matchers.h"
+#include "vernier/core/rng.h"
+
+namespace vernier {
+namespace {
+
+using ::testing::HasSubstr;
+using ::vernier::testing::MakeCurve;
+using ::vernier::testing::Options;
+using ::vernier::testing::StatusIs;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr int kLength = 50;
+constexpr double kNoise = 0.003;
+
+std::unique_ptr<EarlyStopper> New(Goal goal, const Options& options = {}) {
+  return NewRegressionRule(goal, {.name = "regression", .options = options}).value();
+}
+
+// Curves that fall after two fifths. Where they end depends on one parameter, how deep they fall on the other.
+struct Trainer {
+  explicit Trainer(std::uint64_t seed) : rng(seed) {}
+
+  Curve At(double x, double y) {
+    Curve curve = MakeCurve({});
+    curve.coordinates = {x, y};
+    for (int step = 1; step <= kLength; ++step) {
+      const double left = 1 / (1 + std::exp((step - 20) / 3.0));
+      const double value = End(x) + (0.2 + 0.6 * std::sin(3 * y)) * left;
+      curve.points.push_back({step, value + kNoise * rng.Normal()});
+    }
+    return curve;
+  }
+  static double End(double x) { return 0.1 + std::pow(x - 0.4, 2); }
+  Curve Next() {
+    const double x = rng.Uniform();
+    return At(x, rng.Uniform());
+  }
+  std::vector<Curve> Complete(int count) {
+    std::vector<Curve> curves;
+    for (int i = 0; i < count; ++i) curves.push_back(Next());
+    return curves;
+  }
+  Rng rng;
+};
+
+Curve CutAfter(Curve curve, std::size_t reports) {
+  curve.points.resize(reports);
+  curve.finished = false;
+  return curve;
+}
+
+void Stop(Curve& curve, std::size_t reports) {
+  curve.points.resize(reports);
+  curve.stopped_early = true;
+}
+
+PredictedEnd Predict(const Curve& running, const std::vector<Curve>& others) {
+  return PredictEnd(running, running.points, others).value();
+}
+
+struct Errors {
+  double root_mean_square = 0;
+  double in_deviations = 0;
+  double mean_in_deviations = 0;
+};
+
+// Of predictions after `reports` reports.
+Errors ErrorsOf(std::vector<Curve> others, std::size_t reports, bool has_coordinates = true) {
+  Trainer trainer(77);
+  if (!has_coordinates) {
+    for (Curve& curve : others) curve.coordinates.clear();
+  }
+  constexpr int kTrials = 60;
+  Errors errors;
+  for (int i = 0; i < kTrials; ++i) {
+    const Curve whole = trainer.Next();
+    Curve part = CutAfter(whole, reports);
+    if (!has_coordinates) part.coordinates.clear();
+    const PredictedEnd end = Predict(part, others);
+    const double error = whole.points.back().value - end.mean;
+    errors.root_mean_square += error * error / kTrials;
+    errors.in_deviations += std::pow(error / end.deviation, 2) / kTrials;
+    errors.mean_in_deviations += error / end.deviation / kTrials;
+  }
+  errors.root_mean_square = std::sqrt(errors.root_mean_square);
+  errors.in_deviations = std::sqrt(errors.in_deviations);
+  return errors;
+}
+
+// A tenth of a curve cannot tell a slow one from a poor one; what neighbours did can.
+TEST(CurveRegression, LearnsByTheParametersHowMuchIsToCome) {
+  const std::vector<Curve> complete = Trainer(1).Complete(30);
+  const Errors with = ErrorsOf(complete, 5);
+  const Errors without = ErrorsOf(complete, 5, /*has_coordinates=*/false);
+  EXPECT_LT(with.root_mean_square, 0.03);
+  EXPECT_LT(with.root_mean_square, 0.6 * without.root_mean_square);
+  // Neither promises too much.
+  EXPECT_LT(with.in_deviations, 1.5);
+  EXPECT_LT(without.in_deviations, 1.5);
+}
+
+TEST(CurveRegression, IsMoreCertainTheMoreItSees) {
+  const std::vector<Curve> complete = Trainer(2).Complete(30);
+  EXPECT_LT(ErrorsOf(complete, 30).root_mean_square, ErrorsOf(complete, 5).root_mean_square);
+  const Curve whole = Trainer(3).Next();
+  const double early = Predict(CutAfter(whole, 4), complete).deviation;
+  EXPECT_LT(Predict(CutAfter(whole, 40), complete).deviation, 0.5 * early);
+}
+
+// Trials that a rule stopped, being poor at a fifth, still show how curves go on until there.
+TEST(CurveRegression, IsNotMisledByWhichTrialsWereStopped) {
+  std::vector<Curve> others = Trainer(4).Complete(40);
+  std::vector<double> levels;
+  for (const Curve& curve : others) levels.push_back(curve.points[9].value);
+  std::ranges::nth_element(levels, levels.begin() + 15);
+  for (Curve& curve : others) {
+    if (curve.points[9].value > levels[15]) Stop(curve, 10);
+  }
+  const Errors errors = ErrorsOf(others, 5);
+  EXPECT_LT(errors.in_deviations, 2);
+  EXPECT_LT(std::abs(errors.mean_in_deviations), 0.7);
+}
+
+TEST(CurveRegression, NeedsTrialsThatCameFurther) {
+  Trainer trainer(5);
+  std::vector<Curve> others = {trainer.Next()};
+  const Curve running = CutAfter(trainer.Next(), 10);
+  EXPECT_FALSE(PredictEnd(running, running.points, others).has_value());  // A single one.
+  EXPECT_FALSE(PredictEnd(running, running.points, {}).has_value());
+  others.push_back(trainer.Next());
+  EXPECT_TRUE(PredictEnd(running, running.points, others).has_value());
+  Stop(others[0], 20);  // The last stage has one.
+  EXPECT_FALSE(PredictEnd(running, running.points, others).has_value());
+}
+
+TEST(RegressionRule, StopsATrialThatWillNotBeTheBestAndNotOneThatMay) {
+  Trainer trainer(6);
+  const std::vector<Curve> complete = trainer.Complete(20);
+  const auto rule = New(Goal::kMinimize);
+  const Verdict poor = rule->Judge(CutAfter(trainer.At(0.95, 0.05), 10), complete);
+  EXPECT_TRUE(poor.stop) << poor.explanation;
+  EXPECT_NEAR(poor.numbers.at("expected_end"), Trainer::End(0.95), 0.05);
+  EXPECT_LT(poor.numbers.at("probability"), 3e-5);
+  EXPECT_THAT(poor.explanation, HasSubstr(" is expected to end at 0."));
+  const Verdict good = rule->Judge(CutAfter(trainer.At(0.4, 0.7), 10), complete);
+  EXPECT_FALSE(good.stop) << good.explanation;
+}
+
+TEST(RegressionRule, MaximizesAsItMinimizes) {
+  Trainer trainer(7);
+  const auto negated = [](Curve curve) {
+    for (CurvePoint& point : curve.points) point.value = -point.value;
+    return curve;
+  };
+  const std::vector<Curve> complete = trainer.Complete(15);
+  std::vector<Curve> mirrored;
+  for (const Curve& curve : complete) mirrored.push_back(negated(curve));
+  for (std::size_t i = 3; i < 30; ++i) {
+    const Curve part = CutAfter(trainer.Next(), i);
+    const Verdict down = New(Goal::kMinimize)->Judge(part, complete);
+    const Verdict up = New(Goal::kMaximize)->Judge(negated(part), mirrored);
+    EXPECT_EQ(down.stop, up.stop);
+    EXPECT_NEAR(std::log10(1e-300 + down.numbers.at("probability")),
+                std::log10(1e-300 + up.numbers.at("probability")),
+                1e-3);
+  }
+}
+
+// Reports 3, 4, 5, 6, 8, 10, 12, 15, 18 … are judged; in between, the last judgement stands.
+TEST(RegressionRule, JudgesLessOftenTheLongerACurve) {
+  Trainer trainer(8);
+  const std::vector<Curve> complete = trainer.Complete(10);
+  const Curve whole = trainer.Next();
+  const auto judged = [&](std::size_t reports) {
+    return New(Goal::kMinimize)->Judge(CutAfter(whole, reports), complete).numbers.at("step");
+  };
+  EXPECT_EQ(judged(3), 3);
+  EXPECT_EQ(judged(6), 6);
+  EXPECT_EQ(judged(7), 6);
+  EXPECT_EQ(judged(17), 15);
+  EXPECT_EQ(judged(18), 18);
+  EXPECT_EQ(New(Goal::kMinimize)->Judge(CutAfter(whole, 2), complete).explanation,
+            "2 values reported, the trial is judged from 3 on");
+}
+
+TEST(RegressionRule, WaitsForTrialsThatEndedByThemselves) {
+  Trainer trainer(9);
+  std::vector<Curve> others = trainer.Complete(5);
+  others.push_back(trainer.Next());
+  Stop(others.back(), 10);
+  const Verdict verdict = New(Goal::kMinimize)->Judge(CutAfter(trainer.Next(), 10), others);
+  EXPECT_FALSE(verdict.stop);
+  EXPECT_EQ(verdict.explanation, "5 trials ended by themselves, the rule needs 6");
+  // All of them end before this step.
+  others = trainer.Complete(6);
+  for (Curve& curve : others) {
+    for (CurvePoint& point : curve.points) point.step += 1000;
+  }
+  const Verdict before = New(Goal::kMinimize)->Judge(CutAfter(trainer.Next(), 10), others);
+  EXPECT_FALSE(before.stop);
+  EXPECT_EQ(before.explanation, "too few other trials have come further than step 10");
+}
+
+TEST(RegressionRule, IsNotMisledByAnExplodedOrAFlatStudy) {
+  Trainer trainer(10);
+  std::vector<Curve> others = trainer.Complete(12);
+  for (const std::vector<double>& values :
+       std::vector<std::vector<double>>{{1e300, 1e305, 1e308}, {kNan, kInf, 0.4}, {1, kNan}}) {
+    others.push_back(MakeCurve(values));
+    others.back().coordinates = {0.5, 0.5};
+  }
+  const Curve whole = trainer.Next();
+  const Verdict verdict = New(Goal::kMinimize)->Judge(CutAfter(whole, 15), others);
+  ASSERT_TRUE(verdict.numbers.contains("expected_end")) << verdict.explanation;
+  EXPECT_NEAR(verdict.numbers.at("expected_end"), whole.points.back().value, 0.2);
+  const std::vector<Curve> flat(7, MakeCurve({0, 0, 0, 0, 0}));
+  const Verdict same = New(Goal::kMinimize)->Judge(CutAfter(flat[0], 3), flat);
+  EXPECT_TRUE(std::isfinite(same.numbers.at("probability"))) << same.explanation;
+  Curve worse = MakeCurve({5, 5, 5}, /*finished=*/false);
+  EXPECT_TRUE(New(Goal::kMinimize)->Judge(worse, flat).stop);
+  worse.points.back().value = kNan;
+  EXPECT_TRUE(New(Goal::kMinimize)->Judge(worse, flat).stop);
+}
+
+TEST(RegressionRule, DependsNeitherOnTheUnitNorOnTheStep) {
+  Trainer trainer(11);
+  const std::vector<Curve> complete = trainer.Complete(12);
+  const Curve part = CutAfter(trainer.Next(), 9);
+  const double expected = Predict(part, complete).mean;
+  for (const double unit : {1e-12, 1e6, 1e100}) {
+    const auto scaled = [unit](Curve curve) {
+      for (CurvePoint& point : curve.points) point.value *= unit;
+      return curve;
+    };
+    std::vector<Curve> others;
+    for (const Curve& curve : complete) others.push_back(scaled(curve));
+    EXPECT_NEAR(Predict(scaled(part), others).mean / unit, expected, 1e-6) << unit;
+  }
+  const auto sparse = [](Curve curve) {
+    for (CurvePoint& point : curve.points) point.step = 500 * point.step;
+    return curve;
+  };
+  std::vector<Curve> others;
+  for (const Curve& curve : complete) others.push_back(sparse(curve));
+  EXPECT_NEAR(Predict(sparse(part), others).mean, expected, 0.02);
+}
+
+TEST(RegressionRule, RefusesIllegalOptions) {
+  const auto with = [](const Options& options) {
+    return NewRegressionRule(Goal::kMaximize, {.name = "regression", .options = options});
+  };
+  EXPECT_THAT(with({{"p", 0.0}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("stopping.p: ")));
+  EXPECT_THAT(with({{"min_trial", std::int64_t{3}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'min_trials'")));
+}
+
+}  // namespace
+}  // namespace vernier

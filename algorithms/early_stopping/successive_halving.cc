@@ -193,7 +193,8 @@ absl::StatusOr<std::unique_ptr<EarlyStopper>> NewHyperbandRule(Goal goal, const 
   OptionReader reader("stopping", choice);
   const std::int64_t factor = reader.Int("reduction_factor", 3, 2, kMaxFactor);
   const std::int64_t first = reader.Int("min_resource", 1, 1, kMostCounted);
-  const std::optional<std::int64_t> length = reader.OptionalInt("max_resource", 1, kMostCounted);
+  const std::optional<std::int64_t> length =
+      reader.OptionalInt("max_resource", first, kMostCounted);  // Else no trial came to a rung.
   VERNIER_RETURN_IF_ERROR(reader.Check());
   return std::make_unique<HyperbandRule>(goal, factor, first, length, reader.Json());
 }

@@ -71,6 +71,8 @@ TEST_F(AskTellSessionTest, StopsTrialsByTheirReports) {
       worse["reason"],
       "best value 0.7 up to step 1 is worse than 0.5, the median of the running averages of 1 "
       "finished trials");
+  EXPECT_EQ(Send(R"({"op":"tell","id":2,"value":0.7,"status":"stoped"})")["error"],
+            R"(status: must be "completed", "stopped", "failed", got "stoped")");
   EXPECT_TRUE(Send(R"({"op":"tell","id":2,"value":0.7,"status":"stopped"})")["ok"]);
   EXPECT_EQ(Error(R"({"op":"report","id":2,"step":2,"value":0.7})"), "trial 2 was told already");
   EXPECT_EQ(Error(R"({"op":"report","id":9,"step":2,"value":0.7})"), "trial 9 was never asked for");

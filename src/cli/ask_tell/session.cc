@@ -4,12 +4,16 @@
 
 #include "src/cli/ask_tell/session.h"
 
+#include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "src/core/status.h"
 #include "vernier/core/limits.h"
 #include "vernier/core/study.h"
@@ -321,15 +325,20 @@ absl::StatusOr<Json> AskTellSession::Report(const Json& request) {
 
 absl::StatusOr<Json> AskTellSession::Tell(const Json& request) {
   VERNIER_ASSIGN_OR_RETURN(const TrialNumber trial, ParseTrial(request));
-  const auto status = request.find("status");
+  const Json status = request.value("status", Json("completed"));
+  const std::array<std::string_view, 3> known = {"completed", "stopped", "failed"};
+  if (std::ranges::find(known, status) == known.end()) {
+    return InvalidArgument(
+        "status: must be \"{}\", got {}", fmt::join(known, "\", \""), status.dump());
+  }
   // A trial that failed needs no value.
-  if (status != request.end() && *status == "failed") {
+  if (status == "failed") {
     VERNIER_RETURN_IF_ERROR(optimizer_->TellFailed(trial));
     return Ok();
   }
   VERNIER_ASSIGN_OR_RETURN(TrialResult told, ParseResult(request, objectives_, constraints_));
   VERNIER_RETURN_IF_ERROR(
-      status != request.end() && *status == "stopped"
+      status == "stopped"
           ? optimizer_->TellStopped(trial, std::move(told.values), std::move(told.slacks))
           : optimizer_->Tell(trial, std::move(told.values), std::move(told.slacks)));
   return Ok();

@@ -182,6 +182,12 @@ TEST(SuccessiveHalving, RefusesIllegalOptions) {
                        "stopping.reduction_factor: must be a whole number from 2 to 100, got 1"));
   EXPECT_THAT(asha({{"max_resource", std::int64_t{9}}}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("stopping.max_resource: ")));
+  EXPECT_THAT(NewHyperbandRule(Goal::kMaximize,
+                               {.name = "hyperband",
+                                .options = {{"min_resource", std::int64_t{9}},
+                                            {"max_resource", std::int64_t{3}}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("stopping.max_resource: must be a whole number from 9 to ")));
   EXPECT_EQ(asha({})->get()->options(), R"({"min_resource":null,"reduction_factor":4})");
   EXPECT_EQ(NewHyperband(Goal::kMaximize, {})->options(),
             R"({"max_resource":null,"min_resource":1,"reduction_factor":3})");

@@ -1,6 +1,7 @@
 """What is tuned: learning curves over a space, lower is better. A task has
 
   name, space (as `vernier ask-tell` takes it), max_steps, optimum
+  range: from the optimum to the median end of random points, or of all recorded ones
   curve(params, key) -> (reported values, noiseless values), both of max_steps; NaN from divergence on
   seconds(params) -> seconds of a step
 """
@@ -29,12 +30,17 @@ class Family:
         self.direction, self.phase = rng.normal(size=DIMENSIONS), rng.uniform(0, 6)
         # The bowl's value at its centre is 0, and 1 at most points.
         self.scale = 1.0
-        self.scale = np.quantile([self.badness(x) for x in rng.uniform(size=(2000, DIMENSIONS))], 0.9)
+        bad = np.array([self.badness(x) for x in rng.uniform(size=(2000, DIMENSIONS))])
+        self.scale = np.quantile(bad, 0.9)
+        self.range = self.end(np.median(bad) / self.scale) - OPTIMUM
 
     def badness(self, x):
         z = self.rotation @ ((x - self.centre) * self.weights)
         ripples = 0.06 * (1 - np.cos(7 * z[0])) + 0.05 * (1 - np.cos(6 * z[1])) + 0.1 * abs(z[2])
         return ((z ** 2).sum() + ripples) / self.scale
+
+    def end(self, bad):
+        return OPTIMUM + 0.7 * bad / (1 + 0.6 * bad)
 
     def seconds(self, params):
         return float(np.exp(0.5 * np.sin(5 * params["x0"] + self.phase)))
@@ -42,7 +48,7 @@ class Family:
     def curve(self, params, key):
         x = np.array([params[f"x{i}"] for i in range(DIMENSIONS)], float)
         bad = self.badness(x)
-        end = OPTIMUM + 0.7 * bad / (1 + 0.6 * bad)
+        end = self.end(bad)
         slow = 0.5 + 0.5 * np.sin(3 * self.direction @ x + self.phase)
         fall = 0.3 + 0.5 * slow
         t = np.arange(1, STEPS + 1)
@@ -93,6 +99,7 @@ class Recorded:
         self.places = np.array([[self.place(p, v) for p, v in zip(self.space, points[c])] for c in recorded])
         best = [np.nanmin(np.where(np.isnan(self.curves[of]), np.inf, self.curves[of]).mean(axis=0)) for of in self.of]
         self.optimum = min(best)
+        self.range = np.nanmedian([self.curves[of].mean(axis=0)[-1] for of in self.of]) - self.optimum
 
     @staticmethod
     def place(parameter, value):

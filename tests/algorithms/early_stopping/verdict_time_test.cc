@@ -47,13 +47,16 @@ double TimeOf(const EarlyStopper& rule) {
   return least;
 }
 
-// A verdict is due at every report.
-TEST(VerdictTime, OfDecayIsBelowFiveMilliseconds) {
-  EXPECT_LT(TimeOf(*NewDecayRule(Goal::kMinimize, {.name = "decay"}).value()), 5);
+// A verdict is due at every report, and may take 5 ms on a quiet core. Tests share theirs: thrice as much.
+constexpr double kMostMilliseconds = 15;
+
+TEST(VerdictTime, OfDecayIsShort) {
+  EXPECT_LT(TimeOf(*NewDecayRule(Goal::kMinimize, {.name = "decay"}).value()), kMostMilliseconds);
 }
 
-TEST(VerdictTime, OfRegressionIsBelowFiveMilliseconds) {
-  EXPECT_LT(TimeOf(*NewRegressionRule(Goal::kMinimize, {.name = "regression"}).value()), 5);
+TEST(VerdictTime, OfRegressionIsShort) {
+  EXPECT_LT(TimeOf(*NewRegressionRule(Goal::kMinimize, {.name = "regression"}).value()),
+            kMostMilliseconds);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "src/core/suggestion_check.h"
 #include "vernier/algorithm_catalogue.h"
 #include "vernier/core/rng.h"
-#include "vernier/core/unit_cube.h"
 
 // AskTell does what a study does for a trial (src/study), but in memory: it draws from the stream of the trial's
 // number, passes the finished and pending trials and the last state to the optimiser, and keeps the state that it
@@ -63,7 +62,7 @@ absl::Status AskTell::Rep::AskBatch(std::size_t count, std::vector<Asked>& asked
   for (Suggestion& suggestion : suggestions.points) {
     const TrialNumber trial(++last_trial);
     pending.push_back({trial, suggestion.point});
-    curves.AddTrial(trial, EmbedPoint(problem.space, suggestion.point));
+    curves.AddTrial(trial);
     asked.push_back({trial, std::move(suggestion)});
   }
   return absl::OkStatus();
@@ -189,8 +188,8 @@ absl::Status AskTell::Tell(TrialNumber trial,
 }
 
 absl::StatusOr<Verdict> AskTell::Report(TrialNumber trial, std::int64_t step, double value) {
-  VERNIER_RETURN_IF_ERROR(rep_->FindPending(trial).status());
-  rep_->curves.AddPoint(trial, step, value);
+  VERNIER_ASSIGN_OR_RETURN(const auto found, rep_->FindPending(trial));
+  rep_->curves.AddPoint(trial, rep_->problem.space, found->point, step, value);
   if (rep_->stopper == nullptr) return Verdict{.explanation = "the study has no stopping rule"};
   Verdict verdict = rep_->curves.Judge(*rep_->stopper, trial);
   rep_->expected.erase(trial);
@@ -217,7 +216,7 @@ absl::Status AskTell::Add(const Point& point,
   VERNIER_RETURN_IF_ERROR(rep_->problem.space.Check(typed));
   VERNIER_RETURN_IF_ERROR(rep_->CheckTold(values, slacks));
   const TrialNumber trial(++rep_->last_trial);
-  rep_->curves.AddTrial(trial, EmbedPoint(rep_->problem.space, typed));
+  rep_->curves.AddTrial(trial);
   rep_->curves.MarkFinished(trial, /*stopped_early=*/false);
   return rep_->Finish(
       {trial, std::move(typed), Outcome::kCompleted, std::move(values), std::move(slacks)});

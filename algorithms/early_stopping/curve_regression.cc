@@ -93,7 +93,14 @@ double SquaredDistance(const Curve& a, const Curve& b) {
   return sum;
 }
 
-// Values about their median, in units of the median distance from it.
+// The larger of the two in the middle, of an even number.  REQUIRES: values is not empty.
+double MedianOf(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+// Values about their median, in units of their usual distance from it.
 class Standardised {
  public:
   explicit Standardised(const std::vector<double>& values)
@@ -108,12 +115,7 @@ class Standardised {
   const Eigen::VectorXd& values() const { return values_; }
 
  private:
-  static double MedianOf(std::vector<double> values) {
-    const auto middle = values.begin() + std::ssize(values) / 2;
-    std::ranges::nth_element(values, middle);
-    return *middle;
-  }
-  // Root mean square, of which no few exploded values are a part.
+  // Their root mean square, those cut that are far beyond most: a few exploded values do not count more.
   static double UnitOf(const std::vector<double>& values, double centre) {
     std::vector<double> distances;
     distances.reserve(values.size());
@@ -141,7 +143,7 @@ Eigen::ArrayXXd Matern(const Eigen::ArrayXXd& distances, double length_scale) {
   return (1 + r + r.square() / 3) * (-r).exp();
 }
 
-// What curves showed before a stage, and what they fell in it.
+// What curves showed before a stage, and how much they changed in it.
 struct Stage {
   std::vector<const Curve*> curves;
   std::vector<double> levels;
@@ -244,17 +246,19 @@ Eigen::VectorXd WeightsOf(const std::vector<double>& evidence) {
   return weights / weights.sum();
 }
 
+using ByLengthScale = std::array<Eigen::ArrayXXd, kLengthScales.size()>;
+
 // By how much levels miss what their neighbours' levels tell: mostly noise, which will not be there at the end. Of the
-// curves, the first `count`, each from the others; then of the running trial with each of the last levels.  `distances`:
-// between all of these.
-Eigen::VectorXd Residuals(const Eigen::ArrayXXd& distances,
+// curves, the first `count`, each from the others; then of the running trial with each of the last levels.
+// `by_parameters`: correlations of all of these under each length scale.
+Eigen::VectorXd Residuals(const ByLengthScale& by_parameters,
                           const Eigen::VectorXd& levels,
                           Eigen::Index count) {
   const Eigen::Index at = levels.size() - count;
   std::vector<double> evidence;
   std::vector<Eigen::VectorXd> residuals;
-  for (const double length_scale : kLengthScales) {
-    const Eigen::MatrixXd covariance = Matern(distances, length_scale) + kConstant;
+  for (const Eigen::ArrayXXd& parameters : by_parameters) {
+    const Eigen::MatrixXd covariance = parameters + kConstant;
     for (const double noise : kNoises) {
       const std::optional<Process> process =
           Process::Of(covariance.topLeftCorner(count, count), noise, levels.head(count));
@@ -332,7 +336,11 @@ std::vector<Normal> ChangesIn(const Stage& stage,
     const Features& each = seen[static_cast<std::size_t>(i)];
     features.row(count + i).head(2) << levels.Of(each.level), falls.Of(each.fall);
   }
-  const Eigen::ArrayXXd by_parameters = DistancesOf(PlacesOf(stage, near, running, at));
+  const Eigen::ArrayXXd distances = DistancesOf(PlacesOf(stage, near, running, at));
+  ByLengthScale by_parameters;
+  for (std::size_t k = 0; k < kLengthScales.size(); ++k) {
+    by_parameters[k] = Matern(distances, kLengthScales[k]);
+  }
   Eigen::VectorXd residuals = Residuals(by_parameters, features.col(0), count);
   const double usual = std::sqrt(residuals.head(count).squaredNorm() / static_cast<double>(count));
   residuals /= std::max(usual, kJitter);
@@ -343,8 +351,7 @@ std::vector<Normal> ChangesIn(const Stage& stage,
   std::vector<double> evidence;
   std::vector<Eigen::VectorXd> means;
   std::vector<Eigen::VectorXd> variances;
-  for (const double length_scale : kLengthScales) {
-    const Eigen::ArrayXXd parameters = Matern(by_parameters, length_scale);
+  for (const Eigen::ArrayXXd& parameters : by_parameters) {
     for (const Shares& shares : kShares) {
       const Eigen::MatrixXd covariance = shares.parameters * parameters + shares.linear * linear +
                                          shares.smooth * smooth + kConstant;
@@ -385,9 +392,7 @@ double UsualLast(std::span<const Curve* const> complete) {
   for (const Curve* curve : complete) {
     lasts.push_back(static_cast<double>(curve->points.back().step));
   }
-  const auto middle = lasts.begin() + std::ssize(lasts) / 2;
-  std::ranges::nth_element(lasts, middle);
-  return *middle;
+  return MedianOf(std::move(lasts));
 }
 
 }  // namespace

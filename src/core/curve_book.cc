@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/core/check.h"
+#include "vernier/core/unit_cube.h"
 
 namespace vernier {
 
@@ -15,22 +16,18 @@ std::optional<ExpectedEnd> ExpectedEndOf(const std::map<std::string, double>& nu
   return ExpectedEnd{.mean = mean->second, .deviation = deviation->second};
 }
 
-void CurveBook::AddTrial(TrialNumber trial, std::vector<double> coordinates) {
+void CurveBook::AddTrial(TrialNumber trial) {
   VERNIER_CHECK(IndexOf(trial) == curves_.size(), "curves are opened in the order of trials");
-  curves_.push_back(Curve{.trial = trial, .points = {}, .coordinates = std::move(coordinates)});
+  curves_.push_back(Curve{.trial = trial, .points = {}});
 }
 
-void CurveBook::SetCoordinates(TrialNumber trial, std::vector<double> coordinates) {
-  curves_[IndexOf(trial)].coordinates = std::move(coordinates);
-}
-
-void CurveBook::AddPoint(TrialNumber trial, std::int64_t step, double value) {
-  std::vector<CurvePoint>& points = curves_[IndexOf(trial)].points;
+void CurveBook::AddPoint(
+    TrialNumber trial, const Space& space, const Point& point, std::int64_t step, double value) {
+  Curve& curve = curves_[IndexOf(trial)];
+  std::vector<CurvePoint>& points = curve.points;
+  if (points.empty()) curve.coordinates = EmbedPoint(space, point);
   // Curves are sorted by step, which rules rely on. Steps mostly come in order, at the end.
-  const auto at = std::lower_bound(
-      points.begin(), points.end(), step, [](const CurvePoint& point, std::int64_t s) {
-        return point.step < s;
-      });
+  const auto at = std::ranges::lower_bound(points, step, {}, &CurvePoint::step);
   if (at != points.end() && at->step == step) {
     at->value = value;
   } else {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vernier/core/ids.h"
+#include "vernier/core/space.h"
 #include "vernier/early_stopper.h"
 #include "vernier/problem.h"
 
@@ -22,11 +23,12 @@ class CurveBook {
   // The first trial has the next number.
   explicit CurveBook(std::int64_t trials_before = 0) : trials_before_(trials_before) {}
 
-  // Opens the curve of the next trial. `coordinates`: of its point (EmbedPoint).
-  void AddTrial(TrialNumber trial, std::vector<double> coordinates);
-  void SetCoordinates(TrialNumber trial, std::vector<double> coordinates);
-  // A later value of the same step replaces the earlier.
-  void AddPoint(TrialNumber trial, std::int64_t step, double value);
+  // Opens the curve of the next trial.
+  void AddTrial(TrialNumber trial);
+  // A later value of the same step replaces the earlier. The first value also gives the curve its coordinates, those of
+  // `point` in `space` (EmbedPoint): most trials of a study without curves then take no room for them.
+  void AddPoint(
+      TrialNumber trial, const Space& space, const Point& point, std::int64_t step, double value);
   void MarkFinished(TrialNumber trial, bool stopped_early);
   // Leaves an empty curve that did not finish.
   void Forget(TrialNumber trial);

@@ -20,7 +20,6 @@
 #include "src/study/snapshot_head.h"
 #include "src/study/snapshot_part.h"
 #include "src/study/study_state.h"
-#include "vernier/core/unit_cube.h"
 
 namespace vernier::study {
 namespace {
@@ -189,7 +188,7 @@ absl::Status StudyFold::Snapshots::Take(SnapshotHead head, StudyFold& fold) {
   fold.optimal_.Restore(std::move(ranked));
   // Each trial has a place, by its number; those whose rows stay in the store have no row there.
   for (std::int64_t i = 0; i < header.trials; ++i) {
-    fold.curves_.AddTrial(fold.next_trial(), {});
+    fold.curves_.AddTrial(fold.next_trial());
     fold.rows_.push_back(nullptr);
   }
   for (StoredTrialEntry& row : head.rows) {
@@ -237,10 +236,7 @@ void StudyFold::Snapshots::Derive(StudyFold& fold) {
   for (const auto& row : fold.rows_) {
     if (row == nullptr) continue;
     const Trial& trial = row->trial;
-    if (!IsFinished(trial.state)) {
-      fold.unfinished_.insert(trial.number);
-      fold.curves_.SetCoordinates(trial.number, EmbedPoint(fold.header_.spec.space, trial.point));
-    }
+    if (!IsFinished(trial.state)) fold.unfinished_.insert(trial.number);
     if (trial.lease.has_value()) fold.leased_.insert(trial.number);
     if (!trial.attempts.empty() && !IsEnded(trial.attempts.back().state)) {
       fold.running_.insert(trial.number);

@@ -11,7 +11,6 @@
 #include "src/study/problem.h"
 #include "src/study/state_machine.h"
 #include "src/study/study_state.h"
-#include "vernier/core/unit_cube.h"
 
 namespace vernier::study {
 namespace {
@@ -67,7 +66,7 @@ absl::Status StudyFold::On(const Event& event, const TrialCreated& created) {
   const bool is_partial = row.is_partial;
   rows_.push_back(std::make_unique<TrialEntry>(std::move(row)));
   ++rows_in_memory_;
-  curves_.AddTrial(created.trial, EmbedPoint(header_.spec.space, created.point));
+  curves_.AddTrial(created.trial);
   unfinished_.insert(created.trial);
   if (finite_ && !is_partial) {
     points_[header_.spec.space.Key(created.point)].insert(created.trial);
@@ -298,7 +297,9 @@ void StudyFold::NoteMeasurement(EventSeq event, const Measurement& measurement, 
   row.finals.Add(header_.spec.objectives, measurement);
   const auto objective = measurement.metrics.find(FirstObjective(header_.spec).metric);
   if (objective != measurement.metrics.end()) {
-    curves_.AddPoint(row.trial.number, measurement.step, objective->second);
+    const Trial& trial = row.trial;
+    curves_.AddPoint(
+        trial.number, header_.spec.space, trial.point, measurement.step, objective->second);
   }
 }
 

@@ -65,6 +65,7 @@ class SecondReport final : public EarlyStopper {
   Verdict Judge(const Curve& running, std::span<const Curve> others) const override {
     Verdict verdict{.stop = running.points.size() >= 2};
     verdict.numbers["others"] = static_cast<double>(others.size());
+    verdict.numbers["coordinates"] = static_cast<double>(running.coordinates.size());
     verdict.numbers[kExpectedEndNumber] = 7;
     verdict.numbers[kExpectedEndDeviationNumber] = 0.5;
     return verdict;
@@ -84,6 +85,7 @@ TEST(AskTell, ReportsAreJudged) {
   ASSERT_OK_AND_ASSIGN(const Verdict first, study.Report(TrialNumber(1), 10, 0.5));
   EXPECT_FALSE(first.stop);
   EXPECT_EQ(first.numbers.at("others"), 2);
+  EXPECT_EQ(first.numbers.at("coordinates"), SmallProblem().space.parameters().size());
   EXPECT_FALSE(study.Report(TrialNumber(1), 10, 0.6)->stop) << "the same step again";
   EXPECT_TRUE(study.Report(TrialNumber(1), 20, 0.6)->stop);
   EXPECT_THAT(study.TellStopped(TrialNumber(1), {0.6}), IsOk());

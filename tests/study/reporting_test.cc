@@ -1,4 +1,5 @@
 #include "tests/study/study_fixture.h"
+#include "vernier/core/unit_cube.h"
 
 namespace vernier::study {
 namespace {
@@ -19,6 +20,7 @@ class FloorRule final : public EarlyStopper {
     const double value = running.points.back().value;
     return {.stop = value < 0.1,
             .numbers = {{"value", value},
+                        {"place", running.coordinates.front()},
                         {kExpectedEndNumber, value / 2},
                         {kExpectedEndDeviationNumber, 0.25}},
             .explanation = "below the floor"};
@@ -115,6 +117,8 @@ TEST_F(ReportingTest, TheVerdictFollowsItsMeasurementInTheSameCommit) {
   EXPECT_EQ(reported->trial.stop->as_of.value(), before.value() + 1);
   EXPECT_EQ(reported->trial.stop->rule, "floor");
   EXPECT_EQ(reported->trial.stop->numbers.at("value"), 0.05);
+  EXPECT_EQ(reported->trial.stop->numbers.at("place"),
+            EmbedPoint(ClientSpec().space, trial.point).front());
   const auto completed = studies_->Complete({study.id, trial.number}, {}, TokenOf(trial), As("w1"));
   ASSERT_THAT(completed, IsOk());
   EXPECT_EQ(completed->state, TrialState::kCompleted);

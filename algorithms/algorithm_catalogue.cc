@@ -8,7 +8,6 @@
 
 #include "absl/strings/ascii.h"
 #include "algorithms/early_stopping/end_rule.h"
-#include "algorithms/early_stopping/median_rule.h"
 #include "algorithms/early_stopping/percentile_rule.h"
 #include "algorithms/early_stopping/successive_halving.h"
 #include "algorithms/gaussian_process/gp_optimizer.h"

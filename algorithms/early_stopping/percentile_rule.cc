@@ -18,8 +18,9 @@ namespace {
 
 // README.md describes the options. The percentile is that of Optuna's PercentilePruner in its own example; the warm-up
 // is a choice: the first tenth of a curve mostly shows the start of training, not the configuration.
+constexpr double kPercentile = 25;
 struct PercentileOptions {
-  double percentile = 25;
+  double percentile = kPercentile;
   std::int64_t min_trials = 5;
   std::int64_t min_steps = 1;
   double warm_up = 0.1;
@@ -27,13 +28,23 @@ struct PercentileOptions {
   std::int64_t patience = 0;
 };
 
+// How the two rules differ beside the percentile.
+struct Kind {
+  std::string_view name;
+  std::string_view version;
+  std::string_view threshold;  // Name of the number that the trial is compared with.
+};
+constexpr Kind kPercentileKind = {.name = "percentile", .version = "1", .threshold = "threshold"};
+// Version 1 had no warm-up.
+constexpr Kind kMedianKind = {.name = "median", .version = "2", .threshold = "median"};
+
 class PercentileRule final : public EarlyStopper {
  public:
-  PercentileRule(Goal goal, PercentileOptions options, std::string json)
-      : goal_(goal), options_(options), json_(std::move(json)) {}
+  PercentileRule(const Kind& kind, Goal goal, PercentileOptions options, std::string json)
+      : kind_(kind), goal_(goal), options_(options), json_(std::move(json)) {}
 
-  std::string_view name() const override { return "percentile"; }
-  std::string_view version() const override { return "1"; }
+  std::string_view name() const override { return kind_.name; }
+  std::string_view version() const override { return kind_.version; }
   std::string options() const override { return json_; }
 
   Verdict Judge(const Curve& running, std::span<const Curve> others) const override {
@@ -68,44 +79,68 @@ class PercentileRule final : public EarlyStopper {
     Verdict verdict;
     verdict.numbers = {{"step", static_cast<double>(step)},
                        {"curves", static_cast<double>(curves)},
-                       {"threshold", threshold}};
+                       {std::string(kind_.threshold), threshold}};
     if (best) verdict.numbers["best"] = *best;
     const bool is_worse = !best || IsBetter(goal_, threshold, *best);
     const bool improves = StillImproves(judged);
     verdict.stop = is_worse && !improves;
     verdict.explanation = fmt::format(
-        "{} up to step {} is {} {:.6g}, which the best {:.6g} % of the running averages of {} "
-        "finished trials reach{}",
+        "{} up to step {} is {} {:.6g}, {}{}",
         best ? fmt::format("best value {:.6g}", *best) : "no value but NaN",
         step,
         is_worse ? "worse than" : "no worse than",
         threshold,
-        options_.percentile,
-        curves,
+        Meaning(curves),
         is_worse && improves
             ? fmt::format(", but it improved within the last {} reports", options_.patience)
             : "");
     return verdict;
   }
 
+  // What the threshold is.
+  std::string Meaning(std::size_t curves) const {
+    if (&kind_ == &kMedianKind) {
+      return fmt::format("the median of the running averages of {} finished trials", curves);
+    }
+    return fmt::format(
+        "which the best {:.6g} % of the running averages of {} finished trials reach",
+        options_.percentile,
+        curves);
+  }
+
+  const Kind& kind_;
   const Goal goal_;
   const PercentileOptions options_;
   const std::string json_;
 };
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<EarlyStopper>> NewPercentileRule(Goal goal, const Choice& choice) {
-  OptionReader reader("stopping", choice);
+// Reads all options but the percentile.
+PercentileOptions ReadOptions(OptionReader& reader) {
   PercentileOptions options;
-  options.percentile = reader.Float("percentile", options.percentile, 0, 100);
   options.min_trials = reader.Int("min_trials", options.min_trials, 1, kMostCounted);
   options.min_steps = reader.Int("min_steps", options.min_steps, 1, kMostCounted);
   options.warm_up = reader.Float("warm_up", options.warm_up, 0, 1);
   options.interval = reader.Int("interval", options.interval, 1, kMostCounted);
   options.patience = reader.Int("patience", options.patience, 0, kMostCounted);
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EarlyStopper>> NewPercentileRule(Goal goal, const Choice& choice) {
+  OptionReader reader("stopping", choice);
+  PercentileOptions options = ReadOptions(reader);
+  options.percentile = reader.Float("percentile", kPercentile, 0, 100);
   VERNIER_RETURN_IF_ERROR(reader.Check());
-  return std::make_unique<PercentileRule>(goal, options, reader.Json());
+  return std::make_unique<PercentileRule>(kPercentileKind, goal, options, reader.Json());
+}
+
+absl::StatusOr<std::unique_ptr<EarlyStopper>> NewMedianRule(Goal goal, const Choice& choice) {
+  OptionReader reader("stopping", choice);
+  PercentileOptions options = ReadOptions(reader);
+  options.percentile = 50;
+  VERNIER_RETURN_IF_ERROR(reader.Check());
+  return std::make_unique<PercentileRule>(kMedianKind, goal, options, reader.Json());
 }
 
 }  // namespace vernier

@@ -1,10 +1,9 @@
-#include "algorithms/early_stopping/median_rule.h"
-
 #include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "algorithms/early_stopping/percentile_rule.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/algorithms/early_stopping/curves.h"
@@ -29,7 +28,10 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 std::unique_ptr<EarlyStopper> New(Goal goal,
                                   const Options& options = {{"min_trials", std::int64_t{1}}}) {
-  return NewMedianRule(goal, {.name = "median", .options = options}).value();
+  // Without a warm-up, where a test has none of its own.
+  Options all = options;
+  all.try_emplace("warm_up", 0.0);
+  return NewMedianRule(goal, {.name = "median", .options = all}).value();
 }
 
 bool Stops(Goal goal,
@@ -87,7 +89,7 @@ TEST(MedianRule, WaitsForEnoughFinishedTrialsThatReachedTheStep) {
 }
 
 TEST(MedianRule, NeedsFiveFinishedTrialsByDefault) {
-  const auto rule = NewMedianRule(Goal::kMaximize, {.name = "median"}).value();
+  const auto rule = New(Goal::kMaximize, {});
   std::vector<Curve> others(4, MakeCurve({9}));
   EXPECT_FALSE(rule->Judge(Running({1}), others).stop);
   others.push_back(MakeCurve({9}));
@@ -116,6 +118,22 @@ TEST(MedianRule, LetsTheLastJudgementStandBetweenIntervals) {
   EXPECT_EQ(rule->Judge(Running({1, 1, 9}), others).numbers.at("step"), 2);
   EXPECT_TRUE(rule->Judge(Running({1, 1, 9, 9}), others).stop);
   EXPECT_FALSE(rule->Judge(Running({1, 1, 9, 9, 1}), others).stop);
+}
+
+TEST(MedianRule, WaitsForATenthOfTheUsualLengthByDefault) {
+  const auto rule = NewMedianRule(Goal::kMaximize,
+                                  {.name = "median", .options = {{"min_trials", std::int64_t{1}}}})
+                        .value();
+  const std::vector<Curve> others = {MakeCurve(std::vector<double>(30, 9))};
+  EXPECT_FALSE(rule->Judge(Running({1, 1}), others).stop);
+  EXPECT_TRUE(rule->Judge(Running({1, 1, 1}), others).stop);
+  // Stopped trials do not tell how long trials are.
+  EXPECT_FALSE(rule->Judge(Running({1, 1, 1}), std::vector<Curve>{testing::Stopped({9, 9})}).stop);
+}
+
+TEST(MedianRule, HasNoPercentile) {
+  EXPECT_THAT(NewMedianRule(Goal::kMaximize, {.name = "median", .options = {{"percentile", 50.0}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, StartsWith("stopping.percentile: ")));
 }
 
 TEST(MedianRule, LeavesNanOut) {
@@ -147,7 +165,9 @@ TEST(MedianRule, HasNothingToJudgeWithoutReports) {
 }
 
 TEST(MedianRule, StatesItsOptionsWithDefaults) {
-  EXPECT_EQ(New(Goal::kMaximize, {})->options(), R"({"interval":1,"min_steps":1,"min_trials":5})");
+  const auto rule = NewMedianRule(Goal::kMaximize, {.name = "median"}).value();
+  EXPECT_EQ(rule->options(),
+            R"({"interval":1,"min_steps":1,"min_trials":5,"patience":0,"warm_up":0.1})");
 }
 
 TEST(MedianRule, RefusesUnknownAndIllegalOptions) {

@@ -81,6 +81,20 @@ auto Make(const Factories& factories,
   }
 }
 
+// Removes the option "act" and returns it: whether the rule stops trials. Rules never see it.
+absl::StatusOr<bool> TakeActs(Choice& rule) {
+  const auto at = rule.options.find(kActOption);
+  if (at == rule.options.end()) return true;
+  const bool* acts = std::get_if<bool>(&at->second);
+  if (acts == nullptr) {
+    return FieldError("stopping.act",
+                      fmt::format("must be true or false, got {}", FormatValue(at->second)));
+  }
+  const bool result = *acts;
+  rule.options.erase(at);
+  return result;
+}
+
 constexpr char kAlgorithm[] = "algorithm";
 constexpr char kStoppingRule[] = "stopping rule";
 
@@ -93,6 +107,7 @@ AlgorithmCatalogue AlgorithmCatalogue::BuiltIn() {
                            {"quasi-random", NewQuasiRandomOptimizer},
                            {"random", NewRandomOptimizer}};
   catalogue.stopping_rules_ = {{"asha", NewAshaRule},
+                               {"automatic", NewAutomaticRule},
                                {"decay", NewDecayRule},
                                {"hyperband", NewHyperbandRule},
                                {"median", NewMedianRule},
@@ -129,7 +144,13 @@ absl::StatusOr<std::unique_ptr<Optimizer>> AlgorithmCatalogue::NewOptimizer(
 
 absl::StatusOr<std::unique_ptr<EarlyStopper>> AlgorithmCatalogue::NewEarlyStopper(
     const Choice& choice, Goal goal) const {
-  return Make(stopping_rules_, choice.name, "stopping", kStoppingRule, goal, choice);
+  Choice rule = choice;
+  VERNIER_ASSIGN_OR_RETURN(const bool acts, TakeActs(rule));
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<EarlyStopper> stopper,
+                           Make(stopping_rules_, rule.name, "stopping", kStoppingRule, goal, rule));
+  // A rule that must not act is made all the same, so that an illegal option is refused now.
+  if (!acts) stopper = nullptr;
+  return stopper;
 }
 
 }  // namespace vernier

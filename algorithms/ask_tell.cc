@@ -11,6 +11,7 @@
 
 #include "src/core/curve_book.h"
 #include "src/core/optimal_trials.h"
+#include "src/core/outcome_constraint.h"
 #include "src/core/status.h"
 #include "src/core/suggestion_check.h"
 #include "vernier/algorithm_catalogue.h"
@@ -96,7 +97,7 @@ absl::Status AskTell::Rep::Complete(TrialNumber trial,
   VERNIER_RETURN_IF_ERROR(CheckTold(values, slacks));
   VERNIER_ASSIGN_OR_RETURN(Point point, TakePending(trial));
   const bool is_stopped = outcome == Outcome::kStoppedEarly;
-  curves.MarkFinished(trial, is_stopped);
+  curves.MarkFinished(trial, is_stopped, AreKept(slacks));
   Observation told{.trial = trial,
                    .point = std::move(point),
                    .outcome = outcome,
@@ -217,7 +218,7 @@ absl::Status AskTell::Add(const Point& point,
   VERNIER_RETURN_IF_ERROR(rep_->CheckTold(values, slacks));
   const TrialNumber trial(++rep_->last_trial);
   rep_->curves.AddTrial(trial);
-  rep_->curves.MarkFinished(trial, /*stopped_early=*/false);
+  rep_->curves.MarkFinished(trial, /*stopped_early=*/false, AreKept(slacks));
   return rep_->Finish(
       {trial, std::move(typed), Outcome::kCompleted, std::move(values), std::move(slacks)});
 }

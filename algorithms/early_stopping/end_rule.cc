@@ -52,10 +52,19 @@ struct Kind {
   std::string_view name;
   Predictor predict;
   double growth;  // Of the number of reports between judgements (JudgedPart).
+  // Share of the usual number of reports after which no trial is stopped, until it has made all of them.
+  double last;
 };
-constexpr Kind kDecay = {.name = "decay", .predict = PredictByShapes, .growth = 1.0};
+constexpr Kind kDecay = {.name = "decay", .predict = PredictByShapes, .growth = 1.0, .last = 1.0};
 // A prediction of "regression" takes a millisecond, and the next report hardly changes it. A choice.
-constexpr Kind kRegression = {.name = "regression", .predict = PredictByRegression, .growth = 1.2};
+constexpr double kGrowth = 1.2;
+// What is left of a trial then saves less than its end teaches the algorithm, and a user who sees it stopped there wonders.
+// A choice.
+constexpr double kLast = 0.75;
+constexpr Kind kRegression = {
+    .name = "regression", .predict = PredictByRegression, .growth = kGrowth, .last = kLast};
+constexpr Kind kAutomatic = {
+    .name = "automatic", .predict = PredictByRegression, .growth = kGrowth, .last = kLast};
 
 class EndRule final : public EarlyStopper {
  public:
@@ -76,21 +85,44 @@ class EndRule final : public EarlyStopper {
                                          complete.size(),
                                          options_.min_trials)};
     }
-    const std::int64_t first =
-        FirstJudged(options_.min_steps, options_.warm_up, UsualReports(complete));
+    const std::int64_t usual = UsualReports(complete);
+    const std::int64_t first = FirstJudged(options_.min_steps, options_.warm_up, usual);
     const std::span<const CurvePoint> part =
         JudgedPart(running, first, options_.interval, kind_.growth);
     if (part.empty()) return TooFewReports(running, first);
+    if (IsNearlyWhole(std::ssize(part), usual)) {
+      return {
+          .numbers = {{"step", static_cast<double>(part.back().step)}},
+          .explanation = fmt::format(
+              "{} of usually {} values reported, the trial may end by itself", part.size(), usual)};
+    }
     return Compare({.running = running, .part = part, .others = others, .complete = complete});
   }
 
  private:
-  Verdict Compare(const Judged& judged) const {
-    double best = judged.complete.front()->points.back().value;
-    for (const Curve* curve : judged.complete) {
+  bool IsNearlyWhole(std::int64_t reports, std::int64_t usual) const {
+    return static_cast<double>(reports) > kind_.last * static_cast<double>(usual) &&
+           reports <= usual;
+  }
+
+  // Best end of a complete trial that keeps the outcome constraints; nullopt: none does.
+  std::optional<double> BestEnd(std::span<const Curve* const> complete) const {
+    std::optional<double> best;
+    for (const Curve* curve : complete) {
+      if (!curve->keeps_constraints) continue;
       const double end = curve->points.back().value;
-      if (IsBetter(goal_, end, best)) best = end;
+      if (!best.has_value() || IsBetter(goal_, end, *best)) best = end;
     }
+    return best;
+  }
+
+  Verdict Compare(const Judged& judged) const {
+    const std::optional<double> best_end = BestEnd(judged.complete);
+    if (!best_end.has_value()) {
+      return {.numbers = {{"curves", static_cast<double>(judged.complete.size())}},
+              .explanation = "no trial that ended by itself keeps the outcome constraints"};
+    }
+    const double best = *best_end;
     const CurvePoint& last = judged.part.back();
     Verdict verdict;
     verdict.numbers = {{"step", static_cast<double>(last.step)},
@@ -134,6 +166,10 @@ class EndRule final : public EarlyStopper {
   const std::string json_;
 };
 
+// The probability is that of four deviations: with what is known of deviations from a few curves, less lost more than it
+// saved on the recorded curves (benchmarks/early_stopping).
+constexpr EndRuleOptions kRegressionDefaults = {.p = 3e-5, .min_trials = 6};
+
 absl::StatusOr<std::unique_ptr<EarlyStopper>> NewEndRule(const Kind& kind,
                                                          EndRuleOptions options,
                                                          Goal goal,
@@ -156,10 +192,14 @@ absl::StatusOr<std::unique_ptr<EarlyStopper>> NewDecayRule(Goal goal, const Choi
   return NewEndRule(kDecay, {.p = 0.05, .min_trials = 4}, goal, choice);
 }
 
-// Four deviations: with what is known of deviations from a few curves, less lost more than it saved on the recorded curves
-// (benchmarks/early_stopping).
 absl::StatusOr<std::unique_ptr<EarlyStopper>> NewRegressionRule(Goal goal, const Choice& choice) {
-  return NewEndRule(kRegression, {.p = 3e-5, .min_trials = 6}, goal, choice);
+  return NewEndRule(kRegression, kRegressionDefaults, goal, choice);
+}
+
+absl::StatusOr<std::unique_ptr<EarlyStopper>> NewAutomaticRule(Goal goal, const Choice& choice) {
+  OptionReader reader("stopping", choice);
+  VERNIER_RETURN_IF_ERROR(reader.Check());
+  return std::make_unique<EndRule>(kAutomatic, goal, kRegressionDefaults, reader.Json());
 }
 
 }  // namespace vernier

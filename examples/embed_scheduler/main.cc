@@ -43,7 +43,7 @@ vernier::StudySpec Definition() {
   spec.objectives = {{"loss", vernier::Goal::kMinimize}};
   spec.space = *vernier::Space::Create(
       {{.name = "lr", .domain = vernier::FloatDomain{1e-5, 1.0, vernier::Scale::kLog}}});
-  spec.stopping = {.name = "median"};
+  spec.stopping = {.name = "automatic"};
   spec.parallel = 2;
   spec.budget.trials = 15;
   spec.job = vernier::TrainingJob{.command = {"train"}};

@@ -15,6 +15,9 @@
 
 namespace vernier {
 
+// Option of every stopping rule: false if it must not stop trials.
+inline constexpr char kActOption[] = "act";
+
 // The algorithms and stopping rules that studies may name.
 //
 //   AlgorithmCatalogue catalogue = AlgorithmCatalogue::BuiltIn();
@@ -43,7 +46,8 @@ class AlgorithmCatalogue {
   // An empty catalogue.
   AlgorithmCatalogue() = default;
   // What ships with Vernier: the algorithms "gp", "grid", "quasi-random" and "random", the rules
-  // "asha" (also "successive_halving"), "decay", "hyperband", "median", "none", "percentile" and "regression".
+  // "asha" (also "successive_halving"), "automatic", "decay", "hyperband", "median", "none", "percentile" and
+  // "regression".
   static AlgorithmCatalogue BuiltIn();
 
   // InvalidArgument: the name does not consist of 1 to 64 letters, digits, '.', '_' and '-', or the factory is null.
@@ -63,7 +67,8 @@ class AlgorithmCatalogue {
   // Internal: the factory threw, or returned null.
   absl::StatusOr<std::unique_ptr<Optimizer>> NewOptimizer(const Choice& choice,
                                                           const Problem& problem) const;
-  // Makes the rule that `choice` names. Null for "none".
+  // Makes the rule that `choice` names. Null for "none", and for a legal choice whose option "act" (kActOption) is false:
+  // the study then runs as if it had no rule, and what the rule would have done can be computed from its curves.
   // InvalidArgument: a FieldError with path "stopping" or "stopping.OPTION".  Internal: the factory threw.
   absl::StatusOr<std::unique_ptr<EarlyStopper>> NewEarlyStopper(const Choice& choice,
                                                                 Goal goal) const;

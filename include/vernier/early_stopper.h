@@ -22,6 +22,8 @@ struct Curve {
   TrialNumber trial;
   bool finished = false;       // The trial completed, stopped early or not.
   bool stopped_early = false;  // A rule, or somebody, stopped it.
+  // False: it finished and is known to break an outcome constraint, or not known to keep them all. It is no best trial.
+  bool keeps_constraints = true;
   std::vector<CurvePoint> points;
   // Where the trial's point lies in the space (EmbedPoint); as many for every trial of a study. Empty: unknown.
   std::vector<double> coordinates = {};

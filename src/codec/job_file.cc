@@ -224,7 +224,7 @@ absl::Status ReadTuning(const TrainingInput& input, StudySpec& spec) {
   if (tuning.max_failed_trials > 0) spec.budget.failed_trials = tuning.max_failed_trials;
   // It bounds the whole search, not each of its trials.
   if (input.scheduling.has_value()) spec.budget.time = input.scheduling->max_running_time;
-  if (tuning.enable_trial_early_stopping) spec.stopping.name = "median";
+  if (tuning.enable_trial_early_stopping) spec.stopping.name = std::string(kAutomaticRule);
   if (!tuning.resume_previous_job_id.empty()) spec.warm_start = {tuning.resume_previous_job_id};
   return absl::OkStatus();
 }

@@ -412,6 +412,14 @@ absl::Status ReadArgumentsOf(const Mapping& file, StudySpec& spec) {
   return ReadArguments(*parameters, path, file.unknown_keys(), *spec.job);
 }
 
+// A trial that runs a job costs more than a verdict, and without a curve it is never judged. With several objectives a rule
+// would judge by the first alone, which the user should have asked for.
+void SetDefaultStopping(const Mapping& file, StudySpec& spec) {
+  if (file.Find("stopping") != nullptr) return;
+  if (spec.job.has_value() && spec.objectives.size() == 1)
+    spec.stopping.name = std::string(kAutomaticRule);
+}
+
 }  // namespace
 
 absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_keys) {
@@ -425,6 +433,7 @@ absl::StatusOr<StudySpec> ReadSpec(const Json& document, UnknownKeys unknown_key
   SpecReader reader(file);
   DescribeFile(reader, spec);
   VERNIER_RETURN_IF_ERROR(reader.status());
+  SetDefaultStopping(file, spec);
   // In this order: arguments need the style of the job; the input fills in what to tune, or must agree with it;
   // Validate looks at everything.
   VERNIER_RETURN_IF_ERROR(ReadArgumentsOf(file, spec));

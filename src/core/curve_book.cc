@@ -35,10 +35,11 @@ void CurveBook::AddPoint(
   }
 }
 
-void CurveBook::MarkFinished(TrialNumber trial, bool stopped_early) {
+void CurveBook::MarkFinished(TrialNumber trial, bool stopped_early, bool keeps_constraints) {
   Curve& curve = curves_[IndexOf(trial)];
   curve.finished = true;
   curve.stopped_early = stopped_early;
+  curve.keeps_constraints = keeps_constraints;
 }
 
 void CurveBook::Forget(TrialNumber trial) {

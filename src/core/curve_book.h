@@ -29,7 +29,8 @@ class CurveBook {
   // `point` in `space` (EmbedPoint): most trials of a study without curves then take no room for them.
   void AddPoint(
       TrialNumber trial, const Space& space, const Point& point, std::int64_t step, double value);
-  void MarkFinished(TrialNumber trial, bool stopped_early);
+  // `keeps_constraints`: AreKept (outcome_constraint.h) of its slacks.
+  void MarkFinished(TrialNumber trial, bool stopped_early, bool keeps_constraints = true);
   // Leaves an empty curve that did not finish.
   void Forget(TrialNumber trial);
 

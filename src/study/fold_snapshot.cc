@@ -321,6 +321,7 @@ bool IsSame(const Curve& a, const Curve& b) {
     return x.step == y.step && SameBits(x.value, y.value);
   };
   return a.finished == b.finished && a.stopped_early == b.stopped_early &&
+         a.keeps_constraints == b.keeps_constraints &&
          std::ranges::equal(a.points, b.points, is_same) && IsSame(a.coordinates, b.coordinates);
 }
 

@@ -20,7 +20,7 @@ namespace vernier::study {
 // else changes.
 struct SnapshotHead {
   // The format that this version writes. A snapshot of another one is not used; the log is folded.
-  static constexpr std::int64_t kFormat = 3;
+  static constexpr std::int64_t kFormat = 4;
   struct Definition {
     EventSeq event;
     StudySpec spec;

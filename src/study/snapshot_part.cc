@@ -27,6 +27,7 @@ constexpr std::size_t kHeader = 4;
 // What is said of a curve.
 constexpr std::uint64_t kFinished = 1;
 constexpr std::uint64_t kStopped = 2;
+constexpr std::uint64_t kBreaksConstraints = 4;
 
 static_assert(std::endian::native == std::endian::little, "parts are written as words in memory");
 
@@ -65,7 +66,8 @@ void PartWriter::AddObservation(const TrialLog::View& log, std::size_t i) {
 void PartWriter::AddCurve(const Curve& curve) {
   ++words_[kCurves];
   words_.push_back(WordOf(curve.trial.value()));
-  words_.push_back((curve.finished ? kFinished : 0) | (curve.stopped_early ? kStopped : 0));
+  words_.push_back((curve.finished ? kFinished : 0) | (curve.stopped_early ? kStopped : 0) |
+                   (curve.keeps_constraints ? 0 : kBreaksConstraints));
   words_.push_back(curve.points.size());
   for (const CurvePoint& point : curve.points) {
     words_.push_back(WordOf(point.step));
@@ -140,6 +142,7 @@ absl::StatusOr<Curve> PartReader::NextCurve() {
   const std::uint64_t flags = TakeOne();
   curve.finished = (flags & kFinished) != 0;
   curve.stopped_early = (flags & kStopped) != 0;
+  curve.keeps_constraints = (flags & kBreaksConstraints) == 0;
   const std::uint64_t points = TakeOne();
   const auto words = Take(2 * points);
   if (is_short_) return TooShort();

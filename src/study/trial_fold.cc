@@ -155,7 +155,9 @@ absl::Status StudyFold::ApplyTrialEnd(const Event& event,
     case TrialState::kCompleted:
       ++header_.completed;
       counted_completions_ += Counts(row) ? 1 : 0;
-      curves_.MarkFinished(trial.number, trial.stop.has_value());
+      curves_.MarkFinished(trial.number,
+                           trial.stop.has_value(),
+                           AreKept(SlacksOf(outcome_constraints_, change.final_metrics)));
       break;
     case TrialState::kCancelled:
       ForgetPoint(trial);  // Nothing was learnt of it.

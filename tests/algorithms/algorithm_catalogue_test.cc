@@ -58,6 +58,7 @@ TEST(AlgorithmCatalogue, PassesOptionsAndTheSpaceToTheAlgorithm) {
 TEST(AlgorithmCatalogue, MakesEveryStoppingRuleUnderItsOwnName) {
   EXPECT_THAT(AlgorithmCatalogue::BuiltIn().StoppingRuleNames(),
               ElementsAre("asha",
+                          "automatic",
                           "decay",
                           "hyperband",
                           "median",
@@ -73,6 +74,26 @@ TEST(AlgorithmCatalogue, MakesEveryStoppingRuleUnderItsOwnName) {
       AlgorithmCatalogue::BuiltIn().NewEarlyStopper({.name = "none"}, Goal::kMaximize);
   ASSERT_THAT(none, IsOk());
   EXPECT_EQ(*none, nullptr);
+}
+
+TEST(AlgorithmCatalogue, MakesNoRuleThatMustNotActButChecksItsOptions) {
+  const AlgorithmCatalogue catalogue = AlgorithmCatalogue::BuiltIn();
+  const auto make = [&catalogue](std::map<std::string, ParameterValue> options) {
+    return catalogue.NewEarlyStopper({.name = "median", .options = std::move(options)},
+                                     Goal::kMaximize);
+  };
+  const auto passive = make({{"act", false}, {"min_trials", std::int64_t{2}}});
+  ASSERT_THAT(passive, IsOk());
+  EXPECT_EQ(*passive, nullptr);
+  const auto active = make({{"act", true}, {"min_trials", std::int64_t{2}}});
+  ASSERT_THAT(active, IsOk());
+  ASSERT_NE(*active, nullptr);
+  EXPECT_EQ((*active)->options().find("act"), std::string::npos);
+  EXPECT_THAT(make({{"act", false}, {"min_trials", std::int64_t{0}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("stopping.min_trials: ")));
+  EXPECT_THAT(
+      make({{"act", std::string("no")}}),
+      StatusIs(absl::StatusCode::kInvalidArgument, "stopping.act: must be true or false, got no"));
 }
 
 TEST(AlgorithmCatalogue, RefusesUnknownStoppingRulesAndOptionsOfNone) {
@@ -96,6 +117,7 @@ TEST(AlgorithmCatalogue, TakesAlgorithmsAndRulesOfOthersOnceEach) {
               ElementsAre("gp", "grid", "least", "quasi-random", "random"));
   EXPECT_THAT(catalogue.StoppingRuleNames(),
               ElementsAre("asha",
+                          "automatic",
                           "decay",
                           "hyperband",
                           "median",

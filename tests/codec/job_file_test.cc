@@ -50,7 +50,7 @@ TEST(JobFile, WithHyperparametersIsAStudy) {
   EXPECT_EQ(spec->labels.at("owner"), "alice");
   EXPECT_THAT(spec->objectives, ElementsAre(Objective{.metric = "loss", .goal = Goal::kMinimize}));
   EXPECT_EQ(spec->algorithm.name, "gp");
-  EXPECT_EQ(spec->stopping.name, "median");
+  EXPECT_EQ(spec->stopping.name, "automatic");
   EXPECT_EQ(spec->budget.trials, 30);
   EXPECT_EQ(spec->budget.failed_trials, 4);
   EXPECT_EQ(spec->budget.time, absl::Seconds(7200));

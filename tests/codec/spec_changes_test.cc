@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "lr: {float: [1e-5, 0.1], scale: log}\n  width: {int: [16, 256]}",
                    "width: {int: [16, 256]}\n  lr: {float: [1e-5, 0.1], scale: log}",
                    "parameters"},
-        ChangeCase{"ARule", "job:", "stopping: median\njob:", "stopping none → median"}),
+        ChangeCase{"ARule", "job:", "stopping: median\njob:", "stopping automatic → median"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(SpecChanges, OfManyTheFirstAreShown) {

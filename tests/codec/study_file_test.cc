@@ -65,6 +65,22 @@ const Parameter& ParameterNamed(const StudySpec& spec, std::string_view name) {
   return spec.space.parameters().at(static_cast<std::size_t>(spec.space.Find(name).value()));
 }
 
+TEST(StudyFile, JudgesTrialsOfAJobUnlessItSaysOtherwise) {
+  const std::string clients =
+      "study: s\nobjective: {maximize: m}\nparameters: {x: {float: [0, 1]}}\n";
+  const std::string job = clients + "job: {command: [train]}\n";
+  EXPECT_EQ(Parse(clients).stopping.name, "none");
+  EXPECT_EQ(Parse(job).stopping.name, "automatic");
+  EXPECT_EQ(Parse(job + "stopping: none\n").stopping.name, "none");
+  EXPECT_EQ(Parse("study: s\nobjective: [{maximize: m}, {minimize: n}]\n"
+                  "parameters: {x: {float: [0, 1]}}\njob: {command: [train]}\n")
+                .stopping.name,
+            "none");
+  EXPECT_EQ(Parse("study: alone\njob: {command: [train]}\n").stopping.name, "none");
+  // What is stored says it in full, so that a study keeps the rule that it has.
+  EXPECT_EQ(StudySpecToJson(Parse(clients))["stopping"], "none");
+}
+
 TEST(StudyFile, ReadsTheSpace) {
   const StudySpec spec = Parse(kEverything);
   std::vector<std::string> names;
@@ -203,7 +219,7 @@ TEST(StudyFile, ThreeLinesOfJobAreEnough) {
   EXPECT_THAT(spec.job->command, ElementsAre("python3", "my train.py", "--quiet"));
   EXPECT_EQ(spec.job->replicas.at(Role::kPrimary).count, 1);
   EXPECT_EQ(spec.algorithm.name, "gp");
-  EXPECT_EQ(spec.stopping.name, "none");
+  EXPECT_EQ(spec.stopping.name, "automatic");
   EXPECT_EQ(spec.parallel, 1);
   EXPECT_EQ(spec.budget, Budget{});
 }

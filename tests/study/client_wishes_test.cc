@@ -191,6 +191,30 @@ TEST_F(ClientWishesTest, LeasesThatNeverExpireNeedNoTokenAndNoHeartbeat) {
   EXPECT_THAT(studies_->Complete({id, trial.number}, {}, std::nullopt, As("x")), IsOk());
 }
 
+TEST_F(ClientWishesTest, ARuleThatMustNotActStopsNothingUntilItMay) {
+  StudySpec spec = ClientSpec();
+  spec.stopping = {.name = "median", .options = {{"min_trials", std::int64_t{1}}, {"act", false}}};
+  const Study study = Create(spec);
+  const StudyId id = study.id;
+  for (int i = 0; i < 2; ++i) {
+    const Trial good = SuggestOne(id);
+    for (int step = 1; step <= 9; ++step) ASSERT_THAT(Report(id, good, step, 0.9), IsOk());
+    ASSERT_THAT(Complete(id, good, 0.9), IsOk());
+  }
+  const Trial poor = SuggestOne(id);
+  for (int step = 1; step <= 5; ++step) EXPECT_FALSE(Report(id, poor, step, 0.1)->stop);
+  EXPECT_EQ(Get(id, poor.number).stop, std::nullopt);
+  const Amendment change{
+      .stopping = Choice{.name = "median", .options = {{"min_trials", std::int64_t{1}}}}};
+  ASSERT_THAT(studies_->Amend(id, change, As("ann")), IsOk());
+  const auto reported = Report(id, poor, 6, 0.1);
+  ASSERT_THAT(reported, IsOk());
+  EXPECT_TRUE(reported->stop);
+  const ReplayReport report = studies_->Replay(id).value();
+  EXPECT_EQ(report.stops, 1);
+  EXPECT_FALSE(report.diverged());
+}
+
 TEST_F(ClientWishesTest, ARuleThatJudgesWhenAskedStopsNothingByItself) {
   StudySpec spec = ClientSpec();
   spec.stopping = {.name = "median", .options = {{"min_trials", std::int64_t{1}}}};

@@ -161,6 +161,58 @@ TEST(RegressionRule, StopsATrialThatWillNotBeTheBestAndNotOneThatMay) {
   EXPECT_FALSE(good.stop) << good.explanation;
 }
 
+TEST(RegressionRule, ComparesWithTheBestTrialThatKeepsTheConstraints) {
+  Trainer trainer(6);
+  std::vector<Curve> complete = trainer.Complete(20);
+  const auto end_of = [](const Curve& curve) { return curve.points.back().value; };
+  std::ranges::sort(complete, {}, end_of);
+  for (std::size_t i = 0; i < 19; ++i) complete[i].keeps_constraints = false;
+  const auto rule = New(Goal::kMinimize);
+  const Curve poor = CutAfter(trainer.At(0.95, 0.05), 10);
+  const Verdict against_worst = rule->Judge(poor, complete);
+  EXPECT_EQ(against_worst.numbers.at("best"), end_of(complete.back()));
+  EXPECT_FALSE(against_worst.stop) << against_worst.explanation;
+  complete.back().keeps_constraints = false;
+  const Verdict against_none = rule->Judge(poor, complete);
+  EXPECT_FALSE(against_none.stop);
+  EXPECT_EQ(against_none.explanation,
+            "no trial that ended by itself keeps the outcome constraints");
+  complete[0].keeps_constraints = true;
+  EXPECT_TRUE(rule->Judge(poor, complete).stop);
+}
+
+TEST(RegressionRule, StopsNoTrialThatHasNearlyEnded) {
+  Trainer trainer(6);
+  const std::vector<Curve> complete = trainer.Complete(20);
+  const auto rule = New(Goal::kMinimize);
+  const Curve poor = trainer.At(0.95, 0.05);
+  EXPECT_TRUE(rule->Judge(CutAfter(poor, 36), complete).stop);
+  // Judged next at report 44 of 50.
+  const Verdict late = rule->Judge(CutAfter(poor, 45), complete);
+  EXPECT_FALSE(late.stop);
+  EXPECT_THAT(late.explanation, HasSubstr("of usually 50 values reported"));
+  Curve endless = poor;  // Goes on where others end.
+  for (int step = kLength + 1; step <= 2 * kLength; ++step) {
+    endless.points.push_back({step, endless.points.back().value});
+  }
+  endless.finished = false;
+  EXPECT_TRUE(rule->Judge(endless, complete).stop);
+}
+
+TEST(AutomaticRule, IsTheRegressionRuleWithoutOptions) {
+  Trainer trainer(6);
+  const std::vector<Curve> complete = trainer.Complete(20);
+  const Curve poor = CutAfter(trainer.At(0.95, 0.05), 10);
+  const auto rule = NewAutomaticRule(Goal::kMinimize, {.name = "automatic"}).value();
+  const Verdict verdict = rule->Judge(poor, complete);
+  EXPECT_EQ(rule->name(), "automatic");
+  EXPECT_EQ(rule->options(), "{}");
+  EXPECT_TRUE(verdict.stop);
+  EXPECT_EQ(verdict.numbers, New(Goal::kMinimize)->Judge(poor, complete).numbers);
+  EXPECT_THAT(NewAutomaticRule(Goal::kMinimize, {.name = "automatic", .options = {{"p", 0.1}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, "stopping.p: automatic has no options"));
+}
+
 TEST(RegressionRule, MaximizesAsItMinimizes) {
   Trainer trainer(7);
   const auto negated = [](Curve curve) {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "absl/time/time.h"
+#include "vernier/core/trial.h"
+
+namespace vernier {
+
+// What a study's stopping rule has saved, as far as it can be estimated.
+struct StoppingSavings {
+  std::int64_t stopped = 0;  // Number of trials that the rule stopped.
+  // Whether the rest is known: at least one trial with measurements completed by itself.
+  bool is_known = false;
+  absl::Duration time;      // Time that the stopped trials would have taken in addition.
+  absl::Duration gpu_time;  // GPU time of it, summed over GPUs.
+  double share = 0;         // `time` as a share of the time that all ended trials would have taken.
+};
+
+// Estimates the savings from a study's trials. A stopped trial is assumed to have made as many measurements as usual (the
+// median over trials that completed by themselves), each at the pace of those that it did make. Trials that a user
+// stopped save nothing.
+StoppingSavings EstimateSavings(std::span<const Trial> trials);
+
+}  // namespace vernier

@@ -1,4 +1,4 @@
-// NAME=VALUE arguments of `trial add`, `study predict` and `report`. Errors name the parameter or option, quote the
+// NAME=VALUE arguments of `trial add`, `study predict`, `study stopping-report` and `report`. Errors name the parameter or option, quote the
 // value, and suggest the nearest name.
 
 #include "src/cli/assignment.h"
@@ -67,6 +67,14 @@ struct ValueParser {
   }
 };
 
+ParameterValue PlainValue(const std::string& text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  if (const auto integer = ParseNumber<std::int64_t>(text)) return *integer;
+  if (const auto number = ParseNumber<double>(text)) return *number;
+  return text;
+}
+
 }  // namespace
 
 absl::StatusOr<Point> ParsePoint(const Space& space, const std::vector<std::string>& assignments) {
@@ -98,6 +106,19 @@ absl::StatusOr<std::map<std::string, double>> ParseMetrics(
     }
   }
   return metrics;
+}
+
+absl::StatusOr<std::map<std::string, ParameterValue>> ParseOptions(
+    const std::string& option, const std::vector<std::string>& assignments) {
+  std::map<std::string, ParameterValue> options;
+  for (const std::string& text : assignments) {
+    VERNIER_ASSIGN_OR_RETURN(const Assignment assignment, Split(text, option));
+    const auto& [name, value] = assignment;
+    if (!options.emplace(name, PlainValue(value)).second) {
+      return InvalidArgument("{} {}: given twice", option, name);
+    }
+  }
+  return options;
 }
 
 }  // namespace vernier::cli

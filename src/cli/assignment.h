@@ -19,4 +19,9 @@ absl::StatusOr<Point> ParsePoint(const Space& space, const std::vector<std::stri
 absl::StatusOr<std::map<std::string, double>> ParseMetrics(
     const std::string& option, const std::vector<std::string>& assignments);
 
+// Options of an algorithm or a rule, each as a boolean, an integer or a number if it reads as one, else as text.
+// InvalidArgument: no "=", a name twice. `option` is named in messages.
+absl::StatusOr<std::map<std::string, ParameterValue>> ParseOptions(
+    const std::string& option, const std::vector<std::string>& assignments);
+
 }  // namespace vernier::cli

@@ -224,7 +224,8 @@ void AddStudyCommands(CLI::App& root, Action& chosen) {
                     &AddStudyPredict,
                     &AddStudyExport,
                     &AddStudyReplay,
-                    &AddStudyReport}) {
+                    &AddStudyReport,
+                    &AddStudyStoppingReport}) {
     add(*study, chosen);
   }
 }

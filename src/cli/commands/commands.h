@@ -36,6 +36,7 @@ void AddStudyExport(CLI::App& study, Action& chosen);
 void AddStudyPredict(CLI::App& study, Action& chosen);
 void AddStudyReplay(CLI::App& study, Action& chosen);
 void AddStudyReport(CLI::App& study, Action& chosen);
+void AddStudyStoppingReport(CLI::App& study, Action& chosen);
 
 void AddTrialList(CLI::App& trial, Action& chosen);
 void AddTrialShow(CLI::App& trial, Action& chosen);

@@ -27,13 +27,6 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 using nlohmann::ordered_json;
 
-// JSON has no such numbers. The names are those of proto3's JSON.
-ordered_json NumberToJson(double number) {
-  if (std::isnan(number)) return "NaN";
-  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
-  return number;
-}
-
 std::string FormatTime(const google::protobuf::Timestamp& time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", wire::DecodeTime(time), absl::UTCTimeZone());
 }
@@ -148,6 +141,13 @@ bool IsShown(const Message& message, const FieldDescriptor& field) {
 }
 
 }  // namespace
+
+// JSON has no such numbers. The names are those of proto3's JSON.
+ordered_json NumberToJson(double number) {
+  if (std::isnan(number)) return "NaN";
+  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
+  return number;
+}
 
 ordered_json ProtoToJson(const Message& message) {
   if (std::optional<ordered_json> form = SpecialForm(message)) return *std::move(form);

@@ -10,5 +10,7 @@ namespace vernier::cli {
 // "Infinity", "-Infinity". Fields without presence are always there; messages and optional fields only if set;
 // unspecified enums are omitted.
 nlohmann::ordered_json ProtoToJson(const google::protobuf::Message& message);
+// A number in that form, also if it is NaN or infinite.
+nlohmann::ordered_json NumberToJson(double number);
 
 }  // namespace vernier::cli

@@ -273,6 +273,7 @@ std::string DescribeStudy(const StudyRecord& record,
   if (const std::string since = DescribeConvergence(study); !since.empty()) {
     fields.Add("converged", since);
   }
+  if (!facts.early_stopping.empty()) fields.Add("early stopping", facts.early_stopping);
   if (study.used != ResourceUsage{}) fields.Add("used", DescribeUsage(study.used));
   fields.Add("created", FormatMoment(study.created, zone));
   fields.Add("updated", FormatMoment(study.updated, zone));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "nlohmann/json.hpp"
 #include "src/cli/resources.h"
 #include "src/cli/terminal/fields.h"
 #include "src/jobs/utilization.h"
@@ -46,6 +47,10 @@ struct StudyFacts {
   std::optional<double> best;  // Value of the first objective in the best trial.
   std::int64_t stopped = 0;    // Completed trials that were stopped early.
   std::string note;            // The algorithm's note on its newest suggestion.
+  // What the stopping rule has saved, or would have done if it is not acted on; empty if there is nothing to say.
+  std::string early_stopping = {};
+  // The same figures as fields for programs.
+  nlohmann::ordered_json early_stopping_json = nlohmann::ordered_json::object();
 };
 
 // All about a study, in several lines; only the last amendments.

@@ -107,5 +107,16 @@ TEST(DescribeConvergence, LeavesTheReasonToTheStateOfAStudyThatEndedForIt) {
   EXPECT_EQ(DescribeConvergence(study), "at trial 17");
 }
 
+TEST(DescribeStudy, HasALineOfEarlyStoppingIfThereIsSomethingToSay) {
+  StudyRecord study;
+  study.study.spec.name = "digits";
+  study.study.spec.objectives = {{.metric = "accuracy"}};
+  StudyFacts facts;
+  EXPECT_THAT(DescribeStudy(study, facts, absl::UTCTimeZone()), Not(HasSubstr("early stopping")));
+  facts.early_stopping = "1 of 9 trials stopped";
+  EXPECT_THAT(DescribeStudy(study, facts, absl::UTCTimeZone()),
+              HasSubstr("early stopping  1 of 9 trials stopped\n"));
+}
+
 }  // namespace
 }  // namespace vernier::cli

@@ -13,6 +13,8 @@
 #include "src/cli/job_output.h"
 #include "src/cli/outcome_text.h"
 #include "src/cli/resources.h"
+#include "src/cli/stopping_source.h"
+#include "src/cli/stopping_text.h"
 #include "src/cli/study_text.h"
 #include "src/cli/study_update.h"
 #include "src/cli/terminal/figures.h"
@@ -20,6 +22,8 @@
 #include "src/codec/study_file.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
+#include "src/core/stopped_early.h"
+#include "src/core/stopping_savings.h"
 #include "src/wire/study_proto.h"
 
 namespace vernier::cli {
@@ -151,7 +155,49 @@ absl::StatusOr<std::string> NewestNote(Connection& connection, const StudyRecord
   return fmt::format("trial {}: {}", trial.number.value(), trial.suggestion.note);
 }
 
-absl::StatusOr<StudyFacts> FactsOf(Connection& connection, const StudyRecord& study) {
+// Trials with curves up to which `study show` simulates a rule: each costs a call.
+constexpr std::int64_t kMostSimulated = 200;
+
+// What the rule of a study that does not act on it would have done.
+absl::Status AddUnactedRule(Context& context,
+                            Connection& connection,
+                            const StudyRecord& study,
+                            StudyFacts& facts) {
+  VERNIER_ASSIGN_OR_RETURN(std::vector<TrialRecord> trials, ListTrials(connection, study, {}));
+  const auto has_curve = [](const TrialRecord& record) { return record.trial.measurements > 0; };
+  if (std::ranges::count_if(trials, has_curve) > kMostSimulated) {
+    facts.early_stopping = fmt::format(
+        "rule not acted on; `vernier study stopping-report {}` shows what it would have stopped",
+        study.name());
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<ReportedRule> rule = ChooseReportedRule(study.study.spec, "", {});
+  // The server may have rules of its own, which are unknown here.
+  if (!rule.ok()) return absl::OkStatus();
+  VERNIER_ASSIGN_OR_RETURN(
+      const StoppingSimulation simulation,
+      SimulateRule(context, connection, study, std::move(trials), *rule->rule));
+  facts.early_stopping = DescribeUnactedRule(simulation);
+  facts.early_stopping_json = UnactedRuleJson(simulation);
+  return absl::OkStatus();
+}
+
+// What the rule of the study has saved.  REQUIRES: it stopped a trial.
+absl::Status AddSavings(Connection& connection, const StudyRecord& study, StudyFacts& facts) {
+  std::vector<Trial> trials;
+  VERNIER_RETURN_IF_ERROR(ForEachTrial(connection, study, {}, [&trials](TrialRecord record) {
+    trials.push_back(std::move(record.trial));
+    return absl::OkStatus();
+  }));
+  const StoppingSavings savings = EstimateSavings(trials);
+  facts.early_stopping = DescribeSavings(savings, std::ssize(trials));
+  facts.early_stopping_json = SavingsJson(savings);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StudyFacts> FactsOf(Context& context,
+                                   Connection& connection,
+                                   const StudyRecord& study) {
   StudyFacts facts;
   VERNIER_ASSIGN_OR_RETURN(facts.best, BestValue(connection, study));
   VERNIER_ASSIGN_OR_RETURN(facts.note, NewestNote(connection, study));
@@ -159,6 +205,12 @@ absl::StatusOr<StudyFacts> FactsOf(Connection& connection, const StudyRecord& st
   VERNIER_ASSIGN_OR_RETURN(const auto stopped,
                            ListTrials(connection, study, {.filter = "stopped"}));
   facts.stopped = static_cast<std::int64_t>(stopped.size());
+  const auto is_by_rule = [](const TrialRecord& record) { return IsStoppedByRule(record.trial); };
+  if (!ActsOnStopping(study.study.spec)) {
+    VERNIER_RETURN_IF_ERROR(AddUnactedRule(context, connection, study, facts));
+  } else if (std::ranges::any_of(stopped, is_by_rule)) {
+    VERNIER_RETURN_IF_ERROR(AddSavings(connection, study, facts));
+  }
   return facts;
 }
 
@@ -184,10 +236,11 @@ absl::StatusOr<ExitCode> Show(Context& context, const ShowArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   if (args.file) return ShowFile(context, study.study.spec);
-  VERNIER_ASSIGN_OR_RETURN(const StudyFacts facts, FactsOf(connection, study));
+  VERNIER_ASSIGN_OR_RETURN(const StudyFacts facts, FactsOf(context, connection, study));
   VERNIER_ASSIGN_OR_RETURN(const auto amendments, ListAmendments(connection, study));
   nlohmann::ordered_json item = ProtoToJson(study.message);
   item["stopped_count"] = facts.stopped;
+  item.update(facts.early_stopping_json);
   context.output().Item(DescribeStudy(study, facts, context.zone(), amendments), item);
   return ExitCode::kOk;
 }

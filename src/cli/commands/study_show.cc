@@ -163,6 +163,9 @@ absl::Status AddUnactedRule(Context& context,
                             Connection& connection,
                             const StudyRecord& study,
                             StudyFacts& facts) {
+  const absl::StatusOr<ReportedRule> rule = ChooseReportedRule(study.study.spec, "", {});
+  // The server may have rules of its own, which are unknown here.
+  if (!rule.ok() || rule->origin != RuleOrigin::kOwn) return absl::OkStatus();
   VERNIER_ASSIGN_OR_RETURN(std::vector<TrialRecord> trials, ListTrials(connection, study, {}));
   const auto has_curve = [](const TrialRecord& record) { return record.trial.measurements > 0; };
   if (std::ranges::count_if(trials, has_curve) > kMostSimulated) {
@@ -171,9 +174,6 @@ absl::Status AddUnactedRule(Context& context,
         study.name());
     return absl::OkStatus();
   }
-  const absl::StatusOr<ReportedRule> rule = ChooseReportedRule(study.study.spec, "", {});
-  // The server may have rules of its own, which are unknown here.
-  if (!rule.ok()) return absl::OkStatus();
   VERNIER_ASSIGN_OR_RETURN(
       const StoppingSimulation simulation,
       SimulateRule(context, connection, study, std::move(trials), *rule->rule));

@@ -17,7 +17,7 @@
 namespace vernier::cli {
 
 // The rule of a report on a study that has none.
-inline constexpr char kDefaultReportRule[] = "regression";
+inline constexpr char kDefaultReportRule[] = "automatic";
 
 // Whether the study's rule stops trials. Otherwise (option `act: false`) the study only checks that it is valid.
 bool ActsOnStopping(const StudySpec& spec);

@@ -123,7 +123,7 @@ void Simulation::Run(const SimulationProgress& progress) {
     if (stopped_[moment.trial]) continue;
     const Trial& trial = trials_[moment.trial].trial;
     if (moment.is_end) {
-      book_.MarkFinished(trial.number, trial.stop.has_value());
+      book_.MarkFinished(trial.number, trial.stop.has_value(), trials_[moment.trial].feasible);
     } else {
       Judge(moment);
     }

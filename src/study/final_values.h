@@ -16,19 +16,30 @@ namespace vernier::study {
 // is bounded by the objectives. Not thread-safe.
 class FinalValues {
  public:
-  void Add(const std::vector<Objective>& objectives, const Measurement& measurement);
+  // `is_after_stop`: reported after the trial was told to stop.
+  void Add(const std::vector<Objective>& objectives,
+           const Measurement& measurement,
+           bool is_after_stop);
 
   // `last` with the values, and for the first objective the step, by the objectives' own rules. A value that is NaN or
-  // infinite stays, so that the trial is seen to have diverged.
+  // infinite stays, so that the trial is seen to have diverged; but one that came after the stop gives way to the last
+  // finite value, if the trial had that when it was stopped.
   Measurement Apply(const std::vector<Objective>& objectives, Measurement last) const;
 
  private:
   using StepValue = std::pair<std::int64_t, double>;
+
+  void NoteEnd(const std::string& metric, const StepValue& point, bool is_after_stop);
+  void PutBackEnds(const std::vector<Objective>& objectives, Measurement& last) const;
+
   struct Curve {
     std::deque<StepValue> values;  // The best one, or the last ones, whose numbers are finite.
   };
   // By metric, of objectives that do not just take the last value.
   std::map<std::string, Curve> curves_;
+  // By metric, the last finite value of each objective. None for one that was not finite when the trial was stopped, or
+  // now if it was not.
+  std::map<std::string, StepValue> ends_;
 };
 
 }  // namespace vernier::study

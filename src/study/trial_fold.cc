@@ -296,7 +296,10 @@ absl::Status StudyFold::On(const Event& event, const MeasurementReported& report
 void StudyFold::NoteMeasurement(EventSeq event, const Measurement& measurement, TrialEntry& row) {
   row.seen.insert(MeasurementKey(measurement));
   row.curve.Add(event, measurement.metrics);
-  row.finals.Add(header_.spec.objectives, measurement);
+  // A snapshot's row has its stop before its measurements are noted, so the stop itself says which came first.
+  const std::optional<StopRecord>& stop = row.trial.stop;
+  const bool is_after_stop = stop.has_value() && event > stop->as_of;
+  row.finals.Add(header_.spec.objectives, measurement, is_after_stop);
   const auto objective = measurement.metrics.find(FirstObjective(header_.spec).metric);
   if (objective != measurement.metrics.end()) {
     const Trial& trial = row.trial;

@@ -118,6 +118,60 @@ TEST_F(FinalValuesTest, ATrialThatWasToldToStopMayHaveDiverged) {
   EXPECT_EQ(Get(study.id, trial.number).failure, FailureClass::kDiverged);
 }
 
+TEST_F(FinalValuesTest, ATrialThatDivergesOnlyAfterItsStopKeepsItsLastFiniteValue) {
+  for (const FinalValue final : {FinalValue::kLast, FinalValue::kBest, FinalValue::kMeanOfLast}) {
+    for (const double bad : {kNaN, kInf, -kInf}) {
+      StudySpec spec = ClientSpec();
+      spec.objectives.front().final = final;
+      const Study study = Create(spec);
+      const Trial trial = SuggestOne(study.id);
+      ASSERT_THAT(Report(study.id, trial, 1, 0.5), IsOk());
+      ASSERT_THAT(studies_->StopTrial({study.id, trial.number}, "enough", As("ann")), IsOk());
+      ASSERT_THAT(Report(study.id, trial, 2, 0.75), IsOk());
+      ASSERT_THAT(Report(study.id, trial, 3, bad), IsOk());
+      ASSERT_THAT(studies_->Complete({study.id, trial.number}, {}, TokenOf(trial), As("w1")),
+                  IsOk());
+      const Trial ended = Get(study.id, trial.number);
+      EXPECT_EQ(ended.state, TrialState::kCompleted);
+      EXPECT_EQ(ended.final_metrics.at("accuracy"), 0.75);
+      EXPECT_EQ(ended.final_step, 2);
+      ASSERT_THAT(studies_->Delete(study.spec.name, true, As("ann")), IsOk());
+    }
+  }
+}
+
+// Also when the study is read from a snapshot, which has the stop before it has the measurements.
+TEST_F(FinalValuesTest, ARulesVerdictTellsWhichValuesCameBeforeTheStop) {
+  for (const std::int64_t interval : {std::int64_t{1}, SnapshotInterval()}) {
+    snapshot_interval_ = interval;
+    StudySpec spec = ClientSpec();
+    spec.stopping = {.name = "median", .options = {{"min_trials", std::int64_t{1}}}};
+    const Study study = Create(spec);
+    Restart();
+    const Trial good = SuggestOne(study.id);
+    ASSERT_THAT(Report(study.id, good, 1, 0.9), IsOk());
+    ASSERT_THAT(Complete(study.id, good, 0.9), IsOk());
+    const Trial poor = SuggestOne(study.id);
+    const Trial diverged = SuggestOne(study.id, "w2");
+    // The rule stops both at their first value.
+    for (const auto& [trial, value] : {std::pair(poor, 0.5), {diverged, kNaN}}) {
+      ASSERT_THAT(Report(study.id, trial, 1, value), IsOk());
+      ASSERT_EQ(Get(study.id, trial.number).state, TrialState::kStopping);
+      ASSERT_THAT(Report(study.id, trial, 2, kNaN), IsOk());
+    }
+    Restart();
+    for (const Trial& trial : {poor, diverged}) {
+      ASSERT_THAT(studies_->Complete({study.id, trial.number}, {}, TokenOf(trial), As("client")),
+                  IsOk());
+    }
+    EXPECT_EQ(Get(study.id, poor.number).state, TrialState::kCompleted);
+    EXPECT_EQ(Get(study.id, poor.number).final_metrics.at("accuracy"), 0.5);
+    EXPECT_EQ(Get(study.id, poor.number).final_step, 1);
+    EXPECT_EQ(Get(study.id, diverged.number).failure, FailureClass::kDiverged);
+    ASSERT_THAT(studies_->Delete(study.spec.name, true, As("ann")), IsOk());
+  }
+}
+
 TEST_F(FinalValuesTest, ValuesThatAreNotFiniteAreCountedInARow) {
   const Study study = Create(ClientSpec());
   const Trial trial = SuggestOne(study.id);

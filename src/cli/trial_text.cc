@@ -182,10 +182,14 @@ void AddNearest(const std::vector<Neighbour>& neighbours, Fields& fields) {
   }
 }
 
-void AddStop(const StopRecord& stop, Fields& fields) {
+void AddStop(const Trial& trial, Fields& fields) {
+  const StopRecord& stop = *trial.stop;
   fields.Add("stopped by",
              stop.version.empty() ? stop.rule : stop.rule + " version " + stop.version);
-  if (!stop.explanation.empty()) fields.Add("", stop.explanation);
+  // Mostly the trial's message, which stands beside its state.
+  if (!stop.explanation.empty() && stop.explanation != trial.message) {
+    fields.Add("", stop.explanation);
+  }
   for (const auto& [name, value] : stop.numbers) {
     fields.Add("", fmt::format("{} {}", name, FormatFigure(value)));
   }
@@ -253,7 +257,7 @@ std::string DescribeTrial(const StudyRecord& study,
     fields.Add("proposed by",
                fmt::format("{} ({})", trial.suggestion.algorithm, trial.suggestion.origin));
   }
-  if (trial.stop) AddStop(*trial.stop, fields);
+  if (trial.stop) AddStop(trial, fields);
   fields.Add("reported",
              trial.measurements == 1 ? "1 measurement"
                                      : fmt::format("{} measurements", trial.measurements));
@@ -390,7 +394,7 @@ std::string ExplainTrial(const StudyRecord& study,
   AddImportance(suggestion.importance, unicode, fields);
   fields.Add("pending", suggestion.pending.empty() ? "none" : Pending(suggestion.pending));
   AddNearest(nearest, fields);
-  if (trial.stop) AddStop(*trial.stop, fields);
+  if (trial.stop) AddStop(trial, fields);
   return fields.Text();
 }
 

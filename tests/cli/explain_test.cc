@@ -13,6 +13,7 @@
 namespace vernier::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::vernier::testing::IsOk;
@@ -106,6 +107,19 @@ TEST_F(ExplainTest, ShowsPredictionPendingImportanceAndStop) {
   EXPECT_THAT(text, HasSubstr("importance  x  ###############.....  0.75\n"));
   EXPECT_THAT(
       text, HasSubstr("stopped by  median version 1\n            worse\n            median 0.5\n"));
+}
+
+TEST_F(ExplainTest, GivesTheReasonOfAStopOnce) {
+  TrialRecord record = MakeTrial(4, 0.5, "a", 0.9);
+  record.trial.stop = {
+      .rule = "median", .version = "1", .numbers = {{"median", 0.5}}, .explanation = "worse"};
+  record.trial.message = "worse";
+  for (const std::string& text :
+       {ExplainTrial(study_, record, {}, false),
+        DescribeTrial(study_, record, "", absl::UnixEpoch(), absl::UTCTimeZone())}) {
+    EXPECT_THAT(text, ContainsRegex("state +STOPPED: worse\n"));
+    EXPECT_THAT(text, ContainsRegex("stopped by +median version 1\n +median 0.5\n"));
+  }
 }
 
 TEST_F(ExplainTest, ComparesTheEndOfAWholeTrialWithWhatWasPredicted) {

@@ -83,7 +83,7 @@ def check_stopped(bin_dir, folder, trial, rule, events):
     for command in ("show", "why"):
         text = vernier(bin_dir, folder, "trial", command, "gangs", str(number))
         assert f"STOPPED at step {measurements[-1]['step']}" in text, text
-        assert f"{rule} version" in text and reason in text, text
+        assert f"{rule} version" in text and text.count(reason) == 1, text
     judged = next(e["payload"]["stop"]["as_of"] for e in of_trial if e["kind"] == "stop_decided")
     return next(e["payload"]["measurement"]["step"] for e in of_trial if e["seq"] == judged)
 

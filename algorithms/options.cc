@@ -73,16 +73,37 @@ std::optional<std::int64_t> OptionReader::OptionalInt(std::string_view name,
   return value;
 }
 
+// Comparisons with NaN are false, so that it is refused.
 double OptionReader::Float(std::string_view name, double fallback, double lower, double upper) {
+  return TakeFloat(
+      name,
+      fallback,
+      [&](double value) { return value >= lower && value <= upper; },
+      fmt::format("from {} to {}", lower, upper));
+}
+
+double OptionReader::FloatAbove(std::string_view name,
+                                double fallback,
+                                double above,
+                                double upper) {
+  return TakeFloat(
+      name,
+      fallback,
+      [&](double value) { return value > above && value <= upper; },
+      fmt::format("above {} and at most {}", above, upper));
+}
+
+double OptionReader::TakeFloat(std::string_view name,
+                               double fallback,
+                               absl::FunctionRef<bool(double)> is_legal,
+                               std::string_view bounds) {
   double value = fallback;
   if (const ParameterValue* given = Take(name)) {
     const std::optional<double> real = RealNumber(*given);
-    if (real && *real >= lower && *real <= upper) {  // False for NaN.
+    if (real && is_legal(*real)) {
       value = *real;
     } else {
-      Refuse(
-          name,
-          fmt::format("must be a number from {} to {}, got {}", lower, upper, FormatValue(*given)));
+      Refuse(name, fmt::format("must be a number {}, got {}", bounds, FormatValue(*given)));
     }
   }
   in_force_[std::string(name)] = value;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "vernier/core/study.h"
 
@@ -39,6 +40,8 @@ class OptionReader {
                                           std::int64_t upper);
   // Finite, in [lower, upper].
   double Float(std::string_view name, double fallback, double lower, double upper);
+  // In (above, upper].
+  double FloatAbove(std::string_view name, double fallback, double above, double upper);
   // One of `known`.
   std::string Text(std::string_view name,
                    std::string_view fallback,
@@ -53,6 +56,11 @@ class OptionReader {
 
  private:
   const ParameterValue* Take(std::string_view name);
+  // The given value if it is a number that `is_legal` holds for, else the default; `bounds` describes the legal ones.
+  double TakeFloat(std::string_view name,
+                   double fallback,
+                   absl::FunctionRef<bool(double)> is_legal,
+                   std::string_view bounds);
   void Refuse(std::string_view name, std::string_view message);
   std::optional<std::int64_t> TakeInt(std::string_view name,
                                       std::int64_t lower,

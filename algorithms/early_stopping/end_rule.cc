@@ -175,7 +175,7 @@ absl::StatusOr<std::unique_ptr<EarlyStopper>> NewEndRule(const Kind& kind,
                                                          Goal goal,
                                                          const Choice& choice) {
   OptionReader reader("stopping", choice);
-  options.p = reader.Float("p", options.p, std::numeric_limits<double>::min(), 1);
+  options.p = reader.FloatAbove("p", options.p, 0, 1);
   options.tolerance =
       reader.Float("tolerance", options.tolerance, 0, std::numeric_limits<double>::max());
   options.min_trials = reader.Int("min_trials", options.min_trials, 1, kMostCounted);

@@ -57,6 +57,7 @@ TEST_P(OptionReaderRefuses, WithOneSentence) {
   OptionReader reader("algorithm", choice);
   EXPECT_EQ(reader.Int("count", 3, 1, 10), 3);
   EXPECT_EQ(reader.Float("real", 0.5, 0, 1), 0.5);
+  EXPECT_EQ(reader.FloatAbove("positive", 0.5, 0, 1), 0.5);
   EXPECT_TRUE(reader.Bool("flag", true));
   EXPECT_EQ(reader.Text("text", "a", {"a", "b"}), "a");
   EXPECT_THAT(reader.Check(), StatusIs(absl::StatusCode::kInvalidArgument, GetParam().error));
@@ -76,6 +77,13 @@ INSTANTIATE_TEST_SUITE_P(
                   std::numeric_limits<double>::quiet_NaN(),
                   "algorithm.real: must be a number from 0 to 1, got nan"},
         BadOption{"real", std::string("x"), "algorithm.real: must be a number from 0 to 1, got x"},
+        BadOption{
+            "positive", 0.0, "algorithm.positive: must be a number above 0 and at most 1, got 0"},
+        BadOption{
+            "positive", 1.5, "algorithm.positive: must be a number above 0 and at most 1, got 1.5"},
+        BadOption{"positive",
+                  std::numeric_limits<double>::quiet_NaN(),
+                  "algorithm.positive: must be a number above 0 and at most 1, got nan"},
         BadOption{"flag", std::int64_t{1}, "algorithm.flag: must be true or false, got 1"},
         BadOption{"text", std::string("c"), "algorithm.text: must be one of a, b, got c"},
         BadOption{"text", std::int64_t{1}, "algorithm.text: must be one of a, b, got 1"}));

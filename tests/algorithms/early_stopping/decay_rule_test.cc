@@ -238,7 +238,8 @@ TEST(DecayRule, RefusesIllegalOptions) {
     return NewDecayRule(Goal::kMaximize, {.name = "decay", .options = options});
   };
   EXPECT_THAT(with({{"p", 0.0}}),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("stopping.p: ")));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("stopping.p: must be a number above 0 and at most 1, got 0")));
   EXPECT_THAT(with({{"tolerance", -1.0}}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("stopping.tolerance: ")));
   EXPECT_THAT(with({{"warmup", 0.1}}),

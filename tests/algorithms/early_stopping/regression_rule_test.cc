@@ -317,7 +317,8 @@ TEST(RegressionRule, RefusesIllegalOptions) {
     return NewRegressionRule(Goal::kMaximize, {.name = "regression", .options = options});
   };
   EXPECT_THAT(with({{"p", 0.0}}),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("stopping.p: ")));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("stopping.p: must be a number above 0 and at most 1, got 0")));
   EXPECT_THAT(with({{"min_trial", std::int64_t{3}}}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("'min_trials'")));
 }

@@ -195,6 +195,24 @@ TEST_F(AskTellSessionTest, AnswersRubbishWithAnError) {
   EXPECT_EQ(Send(R"({"op":"ask","n":1})")["trials"].size(), 1U);
 }
 
+TEST_F(AskTellSessionTest, SaysThatNumbersMustBeFinite) {
+  Send(kCreate);
+  Send(R"({"op":"ask","n":1})");
+  const std::string rest = ": numbers must be finite, send null for a value that is not";
+  for (const std::string word :
+       {"NaN", "nan", "-nan", "inf", "-inf", "Infinity", "-Infinity", "+Infinity", "INF"}) {
+    std::string request = R"({"op":"report","id":1,"step":1,"value":)";
+    request += word;
+    EXPECT_EQ(Error(request + "}"), "request: JSON has no " + word + rest);
+  }
+  for (const std::string number : {"1e400", "-1e400"}) {
+    EXPECT_EQ(Error(R"({"op":"tell","id":1,"value":)" + number + "}"),
+              "request: a number is too large for a double" + rest);
+  }
+  EXPECT_EQ(Error(R"({"op":"tell","id":1,"value":None})"), "request: is no valid JSON");
+  EXPECT_TRUE(Send(R"({"op":"report","id":1,"step":1,"value":null})")["ok"]);
+}
+
 TEST_F(AskTellSessionTest, RefusesToAskBeforeCreate) {
   EXPECT_EQ(Error(R"({"op":"ask","n":1})"), "op: 'ask' before create");
 }

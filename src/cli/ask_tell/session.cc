@@ -222,6 +222,40 @@ std::string ToLine(const Json& answer) {
   return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// The word around `end`, where the parser gave up.
+std::string_view WordAround(std::string_view text, std::size_t end) {
+  const auto is_inside = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '-';
+  };
+  std::size_t begin = std::min(end, text.size());
+  while (begin > 0 && is_inside(text[begin - 1])) --begin;
+  end = begin;
+  while (end < text.size() && is_inside(text[end])) ++end;
+  return text.substr(begin, end - begin);
+}
+
+// Whether it is how a language prints a number that is not finite: "NaN", "-Infinity", "inf".
+bool IsNotFinite(std::string_view word) {
+  if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
+  std::string lower(word);
+  std::ranges::transform(lower, lower.begin(), [](char c) { return static_cast<char>(c | 0x20); });
+  return lower == "nan" || lower == "inf" || lower == "infinity";
+}
+
+// Numbers that are not finite get messages of their own: many JSON libraries write them.
+absl::StatusOr<Json> ParseRequest(std::string_view line) {
+  constexpr std::string_view kInstead = "numbers must be finite, send null for a value that is not";
+  try {
+    return Json::parse(line);
+  } catch (const Json::out_of_range&) {
+    return InvalidArgument("request: a number is too large for a double: {}", kInstead);
+  } catch (const Json::parse_error& error) {
+    const std::string_view word = WordAround(line, error.byte);
+    if (IsNotFinite(word)) return InvalidArgument("request: JSON has no {}: {}", word, kInstead);
+    return InvalidArgument("request: is no valid JSON");
+  }
+}
+
 std::string ErrorLine(const absl::Status& status) {
   return ToLine({{"error", std::string(status.message())}});
 }
@@ -229,15 +263,15 @@ std::string ErrorLine(const absl::Status& status) {
 }  // namespace
 
 std::optional<std::string> AskTellSession::Handle(std::string_view line) {
-  const Json request = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (request.is_discarded()) return ErrorLine(InvalidArgument("request: is no valid JSON"));
-  if (!request.is_object()) return ErrorLine(InvalidArgument("request: must be an object"));
-  const auto op = request.find("op");
-  if (op == request.end() || !op->is_string()) {
+  const absl::StatusOr<Json> request = ParseRequest(line);
+  if (!request.ok()) return ErrorLine(request.status());
+  if (!request->is_object()) return ErrorLine(InvalidArgument("request: must be an object"));
+  const auto op = request->find("op");
+  if (op == request->end() || !op->is_string()) {
     return ErrorLine(InvalidArgument("op: must be create, ask, report, tell, load or close"));
   }
   if (*op == "close") return std::nullopt;
-  const absl::StatusOr<Json> answer = Dispatch(op->get<std::string>(), request);
+  const absl::StatusOr<Json> answer = Dispatch(op->get<std::string>(), *request);
   return answer.ok() ? ToLine(*answer) : ErrorLine(answer.status());
 }
 

@@ -143,7 +143,7 @@ void BM_Running(benchmark::State& state) {
   absl::Duration span;
   std::int64_t steps = 0;
   absl::Mutex never;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const absl::Time end = scene.clock->Now() + kSpan;
     while (scene.clock->Now() < end) {
       const absl::Time before = scene.clock->Now();

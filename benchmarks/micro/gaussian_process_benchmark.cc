@@ -80,7 +80,7 @@ double Median(std::vector<double> values) {
 void RunAgainstBound(benchmark::State& state,
                      double operations,
                      const std::function<void()>& work) {
-  for (auto _ : state) work();
+  for ([[maybe_unused]] auto _ : state) work();
   constexpr int kStretches = 25;
   constexpr int kLeastStretches = 3;  // Of work that takes long.
   constexpr double kMostSeconds = 2;
@@ -156,14 +156,14 @@ BENCHMARK(Fit)->Arg(100)->Arg(300)->Arg(1000)->Unit(benchmark::kMillisecond);
 void Covariance(benchmark::State& state) {
   const Eigen::MatrixXd points = Points(state.range(0), 1);
   const Kernel kernel(Typical(), kGroups);
-  for (auto _ : state) benchmark::DoNotOptimize(kernel.Lower(points));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(kernel.Lower(points));
 }
 BENCHMARK(Covariance)->Arg(100)->Arg(1000)->Unit(benchmark::kMicrosecond);
 
 void Condition(benchmark::State& state) {
   const Eigen::MatrixXd points = Points(state.range(0), 1);
   const Eigen::VectorXd values = Values(points);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(Posterior::Create(points, values, Typical(), kGroups));
   }
 }
@@ -175,7 +175,7 @@ void InverseOfFactor(benchmark::State& state) {
   covariance.diagonal().array() += 1e-4;
   const auto factor = numerics::FactorizeWithJitter(covariance);
   Eigen::MatrixXd inverse;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     numerics::InvertLower(factor->lower, inverse);
     benchmark::DoNotOptimize(inverse.data());
   }
@@ -209,7 +209,7 @@ BENCHMARK(PredictWithGradient)->Arg(100)->Arg(1000)->Unit(benchmark::kMicrosecon
 void SobolPoint(benchmark::State& state) {
   std::vector<double> point(kDimensions);
   std::uint64_t index = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     numerics::ScrambledSobolPoint(index++ % 1024, 7, point);
     benchmark::DoNotOptimize(point.data());
   }

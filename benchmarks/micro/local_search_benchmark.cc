@@ -97,7 +97,7 @@ void Measure(benchmark::State& state, const Searcher& searcher, const std::vecto
   double evaluations = 0;
   double excess = 0;
   std::int64_t runs = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     for (const Job& job : jobs) {
       const Minimum found = RunJob(searcher, job);
       evaluations += found.evaluations;

@@ -65,7 +65,7 @@ void BM_Decision(benchmark::State& state) {
   Scene scene(state.range(0), alike);
   const GangRequest small = Gang(1, {.cpus = 3, .gpus = 1});
   const GangRequest last = Gang(100 + state.range(0) - 1, NeedOf(state.range(0) - 1, alike));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     state.PauseTiming();
     scene.book.Take(small, Placed());
     scene.book.Release(small.id);
@@ -84,7 +84,7 @@ void BM_AskAgain(benchmark::State& state) {
   std::vector<GangRequest> gangs;
   for (std::int64_t i = 1; i < state.range(0); ++i) gangs.push_back(Gang(100 + i, NeedOf(i, true)));
   std::size_t next = 0;
-  for (auto _ : state) scene.Place(gangs[next++ % gangs.size()]);
+  for ([[maybe_unused]] auto _ : state) scene.Place(gangs[next++ % gangs.size()]);
 }
 BENCHMARK(BM_AskAgain)->ArgName("waiting")->Arg(10000)->Unit(benchmark::kMicrosecond);
 
@@ -92,7 +92,7 @@ BENCHMARK(BM_AskAgain)->ArgName("waiting")->Arg(10000)->Unit(benchmark::kMicrose
 void BM_Reasons(benchmark::State& state) {
   Scene scene(state.range(0), /*alike=*/true);
   const GangRequest small = Gang(1, {.cpus = 3, .gpus = 1});
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     scene.book.Take(small, Placed());
     benchmark::DoNotOptimize(scene.book.Queue());
   }

@@ -109,7 +109,7 @@ void Suggest(benchmark::State& state, const std::string& algorithm) {
   const Problem problem = TenFloats();
   Study study(problem, algorithm, static_cast<std::size_t>(state.range(0)));
   if (!study.Begin()) return state.SkipWithError("no first suggestion");
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     if (study.is_over()) {
       state.PauseTiming();
       if (!study.Begin()) return state.SkipWithError("no first suggestion");

@@ -59,7 +59,8 @@ std::string Lines(const Panel& panel, const Range& range) {
 
 std::string Grid(const Range& range) {
   std::string svg;
-  for (double decade = range.low; decade <= range.high; ++decade) {
+  // Both ends are whole decades.
+  for (int decade = static_cast<int>(range.low); decade <= static_cast<int>(range.high); ++decade) {
     const double y = kHeight * (range.high - decade) / (range.high - range.low);
     svg += fmt::format("<line x2='{}' y1='{:.1f}' y2='{:.1f}' stroke='#ddd'/>", kWidth, y, y);
     svg += fmt::format("<text x='-30' y='{:.1f}'>1e{}</text>\n", y + 4, decade);

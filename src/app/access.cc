@@ -89,6 +89,7 @@ class TokenCredentials final : public grpc::ServerCredentials {
     // The credentials own the copy of the rule, and delete it with themselves.
     grpc_server_credentials_set_auth_metadata_processor(credentials,
                                                         {Judge, destroy, new Rule(rule_)});
+    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): see above.
     const int port = grpc_server_add_http2_port(server, address.c_str(), credentials);
     grpc_server_credentials_release(credentials);
     return port;

@@ -99,6 +99,26 @@ std::vector<const Curve*> CompleteCurves(std::span<const Curve> curves) {
   return complete;
 }
 
+std::optional<double> ReportNoise(std::span<const Curve* const> complete) {
+  std::vector<double> bends;
+  for (const Curve* curve : complete) {
+    const std::vector<CurvePoint>& points = curve->points;
+    for (std::size_t i = std::max<std::size_t>(1, points.size() / 2); i + 1 < points.size(); ++i) {
+      const double bend =
+          (points[i - 1].value - points[i].value) + (points[i + 1].value - points[i].value);
+      if (std::isfinite(bend)) bends.push_back(std::abs(bend));
+    }
+  }
+  // As many as two curves of the shortest useful length have. A choice.
+  constexpr std::size_t kFewest = 4;
+  if (bends.size() < kFewest) return std::nullopt;
+  const auto middle = bends.begin() + static_cast<std::ptrdiff_t>(bends.size() / 2);
+  std::ranges::nth_element(bends, middle);
+  // A second difference of independent errors has six times their variance; half of a normal variable's distances from its
+  // mean are below 0.6745 deviations.
+  return *middle / (0.6745 * std::sqrt(6.0));
+}
+
 std::int64_t UsualReports(std::span<const Curve* const> complete) {
   if (complete.empty()) return 0;
   std::vector<std::int64_t> reports;

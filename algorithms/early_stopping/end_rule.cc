@@ -38,6 +38,9 @@ std::optional<PredictedEnd> PredictByRegression(const Judged& judged) {
   return PredictEnd(judged.running, judged.part, judged.others);
 }
 
+// Largest learnt tolerance, as a share of what most ends differ from the best by. A choice.
+constexpr double kMostTolerance = 0.02;
+
 struct EndRuleOptions {
   double p;
   double tolerance = 0;
@@ -54,6 +57,8 @@ struct Kind {
   double growth;  // Of the number of reports between judgements (JudgedPart).
   // Share of the usual number of reports after which no trial is stopped, until it has made all of them.
   double last;
+  // The tolerance is learnt: a trial that wins by less than a value's own noise has not won.
+  bool learns_tolerance = false;
 };
 constexpr Kind kDecay = {.name = "decay", .predict = PredictByShapes, .growth = 1.0, .last = 1.0};
 // A prediction of "regression" takes a millisecond, and the next report hardly changes it. A choice.
@@ -63,8 +68,11 @@ constexpr double kGrowth = 1.2;
 constexpr double kLast = 0.75;
 constexpr Kind kRegression = {
     .name = "regression", .predict = PredictByRegression, .growth = kGrowth, .last = kLast};
-constexpr Kind kAutomatic = {
-    .name = "automatic", .predict = PredictByRegression, .growth = kGrowth, .last = kLast};
+constexpr Kind kAutomatic = {.name = "automatic",
+                             .predict = PredictByRegression,
+                             .growth = kGrowth,
+                             .last = kLast,
+                             .learns_tolerance = true};
 
 class EndRule final : public EarlyStopper {
  public:
@@ -105,6 +113,17 @@ class EndRule final : public EarlyStopper {
            reports <= usual;
   }
 
+  double ToleranceFor(std::span<const Curve* const> complete, double best) const {
+    if (!kind_.learns_tolerance) return options_.tolerance;
+    std::vector<double> distances;
+    for (const Curve* curve : complete) {
+      distances.push_back(std::abs(curve->points.back().value - best));
+    }
+    // Short curves bend more than they scatter.
+    const double most = kMostTolerance * Quantile(distances, Goal::kMinimize, 0.9);
+    return std::min(ReportNoise(complete).value_or(0.0), most);
+  }
+
   // Best end of a complete trial that keeps the outcome constraints; nullopt: none does.
   std::optional<double> BestEnd(std::span<const Curve* const> complete) const {
     std::optional<double> best;
@@ -139,8 +158,9 @@ class EndRule final : public EarlyStopper {
           fmt::format("too few other trials have come further than step {}", last.step);
       return verdict;
     }
+    const double tolerance = ToleranceFor(judged.complete, best);
     const bool is_larger_better = goal_ == Goal::kMaximize;
-    const double limit = is_larger_better ? best + options_.tolerance : best - options_.tolerance;
+    const double limit = is_larger_better ? best + tolerance : best - tolerance;
     const double probability = is_larger_better ? end->Above(limit) : end->Below(limit);
     verdict.numbers[kExpectedEndNumber] = end->mean;
     verdict.numbers[kExpectedEndDeviationNumber] = end->deviation;
@@ -155,7 +175,7 @@ class EndRule final : public EarlyStopper {
         end->mean,
         end->deviation,
         best,
-        options_.tolerance > 0 ? fmt::format(" by {:.6g}", options_.tolerance) : "",
+        tolerance > 0 ? fmt::format(" by {:.2g}", tolerance) : "",
         std::clamp(probability, 0.0, 1.0));
     return verdict;
   }

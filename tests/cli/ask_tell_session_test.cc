@@ -59,7 +59,7 @@ TEST_F(AskTellSessionTest, EqualSeedsGiveEqualRuns) {
 
 TEST_F(AskTellSessionTest, StopsTrialsByTheirReports) {
   ordered_json create = ordered_json::parse(kCreate);
-  create["stopping"] = {{"rule", "median"}, {"min_trials", 1}};
+  create["stopping"] = {{"rule", "median"}, {"min_trials", 1}, {"warm_up", 0}};
   EXPECT_TRUE(Send(create.dump())["ok"]);
   Send(R"({"op":"ask","n":2})");
   EXPECT_EQ(Send(R"({"op":"report","id":1,"step":1,"value":0.5})").dump(),

@@ -145,7 +145,8 @@ TEST_F(FinalValuesTest, ARulesVerdictTellsWhichValuesCameBeforeTheStop) {
   for (const std::int64_t interval : {std::int64_t{1}, SnapshotInterval()}) {
     snapshot_interval_ = interval;
     StudySpec spec = ClientSpec();
-    spec.stopping = {.name = "median", .options = {{"min_trials", std::int64_t{1}}}};
+    spec.stopping = {.name = "median",
+                     .options = {{"min_trials", std::int64_t{1}}, {"warm_up", 0.0}}};
     const Study study = Create(spec);
     Restart();
     const Trial good = SuggestOne(study.id);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/early_stopping/curve_regression.h"
+#include "algorithms/early_stopping/curve_statistics.h"
 #include "algorithms/early_stopping/end_rule.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -199,16 +200,35 @@ TEST(RegressionRule, StopsNoTrialThatHasNearlyEnded) {
   EXPECT_TRUE(rule->Judge(endless, complete).stop);
 }
 
-TEST(AutomaticRule, IsTheRegressionRuleWithoutOptions) {
+TEST(ReportNoise, IsThatOfASingleValue) {
+  const std::vector<Curve> complete = Trainer(6).Complete(20);
+  const auto noise = ReportNoise(CompleteCurves(complete));
+  ASSERT_TRUE(noise.has_value());
+  EXPECT_NEAR(*noise, kNoise, 0.15 * kNoise);
+  const std::vector<Curve> short_ones = {MakeCurve({3, 2, 1}), MakeCurve({3, kNan, 1, kInf})};
+  EXPECT_EQ(ReportNoise(CompleteCurves(short_ones)), std::nullopt);
+  const std::vector<Curve> huge(4, MakeCurve({1e308, -1e308, 1e308, -1e308}));
+  EXPECT_EQ(ReportNoise(CompleteCurves(huge)), std::nullopt);
+}
+
+TEST(AutomaticRule, IsTheRegressionRuleThatAsksForMoreThanTheNoise) {
   Trainer trainer(6);
   const std::vector<Curve> complete = trainer.Complete(20);
-  const Curve poor = CutAfter(trainer.At(0.95, 0.05), 10);
   const auto rule = NewAutomaticRule(Goal::kMinimize, {.name = "automatic"}).value();
-  const Verdict verdict = rule->Judge(poor, complete);
   EXPECT_EQ(rule->name(), "automatic");
   EXPECT_EQ(rule->options(), "{}");
-  EXPECT_TRUE(verdict.stop);
-  EXPECT_EQ(verdict.numbers, New(Goal::kMinimize)->Judge(poor, complete).numbers);
+  const Verdict verdict = rule->Judge(CutAfter(trainer.At(0.95, 0.05), 10), complete);
+  EXPECT_TRUE(verdict.stop) << verdict.explanation;
+  const double noise = *ReportNoise(CompleteCurves(complete));
+  const Curve promising = CutAfter(trainer.At(0.4, 0.7), 15);
+  const Verdict as_noisy = rule->Judge(promising, complete);
+  const Verdict by_option =
+      New(Goal::kMinimize, {{"tolerance", noise}})->Judge(promising, complete);
+  EXPECT_EQ(as_noisy.numbers, by_option.numbers);
+  EXPECT_EQ(as_noisy.stop, by_option.stop);
+}
+
+TEST(AutomaticRule, HasNoOptions) {
   EXPECT_THAT(NewAutomaticRule(Goal::kMinimize, {.name = "automatic", .options = {{"p", 0.1}}}),
               StatusIs(absl::StatusCode::kInvalidArgument, "stopping.p: automatic has no options"));
 }

@@ -509,7 +509,13 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
     VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
     VERNIER_RETURN_IF_ERROR(SendCode(connection, spec).status());
     if (args.warns) Warn(context, connection, spec);
-    Check check(context, connection, TriedSpec(spec, folder.path()), spec.parallel, timeout);
+    const StudySpec tried = TriedSpec(spec, folder.path());
+    // The trial runs without them, but an error in them would end the study at its creation.
+    StudySpec created = tried;
+    created.stopping = spec.stopping;
+    created.convergence = spec.convergence;
+    VERNIER_RETURN_IF_ERROR(CreateStudy(connection, created, /*validate_only=*/true).status());
+    Check check(context, connection, tried, spec.parallel, timeout);
     absl::StatusOr<ExitCode> code = check.Run();
     directory = check.directory();
     return code;

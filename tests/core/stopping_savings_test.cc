@@ -14,9 +14,10 @@ Trial Ran(std::int64_t measurements, absl::Duration time) {
   return trial;
 }
 
-Trial Stopped(std::int64_t measurements, absl::Duration time, const char* rule = "median") {
+// `version`: empty where no rule stopped it.
+Trial Stopped(std::int64_t measurements, absl::Duration time, const char* version = "1") {
   Trial trial = Ran(measurements, time);
-  trial.stop = StopRecord{.rule = rule};
+  trial.stop = StopRecord{.rule = "median", .version = version};
   return trial;
 }
 
@@ -52,7 +53,7 @@ TEST(EstimateSavings, CountsOnlyStopsByARule) {
   Trial failed = Stopped(5, absl::Minutes(1));
   failed.state = TrialState::kFailed;
   const StoppingSavings savings = EstimateSavings(
-      std::vector{Ran(10, absl::Minutes(1)), Stopped(5, absl::Minutes(1), "user"), failed});
+      std::vector{Ran(10, absl::Minutes(1)), Stopped(5, absl::Minutes(1), ""), failed});
   EXPECT_EQ(savings.stopped, 0);
   EXPECT_EQ(savings.time, absl::ZeroDuration());
 }

@@ -27,6 +27,10 @@ constexpr std::size_t kFewestCurves = 2;
 // Share of the reports so far that a level averages. On parametric families 0.12 left the noise of single reports in the
 // predictions, so that trials were stopped by bad luck; 0.5 lags behind.
 constexpr double kAveraged = 0.3;
+// Distance of a value from the median with its neighbours from which it is an outlier, in units of the usual one, and the
+// number of values that are looked at at least. Choices: about three deviations of normal values.
+constexpr double kOutlier = 6.0;
+constexpr std::size_t kFewestForOutliers = 5;
 // Share of a curve beyond which a stage ends with it: what is left would be a stage of little change. A choice.
 constexpr double kLastStage = 0.75;
 // Values further than this from their median are cut, in units of their usual distance from it: a loss that exploded is
@@ -58,20 +62,50 @@ struct Features {
   double fall = 0;  // Since half of the step.
 };
 
-// Average of the finite values in (step - width, step], or the last one before; NaN: there is none.
+double MedianOfThree(double a, double b, double c) {
+  return std::max(std::min(a, b), std::min(std::max(a, b), c));
+}
+
+// Replaces outliers among values in the order of a curve by the median with their two neighbours; that of the first is
+// J. Tukey's end rule (Exploratory data analysis, 1977, chapter 7). A value that lies further from that median than
+// values usually do is an outlier: a steady fall has none, however steep.
+void ReplaceOutliers(std::vector<double>& values) {
+  if (values.size() < 3) return;
+  std::vector<double> medians = values;
+  for (std::size_t i = 1; i + 1 < values.size(); ++i) {
+    medians[i] = MedianOfThree(values[i - 1], values[i], values[i + 1]);
+  }
+  medians[0] = MedianOfThree(values[0], medians[1], 3 * medians[1] - 2 * medians[2]);
+  std::vector<double> distances(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) distances[i] = std::abs(values[i] - medians[i]);
+  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
+  std::ranges::nth_element(distances, middle);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::abs(values[i] - medians[i]) > kOutlier * *middle) values[i] = medians[i];
+  }
+}
+
+// Average of the finite values in (step - width, step], or the last one before; NaN: there is none. Outliers are replaced.
 double LevelAt(std::span<const CurvePoint> points, double first, double step) {
   const double width = kAveraged * (step - first + 1);
   const auto after = std::ranges::upper_bound(
       points, step, {}, [](const CurvePoint& point) { return static_cast<double>(point.step); });
-  double mean = 0;
-  double count = 0;
+  std::vector<double> values;  // The last ones, latest first.
+  std::size_t averaged = 0;
   for (auto at = std::make_reverse_iterator(after); at != points.rend(); ++at) {
     if (!std::isfinite(at->value)) continue;
-    if (count > 0 && static_cast<double>(at->step) <= step - width) break;
-    ++count;
-    mean += (at->value - mean) / count;  // A running mean does not overflow.
+    const bool is_averaged = values.empty() || static_cast<double>(at->step) > step - width;
+    if (!is_averaged && values.size() >= kFewestForOutliers) break;
+    values.push_back(at->value);
+    if (is_averaged) ++averaged;
   }
-  return count > 0 ? mean : std::nan("");
+  if (values.empty()) return std::nan("");
+  ReplaceOutliers(values);
+  double mean = 0;
+  for (std::size_t i = 0; i < averaged; ++i) {
+    mean += (values[i] - mean) / static_cast<double>(i + 1);  // A running mean does not overflow.
+  }
+  return mean;
 }
 
 std::optional<Features> FeaturesAt(std::span<const CurvePoint> points, double step) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "fmt/format.h"
 
@@ -18,8 +19,13 @@ std::optional<double> BestValue(std::span<const CurvePoint> points, Goal goal) {
 
 std::optional<double> RunningAverage(const Curve& curve, std::int64_t step) {
   double count = 0;
+  double least = std::numeric_limits<double>::infinity();
+  double most = -least;
   for (const CurvePoint& point : curve.points) {
-    if (point.step <= step && !std::isnan(point.value)) ++count;
+    if (point.step > step || std::isnan(point.value)) continue;
+    ++count;
+    least = std::min(least, point.value);
+    most = std::max(most, point.value);
   }
   double mean = 0;
   for (const CurvePoint& point : curve.points) {
@@ -27,7 +33,8 @@ std::optional<double> RunningAverage(const Curve& curve, std::int64_t step) {
     if (point.step <= step && !std::isnan(point.value)) mean += point.value / count;
   }
   if (count == 0 || std::isnan(mean)) return std::nullopt;
-  return mean;
+  // Equal values have themselves as their average, whatever the rounding.
+  return std::clamp(mean, least, most);
 }
 
 std::vector<double> RunningAverages(std::span<const Curve> curves, std::int64_t step) {

@@ -19,13 +19,26 @@
 namespace vernier {
 namespace {
 
-// The judged part of a running trial's curve, whose last value is finite, and the others.
+// The judged part of a running trial's curve, with a finite value, and the others.
 struct Judged {
   const Curve& running;
   std::span<const CurvePoint> part;
   std::span<const Curve> others;
   std::span<const Curve* const> complete;
+  std::int64_t usual;  // Number of reports.
 };
+
+// The points up to the last finite value.
+std::span<const CurvePoint> UpToLastFinite(std::span<const CurvePoint> points) {
+  while (!points.empty() && !std::isfinite(points.back().value)) {
+    points = points.first(points.size() - 1);
+  }
+  return points;
+}
+
+// Number of last values that are not finite from which a trial counts as diverged: a single one may be followed by others.
+// A choice. Studies that do not want to wait for so many have `limits.nan`.
+std::int64_t FewestNotFinite(std::int64_t usual) { return std::max<std::int64_t>(5, usual / 10); }
 
 // How a rule predicts. Nullopt: it cannot yet.
 using Predictor = std::optional<PredictedEnd> (*)(const Judged&);
@@ -53,6 +66,7 @@ struct EndRuleOptions {
 // How the two rules differ.
 struct Kind {
   std::string_view name;
+  std::string_view version;
   Predictor predict;
   double growth;  // Of the number of reports between judgements (JudgedPart).
   // Share of the usual number of reports after which no trial is stopped, until it has made all of them.
@@ -60,15 +74,20 @@ struct Kind {
   // The tolerance is learnt: a trial that wins by less than a value's own noise has not won.
   bool learns_tolerance = false;
 };
-constexpr Kind kDecay = {.name = "decay", .predict = PredictByShapes, .growth = 1.0, .last = 1.0};
+constexpr Kind kDecay = {
+    .name = "decay", .version = "2", .predict = PredictByShapes, .growth = 1.0, .last = 1.0};
 // A prediction of "regression" takes a millisecond, and the next report hardly changes it. A choice.
 constexpr double kGrowth = 1.2;
 // What is left of a trial then saves less than its end teaches the algorithm, and a user who sees it stopped there wonders.
 // A choice.
 constexpr double kLast = 0.75;
-constexpr Kind kRegression = {
-    .name = "regression", .predict = PredictByRegression, .growth = kGrowth, .last = kLast};
+constexpr Kind kRegression = {.name = "regression",
+                              .version = "2",
+                              .predict = PredictByRegression,
+                              .growth = kGrowth,
+                              .last = kLast};
 constexpr Kind kAutomatic = {.name = "automatic",
+                             .version = "1",
                              .predict = PredictByRegression,
                              .growth = kGrowth,
                              .last = kLast,
@@ -80,7 +99,7 @@ class EndRule final : public EarlyStopper {
       : kind_(kind), goal_(goal), options_(options), json_(std::move(json)) {}
 
   std::string_view name() const override { return kind_.name; }
-  std::string_view version() const override { return "1"; }
+  std::string_view version() const override { return kind_.version; }
   std::string options() const override { return json_; }
 
   Verdict Judge(const Curve& running, std::span<const Curve> others) const override {
@@ -104,7 +123,8 @@ class EndRule final : public EarlyStopper {
           .explanation = fmt::format(
               "{} of usually {} values reported, the trial may end by itself", part.size(), usual)};
     }
-    return Compare({.running = running, .part = part, .others = others, .complete = complete});
+    return Compare(
+        {.running = running, .part = part, .others = others, .complete = complete, .usual = usual});
   }
 
  private:
@@ -147,9 +167,16 @@ class EndRule final : public EarlyStopper {
     verdict.numbers = {{"step", static_cast<double>(last.step)},
                        {"curves", static_cast<double>(judged.complete.size())},
                        {"best", best}};
-    if (!std::isfinite(last.value)) {
+    const std::span<const CurvePoint> finite = UpToLastFinite(judged.part);
+    const std::int64_t not_finite = std::ssize(judged.part) - std::ssize(finite);
+    if (not_finite >= FewestNotFinite(judged.usual)) {
       verdict.stop = !IsBetter(goal_, last.value, best);
-      verdict.explanation = fmt::format("the value at step {} is {}", last.step, last.value);
+      verdict.explanation =
+          fmt::format("the last {} values up to step {} are not finite", not_finite, last.step);
+      return verdict;
+    }
+    if (finite.empty()) {
+      verdict.explanation = fmt::format("no value up to step {} is finite", last.step);
       return verdict;
     }
     const std::optional<PredictedEnd> end = kind_.predict(judged);
@@ -166,12 +193,12 @@ class EndRule final : public EarlyStopper {
     verdict.numbers[kExpectedEndDeviationNumber] = end->deviation;
     verdict.numbers["probability"] = probability;
     // What is better already needs no prediction.
-    verdict.stop = probability < options_.p && !IsBetter(goal_, last.value, best);
+    verdict.stop = probability < options_.p && !IsBetter(goal_, finite.back().value, best);
     verdict.explanation = fmt::format(
         "{:.6g} at step {} is expected to end at {:.6g} ± {:.2g}, better than {:.6g}{} with "
         "probability {:.2g}",
-        last.value,
-        last.step,
+        finite.back().value,
+        finite.back().step,
         end->mean,
         end->deviation,
         best,

@@ -216,6 +216,18 @@ std::string DescribeBestValue(const StudyRecord& study, const std::optional<doub
   return fmt::format("{} (#{})", FormatFigure(*value), study.study.best->value());
 }
 
+namespace {
+
+// "median", "median (act=false min_trials=3)".
+std::string DescribeStopping(const Choice& stopping) {
+  if (stopping.options.empty()) return stopping.name;
+  return fmt::format("{} ({})", stopping.name, Join(stopping.options, " ", [](const auto& option) {
+                       return fmt::format("{}={}", option.first, FormatValue(option.second));
+                     }));
+}
+
+}  // namespace
+
 std::string DescribeStudy(const StudyRecord& record,
                           const StudyFacts& facts,
                           absl::TimeZone zone,
@@ -244,7 +256,7 @@ std::string DescribeStudy(const StudyRecord& record,
   fields.Add("algorithm",
              fmt::format("{}, stopping {}, {} at a time, seed {}",
                          study.spec.algorithm.name,
-                         study.spec.stopping.name,
+                         DescribeStopping(study.spec.stopping),
                          study.spec.parallel,
                          study.spec.seed));
   if (!facts.note.empty()) fields.Add("", facts.note);

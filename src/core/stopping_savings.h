@@ -19,9 +19,10 @@ struct StoppingSavings {
   double share = 0;         // `time` as a share of the time that all ended trials would have taken.
 };
 
-// Estimates the savings from a study's trials. A stopped trial is assumed to have made as many measurements as usual (the
-// median over trials that completed by themselves), each at the pace of those that it did make. Trials that a user
-// stopped save nothing.
+// Estimates the savings from a study's trials. A stopped trial would have made as many measurements as usual (the median over
+// trials that completed by themselves). It saved the rest of their usual time, or, if that is more, the missing
+// measurements at its own pace, which does not count the shortest time of any trial: starting takes that. Trials that a
+// user stopped save nothing.
 StoppingSavings EstimateSavings(std::span<const Trial> trials);
 
 }  // namespace vernier

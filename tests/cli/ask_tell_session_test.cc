@@ -93,7 +93,7 @@ TEST_F(AskTellSessionTest, RefusesStoppingRulesThatItDoesNotKnow) {
   EXPECT_EQ(with(7), "stopping: must be text or an object, got 7");
   EXPECT_EQ(with({{"p", 0.1}}), "stopping.rule: is missing");
   EXPECT_EQ(with({{"rule", "decay"}, {"p", nullptr}}),
-            "stopping.p: must be a number or text, got null");
+            "stopping.p: must be a number, text, true or false, got null");
   EXPECT_EQ(with({{"rule", "decay"}, {"q", 1}}).rfind("stopping.q: ", 0), 0U);
 }
 

@@ -102,10 +102,13 @@ absl::StatusOr<Choice> ParseStopping(const Json& request) {
       choice.options[key] = value.get<std::int64_t>();
     } else if (value.is_number()) {
       choice.options[key] = value.get<double>();
+    } else if (value.is_boolean()) {
+      choice.options[key] = value.get<bool>();
     } else if (value.is_string()) {
       choice.options[key] = value.get<std::string>();
     } else {
-      return InvalidArgument("stopping.{}: must be a number or text, got {}", key, value.dump());
+      return InvalidArgument(
+          "stopping.{}: must be a number, text, true or false, got {}", key, value.dump());
     }
   }
   if (choice.name.empty()) return InvalidArgument("stopping.rule: is missing");

@@ -175,9 +175,14 @@ TEST(DecayRule, NeedsTheTolerance) {
 TEST(DecayRule, StopsADivergedTrial) {
   const std::vector<Curve> complete = Complete(6);
   for (const double value : {kNan, kInf}) {
-    const Verdict verdict = New(Goal::kMinimize)->Judge(Running({1, 0.8, value}), complete);
-    EXPECT_TRUE(verdict.stop);
-    EXPECT_THAT(verdict.explanation, HasSubstr("the value at step 3 is "));
+    const auto after = [&](int count) {
+      std::vector<double> values = {1, 0.8};
+      values.resize(static_cast<std::size_t>(2 + count), value);
+      return New(Goal::kMinimize)->Judge(Running(values), complete);
+    };
+    EXPECT_EQ(after(5).explanation, "the last 5 values up to step 7 are not finite");
+    EXPECT_TRUE(after(5).stop);
+    EXPECT_THAT(after(1).explanation, HasSubstr("0.8 at step 2 is expected to end at "));
   }
   EXPECT_FALSE(New(Goal::kMinimize)->Judge(Running({1, 0.8, -kInf}), complete).stop);
 }

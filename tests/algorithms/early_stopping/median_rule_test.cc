@@ -56,6 +56,16 @@ TEST(MedianRule, DoesNotStopATie) {
   EXPECT_FALSE(Stops(Goal::kMinimize, {3}, {{1}, {3}, {5}}));
 }
 
+TEST(MedianRule, DoesNotStopATieOfAveragesThatRound) {
+  for (const double value : {0.1, 0.3, 1.0, 3.0}) {
+    for (const std::size_t reports : {3, 6, 7, 10}) {
+      const std::vector<double> flat(reports, value);
+      EXPECT_FALSE(Stops(Goal::kMaximize, flat, {flat, flat, flat})) << value;
+      EXPECT_FALSE(Stops(Goal::kMinimize, flat, {flat, flat, flat})) << value;
+    }
+  }
+}
+
 TEST(MedianRule, TakesTheMiddleOfAnEvenNumberOfCurves) {
   EXPECT_TRUE(Stops(Goal::kMaximize, {2.9}, {{1}, {2}, {4}, {5}}));
   EXPECT_FALSE(Stops(Goal::kMaximize, {3}, {{1}, {2}, {4}, {5}}));

@@ -182,6 +182,42 @@ TEST(RegressionRule, ComparesWithTheBestTrialThatKeepsTheConstraints) {
   EXPECT_TRUE(rule->Judge(poor, complete).stop);
 }
 
+TEST(CurveRegression, IsNotMisledByASingleOutlier) {
+  Trainer trainer(8);
+  const std::vector<Curve> complete = trainer.Complete(20);
+  const Curve clean = CutAfter(trainer.At(0.5, 0.3), 20);
+  const PredictedEnd expected = Predict(clean, complete);
+  for (const double spike : {0.5, 100.0, 1e300, -100.0}) {
+    Curve spiked = clean;
+    spiked.points[16].value += spike;
+    const PredictedEnd end = Predict(spiked, complete);
+    // On a steep fall the value that replaces it is a step off.
+    EXPECT_NEAR(end.mean, expected.mean, 5 * expected.deviation) << spike;
+  }
+  std::vector<Curve> others = complete;
+  for (std::size_t i = 0; i < others.size(); i += 2) others[i].points[10 + i].value += 100;
+  EXPECT_NEAR(Predict(clean, others).mean, expected.mean, 3 * expected.deviation);
+}
+
+TEST(RegressionRule, StopsATrialWhoseValuesStayNotFiniteAndNotASingleOne) {
+  Trainer trainer(6);
+  const std::vector<Curve> complete = trainer.Complete(20);
+  const auto rule = New(Goal::kMinimize);
+  Curve good = CutAfter(trainer.At(0.4, 0.7), 10);
+  good.points.back().value = kNan;
+  const Verdict once = rule->Judge(good, complete);
+  EXPECT_FALSE(once.stop) << once.explanation;
+  EXPECT_TRUE(once.numbers.contains("expected_end"));
+  for (std::size_t i = 4; i < 10; ++i) good.points[i].value = kNan;
+  const Verdict diverged = rule->Judge(good, complete);
+  EXPECT_TRUE(diverged.stop);
+  EXPECT_EQ(diverged.explanation, "the last 6 values up to step 10 are not finite");
+  for (CurvePoint& point : good.points) point.value = kNan;
+  EXPECT_TRUE(rule->Judge(good, complete).stop);
+  const Curve begun = CutAfter(good, 3);
+  EXPECT_FALSE(rule->Judge(begun, complete).stop);
+}
+
 TEST(RegressionRule, StopsNoTrialThatHasNearlyEnded) {
   Trainer trainer(6);
   const std::vector<Curve> complete = trainer.Complete(20);

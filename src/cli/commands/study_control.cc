@@ -290,7 +290,10 @@ void AddStudyAmend(CLI::App& study, Action& chosen) {
   command->add_option("--gpu-hours", args->gpu_hours, "Total GPU hours, e.g. 40, or none");
   command->add_option("--parallel", args->parallel, "Number of trials at a time")
       ->check(AtLeast(1));
-  command->add_option("--stopping", args->stopping, "Rule that stops trials early, or none");
+  command->add_option("--stopping",
+                      args->stopping,
+                      "Name of the rule that stops trials early, or none; options need `study "
+                      "create FILE --update`");
   command->add_flag("--fixed",
                     args->fixed,
                     "The cause of the failures is fixed: failures so far no longer count");

@@ -32,6 +32,7 @@ parameters:
   x: {{float: [0, 1]}}
   kind: {{categorical: [a, b]}}
 algorithm: {algorithm}
+stopping: none
 parallel: 3
 budget: {{trials: {trials}}}
 seed: 11

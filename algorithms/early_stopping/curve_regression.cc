@@ -62,6 +62,13 @@ struct Features {
   double fall = 0;  // Since half of the step.
 };
 
+// The larger of the two in the middle, of an even number.  REQUIRES: values is not empty.
+double MedianOf(std::vector<double> values) {
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 double MedianOfThree(double a, double b, double c) {
   return std::max(std::min(a, b), std::min(std::max(a, b), c));
 }
@@ -76,12 +83,21 @@ void ReplaceOutliers(std::vector<double>& values) {
     medians[i] = MedianOfThree(values[i - 1], values[i], values[i + 1]);
   }
   medians[0] = MedianOfThree(values[0], medians[1], 3 * medians[1] - 2 * medians[2]);
+  double largest = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    largest = std::max(largest, std::abs(values[i] - medians[i]));
+  }
+  // Mostly there is none, which is seen without sorting: half of the distances are a good part of the largest.
+  std::size_t small = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (kOutlier * std::abs(values[i] - medians[i]) < largest) ++small;
+  }
+  if (small <= values.size() / 2) return;
   std::vector<double> distances(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) distances[i] = std::abs(values[i] - medians[i]);
-  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
-  std::ranges::nth_element(distances, middle);
+  const double usual = MedianOf(std::move(distances));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::abs(values[i] - medians[i]) > kOutlier * *middle) values[i] = medians[i];
+    if (std::abs(values[i] - medians[i]) > kOutlier * usual) values[i] = medians[i];
   }
 }
 
@@ -125,13 +141,6 @@ double SquaredDistance(const Curve& a, const Curve& b) {
     sum += (a.coordinates[i] - b.coordinates[i]) * (a.coordinates[i] - b.coordinates[i]);
   }
   return sum;
-}
-
-// The larger of the two in the middle, of an even number.  REQUIRES: values is not empty.
-double MedianOf(std::vector<double> values) {
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::ranges::nth_element(values, middle);
-  return *middle;
 }
 
 // Values about their median, in units of their usual distance from it.

@@ -108,6 +108,9 @@ std::vector<const Curve*> CompleteCurves(std::span<const Curve> curves) {
 
 std::optional<double> ReportNoise(std::span<const Curve* const> complete) {
   std::vector<double> bends;
+  std::size_t points_in_all = 0;
+  for (const Curve* curve : complete) points_in_all += curve->points.size();
+  bends.reserve(points_in_all / 2);
   for (const Curve* curve : complete) {
     const std::vector<CurvePoint>& points = curve->points;
     for (std::size_t i = std::max<std::size_t>(1, points.size() / 2); i + 1 < points.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "fmt/format.h"
+#include "src/codec/spec_form.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
 #include "src/wire/time_proto.h"
@@ -14,9 +15,6 @@
 
 namespace vernier::cli {
 namespace {
-
-// Reserved option of every rule: whether the study acts on its verdicts. Rules do not know it.
-constexpr char kAct[] = "act";
 
 absl::StatusOr<std::vector<TimedPoint>> LoadPoints(Connection& connection,
                                                    const v1::Trial& trial,
@@ -74,7 +72,7 @@ void SimulationNotice::Show(std::string_view doing,
 }  // namespace
 
 bool ActsOnStopping(const StudySpec& spec) {
-  const auto act = spec.stopping.options.find(kAct);
+  const auto act = spec.stopping.options.find(kActOption);
   return act == spec.stopping.options.end() || act->second != ParameterValue(false);
 }
 
@@ -89,11 +87,11 @@ absl::StatusOr<ReportedRule> ChooseReportedRule(
     chosen.choice = spec.stopping;
     if (options.empty()) chosen.origin = RuleOrigin::kOwn;
   } else {
-    chosen.choice.name = kDefaultReportRule;
+    chosen.choice.name = std::string(codec::kAutomaticRule);
     chosen.origin = RuleOrigin::kDefault;
   }
   for (const auto& [option, value] : options) chosen.choice.options[option] = value;
-  chosen.choice.options.erase(kAct);
+  chosen.choice.options.erase(kActOption);
   const AlgorithmCatalogue catalogue = AlgorithmCatalogue::BuiltIn();
   VERNIER_ASSIGN_OR_RETURN(chosen.rule,
                            catalogue.NewEarlyStopper(chosen.choice, FirstObjective(spec).goal));

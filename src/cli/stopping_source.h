@@ -16,16 +16,13 @@
 // Simulations of stopping rules over stored studies.
 namespace vernier::cli {
 
-// The rule of a report on a study that has none.
-inline constexpr char kDefaultReportRule[] = "automatic";
-
 // Whether the study's rule stops trials. Otherwise (option `act: false`) the study only checks that it is valid.
 bool ActsOnStopping(const StudySpec& spec);
 
 enum class RuleOrigin {
   kGiven,    // Named, or with other options than in the study.
   kOwn,      // The study's.
-  kDefault,  // kDefaultReportRule.
+  kDefault,  // codec::kAutomaticRule.
 };
 
 // A rule to simulate.
@@ -35,7 +32,7 @@ struct ReportedRule {
   std::unique_ptr<EarlyStopper> rule;
 };
 // Makes the rule `name` with `options`. Without a name: the study's own rule with its options, changed by `options`, or
-// kDefaultReportRule if the study has none.
+// codec::kAutomaticRule if the study has none.
 // InvalidArgument: unknown or illegal rule or option, as AlgorithmCatalogue::NewEarlyStopper; the rule stops no trial.
 absl::StatusOr<ReportedRule> ChooseReportedRule(
     const StudySpec& spec,

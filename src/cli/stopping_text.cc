@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "fmt/format.h"
+#include "src/cli/study_text.h"
 #include "src/cli/terminal/fields.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/proto_json.h"
@@ -41,11 +42,7 @@ std::string Value(const Objective& objective, double value) {
 
 std::string DescribeRule(const StudySpec& spec, const ReportedRule& rule) {
   std::string text = rule.choice.name;
-  std::string options;
-  for (const auto& [name, value] : rule.choice.options) {
-    options += fmt::format("{}{}={}", options.empty() ? "" : " ", name, FormatValue(value));
-  }
-  if (!options.empty()) text += " " + options;
+  if (!rule.choice.options.empty()) text += " " + DescribeOptions(rule.choice);
   switch (rule.origin) {
     case RuleOrigin::kGiven:
       break;

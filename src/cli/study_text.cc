@@ -216,14 +216,18 @@ std::string DescribeBestValue(const StudyRecord& study, const std::optional<doub
   return fmt::format("{} (#{})", FormatFigure(*value), study.study.best->value());
 }
 
+std::string DescribeOptions(const Choice& choice) {
+  return Join(choice.options, " ", [](const auto& option) {
+    return fmt::format("{}={}", option.first, FormatValue(option.second));
+  });
+}
+
 namespace {
 
 // "median", "median (act=false min_trials=3)".
 std::string DescribeStopping(const Choice& stopping) {
   if (stopping.options.empty()) return stopping.name;
-  return fmt::format("{} ({})", stopping.name, Join(stopping.options, " ", [](const auto& option) {
-                       return fmt::format("{}={}", option.first, FormatValue(option.second));
-                     }));
+  return fmt::format("{} ({})", stopping.name, DescribeOptions(stopping));
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ std::string DescribeDomain(const Domain& domain);
 std::string DescribeUsage(const ResourceUsage& used);
 // "37% of the CPUs, 12% of the memory asked for"; empty if nothing is known.
 std::string DescribeUtilization(const jobs::Utilization& utilization);
+// "act=false min_trials=3"; empty without options.
+std::string DescribeOptions(const Choice& choice);
 // "8 of 20 trials, 1 of 5 failed, time 2h".
 std::string DescribeBudget(const Study& study);
 // Since which trial the study counts as converged, and how many trials stopping would save; empty without

@@ -5,6 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/codec/spec_form.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::cli {
@@ -191,7 +192,7 @@ TEST(SimulationJson, HasEveryFigure) {
 
 TEST(ChooseReportedRule, PrefersTheOneGivenThenTheStudysOwn) {
   StudySpec spec = Digits().study.spec;
-  EXPECT_EQ(ChooseReportedRule(spec, "", {})->choice.name, kDefaultReportRule);
+  EXPECT_EQ(ChooseReportedRule(spec, "", {})->choice.name, std::string(codec::kAutomaticRule));
   spec.stopping = {.name = "median", .options = {{"min_trials", std::int64_t{3}}, {"act", false}}};
   const auto own = ChooseReportedRule(spec, "", {});
   ASSERT_THAT(own.status(), IsOk());

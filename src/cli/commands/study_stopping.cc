@@ -12,6 +12,7 @@
 #include "src/cli/resources.h"
 #include "src/cli/stopping_source.h"
 #include "src/cli/stopping_text.h"
+#include "src/codec/spec_form.h"
 #include "src/core/status.h"
 
 namespace vernier::cli {
@@ -67,7 +68,7 @@ void AddStudyStoppingReport(CLI::App& study, Action& chosen) {
   command->add_option("--rule",
                       args->rule,
                       fmt::format("Stopping rule; otherwise the study's own, or {} if it has none",
-                                  kDefaultReportRule));
+                                  codec::kAutomaticRule));
   command->add_option("--option", args->options, "Option of the rule, NAME=VALUE; repeatable")
       ->allow_extra_args(false);
 }

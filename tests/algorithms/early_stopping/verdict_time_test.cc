@@ -59,5 +59,10 @@ TEST(VerdictTime, OfRegressionIsShort) {
             kMostMilliseconds);
 }
 
+TEST(VerdictTime, OfAutomaticIsShort) {
+  EXPECT_LT(TimeOf(*NewAutomaticRule(Goal::kMinimize, {.name = "automatic"}).value()),
+            kMostMilliseconds);
+}
+
 }  // namespace
 }  // namespace vernier

@@ -119,6 +119,8 @@ bool RequestBook::IsKnown(std::string_view request_id) const {
 }
 
 void RequestBook::Recall(std::string_view request_id, const std::vector<Event>& events) {
+  // The events were read without the lock: another caller may have recalled the request first, and made it since.
+  if (IsKnown(request_id)) return;
   // Taken from all of its events, so that a partial record is replaced, not extended.
   records_.erase(std::string(request_id));
   recalled_.insert(FingerprintOf(request_id));

@@ -53,7 +53,7 @@ class RequestBook {
 
   // Whether what Find says of the request is all that the log says of it.
   bool IsKnown(std::string_view request_id) const;
-  // Learns of a request that is not known: all its events in the log.
+  // Learns of a request that is not known: all its events in the log. One that is known stays as it is.
   void Recall(std::string_view request_id, const std::vector<Event>& events);
   // Forgets requests that have no event after `last`.
   void Forget(EventSeq last);

@@ -217,6 +217,23 @@ TEST_F(FoldSnapshotTest, RequestsThatAreLeftToTheStoreAreAnsweredAsBefore) {
   }
 }
 
+// The same request arrives twice, and the second one is carried out while the first one looks for it in the store.
+TEST_F(FoldSnapshotTest, ARequestMadeWhileItsTwinLooksForItIsMadeOnce) {
+  const Study study = Create(ClientSpec());
+  CompleteMany(study.id, 30);
+  const TrialAddition addition{.point = {{"x", 0.125}}};
+  std::optional<Trial> twin;
+  storage_.AfterRequestRead([&] {
+    twin = studies_->AddTrial(study.id, addition, As("me", "add")).value();
+    SuggestOne(study.id);
+  });
+  const auto added = studies_->AddTrial(study.id, addition, As("me", "add"));
+  ASSERT_THAT(added, IsOk());
+  ASSERT_TRUE(twin.has_value());
+  EXPECT_EQ(added->number, twin->number);
+  EXPECT_EQ(Get(study.id).trials, 31);
+}
+
 TEST_F(FoldSnapshotTest, WhatIsNotedOfTrialsInTheStoreIsKept) {
   const Study study = Create(ClientSpec());
   CompleteMany(study.id, 30);

@@ -46,6 +46,10 @@ class FaultStorage : public Storage {
     }
     for (const auto& ask : listeners) ask();
   }
+  // Calls `meanwhile` once, between the next ReadRequest's look and its answer. To be set while nothing else uses this.
+  void AfterRequestRead(std::function<void()> meanwhile) {
+    after_request_read_ = std::move(meanwhile);
+  }
   // Blocks until `count` commits have been queued since construction.
   void AwaitCommits(int count) { AwaitAtLeast(commits_, count); }
   // Blocks until `count` callers wait for held commits.
@@ -115,7 +119,9 @@ class FaultStorage : public Storage {
   }
   absl::StatusOr<std::vector<Event>> ReadRequest(StudyId study,
                                                  std::string_view request_id) const override {
-    return storage_.ReadRequest(study, request_id);
+    absl::StatusOr<std::vector<Event>> events = storage_.ReadRequest(study, request_id);
+    if (const auto meanwhile = std::exchange(after_request_read_, nullptr)) meanwhile();
+    return events;
   }
   absl::StatusOr<std::optional<StudySnapshot>> ReadSnapshot(StudyId study) const override {
     return storage_.ReadSnapshot(study);
@@ -194,6 +200,7 @@ class FaultStorage : public Storage {
   std::atomic<int> refused_ = 0;
   std::atomic<int> commits_ = 0;
   std::atomic<int> waiters_ = 0;
+  mutable std::function<void()> after_request_read_;
 };
 
 }  // namespace vernier::testing

@@ -4,9 +4,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
+#include "src/cli/assignment.h"
 #include "src/cli/commands/commands.h"
 #include "src/cli/hint.h"
 #include "src/cli/label_flags.h"
@@ -18,6 +20,7 @@
 #include "src/wire/names.h"
 #include "src/wire/study_proto.h"
 #include "src/wire/time_proto.h"
+#include "src/wire/value_proto.h"
 
 namespace vernier::cli {
 namespace {
@@ -170,6 +173,7 @@ struct AmendArgs {
   std::string time;
   std::string gpu_hours;
   std::string stopping;
+  std::vector<std::string> stopping_options;
   int parallel = 0;
   bool fixed = false;
   LabelFlags labels;
@@ -217,6 +221,11 @@ absl::StatusOr<v1::UpdateStudyRequest> MakeAmendment(const AmendArgs& args) {
   if (!args.stopping.empty()) {
     request.mutable_update_mask()->add_paths("spec.stopping");
     spec.mutable_stopping()->set_name(args.stopping);
+    VERNIER_ASSIGN_OR_RETURN(const auto options,
+                             ParseOptions("--stopping-option", args.stopping_options));
+    wire::EncodePoint(options, spec.mutable_stopping()->mutable_options());
+  } else if (!args.stopping_options.empty()) {
+    return InvalidArgument("--stopping-option: needs --stopping, the rule that it is for");
   }
   // A change of its own, which needs no path.
   request.set_fixed(args.fixed);
@@ -290,10 +299,13 @@ void AddStudyAmend(CLI::App& study, Action& chosen) {
   command->add_option("--gpu-hours", args->gpu_hours, "Total GPU hours, e.g. 40, or none");
   command->add_option("--parallel", args->parallel, "Number of trials at a time")
       ->check(AtLeast(1));
-  command->add_option("--stopping",
-                      args->stopping,
-                      "Name of the rule that stops trials early, or none; options need `study "
-                      "create FILE --update`");
+  command->add_option(
+      "--stopping", args->stopping, "Name of the rule that stops trials early, or none");
+  command
+      ->add_option("--stopping-option",
+                   args->stopping_options,
+                   "Option of that rule, NAME=VALUE; repeatable; the others get their defaults")
+      ->allow_extra_args(false);
   command->add_flag("--fixed",
                     args->fixed,
                     "The cause of the failures is fixed: failures so far no longer count");

@@ -12,6 +12,7 @@
 #include "src/core/curve_book.h"
 #include "src/core/optimal_trials.h"
 #include "src/core/outcome_constraint.h"
+#include "src/core/resumable.h"
 #include "src/core/status.h"
 #include "src/core/suggestion_check.h"
 #include "vernier/algorithm_catalogue.h"
@@ -34,9 +35,21 @@ struct AskTell::Rep {
   std::vector<PendingPoint> pending;      // In the order in which they were asked.
   std::unique_ptr<EarlyStopper> stopper;  // Null: no trial is stopped.
   CurveBook curves;
-  std::map<TrialNumber, ExpectedEnd> expected;  // Of pending trials, by their last verdicts.
+  std::map<TrialNumber, Verdict> verdicts;  // Of pending trials, the last ones.
   OptimalTrials optimal;
+  // Trials that were stopped and may go on. Empty unless `pausing`.
+  struct Paused {
+    Observation told;
+    std::map<std::string, double> numbers;  // Of the verdict that stopped it.
+  };
+  bool pausing = false;
+  std::map<TrialNumber, Paused> paused;
+  // Number of finished trials when last no paused one was to go on. Verdicts change as others are told.
+  std::optional<std::size_t> none_resumable;
 
+  // Appends up to `count` paused trials that should go on.
+  void Resume(std::size_t count, std::vector<Asked>& asked);
+  OptimalTrials WithPaused() const;
   // Calls the optimiser once, with the stream of the first trial of the batch, as a study does.
   absl::Status AskBatch(std::size_t count, std::vector<Asked>& asked);
   absl::StatusOr<std::vector<PendingPoint>::iterator> FindPending(TrialNumber trial);
@@ -67,6 +80,32 @@ absl::Status AskTell::Rep::AskBatch(std::size_t count, std::vector<Asked>& asked
     asked.push_back({trial, std::move(suggestion)});
   }
   return absl::OkStatus();
+}
+
+void AskTell::Rep::Resume(std::size_t count, std::vector<Asked>& asked) {
+  if (paused.empty() || none_resumable == finished.size()) return;
+  PausedTrials judged{
+      .rule = stopper.get(), .goal = problem.objectives.front().goal, .verdicts = {}};
+  for (const auto& [trial, known] : paused) judged.verdicts[trial] = known.numbers;
+  for (const TrialNumber trial : ChooseResumable(judged, curves)) {
+    if (asked.size() == count) return;
+    Point point = std::move(paused.at(trial).told.point);
+    paused.erase(trial);
+    curves.Reopen(trial);
+    pending.push_back({trial, point});
+    const std::vector<CurvePoint>& points = curves.Get(trial).points;
+    asked.push_back({.trial = trial,
+                     .suggestion = {.point = std::move(point)},
+                     .resume_from = points.empty() ? 0 : points.back().step});
+  }
+  none_resumable = finished.size();
+}
+
+// Each trial is told once to `optimal`, so the paused ones, which may still end otherwise, are told to a copy.
+OptimalTrials AskTell::Rep::WithPaused() const {
+  OptimalTrials all = optimal;
+  for (const auto& [trial, known] : paused) all.Tell(trial, known.told.values, known.told.slacks);
+  return all;
 }
 
 absl::StatusOr<std::vector<PendingPoint>::iterator> AskTell::Rep::FindPending(TrialNumber trial) {
@@ -103,10 +142,15 @@ absl::Status AskTell::Rep::Complete(TrialNumber trial,
                    .outcome = outcome,
                    .values = std::move(values),
                    .slacks = std::move(slacks)};
-  const auto known = expected.find(trial);
-  if (is_stopped && known != expected.end()) told.expected_end = known->second;
-  expected.erase(trial);
-  return Finish(told);
+  const Verdict verdict = std::exchange(verdicts[trial], {});
+  verdicts.erase(trial);
+  if (!is_stopped) return Finish(told);
+  told.expected_end = ExpectedEndOf(verdict.numbers);
+  if (!pausing || stopper == nullptr) return Finish(told);
+  // If it goes on, it is in the log a second time once it ends.
+  VERNIER_RETURN_IF_ERROR(finished.Append(told));
+  paused[trial] = {.told = std::move(told), .numbers = verdict.numbers};
+  return absl::OkStatus();
 }
 
 absl::Status AskTell::Rep::CheckTold(const std::vector<double>& values,
@@ -130,8 +174,9 @@ absl::Status AskTell::Rep::Finish(const Observation& completed) {
 
 std::optional<Observation> AskTell::Rep::Find(TrialNumber trial) const {
   const TrialLog::View told = finished.Snapshot();
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    if (told.trial(i) == trial) return told[i];
+  for (std::size_t i = told.size(); i > 0;
+       --i) {  // From the last: a trial that went on is there twice.
+    if (told.trial(i - 1) == trial) return told[i - 1];
   }
   return std::nullopt;
 }
@@ -145,12 +190,19 @@ absl::StatusOr<AskTell> AskTell::Create(Problem problem,
                                         const Choice& algorithm,
                                         std::uint64_t seed,
                                         const AlgorithmCatalogue& algorithms,
-                                        const Choice& stopping) {
+                                        const Choice& stopping,
+                                        bool pausing) {
   if (problem.objectives.empty()) return FieldError("objective", "needs at least one metric");
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer,
                            algorithms.NewOptimizer(algorithm, problem));
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<EarlyStopper> stopper,
                            algorithms.NewEarlyStopper(stopping, problem.objectives.front().goal));
+  if (stopper != nullptr && stopper->needs_pausing() && !pausing) {
+    return FieldError(
+        "stopping",
+        fmt::format("rule '{}' with these options needs trials that can go on after a stop",
+                    stopping.name));
+  }
   std::uint64_t streams_before = 0;
   for (const EarlierStudy& study : problem.earlier) {
     streams_before += static_cast<std::uint64_t>(std::max(study.count, std::ssize(study.trials)));
@@ -167,12 +219,16 @@ absl::StatusOr<AskTell> AskTell::Create(Problem problem,
                                               .pending = {},
                                               .stopper = std::move(stopper),
                                               .curves = CurveBook(),
-                                              .expected = {},
-                                              .optimal = std::move(optimal)}));
+                                              .verdicts = {},
+                                              .optimal = std::move(optimal),
+                                              .pausing = pausing,
+                                              .paused = {},
+                                              .none_resumable = {}}));
 }
 
 absl::StatusOr<std::vector<AskTell::Asked>> AskTell::Ask(std::size_t count) {
   std::vector<Asked> asked;
+  rep_->Resume(count, asked);
   while (asked.size() < count) {
     const absl::Status status = rep_->AskBatch(count - asked.size(), asked);
     if (status.ok()) continue;
@@ -193,8 +249,7 @@ absl::StatusOr<Verdict> AskTell::Report(TrialNumber trial, std::int64_t step, do
   rep_->curves.AddPoint(trial, rep_->problem.space, found->point, step, value);
   if (rep_->stopper == nullptr) return Verdict{.explanation = "the study has no stopping rule"};
   Verdict verdict = rep_->curves.Judge(*rep_->stopper, trial);
-  rep_->expected.erase(trial);
-  if (const auto end = ExpectedEndOf(verdict.numbers)) rep_->expected[trial] = *end;
+  rep_->verdicts[trial] = verdict;
   return verdict;
 }
 
@@ -206,7 +261,7 @@ absl::Status AskTell::TellStopped(TrialNumber trial,
 
 absl::Status AskTell::TellFailed(TrialNumber trial) {
   VERNIER_ASSIGN_OR_RETURN(Point point, rep_->TakePending(trial));
-  rep_->expected.erase(trial);
+  rep_->verdicts.erase(trial);
   return rep_->finished.Append({trial, std::move(point), Outcome::kFailed});
 }
 
@@ -230,14 +285,14 @@ absl::StatusOr<std::vector<PredictedPoint>> AskTell::Predict(std::vector<Point> 
 }
 
 std::optional<Observation> AskTell::Best() const {
-  const std::optional<TrialNumber> best = rep_->optimal.best();
+  const std::optional<TrialNumber> best = rep_->WithPaused().best();
   if (!best.has_value()) return std::nullopt;
   return rep_->Find(*best);
 }
 
 std::vector<Observation> AskTell::Optimal() const {
   std::vector<Observation> optimal;
-  for (const TrialNumber trial : rep_->optimal.optimal()) {
+  for (const TrialNumber trial : rep_->WithPaused().optimal()) {
     optimal.push_back(*rep_->Find(trial));
   }
   return optimal;

@@ -21,6 +21,8 @@ namespace vernier {
 namespace {
 
 constexpr std::int64_t kMaxFactor = 100;
+constexpr char kStoppingType[] = "stopping";
+constexpr char kPromotionType[] = "promotion";
 // Rungs below the usual length, if the first one is not given. A choice, as many as Hyperband's authors find enough.
 constexpr int kUsualRungs = 3;
 
@@ -30,14 +32,33 @@ bool IsRung(std::int64_t reports, std::int64_t first, std::int64_t factor) {
   return reports == first;
 }
 
+// The number of reports at the rung at which the trial is to be judged; nullopt: it is at none. A paused trial, whose program
+// may have reported more before it came down, stays at the last rung that it reached.
+std::optional<std::int64_t> RungOf(const Curve& trial, std::int64_t first, std::int64_t factor) {
+  const std::int64_t reports = std::ssize(trial.points);
+  if (reports < first) return std::nullopt;
+  if (!trial.stopped_early)
+    return IsRung(reports, first, factor) ? std::optional(reports) : std::nullopt;
+  std::int64_t rung = first;
+  while (rung <= reports / factor) rung *= factor;
+  return rung;
+}
+
+struct Halving {
+  Goal goal;
+  std::int64_t factor;
+  // Whether a trial goes on only once so many arrived that it is among the best of them; else the first one does, too.
+  bool is_promotion = false;
+};
+
 // How the trial compares at the rung with those of `others` that arrived there. `who`: names them, for the explanation.
-Verdict CompareAtRung(Goal goal,
-                      std::int64_t factor,
+Verdict CompareAtRung(const Halving& halving,
+                      std::size_t rung,
                       const Curve& running,
                       std::span<const Curve* const> others,
                       const std::string& who) {
-  const std::size_t rung = running.points.size();
-  const double value = running.points.back().value;
+  const Goal goal = halving.goal;
+  const double value = running.points[rung - 1].value;
   std::vector<double> values = {value};
   for (const Curve* other : others) {
     if (other->points.size() >= rung) values.push_back(other->points[rung - 1].value);
@@ -45,13 +66,14 @@ Verdict CompareAtRung(Goal goal,
   // NaN sorts last: IsBetter ranks it below every number.
   std::ranges::sort(values, [goal](double a, double b) { return IsBetter(goal, a, b); });
   const std::size_t arrived = values.size();
-  const std::size_t kept = std::max<std::size_t>(1, arrived / static_cast<std::size_t>(factor));
-  const double cutoff = values[kept - 1];
+  const std::size_t best = arrived / static_cast<std::size_t>(halving.factor);
+  const std::size_t kept = halving.is_promotion ? best : std::max<std::size_t>(1, best);
+  const double cutoff = kept == 0 ? std::nan("") : values[kept - 1];
   const auto better =
       std::ranges::count_if(values, [&](double other) { return IsBetter(goal, other, value); });
   Verdict verdict;
   // A trial as good as the last one that is kept goes on, too.
-  verdict.stop = std::isnan(value) || IsBetter(goal, cutoff, value);
+  verdict.stop = kept == 0 || std::isnan(value) || IsBetter(goal, cutoff, value);
   verdict.numbers = {{"rung", static_cast<double>(rung)},
                      {"curves", static_cast<double>(arrived)},
                      {"rank", static_cast<double>(better + 1)}};
@@ -77,34 +99,41 @@ Verdict LengthUnknown() {
 
 class AshaRule final : public EarlyStopper {
  public:
-  AshaRule(Goal goal, std::int64_t factor, std::optional<std::int64_t> first, std::string json)
-      : goal_(goal), factor_(factor), first_(first), json_(std::move(json)) {}
+  // Numbers of reports: at the first rung, of a whole trial.
+  AshaRule(const Halving& halving,
+           std::optional<std::int64_t> first,
+           std::optional<std::int64_t> length,
+           std::string json)
+      : halving_(halving), first_(first), length_(length), json_(std::move(json)) {}
 
   std::string_view name() const override { return "asha"; }
   std::string_view version() const override { return "1"; }
   std::string options() const override { return json_; }
+  bool needs_pausing() const override { return halving_.is_promotion; }
 
   Verdict Judge(const Curve& running, std::span<const Curve> others) const override {
-    const std::int64_t reports = std::ssize(running.points);
+    const std::int64_t length = length_.value_or(UsualReports(CompleteCurves(others)));
     std::int64_t first = first_.value_or(0);
     if (!first_.has_value()) {
-      const std::int64_t usual = UsualReports(CompleteCurves(others));
-      if (usual == 0) return LengthUnknown();
+      if (length == 0) return LengthUnknown();
       const double share =
-          static_cast<double>(usual) / std::pow(static_cast<double>(factor_), kUsualRungs);
+          static_cast<double>(length) / std::pow(static_cast<double>(halving_.factor), kUsualRungs);
       first = std::max<std::int64_t>(1, std::llround(share));
     }
-    if (reports == 0 || !IsRung(reports, first, factor_)) return NotAtARung(running.points.size());
+    const std::optional<std::int64_t> rung = RungOf(running, first, halving_.factor);
+    // At its end nothing is left to be saved of a trial.
+    const bool is_whole = length > 0 && rung.value_or(0) >= length;
+    if (!rung.has_value() || is_whole) return NotAtARung(running.points.size());
     std::vector<const Curve*> all;
     all.reserve(others.size());
     for (const Curve& other : others) all.push_back(&other);
-    return CompareAtRung(goal_, factor_, running, all, "trials");
+    return CompareAtRung(halving_, static_cast<std::size_t>(*rung), running, all, "trials");
   }
 
  private:
-  const Goal goal_;
-  const std::int64_t factor_;
+  const Halving halving_;
   const std::optional<std::int64_t> first_;
+  const std::optional<std::int64_t> length_;
   const std::string json_;
 };
 
@@ -132,15 +161,17 @@ class HyperbandRule final : public EarlyStopper {
     const std::size_t bracket = BracketOf(running.trial, weights);
     std::int64_t first = min_;
     for (std::size_t i = 0; i < bracket; ++i) first *= factor_;
-    if (running.points.empty() || !IsRung(std::ssize(running.points), first, factor_)) {
-      return NotAtARung(running.points.size());
-    }
+    const std::optional<std::int64_t> rung = RungOf(running, first, factor_);
+    if (!rung.has_value()) return NotAtARung(running.points.size());
     std::vector<const Curve*> mates;
     for (const Curve& other : others) {
       if (BracketOf(other.trial, weights) == bracket) mates.push_back(&other);
     }
-    Verdict verdict =
-        CompareAtRung(goal_, factor_, running, mates, fmt::format("in bracket {}", bracket));
+    Verdict verdict = CompareAtRung({.goal = goal_, .factor = factor_},
+                                    static_cast<std::size_t>(*rung),
+                                    running,
+                                    mates,
+                                    fmt::format("in bracket {}", bracket));
     verdict.numbers["bracket"] = static_cast<double>(bracket);
     return verdict;
   }
@@ -185,8 +216,12 @@ absl::StatusOr<std::unique_ptr<EarlyStopper>> NewAshaRule(Goal goal, const Choic
   OptionReader reader("stopping", choice);
   const std::int64_t factor = reader.Int("reduction_factor", 4, 2, kMaxFactor);
   const std::optional<std::int64_t> first = reader.OptionalInt("min_resource", 1, kMostCounted);
+  const std::optional<std::int64_t> length =
+      reader.OptionalInt("max_resource", first.value_or(1), kMostCounted);
+  const std::string type = reader.Text("type", kStoppingType, {kStoppingType, kPromotionType});
   VERNIER_RETURN_IF_ERROR(reader.Check());
-  return std::make_unique<AshaRule>(goal, factor, first, reader.Json());
+  const Halving halving{.goal = goal, .factor = factor, .is_promotion = type == kPromotionType};
+  return std::make_unique<AshaRule>(halving, first, length, reader.Json());
 }
 
 absl::StatusOr<std::unique_ptr<EarlyStopper>> NewHyperbandRule(Goal goal, const Choice& choice) {

@@ -8,14 +8,18 @@
 
 namespace vernier {
 
-// Makes asynchronous successive halving (Li et al., 2020) in its stopping form: a trial that arrives at a rung goes on if
-// its value there is among the best 1/reduction_factor of all that arrived so far. See README.md.
+// Makes asynchronous successive halving (Li et al., 2020). A trial that arrives at a rung goes on if its value there is among
+// the best 1/reduction_factor of all that arrived so far. See README.md.
 //
 // Options:
+//   type              stopping  "stopping": the first trials at a rung go on; "promotion", the form of the paper: a trial
+//                            waits at each rung until so many arrived that it is among the best. Needs trials that can be
+//                            paused (needs_pausing)
 //   reduction_factor  4      eta; 2 to 100
 //   min_resource      unset  number of reports at the first rung; 1 or more. Unset: so many that there are three rungs
-//                            below the usual number of reports of trials that ended by themselves; while no trial did,
-//                            none is judged
+//                            below the number of reports of a whole trial; while that is unknown, none is judged
+//   max_resource      unset  number of reports of a whole trial, where there is no rung; min_resource or more. Unset: the
+//                            usual number of reports of trials that ended by themselves
 // Numbers of a verdict: "rung" (reports), "curves" (trials that arrived), "rank", "value" if it is not NaN, and "cutoff".
 // InvalidArgument: a FieldError with path "stopping…".
 absl::StatusOr<std::unique_ptr<EarlyStopper>> NewAshaRule(Goal goal, const Choice& choice);

@@ -31,26 +31,30 @@ namespace vernier {
 // Deterministic: equal seeds and equal calls give equal points. Not thread-safe.
 class AskTell {
  public:
-  // A new point, and the number by which to tell its result.
+  // A point to try, and the number by which to tell its result.
   struct Asked {
     TrialNumber trial;
-    Suggestion suggestion;
+    Suggestion suggestion;  // Of a trial that goes on: its point alone.
+    // The step from which a trial that was stopped is to go on ; nullopt: it is a new one.
+    std::optional<std::int64_t> resume_from = {};
   };
 
   // A study without trials. Copies what it needs of `algorithms`, the names that `algorithm` and `stopping` may have.
-  // InvalidArgument: `problem` has no objective, or as AlgorithmCatalogue::NewOptimizer and NewEarlyStopper.  Internal: as
-  // these.
+  // `pausing`: a trial that was stopped can go on from there; Ask returns it again once the rule would not stop it any more.
+  // InvalidArgument: `problem` has no objective, the rule needs trials that can go on (EarlyStopper::needs_pausing), or as
+  // AlgorithmCatalogue::NewOptimizer and NewEarlyStopper.  Internal: as these.
   static absl::StatusOr<AskTell> Create(
       Problem problem,
       const Choice& algorithm,
       std::uint64_t seed,
       const AlgorithmCatalogue& algorithms = AlgorithmCatalogue::BuiltIn(),
-      const Choice& stopping = {.name = "none", .options = {}});
+      const Choice& stopping = {.name = "none", .options = {}},
+      bool pausing = false);
   AskTell(AskTell&&) noexcept;
   AskTell& operator=(AskTell&&) noexcept;
   ~AskTell();
 
-  // Returns `count` new points. They are pending until they are told. Returns fewer if the algorithm fails after the
+  // Returns `count` points: of stopped trials that should go on, then new ones. They are pending until they are told. Returns fewer if the algorithm fails after the
   // first of them, for instance because the space has no more; the next call returns the error.
   // OutOfRange (kSpaceExhausted): the space has no point left.  Internal: the algorithm proposed no point, or one outside
   // of the space.

@@ -71,8 +71,13 @@ class EarlyStopper {
   // The options in force, defaults included, as JSON with sorted keys.
   virtual std::string options() const = 0;
 
+  // Whether the rule works only where a stopped trial may go on later (TrainingJob::pausable).
+  virtual bool needs_pausing() const { return false; }
+
   // Judges the trial `running`. `others`: the curves of the study's other trials, running ones included, in the order
-  // of their numbers. Called under the lock of the study, so it should take milliseconds and must not call the study.
+  // of their numbers. A paused trial is judged again as others come in, by the same curve and with `stopped_early` set:
+  // it goes on once the rule does not stop it any more. Called under the lock of the study, so it should take
+  // milliseconds and must not call the study.
   virtual Verdict Judge(const Curve& running, std::span<const Curve> others) const = 0;
 
  protected:

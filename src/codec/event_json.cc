@@ -108,6 +108,11 @@ void Describe(auto& visit, Is<StopDecided> auto& event) {
   visit("stop", event.stop);
 }
 
+void Describe(auto& visit, Is<ResumeDecided> auto& event) {
+  visit("trial", event.trial);
+  visit("verdict", event.verdict);
+}
+
 void Describe(auto& visit, Is<LeaseGranted> auto& event) {
   visit("trial", event.trial);
   visit("lease", event.lease);

@@ -328,6 +328,7 @@ struct JobForm : PartForm<JobForm> {
     visit.Always("replicas", job, ReplicasForm());
     visit.Always("limits", job, LimitsForm());
     visit.Unless(0, "priority", job.priority);
+    visit.Unless(false, "pausable", job.pausable);
     visit("restarts", job.restarts);
   }
 };

@@ -42,6 +42,13 @@ void CurveBook::MarkFinished(TrialNumber trial, bool stopped_early, bool keeps_c
   curve.keeps_constraints = keeps_constraints;
 }
 
+void CurveBook::Reopen(TrialNumber trial) {
+  Curve& curve = curves_[IndexOf(trial)];
+  curve.finished = false;
+  curve.stopped_early = false;
+  curve.keeps_constraints = true;
+}
+
 void CurveBook::Forget(TrialNumber trial) {
   curves_[IndexOf(trial)] = Curve{.trial = trial, .points = {}};
 }

@@ -31,6 +31,8 @@ class CurveBook {
       TrialNumber trial, const Space& space, const Point& point, std::int64_t step, double value);
   // `keeps_constraints`: AreKept (outcome_constraint.h) of its slacks.
   void MarkFinished(TrialNumber trial, bool stopped_early, bool keeps_constraints = true);
+  // Undoes MarkFinished: the trial goes on.
+  void Reopen(TrialNumber trial);
   // Leaves an empty curve that did not finish.
   void Forget(TrialNumber trial);
 

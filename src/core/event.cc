@@ -7,7 +7,7 @@ namespace vernier {
 namespace {
 
 // In the order of EventPayload's alternatives. Stored: never rename one.
-constexpr std::array<std::string_view, 15> kKinds = {"study_created",
+constexpr std::array<std::string_view, 16> kKinds = {"study_created",
                                                      "study_state_changed",
                                                      "study_amended",
                                                      "algorithm_changed",
@@ -15,6 +15,7 @@ constexpr std::array<std::string_view, 15> kKinds = {"study_created",
                                                      "trial_state_changed",
                                                      "measurement_reported",
                                                      "stop_decided",
+                                                     "resume_decided",
                                                      "lease_granted",
                                                      "lease_renewed",
                                                      "lease_expired",

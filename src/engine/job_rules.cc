@@ -22,6 +22,19 @@ absl::Time LastProgress(const Trial& trial, const Attempt& attempt) {
   return trial.last.has_value() ? std::max(started, trial.last->time) : started;
 }
 
+// How long the trial was paused, or waited to be resumed.
+absl::Duration PausedTime(const TrainingJob& job, const Trial& trial, absl::Time now) {
+  absl::Duration paused;
+  if (!job.pausable) return paused;
+  for (std::size_t i = 0; i < trial.attempts.size(); ++i) {
+    const Attempt& attempt = trial.attempts[i];
+    if (attempt.state != AttemptState::kStopped || !attempt.ended.has_value()) continue;
+    const bool is_last = i + 1 == trial.attempts.size();
+    paused += (is_last ? now : trial.attempts[i + 1].placed) - *attempt.ended;
+  }
+  return paused;
+}
+
 bool HasCrashed(FailureClass failure, bool transient, const std::vector<ReplicaResult>& replicas) {
   // Crashes have no failure class of their own (docs/adr/0022): they are errors of the user for
   // which the launcher considers another attempt worth a try.
@@ -88,7 +101,11 @@ bool IsInternal(FailureClass failure) {
 }
 
 bool IsWorthAnother(const RestartPolicy& policy, const Trial& trial, const GangStatus& end) {
-  const auto reruns = static_cast<std::int64_t>(trial.attempts.size()) - 1;
+  // Those that were stopped, to pause the trial or for a changed job, count neither for nor against it.
+  const auto reruns =
+      std::count_if(trial.attempts.begin(), trial.attempts.end() - 1, [](const Attempt& attempt) {
+        return attempt.state != AttemptState::kStopped;
+      });
   if (!end.transient || reruns >= policy.job) return false;
   if (!IsInternal(end.failure)) return true;
   const auto earlier = std::count_if(trial.attempts.begin(),
@@ -101,8 +118,8 @@ std::optional<SpentLimit> FindSpentLimit(const TrainingJob& job,
                                          const Trial& trial,
                                          absl::Time now) {
   if (!trial.started.has_value()) return std::nullopt;
-  // Counts from the first start, over all attempts, whether or not one runs now.
-  if (IsOver(job.trial_limit, *trial.started, now)) {
+  // Counts from the first start, over all attempts, whether or not one runs now, but not while the trial was paused.
+  if (IsOver(job.trial_limit, *trial.started + PausedTime(job, trial, now), now)) {
     return SpentLimit{.message =
                           fmt::format("ran for longer than its trial's limit of {}, in {} attempts",
                                       absl::FormatDuration(*job.trial_limit),
@@ -147,7 +164,7 @@ absl::Time NextLimit(const TrainingJob& job, const Trial& trial, absl::Time now)
     add(job.wait_limit, trial.created);
     return next;
   }
-  add(job.trial_limit, *trial.started);
+  add(job.trial_limit, *trial.started + PausedTime(job, trial, now));
   if (!trial.attempts.empty() && trial.attempts.back().started.has_value()) {
     add(job.progress_limit, LastProgress(trial, trial.attempts.back()));
   }

@@ -227,7 +227,8 @@ absl::Status StudyRun::Discover() {
     if (events.empty()) return absl::OkStatus();  // Not durable yet.
     for (const Event& event : events) {
       const TrialNumber number = EventTrial(event.payload);
-      if (std::holds_alternative<TrialCreated>(event.payload)) {
+      if (std::holds_alternative<TrialCreated>(event.payload) ||
+          std::holds_alternative<ResumeDecided>(event.payload)) {
         Add(number, event.time);
       } else if (number.value() == 0) {
         // A change of the study, such as a pause or an amendment, may concern each of its trials.

@@ -102,6 +102,7 @@ void TrialRun::SetNextLimit(const Study& study) {
 
 absl::Status TrialRun::Begin(const Study& study, Trial& trial, bool may_start) {
   if (IsFinished(trial.state)) return MayStillRun(trial) ? AdoptEnded(trial) : Conclude();
+  if (trial.state == TrialState::kPaused) return Conclude();  // StudyRun learns when it is resumed.
   const bool waits = trial.state == TrialState::kRequested || trial.state == TrialState::kQueued;
   if (waits && study.state == StudyState::kActive) {
     const absl::Time now = context_.clock.Now();
@@ -399,6 +400,7 @@ absl::Status TrialRun::EndAttempt(const Study& study, const Trial& trial, const 
   // Ahead of what it means for the trial. After a crash in between, Adopt finds the recorded end,
   // and decides again from the log.
   VERNIER_RETURN_IF_ERROR(RecordAttempt(status, status.state));
+  if (MayPause(study, trial)) return Pause();
   if (trial.state == TrialState::kStopping) {
     VERNIER_RETURN_IF_ERROR(EndStopped(study, trial));
   } else if (status.state == AttemptState::kSucceeded) {
@@ -459,6 +461,27 @@ absl::Status TrialRun::Requeue() {
   attempt_ = {};
   phase_ = Phase::kWaiting;
   return held_room ? context_.launcher.Release(old) : absl::OkStatus();
+}
+
+// Whether the verdict that stopped the trial may be taken back.
+bool TrialRun::MayPause(const Study& study, const Trial& trial) const {
+  const bool is_verdict = trial.stop.has_value() && !trial.stop->version.empty();
+  return attempt_.definition->job->pausable && trial.state == TrialState::kStopping && is_verdict &&
+         study.state != StudyState::kStopping && MissingObjectives(study, trial).empty();
+}
+
+// Room is given back first, as a trial that was moved could be resumed at once, and another object would run it. If the move
+// fails, the next step finds the trial STOPPING with an attempt that has ended, and comes here again.
+absl::Status TrialRun::Pause() {
+  const bool held_room = active();
+  const AttemptId old = attempt_.id;
+  attempt_ = {};
+  phase_ = Phase::kWaiting;
+  if (held_room) VERNIER_RETURN_IF_ERROR(context_.launcher.Release(old));
+  VERNIER_RETURN_IF_ERROR(UnlessOvertaken(
+      context_.moves.Move(id_, TrialState::kPaused, FailureClass::kNone, "").status()));
+  phase_ = Phase::kDone;
+  return absl::OkStatus();
 }
 
 // A trial that a rule or a user stopped keeps its last measurement as its result. One that its study stopped, or that

@@ -117,6 +117,8 @@ class TrialRun {
                                           const GangStatus& end) const;
   // Back to QUEUED and kWaiting, for the next attempt.
   absl::Status Requeue();
+  bool MayPause(const Study& study, const Trial& trial) const;
+  absl::Status Pause();
   absl::Status EndStopped(const Study& study, const Trial& trial);
   absl::Status EndSucceeded(const Study& study, const Trial& trial);
   absl::Status EndFailed(const GangStatus& end);

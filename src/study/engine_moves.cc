@@ -59,7 +59,11 @@ absl::StatusOr<Trial> StudiesImpl::Move(TrialId id,
     const Driver driver = DriverOf(draft.study());
     VERNIER_RETURN_IF_ERROR(CheckMove(TrialTitle(id.number), driver, from, to));
     VERNIER_RETURN_IF_ERROR(CheckTakeUp(draft, id.number));
-    AddMove(draft, id.number, to, message, failure);
+    if (to == TrialState::kPaused) {
+      AddPause(draft, id.number);
+    } else {
+      AddMove(draft, id.number, to, message, failure);
+    }
     return absl::OkStatus();
   });
 }

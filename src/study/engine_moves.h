@@ -17,7 +17,8 @@ class EngineMoves {
 
   // Those that have not ended, or of which an attempt has not, in the order of their numbers.
   virtual absl::StatusOr<std::vector<Trial>> ListTrialsAtWork(StudyId id) const = 0;
-  // Moves a trial along the table of state_machine.cc; `failure`, `message` with FAILED and CANCELLED.
+  // Moves a trial along the table of state_machine.cc; `failure`, `message` with FAILED and CANCELLED. One that is paused
+  // without any finite value has FAILED.
   virtual absl::StatusOr<Trial> Move(TrialId id,
                                      TrialState to,
                                      FailureClass failure,

@@ -237,6 +237,7 @@ void StudyFold::Snapshots::Derive(StudyFold& fold) {
     if (row == nullptr) continue;
     const Trial& trial = row->trial;
     if (!IsFinished(trial.state)) fold.unfinished_.insert(trial.number);
+    if (trial.state == TrialState::kPaused) fold.paused_trials_.insert(trial.number);
     if (trial.lease.has_value()) fold.leased_.insert(trial.number);
     if (!trial.attempts.empty() && !IsEnded(trial.attempts.back().state)) {
       fold.running_.insert(trial.number);
@@ -287,6 +288,10 @@ absl::StatusOr<StudyFold> StudyFold::Restore(StudyId id,
       const auto& report = std::get<MeasurementReported>(event.payload);
       fold.NoteMeasurement(event.seq, report.measurement, *fold.rows_[fold.IndexOf(trial)]);
     }
+  }
+  for (const TrialNumber trial : fold.paused_trials_) {
+    fold.curves_.MarkFinished(
+        trial, /*stopped_early=*/true, fold.KeepsConstraints(fold.Find(trial)->trial));
   }
   fold.stored_ = {.as_of = snapshot.as_of,
                   .parts = snapshot.parts.size(),

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -38,6 +39,9 @@ struct Transient {
   std::map<TrialNumber, absl::Time> lease_expires;
   // The algorithm found no point that was not proposed before.
   std::string exhausted;  // In the algorithm's words; empty: it did.
+  // When the rule last let none of the paused trials go on: how many observations there were, and the version of the
+  // definition. Verdicts are taken back as other trials end or pause.
+  std::optional<std::pair<std::size_t, std::int64_t>> none_resumable;
   // What the study computes with. A status where the catalogue refuses: the study was made by another version.
   // Shared with suggestions being computed.
   absl::StatusOr<std::shared_ptr<const Optimizer>> optimizer;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -50,6 +51,9 @@ std::string Difference(const TrialCreated& recorded, const Suggestion& computed)
   return "";
 }
 
+// Whether algorithms are told of a trial in this state as of one whose result is to come.
+bool IsPending(TrialState state) { return !IsFinished(state) && state != TrialState::kPaused; }
+
 // A batch whose events are being read, and what it started from.
 struct Batch {
   std::vector<std::pair<EventSeq, TrialCreated>> trials;
@@ -92,6 +96,8 @@ class Replayer::Rep {
   void CheckDue(const Event& event);
   std::optional<Due> JudgeNow(TrialNumber trial);
   void CheckStop(const Event& event, const StopDecided& decided);
+  void CheckResumption(const Event& event, const ResumeDecided& decided);
+  std::string WhyUnverifiable(const StopRecord& record) const;
   bool IsJudged(const MeasurementReported& report) const;
   void JudgeMeasurement(const Event& event, const MeasurementReported& report);
 
@@ -100,8 +106,14 @@ class Replayer::Rep {
   std::optional<StudyFold> fold_;
   absl::StatusOr<std::unique_ptr<Optimizer>> optimizer_;
   absl::StatusOr<std::unique_ptr<EarlyStopper>> stopper_;
-  std::vector<TrialLog::View> finished_at_;                // By event.
-  std::vector<std::pair<EventSeq, TrialNumber>> endings_;  // In the order of the log.
+  std::vector<TrialLog::View> finished_at_;  // By event.
+  // When trials ceased to be pending for the algorithm, or came to be so again, in the order of the log.
+  struct Turn {
+    EventSeq event;
+    TrialNumber trial;
+    bool is_pending = false;  // From then on.
+  };
+  std::vector<Turn> turns_;
   std::optional<Batch> batch_;
   std::optional<Due> due_;
   ReplayReport report_;
@@ -135,6 +147,9 @@ absl::Status Replayer::Rep::Add(const Event& event) {
     ++report_.suggestions;
   }
   if (const auto* decided = std::get_if<StopDecided>(&event.payload)) CheckStop(event, *decided);
+  if (const auto* decided = std::get_if<ResumeDecided>(&event.payload)) {
+    CheckResumption(event, *decided);
+  }
   const auto* measured = std::get_if<MeasurementReported>(&event.payload);
   // Whether it was judged depends on the state before the event, but the verdict includes the measurement.
   const bool judged = measured != nullptr && IsJudged(*measured);
@@ -146,7 +161,9 @@ absl::Status Replayer::Rep::Add(const Event& event) {
   }
   if (judged) JudgeMeasurement(event, *measured);
   if (const auto* moved = std::get_if<TrialStateChanged>(&event.payload)) {
-    if (IsFinished(moved->to)) endings_.emplace_back(event.seq, moved->trial);
+    const bool was_pending = IsPending(moved->from);
+    const bool is_pending = IsPending(moved->to);
+    if (was_pending != is_pending) turns_.push_back({event.seq, moved->trial, is_pending});
   }
   finished_at_.push_back(fold_->finished().Snapshot());
   return absl::OkStatus();
@@ -179,19 +196,22 @@ void Replayer::Rep::OpenBatch(const TrialCreated& created) {
                  .finished = finished_at_[static_cast<std::size_t>(as_of)]};
 }
 
-// Trials that ended after `as_of` were pending then.
+// Those that are pending now, with what happened after `as_of` undone.
 std::vector<TrialNumber> Replayer::Rep::PendingAt(EventSeq as_of) const {
-  std::vector<TrialNumber> pending;
-  const auto add = [&](TrialNumber trial) {
-    const TrialEntry& row = *fold_->Find(trial);
-    if (row.created_by <= as_of && !row.is_partial) pending.push_back(trial);
-  };
-  for (const TrialNumber trial : fold_->unfinished()) add(trial);
-  for (auto at = endings_.rbegin(); at != endings_.rend() && at->first > as_of; ++at) {
-    add(at->second);
+  std::set<TrialNumber> pending = fold_->unfinished();
+  for (const TrialNumber trial : fold_->paused()) pending.erase(trial);
+  for (auto at = turns_.rbegin(); at != turns_.rend() && at->event > as_of; ++at) {
+    if (at->is_pending) {
+      pending.erase(at->trial);
+    } else {
+      pending.insert(at->trial);
+    }
   }
-  std::sort(pending.begin(), pending.end());
-  return pending;
+  std::erase_if(pending, [&](TrialNumber trial) {
+    const TrialEntry& row = *fold_->Find(trial);
+    return row.created_by > as_of || row.is_partial;
+  });
+  return {pending.begin(), pending.end()};
 }
 
 std::string Replayer::Rep::WhyUnverifiable(const SuggestionRecord& record) const {
@@ -341,14 +361,8 @@ void Replayer::Rep::CheckStop(const Event& event, const StopDecided& decided) {
   ++report_.stops;
   std::optional<Due> due = std::exchange(due_, std::nullopt);
   const StopRecord& stop = decided.stop;
-  if (!stopper_.ok() || *stopper_ == nullptr || stop.rule != (*stopper_)->name() ||
-      stop.version != (*stopper_)->version() || stop.options != (*stopper_)->options()) {
-    return Note(
-        event.seq,
-        decided.trial,
-        Result::kUnverifiable,
-        fmt::format(
-            "made by rule '{}' version {} with options {}", stop.rule, stop.version, stop.options));
+  if (std::string why = WhyUnverifiable(stop); !why.empty()) {
+    return Note(event.seq, decided.trial, Result::kUnverifiable, std::move(why));
   }
   // Here a verdict that lets the trial go on leaves no event, so only stops can be computed again.
   if (fold_->header().spec.judged_when_asked) due = JudgeNow(decided.trial);
@@ -361,6 +375,35 @@ void Replayer::Rep::CheckStop(const Event& event, const StopDecided& decided) {
         decided.trial,
         Result::kDiverged,
         fmt::format("recorded: {}; computed: {}", stop.explanation, due->verdict.explanation));
+  }
+  Count(1);
+}
+
+std::string Replayer::Rep::WhyUnverifiable(const StopRecord& record) const {
+  const bool is_it = stopper_.ok() && *stopper_ != nullptr && record.rule == (*stopper_)->name() &&
+                     record.version == (*stopper_)->version() &&
+                     record.options == (*stopper_)->options();
+  if (is_it) return "";
+  return fmt::format(
+      "made by rule '{}' version {} with options {}", record.rule, record.version, record.options);
+}
+
+// The verdict on the one trial: which of several that may go on came first is not computed again.
+void Replayer::Rep::CheckResumption(const Event& event, const ResumeDecided& decided) {
+  if (decided.verdict.version.empty()) return;  // No rule judged (AddResumption).
+  ++report_.stops;
+  if (std::string why = WhyUnverifiable(decided.verdict); !why.empty()) {
+    return Note(event.seq, decided.trial, Result::kUnverifiable, std::move(why));
+  }
+  if (!fold_->paused().contains(decided.trial)) return;  // Apply refuses it.
+  const Verdict verdict = fold_->curves().Judge(**stopper_, decided.trial);
+  if (verdict.stop || !SameBits(verdict.numbers, decided.verdict.numbers)) {
+    return Note(
+        event.seq,
+        decided.trial,
+        Result::kDiverged,
+        fmt::format(
+            "recorded: {}; computed: {}", decided.verdict.explanation, verdict.explanation));
   }
   Count(1);
 }

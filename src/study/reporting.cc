@@ -32,7 +32,6 @@ absl::Status CheckReportable(const Trial& trial) {
   switch (trial.state) {
     case TrialState::kPreparing:
     case TrialState::kRunning:
-    case TrialState::kPaused:
     case TrialState::kStopping:
       return absl::OkStatus();
     default:

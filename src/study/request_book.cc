@@ -40,6 +40,7 @@ struct VerbOf {
   Verb operator()(const StopDecided& stop) const {
     return stop.stop.rule == kUserRule ? Verb::kStopTrial : Verb::kNone;
   }
+  Verb operator()(const ResumeDecided&) const { return Verb::kAsk; }
   Verb operator()(const TrialDeleted&) const { return Verb::kDeleteTrial; }
   Verb operator()(const MetadataChanged&) const { return Verb::kSetMetadata; }
   Verb operator()(const LeaseGranted&) const { return Verb::kSuggest; }

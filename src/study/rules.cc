@@ -88,6 +88,8 @@ void AddEnd(Draft& draft, std::string_view reason) {
 // A study ends when its last trial has: while trials are at work their results may still come.
 void SettleActive(Draft& draft, const Transient& transient) {
   const Study& study = draft.study();
+  // With trials that may still be created, the next request for some decides which of the paused ones go on.
+  if (draft.fold().IsAllPaused() && draft.fold().GpuTimeSpent(draft.now())) EndPaused(draft);
   if (!draft.fold().IsDown()) return;
   if (TrialRoom(study) == 0) {
     AddEnd(draft, TrialsReason(study));
@@ -97,6 +99,19 @@ void SettleActive(Draft& draft, const Transient& transient) {
     // A foreign study ends only when its client ends it: the client may still add points.
     AddEnd(draft, transient.exhausted);
   }
+}
+
+// Empty unless an objective is NaN or infinite.
+std::string WhyDiverged(const Study& study, const Measurement& last) {
+  for (const Objective& objective : study.spec.objectives) {
+    const auto value = last.metrics.find(objective.metric);
+    if (value == last.metrics.end() || std::isfinite(value->second)) continue;
+    return fmt::format("diverged: its last value of objective '{}' is {}{}",
+                       objective.metric,
+                       FormatValue(value->second),
+                       last.step == 0 ? "" : fmt::format(", at step {}", last.step));
+  }
+  return "";
 }
 
 }  // namespace
@@ -217,18 +232,20 @@ void AddCompletion(Draft& draft,
                    TrialNumber trial,
                    const Measurement& last,
                    std::string_view message) {
-  for (const Objective& objective : draft.study().spec.objectives) {
-    const auto value = last.metrics.find(objective.metric);
-    if (value == last.metrics.end() || std::isfinite(value->second)) continue;
-    const std::string diverged =
-        fmt::format("diverged: its last value of objective '{}' is {}{}",
-                    objective.metric,
-                    FormatValue(value->second),
-                    last.step == 0 ? "" : fmt::format(", at step {}", last.step));
-    AddMove(draft, trial, TrialState::kFailed, diverged, FailureClass::kDiverged);
-    return;
+  const std::string diverged = WhyDiverged(draft.study(), last);
+  if (!diverged.empty()) {
+    return AddMove(draft, trial, TrialState::kFailed, diverged, FailureClass::kDiverged);
   }
   AddEnd(draft, trial, TrialState::kCompleted, last, message, FailureClass::kNone);
+}
+
+void AddPause(Draft& draft, TrialNumber trial) {
+  const Measurement last = FinalMeasurement(draft, trial);
+  const std::string diverged = WhyDiverged(draft.study(), last);
+  if (!diverged.empty()) {
+    return AddMove(draft, trial, TrialState::kFailed, diverged, FailureClass::kDiverged);
+  }
+  AddEnd(draft, trial, TrialState::kPaused, last, "", FailureClass::kNone);
 }
 
 void AddEnd(Draft& draft,
@@ -274,8 +291,20 @@ void AddWithdrawal(Draft& draft,
       return;
     case TrialState::kStopping:
       return;
+    // A rule stopped it before, and it keeps its result as any trial that a rule has stopped.
+    case TrialState::kPaused:
+      AddCompletion(draft, trial, FinalMeasurement(draft, trial));
+      return;
     default:
       AddStop(draft, trial, rule, explanation);
+  }
+}
+
+void EndPaused(Draft& draft) {
+  // A copy, since each end takes a trial out of the set.
+  const std::set<TrialNumber> paused = draft.fold().paused();
+  for (const TrialNumber trial : paused) {
+    AddCompletion(draft, trial, FinalMeasurement(draft, trial));
   }
 }
 

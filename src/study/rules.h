@@ -64,6 +64,8 @@ void AddCompletion(Draft& draft,
                    TrialNumber trial,
                    const Measurement& last,
                    std::string_view message = "");
+// Pauses the trial, with the result that it would end with; one that has diverged becomes FAILED.
+void AddPause(Draft& draft, TrialNumber trial);
 // The same in another state that ends a trial; `last` may be empty.
 void AddEnd(Draft& draft,
             TrialNumber trial,
@@ -78,6 +80,9 @@ void AddWithdrawal(Draft& draft,
                    TrialNumber trial,
                    std::string_view rule,
                    std::string_view explanation);
+
+// Completes all paused trials as they are: nobody goes on with them.
+void EndPaused(Draft& draft);
 
 // Moves the study to STOPPING, and on to its end if nothing is at work.
 void AddStudyStop(Draft& draft,

@@ -37,13 +37,14 @@ constexpr std::array kEngineMoves = {
     Move{TrialState::kPreparing, TrialState::kStopping},
     Move{TrialState::kPreparing, TrialState::kFailed},
     Move{TrialState::kRunning, TrialState::kQueued},
-    Move{TrialState::kRunning, TrialState::kPaused},
     Move{TrialState::kRunning, TrialState::kStopping},
     Move{TrialState::kRunning, TrialState::kCompleted},
     Move{TrialState::kRunning, TrialState::kFailed},
     Move{TrialState::kRunning, TrialState::kInfeasible},
-    Move{TrialState::kPaused, TrialState::kRunning},
-    Move{TrialState::kPaused, TrialState::kStopping},  // Else a stopped study could never end.
+    Move{TrialState::kPaused, TrialState::kQueued},
+    Move{TrialState::kPaused, TrialState::kCompleted},  // Nobody takes it back any more.
+    Move{TrialState::kPaused, TrialState::kFailed},     // Its objective had diverged.
+    Move{TrialState::kStopping, TrialState::kPaused},
     Move{TrialState::kStopping, TrialState::kCompleted},
     Move{TrialState::kStopping, TrialState::kFailed},  // Its objective had diverged.
     Move{TrialState::kStopping, TrialState::kCancelled},

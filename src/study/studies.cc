@@ -247,7 +247,14 @@ absl::Status StudiesImpl::CheckSpec(const StudySpec& spec) const {
                       fmt::format("algorithm '{}' does not tell what is left to gain, gp does",
                                   spec.algorithm.name));
   }
-  return algorithms_.NewEarlyStopper(spec.stopping, FirstObjective(spec).goal).status();
+  VERNIER_ASSIGN_OR_RETURN(const std::unique_ptr<EarlyStopper> stopper,
+                           algorithms_.NewEarlyStopper(spec.stopping, FirstObjective(spec).goal));
+  const bool is_pausable = spec.job.has_value() && spec.job->pausable;
+  if (stopper == nullptr || !stopper->needs_pausing() || is_pausable) return absl::OkStatus();
+  return FieldError("stopping",
+                    fmt::format("rule '{}' with these options needs trials that can be paused, and "
+                                "job.pausable is not true",
+                                spec.stopping.name));
 }
 
 absl::StatusOr<StudyCreated> StudiesImpl::Founded(const StudySpec& spec) const {

@@ -155,6 +155,13 @@ class StudyFold {
     return unfinished_.contains(trial) || running_.contains(trial);
   }
   std::set<TrialNumber> AtWork() const;
+  // Trials that are PAUSED. They have not ended, but nothing of them is at work, and algorithms have learnt of them.
+  const std::set<TrialNumber>& paused() const { return paused_trials_; }
+  // Whether no trial is at work and some are paused.
+  bool IsAllPaused() const {
+    return !paused_trials_.empty() && paused_trials_.size() == unfinished_.size() &&
+           running_.empty();
+  }
   // Trials under a lease that did not expire.
   const std::set<TrialNumber>& leased() const { return leased_; }
   CurveBook& curves() { return curves_; }
@@ -208,6 +215,7 @@ class StudyFold {
   absl::Status On(const Event& event, const TrialStateChanged& change);
   absl::Status On(const Event& event, const MeasurementReported& report);
   absl::Status On(const Event& event, const StopDecided& decided);
+  absl::Status On(const Event& event, const ResumeDecided& decided);
   absl::Status On(const Event& event, const LeaseGranted& granted);
   absl::Status On(const Event& event, const LeaseRenewed& renewed);
   absl::Status On(const Event& event, const LeaseExpired& expired);
@@ -230,7 +238,11 @@ class StudyFold {
   static std::optional<absl::Time> StartedAt(const TrialEntry& row);
   void SetState(TrialEntry& row, TrialState to, bool waiting);
   absl::Status ApplyTrialEnd(const Event& event, TrialEntry& row, const TrialStateChanged& change);
-  absl::Status Observe(const Event& event, const TrialEntry& row);
+  absl::Status ApplyPause(const Event& event, TrialEntry& row, const TrialStateChanged& change);
+  void ApplyResumption(TrialEntry& row);
+  bool KeepsConstraints(const Trial& trial) const;
+  // `is_known`: algorithms have learnt of the trial already.
+  absl::Status Observe(const Event& event, const TrialEntry& row, bool is_known = false);
   Observation ObservationOf(const TrialEntry& row) const;
   void Rank(const Observation& completed);
   void ForgetPoint(const Trial& trial);
@@ -255,7 +267,8 @@ class StudyFold {
   CurveBook curves_;
   TrialLog finished_;
   std::set<TrialNumber> unfinished_;
-  std::set<TrialNumber> running_;  // Whose last attempt has not ended.
+  std::set<TrialNumber> paused_trials_;  // Of the unfinished ones.
+  std::set<TrialNumber> running_;        // Whose last attempt has not ended.
   std::set<TrialNumber> leased_;
   std::vector<TrialNumber> first_ended_;
   RequestBook requests_;

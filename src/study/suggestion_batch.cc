@@ -55,8 +55,9 @@ BatchInputs TakeInputs(const StudyFold& fold, const Transient& transient, std::s
   inputs.pending.reserve(fold.unfinished().size());
   for (const TrialNumber trial : fold.unfinished()) {
     const TrialEntry& row = *fold.Find(trial);
-    // Points that lack values are not shown to algorithms.
-    if (!row.is_partial) inputs.pending.push_back({.trial = trial, .point = row.trial.point});
+    // Points that lack values are not shown to algorithms; of paused trials they have an observation.
+    if (!row.is_partial && row.trial.state != TrialState::kPaused)
+      inputs.pending.push_back({.trial = trial, .point = row.trial.point});
   }
   inputs.state = fold.optimizer_state();
   inputs.state_from = fold.optimizer_state_from();

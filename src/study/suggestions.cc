@@ -3,6 +3,7 @@
 
 #include "src/core/limit_checks.h"
 #include "src/core/status.h"
+#include "src/study/resumption.h"
 #include "src/study/studies_impl.h"
 #include "src/study/suggestion_batch.h"
 #include "vernier/core/limits.h"
@@ -33,7 +34,7 @@ class SuggestCall {
 
   // Answers if it can. Else takes the inputs of the batch that it needs, and adds nothing.
   absl::Status Decide(Draft& draft, Transient& transient);
-  // Computes the batch, and notes how long that took.  OutOfRange is kept for the next Decide.
+  // Computes what Decide took the inputs of, and notes how long a batch took.  OutOfRange is kept for the next Decide.
   absl::Status Compute(std::stop_token stop);
 
   bool answered() const { return answered_; }
@@ -54,6 +55,11 @@ class SuggestCall {
   // How many new trials the call may have besides its claims.
   std::int64_t Need(const StudyFold& fold, const Claims& claims, absl::Time now) const;
   absl::Status WhyNone(const StudyFold& fold, absl::Time now) const;
+  // Whether paused trials may go on now, for the engine's calls.
+  bool MayResume(const StudyFold& fold, absl::Time now) const;
+  bool IsLast(const StudyFold& fold, const Transient& transient) const;
+  // Answers with those that go on; leaves it unanswered if none does.
+  void Resume(Draft& draft, Transient& transient);
   absl::Status Take(Draft& draft, Transient& transient, const Claims& claims);
   void Grant(Draft& draft, Transient& transient, TrialNumber trial);
 
@@ -61,6 +67,8 @@ class SuggestCall {
   const std::int64_t count_;
   const std::optional<std::string> holder_;
   const Times times_;
+  std::optional<ResumptionInputs> paused_;             // To be judged next.
+  std::optional<std::vector<TrialNumber>> resumable_;  // Of the paused ones; unset: not judged yet.
   std::optional<BatchInputs> inputs_;
   std::optional<Suggestions> batch_;  // Computed from inputs_.
   // Why the algorithm found no point; empty: it was not asked, or found some.
@@ -135,12 +143,27 @@ absl::Status SuggestCall::Decide(Draft& draft, Transient& transient) {
   ExpireLeases(draft, transient);
   VERNIER_ASSIGN_OR_RETURN(const bool repeated, AnswerRepeated(draft, transient));
   if (repeated) return absl::OkStatus();
+  if (MayResume(fold, draft.now())) {
+    const std::pair now(fold.finished().size(), fold.header().spec_version);
+    if (!resumable_.has_value() && transient.none_resumable != now) {
+      VERNIER_RETURN_IF_ERROR(transient.stopper.status());
+      paused_ = TakePaused(fold, transient);
+      return absl::OkStatus();
+    }
+    if (resumable_.has_value()) Resume(draft, transient);
+    if (answered_) return absl::OkStatus();
+    transient.none_resumable = now;
+  }
   const Claims claims = FindClaims(fold);
   const std::int64_t need = Need(fold, claims, draft.now());
   if (need == 0 && claims.size() == 0) {
     refusal_ = WhyNone(fold, draft.now());
+    if (IsLast(fold, transient)) {
+      EndPaused(draft);
+      Settle(draft, transient);
+    }
     if (draft.empty()) return refusal_;
-    answered_ = true;  // Leases have ended, which is to be stored.
+    answered_ = true;  // Leases or trials have ended, which is to be stored.
     return absl::OkStatus();
   }
   const bool fits = batch_.has_value() && IsStillTrue(fold, *inputs_) &&
@@ -150,6 +173,30 @@ absl::Status SuggestCall::Decide(Draft& draft, Transient& transient) {
   VERNIER_RETURN_IF_ERROR(transient.optimizer.status());
   inputs_ = TakeInputs(fold, transient, static_cast<std::size_t>(need));
   return absl::OkStatus();
+}
+
+bool SuggestCall::MayResume(const StudyFold& fold, absl::Time now) const {
+  const Study& study = fold.header();
+  return !holder_.has_value() && study.state == StudyState::kActive && !fold.paused().empty() &&
+         ParallelRoom(study) > 0 && !fold.TimeSpent(now) && !fold.GpuTimeSpent(now);
+}
+
+// Nothing is at work but paused trials, and no verdict on them is taken back.
+bool SuggestCall::IsLast(const StudyFold& fold, const Transient& transient) const {
+  return !holder_.has_value() && fold.IsAllPaused() && transient.none_resumable.has_value();
+}
+
+// A trial that is well under way costs less to finish than a new one does, so the paused ones come first.
+void SuggestCall::Resume(Draft& draft, Transient& transient) {
+  for (const TrialNumber trial : std::exchange(*resumable_, {})) {
+    const bool has_room =
+        static_cast<std::int64_t>(answer_.size()) < count_ && ParallelRoom(draft.study()) > 0;
+    if (!has_room) break;
+    if (AddResumption(draft, transient, trial)) {
+      answer_.push_back(Shown(draft.trial(trial), transient));
+    }
+  }
+  answered_ = !answer_.empty();
 }
 
 absl::Status SuggestCall::Take(Draft& draft, Transient& transient, const Claims& claims) {
@@ -168,6 +215,7 @@ absl::Status SuggestCall::Take(Draft& draft, Transient& transient, const Claims&
     for (const TrialNumber trial : fresh) Grant(draft, transient, trial);
   }
   if (!exhausted_.empty()) transient.exhausted = exhausted_;
+  if (!exhausted_.empty() && IsLast(draft.fold(), transient)) EndPaused(draft);
   Settle(draft, transient);
   std::vector<TrialNumber> all = claims.held;
   all.insert(all.end(), claims.offered.begin(), claims.offered.end());
@@ -193,6 +241,11 @@ void SuggestCall::Grant(Draft& draft, Transient& transient, TrialNumber trial) {
 }
 
 absl::Status SuggestCall::Compute(std::stop_token stop) {
+  if (paused_.has_value()) {
+    resumable_ = ChooseResumable(paused_->paused, paused_->curves);
+    paused_.reset();
+    return absl::OkStatus();
+  }
   const absl::Time begun = times_.clock.Now();
   absl::StatusOr<Suggestions> computed = study::Compute(*inputs_, std::move(stop));
   const absl::Time ended = times_.clock.Now();

@@ -16,7 +16,9 @@ namespace vernier::study {
 namespace {
 
 // Whether the trial counts against the bound on parallel trials.
-bool IsOpen(const TrialEntry& row) { return !IsFinished(row.trial.state) && !row.waiting; }
+bool IsOpen(const TrialEntry& row) {
+  return !IsFinished(row.trial.state) && row.trial.state != TrialState::kPaused && !row.waiting;
+}
 
 Attempt* FindAttempt(Trial& trial, AttemptNumber number) {
   const std::int64_t index = number.value() - 1;
@@ -97,7 +99,42 @@ absl::Status StudyFold::On(const Event& event, const TrialStateChanged& change) 
   }
   if (change.to == TrialState::kQueued) row->program_ended.reset();  // Another one will.
   if (!change.message.empty()) row->trial.message = change.message;
-  return IsFinished(change.to) ? ApplyTrialEnd(event, *row, change) : absl::OkStatus();
+  if (change.from == TrialState::kPaused) paused_trials_.erase(change.trial);
+  if (change.to == TrialState::kPaused) return ApplyPause(event, *row, change);
+  if (IsFinished(change.to)) return ApplyTrialEnd(event, *row, change);
+  if (change.from == TrialState::kPaused) ApplyResumption(*row);
+  return absl::OkStatus();
+}
+
+// A paused trial may stay so for most of the study, so algorithms learn of it as of one that was stopped early. If it is
+// resumed, it is in their log a second time once it ends.
+absl::Status StudyFold::ApplyPause(const Event& event,
+                                   TrialEntry& row,
+                                   const TrialStateChanged& change) {
+  Trial& trial = row.trial;
+  if (!trial.stop.has_value()) {
+    return Damaged(event, "trial {} is paused by no rule", trial.number.value());
+  }
+  trial.final_metrics = change.final_metrics;
+  trial.final_step = change.final_step;
+  trial.final_elapsed = change.final_elapsed;
+  paused_trials_.insert(trial.number);
+  curves_.MarkFinished(trial.number, /*stopped_early=*/true, KeepsConstraints(trial));
+  return Observe(event, row);
+}
+
+void StudyFold::ApplyResumption(TrialEntry& row) {
+  Trial& trial = row.trial;
+  trial.stop.reset();
+  trial.message.clear();
+  trial.final_metrics.clear();
+  trial.final_step = 0;
+  trial.final_elapsed = absl::ZeroDuration();
+  curves_.Reopen(trial.number);
+}
+
+bool StudyFold::KeepsConstraints(const Trial& trial) const {
+  return AreKept(SlacksOf(outcome_constraints_, trial.final_metrics));
 }
 
 // When the program of the last attempt started. Unset: known only by when it was seen to run.
@@ -155,9 +192,7 @@ absl::Status StudyFold::ApplyTrialEnd(const Event& event,
     case TrialState::kCompleted:
       ++header_.completed;
       counted_completions_ += Counts(row) ? 1 : 0;
-      curves_.MarkFinished(trial.number,
-                           trial.stop.has_value(),
-                           AreKept(SlacksOf(outcome_constraints_, change.final_metrics)));
+      curves_.MarkFinished(trial.number, trial.stop.has_value(), KeepsConstraints(trial));
       break;
     case TrialState::kCancelled:
       ForgetPoint(trial);  // Nothing was learnt of it.
@@ -175,14 +210,16 @@ absl::Status StudyFold::ApplyTrialEnd(const Event& event,
     ForgetPoint(trial);
     return absl::OkStatus();
   }
-  return Observe(event, row);
+  // What ends as it was paused is in the log of observations already.
+  const bool is_known = change.from == TrialState::kPaused && change.to == TrialState::kCompleted;
+  return Observe(event, row, is_known);
 }
 
-absl::Status StudyFold::Observe(const Event& event, const TrialEntry& row) {
+absl::Status StudyFold::Observe(const Event& event, const TrialEntry& row, bool is_known) {
   const Observation observation = ObservationOf(row);
   // A point that lacks values may be the best, but teaches algorithms nothing.
   if (row.trial.state == TrialState::kCompleted) Rank(observation);
-  if (row.is_partial) return absl::OkStatus();
+  if (row.is_partial || is_known) return absl::OkStatus();
   const absl::Status taken = finished_.Append(observation);
   return taken.ok() ? taken : Damaged(event, "{}", std::string(taken.message()));
 }
@@ -190,6 +227,7 @@ absl::Status StudyFold::Observe(const Event& event, const TrialEntry& row) {
 Observation StudyFold::ObservationOf(const TrialEntry& row) const {
   Observation observation{.trial = row.trial.number, .point = row.trial.point, .values = {}};
   switch (row.trial.state) {
+    case TrialState::kPaused:
     case TrialState::kCompleted:
       observation.outcome =
           row.trial.stop.has_value() ? Outcome::kStoppedEarly : Outcome::kCompleted;
@@ -244,11 +282,14 @@ absl::Status StudyFold::ForgetObservations(const Event& event,
   optimal_ = OptimalTrials(header_.spec.objectives);
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (trials.contains(before.trial(i))) continue;
-    VERNIER_RETURN_IF_ERROR(Observe(event, *Find(before.trial(i))));
+    // As it was: of a trial that was resumed, the row has no longer what was learnt when it was paused.
+    const absl::Status taken = finished_.Append(before[i]);
+    if (!taken.ok()) return Damaged(event, "{}", std::string(taken.message()));
   }
   for (const auto& row : rows_) {
-    const bool counts = row->trial.state == TrialState::kCompleted && !row->trial.deleted;
-    if (row->is_partial && counts) Rank(ObservationOf(*row));
+    const bool counts = row->trial.state == TrialState::kCompleted && !row->trial.deleted &&
+                        !trials.contains(row->trial.number);
+    if (counts) Rank(ObservationOf(*row));
   }
   header_.best = optimal_.best();
   header_.optimal = optimal_.optimal();
@@ -312,6 +353,14 @@ absl::Status StudyFold::On(const Event& event, const StopDecided& decided) {
   VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, decided.trial));
   row->trial.stop = decided.stop;
   if (!decided.stop.version.empty()) versions_[decided.stop.rule] = decided.stop.version;
+  return absl::OkStatus();
+}
+
+absl::Status StudyFold::On(const Event& event, const ResumeDecided& decided) {
+  VERNIER_ASSIGN_OR_RETURN(TrialEntry * row, Row(event, decided.trial));
+  if (row->trial.state != TrialState::kPaused) {
+    return Damaged(event, "trial {} is not paused", decided.trial.value());
+  }
   return absl::OkStatus();
 }
 

@@ -225,7 +225,9 @@ absl::StatusOr<std::vector<Trial>> StudiesImpl::ListTrialsAtWork(StudyId id) con
     trials.clear();
     for (const TrialNumber number : fold.AtWork()) {
       const Trial& trial = fold.Find(number)->trial;
-      if (!trial.deleted) trials.push_back(Shown(trial, transient));
+      // Of a paused one nothing is at work; it comes back when it is resumed.
+      if (!trial.deleted && trial.state != TrialState::kPaused)
+        trials.push_back(Shown(trial, transient));
     }
     return absl::OkStatus();
   };
@@ -436,7 +438,7 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginStop(TrialId id,
                              FindRequest(draft.fold(), caller, Verb::kStopTrial, id.number));
     if (repeated != nullptr) return absl::OkStatus();
     const TrialState state = draft.trial(id.number).state;
-    if (state != TrialState::kRequested) {
+    if (state != TrialState::kRequested && state != TrialState::kPaused) {
       VERNIER_RETURN_IF_ERROR(
           CheckMove(TrialTitle(id.number), DriverOf(draft.study()), state, TrialState::kStopping));
     }

@@ -128,6 +128,7 @@ void EncodeLimits(const TrainingJob& job, v1::TrainingJob* out) {
   if (job.progress_limit.has_value()) {
     EncodeDuration(*job.progress_limit, out->mutable_progress_limit());
   }
+  out->set_pausable(job.pausable);
   // 0: no limit.
   out->set_nan_limit(job.nan_limit.value_or(0));
 }
@@ -136,6 +137,7 @@ void DecodeLimits(const v1::TrainingJob& job, TrainingJob* out) {
   if (job.has_trial_limit()) out->trial_limit = DecodeDuration(job.trial_limit());
   if (job.has_wait_limit()) out->wait_limit = DecodeDuration(job.wait_limit());
   if (job.has_progress_limit()) out->progress_limit = DecodeDuration(job.progress_limit());
+  out->pausable = job.pausable();
   if (job.nan_limit() != 0) out->nan_limit = job.nan_limit();
 }
 

@@ -102,6 +102,48 @@ TEST(AskTell, ReportsAreJudged) {
   EXPECT_THAT(study.TellFailed(TrialNumber(3)), IsOk());
 }
 
+TEST(AskTell, StoppedTrialsGoOnWhenTheRuleTakesItsVerdictBack) {
+  const Choice promotion = {.name = "asha",
+                            .options = {{"type", std::string("promotion")},
+                                        {"min_resource", std::int64_t{1}},
+                                        {"reduction_factor", std::int64_t{2}}}};
+  const AlgorithmCatalogue catalogue = AlgorithmCatalogue::BuiltIn();
+  EXPECT_THAT(
+      AskTell::Create(SmallProblem(Goal::kMinimize), {.name = "random"}, 1, catalogue, promotion),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("can go on after a stop")));
+  ASSERT_OK_AND_ASSIGN(AskTell study,
+                       AskTell::Create(SmallProblem(Goal::kMinimize),
+                                       {.name = "random"},
+                                       1,
+                                       catalogue,
+                                       promotion,
+                                       /*pausing=*/true));
+  const auto stop = [&](std::int64_t trial, std::int64_t step, double value) {
+    EXPECT_TRUE(study.Report(TrialNumber(trial), step, value)->stop) << trial;
+    EXPECT_THAT(study.TellStopped(TrialNumber(trial), {value}), IsOk());
+  };
+  const Point first = study.Ask().value()[0].suggestion.point;
+  stop(1, 1, 0.5);
+  EXPECT_EQ(study.Best()->trial, TrialNumber(1)) << "what is paused has a result";
+  EXPECT_THAT(study.Report(TrialNumber(1), 2, 1), StatusIs(absl::StatusCode::kFailedPrecondition));
+  const auto second = study.Ask();
+  ASSERT_THAT(second, IsOk());
+  EXPECT_EQ(second->front().trial, TrialNumber(2));
+  EXPECT_EQ(second->front().resume_from, std::nullopt);
+  stop(2, 1, 0.7);  // Minimized: the first one is the better half now.
+  ASSERT_OK_AND_ASSIGN(const std::vector<AskTell::Asked> asked, study.Ask(2));
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_EQ(asked[0].trial, TrialNumber(1));
+  EXPECT_EQ(asked[0].resume_from, 1);
+  EXPECT_EQ(asked[0].suggestion.point, first);
+  EXPECT_EQ(asked[1].trial, TrialNumber(3));
+  EXPECT_THAT(study.Report(TrialNumber(1), 2, 0.1), IsOk());
+  EXPECT_THAT(study.Tell(TrialNumber(1), {0.1}), IsOk());
+  EXPECT_EQ(study.Best()->trial, TrialNumber(1));
+  EXPECT_EQ(study.Best()->values, std::vector<double>{0.1});
+  EXPECT_EQ(study.Optimal().size(), 1u);
+}
+
 TEST(AskTell, WithoutARuleNoTrialIsStopped) {
   AskTell study = Make(SmallProblem());
   ASSERT_THAT(study.Ask(), IsOk());

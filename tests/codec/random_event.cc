@@ -241,6 +241,9 @@ class Filler {
   void operator()(StopDecided& event) {
     event = {.trial = RandomId<TrialTag>(rng_), .stop = RandomStop(rng_)};
   }
+  void operator()(ResumeDecided& event) {
+    event = {.trial = RandomId<TrialTag>(rng_), .verdict = RandomStop(rng_)};
+  }
   void operator()(LeaseGranted& event) {
     event = {.trial = RandomId<TrialTag>(rng_), .lease = RandomLease(rng_)};
   }

@@ -105,6 +105,7 @@ TEST(SpecChanges, EveryPartOfADefinitionIsCompared) {
       [](StudySpec& s) { s.lease.ttl = absl::Seconds(1); },
       [](StudySpec& s) { s.job->grace = absl::Seconds(1); },
       [](StudySpec& s) { s.job->nan_limit = 3; },
+      [](StudySpec& s) { s.job->pausable = true; },
       [](StudySpec& s) { s.job->replicas[Role::kWorker].count = 2; },
       [](StudySpec& s) { s.job->replicas.begin()->second.resources.gpus = 1; },
       [](StudySpec& s) { s.job->restarts.job = 9; },

@@ -53,6 +53,7 @@ job:
   working_dir: /srv
   limits: {time: 30m, grace: 5s, output: 2GiB}
   priority: 7
+  pausable: true
 )";
 
 StudySpec Parse(std::string_view text) {
@@ -171,6 +172,7 @@ TEST(StudyFile, ReadsTheJob) {
   EXPECT_EQ(job.grace, absl::Seconds(5));
   EXPECT_EQ(job.output_bytes, std::int64_t{2} << 30);
   EXPECT_EQ(job.priority, 7);
+  EXPECT_TRUE(job.pausable);
   EXPECT_EQ(job.replicas.at(Role::kPrimary), ReplicaSpec{});
   const ReplicaSpec& worker = job.replicas.at(Role::kWorker);
   EXPECT_EQ(worker.count, 2);

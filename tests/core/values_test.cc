@@ -153,6 +153,7 @@ TEST(Event, EveryKindHasItsNameAndItsTrial) {
       {TrialStateChanged{.trial = seven}, "trial_state_changed 7"},
       {MeasurementReported{.trial = seven}, "measurement_reported 7"},
       {StopDecided{.trial = seven}, "stop_decided 7"},
+      {ResumeDecided{.trial = seven}, "resume_decided 7"},
       {LeaseGranted{.trial = seven}, "lease_granted 7"},
       {LeaseRenewed{.trial = seven}, "lease_renewed 7"},
       {LeaseExpired{.trial = seven}, "lease_expired 7"},

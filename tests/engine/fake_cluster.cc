@@ -18,7 +18,7 @@ class FakeReader final : public MetricReader {
     const auto job = world_.jobs.find(id_);
     if (job == world_.jobs.end()) return fresh;
     for (; seen_ < job->second.reported; ++seen_) {
-      const auto step = static_cast<std::int64_t>(seen_) + 1;
+      const auto step = static_cast<std::int64_t>(seen_) + job->second.script.first_step;
       fresh.push_back({.step = step,
                        .elapsed = {},
                        .time = absl::FromUnixSeconds(1'700'000'000 + step),

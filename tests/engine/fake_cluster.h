@@ -20,11 +20,12 @@ struct Script {
   FailureClass failure = FailureClass::kNone;
   bool transient = false;
   std::string message;
-  int hangs = 0;            // So many turns more pass before it ends.
-  int restarts = 0;         // Of its primary, as soon as it runs.
-  int signal = 0;           // That ended its primary.
-  std::size_t at_once = 1;  // Number of values that it reports in a turn.
-  std::string lost_output;  // Why some of what it printed was not kept.
+  int hangs = 0;                // So many turns more pass before it ends.
+  int restarts = 0;             // Of its primary, as soon as it runs.
+  int signal = 0;               // That ended its primary.
+  std::size_t at_once = 1;      // Number of values that it reports in a turn.
+  std::string lost_output;      // Why some of what it printed was not kept.
+  std::int64_t first_step = 1;  // The step of its first value.
 };
 
 // The machines and the programs on them: what is still there when the process that launched it has died.

@@ -96,6 +96,7 @@ StudySpec EverySpec() {
   job.restarts = {.reading = FailureReading::kLenient, .replica = 0, .job = 1, .internal = 0};
   job.grace = absl::Seconds(3);
   job.output_bytes = 5'000'000;
+  job.pausable = true;
   job.priority = 1000;
   job.nan_limit = 3;
   job.argument_style = ArgumentStyle::kSeparate;

@@ -80,8 +80,9 @@ struct TrialStateChanged {
   TrialState to;
   FailureClass failure = FailureClass::kNone;
   std::string message;
-  std::map<std::string, double> final_metrics;  // With to == kCompleted.
-  std::int64_t final_step = 0;                  // Of final_metrics.
+  // With to == kCompleted; with kPaused, what the trial would end with.
+  std::map<std::string, double> final_metrics;
+  std::int64_t final_step = 0;  // Of final_metrics.
   absl::Duration final_elapsed;
   friend bool operator==(const TrialStateChanged&, const TrialStateChanged&) = default;
 };
@@ -97,6 +98,14 @@ struct StopDecided {
   TrialNumber trial;
   StopRecord stop;
   friend bool operator==(const StopDecided&, const StopDecided&) = default;
+};
+
+// A rule that paused the trial would not stop it any more: other trials have taught it better. The change to QUEUED follows in
+// the same commit. `verdict.explanation` says why.
+struct ResumeDecided {
+  TrialNumber trial;
+  StopRecord verdict;
+  friend bool operator==(const ResumeDecided&, const ResumeDecided&) = default;
 };
 
 // A client got the trial.
@@ -157,6 +166,7 @@ using EventPayload = std::variant<StudyCreated,
                                   TrialStateChanged,
                                   MeasurementReported,
                                   StopDecided,
+                                  ResumeDecided,
                                   LeaseGranted,
                                   LeaseRenewed,
                                   LeaseExpired,

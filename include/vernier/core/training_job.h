@@ -140,6 +140,9 @@ struct TrainingJob {
   absl::Duration grace = absl::Seconds(10);  // Time between SIGTERM and SIGKILL.
   // Bytes of output to keep of each replica of an attempt at most: the beginning and the end. At least 1 MiB.
   std::int64_t output_bytes = std::int64_t{256} << 20;
+  // The program goes on where it was when it is started again in a later attempt: it saves checkpoints. Stopping rules then
+  // pause trials instead of ending them, and may take that back.
+  bool pausable = false;
   std::int32_t priority = 0;  // 0 to 1000. Gangs with a higher one are placed first.
   RestartPolicy restarts;
   std::string cluster;  // Name of a cluster of the server. Empty: the default cluster.

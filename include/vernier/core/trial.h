@@ -20,7 +20,7 @@ enum class TrialState {
   kQueued,      // Waits for packages, an image or room; holds nothing.
   kPreparing,   // Its gang is placed and is being started.
   kRunning,     // Its gang runs, or a client has its lease.
-  kPaused,      // Set aside by a rule that may resume it.
+  kPaused,      // Stopped by a rule that may take that back; nothing of it runs.
   kStopping,    // Told to stop; its gang or its client is still active.
   kCompleted,   // Ended with a value of every objective. In a foreign study values may be missing.
   kFailed,      // Ended without; see Trial::failure.

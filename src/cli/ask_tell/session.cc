@@ -115,6 +115,18 @@ absl::StatusOr<Choice> ParseStopping(const Json& request) {
   return choice;
 }
 
+// "curve": {"pausing": true}: a trial that was stopped can go on.
+absl::StatusOr<bool> ParsePausing(const Json& request) {
+  const auto curve = request.find("curve");
+  if (curve == request.end()) return false;
+  if (!curve->is_object()) {
+    return InvalidArgument("curve: must be an object, got {}", curve->dump());
+  }
+  const Json pausing = curve->value("pausing", Json(false));
+  if (pausing.is_boolean()) return pausing.get<bool>();
+  return InvalidArgument("curve.pausing: must be true or false, got {}", pausing.dump());
+}
+
 absl::StatusOr<TrialNumber> ParseTrial(const Json& request) {
   VERNIER_ASSIGN_OR_RETURN(const Json* id, Required(request, "id"));
   if (!id->is_number_integer()) {
@@ -298,6 +310,7 @@ absl::StatusOr<Json> AskTellSession::Create(const Json& request) {
   VERNIER_ASSIGN_OR_RETURN(problem.outcome_constraints, ParseConstraints(request));
   VERNIER_ASSIGN_OR_RETURN(std::string algorithm, ParseAlgorithm(request));
   VERNIER_ASSIGN_OR_RETURN(const Choice stopping, ParseStopping(request));
+  VERNIER_ASSIGN_OR_RETURN(const bool pausing, ParsePausing(request));
   const std::size_t objectives = problem.objectives.size();
   const std::size_t constraints = problem.outcome_constraints.size();
   VERNIER_ASSIGN_OR_RETURN(problem.earlier, ParseEarlier(request, codec, objectives, constraints));
@@ -306,7 +319,8 @@ absl::StatusOr<Json> AskTellSession::Create(const Json& request) {
                                            {.name = std::move(algorithm), .options = {}},
                                            seed,
                                            AlgorithmCatalogue::BuiltIn(),
-                                           stopping));
+                                           stopping,
+                                           pausing));
   // Nothing fails from here on, so that a refused request leaves the session as it was.
   codec_ = std::move(codec);
   objectives_ = objectives;
@@ -339,6 +353,7 @@ absl::StatusOr<Json> AskTellSession::Ask(const Json& request) {
   for (const AskTell::Asked& trial : waiting_) {
     trials.push_back(
         {{"id", trial.trial.value()}, {"params", codec_->Encode(trial.suggestion.point)}});
+    if (trial.resume_from.has_value()) trials.back()["resume_from"] = *trial.resume_from;
   }
   waiting_.clear();
   return Json({{"trials", std::move(trials)}});

@@ -82,6 +82,11 @@ struct Sentence {
         fmt::format("trial {} to be stopped by {}", decided.trial.value(), decided.stop.rule),
         decided.stop.explanation);
   }
+  std::string operator()(const ResumeDecided& decided) const {
+    return Reasoned(
+        fmt::format("trial {} to be resumed by {}", decided.trial.value(), decided.verdict.rule),
+        decided.verdict.explanation);
+  }
   std::string operator()(const LeaseGranted& granted) const {
     return fmt::format("trial {} leased to {}", granted.trial.value(), granted.lease.holder);
   }

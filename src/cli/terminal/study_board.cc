@@ -97,6 +97,10 @@ void StudyBoard::On(const StopDecided& decided, absl::Time) {
   trials_[decided.trial].stopped_early = true;
 }
 
+void StudyBoard::On(const ResumeDecided& decided, absl::Time) {
+  trials_[decided.trial].stopped_early = false;
+}
+
 std::int64_t StudyBoard::open() const {
   return static_cast<std::int64_t>(trials_.size()) - finished();
 }

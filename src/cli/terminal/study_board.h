@@ -69,6 +69,7 @@ class StudyBoard {
   void On(const TrialStateChanged& changed, absl::Time time);
   void On(const MeasurementReported& reported, absl::Time time);
   void On(const StopDecided& decided, absl::Time time);
+  void On(const ResumeDecided& decided, absl::Time time);
   // Events that a view does not show.
   template <typename Other>
   void On(const Other&, absl::Time) {}

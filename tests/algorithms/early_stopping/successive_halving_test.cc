@@ -82,8 +82,10 @@ TEST(Asha, StopsWhereOptunasPrunerDoes) {
 }
 
 TEST(Asha, ComparesWithRunningTrialsThatArrived) {
-  const auto rule = NewAsha(
-      Goal::kMaximize, {{"min_resource", std::int64_t{2}}, {"reduction_factor", std::int64_t{2}}});
+  const auto rule = NewAsha(Goal::kMaximize,
+                            {{"min_resource", std::int64_t{2}},
+                             {"reduction_factor", std::int64_t{2}},
+                             {"max_resource", std::int64_t{8}}});
   const std::vector<Curve> others = {Running({0, 5, 0}), Running({9}), MakeCurve({0, 3})};
   const Verdict verdict = rule->Judge(Running({0, 4}), others);
   EXPECT_TRUE(verdict.stop);
@@ -112,6 +114,48 @@ TEST(Asha, StopsATrialWhoseValueIsNan) {
   EXPECT_TRUE(verdict.stop);
   EXPECT_FALSE(verdict.numbers.contains("value"));
   EXPECT_FALSE(rule->Judge(Running({7}), {{MakeCurve({kNan}), MakeCurve({kNan})}}).stop);
+}
+
+TEST(Asha, PromotesOnlyTheBestOfThoseThatArrived) {
+  const auto rule = NewAsha(Goal::kMaximize,
+                            {{"type", std::string("promotion")},
+                             {"min_resource", std::int64_t{1}},
+                             {"reduction_factor", std::int64_t{3}}});
+  EXPECT_TRUE(rule->needs_pausing());
+  EXPECT_FALSE(NewAsha(Goal::kMaximize, {})->needs_pausing());
+  const Verdict first = rule->Judge(Running({9}), {});
+  EXPECT_TRUE(first.stop) << "one of one is not the best third";
+  EXPECT_EQ(first.explanation, "9 at report 1 has rank 1 of 1 trials; the best 0 go on");
+  EXPECT_FALSE(first.numbers.contains("cutoff"));
+  EXPECT_TRUE(rule->Judge(Running({9}), {{MakeCurve({1})}}).stop);
+  EXPECT_FALSE(rule->Judge(Running({9}), {{MakeCurve({1}), MakeCurve({2})}}).stop);
+  EXPECT_TRUE(rule->Judge(Running({1}), {{MakeCurve({9}), MakeCurve({2})}}).stop);
+}
+
+TEST(Asha, HasNoRungWhereATrialEnds) {
+  const Options options = {{"min_resource", std::int64_t{1}},
+                           {"reduction_factor", std::int64_t{2}}};
+  const std::vector<Curve> others = {MakeCurve({9, 9, 9, 9})};
+  EXPECT_TRUE(NewAsha(Goal::kMaximize, options)->Judge(Running({1, 1}), others).stop);
+  EXPECT_FALSE(NewAsha(Goal::kMaximize, options)->Judge(Running({1, 1, 1, 1}), others).stop);
+  Options given = options;
+  given["max_resource"] = std::int64_t{2};
+  EXPECT_FALSE(NewAsha(Goal::kMaximize, given)->Judge(Running({1, 1}), others).stop);
+}
+
+// A program may report more before it is down.
+TEST(Asha, JudgesAPausedTrialAtItsLastRung) {
+  const auto rule = NewAsha(Goal::kMaximize,
+                            {{"min_resource", std::int64_t{2}},
+                             {"reduction_factor", std::int64_t{2}},
+                             {"max_resource", std::int64_t{8}}});
+  Curve paused = Running({0, 4, 9});
+  const std::vector<Curve> better = {MakeCurve({0, 5}), MakeCurve({0, 6})};
+  EXPECT_FALSE(rule->Judge(paused, better).stop) << "between rungs";
+  paused.stopped_early = true;
+  EXPECT_TRUE(rule->Judge(paused, better).stop);
+  EXPECT_EQ(rule->Judge(paused, better).numbers.at("rung"), 2);
+  EXPECT_FALSE(rule->Judge(paused, {{MakeCurve({0, 1}), MakeCurve({0, 2})}}).stop);
 }
 
 TEST(Hyperband, DealsTrialsToBracketsByNumber) {
@@ -180,15 +224,18 @@ TEST(SuccessiveHalving, RefusesIllegalOptions) {
   EXPECT_THAT(asha({{"reduction_factor", std::int64_t{1}}}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "stopping.reduction_factor: must be a whole number from 2 to 100, got 1"));
-  EXPECT_THAT(asha({{"max_resource", std::int64_t{9}}}),
+  EXPECT_THAT(asha({{"min_resource", std::int64_t{9}}, {"max_resource", std::int64_t{3}}}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("stopping.max_resource: ")));
+  EXPECT_THAT(asha({{"type", std::string("pause")}}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("stopping.type: ")));
   EXPECT_THAT(NewHyperbandRule(Goal::kMaximize,
                                {.name = "hyperband",
                                 .options = {{"min_resource", std::int64_t{9}},
                                             {"max_resource", std::int64_t{3}}}}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("stopping.max_resource: must be a whole number from 9 to ")));
-  EXPECT_EQ(asha({})->get()->options(), R"({"min_resource":null,"reduction_factor":4})");
+  EXPECT_EQ(asha({})->get()->options(),
+            R"({"max_resource":null,"min_resource":null,"reduction_factor":4,"type":"stopping"})");
   EXPECT_EQ(NewHyperband(Goal::kMaximize, {})->options(),
             R"({"max_resource":null,"min_resource":1,"reduction_factor":3})");
 }

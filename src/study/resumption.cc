@@ -1,0 +1,55 @@
+#include "src/study/resumption.h"
+
+#include <string>
+#include <utility>
+
+#include "src/core/objectives.h"
+#include "src/study/rules.h"
+
+namespace vernier::study {
+namespace {
+
+StopRecord RecordOf(const EarlyStopper& rule, const Verdict& verdict, EventSeq as_of) {
+  return {.rule = std::string(rule.name()),
+          .version = std::string(rule.version()),
+          .options = rule.options(),
+          .as_of = as_of,
+          .numbers = verdict.numbers,
+          .explanation = verdict.explanation};
+}
+
+}  // namespace
+
+ResumptionInputs TakePaused(const StudyFold& fold, const Transient& transient) {
+  ResumptionInputs inputs{.rule = *transient.stopper, .paused = {}, .curves = fold.curves()};
+  inputs.paused.rule = inputs.rule.get();
+  inputs.paused.goal = FirstObjective(fold.header().spec).goal;
+  for (const TrialNumber trial : fold.paused()) {
+    inputs.paused.verdicts[trial] = fold.Find(trial)->trial.stop->numbers;
+  }
+  return inputs;
+}
+
+bool AddResumption(Draft& draft, const Transient& transient, TrialNumber trial) {
+  if (!draft.fold().paused().contains(trial)) return false;
+  ResumeDecided decided{.trial = trial, .verdict = {}};
+  const EventSeq as_of = draft.study().last_event;
+  if (const EarlyStopper* const rule = transient.stopper->get(); rule != nullptr) {
+    const Verdict verdict = draft.mutable_fold().curves().Judge(*rule, trial);
+    if (verdict.stop) return false;
+    decided.verdict = RecordOf(*rule, verdict, as_of);
+  } else {
+    // Without a version, since no rule judged.
+    decided.verdict = {.rule = "none",
+                       .version = "",
+                       .options = "{}",
+                       .as_of = as_of,
+                       .numbers = {},
+                       .explanation = "the study stops no trial any more"};
+  }
+  draft.Add(std::move(decided));
+  AddMove(draft, trial, TrialState::kQueued);
+  return true;
+}
+
+}  // namespace vernier::study

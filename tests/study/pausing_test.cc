@@ -1,0 +1,163 @@
+// What a study keeps of paused trials, whether it is read from its log or from a snapshot.
+#include <array>
+#include <cmath>
+
+#include "src/study/fold_loading.h"
+#include "tests/study/study_fixture.h"
+
+namespace vernier::study {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::IsOk;
+using testing::StatusIs;
+
+// Trials that report once, and are judged by successive halving with promotion: one in two goes on.
+class PausedTrialsTest : public StudyFixture {
+ protected:
+  static StudySpec PausableSpec() {
+    StudySpec spec = JobSpec();
+    spec.stopping = {.name = "asha",
+                     .options = {{"type", std::string("promotion")},
+                                 {"reduction_factor", std::int64_t{2}},
+                                 {"min_resource", std::int64_t{1}},
+                                 {"max_resource", std::int64_t{2}}}};
+    spec.job->pausable = true;
+    spec.parallel = 1;
+    spec.budget.trials = 3;
+    return spec;
+  }
+
+  absl::Status Move(TrialNumber trial, TrialState to) {
+    return studies_->Move({study_.id, trial}, to, FailureClass::kNone, "").status();
+  }
+  absl::Status MoveAttempt(TrialNumber trial, AttemptState to) {
+    const AttemptNumber last = Get(study_.id, trial).attempts.back().number;
+    return studies_->MoveAttempt({{study_.id, trial}, last}, to, FailureClass::kNone, false, "", {})
+        .status();
+  }
+  absl::StatusOr<TrialNumber> Ask() {
+    auto asked = studies_->Ask(study_.id, 1, As("engine"), {});
+    if (!asked.ok()) return asked.status();
+    EXPECT_EQ(asked->size(), 1u);
+    return asked->front().number;
+  }
+  // Runs the next attempt of the trial up to its report.
+  void Run(TrialNumber trial, std::int64_t step, double accuracy) {
+    if (Get(study_.id, trial).state == TrialState::kRequested) {
+      ASSERT_THAT(Move(trial, TrialState::kQueued), IsOk());
+    }
+    ASSERT_THAT(studies_->PlaceAttempt({study_.id, trial}, {{.role = "chief"}}, "/runs/a"), IsOk());
+    ASSERT_THAT(MoveAttempt(trial, AttemptState::kRunning), IsOk());
+    ASSERT_THAT(Move(trial, TrialState::kRunning), IsOk());
+    ASSERT_THAT(studies_->Report(
+                    {study_.id, trial}, {Measured(step, accuracy)}, std::nullopt, As("engine")),
+                IsOk());
+  }
+  void Pause(TrialNumber trial) {
+    ASSERT_EQ(Get(study_.id, trial).state, TrialState::kStopping);
+    ASSERT_THAT(MoveAttempt(trial, AttemptState::kStopped), IsOk());
+    ASSERT_THAT(Move(trial, TrialState::kPaused), IsOk());
+  }
+  void ExpectSnapshotsAgree() {
+    Restart();
+    const auto snapshot = FoldSnapshot(*memory_, study_.id);
+    ASSERT_THAT(snapshot, IsOk());
+    if (!snapshot->has_value()) return;
+    EXPECT_EQ(FoldLog(*memory_, study_.id)->DifferenceTo(**snapshot), "");
+  }
+
+  Study study_ = Create(PausableSpec());
+};
+
+TEST_F(PausedTrialsTest, GoOnAndEndAcrossRestarts) {
+  const std::array values = {0.9, 0.5};
+  for (const double value : values) {
+    const absl::StatusOr<TrialNumber> trial = Ask();
+    ASSERT_THAT(trial, IsOk());
+    Run(*trial, 1, value);
+    Pause(*trial);
+    ExpectSnapshotsAgree();
+  }
+  EXPECT_EQ(Get(study_.id).open, 0);
+  EXPECT_EQ(Get(study_.id).state, StudyState::kActive);
+  // Of two the better one goes on, before a third trial is made.
+  EXPECT_THAT(Ask().value(), TrialNumber(1));
+  EXPECT_EQ(Get(study_.id).trials, 2);
+  EXPECT_EQ(Get(study_.id, TrialNumber(1)).state, TrialState::kQueued);
+  EXPECT_FALSE(Get(study_.id, TrialNumber(1)).stop.has_value());
+  ExpectSnapshotsAgree();
+  Run(TrialNumber(1), 2, 0.95);
+  EXPECT_EQ(Get(study_.id, TrialNumber(1)).state, TrialState::kRunning) << "no rung at its end";
+  ASSERT_THAT(MoveAttempt(TrialNumber(1), AttemptState::kSucceeded), IsOk());
+  ASSERT_THAT(studies_->Complete({study_.id, TrialNumber(1)}, {}, std::nullopt, As("engine")),
+              IsOk());
+  ExpectSnapshotsAgree();
+  const absl::StatusOr<TrialNumber> third = Ask();
+  ASSERT_THAT(third, IsOk());
+  EXPECT_EQ(*third, TrialNumber(3));
+  Run(*third, 1, 0.1);
+  Pause(*third);
+  ExpectSnapshotsAgree();
+  // No trial is left to be made, and of the paused ones none is among the best half.
+  EXPECT_THAT(Ask(), StatusIs(absl::StatusCode::kResourceExhausted));
+  const Study ended = Get(study_.id);
+  EXPECT_EQ(ended.state, StudyState::kCompleted);
+  EXPECT_EQ(ended.completed, 3);
+  EXPECT_EQ(ended.best, TrialNumber(1));
+  EXPECT_EQ(Get(study_.id, *third).final_metrics.at("accuracy"), 0.1);
+  EXPECT_THAT(Get(study_.id, *third).message, HasSubstr("rank 3 of 3"));
+  ExpectSnapshotsAgree();
+  const auto report = studies_->Replay(study_.id);
+  ASSERT_THAT(report, IsOk());
+  EXPECT_TRUE(report->problems.empty());
+  EXPECT_EQ(report->stops, 4);  // Three pauses and a resumption.
+  EXPECT_EQ(report->verified, 3 + 4);
+}
+
+TEST_F(PausedTrialsTest, AreNoLongerPendingForTheAlgorithm) {
+  std::vector<testing::AskedFor> calls;
+  UseScript([&](const testing::AskedFor& asked, Rng, const std::stop_token&) {
+    calls.push_back(asked);
+    return Suggestions{.points = {{.point = {{"x", 0.25}}}}};
+  });
+  for (const double value : {0.9, 0.5}) {
+    const absl::StatusOr<TrialNumber> trial = Ask();
+    ASSERT_THAT(trial, IsOk());
+    Run(*trial, 1, value);
+    Pause(*trial);
+  }
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_TRUE(calls[1].pending.empty());
+  ASSERT_EQ(calls[1].finished.size(), 1u);
+  EXPECT_EQ(calls[1].finished[0].outcome, Outcome::kStoppedEarly);
+  EXPECT_EQ(calls[1].finished[0].values, std::vector<double>{0.9});
+}
+
+TEST_F(PausedTrialsTest, AreEndedWithTheirStudyAndCannotBeDeletedBefore) {
+  const TrialNumber trial = Ask().value();
+  Run(trial, 1, 0.9);
+  Pause(trial);
+  EXPECT_THAT(studies_->DeleteTrial({study_.id, trial}, As("user")),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("PAUSED")));
+  ASSERT_THAT(studies_->Stop(study_.id, "", As("user")), IsOk());
+  EXPECT_EQ(Get(study_.id).state, StudyState::kCancelled);
+  EXPECT_EQ(Get(study_.id, trial).state, TrialState::kCompleted);
+  ASSERT_THAT(studies_->DeleteTrial({study_.id, trial}, As("user")), IsOk());
+  ExpectSnapshotsAgree();
+}
+
+TEST_F(PausedTrialsTest, OneThatDivergedFails) {
+  StudySpec spec = PausableSpec();
+  spec.name = "other";
+  study_ = Create(spec);
+  const TrialNumber trial = Ask().value();
+  Run(trial, 1, std::nan(""));
+  ASSERT_THAT(MoveAttempt(trial, AttemptState::kStopped), IsOk());
+  ASSERT_THAT(Move(trial, TrialState::kPaused), IsOk());
+  EXPECT_EQ(Get(study_.id, trial).state, TrialState::kFailed);
+  EXPECT_EQ(Get(study_.id, trial).failure, FailureClass::kDiverged);
+}
+
+}  // namespace
+}  // namespace vernier::study

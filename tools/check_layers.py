@@ -14,7 +14,7 @@ ALLOWED = {
     "algorithms": {"src/core"},
     "src/base": {"src/core"},
     "src/codec": {"src/core"},
-    "src/storage": {"src/core", "src/codec"},
+    "src/storage": {"src/core", "src/codec", "src/base"},
     "src/study": {"src/core", "src/codec"},
     "src/jobs": {"src/core", "src/codec"},
     "src/launch": {"src/core", "src/base", "src/jobs"},

@@ -36,7 +36,6 @@
 #include "src/app/listen_address.h"
 #include "src/app/paths.h"
 #include "src/app/reporting.h"
-#include "src/app/store_lock.h"
 #include "src/app/store_watch.h"
 #include "src/base/access_token.h"
 #include "src/base/background_thread.h"

@@ -21,6 +21,7 @@
 #include "src/launch/python/environments.h"
 #include "src/launch/slurm/cluster.h"
 #include "src/service/server_state.h"
+#include "src/storage/owner/store_lock.h"
 #include "vernier/algorithm_catalogue.h"
 #include "vernier/core/clock.h"
 #include "vernier/launcher.h"
@@ -90,16 +91,11 @@ struct ServerOptions {
   std::optional<service::CleanUpRule> clean_up;
 };
 
-// The process that has the store open for writing, one at a time. Recorded beside the store in "<store>.owner", locked
-// by flock.
-struct StoreOwner {
-  std::int64_t process_id = 0;
-  std::string address;           // A gRPC target that reaches it; empty: none.
-  std::string token_file;        // Holds the token that it requires; empty: none.
-  bool runs_every_study = true;  // As ServerOptions::run_every_study.
-};
-// The living owner of the store, if there is one.
-std::optional<StoreOwner> FindStoreOwner(const std::string& store);
+// The lock of the store and the record of its owner: store_lock.h.
+using storage::CheckStoreName;
+using storage::FindStoreOwner;
+using storage::StoreLock;
+using storage::StoreOwner;
 
 // A running server: storage, studies, engine, gRPC services. Owns its threads. Destroying it stops it.
 class Server {

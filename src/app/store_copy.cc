@@ -21,7 +21,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "src/app/paths.h"
-#include "src/app/store_lock.h"
+#include "src/app/server.h"
 #include "src/core/damage.h"
 #include "src/core/status.h"
 #include "src/launch/local/disk_guard.h"

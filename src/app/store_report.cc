@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "src/app/store_lock.h"
+#include "src/app/server.h"
 #include "src/storage/sqlite/inspection.h"
 #include "vernier/core/error.h"
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "src/app/store_lock.h"
+#include "src/app/server.h"
 #include "src/base/background_thread.h"
 
 namespace vernier::app {

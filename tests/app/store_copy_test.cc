@@ -11,7 +11,7 @@
 
 #include "fmt/format.h"
 #include "gmock/gmock.h"
-#include "src/app/store_lock.h"
+#include "src/app/server.h"
 #include "src/app/store_report.h"
 #include "tests/app/store_fixture.h"
 #include "vernier/core/error.h"

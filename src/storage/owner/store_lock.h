@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,9 +10,19 @@
 #include "absl/status/statusor.h"
 #include "src/base/files.h"
 
-namespace vernier::app {
+// Who may write a store. Apart from the rest of src/storage, since it needs src/base.
+namespace vernier::storage {
 
-struct StoreOwner;
+// The process that has the store open for writing, one at a time. Recorded beside the store in "<store>.owner", locked
+// by flock.
+struct StoreOwner {
+  std::int64_t process_id = 0;
+  std::string address;           // A gRPC target that reaches it; empty: none.
+  std::string token_file;        // Holds the token that it requires; empty: none.
+  bool runs_every_study = true;  // As app::ServerOptions::run_every_study.
+};
+// The living owner of the store, if there is one.
+std::optional<StoreOwner> FindStoreOwner(const std::string& store);
 
 // The right of one process to write a store: a lock on the file itself, under whatever name, and one on "<file>.owner",
 // whose text says which process owns it and how to reach it. Both end with the process, in whatever way.
@@ -45,4 +57,4 @@ class StoreLock {
 // Unavailable (kStoreBusy): a living process has the file under another name.
 absl::Status CheckStoreName(const std::string& store);
 
-}  // namespace vernier::app
+}  // namespace vernier::storage

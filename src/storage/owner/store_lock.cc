@@ -2,7 +2,7 @@
 // but hard links do not. The lock on the file itself is the same for all names. The owner file is locked first, since
 // its text can name the process that holds it.
 
-#include "src/app/store_lock.h"
+#include "src/storage/owner/store_lock.h"
 
 #include <unistd.h>
 
@@ -13,12 +13,11 @@
 #include <utility>
 
 #include "nlohmann/json.hpp"
-#include "src/app/server.h"
 #include "src/core/status.h"
 #include "src/storage/sqlite/backup.h"
 #include "vernier/core/error.h"
 
-namespace vernier::app {
+namespace vernier::storage {
 namespace {
 
 // Most bytes of an owner file. A choice: it holds two paths and an address.
@@ -129,4 +128,4 @@ std::optional<StoreOwner> FindStoreOwner(const std::string& store) {
   return ReadOwner(path);
 }
 
-}  // namespace vernier::app
+}  // namespace vernier::storage

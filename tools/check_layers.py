@@ -25,6 +25,7 @@ ALLOWED = {
     "src/client": {"src/core", "src/base", "src/wire", "proto"},
     "src/app": {"src/core", "src/base", "src/codec", "src/storage", "src/study", "src/jobs", "src/launch", "src/metrics",
                 "src/engine", "src/wire", "src/service", "proto"},
+    "python": {"src/core", "src/storage"},
     "src/c_api": {"src/core", "src/codec"},
     "src/cli": {"src/core", "src/base", "src/codec", "src/jobs", "src/wire", "src/client", "src/app", "proto"},
 }
@@ -81,7 +82,7 @@ def include_error(path, target):
             return f"{path}: includes {target}, which only {', '.join(homes)} may"
     if target.startswith("vernier/v1/"):
         return None if "proto" in ALLOWED[home] else f"{path}: includes the wire's {target}"
-    if not target.startswith(("src/", "algorithms/", "tests/")):
+    if not target.startswith(("src/", "algorithms/", "python/", "tests/")):
         return None
     other = folder_of(target)
     if error := room_error(path, target):
@@ -106,7 +107,7 @@ def clock_errors(path, text):
 
 def main():
     errors = []
-    for top in ("include", "algorithms", "src"):
+    for top in ("include", "algorithms", "src", "python"):
         for file in sorted((ROOT / top).rglob("*")):
             if file.suffix not in (".h", ".cc"):
                 continue

@@ -1,0 +1,208 @@
+"""Worker processes of ``Study.optimize``. Each serves one thread of this process, which asks and tells for it: the store
+is used by one process alone, and a worker that is killed costs its trial only."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import pickle
+import signal
+import threading
+import traceback
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional
+
+from vernier._errors import InvalidValueError, TrialStopped
+from vernier._optimize import WorkerDied
+from vernier._trials import Trial
+from vernier._values import Value
+
+if TYPE_CHECKING:
+    from multiprocessing.context import BaseContext
+
+Train = Callable[[Trial], Any]
+# Held while a process is started: a process that was forked meanwhile would inherit, and keep open, the worker's pipe.
+_starting = threading.Lock()
+# This process's ends of all pipes; guarded by _starting.
+_our_ends: set[Connection] = set()
+# Time that a worker has to end after its last trial before it is killed.
+_PATIENCE = 1.0
+
+
+class RemoteError(Exception):
+    """An exception of ``train`` in a worker; the text is its traceback there."""
+
+    def __str__(self) -> str:
+        return "\n" + str(self.args[0])
+
+
+class _RemoteTrial(Trial):
+    """A trial in a worker: reports go through the pipe."""
+
+    def __init__(self, number: int, params: dict[str, Value], origin: str, pipe: Connection) -> None:
+        super().__init__(number, params, origin)
+        self._pipe = pipe
+
+    def _send(self, step: int, metrics: dict[str, float]) -> tuple[bool, str]:
+        self._pipe.send(("report", step, metrics))
+        answer: tuple[bool, str] = self._pipe.recv()
+        return answer
+
+
+class Workers:
+    """Starts workers: each call gives a context in which ``train`` runs in a process of its own."""
+
+    def __init__(self, train: Train, method: str) -> None:
+        if method not in multiprocessing.get_all_start_methods():
+            known = ", ".join(["threads", *multiprocessing.get_all_start_methods()])
+            raise InvalidValueError(f"executor: must be one of {known}, got '{method}'", field="executor")
+        self._train = train
+        self._context = multiprocessing.get_context(method)
+        self._running: set[_Worker] = set()
+        if method != "fork":
+            try:
+                pickle.dumps(train)
+            except Exception as error:
+                raise TypeError(
+                    f"train: cannot be sent to another process ({error}); define it at the top level of a module, or use"
+                    " executor='fork'"
+                ) from error
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[Train]:
+        worker = _Worker(self._context, self._train)
+        self._running.add(worker)
+        try:
+            yield worker.train
+        finally:
+            self._running.discard(worker)
+            worker.end()
+
+    def kill(self) -> None:
+        """Kills all workers; their trials raise WorkerDied."""
+        for worker in list(self._running):
+            worker.kill()
+
+
+class _Worker:
+    """A process, started at its first trial, and again after it died."""
+
+    def __init__(self, context: BaseContext, train: Train) -> None:
+        self._context = context
+        self._train = train
+        self._process: Optional[Any] = None
+        self._pipe: Optional[Connection] = None
+
+    def train(self, trial: Trial) -> Any:
+        if self._process is None:
+            self._start()
+        process, pipe = self._process, self._pipe
+        assert process is not None and pipe is not None
+        try:
+            pipe.send((trial.number, trial.params, trial.origin))
+            while True:
+                kind, *content = pipe.recv()
+                if kind != "report":
+                    break
+                step, metrics = content
+                trial.report(step, metrics)
+                pipe.send((trial._stop, trial.stop_reason))
+        except (EOFError, OSError):
+            raise WorkerDied(self._died()) from None
+        except BaseException:
+            # An interrupt: what the worker does is not wanted any more.
+            self._discard()
+            raise
+        if kind == "value":
+            return content[0]
+        if kind == "stopped":
+            raise TrialStopped
+        error, text = content
+        raise error from RemoteError(text)
+
+    def kill(self) -> None:
+        """From any thread."""
+        process = self._process
+        if process is not None and process.is_alive():
+            process.kill()
+
+    def end(self) -> None:
+        if self._process is None:
+            return
+        self._close_pipe()
+        self._process.join(_PATIENCE)
+        self._discard()
+
+    def _start(self) -> None:
+        with _starting:
+            self._pipe, theirs = self._context.Pipe()
+            _our_ends.add(self._pipe)
+            inherited = list(_our_ends) if self._context.get_start_method() == "fork" else []
+            # Not a daemon: train may have processes of its own, such as loaders of data.
+            self._process = self._context.Process(  # type: ignore[attr-defined]
+                target=_serve, args=(self._train, theirs, inherited), name="vernier-worker"
+            )
+            self._process.start()
+            theirs.close()
+
+    def _died(self) -> str:
+        process = self._process
+        assert process is not None
+        process.join(_PATIENCE)
+        code, pid = process.exitcode, process.pid
+        self._discard()
+        if code is None:
+            return f"worker process {pid} closed its connection"
+        if code >= 0:
+            return f"worker process {pid} exited with status {code}"
+        return f"worker process {pid} was killed by signal {-code}"
+
+    def _discard(self) -> None:
+        self.kill()
+        if self._process is not None:
+            self._process.join(_PATIENCE)
+        self._close_pipe()
+        self._process = None
+
+    def _close_pipe(self) -> None:
+        if self._pipe is not None:
+            with _starting:
+                _our_ends.discard(self._pipe)
+                self._pipe.close()
+            self._pipe = None
+
+
+def _serve(train: Train, pipe: Connection, inherited: list[Connection]) -> None:
+    """The worker's process: runs trials until the pipe is closed."""
+    # Copies of the parent's ends would keep the pipes open after the parent has died.
+    for end in inherited:
+        end.close()
+    # Ctrl-C reaches the whole group of processes; the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            number, params, origin = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            answer: tuple[Any, ...] = ("value", train(_RemoteTrial(number, params, origin, pipe)))
+        except TrialStopped:
+            answer = ("stopped",)
+        except Exception as error:
+            answer = ("error", _sendable(error), traceback.format_exc())
+        try:
+            pipe.send(answer)
+        except (BrokenPipeError, OSError):
+            return
+        except Exception as error:
+            pipe.send(("error", TypeError(f"what train returned cannot be sent to the parent: {error}"), ""))
+
+
+def _sendable(error: Exception) -> Exception:
+    try:
+        copy = pickle.loads(pickle.dumps(error))
+        if isinstance(copy, Exception):
+            return error
+    except Exception:
+        pass
+    return RuntimeError(f"{type(error).__name__}: {error}")

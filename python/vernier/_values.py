@@ -1,0 +1,84 @@
+"""Conversion of what users pass (numbers of NumPy or PyTorch, for instance) to plain Python values."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from typing import Any, Mapping, Optional, Union
+
+from vernier._errors import InvalidValueError
+
+Value = Union[bool, int, float, str]
+
+
+def plain(value: Any, field: str) -> Value:
+    """Returns a parameter's value as bool, int, float or str."""
+    # Values of subclasses, such as numpy.float64 or an enum of text, lose their class.
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if type(value).__name__ in ("bool_", "bool"):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return operator.index(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    raise TypeError(f"{field}: must be a number, text or a boolean, got {value!r}")
+
+
+def finite(value: Any, field: str) -> Union[int, float]:
+    """Returns a bound as a finite int or float."""
+    number = plain(value, field)
+    if isinstance(number, (bool, str)):
+        raise TypeError(f"{field}: must be a number, got {value!r}")
+    if isinstance(number, float) and not math.isfinite(number):
+        raise InvalidValueError(f"{field}: must be finite, got {number}", field=field)
+    return number
+
+
+def whole(value: Any, field: str, least: int, most: int = 2**63 - 1) -> int:
+    """Returns a whole number in a range."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{field}: must be a whole number, got {value!r}")
+    number = operator.index(value)
+    if not least <= number <= most:
+        raise InvalidValueError(f"{field}: must be {least} to {most}, got {number}", field=field)
+    return number
+
+
+def text(value: Any, field: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{field}: must be text, got {value!r}")
+    return str(value)
+
+
+def metric(value: Any, name: str) -> float:
+    """Returns a metric's value. NaN and infinities are allowed; a tensor or an array must have one element."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name}: must be a number, got {value!r}")
+    try:
+        return float(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}: must be a number, got {value!r}") from error
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def metrics(values: Mapping[str, Any]) -> dict[str, float]:
+    return {text(name, "name of a metric"): metric(value, name) for name, value in values.items()}
+
+
+def merged(given: Optional[Mapping[str, Any]], named: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the metrics of a report: those of the mapping and those given by name."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"metrics: must be a mapping of names to numbers, got {given!r}")
+    both = {**(given or {}), **named}
+    if not both:
+        raise InvalidValueError("metrics: a report needs at least one value, such as accuracy=0.93", field="metrics")
+    return metrics(both)

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""The loop of optimize: counts, failures, interrupts, threads and processes."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import unittest
+
+import vernier
+import workers
+
+logging.getLogger("vernier").setLevel(logging.CRITICAL)
+
+
+def make(**options):
+    options.setdefault("algorithm", "random")
+    return vernier.create_study("s", {"x": vernier.Float(-5, 5)}, minimize="loss", **options)
+
+
+def square(trial):
+    return trial["x"] ** 2
+
+
+class Broken(Exception):
+    pass
+
+
+class Counts(unittest.TestCase):
+    def test_runs_as_many_as_wanted(self):
+        study = make()
+        self.assertEqual(study.optimize(square, trials=3), study.best)
+        study.optimize(square, trials=0)
+        study.optimize(square, trials=2)
+        self.assertEqual([record.state for record in study.trials], ["COMPLETED"] * 5)
+
+    def test_threads_share_the_number(self):
+        study = make()
+        running, most, lock = 0, 0, threading.Lock()
+
+        def train(trial):
+            nonlocal running, most
+            with lock:
+                running += 1
+                most = max(most, running)
+            time.sleep(0.005)
+            with lock:
+                running -= 1
+            return trial["x"] ** 2
+
+        study.optimize(train, trials=50, parallel=4)
+        self.assertEqual([(r.number, r.state) for r in study.trials], [(n, "COMPLETED") for n in range(1, 51)])
+        self.assertEqual(most, 4)
+
+    def test_ends_with_the_space_the_budget_and_the_time(self):
+        study = vernier.create_study("g", {"a": [1, 2, 3]}, minimize="loss", algorithm="grid")
+        study.optimize(lambda trial: trial["a"], parallel=2)
+        self.assertEqual(len(study.trials), 3)
+        study.optimize(lambda trial: trial["a"])
+        study = make(trials=4)
+        study.optimize(square, parallel=3)
+        self.assertEqual((len(study.trials), study.state), (4, "COMPLETED"))
+        study = make()
+        started = time.monotonic()
+        study.optimize(lambda trial: time.sleep(0.01) or 1.0, timeout=0.2)
+        self.assertLess(time.monotonic() - started, 2)
+        self.assertGreater(len(study.trials), 1)
+
+    def test_tells_a_callback(self):
+        seen = []
+        study = make()
+        study.optimize(square, trials=10, parallel=3, callback=lambda s, record: seen.append((s, record.number)))
+        self.assertEqual(sorted(number for _, number in seen), list(range(1, 11)))
+        self.assertIs(seen[0][0], study)
+
+    def test_an_error_of_a_callback_ends_it(self):
+        def callback(study, record):
+            raise Broken
+
+        for parallel in (1, 3):
+            study = make()
+            with self.assertRaises(Broken):
+                study.optimize(square, trials=10, parallel=parallel, callback=callback)
+            self.assertNotIn("RUNNING", [record.state for record in study.trials])
+
+    def test_bad_arguments(self):
+        study = make()
+        for error, options in ((TypeError, {"train": 3}), (ValueError, {"trials": -1}), (TypeError, {"trials": 1.5}),
+                               (ValueError, {"parallel": 0}), (ValueError, {"executor": "dask"}),
+                               (ValueError, {"max_failures": 0}), (TypeError, {"train": lambda t: 1, "executor": "spawn"})):
+            with self.subTest(**options), self.assertRaises(error):
+                study.optimize(**{"train": square, **options})
+        self.assertEqual(len(study.trials), 0)
+
+
+class Failures(unittest.TestCase):
+    def test_goes_on_after_an_exception(self):
+        def train(trial):
+            if trial.number % 2 == 0:
+                raise Broken("bad luck")
+            return trial["x"] ** 2
+
+        for parallel in (1, 3):
+            study = make()
+            study.optimize(train, trials=20, parallel=parallel)
+            records = study.trials
+            self.assertEqual([r.state for r in records], ["COMPLETED", "FAILED"] * 10)
+            self.assertEqual((records[1].failure, records[1].message), ("USER_ERROR", "Broken: bad luck"))
+
+    def test_ends_if_nothing_works(self):
+        def train(trial):
+            raise Broken("no data")
+
+        for parallel in (1, 3):
+            study = make()
+            with self.assertRaisesRegex(vernier.TooManyFailuresError, "the first . trials all failed.*Broken: no data") as caught:
+                study.optimize(train, trials=100, parallel=parallel)
+            self.assertIsInstance(caught.exception.__cause__, Broken)
+            self.assertLess(len(study.trials), 7)
+            self.assertNotIn("RUNNING", [record.state for record in study.trials])
+
+    def test_a_bound_on_failures(self):
+        def train(trial):
+            if trial.number > 2:
+                raise Broken
+            return 1
+
+        study = make()
+        with self.assertRaisesRegex(vernier.TooManyFailuresError, "4 trials failed, the bound is 4"):
+            study.optimize(train, trials=100, max_failures=4)
+        self.assertEqual(len(study.trials), 6)
+
+    def test_exceptions_that_are_not_caught(self):
+        def train(trial):
+            raise Broken("stop here")
+
+        study = make()
+        for catch in ((), KeyError):
+            with self.assertRaisesRegex(Broken, "stop here"):
+                study.optimize(train, trials=5, catch=catch)
+        self.assertEqual([r.state for r in study.trials], ["FAILED"] * 2)
+
+    def test_wrong_values_are_failures(self):
+        study = make()
+        for value, message in ((None, "returned None"), ("high", "must be a number"), ({"accuracy": 1}, "accuracy")):
+            with self.assertRaisesRegex(vernier.TooManyFailuresError, message):
+                study.optimize(lambda trial: value, trials=9)
+        self.assertEqual(len(study.trials), 9)
+
+    def test_nan_is_no_failure_of_the_program(self):
+        study = make()
+        study.optimize(lambda trial: float("nan"), trials=6)
+        self.assertEqual([r.failure for r in study.trials], ["DIVERGED"] * 6)
+
+    def test_a_stopped_trial_keeps_its_last_value(self):
+        def train(trial):
+            trial.report(1, loss=3)
+            raise vernier.TrialStopped
+
+        study = make()
+        study.optimize(train, trials=2)
+        self.assertEqual([r.value for r in study.trials], [3, 3])
+
+
+class Interrupts(unittest.TestCase):
+    def test_the_trial_is_cancelled(self):
+        def train(trial):
+            trial.report(1, loss=1)
+            if trial.number == 3:
+                raise KeyboardInterrupt
+            return 1
+
+        study = make()
+        with self.assertRaises(KeyboardInterrupt):
+            study.optimize(train, trials=10)
+        self.assertEqual([r.state for r in study.trials], ["COMPLETED", "COMPLETED", "CANCELLED"])
+        study.optimize(square, trials=2)
+        self.assertEqual([r.state for r in study.trials][3:], ["COMPLETED"] * 2)
+
+    def interrupted(self, train, executor="threads"):
+        program = textwrap.dedent(f"""
+            import sys, time, vernier, workers
+            {textwrap.indent(textwrap.dedent(train), ' ' * 12).strip()}
+            study = vernier.create_study("s", {{"x": vernier.Float(-5, 5)}}, minimize="loss")
+            try:
+                study.optimize(train, parallel=3, executor="{executor}", callback=lambda s, r: print("told", flush=True))
+            except KeyboardInterrupt:
+                print("interrupted", *sorted(set(r.state for r in study.trials)))
+                study.optimize(workers.square, trials=1)
+                print("goes on", study.trials[-1].state)
+        """)
+        process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   cwd=os.path.dirname(os.path.abspath(__file__)), preexec_fn=lambda: signal.signal(
+                                       signal.SIGINT, signal.default_int_handler))
+        self.assertEqual(process.stdout.readline().strip(), "told")
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        try:
+            text, _ = process.communicate(timeout=30)
+        finally:
+            process.kill()
+        self.assertEqual(process.returncode, 0, text)
+        lines = [line for line in text.splitlines() if line != "told"]
+        self.assertEqual(lines, ["interrupted CANCELLED COMPLETED", "goes on COMPLETED"], text)
+        return time.monotonic() - started
+
+    def test_threads_that_report_end_at_once(self):
+        took = self.interrupted("""
+            def train(trial):
+                for step in range(5 if trial.number == 1 else 10_000):
+                    time.sleep(0.01)
+                    trial.report(step, loss=1)
+                return 1
+        """)
+        self.assertLess(took, 2)
+
+    def test_threads_that_never_report_are_left(self):
+        self.interrupted("""
+            def train(trial):
+                time.sleep(0.01 if trial.number == 1 else 1000)
+                return 1
+        """)
+
+    def test_processes_are_ended(self):
+        self.interrupted("""
+            def train(trial):
+                time.sleep(0.01 if trial.number == 1 else 1000)
+                return 1
+        """, "fork")
+
+
+class Processes(unittest.TestCase):
+    def test_every_method(self):
+        for method in ("fork", "spawn", "forkserver"):
+            with self.subTest(method=method):
+                study = make()
+                study.optimize(workers.pid, trials=8, parallel=2, executor=method)
+                self.assertEqual([r.state for r in study.trials], ["COMPLETED"] * 8)
+                pids = {r.metrics["pid"] for r in study.trials}
+                self.assertNotIn(os.getpid(), pids)
+                self.assertLessEqual(len(pids), 2)
+
+    def test_reports_and_stops(self):
+        study = make(stopping={"rule": "median", "min_trials": 3, "warm_up": 0})
+        study.optimize(workers.stops, trials=8, executor="fork")
+        self.assertIsNone(study.trials[0].stopped)
+        self.assertIn("median", study.trials[-1].stopped)
+        self.assertLess(study.trials[-1].reports, 6)
+
+    def test_a_killed_worker_costs_its_trial(self):
+        for train, message in ((workers.dies_at_third, "was killed by signal 9"), (workers.exits_at_third, "exited with status 4")):
+            study = make()
+            study.optimize(train, trials=8, parallel=2, executor="fork")
+            states = [r.state for r in study.trials]
+            self.assertEqual((states.count("COMPLETED"), states[2]), (7, "FAILED"))
+            self.assertEqual(study.trials[2].failure, "LOST")
+            self.assertIn(message, study.trials[2].message)
+
+    def test_an_exception_comes_back(self):
+        study = make()
+        study.optimize(workers.fails_at_third, trials=5, executor="spawn")
+        self.assertEqual(study.trials[2].message, "KeyError: 'third'")
+        with self.assertRaises(KeyError):
+            make().optimize(workers.fails_at_third, trials=5, executor="fork", catch=())
+
+    def test_fork_needs_no_module(self):
+        study = make()
+        study.optimize(lambda trial: trial["x"], trials=3, executor="fork")
+        self.assertEqual(len(study.trials), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

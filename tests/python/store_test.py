@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Studies in a file: other processes, killed processes, forks, and the command line.
+usage: store_test.py [BIN_DIR]     (without: the command line is left out)
+"""
+
+import multiprocessing
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+
+import vernier
+
+BIN = None
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def make(path, **options):
+    options.setdefault("algorithm", "random")
+    return vernier.create_study("s", {"x": vernier.Float(-5, 5)}, minimize="loss", storage=path, **options)
+
+
+def square(trial):
+    return trial["x"] ** 2
+
+
+def start(program, *arguments):
+    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(program), *map(str, arguments)], text=True, cwd=HERE,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+class StoreTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / "s.db"
+
+    # --- other processes ---
+    def test_one_process_at_a_time(self):
+        study = make(self.path)
+        trial = study.ask()
+        other = start("""
+            import sys, vernier
+            try:
+                vernier.open_study("s", sys.argv[1])
+            except vernier.StoreBusyError as error:
+                print(error)
+        """, self.path)
+        text, _ = other.communicate(timeout=30)
+        self.assertIn(f"is in use by process {os.getpid()}", text)
+        study.tell(trial, 1)
+
+    def test_an_idle_store_is_free(self):
+        study = make(self.path)
+        study.optimize(square, trials=2)
+        other = start("""
+            import sys, time, vernier
+            time.sleep(float(sys.argv[2]))
+            study = vernier.open_study("s", sys.argv[1])
+            study.optimize(lambda trial: 1.0, trials=3)
+            study.close()
+            print(len(study.trials))
+        """, self.path, 2)
+        text, _ = other.communicate(timeout=30)
+        self.assertEqual(text.strip(), "5")
+        # Closed meanwhile, and opened again.
+        self.assertEqual(len(study.trials), 5)
+        study.close()
+        self.assertEqual(vernier.study_names(self.path), ["s"])
+
+    def test_a_killed_process_loses_nothing(self):
+        program = """
+            import sys, time, vernier
+            study = vernier.create_study("s", {"x": vernier.Float(-5, 5)}, minimize="loss", storage=sys.argv[1], resume=True)
+            def train(trial):
+                trial.report(1, loss=9)
+                time.sleep(0.01)
+                return trial["x"] ** 2
+            def told(study, record):
+                print(record.number, flush=True)
+            study.optimize(train, trials=1000, parallel=4, callback=told)
+        """
+        told = set()
+        for _ in range(3):
+            process = start(program, self.path)
+            for _ in range(12):
+                line = process.stdout.readline().strip()
+                self.assertTrue(line.isdigit(), line)
+                told.add(int(line))
+            process.kill()
+            process.communicate()
+        study = vernier.open_study("s", self.path)
+        records = {record.number: record for record in study.trials}
+        # Whatever was told is there, and no number is missing.
+        self.assertEqual([records[number].state for number in told], ["COMPLETED"] * len(told))
+        self.assertEqual(list(records), list(range(1, len(records) + 1)))
+        left = [number for number, record in records.items() if record.state != "COMPLETED"]
+        self.assertLessEqual(len(left), 4)
+        study.optimize(square, trials=len(left))
+        self.assertEqual({record.state for record in study.trials}, {"COMPLETED"})
+        self.assertEqual(len(study.trials), len(records))
+        replay = study.replay()
+        self.assertEqual((replay.verified, replay.problems), (len(records), []))
+
+    def test_a_worker_of_a_killed_process_ends(self):
+        process = start("""
+            import sys, os, time, vernier
+            def train(trial):
+                while True:
+                    print(os.getpid(), flush=True)
+                    time.sleep(0.1)
+                    trial.report(loss=1)
+            study = vernier.create_study("s", {"x": vernier.Float(-5, 5)}, minimize="loss", storage=sys.argv[1])
+            study.optimize(train, parallel=2, executor="fork")
+        """, self.path)
+        pids = set()
+        while len(pids) < 2:
+            pids.add(int(process.stdout.readline()))
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 20
+        while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        for pid in pids:
+            self.assertFalse(os.path.exists(f"/proc/{pid}"))
+        process.communicate()
+        self.assertEqual(len(vernier.open_study("s", self.path).trials), 2)
+
+    # --- forks ---
+    def test_a_child_may_not_use_the_parents_store(self):
+        study = make(self.path)
+        trial = study.ask()
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                study.ask()
+                os.write(writer, b"asked")
+            except vernier.StateError as error:
+                os.write(writer, str(error).encode())
+            except BaseException as error:
+                os.write(writer, repr(error).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        self.assertIn(b"open it again in this process", os.read(reader, 1000))
+        os.close(reader)
+        os.close(writer)
+        self.assertEqual(study.tell(trial, 1).state, "COMPLETED")
+
+    def test_a_child_does_not_hold_the_lock(self):
+        study = make(self.path)
+        study.ask()
+        # A child that exits as Python does, destroying its objects, must not touch the parent's file either.
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+        program = start("""
+            import os, signal, sys, vernier
+            study = vernier.create_study("t", {"x": [1, 2]}, minimize="loss", storage=sys.argv[1] + "2")
+            trial = study.ask()
+            child = os.fork()
+            if child == 0:
+                sys.exit(0)
+            os.waitpid(child, 0)
+            child = os.fork()
+            if child == 0:
+                signal.pause()
+            print(child, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        """, self.path)
+        grandchild = int(program.stdout.readline())
+        program.wait()
+        try:
+            # Its parent was killed, and it still lives: the store is free all the same.
+            self.assertEqual(vernier.open_study("t", f"{self.path}2").ask().number, 1)
+        finally:
+            for pid in (child, grandchild):
+                os.kill(pid, signal.SIGKILL)
+            os.waitpid(child, 0)
+            program.communicate()
+
+    def test_processes_of_a_study_in_a_file(self):
+        study = make(self.path)
+        import workers
+
+        for method in multiprocessing.get_all_start_methods():
+            study.optimize(workers.square, trials=4, parallel=2, executor=method)
+        self.assertEqual([record.state for record in study.trials], ["COMPLETED"] * 12)
+
+    # --- the command line ---
+    def vernier(self, *arguments):
+        done = subprocess.run([BIN / "vernier", "--store", self.path, *arguments], capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_the_command_line(self):
+        if BIN is None:
+            self.skipTest("needs the folder of the programs")
+        study = make(self.path, algorithm="gp")
+        study.optimize(square, trials=12)
+        study.close()
+        status, text = self.vernier("study", "show", "s")
+        self.assertEqual(status, 0, text)
+        self.assertIn("12 trials", text)
+        status, text = self.vernier("study", "replay", "s", "--verify")
+        self.assertEqual(status, 0, text)
+        self.assertIn("12 of 12 decisions verified", text)
+        trial = study.ask()
+        status, text = self.vernier("study", "show", "s")
+        self.assertNotEqual(status, 0)
+        self.assertIn(f"process {os.getpid()} owns the store", text)
+        study.tell(trial, 1)
+
+    def test_a_study_of_the_command_line(self):
+        if BIN is None:
+            self.skipTest("needs the folder of the programs")
+        file = self.path.with_suffix(".yaml")
+        file.write_text("study: s\nobjective: {minimize: loss}\nparameters: {x: {float: [-5, 5]}}\nlease: {ttl: 1s}\nparallel: 2\n")
+        self.assertEqual(self.vernier("study", "create", str(file))[0], 0)
+        study = vernier.open_study("s", self.path)
+
+        def slow(trial):
+            # Longer than the lease, which lasts a second unless it is renewed.
+            time.sleep(2.5)
+            return 1.0
+
+        study.optimize(slow, trials=3, parallel=3)
+        self.assertEqual([record.state for record in study.trials], ["COMPLETED"] * 3)
+        file.write_text(file.read_text().replace("study: s", "study: j") + "job: {command: [python3, train.py]}\n")
+        study.close()
+        self.assertEqual(self.vernier("study", "create", str(file))[0], 0)
+        with self.assertRaisesRegex(vernier.StateError, "runs a job of its own"):
+            vernier.open_study("j", self.path)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-") and os.path.isdir(sys.argv[1]):
+        BIN = pathlib.Path(sys.argv.pop(1))
+    unittest.main()

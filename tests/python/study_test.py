@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+"""Studies in process: what is refused and how, ask and tell, results."""
+
+import contextlib
+import math
+import pickle
+import tempfile
+import unittest
+
+import vernier
+
+
+def make(name="s", space=None, **options):
+    options.setdefault("minimize", "loss")
+    return vernier.create_study(name, space or {"x": vernier.Float(-5, 5)}, **options)
+
+
+class Refusals(unittest.TestCase):
+    CASES = [
+        ({"x": vernier.Float(0, 1, log=True)}, ValueError, "parameters.x.float[0]: must be above 0 for log scale, got 0"),
+        ({"x": vernier.Float(math.nan, 1)}, ValueError, "parameters.x.float[0]: must be finite, got nan"),
+        ({"x": vernier.Float(0, math.inf)}, ValueError, "parameters.x.float[1]: must be finite, got inf"),
+        ({"x": vernier.Float("0", 1)}, TypeError, "parameters.x.float[0]: must be a number, got '0'"),
+        ({"x": vernier.Float(True, 1)}, TypeError, "parameters.x.float[0]: must be a number, got True"),
+        ({"x": vernier.Float(None, 1)}, TypeError, "must be a number"),
+        ({"x": vernier.Float}, TypeError, "got the class Float; call it"),
+        ({"x": 3}, TypeError, "parameters.x: must be Float, Int, Discrete, Categorical, Bool or a list of values, got 3"),
+        ({"x": "adam"}, TypeError, "got 'adam'"),
+        ({"x": []}, ValueError, "parameters.x.categorical: must have at least one value"),
+        ({"x": [1, 1]}, ValueError, "parameters.x.categorical[1]: '1' is listed twice"),
+        ({"x": [object()]}, TypeError, "parameters.x.categorical[0]: must be a number, text or a boolean"),
+        ({"x": vernier.Discrete([2, 1])}, ValueError, "parameters.x.discrete"),
+        ({"x": vernier.Discrete("12")}, TypeError, "parameters.x.discrete: must be a list of values, got '12'"),
+        ({"x": vernier.Int(1, 0)}, ValueError, "parameters.x.int"),
+        ({"x": vernier.Int(1, 2**70)}, ValueError, "parameters.x.int[1]"),
+        ({"x": vernier.Float(0, 1, log=True, reverse_log=True)}, ValueError, "log and reverse_log exclude each other"),
+        ({"x": vernier.Float(0, 1, when={"y": 1})}, ValueError, "parameters.x.when.y: no such parameter"),
+        ({"x": vernier.Float(0, 1, when="y")}, TypeError, "parameters.x.when: must be a mapping"),
+        ({"x": vernier.Float(0, 1, default=2)}, ValueError, "parameters.x.default"),
+        ({1: vernier.Float(0, 1)}, TypeError, "name of a parameter: must be text, got 1"),
+        ({}, ValueError, "parameters: must name at least one parameter"),
+        ([], TypeError, "space: must be a mapping"),
+    ]
+    OPTIONS = [
+        ({"minimize": None}, ValueError, "objective: give maximize= or minimize= the name of a metric"),
+        ({"minimize": 3}, TypeError, "'int' object is not iterable"),
+        ({"algorithm": "tpe"}, ValueError, "algorithm: unknown algorithm 'tpe'; known: gp, grid, quasi-random, random"),
+        ({"algorithm": {"name": "gp", "points": 3}}, ValueError, "algorithm.points"),
+        ({"algorithm": 3}, TypeError, "algorithm: must be a name"),
+        ({"stopping": {"rule": "median", "q": 1}}, ValueError, "stopping.q: median has no such option"),
+        ({"seed": -1}, ValueError, "seed: must be 0 to 18446744073709551615, got -1"),
+        ({"seed": 0.5}, TypeError, "seed: must be a whole number, got 0.5"),
+        ({"trials": 0}, ValueError, "trials: must be 1 to"),
+        ({"constraints": ["x <"]}, ValueError, "constraints[0]"),
+        ({"outcome_constraints": ["y <"]}, ValueError, "outcome_constraints[0]"),
+        ({"warm_start": ["nobody"]}, ValueError, "nobody"),
+        ({"labels": {"A B": "c"}}, ValueError, "labels"),
+    ]
+
+    def check(self, error, message, **options):
+        with self.assertRaises(error) as caught:
+            make(**options)
+        self.assertIn(message, str(caught.exception))
+
+    def test_spaces(self):
+        for space, error, message in self.CASES:
+            with self.subTest(space=space):
+                if not isinstance(space, dict) or not space:
+                    with self.assertRaises(error) as caught:
+                        vernier.create_study("s", space, minimize="loss")
+                    self.assertIn(message, str(caught.exception))
+                else:
+                    self.check(error, message, space=space)
+
+    def test_options(self):
+        for options, error, message in self.OPTIONS:
+            with self.subTest(**options):
+                self.check(error, message, **options)
+
+    def test_an_error_names_its_field(self):
+        with self.assertRaises(vernier.InvalidValueError) as caught:
+            make(space={"x": vernier.Float(1, 0)})
+        self.assertEqual(caught.exception.field, "parameters.x.float[1]")
+        copy = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((str(copy), copy.field), (str(caught.exception), caught.exception.field))
+
+
+class AskAndTell(unittest.TestCase):
+    def test_values_have_the_types_of_the_space(self):
+        study = make(
+            space={
+                "z": vernier.Float(1e-5, 0.1, log=True),
+                "opt": ["sgd", "adam"],
+                "momentum": vernier.Float(0.5, 0.99, when={"opt": "sgd"}),
+                "width": vernier.Int(16, 256, log=True),
+                "batch": vernier.Discrete([16, 32, 64]),
+                "rate": vernier.Discrete([0.5, 1]),
+                "flag": vernier.Bool(),
+                "mixed": ["a", 1, 2.5, True],
+            }
+        )
+        seen = set()
+        for _ in range(30):
+            trial = study.ask()
+            point = trial.params
+            seen.add(type(point["mixed"]))
+            self.assertEqual("momentum" in point, point["opt"] == "sgd")
+            # The order is that of the space.
+            self.assertEqual([n for n in point if n != "momentum"], ["z", "opt", "width", "batch", "rate", "flag", "mixed"])
+            for name, kind in (("z", float), ("width", int), ("batch", int), ("rate", float), ("flag", bool), ("opt", str)):
+                self.assertIs(type(point[name]), kind, name)
+            study.tell(trial, point["z"])
+        self.assertEqual(seen, {str, int, float, bool})
+        self.assertTrue(all(record.params["batch"] in (16, 32, 64) for record in study.trials))
+
+    def test_equal_seeds_give_equal_points(self):
+        def points(seed):
+            study = make(seed=seed)
+            for _ in range(12):
+                trial = study.ask()
+                study.tell(trial, trial["x"] ** 2)
+            return [record.params for record in study.trials]
+
+        self.assertEqual(points(7), points(7))
+        self.assertNotEqual(points(7), points(8))
+
+    def test_results(self):
+        study = make()
+        for value in (3.0, 1.0, 2.0):
+            record = study.tell(study.ask(), value)
+            self.assertEqual((record.state, record.value, record.metrics), ("COMPLETED", value, {"loss": value}))
+        self.assertEqual(study.best.number, 2)
+        self.assertEqual(study.objectives, {"loss": "minimize"})
+        self.assertEqual([r.number for r in study.trials[1:]], [2, 3])
+        self.assertIsInstance(study.trials[:1], vernier.TrialList)
+        self.assertEqual(study.state, "ACTIVE")
+        self.assertIn("minimize: loss", study.definition)
+        self.assertGreaterEqual(study.best.duration, 0)
+
+    def test_a_wrong_value_leaves_the_trial_open(self):
+        study = make()
+        trial = study.ask()
+        for value, error in (("0.5", TypeError), ([1, 2], ValueError), ({"acc": 1}, ValueError), (object(), TypeError),
+                             (None, ValueError), ({"loss": "a"}, TypeError), ({1: 2}, TypeError), (1j, TypeError)):
+            with self.subTest(value=value), self.assertRaises(error):
+                study.tell(trial, value)
+        with self.assertRaises(ValueError):
+            study.tell(trial, 1, failed="both")
+        self.assertEqual(study.trials[0].state, "RUNNING")
+        self.assertEqual(study.tell(trial.number, 1).state, "COMPLETED")
+        with self.assertRaisesRegex(vernier.StateError, "trial 1 is COMPLETED"):
+            study.tell(1, 2)
+        with self.assertRaisesRegex(vernier.StateError, "already COMPLETED"):
+            study.tell(trial, 2)
+        with self.assertRaises(vernier.NotFoundError):
+            study.tell(99, 2)
+        with self.assertRaisesRegex(ValueError, "belongs to another study"):
+            make("other").tell(study.ask(), 2)
+
+    def test_ends_without_a_value(self):
+        study = make()
+        ends = [
+            (study.tell(study.ask(), math.nan), "FAILED", "DIVERGED"),
+            (study.tell(study.ask(), -math.inf), "FAILED", "DIVERGED"),
+            (study.tell(study.ask(), failed="no GPU"), "FAILED", "USER_ERROR"),
+            (study.tell(study.ask(), infeasible="too wide"), "INFEASIBLE", "INFEASIBLE"),
+        ]
+        for record, state, failure in ends:
+            self.assertEqual((record.state, record.failure), (state, failure))
+        self.assertEqual(ends[2][0].message, "no GPU")
+        self.assertIsNone(study.best)
+        self.assertIsNone(ends[0][0].value)
+
+    def test_reports(self):
+        study = make()
+        trial = study.ask()
+        trial.report(loss=3)
+        trial.report(5, {"val/loss": 2}, loss=2.5)
+        trial.report(loss=1)
+        for call in (lambda: trial.report(1), lambda: trial.report(-1, loss=1), lambda: trial.report(1, loss="a"),
+                     lambda: trial.report(1.5, loss=1), lambda: trial.report(1, [1])):
+            with self.assertRaises((ValueError, TypeError)):
+                call()
+        self.assertEqual([(point.step, point.metrics) for point in study.curve(trial)],
+                         [(1, {"loss": 3}), (5, {"val/loss": 2, "loss": 2.5}), (6, {"loss": 1})])
+        self.assertFalse(trial.should_stop())
+        record = study.tell(trial)
+        self.assertEqual((record.state, record.metrics["loss"], record.reports), ("COMPLETED", 1, 3))
+
+    def test_a_stopping_rule(self):
+        study = make(maximize="acc", minimize=None, stopping={"rule": "median", "min_trials": 3, "warm_up": 0})
+        for _ in range(4):
+            trial = study.ask()
+            for step in range(5):
+                trial.report(step, acc=0.9)
+            study.tell(trial)
+        bad = study.ask()
+        steps = 0
+        while not bad.should_stop():
+            bad.report(steps, acc=0.1)
+            steps += 1
+            self.assertLess(steps, 6)
+        self.assertIn("median", bad.stop_reason)
+        record = study.tell(bad, 0.1)
+        self.assertEqual(record.state, "COMPLETED")
+        self.assertIn("median", record.stopped)
+
+    def test_several_objectives_and_constraints(self):
+        study = make(maximize="acc", minimize="latency", outcome_constraints=["memory <= 8"])
+        self.assertEqual(list(study.objectives), ["acc", "latency"])
+        for acc, latency, memory in ((0.9, 10, 9), (0.8, 5, 8), (0.7, 1, 1), (0.6, 2, 1)):
+            study.tell(study.ask(), {"acc": acc, "latency": latency, "memory": memory})
+        self.assertEqual(study.best.number, 2)
+        self.assertEqual([record.number for record in study.optimal], [2, 3])
+        with self.assertRaisesRegex(ValueError, "a mapping with acc, latency, or 2 numbers"):
+            study.tell(study.ask(), 0.5)
+        self.assertEqual(study.tell(study.ask(), (0.5, 7)).metrics, {"acc": 0.5, "latency": 7})
+
+    def test_points_of_the_user_come_first(self):
+        study = make(space={"x": vernier.Float(-5, 5), "n": vernier.Int(0, 9)})
+        study.add({"x": 1, "n": 2.0}, 4)
+        study.enqueue({"x": 2, "n": 3})
+        self.assertEqual(study.best.params, {"x": 1.0, "n": 2})
+        self.assertEqual(study.ask().params, {"x": 2.0, "n": 3})
+        for point, error in (({"x": 6, "n": 1}, ValueError), ({"x": 1}, ValueError), ({"x": 1, "n": 1, "y": 1}, ValueError),
+                             ({"x": 1, "n": 2**70}, ValueError), ({"x": "1", "n": 1}, ValueError), ([1, 2], TypeError)):
+            with self.subTest(point=point), self.assertRaises(error):
+                study.enqueue(point)
+
+    def test_the_model(self):
+        study = make()
+        with self.assertRaises(vernier.StateError):
+            study.predict([{"x": 1}])
+        study.optimize(lambda trial: (trial["x"] - 2) ** 2, trials=15)
+        near, far = study.predict([{"x": 2}, {"x": -5}])
+        self.assertLess(near.mean, 1)
+        self.assertGreater(far.mean, 10)
+        self.assertEqual(study.predict([]), [])
+        with self.assertRaises(ValueError):
+            study.predict([{"x": 9}])
+        replay = study.replay()
+        self.assertEqual((replay.suggestions, replay.verified, replay.problems), (15, 15, []))
+
+    def test_the_end_of_a_finite_space(self):
+        study = make(space={"a": [1, 2, 3]}, algorithm="grid")
+        for _ in range(3):
+            study.tell(study.ask(), 1)
+        for _ in range(2):
+            with self.assertRaises(vernier.ExhaustedError):
+                study.ask()
+
+    def test_the_budget(self):
+        study = make(trials=2)
+        study.tell(study.ask(), 1)
+        trial = study.ask()
+        with self.assertRaises(vernier.ExhaustedError):
+            study.ask()
+        study.tell(trial, 1)
+        self.assertEqual(study.state, "COMPLETED")
+        with self.assertRaises(vernier.ExhaustedError):
+            study.ask()
+
+    def test_a_finished_study_takes_no_trials(self):
+        study = make()
+        study.tell(study.ask(), 1)
+        study.finish("good enough")
+        with self.assertRaises(vernier.ExhaustedError):
+            study.ask()
+
+    def test_numbers_of_other_packages(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("needs numpy")
+        study = make(space={"x": vernier.Float(numpy.float32(-5), numpy.float64(5)), "n": vernier.Int(numpy.int64(1), 9),
+                            "c": list(numpy.array([1, 2])), "b": [numpy.bool_(True), numpy.str_("no")]})
+        trial = study.ask()
+        trial.report(numpy.int64(3), loss=numpy.float32(0.5))
+        self.assertEqual(study.tell(trial, numpy.array([0.25])).value, 0.25)
+        with self.assertRaises(ValueError):
+            study.tell(study.ask(), numpy.array([1, 2]))
+        with self.assertRaises(TypeError):
+            study.tell(study.ask(), {"loss": numpy.array([1, 2])})
+
+    def test_in_memory_nothing_is_pickled(self):
+        study = make()
+        for thing in (study, study.ask()):
+            with self.assertRaises(TypeError):
+                pickle.dumps(thing)
+
+
+class Tables(unittest.TestCase):
+    def test_pandas(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("needs pandas")
+        study = make(space={"x": vernier.Float(0, 1), "loss": vernier.Float(0, 1), "state": ["a"]})
+        study.tell(study.ask(), 1)
+        study.ask()
+        table = study.trials.to_pandas()
+        self.assertEqual(list(table["number"]), [1, 2])
+        self.assertEqual(list(table["state"]), ["COMPLETED", "RUNNING"])
+        self.assertEqual(table["loss"][0], 1)
+        self.assertTrue(pandas.isna(table["loss"][1]))
+        self.assertIn("params.loss", table)
+        self.assertEqual(list(table["params.state"]), ["a", "a"])
+        self.assertEqual(len(vernier.create_study("e", {"x": [1]}, minimize="y").trials.to_pandas()), 0)
+
+    def test_history(self):
+        try:
+            import matplotlib
+        except ImportError:
+            self.skipTest("needs matplotlib")
+        matplotlib.use("Agg")
+        study = make()
+        for value in (3, 1, 2):
+            study.tell(study.ask(), value)
+        axes = study.plot_history()
+        self.assertEqual(list(axes.lines[1].get_ydata()), [3, 1, 1])
+        self.assertEqual(axes.get_ylabel(), "loss")
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory()) if hasattr(self, "enterContext") else tempfile.mkdtemp()
+        self.path = f"{self.folder}/s.db"
+
+    def test_a_study_is_continued(self):
+        with contextlib.closing(make(storage=self.path, trials=5)) as study:
+            study.tell(study.ask(), 1)
+        with self.assertRaises(vernier.StudyExistsError):
+            make(storage=self.path)
+        again = make(storage=self.path, trials=7, resume=True)
+        self.assertEqual(len(again.trials), 1)
+        self.assertIn("trials: 7", again.definition)
+        with self.assertRaisesRegex(ValueError, "seed: cannot change"):
+            make(storage=self.path, trials=7, resume=True, seed=3)
+        with self.assertRaisesRegex(ValueError, r"parameters.x.float.*cannot change"):
+            make(storage=self.path, resume=True, space={"x": vernier.Float(-5, 6)})
+        self.assertEqual(vernier.open_study("s", self.path).best.value, 1)
+        self.assertEqual(pickle.loads(pickle.dumps(again)).name, "s")
+        with self.assertRaises(vernier.NotFoundError):
+            vernier.open_study("t", self.path)
+        self.assertEqual(vernier.study_names(self.path), ["s"])
+        vernier.delete_study("s", self.path)
+        self.assertEqual(vernier.study_names(self.path), [])
+
+    def test_a_warm_start(self):
+        first = make("first", storage=self.path)
+        first.optimize(lambda trial: (trial["x"] - 2) ** 2, trials=15)
+        second = make("second", storage=self.path, warm_start=["first"])
+        trial = second.ask()
+        self.assertAlmostEqual(trial["x"], 2, delta=0.5)
+
+    def test_what_is_no_store(self):
+        with self.assertRaises(FileNotFoundError):
+            vernier.open_study("s", f"{self.folder}/none.db")
+        for path, error in ((f"{self.folder}/none/s.db", vernier.NotFoundError), (self.folder, ValueError), (__file__, ValueError)):
+            with self.subTest(path=path), self.assertRaises(error):
+                make(storage=path)
+
+
+if __name__ == "__main__":
+    unittest.main()

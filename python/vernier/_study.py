@@ -123,9 +123,9 @@ class Study:
             )
         with self._handle.use() as core:
             if failed is not None:
-                row = core.fail(asked._leased, False, _values.text(failed, "failed")[:_MESSAGE])
+                row = core.fail(asked._leased, False, _values.message(failed, "failed", _MESSAGE))
             elif infeasible is not None:
-                row = core.mark_infeasible(asked._leased, _values.text(infeasible, "infeasible")[:_MESSAGE])
+                row = core.mark_infeasible(asked._leased, _values.message(infeasible, "infeasible", _MESSAGE))
             else:
                 row = core.complete(asked._leased, metrics, asked._last_step)
         self._forget(asked)
@@ -163,9 +163,9 @@ class Study:
             trials=None if trials is None else _values.whole(trials, "trials", 0),
             parallel=_values.whole(parallel, "parallel", 1, _MOST_PARALLEL),
             executor=_values.text(executor, "executor"),
-            timeout=timeout,
+            timeout=None if timeout is None else _values.finite(timeout, "timeout"),
             max_failures=None if max_failures is None else _values.whole(max_failures, "max_failures", 1),
-            catch=catch,
+            catch=_values.exceptions(catch, "catch"),
             callback=callback,
         )
         return self.best
@@ -192,7 +192,7 @@ class Study:
 
     def curve(self, trial: Union[Trial, TrialRecord, int]) -> list[CurvePoint]:
         """Everything that a trial has reported."""
-        number = trial if isinstance(trial, int) else trial.number
+        number = trial.number if isinstance(trial, (Trial, TrialRecord)) else _values.whole(trial, "trial", 1)
         with self._handle.use() as core:
             return [CurvePoint(*point) for point in core.curve(self._id, number)]
 
@@ -261,7 +261,7 @@ class Study:
 
     def _lose(self, asked: AskedTrial, message: str) -> TrialRecord:
         with self._handle.use() as core:
-            row = core.fail(asked._leased, True, message[:_MESSAGE])
+            row = core.fail(asked._leased, True, _values.message(message, "message", _MESSAGE))
         self._forget(asked)
         return TrialRecord(*row)
 
@@ -321,7 +321,7 @@ def _names(names: Names, field: str) -> list[str]:
     if names is None:
         return []
     if isinstance(names, str):
-        return [names]
+        return [_values.text(names, field)]
     return [_values.text(name, f"{field}[{i}]") for i, name in enumerate(names)]
 
 
@@ -333,6 +333,25 @@ def _options(choice: Choice, field: str, key: str) -> Any:
     return {
         _values.text(name, f"option of {field}"): _values.plain(value, f"{field}.{name}") for name, value in choice.items()
     }
+
+
+def _path_of(storage: Storage) -> Optional[str]:
+    """The file of a storage; None for memory, which the command line calls ":memory:"."""
+    if storage is None or storage == ":memory:":
+        return None
+    path = os.fsdecode(storage)
+    if not path:
+        raise InvalidValueError("storage: must be the path of a file, or None, got ''", field="storage")
+    return path
+
+
+def _existing(storage: Storage) -> str:
+    path = _path_of(storage)
+    if path is None:
+        raise InvalidValueError(f"storage: must be the path of a file, got {storage!r}", field="storage")
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"there is no store at {path}")
+    return path
 
 
 def create_study(
@@ -393,7 +412,7 @@ def create_study(
         definition["budget"] = {"trials": _values.whole(trials, "trials", 1)}
     if labels:
         definition["labels"] = {_values.text(k, "label"): _values.text(v, f"labels.{k}") for k, v in labels.items()}
-    path = None if storage is None else os.fspath(storage)
+    path = _path_of(storage)
     if path is None:
         definition["lease"] = {"ttl": "never"}
     text = json.dumps(definition, allow_nan=False)
@@ -411,12 +430,7 @@ def create_study(
 
 def open_study(name: str, storage: Storage) -> Study:
     """Opens a study of a storage.  NotFoundError: it has none of that name."""
-    if storage is None:
-        raise InvalidValueError("storage: must be the path of a file", field="storage")
-    path = os.fspath(storage)
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"there is no store at {path}")
-    handle = handle_of(path)
+    handle = handle_of(_existing(storage))
     with handle.use() as core:
         study_id = core.find_study(_values.text(name, "study"))
         row = core.study(study_id)
@@ -427,17 +441,11 @@ def open_study(name: str, storage: Storage) -> Study:
 
 def study_names(storage: Union[str, os.PathLike[str]]) -> list[str]:
     """Returns the names of the studies of a storage."""
-    path = os.fspath(storage)
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"there is no store at {path}")
-    with handle_of(path).use() as core:
+    with handle_of(_existing(storage)).use() as core:
         return core.study_names()
 
 
 def delete_study(name: str, storage: Union[str, os.PathLike[str]], *, force: bool = False) -> None:
     """Deletes a study with its trials. ``force``: also if trials of it are running."""
-    path = os.fspath(storage)
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"there is no store at {path}")
-    with handle_of(path).use() as core:
+    with handle_of(_existing(storage)).use() as core:
         core.delete_study(_values.text(name, "study"), bool(force), actor())

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from vernier import _core
     from vernier._store import StoreHandle
 
-# Steps are counted by 64 bits; a negative one is reserved.
-_MOST_STEP = 2**63 - 1
-
 
 class Trial:
     """One evaluation of a point: ``params`` has the values to try. Not thread-safe."""
@@ -41,7 +38,7 @@ class Trial:
     def report(self, step: Optional[int] = None, metrics: Optional[Mapping[str, Any]] = None, **values: Any) -> None:
         """Reports metrics at a step: ``trial.report(3, accuracy=0.91)``. Without ``step``: the one after the last, 1 at
         first. Names that are no Python names go into ``metrics``: ``trial.report(3, {"val/acc": 0.91})``."""
-        number = self._last_step + 1 if step is None else _values.whole(step, "step", 0, _MOST_STEP)
+        number = _values.whole(self._last_step + 1 if step is None else step, "step", 0)
         measured = _values.merged(metrics, values)
         self._stop, self.stop_reason = self._send(number, measured)
         self._last_step = max(self._last_step, number)

@@ -18,7 +18,7 @@ def plain(value: Any, field: str) -> Value:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return str.__str__(value)
+        return text(value, field)
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
@@ -55,7 +55,27 @@ def whole(value: Any, field: str, least: int, most: int = 2**63 - 1) -> int:
 def text(value: Any, field: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{field}: must be text, got {value!r}")
-    return str(value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidValueError(f"{field}: must be text without lone surrogates, got {value!a}", field=field) from None
+    return str.__str__(value)
+
+
+def message(value: Any, field: str, most: int) -> str:
+    """Returns at most `most` characters of a message, with a question mark for each that UTF-8 lacks."""
+    if not isinstance(value, str):
+        raise TypeError(f"{field}: must be text, got {value!r}")
+    return value[:most].encode("utf-8", "replace").decode()
+
+
+def exceptions(value: Any, field: str) -> tuple[type[BaseException], ...]:
+    """Returns classes of exceptions as for an except clause."""
+    classes = value if isinstance(value, tuple) else (value,)
+    for one in classes:
+        if not isinstance(one, type) or not issubclass(one, BaseException):
+            raise TypeError(f"{field}: must be a class of exceptions, or a tuple of them, got {one!r}")
+    return classes
 
 
 def metric(value: Any, name: str) -> float:

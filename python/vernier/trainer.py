@@ -41,7 +41,7 @@ def report(step: Optional[int] = None, metrics: Optional[Mapping[str, Any]] = No
     global _last_step
     measured = _values.merged(metrics, values)
     with _lock:
-        number = _last_step + 1 if step is None else _values.whole(step, "step", 0)
+        number = _values.whole(_last_step + 1 if step is None else step, "step", 0)
         path = os.environ.get("CLOUD_ML_HP_METRIC_FILE", "")
         if not path:
             print(f"step={number}", *(f"{name}={value!r}" for name, value in measured.items()), flush=True)

@@ -91,7 +91,7 @@ class Counts(unittest.TestCase):
         study = make()
         for error, options in ((TypeError, {"train": 3}), (ValueError, {"trials": -1}), (TypeError, {"trials": 1.5}),
                                (ValueError, {"parallel": 0}), (ValueError, {"executor": "dask"}),
-                               (ValueError, {"max_failures": 0}), (TypeError, {"train": lambda t: 1, "executor": "spawn"})):
+                               (ValueError, {"max_failures": 0}), (TypeError, {"timeout": "3"}), (TypeError, {"catch": 3}), (TypeError, {"train": lambda t: 1, "executor": "spawn"})):
             with self.subTest(**options), self.assertRaises(error):
                 study.optimize(**{"train": square, **options})
         self.assertEqual(len(study.trials), 0)

@@ -38,6 +38,9 @@ class Refusals(unittest.TestCase):
         ({"x": vernier.Float(0, 1, when="y")}, TypeError, "parameters.x.when: must be a mapping"),
         ({"x": vernier.Float(0, 1, default=2)}, ValueError, "parameters.x.default"),
         ({1: vernier.Float(0, 1)}, TypeError, "name of a parameter: must be text, got 1"),
+        ({"\ud800": [1]}, ValueError, "name of a parameter: must be text without lone surrogates, got '\\ud800'"),
+        ({"x": ["\ud800"]}, ValueError, "parameters.x.categorical[0]: must be text without lone surrogates"),
+        ({"x\0": [1]}, ValueError, "without control characters"),
         ({}, ValueError, "parameters: must name at least one parameter"),
         ([], TypeError, "space: must be a mapping"),
     ]
@@ -54,6 +57,10 @@ class Refusals(unittest.TestCase):
         ({"constraints": ["x <"]}, ValueError, "constraints[0]"),
         ({"outcome_constraints": ["y <"]}, ValueError, "outcome_constraints[0]"),
         ({"warm_start": ["nobody"]}, ValueError, "nobody"),
+        ({"minimize": "\ud800"}, ValueError, "lone surrogates"),
+        ({"minimize": ["a", "a"]}, ValueError, "objective[1]: metric 'a' is an objective twice"),
+        ({"storage": 3}, TypeError, "not int"),
+        ({"storage": ""}, ValueError, "storage: must be the path of a file, or None, got ''"),
         ({"labels": {"A B": "c"}}, ValueError, "labels"),
     ]
 
@@ -140,6 +147,7 @@ class AskAndTell(unittest.TestCase):
     def test_a_wrong_value_leaves_the_trial_open(self):
         study = make()
         trial = study.ask()
+        study.tell(study.ask(), failed="\ud800" + "x" * 100_000)
         for value, error in (("0.5", TypeError), ([1, 2], ValueError), ({"acc": 1}, ValueError), (object(), TypeError),
                              (None, ValueError), ({"loss": "a"}, TypeError), ({1: 2}, TypeError), (1j, TypeError)):
             with self.subTest(value=value), self.assertRaises(error):
@@ -147,6 +155,7 @@ class AskAndTell(unittest.TestCase):
         with self.assertRaises(ValueError):
             study.tell(trial, 1, failed="both")
         self.assertEqual(study.trials[0].state, "RUNNING")
+        self.assertRegex(study.trials[1].message, r"^[?]x{1999}$")
         self.assertEqual(study.tell(trial.number, 1).state, "COMPLETED")
         with self.assertRaisesRegex(vernier.StateError, "trial 1 is COMPLETED"):
             study.tell(1, 2)
@@ -177,7 +186,11 @@ class AskAndTell(unittest.TestCase):
         trial.report(loss=3)
         trial.report(5, {"val/loss": 2}, loss=2.5)
         trial.report(loss=1)
-        for call in (lambda: trial.report(1), lambda: trial.report(-1, loss=1), lambda: trial.report(1, loss="a"),
+        with self.assertRaises(TypeError):
+            study.curve("1")
+        last = study.ask()
+        last.report(2**63 - 1, loss=1)
+        for call in (lambda: last.report(loss=1), lambda: trial.report(1), lambda: trial.report(-1, loss=1), lambda: trial.report(1, loss="a"),
                      lambda: trial.report(1.5, loss=1), lambda: trial.report(1, [1])):
             with self.assertRaises((ValueError, TypeError)):
                 call()

@@ -39,7 +39,7 @@ def main():
         folder = pathlib.Path(name)
         # Warnings are errors, as in the presets, also so that the compiler's cache is shared with them.
         run(sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps",
-            "--wheel-dir", folder, "-Ccmake.define.VERNIER_WERROR=ON", source, cwd=folder,
+            "--wheel-dir", folder, "--config-settings=cmake.define.VERNIER_WERROR=ON", source, cwd=folder,
             env={**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": str(min(8, os.cpu_count() or 1))})
         [wheel] = folder.glob("vernier-*.whl")
         print(wheel.name, wheel.stat().st_size, "bytes")

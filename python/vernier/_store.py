@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import collections
 import contextlib
 import itertools
 import os
@@ -81,6 +82,8 @@ class StoreHandle:
         self._users = 0
         self._used = 0.0
         self._leases: dict[str, tuple[_core.Leased, float]] = {}
+        # Holders of trials that were destroyed: the collector may do that while this thread has the lock.
+        self._dropped: collections.deque[str] = collections.deque()
         self._keeper: Optional[threading.Thread] = None
         self._is_shut = False
         self._forked_from: Optional[int] = None
@@ -124,6 +127,10 @@ class StoreHandle:
         with self._lock:
             self._leases.pop(leased.holder, None)
 
+    def drop(self, leased: _core.Leased) -> None:
+        """As release, soon, and without the lock."""
+        self._dropped.append(leased.holder)
+
     def renewed(self, leased: _core.Leased) -> None:
         """A report has renewed the lease."""
         with self._lock:
@@ -162,6 +169,8 @@ class StoreHandle:
             return True
 
     def _is_idle(self) -> bool:
+        while self._dropped:
+            self._leases.pop(self._dropped.popleft(), None)
         return not self._leases and time.monotonic() - self._used >= _IDLE
 
     def _keep(self) -> None:

@@ -66,7 +66,7 @@ class AskedTrial(Trial):
 
     def __del__(self) -> None:
         # Nobody can tell its value any more: the store need not stay open for it.
-        self._handle.release(self._leased)
+        self._handle.drop(self._leased)
 
     def _send(self, step: int, metrics: dict[str, float]) -> tuple[bool, str]:
         with self._handle.use() as core:

@@ -37,10 +37,10 @@ def main():
     source = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        # Warnings are errors, as in the presets, also so that the compiler's cache is shared with them.
+        # The compiler and its flags are those of the presets, so that they share its cache.
         run(sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps",
             "--wheel-dir", folder, "--config-settings=cmake.define.VERNIER_WERROR=ON", source, cwd=folder,
-            env={**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": str(min(8, os.cpu_count() or 1))})
+            env={"CC": "cc", "CXX": "c++", **os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": str(min(8, os.cpu_count() or 1))})
         [wheel] = folder.glob("vernier-*.whl")
         print(wheel.name, wheel.stat().st_size, "bytes")
         assert wheel.stat().st_size < MOST_BYTES

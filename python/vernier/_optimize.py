@@ -21,7 +21,7 @@ from vernier._store import logger
 
 if TYPE_CHECKING:
     from vernier._study import Study
-    from vernier._trials import Trial, TrialRecord
+    from vernier._trials import AskedTrial, Trial, TrialRecord
 
 Train = Callable[["Trial"], Any]
 Catch = Union[type[BaseException], tuple[type[BaseException], ...]]
@@ -91,6 +91,7 @@ class _Run:
         self.lock = threading.Lock()
         self.telling = threading.Lock()  # Held while `callback` runs.
         self.open: set[Trial] = set()
+        self.holders: set[str] = set()  # Of the trials that were asked for and not told.
         self.failures = 0
         self.has_completed: Optional[bool] = None  # Whether a trial of the study has; None: not yet known.
         self.error: Optional[BaseException] = None
@@ -99,8 +100,13 @@ class _Run:
 
     # --- in the caller's thread ---
     def work_here(self, train: Train) -> None:
-        while self._may_begin():
-            self._run_one(train)
+        try:
+            while self._may_begin():
+                self._run_one(train)
+        except BaseException:
+            # An interrupt may come at any moment, also before the trial is known here.
+            self._cancel_all()
+            raise
 
     def work_in_threads(
         self, workers: Callable[[], ContextManager[Train]], parallel: int, kill: Callable[[], None]
@@ -135,10 +141,11 @@ class _Run:
             for thread in threads:
                 thread.join(max(0.0, deadline - time.monotonic()))
         finally:
-            with self.lock:
-                left = list(self.open)
-            for trial in left:
-                self.study._cancel(trial, "interrupted")
+            self._cancel_all()
+
+    def _cancel_all(self) -> None:
+        for leased in self.study._leased_to(self.holders) if self.holders else ():
+            self.study._cancel(leased, "interrupted")
 
     # --- in any thread ---
     def _work(self, workers: Callable[[], ContextManager[Train]]) -> None:
@@ -180,31 +187,35 @@ class _Run:
         try:
             record = self._train_and_tell(train, trial)
         except BaseException:
-            self.study._cancel(trial, "interrupted")
+            self._cancel(trial)
             raise
         finally:
             with self.lock:
                 self.open.discard(trial)
+        self.holders.discard(trial.holder)
         if record is not None:
             self._count(record)
             if self.callback is not None:
                 with self.telling:
                     self.callback(self.study, record)
 
-    def _ask(self) -> Trial:
+    def _cancel(self, trial: AskedTrial) -> None:
+        self.study._cancel(trial.leased, "interrupted")
+
+    def _ask(self) -> AskedTrial:
         # Another thread's trial will end; without one, only the caller could end it. Not at once, since a thread that has
         # just got a trial may not have said so yet.
         tries_alone = 0
         while True:
             try:
-                return self.study.ask()
+                return self.study._ask(self.holders.add)
             except ParallelLimitError:
                 tries_alone = 0 if self.open else tries_alone + 1
                 if tries_alone > _TRIES_ALONE or self.is_over:
                     raise
             time.sleep(_PAUSE)
 
-    def _train_and_tell(self, train: Train, trial: Trial) -> Optional[TrialRecord]:
+    def _train_and_tell(self, train: Train, trial: AskedTrial) -> Optional[TrialRecord]:
         try:
             try:
                 value = train(trial)
@@ -212,7 +223,7 @@ class _Run:
                 value = None
             return self._tell(trial, value)
         except _Interrupted:
-            self.study._cancel(trial, "interrupted")
+            self._cancel(trial)
             return None
         except WorkerDied as error:
             return self._fail(trial, error, is_lost=True)
@@ -222,7 +233,7 @@ class _Run:
             self._fail(trial, error)
             raise
 
-    def _tell(self, trial: Trial, value: Any) -> Optional[TrialRecord]:
+    def _tell(self, trial: AskedTrial, value: Any) -> Optional[TrialRecord]:
         if value is None and trial._last_step == 0:
             raise InvalidValueError("train: returned None, and the trial reported nothing", field="train")
         try:
@@ -232,9 +243,9 @@ class _Run:
             logger().warning("study '%s': trial %d: %s", self.study.name, trial.number, error)
             return None
 
-    def _fail(self, trial: Trial, error: BaseException, is_lost: bool = False) -> Optional[TrialRecord]:
+    def _fail(self, trial: AskedTrial, error: BaseException, is_lost: bool = False) -> Optional[TrialRecord]:
         if self.is_interrupted:
-            self.study._cancel(trial, "interrupted")
+            self._cancel(trial)
             return None
         message = f"{type(error).__name__}: {error}"
         logger().warning(
@@ -243,7 +254,7 @@ class _Run:
         self.last_failure = error
         try:
             if is_lost:
-                return self.study._lose(trial, str(error))  # type: ignore[arg-type]
+                return self.study._lose(trial, str(error))
             return self.study.tell(trial, failed=message)
         except (LeaseLostError, StateError):
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import collections
 import contextlib
 import itertools
 import os
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     import logging
 
     from vernier import _core
+    from vernier._trials import AskedTrial
 
 # Time between two rounds of the keeper, which also looks for due leases and closes an idle store.
 _ROUND = 0.5
@@ -81,9 +81,9 @@ class StoreHandle:
         self._core: Optional[_core.Store] = None
         self._users = 0
         self._used = 0.0
-        self._leases: dict[str, tuple[_core.Leased, float]] = {}
-        # Holders of trials that were destroyed: the collector may do that while this thread has the lock.
-        self._dropped: collections.deque[str] = collections.deque()
+        # Open trials by holder, with the times of the last renewals. A trial that was dropped untold is not kept alive, and
+        # is found here by looking: a finalizer could swallow an interrupt.
+        self._open: dict[str, weakref.ref[AskedTrial]] = {}
         self._keeper: Optional[threading.Thread] = None
         self._is_shut = False
         self._forked_from: Optional[int] = None
@@ -117,25 +117,15 @@ class StoreHandle:
             self._users += 1
             return self._core
 
-    def lease(self, leased: _core.Leased) -> None:
-        """Keeps the lease alive until ``release``."""
+    def lease(self, trial: AskedTrial) -> None:
+        """Keeps the lease alive until ``release``, or until the trial is dropped."""
         if self.path is not None:
             with self._lock:
-                self._leases[leased.holder] = (leased, time.monotonic())
+                self._open[trial.holder] = weakref.ref(trial)
 
-    def release(self, leased: _core.Leased) -> None:
+    def release(self, holder: str) -> None:
         with self._lock:
-            self._leases.pop(leased.holder, None)
-
-    def drop(self, leased: _core.Leased) -> None:
-        """As release, soon, and without the lock."""
-        self._dropped.append(leased.holder)
-
-    def renewed(self, leased: _core.Leased) -> None:
-        """A report has renewed the lease."""
-        with self._lock:
-            if leased.holder in self._leases:
-                self._leases[leased.holder] = (leased, time.monotonic())
+            self._open.pop(holder, None)
 
     def close(self) -> None:
         """Closes the file, unless a call is in progress. The next call opens it again."""
@@ -169,9 +159,8 @@ class StoreHandle:
             return True
 
     def _is_idle(self) -> bool:
-        while self._dropped:
-            self._leases.pop(self._dropped.popleft(), None)
-        return not self._leases and time.monotonic() - self._used >= _IDLE
+        self._open = {holder: trial for holder, trial in self._open.items() if trial() is not None}
+        return not self._open and time.monotonic() - self._used >= _IDLE
 
     def _keep(self) -> None:
         while not self._close_if(self._is_idle):
@@ -184,19 +173,21 @@ class StoreHandle:
     def _renew(self) -> None:
         now = time.monotonic()
         with self._lock:
-            if self._core is None or self._is_shut or not self._leases:
+            if self._core is None or self._is_shut or not self._open:
                 return
             core = self._core
             self._users += 1
-            due = [leased for leased, renewed in self._leases.values() if now - renewed >= leased.ttl / _HEARTBEATS]
+            trials = [trial for trial in (known() for known in self._open.values()) if trial is not None]
         try:
             core.tick()
-            for leased in due:
+            for trial in trials:
+                if now - trial.renewed < trial.leased.ttl / _HEARTBEATS:
+                    continue
                 try:
-                    core.heartbeat(leased)
-                    self.renewed(leased)
+                    core.heartbeat(trial.leased)
+                    trial.renewed = now
                 except (LeaseLostError, StateError):
-                    self.release(leased)
+                    self.release(trial.holder)
         finally:
             with self._lock:
                 self._users -= 1

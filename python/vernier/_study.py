@@ -435,9 +435,9 @@ def create_study(
     with handle.use() as core:
         try:
             study_id = core.create_study(text, actor())
-        except StudyExistsError:
+        except StudyExistsError as error:
             if not resume:
-                raise
+                raise StudyExistsError(f"{error}; resume=True continues it", error.reason) from None
             study_id = core.find_study(name)
             core.redefine_study(study_id, text, actor())
         return Study(handle, study_id, name)

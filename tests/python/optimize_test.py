@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -69,6 +70,46 @@ class Counts(unittest.TestCase):
         study.optimize(lambda trial: time.sleep(0.01) or 1.0, timeout=0.2)
         self.assertLess(time.monotonic() - started, 2)
         self.assertGreater(len(study.trials), 1)
+
+    def test_waits_for_a_study_that_allows_fewer_at_a_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            study = make(storage=f"{folder}/s.db")
+            # As a study file may say.
+            with study._handle.use() as core:
+                core.redefine_study(study._id, study.definition.replace("parallel: 10000", "parallel: 2"), "test")
+            study.optimize(lambda trial: time.sleep(0.01) or 1.0, trials=10, parallel=4)
+            self.assertEqual([record.state for record in study.trials], ["COMPLETED"] * 10)
+            started = time.monotonic()
+            study.optimize(lambda trial: time.sleep(0.3) or 1.0, parallel=4, timeout=0.1)
+            self.assertLess(time.monotonic() - started, 5)
+            self.assertEqual(len(study.trials), 12)
+            open_trials = study.ask(), study.ask()
+            for parallel in (1, 2):
+                with self.assertRaisesRegex(vernier.ParallelLimitError, "2 trials are open, the bound is 2"):
+                    study.optimize(square, trials=1, parallel=parallel)
+            del open_trials
+            study.close()
+
+    def test_other_threads_run_during_a_suggestion(self):
+        study = make(algorithm="gp")
+        study.optimize(square, trials=30)
+        # A long call, in which a thread that needs the GIL would not move.
+        counted, is_done = 0, False
+
+        def count():
+            nonlocal counted
+            while not is_done:
+                counted += 1
+                time.sleep(0)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        before = counted
+        study.replay()
+        after = counted
+        is_done = True
+        thread.join()
+        self.assertGreater(after - before, 10)
 
     def test_tells_a_callback(self):
         seen = []

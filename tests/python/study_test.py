@@ -342,7 +342,7 @@ class Files(unittest.TestCase):
     def test_a_study_is_continued(self):
         with contextlib.closing(make(storage=self.path, trials=5)) as study:
             study.tell(study.ask(), 1)
-        with self.assertRaises(vernier.StudyExistsError):
+        with self.assertRaisesRegex(vernier.StudyExistsError, "'s'.*; resume=True continues it"):
             make(storage=self.path)
         again = make(storage=self.path, trials=7, resume=True)
         self.assertEqual(len(again.trials), 1)

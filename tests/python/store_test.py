@@ -194,7 +194,8 @@ class StoreTest(unittest.TestCase):
 
     # --- the command line ---
     def vernier(self, *arguments):
-        done = subprocess.run([BIN / "vernier", "--store", self.path, *arguments], capture_output=True, text=True, timeout=60)
+        where = [] if "--store" in arguments else ["--store", self.path]
+        done = subprocess.run([BIN / "vernier", *where, *arguments], capture_output=True, text=True, timeout=60)
         return done.returncode, done.stdout + done.stderr
 
     def test_the_command_line(self):
@@ -213,6 +214,13 @@ class StoreTest(unittest.TestCase):
         status, text = self.vernier("study", "show", "s")
         self.assertNotEqual(status, 0)
         self.assertIn(f"process {os.getpid()} owns the store", text)
+        # A copy can be made all the same, and looked at.
+        copy = self.path.with_name("copy.db")
+        status, text = self.vernier("server", "backup", str(copy))
+        self.assertEqual(status, 0, text)
+        status, text = self.vernier("--store", str(copy), "study", "show", "s")
+        self.assertEqual(status, 0, text)
+        self.assertIn("13 trials", text)
         study.tell(trial, 1)
 
     def test_a_study_of_the_command_line(self):

@@ -135,15 +135,21 @@ class _Worker:
 
     def _start(self) -> None:
         with _starting:
-            self._pipe, theirs = self._context.Pipe()
-            _our_ends.add(self._pipe)
-            inherited = list(_our_ends) if self._context.get_start_method() == "fork" else []
+            ours, theirs = self._context.Pipe()
+            inherited = [*_our_ends, ours] if self._context.get_start_method() == "fork" else []
             # Not a daemon: train may have processes of its own, such as loaders of data.
-            self._process = self._context.Process(  # type: ignore[attr-defined]
+            process = self._context.Process(  # type: ignore[attr-defined]
                 target=_serve, args=(self._train, theirs, inherited), name="vernier-worker"
             )
-            self._process.start()
-            theirs.close()
+            try:
+                process.start()
+            except BaseException:
+                ours.close()
+                raise
+            finally:
+                theirs.close()
+            _our_ends.add(ours)
+            self._process, self._pipe = process, ours
 
     def _died(self) -> str:
         process = self._process

@@ -15,7 +15,6 @@ from vernier._errors import (
     StateError,
     TooManyFailuresError,
     TrialStopped,
-    VernierError,
 )
 from vernier._store import logger
 
@@ -94,6 +93,7 @@ class _Run:
         self.holders: set[str] = set()  # Of the trials that were asked for and not told.
         self.failures = 0
         self.has_completed: Optional[bool] = None  # Whether a trial of the study has; None: not yet known.
+        self.last_failure: Optional[BaseException] = None
         self.error: Optional[BaseException] = None
         self.is_over = False
         self.is_interrupted = False
@@ -286,7 +286,7 @@ class _Run:
 
     def _give_up(self, why: str, record: TrialRecord) -> None:
         error = TooManyFailuresError(f"{why}; the last one: {record.message}")
-        error.__cause__ = getattr(self, "last_failure", None)
+        error.__cause__ = self.last_failure
         self._end(error)
 
 

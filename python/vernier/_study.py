@@ -12,7 +12,6 @@ from vernier._errors import ExhaustedError, InvalidValueError, StateError, Study
 from vernier._space import Space, parameters_of
 from vernier._store import StoreHandle, actor, handle_of, is_orphan, new_holder
 from vernier._trials import AskedTrial, CurvePoint, Prediction, Trial, TrialList, TrialRecord, params_of
-from vernier._values import Value
 
 if TYPE_CHECKING:
     from vernier import _core

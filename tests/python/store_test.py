@@ -51,7 +51,7 @@ class StoreTest(unittest.TestCase):
             except vernier.StoreBusyError as error:
                 print(error)
         """, self.path)
-        text, _ = other.communicate(timeout=30)
+        text, _ = other.communicate(timeout=100)
         self.assertIn(f"is in use by process {os.getpid()}", text)
         study.tell(trial, 1)
 
@@ -66,7 +66,7 @@ class StoreTest(unittest.TestCase):
             study.close()
             print(len(study.trials))
         """, self.path, 2)
-        text, _ = other.communicate(timeout=30)
+        text, _ = other.communicate(timeout=100)
         self.assertEqual(text.strip(), "5")
         # Closed meanwhile, and opened again.
         self.assertEqual(len(study.trials), 5)
@@ -195,7 +195,7 @@ class StoreTest(unittest.TestCase):
     # --- the command line ---
     def vernier(self, *arguments):
         where = [] if "--store" in arguments else ["--store", self.path]
-        done = subprocess.run([BIN / "vernier", *where, *arguments], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([BIN / "vernier", *where, *arguments], capture_output=True, text=True, timeout=200)
         return done.returncode, done.stdout + done.stderr
 
     def test_the_command_line(self):

@@ -59,6 +59,7 @@ class Workers:
         self._train = train
         self._context = multiprocessing.get_context(method)
         self._running: set[_Worker] = set()
+        self.is_killed = False  # Guarded by _starting.
         if method != "fork":
             try:
                 pickle.dumps(train)
@@ -70,7 +71,7 @@ class Workers:
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[Train]:
-        worker = _Worker(self._context, self._train)
+        worker = _Worker(self, self._context, self._train)
         self._running.add(worker)
         try:
             yield worker.train
@@ -79,15 +80,18 @@ class Workers:
             worker.end()
 
     def kill(self) -> None:
-        """Kills all workers; their trials raise WorkerDied."""
-        for worker in list(self._running):
-            worker.kill()
+        """Kills all workers; their trials raise WorkerDied. No worker is started any more."""
+        with _starting:
+            self.is_killed = True
+            for worker in list(self._running):
+                worker.kill()
 
 
 class _Worker:
     """A process, started at its first trial, and again after it died."""
 
-    def __init__(self, context: BaseContext, train: Train) -> None:
+    def __init__(self, workers: Workers, context: BaseContext, train: Train) -> None:
+        self._workers = workers
         self._context = context
         self._train = train
         self._process: Optional[Any] = None
@@ -135,6 +139,8 @@ class _Worker:
 
     def _start(self) -> None:
         with _starting:
+            if self._workers.is_killed:
+                raise WorkerDied("no worker is started any more")
             ours, theirs = self._context.Pipe()
             inherited = [*_our_ends, ours] if self._context.get_start_method() == "fork" else []
             # Not a daemon: train may have processes of its own, such as loaders of data.

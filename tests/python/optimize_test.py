@@ -302,6 +302,28 @@ class Interrupts(unittest.TestCase):
 
 
 class Processes(unittest.TestCase):
+    def test_an_interrupt_while_workers_start_leaves_none(self):
+        import multiprocessing
+
+        def interrupt(number, frame):
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        try:
+            for i in range(10):
+                study = make()
+                with self.assertRaises(KeyboardInterrupt):
+                    signal.setitimer(signal.ITIMER_REAL, 0.001 + 0.003 * i)
+                    study.optimize(lambda trial: time.sleep(1000), parallel=3, executor="fork")
+                self.assertEqual({r.state for r in study.trials} - {"CANCELLED"}, set())
+                deadline = time.monotonic() + 20
+                while multiprocessing.active_children() and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                self.assertEqual(multiprocessing.active_children(), [])
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
     def test_every_method(self):
         for method in ("fork", "spawn", "forkserver"):
             with self.subTest(method=method):

@@ -324,6 +324,16 @@ class Processes(unittest.TestCase):
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
 
+    def test_killed_workers_are_not_started(self):
+        from vernier._optimize import WorkerDied
+        from vernier._processes import Workers
+
+        workers_of_run = Workers(workers.square, "fork")
+        with workers_of_run() as train:
+            workers_of_run.kill()
+            with self.assertRaises(WorkerDied):
+                train(make().ask())
+
     def test_every_method(self):
         for method in ("fork", "spawn", "forkserver"):
             with self.subTest(method=method):

@@ -1,6 +1,6 @@
 """The programs of the trials that run_benchmark starts: each writes down what it saw of the GPU, and when.
 
-usage: program.py train|collective|busy|hold|grab|family --records FOLDER [--seconds N,…] [--bytes N] [--dry FILE] --lr=LR
+usage: program.py train|collective|busy|hold|grab|family|resume --records FOLDER [--seconds N,…] [--bytes N] [--dry FILE] --lr=LR
 
 The record, FOLDER/STUDY-TRIAL-ATTEMPT-REPLICA.json, is replaced as the program goes on, so that one that is killed leaves
 what it knew. With --dry the CPU stands for the GPU, and whoever has FILE open counts as using it.
@@ -179,9 +179,39 @@ def family(args, record):
     return busy(args, record)
 
 
+def resume(args, record):
+    """Nine steps, from the checkpoint on if there is one. Later trials are worse; the weights show that the steps went on."""
+    import torch
+    device = take_device(args, record)
+    taken = take_memory(args, record, device)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(32, 1).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    checkpoint, step = pathlib.Path(args.records) / f"{record.known['trial']}.pt", 0
+    if checkpoint.exists():
+        state = torch.load(checkpoint, map_location=device)
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        step = state["step"]
+    record.add(continued_from=step, steps_began=time.time())
+    while step < 9:
+        time.sleep(args.seconds)
+        x = torch.randn(256, 32, generator=torch.Generator().manual_seed(step)).to(device)
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(model(x), x.sum(dim=1, keepdim=True)).backward()
+        optimizer.step()
+        step += 1
+        fresh = checkpoint.with_suffix(".new")
+        torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, fresh)
+        fresh.replace(checkpoint)
+        print(f"step={step} loss={0.1 * record.known['trial']:.6f}", flush=True)
+    record.add(weights=model.weight.sum().item(), holds=len(taken))
+    return 0.1 * record.known["trial"]
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("verb", choices=["train", "collective", "busy", "hold", "grab", "family"])
+    parser.add_argument("verb", choices=["train", "collective", "busy", "hold", "grab", "family", "resume"])
     parser.add_argument("--records", required=True)
     parser.add_argument("--seconds", default="0", help="of trial 1, of trial 2, …; the last is for all further ones")
     parser.add_argument("--bytes", type=int, default=1 << 20)

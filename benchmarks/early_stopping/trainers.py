@@ -1,4 +1,4 @@
-"""Five real trainers, small enough to train thousands of times, with the parameters that each is tuned over.
+"""Six real trainers, small enough to train thousands of times, with the parameters that each is tuned over.
 
 A trainer takes the values of its parameters and a seed, and yields the validation metric after each epoch. The seed
 decides initial weights, order of batches and dropout; the data never change. All metrics are minimised. A metric that
@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from sklearn.datasets import load_digits, make_classification, make_friedman1
 from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import log_loss
 from sklearn.neural_network import MLPRegressor
 from torch import nn
@@ -252,6 +253,41 @@ def train_text_gru(p, seed):
     return fit(model, optimizer, x, y, p["batch"], bits, clip=p["clip"])
 
 
+# --- A linear classifier of short texts on twenty topics, trained by stochastic gradient descent ---
+
+TOPICS, VOCABULARY = 20, 250
+
+
+@functools.lru_cache
+def topics():
+    """Shares of the words in each text, by the square root. Topics share most of their words, and a few texts have a wrong label."""
+    rng = np.random.default_rng(35)
+    common = 1 / np.arange(1, VOCABULARY + 1)
+    words = np.stack([rng.permutation(common) for _ in range(TOPICS)])
+    chances = 0.75 * common / common.sum() + 0.25 * words / words.sum(1, keepdims=True)
+    labels = np.arange(600 + 1000) % TOPICS
+    counts = np.stack([rng.multinomial(rng.integers(15, 60), chances[topic]) for topic in labels])
+    wrong = rng.random(len(labels)) < 0.03
+    labels = np.where(wrong, rng.integers(0, TOPICS, len(labels)), labels)
+    x = np.sqrt(counts / counts.sum(1, keepdims=True))
+    return x[:600], labels[:600], x[600:], labels[600:]
+
+
+def train_topics_sgd(p, seed):
+    x, y, test_x, test_y = topics()
+    model = SGDClassifier(penalty="elasticnet", random_state=np.random.RandomState(seed % 2**32), **{**p, "average": bool(p["average"])})
+    for _ in range(EPOCHS):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                model.partial_fit(x, y, classes=np.arange(TOPICS))
+                yield float(np.mean(model.predict(test_x) != test_y))
+            except ValueError as error:
+                if not any(word in str(error).lower() for word in ("finite", "nan", "infinity", "overflow")):
+                    raise
+                yield math.nan
+
+
 TASKS = {
     "digits_mlp": Task("validation error rate", [
         real("lr", 3e-4, 1.0, log=True),
@@ -298,4 +334,13 @@ TASKS = {
         real("clip", 0.01, 10.0, log=True),
         integer("batch", 8, 64, log=True),
     ], train_text_gru),
+    "topics_sgd": Task("validation error rate", [
+        choice("loss", "hinge", "log_loss", "modified_huber", "squared_hinge"),
+        choice("learning_rate", "constant", "invscaling", "optimal"),
+        real("eta0", 1e-3, 10.0, log=True),
+        real("power_t", 0.05, 1.0),
+        real("alpha", 1e-7, 1e-2, log=True),
+        real("l1_ratio", 0.0, 1.0),
+        choice("average", 0, 1),
+    ], train_topics_sgd),
 }

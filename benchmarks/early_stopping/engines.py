@@ -218,6 +218,7 @@ class Smac(Budgeted):
                                  max_budget=task.max_steps, output_directory=pathlib.Path(self.folder.name))
         self.smac = smac.MultiFidelityFacade(scenario, lambda config, seed, budget: 0.0, overwrite=True, logging_level=False)
         self.space, self.value, self.status, self.known, self.runs = task.space, TrialValue, StatusType, {}, {}
+        self.worst = 0.0
         self.version = "smac " + importlib.metadata.version("smac")
 
     def ask(self):
@@ -228,9 +229,10 @@ class Smac(Budgeted):
 
     def end(self, trial, values, stopped):
         if math.isfinite(values[-1]):
+            self.worst = max(self.worst, values[-1])
             value = self.value(cost=values[-1])
-        else:
-            value = self.value(cost=math.inf, status=self.status.CRASHED)
+        else:  # Its forest takes no infinite cost.
+            value = self.value(cost=self.worst, status=self.status.CRASHED)
         self.smac.tell(self.runs.pop(trial), value, save=False)
 
     def close(self):

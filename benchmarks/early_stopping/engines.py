@@ -15,10 +15,10 @@ import types
 
 
 class Vernier:
-    def __init__(self, binary, task, seed, stopping):
+    def __init__(self, binary, task, seed, stopping, pausing=False):
         self.process = subprocess.Popen([binary, "ask-tell"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.version = self.send({"op": "create", "space": task.space, "seed": seed, "goal": "minimize",
-                                  "stopping": stopping, "curve": {"max_steps": task.max_steps}})["version"]
+                                  "stopping": stopping, "curve": {"max_steps": task.max_steps, "pausing": pausing}})["version"]
 
     def send(self, request):
         self.process.stdin.write(json.dumps(request) + "\n")

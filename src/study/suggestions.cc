@@ -14,6 +14,11 @@ namespace {
 // A suggestion that takes longer is nothing for a thread that others wait for: a call takes some 0.2 ms altogether.
 constexpr absl::Duration kAtOnce = absl::Milliseconds(1);
 
+// What verdicts on paused trials follow from (Transient::none_resumable).
+std::pair<std::size_t, std::int64_t> EvidenceOf(const StudyFold& fold) {
+  return {fold.finished().size(), fold.header().spec_version};
+}
+
 // One call that hands out trials, from its first look to its answer.
 class SuggestCall {
  public:
@@ -144,15 +149,15 @@ absl::Status SuggestCall::Decide(Draft& draft, Transient& transient) {
   VERNIER_ASSIGN_OR_RETURN(const bool repeated, AnswerRepeated(draft, transient));
   if (repeated) return absl::OkStatus();
   if (MayResume(fold, draft.now())) {
-    const std::pair now(fold.finished().size(), fold.header().spec_version);
-    if (!resumable_.has_value() && transient.none_resumable != now) {
+    const auto evidence = EvidenceOf(fold);
+    if (!resumable_.has_value() && transient.none_resumable != evidence) {
       VERNIER_RETURN_IF_ERROR(transient.stopper.status());
       paused_ = TakePaused(fold, transient);
       return absl::OkStatus();
     }
     if (resumable_.has_value()) Resume(draft, transient);
     if (answered_) return absl::OkStatus();
-    transient.none_resumable = now;
+    transient.none_resumable = evidence;
   }
   const Claims claims = FindClaims(fold);
   const std::int64_t need = Need(fold, claims, draft.now());
@@ -183,7 +188,8 @@ bool SuggestCall::MayResume(const StudyFold& fold, absl::Time now) const {
 
 // Nothing is at work but paused trials, and no verdict on them is taken back.
 bool SuggestCall::IsLast(const StudyFold& fold, const Transient& transient) const {
-  return !holder_.has_value() && fold.IsAllPaused() && transient.none_resumable.has_value();
+  return !holder_.has_value() && fold.header().state == StudyState::kActive && fold.IsAllPaused() &&
+         transient.none_resumable == EvidenceOf(fold);
 }
 
 // A trial that is well under way costs less to finish than a new one does, so the paused ones come first.

@@ -147,6 +147,20 @@ TEST_F(PausedTrialsTest, AreEndedWithTheirStudyAndCannotBeDeletedBefore) {
   ExpectSnapshotsAgree();
 }
 
+// Whoever asks for trials of a study that its user has paused must not end it.
+TEST_F(PausedTrialsTest, StayPausedWhileTheirStudyIs) {
+  for (const double value : {0.9, 0.5}) {
+    const TrialNumber trial = Ask().value();
+    Run(trial, 1, value);
+    Pause(trial);
+  }
+  ASSERT_THAT(studies_->Pause(study_.id, As("user")), IsOk());
+  EXPECT_THAT(Ask(), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_EQ(Get(study_.id, TrialNumber(1)).state, TrialState::kPaused);
+  ASSERT_THAT(studies_->Resume(study_.id, As("user")), IsOk());
+  EXPECT_THAT(Ask().value(), TrialNumber(1));
+}
+
 TEST_F(PausedTrialsTest, OneThatDivergedFails) {
   StudySpec spec = PausableSpec();
   spec.name = "other";

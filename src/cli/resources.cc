@@ -15,6 +15,7 @@
 #include "src/cli/hint.h"
 #include "src/cli/terminal/text.h"
 #include "src/core/counted_metrics.h"
+#include "src/core/running_time.h"
 #include "src/core/status.h"
 #include "src/core/stopped_early.h"
 #include "src/wire/cluster_proto.h"
@@ -293,9 +294,7 @@ std::vector<double> CurveOf(const std::vector<v1::Measurement>& measurements,
 }
 
 std::optional<absl::Duration> DurationOf(const Trial& trial, absl::Time now) {
-  // Waiting does not count.
-  if (!trial.started) return std::nullopt;
-  return trial.ended.value_or(now) - *trial.started;
+  return RunningTime(trial, now);  // Waiting and pauses do not count.
 }
 
 std::int64_t LastStepOf(const Trial& trial) {

@@ -14,11 +14,19 @@
 #include "fmt/format.h"
 #include "src/cli/terminal/output.h"
 #include "src/core/counted_metrics.h"
+#include "src/core/running_time.h"
 #include "src/core/status.h"
 #include "src/core/stopped_early.h"
 
 namespace vernier::cli {
 namespace {
+
+// How long an ended trial ran.
+std::optional<double> SecondsOf(const Trial& trial) {
+  if (!trial.ended) return std::nullopt;
+  const std::optional<absl::Duration> time = RunningTime(trial, *trial.ended);
+  return time ? std::optional(absl::ToDoubleSeconds(*time)) : std::nullopt;
+}
 
 using nlohmann::ordered_json;
 
@@ -131,9 +139,8 @@ ordered_json TrialCsvRows(const StudyRecord& study, const std::vector<TrialRecor
     row["stopped"] = IsStoppedEarly(trial);
     row["measurements"] = trial.measurements;
     row["attempts"] = trial.attempts.size();
-    row["duration"] = trial.started && trial.ended
-                          ? ordered_json(absl::ToDoubleSeconds(*trial.ended - *trial.started))
-                          : ordered_json();
+    const std::optional<double> seconds = SecondsOf(trial);
+    row["duration"] = seconds ? ordered_json(*seconds) : ordered_json();
     rows.push_back(std::move(row));
   }
   return rows;
@@ -205,9 +212,7 @@ void TrialCsv::PutAfter(const Trial& trial) {
                       IsStoppedEarly(trial),
                       trial.measurements,
                       trial.attempts.size());
-  if (trial.started && trial.ended) {
-    text += PlainText(absl::ToDoubleSeconds(*trial.ended - *trial.started));
-  }
+  if (const std::optional<double> seconds = SecondsOf(trial)) text += PlainText(*seconds);
   Put(text);
 }
 

@@ -5,14 +5,15 @@
 #include <optional>
 #include <vector>
 
+#include "src/core/running_time.h"
 #include "src/core/stopped_early.h"
 
 namespace vernier {
 namespace {
 
 absl::Duration TimeOf(const Trial& trial) {
-  if (!trial.started || !trial.ended) return absl::ZeroDuration();
-  return std::max(absl::ZeroDuration(), *trial.ended - *trial.started);
+  if (!trial.ended) return absl::ZeroDuration();
+  return RunningTime(trial, *trial.ended).value_or(absl::ZeroDuration());
 }
 
 template <typename T>

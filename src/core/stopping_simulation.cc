@@ -7,6 +7,7 @@
 
 #include "src/core/curve_book.h"
 #include "src/core/objectives.h"
+#include "src/core/running_time.h"
 
 namespace vernier {
 namespace {
@@ -58,9 +59,9 @@ double KeptValue(const Objective& objective, const std::vector<CurvePoint>& poin
   return sum / static_cast<double>(count);
 }
 
-absl::Duration RunningTime(const Trial& trial) {
-  if (!trial.started || !trial.ended) return absl::ZeroDuration();
-  return std::max(absl::ZeroDuration(), *trial.ended - *trial.started);
+absl::Duration TimeOf(const Trial& trial) {
+  if (!trial.ended) return absl::ZeroDuration();
+  return RunningTime(trial, *trial.ended).value_or(absl::ZeroDuration());
 }
 
 // The part of the trial's GPU time that lies after `time`.
@@ -174,14 +175,14 @@ void Simulation::AddCosts(std::size_t index, StoppingSimulation& result) const {
   const SimulatedTrial& each = trials_[index];
   const auto points = std::ssize(each.points);
   result.total.steps += points;
-  result.total.time += RunningTime(each.trial);
+  result.total.time += TimeOf(each.trial);
   result.total.gpu_time += UsageOf(each.trial).gpu_time;
   const std::optional<Stopped>& stopped = stopped_[index];
   if (!stopped || stopped->stop.was_stopped) return;
   result.saved.steps += points - stopped->measurements;
   if (each.trial.ended) {
-    result.saved.time += std::clamp(
-        *each.trial.ended - stopped->time, absl::ZeroDuration(), RunningTime(each.trial));
+    result.saved.time +=
+        std::clamp(*each.trial.ended - stopped->time, absl::ZeroDuration(), TimeOf(each.trial));
   }
   result.saved.gpu_time += GpuTimeAfter(each.trial, stopped->time);
 }

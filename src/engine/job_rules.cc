@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "src/core/running_time.h"
 #include "src/jobs/replica_exit.h"
 #include "src/study/alike.h"
 
@@ -20,19 +21,6 @@ absl::Time LastProgress(const Trial& trial, const Attempt& attempt) {
   // The last measurement may be of an earlier attempt; the wait then counts from the start of this one.
   const absl::Time started = *attempt.started;
   return trial.last.has_value() ? std::max(started, trial.last->time) : started;
-}
-
-// How long the trial was paused, or waited to be resumed.
-absl::Duration PausedTime(const TrainingJob& job, const Trial& trial, absl::Time now) {
-  absl::Duration paused;
-  if (!job.pausable) return paused;
-  for (std::size_t i = 0; i < trial.attempts.size(); ++i) {
-    const Attempt& attempt = trial.attempts[i];
-    if (attempt.state != AttemptState::kStopped || !attempt.ended.has_value()) continue;
-    const bool is_last = i + 1 == trial.attempts.size();
-    paused += (is_last ? now : trial.attempts[i + 1].placed) - *attempt.ended;
-  }
-  return paused;
 }
 
 bool HasCrashed(FailureClass failure, bool transient, const std::vector<ReplicaResult>& replicas) {
@@ -119,7 +107,7 @@ std::optional<SpentLimit> FindSpentLimit(const TrainingJob& job,
                                          absl::Time now) {
   if (!trial.started.has_value()) return std::nullopt;
   // Counts from the first start, over all attempts, whether or not one runs now, but not while the trial was paused.
-  if (IsOver(job.trial_limit, *trial.started + PausedTime(job, trial, now), now)) {
+  if (IsOver(job.trial_limit, *trial.started + PausedTime(trial, now), now)) {
     return SpentLimit{.message =
                           fmt::format("ran for longer than its trial's limit of {}, in {} attempts",
                                       absl::FormatDuration(*job.trial_limit),
@@ -164,7 +152,7 @@ absl::Time NextLimit(const TrainingJob& job, const Trial& trial, absl::Time now)
     add(job.wait_limit, trial.created);
     return next;
   }
-  add(job.trial_limit, *trial.started + PausedTime(job, trial, now));
+  add(job.trial_limit, *trial.started + PausedTime(trial, now));
   if (!trial.attempts.empty() && trial.attempts.back().started.has_value()) {
     add(job.progress_limit, LastProgress(trial, trial.attempts.back()));
   }

@@ -54,6 +54,11 @@ void StudyBoard::On(const TrialStateChanged& changed, absl::Time time) {
   // Only the first start: reruns belong to the trial's duration.
   if (changed.to == TrialState::kRunning && !entry.started) entry.started = time;
   if (IsFinished(changed.to)) entry.ended = time;
+  if (changed.to == TrialState::kPaused) {
+    entry.paused = time;
+  } else if (entry.paused && !IsFinished(changed.to)) {
+    entry.pauses += time - *std::exchange(entry.paused, std::nullopt);
+  }
   if (changed.to == TrialState::kFailed || changed.to == TrialState::kInfeasible) {
     entry.message = FirstLine(changed.message);
   }
@@ -147,7 +152,7 @@ TrialSummary StudyBoard::Row(TrialNumber number, const Entry& entry, absl::Time 
                       .parameters = CompactPoint(entry.point, names_),
                       .duration = {},
                       .message = entry.message};
-  if (entry.started) row.duration = entry.ended.value_or(now) - *entry.started;
+  if (entry.started) row.duration = entry.Duration(now);
   return row;
 }
 
@@ -157,7 +162,7 @@ std::optional<absl::Duration> StudyBoard::Remaining() const {
   std::int64_t measured = 0;
   for (const auto& [number, entry] : trials_) {
     if (!entry.started || !entry.ended) continue;
-    spent += *entry.ended - *entry.started;
+    spent += entry.Duration(*entry.ended);
     ++measured;
   }
   // Nothing to measure by.

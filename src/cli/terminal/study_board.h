@@ -60,6 +60,12 @@ class StudyBoard {
     std::string message;
     std::optional<absl::Time> started;
     std::optional<absl::Time> ended;
+    std::optional<absl::Time> paused;  // Since then.
+    absl::Duration pauses;             // Those before.
+    // Without its pauses. REQUIRES: it has started.
+    absl::Duration Duration(absl::Time now) const {
+      return paused.value_or(ended.value_or(now)) - *started - pauses;
+    }
   };
 
   void On(const StudyCreated& created, absl::Time time);

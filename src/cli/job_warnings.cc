@@ -417,6 +417,18 @@ void AddMissingPrograms(const TrainingJob& job, std::vector<std::string>& warnin
   }
 }
 
+// A program finds its checkpoint in its own folder.
+void AddPausing(const StudySpec& spec, std::vector<std::string>& warnings) {
+  if (!spec.job->pausable) return;
+  if (spec.stopping.name == "none") {
+    warnings.push_back("job.pausable: true, but no rule pauses a trial (stopping: none)");
+  } else if (spec.job->job_directory.empty() && !spec.job->input.has_value()) {
+    warnings.push_back(
+        "job.pausable: true, but the trials have no folder of their own (job.dir); each must find "
+        "its own checkpoint, for instance by $VERNIER_TRIAL");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> JobWarningsOf(const StudySpec& spec, bool runs_here) {
@@ -427,6 +439,7 @@ std::vector<std::string> JobWarningsOf(const StudySpec& spec, bool runs_here) {
   AddOpenValues(*spec.job, warnings);
   AddOverwrittenVariables(spec, warnings);
   AddReadableSecrets(*spec.job, warnings);
+  AddPausing(spec, warnings);
   if (!runs_here) return warnings;
   AddShadowedPackages(*spec.job, warnings);
   AddMissingPrograms(*spec.job, warnings);

@@ -98,6 +98,14 @@ absl::StatusOr<ReportedRule> ChooseReportedRule(
   if (chosen.rule == nullptr) {
     return InvalidArgument("--rule: '{}' stops no trial", chosen.choice.name);
   }
+  // Which trials would have come back depends on those that would have run meanwhile.
+  if (chosen.rule->needs_pausing()) {
+    return FailedPrecondition(
+        "rule '{}' with options {} takes its stops back; what it would have stopped cannot be told "
+        "from trials that have run",
+        chosen.choice.name,
+        chosen.rule->options());
+  }
   return chosen;
 }
 

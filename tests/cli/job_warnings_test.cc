@@ -122,8 +122,21 @@ INSTANTIATE_TEST_SUITE_P(
          [](TrainingJob& job) { job.env["VERNIER_TOKEN"] = "x"; },
          "job.env.VERNIER_TOKEN: has no effect, since Vernier sets this variable itself; give a "
          "variable of your own another name"},
+        {"PausableWithoutARule",
+         [](TrainingJob& job) { job.pausable = true; },
+         "job.pausable: true, but no rule pauses a trial (stopping: none)"},
         {"OwnVariable", [](TrainingJob& job) { job.env["PYTHONUNBUFFERED"] = "0"; }, ""}}),
     [](const auto& test) { return test.param.name; });
+
+TEST(JobWarnings, PausableTrialsNeedPlacesForTheirCheckpoints) {
+  StudySpec spec = AnySpec();
+  spec.stopping = {.name = "automatic", .options = {}};
+  spec.job->pausable = true;
+  EXPECT_THAT(JobWarningsOf(spec, /*runs_here=*/false),
+              ElementsAre(StartsWith("job.pausable: true, but the trials have no folder")));
+  spec.job->job_directory = "runs";
+  EXPECT_THAT(JobWarningsOf(spec, /*runs_here=*/false), IsEmpty());
+}
 
 class ProgramTest : public ::testing::Test {
  protected:

@@ -467,7 +467,7 @@ absl::Status TrialRun::Requeue() {
 bool TrialRun::MayPause(const Study& study, const Trial& trial) const {
   const bool is_verdict = trial.stop.has_value() && !trial.stop->version.empty();
   return attempt_.definition->job->pausable && trial.state == TrialState::kStopping && is_verdict &&
-         study.state != StudyState::kStopping && MissingObjectives(study, trial).empty();
+         study.state != StudyState::kStopping;
 }
 
 // Room is given back first, as a trial that was moved could be resumed at once, and another object would run it. If the move

@@ -89,7 +89,9 @@ void AddEnd(Draft& draft, std::string_view reason) {
 void SettleActive(Draft& draft, const Transient& transient) {
   const Study& study = draft.study();
   // With trials that may still be created, the next request for some decides which of the paused ones go on.
-  if (draft.fold().IsAllPaused() && draft.fold().GpuTimeSpent(draft.now())) EndPaused(draft);
+  if (draft.fold().IsAllPaused() && draft.fold().GpuTimeSpent(draft.now())) {
+    EndPaused(draft, GpuTimeReason(study));
+  }
   if (!draft.fold().IsDown()) return;
   if (TrialRoom(study) == 0) {
     AddEnd(draft, TrialsReason(study));
@@ -112,6 +114,17 @@ std::string WhyDiverged(const Study& study, const Measurement& last) {
                        last.step == 0 ? "" : fmt::format(", at step {}", last.step));
   }
   return "";
+}
+
+// A rule stopped it before, and it keeps its result as any trial that a rule has stopped.
+void EndPaused(Draft& draft, TrialNumber trial, std::string_view reason) {
+  const Measurement last = FinalMeasurement(draft, trial);
+  const std::string message = fmt::format("paused until its end: {}", reason);
+  if (MissingObjectives(draft.study().spec.objectives, last.metrics).empty()) {
+    AddCompletion(draft, trial, last, message);
+  } else {
+    AddMove(draft, trial, TrialState::kCancelled, message);
+  }
 }
 
 }  // namespace
@@ -291,21 +304,18 @@ void AddWithdrawal(Draft& draft,
       return;
     case TrialState::kStopping:
       return;
-    // A rule stopped it before, and it keeps its result as any trial that a rule has stopped.
     case TrialState::kPaused:
-      AddCompletion(draft, trial, FinalMeasurement(draft, trial));
+      EndPaused(draft, trial, explanation);
       return;
     default:
       AddStop(draft, trial, rule, explanation);
   }
 }
 
-void EndPaused(Draft& draft) {
+void EndPaused(Draft& draft, std::string_view reason) {
   // A copy, since each end takes a trial out of the set.
   const std::set<TrialNumber> paused = draft.fold().paused();
-  for (const TrialNumber trial : paused) {
-    AddCompletion(draft, trial, FinalMeasurement(draft, trial));
-  }
+  for (const TrialNumber trial : paused) EndPaused(draft, trial, reason);
 }
 
 void AddStudyStop(Draft& draft, std::string_view reason, StudyState ending) {

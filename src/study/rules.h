@@ -81,8 +81,8 @@ void AddWithdrawal(Draft& draft,
                    std::string_view rule,
                    std::string_view explanation);
 
-// Completes all paused trials as they are: nobody goes on with them.
-void EndPaused(Draft& draft);
+// Ends all paused trials as they are, for this reason: COMPLETED, or CANCELLED where a value of an objective is missing.
+void EndPaused(Draft& draft, std::string_view reason);
 
 // Moves the study to STOPPING, and on to its end if nothing is at work.
 void AddStudyStop(Draft& draft,

@@ -44,6 +44,7 @@ constexpr std::array kEngineMoves = {
     Move{TrialState::kPaused, TrialState::kQueued},
     Move{TrialState::kPaused, TrialState::kCompleted},  // Nobody takes it back any more.
     Move{TrialState::kPaused, TrialState::kFailed},     // Its objective had diverged.
+    Move{TrialState::kPaused, TrialState::kCancelled},  // It lacks the value of an objective.
     Move{TrialState::kStopping, TrialState::kPaused},
     Move{TrialState::kStopping, TrialState::kCompleted},
     Move{TrialState::kStopping, TrialState::kFailed},  // Its objective had diverged.

@@ -120,7 +120,9 @@ absl::Status StudyFold::ApplyPause(const Event& event,
   trial.final_elapsed = change.final_elapsed;
   paused_trials_.insert(trial.number);
   curves_.MarkFinished(trial.number, /*stopped_early=*/true, KeepsConstraints(trial));
-  return Observe(event, row);
+  // A trial may report some objective only at its end: it says nothing of its point yet.
+  const bool has_all = MissingObjectives(header_.spec.objectives, trial.final_metrics).empty();
+  return has_all ? Observe(event, row) : absl::OkStatus();
 }
 
 void StudyFold::ApplyResumption(TrialEntry& row) {

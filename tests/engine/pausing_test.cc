@@ -143,8 +143,7 @@ TEST_F(PausingTest, IsOnlyForJobsThatCanGoOn) {
   spec.job->pausable = false;
   EXPECT_THAT(process_->studies->CreateStudy(spec, {.actor = "test"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("stopping: rule 'asha' with these options needs trials that can "
-                                 "be paused, and job.pausable is not true")));
+                       HasSubstr("needs trials that can be paused, and job.pausable is not true")));
 }
 
 TEST_F(PausingTest, TheTrialsTimeLimitDoesNotRunWhileItIsPaused) {

@@ -106,7 +106,8 @@ TEST_F(PausedTrialsTest, GoOnAndEndAcrossRestarts) {
   EXPECT_EQ(ended.completed, 3);
   EXPECT_EQ(ended.best, TrialNumber(1));
   EXPECT_EQ(Get(study_.id, *third).final_metrics.at("accuracy"), 0.1);
-  EXPECT_THAT(Get(study_.id, *third).message, HasSubstr("rank 3 of 3"));
+  EXPECT_THAT(Get(study_.id, *third).message, HasSubstr("no trial is left"));
+  EXPECT_THAT(Get(study_.id, *third).stop->explanation, HasSubstr("rank 3 of 3"));
   ExpectSnapshotsAgree();
   const auto report = studies_->Replay(study_.id);
   ASSERT_THAT(report, IsOk());
@@ -159,6 +160,35 @@ TEST_F(PausedTrialsTest, StayPausedWhileTheirStudyIs) {
   EXPECT_EQ(Get(study_.id, TrialNumber(1)).state, TrialState::kPaused);
   ASSERT_THAT(studies_->Resume(study_.id, As("user")), IsOk());
   EXPECT_THAT(Ask().value(), TrialNumber(1));
+}
+
+// A program may report some objectives at its end only.
+TEST_F(PausedTrialsTest, NeedNoValueOfEveryObjectiveUntilTheyEnd) {
+  StudySpec spec = PausableSpec();
+  spec.name = "two";
+  spec.objectives.push_back({.metric = "latency", .goal = Goal::kMinimize});
+  study_ = Create(spec);
+  for (const double value : {0.9, 0.5}) {
+    const TrialNumber trial = Ask().value();
+    Run(trial, 1, value);
+    Pause(trial);
+    EXPECT_EQ(Get(study_.id, trial).state, TrialState::kPaused);
+    ExpectSnapshotsAgree();
+  }
+  const TrialNumber first = Ask().value();
+  EXPECT_EQ(first, TrialNumber(1));
+  Run(first, 2, 0.95);
+  ASSERT_THAT(MoveAttempt(first, AttemptState::kSucceeded), IsOk());
+  ASSERT_THAT(studies_->Complete({study_.id, first},
+                                 {.metrics = {{"accuracy", 0.95}, {"latency", 3}}},
+                                 std::nullopt,
+                                 As("engine")),
+              IsOk());
+  ASSERT_THAT(studies_->Stop(study_.id, "enough", As("user")), IsOk());
+  EXPECT_EQ(Get(study_.id, TrialNumber(2)).state, TrialState::kCancelled);
+  EXPECT_THAT(Get(study_.id, TrialNumber(2)).message, HasSubstr("enough"));
+  EXPECT_EQ(Get(study_.id).completed, 1);
+  ExpectSnapshotsAgree();
 }
 
 TEST_F(PausedTrialsTest, OneThatDivergedFails) {

@@ -7,6 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable, ContextManager, Optional, Union
 
+from vernier import _values
 from vernier._errors import (
     ExhaustedError,
     InvalidValueError,
@@ -241,7 +242,7 @@ class _Run:
 
     def _tell(self, trial: AskedTrial, value: Any) -> Optional[TrialRecord]:
         if value is None and trial._last_step == 0:
-            raise InvalidValueError("train: returned None, and the trial reported nothing", field="train")
+            raise InvalidValueError("train: gave no value, and the trial reported nothing", field="train")
         try:
             return self.study.tell(trial, value)
         except (LeaseLostError, StateError) as error:
@@ -253,7 +254,7 @@ class _Run:
         if self.is_interrupted:
             self._cancel(trial)
             return None
-        message = f"{type(error).__name__}: {error}"
+        message = _values.described(error)
         logger().warning(
             "study '%s': trial %d failed: %s", self.study.name, trial.number, message, exc_info=None if is_lost else error
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional
 from vernier._errors import InvalidValueError, TrialStopped
 from vernier._optimize import WorkerDied
 from vernier._trials import Trial
-from vernier._values import Value
+from vernier._values import Value, described
 
 if TYPE_CHECKING:
     from multiprocessing.context import BaseContext
@@ -217,4 +217,4 @@ def _sendable(error: Exception) -> Exception:
             return error
     except Exception:
         pass
-    return RuntimeError(f"{type(error).__name__}: {error}")
+    return RuntimeError(described(error))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from vernier._errors import InvalidValueError
-from vernier._values import Value, finite, plain, text
+from vernier._values import Value, finite, flag, plain, text
 
 Condition = Mapping[str, Union[Value, Sequence[Value]]]
 
@@ -64,12 +65,13 @@ class _Range(Parameter):
         self.points = points
 
     def _domain(self, field: str) -> dict[str, Any]:
-        if self.log and self.reverse_log:
+        log = flag(self.log, f"{field}.log")
+        if log and flag(self.reverse_log, f"{field}.reverse_log"):
             raise InvalidValueError(f"{field}: log and reverse_log exclude each other", field=field)
         bounds = [finite(self.low, f"{field}.{self._key}[0]"), finite(self.high, f"{field}.{self._key}[1]")]
         domain: dict[str, Any] = {self._key: bounds}
-        if self.log or self.reverse_log:
-            domain["scale"] = "log" if self.log else "reverse-log"
+        if log or flag(self.reverse_log, f"{field}.reverse_log"):
+            domain["scale"] = "log" if log else "reverse-log"
         if self.step is not None:
             domain["step"] = finite(self.step, f"{field}.step")
         if self.points is not None:
@@ -186,6 +188,10 @@ def _conditions(when: Condition, field: str) -> dict[str, list[Value]]:
     return conditions
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def parameters_of(space: Space) -> dict[str, Any]:
     """The parameters as in a study file."""
     if not isinstance(space, Mapping):
@@ -199,6 +205,13 @@ def parameters_of(space: Space) -> dict[str, Any]:
             if isinstance(parameter, (str, bytes)) or not isinstance(parameter, (list, tuple)):
                 raise TypeError(
                     f"{field}: must be Float, Int, Discrete, Categorical, Bool or a list of values, got {parameter!r}"
+                )
+            if isinstance(parameter, tuple) and len(parameter) == 2 and all(_is_number(value) for value in parameter):
+                low, high = parameter
+                raise InvalidValueError(
+                    f"{field}: ({low!r}, {high!r}) may mean a range or two values; write Float({low!r}, {high!r}), "
+                    f"Int({low!r}, {high!r}) or [{low!r}, {high!r}]",
+                    field=field,
                 )
             parameter = Categorical(parameter)
         parameters[name] = parameter._definition(field)

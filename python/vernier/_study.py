@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import weakref
@@ -259,11 +260,12 @@ class Study:
     def _cancel(self, leased: _core.Leased, reason: str) -> None:
         """Cancels a trial; does nothing if it has ended."""
         with self._handle.use() as core:
-            try:
+            # Another thread may be cancelling it, too: whoever comes second finds it told to stop, and must not return
+            # before it has ended.
+            with contextlib.suppress(VernierError):
                 core.stop_trial(self._id, leased.number, reason, actor())
+            with contextlib.suppress(VernierError):
                 core.fail(leased, False, reason)
-            except VernierError:
-                pass
         self._handle.release(leased.holder)
         self._asked.pop(leased.number, None)
 
@@ -336,6 +338,8 @@ def _names(names: Names, field: str) -> list[str]:
         return []
     if isinstance(names, str):
         return [_values.text(names, field)]
+    if isinstance(names, Mapping) or not isinstance(names, Sequence):
+        raise TypeError(f"{field}: must be a name or a list of names, got {names!r}")
     return [_values.text(name, f"{field}[{i}]") for i, name in enumerate(names)]
 
 
@@ -353,7 +357,11 @@ def _path_of(storage: Storage) -> Optional[str]:
     """The file of a storage; None for memory, which the command line calls ":memory:"."""
     if storage is None or storage == ":memory:":
         return None
+    if not isinstance(storage, (str, os.PathLike)):
+        raise TypeError(f"storage: must be the path of a file, or None, got {storage!r}")
     path = os.fsdecode(storage)
+    if "://" in path:
+        raise InvalidValueError(f"storage: must be the path of a file, not a URL, got {path!r}", field="storage")
     if not path:
         raise InvalidValueError("storage: must be the path of a file, or None, got ''", field="storage")
     return path
@@ -427,6 +435,8 @@ def create_study(
     if labels:
         definition["labels"] = {_values.text(k, "label"): _values.text(v, f"labels.{k}") for k, v in labels.items()}
     path = _path_of(storage)
+    if path is None and _values.flag(resume, "resume"):
+        raise InvalidValueError("resume: needs storage=, a file that outlives the program", field="resume")
     if path is None:
         definition["lease"] = {"ttl": "never"}
     text = json.dumps(definition, allow_nan=False)

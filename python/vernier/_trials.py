@@ -31,7 +31,10 @@ class Trial:
         """Why the trial should stop; empty if it should not."""
 
     def __getitem__(self, name: str) -> Value:
-        return self.params[name]
+        try:
+            return self.params[name]
+        except KeyError:
+            raise KeyError(f"no parameter {name!r}; the trial has {', '.join(self.params) or 'none'}") from None
 
     def __repr__(self) -> str:
         return f"Trial({self.number}, {self.params})"

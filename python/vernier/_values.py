@@ -37,9 +37,28 @@ def finite(value: Any, field: str) -> Union[int, float]:
     number = plain(value, field)
     if isinstance(number, (bool, str)):
         raise TypeError(f"{field}: must be a number, got {value!r}")
-    if isinstance(number, float) and not math.isfinite(number):
-        raise InvalidValueError(f"{field}: must be finite, got {number}", field=field)
+    try:
+        is_finite = math.isfinite(number)
+    except OverflowError:  # An int that no float comes near.
+        is_finite = False
+    if not is_finite:
+        shown = number if isinstance(number, float) else "a number of too many digits"
+        raise InvalidValueError(f"{field}: must be finite, got {shown}", field=field)
     return number
+
+
+def flag(value: Any, field: str) -> bool:
+    if not isinstance(plain(value, field), bool):
+        raise TypeError(f"{field}: must be True or False, got {value!r}")
+    return bool(value)
+
+
+def described(error: BaseException) -> str:
+    """The class and the text of an exception, whose own conversion to text may fail."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 def whole(value: Any, field: str, least: int, most: int = 2**63 - 1) -> int:

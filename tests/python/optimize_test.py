@@ -31,6 +31,28 @@ class Broken(Exception):
     pass
 
 
+class Unspeakable(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+class Oddities(unittest.TestCase):
+    def test_an_exception_without_a_text_costs_its_trial(self):
+        def train(trial):
+            if trial.number == 2:
+                raise Unspeakable
+            return 1.0
+
+        study = make()
+        study.optimize(train, trials=3)
+        self.assertEqual([record.state for record in study.trials], ["COMPLETED", "FAILED", "COMPLETED"])
+        self.assertEqual(study.trials[1].message, "Unspeakable")
+
+    def test_a_misspelt_parameter_is_named_with_those_that_are(self):
+        with self.assertRaisesRegex(KeyError, "no parameter 'lr'; the trial has x"):
+            make().ask()["lr"]
+
+
 class Counts(unittest.TestCase):
     def test_runs_as_many_as_wanted(self):
         study = make()
@@ -190,7 +212,7 @@ class Failures(unittest.TestCase):
 
     def test_wrong_values_are_failures(self):
         study = make()
-        for value, message in ((None, "returned None"), ("high", "must be a number"), ({"accuracy": 1}, "accuracy")):
+        for value, message in ((None, "gave no value"), ("high", "must be a number"), ({"accuracy": 1}, "accuracy")):
             with self.assertRaisesRegex(vernier.TooManyFailuresError, message):
                 study.optimize(lambda trial: value, trials=9)
         self.assertEqual(len(study.trials), 9)

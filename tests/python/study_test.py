@@ -24,6 +24,9 @@ class Refusals(unittest.TestCase):
         ({"x": vernier.Float(True, 1)}, TypeError, "parameters.x.float[0]: must be a number, got True"),
         ({"x": vernier.Float(None, 1)}, TypeError, "must be a number"),
         ({"x": vernier.Float}, TypeError, "got the class Float; call it"),
+        ({"x": (0, 1)}, ValueError, "parameters.x: (0, 1) may mean a range or two values; write Float(0, 1), Int(0, 1) or [0, 1]"),
+        ({"x": vernier.Float(0, 1, log="no")}, TypeError, "parameters.x.log: must be True or False, got 'no'"),
+        ({"x": vernier.Int(0, 10**400)}, ValueError, "parameters.x.int[1]: must be finite, got a number of too many digits"),
         ({"x": 3}, TypeError, "parameters.x: must be Float, Int, Discrete, Categorical, Bool or a list of values, got 3"),
         ({"x": "adam"}, TypeError, "got 'adam'"),
         ({"x": []}, ValueError, "parameters.x.categorical: must have at least one value"),
@@ -46,7 +49,8 @@ class Refusals(unittest.TestCase):
     ]
     OPTIONS = [
         ({"minimize": None}, ValueError, "objective: give maximize= or minimize= the name of a metric"),
-        ({"minimize": 3}, TypeError, "'int' object is not iterable"),
+        ({"minimize": 3}, TypeError, "minimize: must be a name or a list of names, got 3"),
+        ({"minimize": {"a": 1}}, TypeError, "minimize: must be a name or a list of names"),
         ({"algorithm": "tpe"}, ValueError, "algorithm: unknown algorithm 'tpe'; known: gp, grid, quasi-random, random"),
         ({"algorithm": {"name": "gp", "points": 3}}, ValueError, "algorithm.points"),
         ({"algorithm": 3}, TypeError, "algorithm: must be a name"),
@@ -59,7 +63,9 @@ class Refusals(unittest.TestCase):
         ({"warm_start": ["nobody"]}, ValueError, "nobody"),
         ({"minimize": "\ud800"}, ValueError, "lone surrogates"),
         ({"minimize": ["a", "a"]}, ValueError, "objective[1]: metric 'a' is an objective twice"),
-        ({"storage": 3}, TypeError, "not int"),
+        ({"storage": 3}, TypeError, "storage: must be the path of a file, or None, got 3"),
+        ({"storage": "sqlite:///a.db"}, ValueError, "storage: must be the path of a file, not a URL, got 'sqlite:///a.db'"),
+        ({"resume": True}, ValueError, "resume: needs storage="),
         ({"storage": ""}, ValueError, "storage: must be the path of a file, or None, got ''"),
         ({"labels": {"A B": "c"}}, ValueError, "labels"),
     ]

@@ -6,9 +6,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -29,6 +29,15 @@
 
 namespace vernier::study {
 
+// What the verdicts on paused trials follow from, as far as they are worth asking for again: they are taken back as other trials
+// end or pause, seldom by a report.
+struct ResumptionEvidence {
+  std::set<TrialNumber> paused;  // A pause may bring no observation.
+  std::size_t observations = 0;
+  std::int64_t spec_version = 0;
+  friend bool operator==(const ResumptionEvidence&, const ResumptionEvidence&) = default;
+};
+
 // What a study holds in memory besides the fold of its log. Lost with the process, and missed by nobody: what it decides
 // is recorded as events.
 struct Transient {
@@ -39,9 +48,8 @@ struct Transient {
   std::map<TrialNumber, absl::Time> lease_expires;
   // The algorithm found no point that was not proposed before.
   std::string exhausted;  // In the algorithm's words; empty: it did.
-  // When the rule last let none of the paused trials go on: how many observations there were, and the version of the
-  // definition. Verdicts are taken back as other trials end or pause.
-  std::optional<std::pair<std::size_t, std::int64_t>> none_resumable;
+  // As it was when the rule last let none of the paused trials go on.
+  std::optional<ResumptionEvidence> none_resumable;
   // What the study computes with. A status where the catalogue refuses: the study was made by another version.
   // Shared with suggestions being computed.
   absl::StatusOr<std::shared_ptr<const Optimizer>> optimizer;

@@ -17,9 +17,10 @@ constexpr absl::Duration kAtOnce = absl::Milliseconds(1);
 // Why paused trials end with their study.
 constexpr std::string_view kNoneLeft = "no trial is left that could show it to be better";
 
-// What verdicts on paused trials follow from (Transient::none_resumable).
-std::pair<std::size_t, std::int64_t> EvidenceOf(const StudyFold& fold) {
-  return {fold.finished().size(), fold.header().spec_version};
+ResumptionEvidence EvidenceOf(const StudyFold& fold) {
+  return {.paused = fold.paused(),
+          .observations = fold.finished().size(),
+          .spec_version = fold.header().spec_version};
 }
 
 // One call that hands out trials, from its first look to its answer.
@@ -152,7 +153,7 @@ absl::Status SuggestCall::Decide(Draft& draft, Transient& transient) {
   VERNIER_ASSIGN_OR_RETURN(const bool repeated, AnswerRepeated(draft, transient));
   if (repeated) return absl::OkStatus();
   if (MayResume(fold, draft.now())) {
-    const auto evidence = EvidenceOf(fold);
+    const ResumptionEvidence evidence = EvidenceOf(fold);
     if (!resumable_.has_value() && transient.none_resumable != evidence) {
       VERNIER_RETURN_IF_ERROR(transient.stopper.status());
       paused_ = TakePaused(fold, transient);

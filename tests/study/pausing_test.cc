@@ -191,6 +191,20 @@ TEST_F(PausedTrialsTest, NeedNoValueOfEveryObjectiveUntilTheyEnd) {
   ExpectSnapshotsAgree();
 }
 
+// Their pauses bring no observation, and yet are something to judge the others by.
+TEST_F(PausedTrialsTest, AreJudgedAgainWhenOneWithoutAllObjectivesCameDown) {
+  StudySpec spec = PausableSpec();
+  spec.name = "two";
+  spec.objectives.push_back({.metric = "latency", .goal = Goal::kMinimize});
+  study_ = Create(spec);
+  for (const double value : {0.9, 0.5}) {
+    const TrialNumber trial = Ask().value();
+    Run(trial, 1, value);
+    Pause(trial);
+  }
+  EXPECT_EQ(Ask().value(), TrialNumber(1));
+}
+
 TEST_F(PausedTrialsTest, OneThatDivergedFails) {
   StudySpec spec = PausableSpec();
   spec.name = "other";

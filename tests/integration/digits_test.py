@@ -3,19 +3,15 @@
 trial can be run again with the same result.   usage: digits_test.py SOURCE_DIR BIN_DIR
 """
 
+import functools
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
+import command
 
-def vernier(bin_dir, folder, *words):
-    result = subprocess.run([bin_dir / "vernier", *words, "--store", folder / "vernier.db"],
-                            capture_output=True, text=True, timeout=240)
-    if result.returncode != 0:
-        sys.exit(f"vernier {' '.join(map(str, words))}: exit {result.returncode}\n{result.stdout}\n{result.stderr}")
-    return result.stdout
+vernier = functools.partial(command.vernier, seconds=240)
 
 
 def main():

@@ -7,9 +7,10 @@ import datetime
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+from command import vernier
 
 # Good trials end by themselves after six reports; a bad one would go on for minutes. Workers ignore nothing and do nothing.
 TRAINER = """\
@@ -40,14 +41,6 @@ job:
     chief: {{count: 1, args: [chief, {folder}]}}
     worker: {{count: 2, args: [worker, {folder}]}}
 """
-
-
-def vernier(bin_dir, folder, *words):
-    result = subprocess.run([bin_dir / "vernier", *words, "--store", folder / "vernier.db"],
-                            capture_output=True, text=True, timeout=120)
-    if result.returncode != 0:
-        sys.exit(f"vernier {' '.join(map(str, words))}: exit {result.returncode}\n{result.stdout}\n{result.stderr}")
-    return result.stdout
 
 
 def seconds(text):

@@ -8,9 +8,10 @@ trials, and what `trial list`, `trial show` and `trial why` say of them.   usage
 
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+from command import vernier
 
 REPLICAS = ["chief-0", "evaluator-0", "ps-0", "worker-0", "worker-1"]
 POOR = [3, 4]
@@ -51,14 +52,6 @@ job:
   command: [/usr/bin/python3, {folder}/trainer.py, {folder}]
   replicas: {{chief: 1, worker: 2, ps: 1, evaluator: 1}}
 """
-
-
-def vernier(bin_dir, folder, *words):
-    result = subprocess.run([bin_dir / "vernier", *words, "--store", folder / "vernier.db"],
-                            capture_output=True, text=True, timeout=120)
-    if result.returncode != 0:
-        sys.exit(f"vernier {' '.join(map(str, words))}: exit {result.returncode}\n{result.stdout}\n{result.stderr}")
-    return result.stdout
 
 
 def check_delays(folder, trial, judged_step):

@@ -11,6 +11,8 @@ import sys
 import tempfile
 import time
 
+from command import vernier
+
 STEPS = 9
 TRIALS = 9
 
@@ -46,14 +48,6 @@ job:
   command: [/usr/bin/python3, {trainer}, {folder}, "{{x}}"]
   pausable: true
 """
-
-
-def vernier(bin_dir, folder, *words):
-    result = subprocess.run([bin_dir / "vernier", *words, "--store", folder / "vernier.db"],
-                            capture_output=True, text=True, timeout=120)
-    if result.returncode != 0:
-        sys.exit(f"vernier {' '.join(map(str, words))}: exit {result.returncode}\n{result.stdout}\n{result.stderr}")
-    return result.stdout
 
 
 def run_and_kill(bin_dir, folder, is_time):

@@ -35,7 +35,8 @@ struct AskTell::Rep {
   std::vector<PendingPoint> pending;      // In the order in which they were asked.
   std::unique_ptr<EarlyStopper> stopper;  // Null: no trial is stopped.
   CurveBook curves;
-  std::map<TrialNumber, Verdict> verdicts;  // Of pending trials, the last ones.
+  // Of pending trials, the numbers of their last verdicts.
+  std::map<TrialNumber, std::map<std::string, double>> verdicts;
   OptimalTrials optimal;
   // Trials that were stopped and may go on. Empty unless `pausing`.
   struct Paused {
@@ -142,14 +143,14 @@ absl::Status AskTell::Rep::Complete(TrialNumber trial,
                    .outcome = outcome,
                    .values = std::move(values),
                    .slacks = std::move(slacks)};
-  const Verdict verdict = std::exchange(verdicts[trial], {});
+  std::map<std::string, double> numbers = std::exchange(verdicts[trial], {});
   verdicts.erase(trial);
   if (!is_stopped) return Finish(told);
-  told.expected_end = ExpectedEndOf(verdict.numbers);
+  told.expected_end = ExpectedEndOf(numbers);
   if (!pausing || stopper == nullptr) return Finish(told);
   // If it goes on, it is in the log a second time once it ends.
   VERNIER_RETURN_IF_ERROR(finished.Append(told));
-  paused[trial] = {.told = std::move(told), .numbers = verdict.numbers};
+  paused[trial] = {.told = std::move(told), .numbers = std::move(numbers)};
   return absl::OkStatus();
 }
 
@@ -174,8 +175,8 @@ absl::Status AskTell::Rep::Finish(const Observation& completed) {
 
 std::optional<Observation> AskTell::Rep::Find(TrialNumber trial) const {
   const TrialLog::View told = finished.Snapshot();
-  for (std::size_t i = told.size(); i > 0;
-       --i) {  // From the last: a trial that went on is there twice.
+  // From the last: a trial that went on is there twice.
+  for (std::size_t i = told.size(); i > 0; --i) {
     if (told.trial(i - 1) == trial) return told[i - 1];
   }
   return std::nullopt;
@@ -249,7 +250,7 @@ absl::StatusOr<Verdict> AskTell::Report(TrialNumber trial, std::int64_t step, do
   rep_->curves.AddPoint(trial, rep_->problem.space, found->point, step, value);
   if (rep_->stopper == nullptr) return Verdict{.explanation = "the study has no stopping rule"};
   Verdict verdict = rep_->curves.Judge(*rep_->stopper, trial);
-  rep_->verdicts[trial] = verdict;
+  rep_->verdicts[trial] = verdict.numbers;
   return verdict;
 }
 

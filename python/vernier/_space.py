@@ -65,12 +65,12 @@ class _Range(Parameter):
         self.points = points
 
     def _domain(self, field: str) -> dict[str, Any]:
-        log = flag(self.log, f"{field}.log")
-        if log and flag(self.reverse_log, f"{field}.reverse_log"):
+        log, reverse_log = flag(self.log, f"{field}.log"), flag(self.reverse_log, f"{field}.reverse_log")
+        if log and reverse_log:
             raise InvalidValueError(f"{field}: log and reverse_log exclude each other", field=field)
         bounds = [finite(self.low, f"{field}.{self._key}[0]"), finite(self.high, f"{field}.{self._key}[1]")]
         domain: dict[str, Any] = {self._key: bounds}
-        if log or flag(self.reverse_log, f"{field}.reverse_log"):
+        if log or reverse_log:
             domain["scale"] = "log" if log else "reverse-log"
         if self.step is not None:
             domain["step"] = finite(self.step, f"{field}.step")

@@ -57,13 +57,8 @@ void NameRule(Draft& draft, const EarlyStopper& rule) {
 void Decide(Draft& draft, const EarlyStopper& rule, TrialNumber trial) {
   const Verdict verdict = draft.mutable_fold().curves().Judge(rule, trial);
   if (!verdict.stop) return;
-  StopRecord stop{.rule = std::string(rule.name()),
-                  .version = std::string(rule.version()),
-                  .options = rule.options(),
-                  // The event of the measurement, which Replayer::CheckDue looks for.
-                  .as_of = draft.study().last_event,
-                  .numbers = verdict.numbers,
-                  .explanation = verdict.explanation};
+  // As of the event of the measurement, which Replayer::CheckDue looks for.
+  StopRecord stop = RecordOf(rule, verdict, draft.study().last_event);
   draft.Add(StopDecided{.trial = trial, .stop = std::move(stop)});
   AddMove(draft, trial, TrialState::kStopping, verdict.explanation);
 }

@@ -7,18 +7,6 @@
 #include "src/study/rules.h"
 
 namespace vernier::study {
-namespace {
-
-StopRecord RecordOf(const EarlyStopper& rule, const Verdict& verdict, EventSeq as_of) {
-  return {.rule = std::string(rule.name()),
-          .version = std::string(rule.version()),
-          .options = rule.options(),
-          .as_of = as_of,
-          .numbers = verdict.numbers,
-          .explanation = verdict.explanation};
-}
-
-}  // namespace
 
 ResumptionInputs TakePaused(const StudyFold& fold, const Transient& transient) {
   ResumptionInputs inputs{.rule = *transient.stopper, .paused = {}, .curves = fold.curves()};

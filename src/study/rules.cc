@@ -116,6 +116,19 @@ std::string WhyDiverged(const Study& study, const Measurement& last) {
   return "";
 }
 
+// Moves the trial to this state with its result, or, if that has diverged, to FAILED.
+void AddResult(Draft& draft,
+               TrialNumber trial,
+               TrialState to,
+               const Measurement& last,
+               std::string_view message) {
+  const std::string diverged = WhyDiverged(draft.study(), last);
+  if (!diverged.empty()) {
+    return AddMove(draft, trial, TrialState::kFailed, diverged, FailureClass::kDiverged);
+  }
+  AddEnd(draft, trial, to, last, message, FailureClass::kNone);
+}
+
 // A rule stopped it before, and it keeps its result as any trial that a rule has stopped.
 void EndPaused(Draft& draft, TrialNumber trial, std::string_view reason) {
   const Measurement last = FinalMeasurement(draft, trial);
@@ -245,20 +258,11 @@ void AddCompletion(Draft& draft,
                    TrialNumber trial,
                    const Measurement& last,
                    std::string_view message) {
-  const std::string diverged = WhyDiverged(draft.study(), last);
-  if (!diverged.empty()) {
-    return AddMove(draft, trial, TrialState::kFailed, diverged, FailureClass::kDiverged);
-  }
-  AddEnd(draft, trial, TrialState::kCompleted, last, message, FailureClass::kNone);
+  AddResult(draft, trial, TrialState::kCompleted, last, message);
 }
 
 void AddPause(Draft& draft, TrialNumber trial) {
-  const Measurement last = FinalMeasurement(draft, trial);
-  const std::string diverged = WhyDiverged(draft.study(), last);
-  if (!diverged.empty()) {
-    return AddMove(draft, trial, TrialState::kFailed, diverged, FailureClass::kDiverged);
-  }
-  AddEnd(draft, trial, TrialState::kPaused, last, "", FailureClass::kNone);
+  AddResult(draft, trial, TrialState::kPaused, FinalMeasurement(draft, trial), "");
 }
 
 void AddEnd(Draft& draft,
@@ -275,6 +279,15 @@ void AddEnd(Draft& draft,
                               .final_metrics = last.metrics,
                               .final_step = last.step,
                               .final_elapsed = last.elapsed});
+}
+
+StopRecord RecordOf(const EarlyStopper& rule, const Verdict& verdict, EventSeq as_of) {
+  return {.rule = std::string(rule.name()),
+          .version = std::string(rule.version()),
+          .options = rule.options(),
+          .as_of = as_of,
+          .numbers = verdict.numbers,
+          .explanation = verdict.explanation};
 }
 
 void AddStop(Draft& draft, TrialNumber trial, std::string_view rule, std::string_view explanation) {

@@ -73,6 +73,8 @@ void AddEnd(Draft& draft,
             const Measurement& last,
             std::string_view message,
             FailureClass failure);
+// The record of a rule's verdict on the trials as they were after the event `as_of`.
+StopRecord RecordOf(const EarlyStopper& rule, const Verdict& verdict, EventSeq as_of);
 void AddStop(Draft& draft, TrialNumber trial, std::string_view rule, std::string_view explanation);
 // Ends a trial that waits, or tells one that is at work to stop. Does nothing if it was told
 // already.

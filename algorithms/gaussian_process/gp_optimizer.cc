@@ -20,6 +20,8 @@
 #include "algorithms/gaussian_process/model/model_size.h"
 #include "algorithms/gaussian_process/note.h"
 #include "algorithms/gaussian_process/search/acquisition_search.h"
+#include "algorithms/gaussian_process/search/basins.h"
+#include "algorithms/gaussian_process/search/candidates.h"
 #include "algorithms/gaussian_process/search/initial_design.h"
 #include "algorithms/gaussian_process/space/branches.h"
 #include "algorithms/gaussian_process/space/coordinates.h"
@@ -58,6 +60,16 @@ constexpr std::size_t kMostObjectives = 4;
 // Acquisition below which next to nothing is expected: ln of an expected improvement of a thousandth of a standard
 // deviation of the warped values. -5 for all choices gained less, and loses at 25 trials within noise (docs/adr/0017).
 constexpr double kSpent = -7.0;
+// Number of candidates in the search of a basin, which is small. A choice.
+constexpr int kNearby = 128;
+// Number of candidates in a search of the whole space, where basins are left. Half of the default: the other half makes no
+// difference beyond noise (docs/adr/0028, 0041). Where trials fail or a region is searched, few of them are of use.
+constexpr int kFewCandidates = 256;
+// Evaluations of a fit from an earlier optimum, there: a third fewer. The difference is less than noise (docs/adr/0018).
+constexpr int kFewEvaluations = 8;
+constexpr char kWhyBasin[] =
+    "searches near another local optimum, as the latest trials near the best one gained next to "
+    "nothing";
 // Number of random points to try when the search yields no admissible candidate. A choice.
 constexpr int kDrawn = 64;
 // Largest number of trials of an earlier study in its model: as many as are copied into a new study (docs/adr/0016).
@@ -95,8 +107,18 @@ struct Sizes {
   bool are_cut = false;  // The budget makes some model smaller than the options say.
 };
 
+// Whether the search leaves a local optimum that it has found, and needs few candidates (docs/adr/0041). A small space is
+// searched as a whole, and without repetitions. With constraints or several objectives, the best trials need not lie in one
+// place.
+bool LeavesSpentBasins(const Problem& problem) {
+  const std::optional<std::int64_t> points = problem.space.Cardinality();
+  return problem.objectives.size() == 1 && problem.outcome_constraints.empty() &&
+         (!points || *points > gp::kMostEnumerated);
+}
+
 Sizes SizesOf(const Problem& problem, const Frame& frame, const Settings& settings) {
-  const gp::ModelSize most = {.points = settings.max_points};
+  gp::ModelSize most = {.points = settings.max_points};
+  if (LeavesSpentBasins(problem)) most.warm_evaluations = kFewEvaluations;
   const gp::ModelSize most_of_earlier = {.points = kMostOfEarlier};
   const gp::ModelShape shape = {
       .models = problem.objectives.size() + problem.outcome_constraints.size() + 1,
@@ -332,13 +354,20 @@ class Session {
                                   const gp::Acquisition& acquisition,
                                   std::size_t trials) {
     const Admits admits = Admission();
-    std::vector<gp::Scored> found = Search(model, acquisition, trials, admits);
-    const std::optional<gp::Branch> branch = model.region ? std::nullopt : BranchDue(found);
-    if (branch) {
-      const std::vector<gp::Scored> inside = SearchBranch(model, *branch, admits);
-      found.insert(found.begin(), inside.begin(), inside.end());
-    }
+    const std::optional<gp::Basin> basin = model.region ? std::nullopt : BasinDue();
+    std::optional<gp::Branch> branch;
+    std::vector<gp::Scored> found;
+    if (basin) found = SearchBasin(model, *basin, admits);
     const gp::Scored* next = FirstFresh(model, found, /*repeats=*/false);
+    if (next == nullptr) {
+      found = Search(model, acquisition, trials, admits);
+      if (!model.region) branch = BranchDue(found);
+      if (branch) {
+        const std::vector<gp::Scored> inside = SearchBranch(model, *branch, admits);
+        found.insert(found.begin(), inside.begin(), inside.end());
+      }
+      next = FirstFresh(model, found, /*repeats=*/false);
+    }
     // In a small or nearly exhausted space every candidate may be taken or repeat a trial. Draw from what is left then,
     // and rather repeat a trial nearly than end the study.
     if (next == nullptr) {
@@ -355,6 +384,9 @@ class Session {
                                           next->value);
     if (branch && branch->Holds(frame_.coordinates, next->u)) {
       gp::AddNote(gp::WhyBranch(space(), *branch), suggestion.note);
+    }
+    if (basin && InsideOf(*basin)(next->u)) {
+      gp::AddNote(kWhyBasin, suggestion.note);
     }
     return suggestion;
   }
@@ -385,12 +417,15 @@ class Session {
         static_cast<int>(model.surrogate.objectives().front().posterior().scaled_points().rows());
     const auto models = static_cast<int>(state_.whole.metrics.size());
     const gp::BorderPrior prior(frame_.coordinates, std::max(trials, kLeastForModel));
+    gp::SearchEffort effort = gp::SearchEffort::For(modelled, models);
+    if (LeavesSpentBasins(problem_) && cache_.trials.failed.empty() && !model.region)
+      effort.candidates = kFewCandidates;
     const gp::AcquisitionSearch search(frame_.coordinates,
                                        frame_.features,
                                        acquisition,
                                        prior,
                                        admits,
-                                       gp::SearchEffort::For(modelled, models),
+                                       effort,
                                        model.region && drawn.empty() ? &*model.region : nullptr);
     return drawn.empty() ? search.Run(model.surrogate.centres(), rng_, stop_)
                          : search.RunFrom(std::move(drawn), rng_, stop_);
@@ -436,6 +471,43 @@ class Session {
     if (!is_spent || problem_.objectives.size() > 1 || out_ % 2 == 1) return std::nullopt;
     return gp::LeastTriedBranch(
         frame_.coordinates, {trials().points, trials().failed, pending_}, out_ / 2);
+  }
+
+  // Basin to search for this trial; nullopt: none. If the latest trials near the best one gained nothing, every other
+  // trial goes to another local optimum (docs/adr/0041), in turns with those that search branches.
+  std::optional<gp::Basin> BasinDue() const {
+    if (!LeavesSpentBasins(problem_) || out_ % 2 == 0) return std::nullopt;
+    return gp::BasinDue(frame_.features.Matrix(trials().points),
+                        gp::ModelledValues(trials(), 0),
+                        frame_.features.groups());
+  }
+
+  // Tells whether a configuration lies in the basin.
+  Admits InsideOf(const gp::Basin& basin) const {
+    const Eigen::RowVectorXd centre = frame_.features.Matrix({trials().points[basin.best]}).row(0);
+    return [this, centre](const gp::Coordinates& u) {
+      return (frame_.features.Matrix({u}).row(0) - centre).norm() <=
+             gp::BasinRadius(frame_.features.groups());
+    };
+  }
+
+  // Searches near the best trial of the basin for an improvement on that trial. Empty: no point near it is admitted.
+  std::vector<gp::Scored> SearchBasin(const gp::RegionalSurrogate& model,
+                                      const gp::Basin& basin,
+                                      const Admits& admits) {
+    const gp::Coordinates& centre = trials().points[basin.best];
+    const Admits is_inside = InsideOf(basin);
+    const Admits inside = [&](const gp::Coordinates& u) { return is_inside(u) && admits(u); };
+    std::vector<gp::Coordinates> near =
+        gp::NearbyCandidates(frame_.coordinates, {centre}, kNearby, rng_);
+    std::erase_if(near, [&inside](const gp::Coordinates& u) { return !inside(u); });
+    if (near.empty()) return {};
+    const auto is_centre = [&centre](const gp::Coordinates& u) { return u == centre; };
+    return Search(model,
+                  model.surrogate.MakeAcquisitionOver(is_centre),
+                  trials().points.size(),
+                  inside,
+                  std::move(near));
   }
 
   // Whether the search may go to a configuration. In finite spaces, which can run out of points, it excludes those
@@ -494,8 +566,9 @@ class GpOptimizer final : public Optimizer {
 
   std::string_view name() const override { return "gp"; }
   // The highest version whose change applies to the problem, so that other studies replay under their old version: 14
-  // with earlier studies, 15 with projected choices, 16 with models cut to the budget.
+  // with earlier studies, 15 with projected choices, 16 with models cut to the budget, 17 where spent basins are left.
   std::string_view version() const override {
+    if (LeavesSpentBasins(problem_)) return "17";
     if (sizes_.are_cut) return "16";
     if (frame_.features.has_projected()) return "15";
     return problem_.earlier.empty() ? "13" : "14";

@@ -108,7 +108,7 @@ TrainingSet TakeWhole(const EncodedTrials& encoded, const ModelSize& size) {
   const bool fits = encoded.points.size() <= size.points;
   TrainingSet set =
       Take(encoded, values, ChooseModelled(values, fits ? size.points : PartOf(size.points)));
-  set.fitted = size.fitted;
+  set.size = size;
   if (!fits) {
     set.note =
         fmt::format("the model looks at {} of {} trials", set.points.size(), encoded.points.size());
@@ -123,7 +123,7 @@ TrainingSet TakeNearby(const EncodedTrials& encoded, const Region& region, const
   const std::size_t count = PartOf(size.points);
   TrainingSet set =
       Take(encoded, AllModelledValues(encoded), Nearest(encoded.points, region, count));
-  set.fitted = size.fitted;
+  set.size = size;
   set.is_whole = false;
   set.is_nearby = true;
   set.note =

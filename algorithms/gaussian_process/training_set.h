@@ -32,7 +32,7 @@ struct TrainingSet {
   std::vector<std::vector<double>> slacks;  // By outcome constraint; NaN: unknown.
   std::vector<Coordinates> failed;          // For the failure model; empty: there is none.
   std::int64_t trials = 0;                  // Number of finished trials when the set was taken.
-  std::size_t fitted = 0;                   // Most points to fit hyperparameters to.
+  ModelSize size;                           // Most work for the model.
   bool is_whole = true;                     // Has every trial with values.
   bool is_nearby = false;                   // Has the trials near a point.
   std::string note;                         // For the user; mostly empty.

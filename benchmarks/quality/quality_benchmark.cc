@@ -1,8 +1,9 @@
 // How good the points are: each algorithm on each function over paired seeds (the same seed gives the same noise).
 //
-//   quality_benchmark [--short] [--only TEXT] OUTPUT_PREFIX     writes OUTPUT_PREFIX.json and OUTPUT_PREFIX.svg
+//   quality_benchmark [--short|--long] [--only TEXT] OUTPUT_PREFIX     writes OUTPUT_PREFIX.json and OUTPUT_PREFIX.svg
 //
-// --short: 3 seeds of 25 trials instead of 20 of 60.  --only: functions whose name or family holds TEXT.
+// --short: 3 seeds of 25 trials instead of 20 of 60.  --long: 10 seeds of 200 trials, of gp alone.  --only: functions whose
+// name or family holds TEXT.
 //
 // Scores are those of search.h. Means are over functions of means over seeds.
 
@@ -25,9 +26,8 @@
 namespace vernier::quality {
 namespace {
 
-const std::vector<std::string> kAlgorithms = {"gp", "quasi-random", "random"};
-
 struct Plan {
+  std::vector<std::string> algorithms = {"gp", "quasi-random", "random"};
   std::uint64_t seeds = 20;
   std::size_t trials = 60;
   std::string only;
@@ -60,9 +60,9 @@ struct Family {
   double functions = 0;
 };
 
-Panel PanelOf(const std::string& name, const Family& family) {
+Panel PanelOf(const std::string& name, const Family& family, const Plan& plan) {
   Panel panel{.title = name, .curves = {}};
-  for (const std::string& algorithm : kAlgorithms) {
+  for (const std::string& algorithm : plan.algorithms) {
     Curve curve{.algorithm = algorithm, .regret = {}};
     for (const double sum : family.sums.at(algorithm)) {
       curve.regret.push_back(std::pow(10.0, -4.0 * sum / family.functions));
@@ -80,7 +80,7 @@ int Main(const Plan& plan) {
     Family& family = families[function.family];
     ++family.functions;
     fmt::print("{:24} {:12}", function.name, function.family);
-    for (const std::string& algorithm : kAlgorithms) {
+    for (const std::string& algorithm : plan.algorithms) {
       const Result result = Average(function, algorithm, plan);
       fmt::print(" {} {:.3f}", algorithm, result.mean.back());
       std::fflush(stdout);
@@ -94,7 +94,7 @@ int Main(const Plan& plan) {
     fmt::print("\n");
   }
   std::vector<Panel> panels;
-  for (const auto& [name, family] : families) panels.push_back(PanelOf(name, family));
+  for (const auto& [name, family] : families) panels.push_back(PanelOf(name, family, plan));
   std::ofstream(plan.prefix + ".json") << json.dump(1) << "\n";
   std::ofstream svg(plan.prefix + ".svg");
   svg << RegretChart(panels);
@@ -111,6 +111,10 @@ int main(int argc, char** argv) {
     if (arguments[i] == "--short") {
       plan.seeds = 3;
       plan.trials = 25;
+    } else if (arguments[i] == "--long") {
+      plan.algorithms = {"gp"};
+      plan.seeds = 10;
+      plan.trials = 200;
     } else if (arguments[i] == "--only" && i + 1 < arguments.size()) {
       plan.only = arguments[++i];
     } else {
@@ -118,7 +122,7 @@ int main(int argc, char** argv) {
     }
   }
   if (plan.prefix.empty() || plan.prefix.starts_with("-")) {
-    std::fputs("usage: quality_benchmark [--short] [--only TEXT] OUTPUT_PREFIX\n", stderr);
+    std::fputs("usage: quality_benchmark [--short|--long] [--only TEXT] OUTPUT_PREFIX\n", stderr);
     return 2;
   }
   return vernier::quality::Main(plan);

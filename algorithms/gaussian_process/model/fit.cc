@@ -66,7 +66,7 @@ Hyperparameters FitHyperparameters(const Eigen::MatrixXd& features,
     return posterior(theta, gradient);
   };
   const numerics::StopRule rule{
-      .max_evaluations = starts.warm ? kWarmEvaluations : kColdEvaluations,
+      .max_evaluations = starts.warm ? starts.warm_evaluations : kColdEvaluations,
       .value_tolerance = kValueTolerance,
       .gradient_tolerance = kGradientTolerance,
       .stop = stop};

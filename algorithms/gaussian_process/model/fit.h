@@ -8,13 +8,14 @@
 #include "Eigen/Core"
 #include "algorithms/gaussian_process/model/kernel.h"
 #include "algorithms/gaussian_process/model/likelihood.h"
+#include "algorithms/gaussian_process/model/model_size.h"
 
 namespace vernier::gp {
 
 // Largest number of evaluations of one search: from an earlier optimum, and from a standard start where there is none.
-// Warm: 8 to 15 differ by less than noise, and 12 keep the dearest suggestions cheap (docs/adr/0018). Cold: a choice;
+// Warm: 8 to 15 differ by less than noise (docs/adr/0018, 0041). Cold: a choice;
 // the measured fits took 22 to 27 evaluations (docs/adr/0010).
-inline constexpr int kWarmEvaluations = 12;
+inline constexpr int kWarmEvaluations = ModelSize().warm_evaluations;
 inline constexpr int kColdEvaluations = 30;
 
 // Starting points of a fit.
@@ -23,6 +24,8 @@ struct FitStarts {
   std::optional<Hyperparameters> warm;
   // With a warm start, also this standard start, modulo their number.
   std::optional<std::int64_t> standard_start;
+  // Largest number of evaluations from each start, if there is a warm one.
+  int warm_evaluations = kWarmEvaluations;
 };
 
 // Returns maximum a posteriori hyperparameters: the best optimum of the searches from `starts`. The standard starts are

@@ -188,12 +188,13 @@ absl::StatusOr<double> FitWarps(const FeatureMap& features,
     Eigen::VectorXd residuals = targets;
     if (!mean.is_zero()) residuals -= mean.At(set.rows);
     if (!Rests(i, plan, state)) {
-      state.by_warp[i] = FitTo(features,
-                               set.rows,
-                               residuals,
-                               {state.by_warp[i], plan.standard_starts[i]},
-                               stop,
-                               own_variances);
+      state.by_warp[i] =
+          FitTo(features,
+                set.rows,
+                residuals,
+                {state.by_warp[i], plan.standard_starts[i], plan.size.warm_evaluations},
+                stop,
+                own_variances);
     }
     VERNIER_RETURN_IF_ERROR(CheckGoesOn(stop));
     VERNIER_ASSIGN_OR_RETURN(
@@ -227,7 +228,7 @@ absl::StatusOr<MetricSurrogate> MetricSurrogate::Fit(const FeatureMap& features,
   if (refit) {
     VERNIER_ASSIGN_OR_RETURN(skill,
                              FitWarps(features,
-                                      FittingSet(rows, values, deviations, plan.fitted),
+                                      FittingSet(rows, values, deviations, plan.size.fitted),
                                       priors,
                                       plan,
                                       state,
@@ -270,9 +271,13 @@ absl::StatusOr<Posterior> FitLabels(const FeatureMap& features,
                                     const std::stop_token& stop) {
   if (plan.refit || !state) {
     const FittingSet set(
-        rows, {labels.data(), static_cast<std::size_t>(labels.size())}, {}, plan.fitted);
+        rows, {labels.data(), static_cast<std::size_t>(labels.size())}, {}, plan.size.fitted);
     const Eigen::Map<const Eigen::VectorXd> targets(set.values.data(), set.rows.rows());
-    state = FitTo(features, set.rows, targets, {.warm = state}, stop);
+    state = FitTo(features,
+                  set.rows,
+                  targets,
+                  {.warm = state, .warm_evaluations = plan.size.warm_evaluations},
+                  stop);
     // A border of the labels looks like a short length scale, with which the model would know nothing of a failure a
     // little away from it.
     for (double& log_length : state->log_length_scales) {

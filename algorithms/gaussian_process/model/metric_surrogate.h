@@ -38,8 +38,7 @@ class MetricSurrogate {
     bool refit = true;  // Fit hyperparameters anew rather than use those of the state.
     StandardStartByWarp standard_starts;
     bool grows = true;  // The rows continue those of the previous call, so a factor may be cached.
-    // Largest number of rows to which hyperparameters are fitted.
-    std::size_t fitted = ModelSize().fitted;
+    ModelSize size;     // Bounds rows and evaluations of a fit.
   };
 
   // Returns the surrogate under the warp that orders the trials best. If the plan has a refit, or `state` no

@@ -62,7 +62,7 @@ std::size_t LargestCheap(std::size_t most, const Cheap& cheap) {
 }  // namespace
 
 std::optional<ModelSize> Affordable(const ModelShape& shape, const ModelSize& most) {
-  ModelSize size;
+  ModelSize size = most;
   size.fitted = LargestCheap(most.fitted, [&](double n) { return FitWork(shape, n) <= kMostWork; });
   size.points = LargestCheap(most.points, [&](double n) {
     return LookWork(shape, n) <= kMostWork && Bytes(shape, n) <= kMostBytes;

@@ -5,12 +5,14 @@
 
 namespace vernier::gp {
 
-// Largest numbers of trials in a model.
+// Most work for a model.
 struct ModelSize {
   // Trials that the model is conditioned on; of more, a subsample.
   std::size_t points = 1024;
   // Trials that its hyperparameters are fitted to: a subsample of these.
   std::size_t fitted = 300;
+  // Evaluations of a fit from an earlier optimum.
+  int warm_evaluations = 12;
   friend bool operator==(const ModelSize&, const ModelSize&) = default;
 };
 

@@ -20,8 +20,6 @@
 namespace vernier::gp {
 namespace {
 
-// Largest number of points of a finite space that are all scored. A choice: twice the candidates of a search.
-constexpr int kMaxEnumerated = 1024;
 // Preference for high values in the choice of starts, per standard deviation of the values. A choice, as in BoTorch.
 constexpr double kStartSharpness = 2.0;
 // Smallest gain that counts as an improvement. A choice: above rounding, so that searches end.
@@ -139,7 +137,7 @@ void AcquisitionSearch::CutToRegion(Coordinates& u) const {
 std::vector<Coordinates> AcquisitionSearch::Candidates(const std::vector<Coordinates>& centres,
                                                        Rng& rng) const {
   // A third near the best points: there the next small improvement is; the others find new regions. A choice.
-  std::vector<Coordinates> candidates = AllCandidates(space_, kMaxEnumerated);
+  std::vector<Coordinates> candidates = AllCandidates(space_, kMostEnumerated);
   if (candidates.empty()) {
     const int nearby = centres.empty() ? 0 : effort_.candidates / 3;
     candidates = SpreadCandidates(space_, effort_.candidates - nearby, rng);

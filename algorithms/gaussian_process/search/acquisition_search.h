@@ -13,6 +13,9 @@
 
 namespace vernier::gp {
 
+// Largest number of points of a finite space that are all scored. A choice: twice the candidates of a search.
+inline constexpr int kMostEnumerated = 1024;
+
 // Bounds on the work of one search, as counts.
 struct SearchEffort {
   int candidates = 512;        // Candidates, a third of them near the best points.

@@ -36,7 +36,7 @@ TEST(GpBoundedWork, LearnsOfVeryManyChoices) {
       Space::Create({{.name = "word", .domain = words}, {.name = "x", .domain = FloatDomain{}}})
           .value();
   const auto optimizer = NewGp(Minimise(space));
-  EXPECT_EQ(optimizer->version(), "15");
+  EXPECT_EQ(optimizer->version(), "17");
   std::vector<Observation> trials;
   std::string state;
   for (int i = 1; i <= 12; ++i) {

@@ -185,8 +185,9 @@ TEST(SurrogateSet, GoOnImprovingWithMoreTrialsThanAModelTakes) {
   }
   problem.space = Space::Create(parameters).value();
   const Choice gp{.name = "gp", .options = {{"max_points", std::int64_t{25}}}};
+  constexpr std::uint64_t kSeeds = 20;
   double sum_of_best = 0;
-  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     ASSERT_OK_AND_ASSIGN(AskTell study, AskTell::Create(problem, gp, seed));
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 150; ++i) {
@@ -197,7 +198,8 @@ TEST(SurrogateSet, GoOnImprovingWithMoreTrialsThanAModelTakes) {
     }
     sum_of_best += best;
   }
-  EXPECT_LT(sum_of_best, 0.088);  // 0.12 with the model of everywhere alone.
+  // 0.027; 0.037 with the model of everywhere alone.
+  EXPECT_LT(sum_of_best / kSeeds, 0.032);
 }
 
 }  // namespace

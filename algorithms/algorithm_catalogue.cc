@@ -17,6 +17,7 @@
 #include "algorithms/random/random_optimizer.h"
 #include "fmt/format.h"
 #include "src/core/nearest.h"
+#include "src/core/own_code.h"
 #include "src/core/status.h"
 #include "vernier/core/error.h"
 
@@ -62,22 +63,37 @@ absl::Status Add(const std::string& name,
   return AlreadyExists("the name of {} '{}' is taken", kind, name);
 }
 
-// Calls the factory of this name. `field`: the field of the name in the study file.
-template <typename Factories, typename... Arguments>
+// The error of a name that is not among `known`, which lists what a user may write.
+absl::Status Unknown(const Choice& choice,
+                     std::string_view field,
+                     std::string_view kind,
+                     std::vector<std::string> known) {
+  std::erase(known, kOwnCode);
+  const auto named = choice.options.find("class");
+  if (choice.name == kOwnCode && named != choice.options.end()) {
+    return FieldError(
+        field,
+        fmt::format("{} '{}' is a class of a Python program, which this program cannot call",
+                    kind,
+                    FormatValue(named->second)));
+  }
+  return FieldError(
+      field, fmt::format("unknown {} '{}'{}", kind, choice.name, NearestHint(choice.name, known)));
+}
+
+// Calls the factory that `choice` names. `field`: the field of the name in the study file.
+template <typename Factories, typename Subject>
 auto Make(const Factories& factories,
-          const std::string& name,
+          const Choice& choice,
           std::string_view field,
           std::string_view kind,
-          const Arguments&... arguments) -> decltype(factories.begin()->second(arguments...)) {
-  const auto at = factories.find(name);
-  if (at == factories.end()) {
-    return FieldError(
-        field, fmt::format("unknown {} '{}'{}", kind, name, NearestHint(name, NamesOf(factories))));
-  }
+          const Subject& subject) -> decltype(factories.begin()->second(subject, choice)) {
+  const auto at = factories.find(choice.name);
+  if (at == factories.end()) return Unknown(choice, field, kind, NamesOf(factories));
   try {  // The factory may be a user's, and no exception may leave the library.
-    return at->second(arguments...);
+    return at->second(subject, choice);
   } catch (const std::exception& error) {
-    return Internal("{} '{}' cannot be made: {}", kind, name, error.what());
+    return Internal("{} '{}' cannot be made: {}", kind, choice.name, error.what());
   }
 }
 
@@ -135,9 +151,8 @@ std::vector<std::string> AlgorithmCatalogue::StoppingRuleNames() const {
 
 absl::StatusOr<std::unique_ptr<Optimizer>> AlgorithmCatalogue::NewOptimizer(
     const Choice& choice, const Problem& problem) const {
-  VERNIER_ASSIGN_OR_RETURN(
-      std::unique_ptr<Optimizer> optimizer,
-      Make(algorithms_, choice.name, "algorithm", kAlgorithm, problem, choice));
+  VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<Optimizer> optimizer,
+                           Make(algorithms_, choice, "algorithm", kAlgorithm, problem));
   if (optimizer == nullptr) return Internal("algorithm '{}' made nothing", choice.name);
   return optimizer;
 }
@@ -147,7 +162,7 @@ absl::StatusOr<std::unique_ptr<EarlyStopper>> AlgorithmCatalogue::NewEarlyStoppe
   Choice rule = choice;
   VERNIER_ASSIGN_OR_RETURN(const bool acts, TakeActs(rule));
   VERNIER_ASSIGN_OR_RETURN(std::unique_ptr<EarlyStopper> stopper,
-                           Make(stopping_rules_, rule.name, "stopping", kStoppingRule, goal, rule));
+                           Make(stopping_rules_, rule, "stopping", kStoppingRule, goal));
   // A rule that must not act is made all the same, so that an illegal option is refused now.
   if (!acts) stopper = nullptr;
   return stopper;

@@ -85,8 +85,10 @@ absl::Status AskTell::Rep::AskBatch(std::size_t count, std::vector<Asked>& asked
 
 void AskTell::Rep::Resume(std::size_t count, std::vector<Asked>& asked) {
   if (paused.empty() || none_resumable == finished.size()) return;
-  PausedTrials judged{
-      .rule = stopper.get(), .goal = problem.objectives.front().goal, .verdicts = {}};
+  PausedTrials judged{.rule = stopper.get(),
+                      .goal = problem.objectives.front().goal,
+                      .verdicts = {},
+                      .report_times = {}};
   for (const auto& [trial, known] : paused) judged.verdicts[trial] = known.numbers;
   for (const TrialNumber trial : ChooseResumable(judged, curves)) {
     if (asked.size() == count) return;

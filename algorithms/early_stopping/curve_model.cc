@@ -176,8 +176,7 @@ void CurveModel::LearnScales() {
   }
   const auto count = static_cast<double>(ends.size());
   const double spread = std::sqrt(MeanSquareAround(ends, 0));
-  const double fall = std::sqrt(MeanSquareAround(falls, 0));
-  scale_ = std::max(std::hypot(spread, fall), kLeastSpread);
+  scale_ = std::max(std::sqrt(spread * spread + MeanSquareAround(falls, 0)), kLeastSpread);
   // Wider than what was seen, since running trials may be unlike complete ones, the more so the fewer there are.
   end_deviation_ = std::max(1.5 * spread, 0.3 * scale_) * (1 + 2 / count);
   fall_ = MedianOf(falls);

@@ -96,16 +96,6 @@ Verdict TooFewTrials(std::int64_t step, std::size_t curves, std::int64_t needed)
                                  needed)};
 }
 
-std::vector<const Curve*> CompleteCurves(std::span<const Curve> curves) {
-  std::vector<const Curve*> complete;
-  for (const Curve& curve : curves) {
-    if (curve.finished && !curve.stopped_early && curve.points.size() >= 2) {
-      complete.push_back(&curve);
-    }
-  }
-  return complete;
-}
-
 std::optional<double> ReportNoise(std::span<const Curve* const> complete) {
   std::vector<double> bends;
   std::size_t points_in_all = 0;
@@ -127,16 +117,6 @@ std::optional<double> ReportNoise(std::span<const Curve* const> complete) {
   // A second difference of independent errors has six times their variance; half of a normal variable's distances from its
   // mean are below 0.6745 deviations.
   return *middle / (0.6745 * std::sqrt(6.0));
-}
-
-std::int64_t UsualReports(std::span<const Curve* const> complete) {
-  if (complete.empty()) return 0;
-  std::vector<std::int64_t> reports;
-  reports.reserve(complete.size());
-  for (const Curve* curve : complete) reports.push_back(std::ssize(curve->points));
-  const auto middle = reports.begin() + (std::ssize(reports) - 1) / 2;
-  std::ranges::nth_element(reports, middle);
-  return *middle;
 }
 
 }  // namespace vernier

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "src/core/complete_curves.h"
 #include "vernier/core/objective.h"
 #include "vernier/early_stopper.h"
 
@@ -44,14 +45,8 @@ std::int64_t FirstJudged(std::int64_t min_steps, double warm_up, std::int64_t us
 Verdict TooFewReports(const Curve& running, std::int64_t first);
 Verdict TooFewTrials(std::int64_t step, std::size_t curves, std::int64_t needed);
 
-// The curves of trials that ended by themselves, with two values or more: those that show how curves go on.
-std::vector<const Curve*> CompleteCurves(std::span<const Curve> curves);
-
 // Standard deviation of a single value about the course of its curve: from second differences in the last halves of the
 // curves, where curves bend least. Nullopt: too few values.
 std::optional<double> ReportNoise(std::span<const Curve* const> complete);
-
-// Usual number of reports of such trials: their median. 0: there is none.
-std::int64_t UsualReports(std::span<const Curve* const> complete);
 
 }  // namespace vernier

@@ -75,7 +75,7 @@ struct Kind {
   bool learns_tolerance = false;
 };
 constexpr Kind kDecay = {
-    .name = "decay", .version = "2", .predict = PredictByShapes, .growth = 1.0, .last = 1.0};
+    .name = "decay", .version = "3", .predict = PredictByShapes, .growth = 1.0, .last = 1.0};
 // A prediction of "regression" takes a millisecond, and the next report hardly changes it. A choice.
 constexpr double kGrowth = 1.2;
 // What is left of a trial then saves less than its end teaches the algorithm, and a user who sees it stopped there wonders.

@@ -19,6 +19,7 @@
 #include "vernier/core/study.h"
 #include "vernier/core/trial.h"
 #include "vernier/launcher.h"
+#include "vernier/optimizer.h"
 
 namespace vernier {
 
@@ -120,6 +121,8 @@ class Client {
   // Makes a client of the server at a gRPC target: "127.0.0.1:7117", "unix:/run/vernier.sock". Never null; the first
   // call connects.
   static std::unique_ptr<Client> Connect(const std::string& address, ClientOptions options = {});
+  // Makes a client of the same server, over the same connection, with another name.
+  virtual std::unique_ptr<Client> WithName(std::string name) const = 0;
   virtual ~Client() = default;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -172,6 +175,10 @@ class Client {
   // Deletes a trial for users and for the algorithm. Its number is not used again.
   // FailedPrecondition: the study runs its own job and the trial has not ended.
   virtual absl::Status DeleteTrial(std::string_view study, TrialNumber trial) = 0;
+  // Predicts the objectives and the slacks of outcome constraints at 1 to 1,000 points, in their order.
+  // FailedPrecondition: the algorithm has no model, or too few trials for one.  InvalidArgument: a FieldError.
+  virtual absl::StatusOr<std::vector<PredictedPoint>> PredictPoints(
+      std::string_view study, const std::vector<Point>& points) = 0;
 
   // --- for workers that run trials themselves ---
   // Returns 1 to `count` trials that are leased to this client: first those it has already, then those whose lease
@@ -184,6 +191,9 @@ class Client {
   // Renews the lease of a trial that reports nothing for longer than the lease lasts.
   // Aborted (kLeaseLost): the trial was leased to another client; stop working on it.
   virtual absl::StatusOr<Trial> Heartbeat(std::string_view study, const Trial& leased) = 0;
+  // Ends the lease of another client that is known to have died, so that the trial is offered again at once.
+  // Aborted (kLeaseLost): the lease has ended, or the trial was leased again.
+  virtual absl::StatusOr<Trial> EndLease(std::string_view study, const Trial& leased) = 0;
   struct Reported {
     Trial trial;
     bool should_stop = false;  // End the trial now; trial.stop says why.
@@ -233,6 +243,12 @@ class Client {
                                        const TrialLogQuery& query,
                                        const std::function<bool(const TrialLogLine&)>& sink,
                                        std::stop_token stop = {}) = 0;
+
+  // --- the files of jobs ---
+  // Sends a package, or the archive of a job's code, to the server, which stores it under its hash. Returns the server's
+  // name for it, for the job's definition. The client's timeout does not apply.
+  // InvalidArgument: no file that can be read, or one that is too large.
+  virtual absl::StatusOr<std::string> UploadPackage(const std::string& path) = 0;
 
   // --- the machines ---
   virtual absl::StatusOr<std::vector<Node>> ListNodes() = 0;

@@ -51,6 +51,13 @@ class Studies : public StudyReader, public StudyAdmin, public Trials, public Stu
   // Returns the studies that are not finished, in the order of their ids. A study that cannot be changed does not hold
   // up the others; the call fails only if none can be changed.
   virtual absl::StatusOr<std::vector<StudyId>> Tick() = 0;
+  // Ends the lease of a client that is known to have died, as if it had expired: the trial is offered again, or fails, as
+  // StudySpec::lease says.
+  // Aborted (kLeaseLost): the lease has ended, or the trial was leased again.  FailedPrecondition (kTrialFinished): the
+  // trial has ended.  Other errors: as Trials.
+  virtual absl::StatusOr<Trial> EndLease(TrialId id,
+                                         const LeaseToken& lease,
+                                         const Caller& caller) = 0;
   // Durations of the last five minutes. Does not block.
   virtual StudyDurations RecentTimes() const = 0;
 

@@ -17,7 +17,13 @@
 
 namespace vernier {
 
-// A trial that a user adds. With neither `last` nor `infeasible` it waits to be run.
+// A failure of a trial that was tried elsewhere.
+struct TrialFailure {
+  FailureClass failure = FailureClass::kUserError;
+  std::string message;
+};
+
+// A trial that a user adds. Without an end (`last`, `stopped`, `infeasible`, `failed`) it waits to be run.
 struct TrialAddition {
   // Only for foreign studies: the point may lack values, `last` may lack objectives or be empty, and its values may be NaN
   // or infinite.
@@ -26,9 +32,13 @@ struct TrialAddition {
   std::vector<Measurement> measurements;  // Its curve so far.
   // Set: the point was tried elsewhere, and the trial completes with these metrics, step and elapsed time.
   std::optional<Measurement> last;
+  // Set: it was stopped early elsewhere, for this reason. It completes with `last`; without `last` it is CANCELLED.
+  std::optional<std::string> stopped;
   // Set: the point was tried elsewhere and cannot be evaluated, for this reason. `last` is then what was measured
   // anyway.
   std::optional<std::string> infeasible;
+  // Set: the point was tried elsewhere, and the trial failed without values. Without `last`, `stopped` and `infeasible`.
+  std::optional<TrialFailure> failed;
   Metadata metadata;
 };
 
@@ -111,6 +121,13 @@ class Trials {
                         TrialAddition addition,
                         const Caller& caller,
                         OnTrial added) = 0;
+  // Adds trials as AddTrial does, in this order: all or none, in one change.
+  // InvalidArgument: a FieldError with a path such as "trials[3].point.lr".  ResourceExhausted (kBudgetSpent): the
+  // budget has no room for all of them.
+  virtual void AddTrials(StudyId id,
+                         std::vector<TrialAddition> additions,
+                         const Caller& caller,
+                         OnTrials added) = 0;
   // Stops a trial on a user's request: a waiting trial is cancelled at once, a running one goes to STOPPING. `reason`
   // is for users; empty: "stopped by <actor>".
   virtual void StopTrial(TrialId id,
@@ -162,6 +179,9 @@ class Trials {
   virtual absl::StatusOr<Trial> AddTrial(StudyId id,
                                          const TrialAddition& addition,
                                          const Caller& caller);
+  virtual absl::StatusOr<std::vector<Trial>> AddTrials(StudyId id,
+                                                       const std::vector<TrialAddition>& additions,
+                                                       const Caller& caller);
   virtual absl::StatusOr<Trial> StopTrial(TrialId id,
                                           std::string_view reason,
                                           const Caller& caller);

@@ -10,16 +10,13 @@
 
 #include "fmt/format.h"
 #include "src/core/status.h"
+#include "src/jobs/layout.h"
 #include "vernier/core/error.h"
 
 namespace vernier::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kFile = "file://";
-
-bool IsUrl(const std::string& path) { return path.find("://") != std::string::npos; }
 
 }  // namespace
 
@@ -46,22 +43,31 @@ absl::Status CheckWritable(const std::string& folder) {
   return absl::OkStatus();
 }
 
+std::optional<fs::path> LocalJobDirectory(const TrainingJob& job, const std::string& fallback) {
+  const std::optional<std::string> path = jobs::LocalPath(job.job_directory);
+  if (!path.has_value()) return std::nullopt;
+  return fs::path(fallback) / job.working_directory / *path;
+}
+
+std::string_view JobDirectoryField(const TrainingJob& job) {
+  return job.input.has_value() ? "trainingInput.jobDir" : "job.dir";
+}
+
 absl::Status CheckJobDirectory(const TrainingJob& job,
                                const std::string& fallback,
                                bool only_look) {
-  std::string path = job.job_directory;
-  if (path.starts_with(kFile)) path = path.substr(kFile.size());
+  const std::optional<std::string> path = jobs::LocalPath(job.job_directory);
   // A URL is for the program to write to; this host cannot check it.
-  if (path.empty() || IsUrl(path)) return absl::OkStatus();
-  const char* field = job.input.has_value() ? "trainingInput.jobDir" : "job.dir";
+  if (!path.has_value()) return absl::OkStatus();
+  const std::string_view field = JobDirectoryField(job);
   // A relative path would be in the replica's own folder, which later attempts do not see.
-  if (RunsInOwnFolder(job) && !path.starts_with('/')) {
+  if (RunsInOwnFolder(job) && !path->starts_with('/')) {
     return FieldError(field,
                       fmt::format("must be absolute or a URL, since every replica runs in a folder "
                                   "of its own, got '{}'",
-                                  path));
+                                  *path));
   }
-  const fs::path folder = fs::path(fallback) / job.working_directory / path;
+  const fs::path folder = *LocalJobDirectory(job, fallback);
   if (only_look) {
     const absl::Status writable = CheckWritable(folder.string());
     return writable.ok() ? writable : FieldError(field, std::string(writable.message()));

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "vernier/core/training_job.h"
@@ -15,9 +17,16 @@ std::filesystem::path NearestExisting(const std::filesystem::path& folder);
 // Unavailable: "'PATH' cannot be written to: REASON".
 absl::Status CheckWritable(const std::string& folder);
 
+// The job directory as a folder of this host. nullopt: the job has none, or it is a URL of no file system.
+// `fallback`: where the job runs if it does not say.
+std::optional<std::filesystem::path> LocalJobDirectory(const TrainingJob& job,
+                                                       const std::string& fallback);
+// The field of a definition that names it.
+std::string_view JobDirectoryField(const TrainingJob& job);
+
 // Checks that the job's programs can write to its job directory: makes the folder, and a file in it that is removed
 // again, so that errors show before anything runs. With `only_look`, makes nothing. A URL of no file system is OK.
-// `fallback`: where the job runs if it does not say.  InvalidArgument: a FieldError.
+// `fallback`: as in LocalJobDirectory.  InvalidArgument: a FieldError.
 absl::Status CheckJobDirectory(const TrainingJob& job,
                                const std::string& fallback,
                                bool only_look = false);

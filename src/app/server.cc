@@ -262,7 +262,7 @@ absl::Status ServerImpl::OpenStore(const ServerOptions& options) {
   if (options.store.empty()) return FieldError("store", "must not be empty");
   if (options.store != kInMemory) {
     VERNIER_RETURN_IF_ERROR(CreateStoreFolder(options.store));
-    VERNIER_ASSIGN_OR_RETURN(lock_, StoreLock::Acquire(options.store));
+    VERNIER_ASSIGN_OR_RETURN(lock_, StoreLock::Acquire(options.store, options.patience));
     CloseToOthers(options.store);
   }
   VERNIER_ASSIGN_OR_RETURN(storage_, OpenStorage(options.store));

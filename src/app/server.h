@@ -33,6 +33,8 @@ namespace vernier::app {
 struct ServerOptions {
   // SQLite file, created if missing; ":memory:" stores nothing durably.
   std::string store;
+  // How long to wait for a process that has the store and no address.
+  absl::Duration patience = storage::kTurnPatience;
   // gRPC addresses: "unix:/run/vernier.sock", "127.0.0.1:7117"; port 0 for any free one. May be empty (in process
   // only). Addresses other than loopback and unix sockets are refused unless allow_remote is set.
   std::vector<std::string> listen;

@@ -15,8 +15,8 @@
 
 #include "absl/strings/ascii.h"
 #include "src/base/files.h"
-#include "src/base/keyed_hash.h"
 #include "src/base/private_folder.h"
+#include "src/base/random_hex.h"
 #include "src/core/status.h"
 
 namespace vernier::base {

@@ -128,11 +128,36 @@ bool FileLock::IsInPlace() const {
          locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
 }
 
+// A record lock (fcntl(2)): independent of flock(2), not inherited by the child of a fork, and visible to F_GETLK, so that
+// looking for it disturbs nobody.
+bool FileLock::IsAwaited() const {
+  struct flock waiter = {};
+  waiter.l_type = F_WRLCK;
+  waiter.l_whence = SEEK_SET;
+  return ::fcntl(descriptor_, F_GETLK, &waiter) == 0 && waiter.l_type != F_UNLCK;
+}
+
+LockWaiter::~LockWaiter() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void LockWaiter::Tell() {
+  if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct flock waiter = {};
+  waiter.l_type = F_RDLCK;
+  waiter.l_whence = SEEK_SET;
+  if (descriptor_ >= 0) ::fcntl(descriptor_, F_SETLK, &waiter);
+}
+
 absl::Status FileLock::Write(std::string_view content) const {
-  if (::ftruncate(descriptor_, 0) != 0 || ::lseek(descriptor_, 0, SEEK_SET) != 0) {
-    return FromErrno("cannot empty", path_, errno);
-  }
-  return WriteAll(descriptor_, path_, content);
+  if (::lseek(descriptor_, 0, SEEK_SET) != 0) return FromErrno("cannot write", path_, errno);
+  VERNIER_RETURN_IF_ERROR(WriteAll(descriptor_, path_, content));
+  // Only if it is needed, since it can take milliseconds.
+  struct stat status = {};
+  const auto size = static_cast<off_t>(content.size());
+  if (::fstat(descriptor_, &status) == 0 && status.st_size == size) return absl::OkStatus();
+  if (::ftruncate(descriptor_, size) != 0) return FromErrno("cannot shorten", path_, errno);
+  return absl::OkStatus();
 }
 
 // A shared lock, so that two observers do not take each other for a holder.

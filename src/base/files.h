@@ -36,6 +36,8 @@ class FileLock {
 
   // Whether the path still leads to the locked file.
   bool IsInPlace() const;
+  // Whether another process has a LockWaiter on the file.
+  bool IsAwaited() const;
   // Replaces the content of the locked file. A reader may see it half-written.
   // ResourceExhausted: the disk is full.  Unavailable: it cannot be written.
   absl::Status Write(std::string_view content) const;
@@ -43,6 +45,24 @@ class FileLock {
  private:
   FileLock(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
   std::string path_;
+  int descriptor_ = -1;
+};
+
+// Tells the process that holds the FileLock of a file that this one waits for it, until it is destroyed or the process dies
+// in any way. A child of a fork does not wait.
+class LockWaiter {
+ public:
+  // The file must exist; without it, or without access to it, nobody is told.
+  explicit LockWaiter(std::string path) : path_(std::move(path)) {}
+  LockWaiter(const LockWaiter&) = delete;
+  LockWaiter& operator=(const LockWaiter&) = delete;
+  ~LockWaiter();
+
+  // To be called again after any other use of the file in this process: closing it ends what was told.
+  void Tell();
+
+ private:
+  const std::string path_;
   int descriptor_ = -1;
 };
 

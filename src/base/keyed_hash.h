@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
-// Message authentication codes and random tokens.
+// Message authentication codes.
 namespace vernier::base {
 
 // HMAC-SHA-256 of `text`, as 64 hexadecimal digits.
@@ -12,8 +11,5 @@ std::string KeyedHash(std::string_view secret, std::string_view text);
 
 // Whether both are equal, in time that does not depend on where they differ (only on their sizes).
 bool IsSameSecret(std::string_view a, std::string_view b);
-
-// Random bytes of the system as hexadecimal digits, two for each byte.
-std::string RandomHex(std::size_t bytes);
 
 }  // namespace vernier::base

@@ -5,8 +5,6 @@
 
 #include "src/cli/connection.h"
 
-#include <poll.h>
-
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -40,19 +38,6 @@ absl::Status CheckTarget(const std::string& target) {
   }
   if (app::CheckListenAddress(target, /*allow_remote=*/true).ok()) return absl::OkStatus();
   return InvalidArgument("--server: must be HOST:PORT or unix:PATH, got '{}'", target);
-}
-
-// The owner of the store. An owner that is starting has the lock, but writes its address only when it takes calls; it
-// is given 2 s (a choice).
-std::optional<app::StoreOwner> AwaitOwner(const std::string& store) {
-  constexpr int kTries = 40;
-  constexpr int kPauseMilliseconds = 50;
-  std::optional<app::StoreOwner> owner = app::FindStoreOwner(store);
-  for (int i = 0; i < kTries && owner.has_value() && owner->address.empty(); ++i) {
-    poll(nullptr, 0, kPauseMilliseconds);
-    owner = app::FindStoreOwner(store);
-  }
-  return owner;
 }
 
 absl::Status LostConnection(const std::string& target) {
@@ -109,13 +94,13 @@ absl::StatusOr<Connection> Connection::Open(const ServerChoice& choice) {
 }
 
 absl::StatusOr<Connection> Connection::OpenWithEngine(const app::ServerOptions& options) {
-  const auto owner = AwaitOwner(options.store);
-  if (!owner) return Embed(options);
-  if (owner->address.empty()) {
-    return WithReason(
-        absl::UnavailableError(fmt::format(
-            "process {} owns the store {} and takes no calls", owner->process_id, options.store)),
-        Reason::kStoreBusy);
+  auto owner = app::FindStoreOwner(options.store);
+  if (!owner.has_value() || owner->address.empty()) {
+    // Waits for its turn. An owner that has no address uses the store for a moment, or is a server that is starting.
+    absl::StatusOr<Connection> embedded = Embed(options);
+    if (GetReason(embedded.status()) != Reason::kStoreBusy) return embedded;
+    owner = app::FindStoreOwner(options.store);
+    if (!owner.has_value() || owner->address.empty()) return embedded;
   }
   std::string token;
   if (!owner->token_file.empty()) {

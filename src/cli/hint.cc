@@ -22,7 +22,9 @@ std::string HintForReason(Reason reason) {
     case Reason::kTrialNotFound:
       return "`vernier trial list STUDY` shows the trials of a study";
     case Reason::kStoreBusy:
-      return "stop the process that owns the store, or name another with --store";
+      return "a program that computes, or is suspended, may keep the store for a while: repeat the "
+             "command, stop that process, "
+             "or name another store with --store";
     case Reason::kStoreGone:
       return "put the file back where it was, with its -wal file, or restart the server with the "
              "store that it is to use";

@@ -6,32 +6,24 @@
 #include "src/cli/job_packages.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "fmt/format.h"
-#include "src/base/open_file.h"
+#include "src/client/upload.h"
 #include "src/core/status.h"
 #include "src/jobs/reproduction.h"
-#include "src/wire/status_proto.h"
+#include "src/submission/code.h"
 
 namespace vernier::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using jobs::ShellQuote;
-
-// Largest package, and largest piece of one message, in bytes.
-constexpr std::int64_t kMostPackage = std::int64_t{4} << 30;
-constexpr std::int64_t kPiece = std::int64_t{1} << 20;
 
 absl::Status Run(const std::string& command, std::string_view what) {
   if (std::system(command.c_str()) == 0) return absl::OkStatus();
@@ -106,36 +98,9 @@ absl::StatusOr<std::string> BuildWithMadeSetup(const fs::path& package, const st
 bool IsUrl(const std::string& package) { return package.find("://") != std::string::npos; }
 
 absl::StatusOr<std::string> Upload(Connection& connection, const std::string& path) {
-  const base::OpenFile file(path);
-  if (file.error() != 0 || !file.kind().empty()) {
-    return InvalidArgument("package '{}': is no file that can be read", path);
-  }
-  const std::int64_t size = file.Size().value_or(0);
-  if (size > kMostPackage) {
-    return InvalidArgument(
-        "package '{}': has {} bytes, at most {} are sent", path, size, kMostPackage);
-  }
-  grpc::ClientContext context;
-  v1::UploadedPackage uploaded;
-  const auto writer = connection.stub().UploadPackage(&context, &uploaded);
-  v1::UploadPackageRequest request;
-  request.set_file_name(fs::path(path).filename().string());
-  std::int64_t offset = 0;
-  do {
-    std::optional<std::string> piece = file.ReadAt(offset, std::min(kPiece, size - offset));
-    if (!piece.has_value()) {
-      context.TryCancel();
-      return Unavailable("package '{}': cannot be read: {}", path, std::strerror(errno));
-    }
-    // An empty piece: the file became shorter meanwhile.
-    offset = piece->empty() ? size : offset + static_cast<std::int64_t>(piece->size());
-    request.set_data(*std::move(piece));
-    if (!writer->Write(request)) break;  // The server refused; Finish has its reason.
-    request.clear_file_name();
-  } while (offset < size);
-  writer->WritesDone();
-  VERNIER_RETURN_IF_ERROR(connection.Explain(wire::DecodeStatus(writer->Finish())));
-  return uploaded.uri();
+  absl::StatusOr<std::string> uri = client::UploadFile(connection.stub(), path);
+  if (!uri.ok()) return connection.Explain(uri.status());
+  return uri;
 }
 
 }  // namespace
@@ -172,6 +137,11 @@ absl::StatusOr<std::vector<std::string>> UploadPackages(Connection& connection,
     VERNIER_ASSIGN_OR_RETURN(uris.emplace_back(), Upload(connection, package));
   }
   return uris;
+}
+
+absl::StatusOr<std::string> SendCode(Connection& connection, StudySpec& spec) {
+  return submission::SendCode([&](const std::string& path) { return Upload(connection, path); },
+                              spec);
 }
 
 }  // namespace vernier::cli

@@ -5,8 +5,9 @@
 
 #include "absl/status/statusor.h"
 #include "src/cli/connection.h"
+#include "vernier/core/study.h"
 
-// The Python packages of a job on their way to the server.
+// The Python packages and the code of a job on their way to the server.
 namespace vernier::cli {
 
 // Builds a source archive of the package in a folder, into `folder_for_it`: with the setup.py beside the package, or
@@ -19,5 +20,8 @@ absl::StatusOr<std::string> BuildPackage(const std::string& package_path,
 // stay as they are.  InvalidArgument: a path that is not a file, or two files with one name.
 absl::StatusOr<std::vector<std::string>> UploadPackages(Connection& connection,
                                                         const std::vector<std::string>& packages);
+
+// submission::SendCode over the connection.
+absl::StatusOr<std::string> SendCode(Connection& connection, StudySpec& spec);
 
 }  // namespace vernier::cli

@@ -203,7 +203,11 @@ absl::StatusOr<StudyBoard> Follow(Context& context,
     } else if (!ended.ok()) {
       return connection.ExplainMissing(study, ended);
     } else if (*next == EventStream::Next::kEnd) {
-      break;
+      if (!options.on_end) break;
+      stream.reset();
+      view.Refresh();
+      VERNIER_ASSIGN_OR_RETURN(const bool goes_on, options.on_end(connection));
+      if (!goes_on) break;
     } else if (*next == EventStream::Next::kMessage) {
       silence.Break();
       VERNIER_RETURN_IF_ERROR(view.Show(event));

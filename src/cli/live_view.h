@@ -69,6 +69,9 @@ struct FollowOptions {
   // Called when the connection is lost: restores it, or returns why it cannot. Unset: Reconnect (reconnection.h), which
   // waits for another server.
   std::function<absl::Status(Connection&)> on_lost = {};
+  // Without `follow`, called at the end of the log. True: more may have come by now, and the log is read on, by the
+  // connection as it is then.
+  std::function<absl::StatusOr<bool>(Connection&)> on_end = {};
 };
 
 // Follows the study's log and shows it.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "src/client/decode.h"
 #include "src/core/objectives.h"
 #include "src/core/point_check.h"
 #include "src/core/status.h"
@@ -49,15 +50,16 @@ Predictions AskServer(Connection& connection,
     VERNIER_ASSIGN_OR_RETURN(const v1::PredictPointsResponse response,
                              connection.Call(&Stub::PredictPoints, request));
     for (const auto& each : response.predictions()) {
+      const PredictedPoint values = client::DecodePrediction(each);
       if (is_first) {
-        predicted.push_back({.mean = each.mean(), .deviation = each.deviation()});
+        predicted.push_back(values.objective);
         continue;
       }
-      const auto found = each.others().find(objective.metric);
-      if (found == each.others().end()) {
+      const auto found = values.others.find(objective.metric);
+      if (found == values.others.end()) {
         return FailedPrecondition("the model says nothing of {}", objective.metric);
       }
-      predicted.push_back({.mean = found->second.mean(), .deviation = found->second.deviation()});
+      predicted.push_back(found->second);
     }
   }
   return predicted;

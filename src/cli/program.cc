@@ -222,6 +222,7 @@ void AddStudyCommands(CLI::App& root, Action& chosen) {
                     &AddStudyAmend,
                     &AddStudyDelete,
                     &AddStudyPredict,
+                    &AddStudyImport,
                     &AddStudyExport,
                     &AddStudyReplay,
                     &AddStudyReport,

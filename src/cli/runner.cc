@@ -164,8 +164,10 @@ absl::StatusOr<Prepared> Prepare(Context& context,
   }
   // The number of the last event comes with the answer: a later call might already miss trials that the engine has
   // proposed in between.
+  const std::string used_folder = UsedFolderWarning(spec);
   VERNIER_ASSIGN_OR_RETURN(const v1::Study created, CreateStudy(connection, spec));
   PrintWarnings(context, spec);
+  if (!used_folder.empty()) PrintWarning(context, used_folder);
   context.output().Say(fmt::format("study '{}' created", spec.name));
   return Prepared{.name = spec.name, .last_event = EventSeq(created.last_event())};
 }
@@ -405,8 +407,9 @@ absl::StatusOr<Connection> TakeOver(Context& context,
   }
   while (interrupts.count() == 0 && context.Now() < deadline) {
     const auto now = app::FindStoreOwner(store);
-    const bool is_free = !now.has_value();
-    const bool is_new = now.has_value() && now->process_id != before.process_id;
+    // A process without an address uses the store for a moment.
+    const bool is_free = !now.has_value() || now->address.empty();
+    const bool is_new = !is_free && now->process_id != before.process_id;
     if (is_new || (is_free && was_run)) {
       absl::StatusOr<Connection> connection = OpenToRun(context, capacity);
       // Another process was faster, and will answer soon.

@@ -19,7 +19,7 @@
 #include "src/codec/document.h"
 #include "src/codec/study_file.h"
 #include "src/core/status.h"
-#include "src/jobs/package_path.h"
+#include "src/jobs/local_paths.h"
 
 namespace vernier::cli {
 namespace {
@@ -71,15 +71,6 @@ absl::StatusOr<std::string> ReadInput(const std::string& path,
   return *std::move(text);
 }
 
-// Replaces packages that are files or folders beside the study file by full paths. Names for pip stay.
-void ResolvePackages(const fs::path& folder, TrainingJob& job) {
-  if (!job.python.has_value()) return;
-  for (std::string& package : job.python->packages) {
-    if (package.find("://") != package.npos) continue;
-    package = jobs::PathOfPackage(package, folder.string()).value_or(package);
-  }
-}
-
 absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view name) {
   VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadInput(path, "study file"));
   absl::StatusOr<StudySpec> spec = codec::ParseStudyFile(text, name);
@@ -90,20 +81,12 @@ absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view na
   if (!spec.ok()) {
     return WithHint(spec.status(), fmt::format("nothing was stored; fix {} and try again", path));
   }
-  if (spec->job) ResolvePackages(FolderOf(path), *spec->job);
-  if (spec->job && spec->job->code.has_value()) {
-    std::string& code = spec->job->code->folder;
-    if (!code.empty()) code = (FolderOf(path) / code).lexically_normal().string();
-    return spec;  // The working directory is relative to the code.
-  }
-  // Without a working directory, an image's own applies.
-  if (spec->job && !(RunsImages(*spec->job) && spec->job->working_directory.empty())) {
-    std::string& directory = spec->job->working_directory;
-    const fs::path folder = FolderOf(path);
-    directory =
-        directory.empty() ? folder.string() : (folder / directory).lexically_normal().string();
-  }
+  ResolvePaths(path, *spec);
   return spec;
+}
+
+void ResolvePaths(const std::string& path, StudySpec& spec) {
+  if (spec.job) jobs::ResolveLocalPaths(FolderOf(path), *spec.job);
 }
 
 }  // namespace vernier::cli

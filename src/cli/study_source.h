@@ -25,4 +25,7 @@ absl::StatusOr<std::string> ReadInput(const std::string& path,
 // NotFound: no such file.  InvalidArgument: as ParseStudyFile.
 absl::StatusOr<StudySpec> LoadStudy(const std::string& path, std::string_view name = "");
 
+// Bases the relative paths of the study's job on the folder of the file that defines it, as LoadStudy does.
+void ResolvePaths(const std::string& path, StudySpec& spec);
+
 }  // namespace vernier::cli

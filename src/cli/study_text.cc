@@ -13,6 +13,7 @@
 #include "src/core/built_in_trainers.h"
 #include "src/core/objectives.h"
 #include "src/jobs/reproduction.h"
+#include "vernier/core/limits.h"
 
 namespace vernier::cli {
 namespace {
@@ -161,6 +162,10 @@ std::string DescribeUtilization(const jobs::Utilization& utilization) {
   return text;
 }
 
+std::string DescribeParallel(std::int32_t parallel) {
+  return parallel >= limits::kParallel ? "any number" : fmt::format("{}", parallel);
+}
+
 std::string DescribeBudget(const Study& study) {
   const Budget& budget = study.spec.budget;
   std::string text =
@@ -225,9 +230,9 @@ std::string DescribeOptions(const Choice& choice) {
 namespace {
 
 // "median", "median (act=false min_trials=3)".
-std::string DescribeStopping(const Choice& stopping) {
-  if (stopping.options.empty()) return stopping.name;
-  return fmt::format("{} ({})", stopping.name, DescribeOptions(stopping));
+std::string DescribeChoice(const Choice& choice) {
+  if (choice.options.empty()) return choice.name;
+  return fmt::format("{} ({})", choice.name, DescribeOptions(choice));
 }
 
 }  // namespace
@@ -256,12 +261,13 @@ std::string DescribeStudy(const StudyRecord& record,
   fields.Add("objective", DescribeObjectives(study.spec.objectives));
   std::string budget = DescribeBudget(study);
   if (facts.stopped > 0) budget += fmt::format(", {} stopped early", facts.stopped);
+  if (facts.paused > 0) budget += fmt::format(", {} paused", facts.paused);
   fields.Add("budget", budget);
   fields.Add("algorithm",
              fmt::format("{}, stopping {}, {} at a time, seed {}",
-                         study.spec.algorithm.name,
-                         DescribeStopping(study.spec.stopping),
-                         study.spec.parallel,
+                         DescribeChoice(study.spec.algorithm),
+                         DescribeChoice(study.spec.stopping),
+                         DescribeParallel(study.spec.parallel),
                          study.spec.seed));
   if (!facts.note.empty()) fields.Add("", facts.note);
   if (!study.spec.warm_start.empty()) {

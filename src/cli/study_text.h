@@ -35,6 +35,8 @@ std::string DescribeUsage(const ResourceUsage& used);
 std::string DescribeUtilization(const jobs::Utilization& utilization);
 // "act=false min_trials=3"; empty without options.
 std::string DescribeOptions(const Choice& choice);
+// "4"; "any number" for the largest that a study can have.
+std::string DescribeParallel(std::int32_t parallel);
 // "8 of 20 trials, 1 of 5 failed, time 2h".
 std::string DescribeBudget(const Study& study);
 // Since which trial the study counts as converged, and how many trials stopping would save; empty without
@@ -47,7 +49,8 @@ std::string DescribeBestValue(const StudyRecord& study, const std::optional<doub
 // Facts about a study that come from its trials.
 struct StudyFacts {
   std::optional<double> best;  // Value of the first objective in the best trial.
-  std::int64_t stopped = 0;    // Completed trials that were stopped early.
+  std::int64_t stopped = 0;    // Trials that were stopped early, without those that are paused.
+  std::int64_t paused = 0;     // Trials that a stopping rule has paused.
   std::string note;            // The algorithm's note on its newest suggestion.
   // What the stopping rule has saved, or would have done if it is not acted on; empty if there is nothing to say.
   std::string early_stopping = {};

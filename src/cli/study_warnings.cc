@@ -1,12 +1,18 @@
 #include "src/cli/study_warnings.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
+#include "absl/strings/ascii.h"
 #include "fmt/format.h"
+#include "src/app/job_directory.h"
 #include "src/cli/job_warnings.h"
 #include "src/core/metric_names.h"
+#include "src/jobs/layout.h"
 
 namespace vernier::cli {
 namespace {
@@ -46,10 +52,49 @@ void AddMisnamedMetrics(const StudySpec& spec, std::vector<std::string>& warning
   }
 }
 
+void AddStoppingWarnings(const StudySpec& spec, std::vector<std::string>& warnings) {
+  if (spec.stopping.name == "none") return;
+  if (spec.judged_when_asked && spec.job.has_value()) {
+    warnings.emplace_back(
+        "stopping.when: 'asked' judges a trial when its client asks, and the trials of a job have "
+        "no client that asks: none is stopped");
+  } else if (spec.objectives.size() > 1) {
+    warnings.push_back(
+        fmt::format("stopping: '{}' judges trials by '{}' alone, the first of {} objectives; "
+                    "`stopping: none` runs all trials to their end",
+                    spec.stopping.name,
+                    spec.objectives.front().metric,
+                    spec.objectives.size()));
+  }
+}
+
 }  // namespace
+
+std::string UsedFolderWarning(const StudySpec& spec) {
+  namespace fs = std::filesystem;
+  if (!spec.job.has_value()) return "";
+  // A relative folder is below the one that this command runs in, as the job is.
+  const std::optional<fs::path> folder = app::LocalJobDirectory(*spec.job, "");
+  if (!folder.has_value()) return "";
+  std::error_code error;
+  for (fs::directory_iterator it(*folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    const bool is_of_trial = std::ranges::all_of(name, absl::ascii_isdigit);
+    if (!is_of_trial || fs::is_empty(it->path(), error) || error) continue;
+    return fmt::format(
+        "{}: '{}' has files of earlier trials, as in '{}'; trials of this study with the same "
+        "numbers will find them, checkpoints of other points too: stop it, and give another folder "
+        "or empty this one",
+        app::JobDirectoryField(*spec.job),
+        *jobs::LocalPath(spec.job->job_directory),
+        name);
+  }
+  return "";
+}
 
 std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here) {
   std::vector<std::string> warnings;
+  AddStoppingWarnings(spec, warnings);
   if (!spec.job.has_value()) return warnings;  // Clients that run the trials decide when to stop.
   if (!IsBounded(spec)) {
     warnings.emplace_back(

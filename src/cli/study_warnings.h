@@ -16,6 +16,10 @@ std::vector<std::string> WarningsOf(const StudySpec& spec, bool runs_here = true
 // Prints a warning to standard error.
 void PrintWarning(Context& context, std::string_view warning);
 
+// Warns of a new study whose trials would find files of other trials in their folders (job.dir), maybe checkpoints of other
+// points. Empty: there are none. To be asked before the study is created, as its own trials may start at once.
+std::string UsedFolderWarning(const StudySpec& spec);
+
 // Prints all of them.
 void PrintWarnings(Context& context, const StudySpec& spec);
 

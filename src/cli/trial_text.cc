@@ -195,6 +195,28 @@ void AddStop(const Trial& trial, Fields& fields) {
   }
 }
 
+// What the stopping rule took back. An attempt that was stopped and is not the last one paused the trial.
+void AddPauses(const Trial& trial, Fields& fields) {
+  bool is_first = true;
+  for (std::size_t i = 0; i < trial.attempts.size(); ++i) {
+    const Attempt& attempt = trial.attempts[i];
+    const bool is_last = i + 1 == trial.attempts.size();
+    if (attempt.state != AttemptState::kStopped ||
+        (is_last && trial.state != TrialState::kPaused)) {
+      continue;
+    }
+    std::string text = fmt::format("after attempt {}", attempt.number.value());
+    if (is_last) {
+      text += ", still";
+    } else if (attempt.ended.has_value()) {
+      const absl::Duration time = trial.attempts[i + 1].placed - *attempt.ended;
+      text += ", for " + FormatElapsed(std::max(time, absl::ZeroDuration()));
+    }
+    fields.Add(is_first ? "paused" : "", text);
+    is_first = false;
+  }
+}
+
 }  // namespace
 
 std::string DescribeWait(const QueuedGang& gang, absl::Time now) {
@@ -258,6 +280,7 @@ std::string DescribeTrial(const StudyRecord& study,
                fmt::format("{} ({})", trial.suggestion.algorithm, trial.suggestion.origin));
   }
   if (trial.stop) AddStop(trial, fields);
+  AddPauses(trial, fields);
   fields.Add("reported",
              trial.measurements == 1 ? "1 measurement"
                                      : fmt::format("{} measurements", trial.measurements));
@@ -395,6 +418,7 @@ std::string ExplainTrial(const StudyRecord& study,
   fields.Add("pending", suggestion.pending.empty() ? "none" : Pending(suggestion.pending));
   AddNearest(nearest, fields);
   if (trial.stop) AddStop(trial, fields);
+  AddPauses(trial, fields);
   return fields.Text();
 }
 

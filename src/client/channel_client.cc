@@ -7,6 +7,7 @@
 #include "src/client/decode.h"
 #include "src/client/retry.h"
 #include "src/client/stream.h"
+#include "src/client/upload.h"
 #include "src/wire/channel.h"
 #include "src/wire/cluster_proto.h"
 #include "src/wire/enum_proto.h"
@@ -50,9 +51,16 @@ class ChannelClient final : public Client {
  public:
   ChannelClient(std::shared_ptr<grpc::Channel> channel, ClientOptions options)
       : options_(std::move(options)),
-        stub_(v1::StudyService::NewStub(channel)),
-        cluster_stub_(v1::ClusterService::NewStub(channel)),
-        retry_(options_, std::move(channel)) {}
+        channel_(std::move(channel)),
+        stub_(v1::StudyService::NewStub(channel_)),
+        cluster_stub_(v1::ClusterService::NewStub(channel_)),
+        retry_(options_, channel_) {}
+
+  std::unique_ptr<Client> WithName(std::string name) const override {
+    ClientOptions options = options_;
+    options.name = std::move(name);
+    return std::make_unique<ChannelClient>(channel_, std::move(options));
+  }
 
   absl::StatusOr<Study> CreateStudy(const StudySpec& spec) override {
     return OneStudy(&Stub::CreateStudy, Creation(spec));
@@ -194,6 +202,19 @@ class ChannelClient final : public Client {
         .status();
   }
 
+  absl::StatusOr<std::vector<PredictedPoint>> PredictPoints(
+      std::string_view study, const std::vector<Point>& points) override {
+    v1::PredictPointsRequest request;
+    request.set_parent(wire::StudyResource(study));
+    for (const Point& point : points) {
+      wire::EncodePoint(point, request.add_points()->mutable_parameters());
+    }
+    VERNIER_ASSIGN_OR_RETURN(const auto response, Call(&Stub::PredictPoints, request));
+    std::vector<PredictedPoint> predicted;
+    for (const auto& proto : response.predictions()) predicted.push_back(DecodePrediction(proto));
+    return predicted;
+  }
+
   absl::StatusOr<std::vector<Trial>> SuggestTrials(std::string_view study,
                                                    std::int32_t count) override {
     v1::SuggestTrialsRequest request;
@@ -209,6 +230,10 @@ class ChannelClient final : public Client {
   // Without an id: renewing a lease twice does the same as once.
   absl::StatusOr<Trial> Heartbeat(std::string_view study, const Trial& leased) override {
     return OneTrial(&Stub::HeartbeatTrial, AboutLeased<v1::HeartbeatTrialRequest>(study, leased));
+  }
+
+  absl::StatusOr<Trial> EndLease(std::string_view study, const Trial& leased) override {
+    return OneTrial(&Stub::EndLease, AboutLeased<v1::EndLeaseRequest>(study, leased));
   }
 
   absl::StatusOr<Reported> Report(std::string_view study,
@@ -280,6 +305,11 @@ class ChannelClient final : public Client {
                                const std::function<bool(const TrialLogLine&)>& sink,
                                std::stop_token stop) override {
     return StreamLogs(*stub_, retry_, wire::TrialResource(study, trial), query, sink, stop);
+  }
+
+  // Tried once: a file that is sent in vain is sent again by the user, who sees how long it takes.
+  absl::StatusOr<std::string> UploadPackage(const std::string& path) override {
+    return UploadFile(*stub_, path);
   }
 
   absl::StatusOr<std::vector<Node>> ListNodes() override {
@@ -369,6 +399,7 @@ class ChannelClient final : public Client {
   }
 
   const ClientOptions options_;
+  const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<Stub> stub_;
   const std::unique_ptr<v1::ClusterService::Stub> cluster_stub_;
   const Retry retry_;

@@ -43,6 +43,15 @@ ReplaySummary DecodeReplay(const v1::ReplayStudyResponse& response) {
   return summary;
 }
 
+PredictedPoint DecodePrediction(const v1::PredictPointsResponse::Prediction& prediction) {
+  PredictedPoint point = {
+      .objective = {.mean = prediction.mean(), .deviation = prediction.deviation()}, .others = {}};
+  for (const auto& [name, value] : prediction.others()) {
+    point.others[name] = {.mean = value.mean(), .deviation = value.deviation()};
+  }
+  return point;
+}
+
 ServerStatus DecodeServerInfo(const v1::ServerInfo& info) {
   return {.version = info.version(),
           .store = info.store(),

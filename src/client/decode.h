@@ -13,6 +13,7 @@
 namespace vernier::client {
 
 ReplaySummary DecodeReplay(const v1::ReplayStudyResponse& response);
+PredictedPoint DecodePrediction(const v1::PredictPointsResponse::Prediction& prediction);
 ServerStatus DecodeServerInfo(const v1::ServerInfo& info);
 TrialLogLine DecodeLogLine(const v1::LogLine& line);
 v1::StreamTrialLogsRequest EncodeLogQuery(std::string_view trial, const TrialLogQuery& query);

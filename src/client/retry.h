@@ -42,7 +42,7 @@ class Retry {
     for (int attempt = 1;; ++attempt) {
       grpc::ClientContext context;
       Prepare(deadline, &context);
-      Response response;
+      Response response{};
       const grpc::Status status = call(&context, &response);
       if (status.ok()) return response;
       const absl::Status error = wire::DecodeStatus(status);

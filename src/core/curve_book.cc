@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/core/check.h"
+#include "src/core/complete_curves.h"
 #include "vernier/core/unit_cube.h"
 
 namespace vernier {
@@ -65,6 +66,10 @@ Verdict CurveBook::Judge(const EarlyStopper& rule, TrialNumber trial) {
   std::move_backward(place, curves_.end() - 1, curves_.end());
   *place = std::move(running);
   return verdict;
+}
+
+std::int64_t CurveBook::UsualReports() const {
+  return vernier::UsualReports(CompleteCurves(curves_));
 }
 
 const Curve& CurveBook::Get(TrialNumber trial) const { return curves_[IndexOf(trial)]; }

@@ -44,6 +44,8 @@ class CurveBook {
   Verdict Judge(const EarlyStopper& rule, TrialNumber trial);
 
   const Curve& Get(TrialNumber trial) const;
+  // Of its complete curves (complete_curves.h).
+  std::int64_t UsualReports() const;
 
  private:
   std::size_t IndexOf(TrialNumber trial) const {

@@ -25,14 +25,6 @@ constexpr std::int32_t kFirstStandInPort = 2'000'000'000;
 
 constexpr Role kOrder[] = {Role::kPrimary, Role::kWorker, Role::kParameterServer, Role::kEvaluator};
 
-// The local path in a text, if there is one: file:///data has one, gs://bucket has none.
-std::optional<std::string> PathOf(std::string_view text) {
-  constexpr std::string_view kFile = "file://";
-  if (text.starts_with(kFile)) text.remove_prefix(kFile.size());
-  if (text.empty() || text.find("://") != std::string_view::npos) return std::nullopt;
-  return std::string(text);
-}
-
 // The folders of the host that containers see: the working directory, if the job or role sets one, and the job's
 // directory.
 std::optional<ReplicaContainer> ContainerOf(const TrainingJob& job,
@@ -49,7 +41,7 @@ std::optional<ReplicaContainer> ContainerOf(const TrainingJob& job,
     container.directory = directory;
     container.mounts.push_back(directory);
   }
-  if (const auto jobs = PathOf(job.job_directory)) {
+  if (const auto jobs = LocalPath(job.job_directory)) {
     container.mounts.push_back(Below(directory, *jobs));
   }
   return container;
@@ -77,10 +69,10 @@ void AddFolders(const StudySpec& spec,
   const TrainingJob& job = *spec.job;
   if (RunsInOwnFolder(job)) program.folders.push_back(OwnFolder(own));
   if (job.code.has_value()) {
-    program.code = {.archive = PathOf(job.code->archive).value_or(job.code->archive),
+    program.code = {.archive = LocalPath(job.code->archive).value_or(job.code->archive),
                     .folder = OwnFolder(own)};
   }
-  if (const auto output = PathOf(JobDirectory(spec, trial))) {
+  if (const auto output = LocalPath(JobDirectory(spec, trial))) {
     program.folders.push_back(Below(program.directory, *output));
   }
 }
@@ -200,6 +192,13 @@ absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
 
 absl::Status ValidateJob(const StudySpec& spec) {
   return spec.job.has_value() ? CheckCommands(spec) : absl::OkStatus();
+}
+
+std::optional<std::string> LocalPath(std::string_view text) {
+  constexpr std::string_view kFile = "file://";
+  if (text.starts_with(kFile)) text.remove_prefix(kFile.size());
+  if (text.empty() || text.find("://") != std::string_view::npos) return std::nullopt;
+  return std::string(text);
 }
 
 std::string JobDirectory(const StudySpec& spec, TrialNumber trial) {

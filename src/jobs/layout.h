@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,9 @@ absl::StatusOr<GangProgram> MakeGangProgram(const AttemptId& id,
 
 // Checks what MakeGangProgram would refuse for every trial. OK if the study has no job.
 absl::Status ValidateJob(const StudySpec& spec);
+
+// The local path in a text, if there is one: file:///data has one, gs://bucket has none.
+std::optional<std::string> LocalPath(std::string_view text);
 
 // The value of --job-dir: a folder for each trial, or one folder if nothing is tuned. Empty: the job has none.
 // REQUIRES: spec.job.

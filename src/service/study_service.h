@@ -61,8 +61,9 @@ using ServiceOfTrials = v1::StudyService::WithCallbackMethod_StopTrial<
                 v1::StudyService::WithCallbackMethod_ReportMeasurement<
                     v1::StudyService::WithCallbackMethod_HeartbeatTrial<
                         v1::StudyService::WithCallbackMethod_CreateTrial<
-                            v1::StudyService::WithCallbackMethod_SuggestTrials<
-                                v1::StudyService::Service>>>>>>>>;
+                            v1::StudyService::WithCallbackMethod_AddTrials<
+                                v1::StudyService::WithCallbackMethod_SuggestTrials<
+                                    v1::StudyService::Service>>>>>>>>>;
 
 // vernier.v1.StudyService: decode, call Studies, encode. Thread-safe.
 //
@@ -126,6 +127,9 @@ class StudyServiceImpl final
   grpc::ServerUnaryReactor* CreateTrial(grpc::CallbackServerContext* context,
                                         const v1::CreateTrialRequest* request,
                                         v1::Trial* response) override;
+  grpc::ServerUnaryReactor* AddTrials(grpc::CallbackServerContext* context,
+                                      const v1::AddTrialsRequest* request,
+                                      v1::AddTrialsResponse* response) override;
   grpc::ServerUnaryReactor* SuggestTrials(grpc::CallbackServerContext* context,
                                           const v1::SuggestTrialsRequest* request,
                                           v1::SuggestTrialsResponse* response) override;
@@ -135,6 +139,9 @@ class StudyServiceImpl final
   grpc::ServerUnaryReactor* HeartbeatTrial(grpc::CallbackServerContext* context,
                                            const v1::HeartbeatTrialRequest* request,
                                            v1::Trial* response) override;
+  grpc::Status EndLease(grpc::ServerContext* context,
+                        const v1::EndLeaseRequest* request,
+                        v1::Trial* response) override;
   grpc::ServerUnaryReactor* ReportMeasurement(grpc::CallbackServerContext* context,
                                               const v1::ReportMeasurementRequest* request,
                                               v1::ReportMeasurementResponse* response) override;

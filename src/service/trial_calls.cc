@@ -11,6 +11,7 @@
 #include "src/service/paging.h"
 #include "src/service/reply.h"
 #include "src/service/study_service.h"
+#include "src/wire/added_trial_proto.h"
 #include "src/wire/enum_proto.h"
 #include "src/wire/names.h"
 #include "src/wire/page_token.h"
@@ -206,6 +207,34 @@ grpc::ServerUnaryReactor* StudyServiceImpl::CreateTrial(grpc::CallbackServerCont
       context, "CreateTrial", request->request_id(), FindParent(request->parent()), create);
 }
 
+grpc::ServerUnaryReactor* StudyServiceImpl::AddTrials(grpc::CallbackServerContext* context,
+                                                      const v1::AddTrialsRequest* request,
+                                                      v1::AddTrialsResponse* response) {
+  const auto add = [this, context, request, response](const Named& named,
+                                                      const Answer& answer) -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(
+        CheckAtMost("trials", static_cast<std::size_t>(request->trials_size()), limits::kAsked));
+    std::vector<TrialAddition> additions;
+    for (const v1::AddedTrial& trial : request->trials()) {
+      VERNIER_ASSIGN_OR_RETURN(
+          TrialAddition addition,
+          wire::DecodeAddedTrial(fmt::format("trials[{}]", additions.size()), trial));
+      additions.push_back(std::move(addition));
+    }
+    const auto added = [this, response, answer](const absl::StatusOr<std::vector<Trial>>& trials) {
+      if (!trials.ok()) return answer(trials.status());
+      for (const Trial& trial : *trials) response->add_numbers(trial.number.value());
+      parts_.changed();
+      answer(absl::OkStatus());
+    };
+    parts_.studies.AddTrials(
+        named.id.study, std::move(additions), CallerOf(*context, {}, request->request_id()), added);
+    return absl::OkStatus();
+  };
+  return ReplyLater(
+      context, "AddTrials", request->request_id(), FindParent(request->parent()), add);
+}
+
 grpc::ServerUnaryReactor* StudyServiceImpl::SuggestTrials(grpc::CallbackServerContext* context,
                                                           const v1::SuggestTrialsRequest* request,
                                                           v1::SuggestTrialsResponse* response) {
@@ -304,6 +333,23 @@ grpc::ServerUnaryReactor* StudyServiceImpl::HeartbeatTrial(grpc::CallbackServerC
   };
   return ReplyLater(
       context, "HeartbeatTrial", kNoRequestId, FindTrial("name", request->name()), renew);
+}
+
+grpc::Status StudyServiceImpl::EndLease(grpc::ServerContext* context,
+                                        const v1::EndLeaseRequest* request,
+                                        v1::Trial* response) {
+  return Reply("EndLease", {}, [&]() -> absl::Status {
+    if (request->client_id().empty()) return FieldError("client_id", "must not be empty");
+    VERNIER_ASSIGN_OR_RETURN(const Named named, FindTrial("name", request->name()));
+    VERNIER_ASSIGN_OR_RETURN(
+        const Trial trial,
+        parts_.studies.EndLease(named.id,
+                                {.holder = request->client_id(), .token = request->lease_token()},
+                                CallerOf(*context, {}, {})));
+    EncodeTrial(named.study, named.id.study, trial, response);
+    parts_.changed();
+    return absl::OkStatus();
+  });
 }
 
 absl::Status StudyServiceImpl::Report(const TrialId& id,

@@ -110,8 +110,8 @@ absl::Status CannotChange(const StudySpec& before, const StudySpec& after) {
   const std::string values = ValuesText(changes.front());
   return FieldError(
       changes.front().field,
-      fmt::format("cannot change after the study was created{}{}. Give the file another `study:` "
-                  "name; `warm_start: [{}]` there takes over the completed trials{}",
+      fmt::format("cannot change after the study was created{}{}. Create a study of another name "
+                  "instead; `warm_start` from {} takes over the completed trials{}",
                   values.empty() ? "" : fmt::format(" ({})", values),
                   OthersText(changes),
                   before.name,

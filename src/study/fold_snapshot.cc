@@ -102,8 +102,11 @@ std::string StudyFold::Snapshots::NextPart(StudyFold& fold) {
 }
 
 std::optional<SnapshotChange> StudyFold::TakeSnapshot(std::int64_t interval) {
-  const bool is_due = header_.last_event.value() - stored_.as_of.value() >= interval;
-  if (!is_due || std::max(unfinished_.size(), running_.size()) > kMostAtWork) return std::nullopt;
+  const std::size_t at_work = std::max(unfinished_.size(), running_.size());
+  if (at_work > kMostAtWork) return std::nullopt;
+  // The rows of trials at work are written anew each time, which has to pay.
+  const std::int64_t needed = std::max(interval, 2 * static_cast<std::int64_t>(at_work));
+  if (header_.last_event.value() - stored_.as_of.value() < needed) return std::nullopt;
   SnapshotChange change{.first_part = stored_.parts};
   // A study without a snapshot, such as one of an older store, may have much to store. It stores
   // one part with each change, and the head once all parts are there.

@@ -25,14 +25,14 @@ absl::Time ExpiryOf(const TrialEntry& row, const Transient& transient) {
   return known == transient.lease_expires.end() ? row.trial.lease->expires : known->second;
 }
 
-// Ends the lease of a client that was not heard from. A trial that was told to stop ends with what
-// it reported; any other is offered again or fails, as the study defines.
-void EndLease(Draft& draft, TrialNumber number) {
+// Ends the lease of a client, for a reason such as "has died". A trial that was told to stop ends with what it reported; any other
+// is offered again or fails, as the study defines.
+void LoseClient(Draft& draft, TrialNumber number, std::string_view reason) {
   const Trial& trial = draft.trial(number);
   const Study& study = draft.study();
   // Copied, since the next event resets the lease.
   const std::string holder = trial.lease->holder;
-  const std::string message = fmt::format("its client '{}' was not heard of in time", holder);
+  const std::string message = fmt::format("its client '{}' {}", holder, reason);
   // The lease comes first: for a trial that ends, the fold would reset it without a trace in the
   // log.
   draft.Add(LeaseExpired{.trial = number, .token = trial.lease->token});
@@ -50,6 +50,22 @@ void EndLease(Draft& draft, TrialNumber number) {
   }
 }
 
+// The trial has not ended, and its lease is the caller's. `consequence`: of its end, for the message.
+absl::Status CheckHolder(const Draft& draft,
+                         TrialNumber number,
+                         const LeaseToken& lease,
+                         std::string_view consequence) {
+  const TrialEntry& row = draft.row(number);
+  if (IsFinished(row.trial.state)) {
+    return WithReason(FailedPrecondition("{} is already {}: {}",
+                                         TrialTitle(number),
+                                         TrialStateName(row.trial.state),
+                                         consequence),
+                      Reason::kTrialFinished);
+  }
+  return CheckLease(draft.study(), row, lease);
+}
+
 }  // namespace
 
 void ExpireLeases(Draft& draft, Transient& transient) {
@@ -59,7 +75,7 @@ void ExpireLeases(Draft& draft, Transient& transient) {
   draft.BeginConsequences();
   for (const TrialNumber trial : leased) {
     if (ExpiryOf(draft.row(trial), transient) > transient.now) continue;
-    EndLease(draft, trial);
+    LoseClient(draft, trial, "was not heard of in time");
     transient.lease_expires.erase(trial);
   }
   draft.EndConsequences();
@@ -132,19 +148,28 @@ absl::StatusOr<StudiesImpl::TrialChange> StudiesImpl::BeginRenewal(TrialId id,
                                                                    const LeaseToken& lease) {
   const Caller caller{.actor = lease.holder, .request_id = ""};
   const auto renew = [&](Draft& draft, Transient& transient) -> absl::Status {
-    const TrialEntry& row = draft.row(id.number);
-    if (IsFinished(row.trial.state)) {
-      return WithReason(FailedPrecondition("{} is already {}: there is nothing to renew",
-                                           TrialTitle(id.number),
-                                           TrialStateName(row.trial.state)),
-                        Reason::kTrialFinished);
-    }
-    VERNIER_RETURN_IF_ERROR(CheckLease(draft.study(), row, lease));
+    VERNIER_RETURN_IF_ERROR(CheckHolder(draft, id.number, lease, "there is nothing to renew"));
     ReviveLease(draft, transient, id.number);
     RenewLease(draft, transient, id.number, /*record=*/false);
     return absl::OkStatus();
   };
   return BeginTrialChange(id, caller, renew);
+}
+
+absl::StatusOr<Trial> StudiesImpl::EndLease(TrialId id,
+                                            const LeaseToken& lease,
+                                            const Caller& caller) {
+  const auto end = [&](Draft& draft, Transient& transient) -> absl::Status {
+    VERNIER_RETURN_IF_ERROR(CheckHolder(draft, id.number, lease, "it has no lease"));
+    if (!draft.trial(id.number).lease.has_value()) {
+      return WithReason(Aborted("{} is leased to nobody", TrialTitle(id.number)),
+                        Reason::kLeaseLost);
+    }
+    LoseClient(draft, id.number, "has died");
+    transient.lease_expires.erase(id.number);
+    return absl::OkStatus();
+  };
+  return FinishChange(BeginTrialChange(id, caller, end));
 }
 
 absl::Status StudiesImpl::LoadUnfinished() {

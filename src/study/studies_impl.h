@@ -31,9 +31,9 @@ namespace vernier::study {
 // Lock order: a LiveStudy's lock and mu_ are never held together.
 class StudiesImpl final : public Studies, public EngineMoves {
  public:
-  // A study's snapshot is stored with the first change that is so many events after the one before: few enough to be folded in
-  // some 20 ms, so many that snapshots cost little beside them.
-  static constexpr std::int64_t kSnapshotInterval = 5000;
+  // Events between two snapshots of a study. Few, since processes that share a file read the study at each turn; a snapshot
+  // costs little beside 500 commits.
+  static constexpr std::int64_t kSnapshotInterval = 500;
 
   StudiesImpl(Storage& storage,
               const Clock& clock,
@@ -89,6 +89,13 @@ class StudiesImpl final : public Studies, public EngineMoves {
   absl::StatusOr<Trial> AddTrial(StudyId id,
                                  const TrialAddition& addition,
                                  const Caller& caller) override;
+  void AddTrials(StudyId id,
+                 std::vector<TrialAddition> additions,
+                 const Caller& caller,
+                 OnTrials added) override;
+  absl::StatusOr<std::vector<Trial>> AddTrials(StudyId id,
+                                               const std::vector<TrialAddition>& additions,
+                                               const Caller& caller) override;
   absl::Status DeleteTrial(TrialId id, const Caller& caller) override;
   void StopTrial(TrialId id,
                  std::string_view reason,
@@ -126,6 +133,9 @@ class StudiesImpl final : public Studies, public EngineMoves {
   // leases.cc
   void Heartbeat(TrialId id, const LeaseToken& lease, OnTrial renewed) override;
   absl::StatusOr<Trial> Heartbeat(TrialId id, const LeaseToken& lease) override;
+  absl::StatusOr<Trial> EndLease(TrialId id,
+                                 const LeaseToken& lease,
+                                 const Caller& caller) override;
   absl::StatusOr<std::vector<StudyId>> Tick() override;
   absl::StatusOr<Ticked> TickLoaded() override;
   absl::Status Load(StudyId id) override;
@@ -228,11 +238,6 @@ class StudiesImpl final : public Studies, public EngineMoves {
   absl::StatusOr<TrialChange> BeginTrialChange(TrialId id,
                                                const Caller& caller,
                                                LiveStudy::Decide decide);
-  // Once the next number is not reserved for a suggestion that is being computed.
-  void BeginAddition(StudyId id,
-                     TrialAddition addition,
-                     const Caller& caller,
-                     std::function<void(absl::StatusOr<TrialChange>)> begun);
   absl::StatusOr<TrialChange> BeginReport(TrialId id,
                                           const std::vector<Measurement>& measurements,
                                           const std::optional<LeaseToken>& lease,
@@ -266,6 +271,11 @@ class StudiesImpl final : public Studies, public EngineMoves {
     LiveStudy::Ticket ticket;
     absl::StatusOr<std::vector<Trial>> trials;
   };
+  // Once the next number is not reserved for a suggestion that is being computed.
+  void BeginAddition(StudyId id,
+                     std::vector<TrialAddition> additions,
+                     const Caller& caller,
+                     std::function<void(absl::StatusOr<PendingSuggestions>)> begun);
   // `holder`: of the leases; none for the engine, whose trials stay in REQUESTED.
   absl::StatusOr<PendingSuggestions> BeginSuggest(StudyId id,
                                                   std::size_t count,

@@ -21,28 +21,69 @@ constexpr std::size_t kLeastPoints = 4;
 // A stored curve with more measurements is not indexed again for each part of it that is read in a row.
 constexpr std::int64_t kShortCurve = 2000;
 
-// Checks the bounds that do not depend on the study.
-absl::Status CheckAdditionLimits(const TrialAddition& addition) {
-  VERNIER_RETURN_IF_ERROR(CheckAtMost("parameters", addition.point.size(), limits::kParameters));
-  VERNIER_RETURN_IF_ERROR(CheckMeasurements(addition.measurements));
-  VERNIER_RETURN_IF_ERROR(CheckTrialMetrics(std::nullopt, addition.measurements));
-  if (addition.last.has_value()) {
-    VERNIER_RETURN_IF_ERROR(CheckMetricLimits("final_metrics", addition.last->metrics));
-  }
+// The status with the trial's place in the call before its path.
+absl::Status InTrial(std::size_t index, const absl::Status& status) {
+  const std::optional<std::string> field = GetField(status);
+  if (!field.has_value()) return status;
+  const std::string message(status.message());
+  return FieldError(
+      fmt::format("trials[{}].{}", index, *field),
+      std::string_view(message).substr(field->size() + std::string_view(": ").size()));
+}
+
+absl::Status CheckSize(const Metadata& metadata) {
   VERNIER_RETURN_IF_ERROR(
-      CheckLength("infeasible", addition.infeasible.value_or(""), limits::kMessage));
-  VERNIER_RETURN_IF_ERROR(
-      CheckMetadataLimits({.study = {}, .trials = {{TrialNumber(), addition.metadata}}}));
-  const std::size_t size = SizeOf(addition.metadata);
+      CheckMetadataLimits({.study = {}, .trials = {{TrialNumber(), metadata}}}));
+  const std::size_t size = SizeOf(metadata);
   if (size <= limits::kTrialMetadata) return absl::OkStatus();
   return FieldError(
       "metadata",
       fmt::format("of a trial must have at most {} bytes, got {}", limits::kTrialMetadata, size));
 }
 
-absl::Status CheckAddition(const StudyFold& fold, const TrialAddition& addition, absl::Time now) {
-  const Study& study = fold.header();
-  VERNIER_RETURN_IF_ERROR(CheckActive(study));
+// Checks the bounds that do not depend on the study, but for the length of the curve.
+absl::Status CheckAdditionLimits(const TrialAddition& addition) {
+  VERNIER_RETURN_IF_ERROR(CheckAtMost("parameters", addition.point.size(), limits::kParameters));
+  VERNIER_RETURN_IF_ERROR(CheckTrialMetrics(std::nullopt, addition.measurements));
+  if (addition.last.has_value()) {
+    VERNIER_RETURN_IF_ERROR(CheckMetricLimits("final_metrics", addition.last->metrics));
+  }
+  VERNIER_RETURN_IF_ERROR(
+      CheckLength("infeasible", addition.infeasible.value_or(""), limits::kMessage));
+  VERNIER_RETURN_IF_ERROR(CheckLength("stopped", addition.stopped.value_or(""), limits::kMessage));
+  if (addition.failed.has_value()) {
+    VERNIER_RETURN_IF_ERROR(CheckLength("message", addition.failed->message, limits::kMessage));
+    if (addition.last.has_value() || addition.stopped.has_value() ||
+        addition.infeasible.has_value()) {
+      return FieldError("failed", "must be the only end of its trial");
+    }
+  }
+  return CheckSize(addition.metadata);
+}
+
+absl::Status CheckAdditionLimits(const std::vector<TrialAddition>& additions) {
+  VERNIER_RETURN_IF_ERROR(CheckAtMost("trials", additions.size(), limits::kAsked));
+  std::size_t values = 0;
+  for (std::size_t i = 0; i < additions.size(); ++i) {
+    const TrialAddition& addition = additions[i];
+    VERNIER_RETURN_IF_ERROR(InTrial(i, CheckAdditionLimits(addition)));
+    for (std::size_t m = 0; m < addition.measurements.size(); ++m) {
+      const std::string path = fmt::format("trials[{}].measurements[{}].metrics", i, m);
+      const auto& metrics = addition.measurements[m].metrics;
+      if (metrics.empty()) return FieldError(path, "must not be empty");
+      VERNIER_RETURN_IF_ERROR(CheckMetricLimits(path, metrics));
+      values += metrics.size();
+    }
+  }
+  if (values <= limits::kAddedValues) return absl::OkStatus();
+  return FieldError("trials",
+                    fmt::format("must hold at most {} values in their measurements, got {}; add "
+                                "them in several calls",
+                                limits::kAddedValues,
+                                values));
+}
+
+absl::Status CheckAddition(const Study& study, const TrialAddition& addition) {
   if (addition.as_is) VERNIER_RETURN_IF_ERROR(CheckForeign(study));
   const Space& space = study.spec.space;
   VERNIER_RETURN_IF_ERROR(addition.as_is ? CheckGiven(space, addition.point)
@@ -54,12 +95,29 @@ absl::Status CheckAddition(const StudyFold& fold, const TrialAddition& addition,
                         fmt::format("must hold the objective '{}'", objective.metric));
     }
   }
-  return CheckBudget(fold, now);
+  return absl::OkStatus();
+}
+
+absl::Status CheckRoom(const StudyFold& fold, std::size_t count, absl::Time now) {
+  VERNIER_RETURN_IF_ERROR(CheckBudget(fold, now));
+  const std::int64_t room = TrialRoom(fold.header());
+  if (static_cast<std::int64_t>(count) <= room) return absl::OkStatus();
+  return WithReason(ResourceExhausted("{}: its budget has room for {} more trials, got {}",
+                                      StudyTitle(fold.header()),
+                                      room,
+                                      count),
+                    Reason::kBudgetSpent);
+}
+
+bool IsTriedElsewhere(const TrialAddition& addition) {
+  return addition.last.has_value() || addition.stopped.has_value() ||
+         addition.infeasible.has_value() || addition.failed.has_value();
 }
 
 // Records the trial as if a client had tried it just now.
 void AddTrialTriedElsewhere(Draft& draft, TrialNumber trial, const TrialAddition& addition) {
   AddMove(draft, trial, TrialState::kRunning);
+  if (addition.stopped.has_value()) AddStop(draft, trial, kUserStop, *addition.stopped);
   if (addition.infeasible.has_value()) {
     AddEnd(draft,
            trial,
@@ -67,6 +125,10 @@ void AddTrialTriedElsewhere(Draft& draft, TrialNumber trial, const TrialAddition
            addition.last.value_or(Measurement()),
            *addition.infeasible,
            FailureClass::kInfeasible);
+  } else if (addition.failed.has_value()) {
+    AddMove(draft, trial, TrialState::kFailed, addition.failed->message, addition.failed->failure);
+  } else if (!addition.last.has_value()) {
+    AddMove(draft, trial, TrialState::kCancelled, *addition.stopped);
   } else if (addition.as_is) {
     AddEnd(
         draft, trial, TrialState::kCompleted, *addition.last, kTriedElsewhere, FailureClass::kNone);
@@ -92,28 +154,12 @@ SuggestionRecord UserSuggestion(const Study& study) {
   return record;
 }
 
-// `answer`: the trial that was added, now or by the same request before.
-absl::Status AddUsersTrial(const TrialAddition& addition,
-                           const Caller& caller,
-                           Draft& draft,
-                           Transient& transient,
-                           Trial& answer) {
-  const StudyFold& fold = draft.fold();
-  TrialAddition typed = addition;
-  // Converted first, since the recorded point of a repeated request has the types of the space.
-  typed.point = fold.header().spec.space.InKind(addition.point);
-  VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
-                           FindRequest(fold, caller, Verb::kAddTrial));
-  if (repeated != nullptr) {
-    answer = Shown(draft.trial(repeated->trials.front()), transient);
-    return answer.point == typed.point ? absl::OkStatus() : RequestReused(caller);
-  }
-  VERNIER_RETURN_IF_ERROR(CheckAddition(fold, typed, draft.now()));
-  const TrialNumber number = fold.next_trial();
+void AddOne(Draft& draft, const TrialAddition& addition) {
+  const TrialNumber number = draft.fold().next_trial();
   // The creation comes first: the first event of a request tells what kind of call it was
   // (request_book.cc).
   draft.Add(TrialCreated{.trial = number,
-                         .point = std::move(typed.point),
+                         .point = addition.point,
                          .suggestion = UserSuggestion(draft.study()),
                          .optimizer_state = ""});
   if (!addition.metadata.empty()) {
@@ -123,12 +169,62 @@ absl::Status AddUsersTrial(const TrialAddition& addition,
     draft.Add(MeasurementReported{
         .trial = number, .measurement = FillIn(measurement, draft.trial(number), draft.now())});
   }
-  if (addition.last.has_value() || addition.infeasible.has_value()) {
-    AddTrialTriedElsewhere(draft, number, addition);
+  if (IsTriedElsewhere(addition)) AddTrialTriedElsewhere(draft, number, addition);
+}
+
+// Whether the trials of an earlier request are at the points of these additions.
+bool AreTheSame(const std::vector<Trial>& trials, const std::vector<TrialAddition>& additions) {
+  return std::ranges::equal(trials, additions, {}, &Trial::point, &TrialAddition::point);
+}
+
+// `answer`: the trials that were added, now or by the same request before.
+absl::Status AddUsersTrials(std::vector<TrialAddition> additions,
+                            const Caller& caller,
+                            Draft& draft,
+                            Transient& transient,
+                            std::vector<Trial>& answer) {
+  const StudyFold& fold = draft.fold();
+  // Converted first, since the recorded point of a repeated request has the types of the space.
+  for (TrialAddition& addition : additions) {
+    addition.point = fold.header().spec.space.InKind(addition.point);
   }
+  answer.clear();
+  VERNIER_ASSIGN_OR_RETURN(const RequestRecord* repeated,
+                           FindRequest(fold, caller, Verb::kAddTrial));
+  if (repeated != nullptr) {
+    for (const TrialNumber trial : repeated->trials) {
+      answer.push_back(Shown(draft.trial(trial), transient));
+    }
+    return AreTheSame(answer, additions) ? absl::OkStatus() : RequestReused(caller);
+  }
+  VERNIER_RETURN_IF_ERROR(CheckActive(draft.study()));
+  for (std::size_t i = 0; i < additions.size(); ++i) {
+    VERNIER_RETURN_IF_ERROR(InTrial(i, CheckAddition(draft.study(), additions[i])));
+  }
+  VERNIER_RETURN_IF_ERROR(CheckRoom(fold, additions.size(), draft.now()));
+  const std::int64_t first = fold.next_trial().value();
+  for (const TrialAddition& addition : additions) AddOne(draft, addition);
   Settle(draft, transient);
-  answer = draft.trial(number);
+  for (std::int64_t number = first; number < fold.next_trial().value(); ++number) {
+    answer.push_back(draft.trial(TrialNumber(number)));
+  }
   return absl::OkStatus();
+}
+
+// The error of a call about one trial, which does not say which of several.
+absl::Status OfOne(const absl::Status& status) {
+  constexpr std::string_view kFirst = "trials[0].";
+  const std::optional<std::string> field = GetField(status);
+  if (!field.has_value() || !field->starts_with(kFirst)) return status;
+  const std::string message(status.message());
+  return FieldError(
+      field->substr(kFirst.size()),
+      std::string_view(message).substr(field->size() + std::string_view(": ").size()));
+}
+
+absl::StatusOr<Trial> TheOne(absl::StatusOr<std::vector<Trial>> trials) {
+  if (!trials.ok()) return OfOne(trials.status());
+  return std::move(trials->front());
 }
 
 }  // namespace
@@ -341,51 +437,74 @@ absl::Status StudiesImpl::ReadChosen(TrialId id,
 absl::StatusOr<Trial> StudiesImpl::AddTrial(StudyId id,
                                             const TrialAddition& addition,
                                             const Caller& caller) {
-  absl::StatusOr<TrialChange> change;
-  absl::Notification begun;
-  BeginAddition(id, addition, caller, [&](absl::StatusOr<TrialChange> addition_begun) {
-    change = std::move(addition_begun);
-    begun.Notify();
-  });
-  begun.WaitForNotification();
-  return FinishChange(std::move(change));
+  VERNIER_RETURN_IF_ERROR(CheckMeasurements(addition.measurements));
+  return TheOne(AddTrials(id, {addition}, caller));
 }
 
 void StudiesImpl::AddTrial(StudyId id,
                            TrialAddition addition,
                            const Caller& caller,
                            OnTrial added) {
+  const absl::Status bounded = CheckMeasurements(addition.measurements);
+  if (!bounded.ok()) return added(bounded);
+  AddTrials(id,
+            {std::move(addition)},
+            caller,
+            [added = std::move(added)](absl::StatusOr<std::vector<Trial>> trials) {
+              added(TheOne(std::move(trials)));
+            });
+}
+
+absl::StatusOr<std::vector<Trial>> StudiesImpl::AddTrials(
+    StudyId id, const std::vector<TrialAddition>& additions, const Caller& caller) {
+  absl::StatusOr<PendingSuggestions> pending;
+  absl::Notification begun;
+  BeginAddition(id, additions, caller, [&](absl::StatusOr<PendingSuggestions> addition_begun) {
+    pending = std::move(addition_begun);
+    begun.Notify();
+  });
+  begun.WaitForNotification();
+  return AnswerSuggest(std::move(pending));
+}
+
+void StudiesImpl::AddTrials(StudyId id,
+                            std::vector<TrialAddition> additions,
+                            const Caller& caller,
+                            OnTrials added) {
   BeginAddition(id,
-                std::move(addition),
+                std::move(additions),
                 caller,
-                [added = std::move(added)](absl::StatusOr<TrialChange> change) {
-                  FinishChange(std::move(change), added);
+                [added = std::move(added)](absl::StatusOr<PendingSuggestions> pending) {
+                  AnswerSuggest(std::move(pending), added);
                 });
 }
 
 void StudiesImpl::BeginAddition(StudyId id,
-                                TrialAddition addition,
+                                std::vector<TrialAddition> additions,
                                 const Caller& caller,
-                                std::function<void(absl::StatusOr<TrialChange>)> begun) {
+                                std::function<void(absl::StatusOr<PendingSuggestions>)> begun) {
   absl::Status bounded = CheckCaller(caller);
-  if (bounded.ok()) bounded = CheckAdditionLimits(addition);
+  if (bounded.ok() && additions.empty()) bounded = FieldError("trials", "must not be empty");
+  if (bounded.ok()) bounded = CheckAdditionLimits(additions);
   if (!bounded.ok()) return begun(bounded);
   absl::StatusOr<Live> study = Find(id);
   if (!study.ok()) return begun(study.status());
   LiveStudy& live = **study;
-  auto change = std::make_shared<TrialChange>();  // Shared by the two halves of the creation.
-  change->study = *std::move(study);
+  auto pending =
+      std::make_shared<PendingSuggestions>();  // Shared by the two halves of the creation.
+  pending->study = *std::move(study);
   live.Begin(LiveStudy::Creation{
       .caller = caller,
       .decide =
-          [change, caller, addition = std::move(addition)](Draft& draft, Transient& transient) {
-            return AddUsersTrial(addition, caller, draft, transient, change->trial);
+          [pending, caller, additions = std::move(additions)](Draft& draft, Transient& transient) {
+            pending->trials.emplace();
+            return AddUsersTrials(additions, caller, draft, transient, *pending->trials);
           },
       .begun =
-          [change, begun = std::move(begun)](absl::StatusOr<LiveStudy::Ticket> ticket) {
+          [pending, begun = std::move(begun)](absl::StatusOr<LiveStudy::Ticket> ticket) {
             if (!ticket.ok()) return begun(ticket.status());
-            change->ticket = *std::move(ticket);
-            begun(std::move(*change));
+            pending->ticket = *std::move(ticket);
+            begun(std::move(*pending));
           }});
 }
 

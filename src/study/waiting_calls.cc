@@ -49,6 +49,13 @@ absl::StatusOr<Trial> Trials::AddTrial(StudyId id,
   return Await<OneTrial>([&](OnTrial told) { AddTrial(id, addition, caller, std::move(told)); });
 }
 
+absl::StatusOr<std::vector<Trial>> Trials::AddTrials(StudyId id,
+                                                     const std::vector<TrialAddition>& additions,
+                                                     const Caller& caller) {
+  return Await<ManyTrials>(
+      [&](OnTrials told) { AddTrials(id, additions, caller, std::move(told)); });
+}
+
 absl::StatusOr<Trial> Trials::StopTrial(TrialId id, std::string_view reason, const Caller& caller) {
   return Await<OneTrial>([&](OnTrial told) { StopTrial(id, reason, caller, std::move(told)); });
 }

@@ -51,8 +51,8 @@ absl::StatusOr<std::string> ParseStudyName(std::string_view field, std::string_v
 }
 
 absl::StatusOr<TrialName> ParseTrialName(std::string_view field, std::string_view name) {
-  // The first: the name of a study holds no "/", so that whatever follows must be the number.
-  const std::size_t trials = name.find(kTrials);
+  // The last: a study may be called "trials", and a number holds no "/".
+  const std::size_t trials = name.rfind(kTrials);
   if (trials != std::string_view::npos) {
     const auto study = ParseStudyName(field, name.substr(0, trials));
     const auto number = ParseNumber(name.substr(trials + kTrials.size()));

@@ -416,6 +416,7 @@ absl::StatusOr<StudySpec> DecodeSpec(std::string name, const v1::StudySpec& prot
 
 void EncodeStudy(const Study& study, v1::Study* out) {
   out->set_name(StudyResource(study.spec.name));
+  out->set_uid(study.id.value());
   EncodeSpec(study.spec, out->mutable_spec());
   out->set_state(Encode(study.state));
   // Reasons may hold what programs printed.
@@ -438,6 +439,7 @@ void EncodeStudy(const Study& study, v1::Study* out) {
 
 absl::StatusOr<Study> DecodeStudy(const v1::Study& proto) {
   Study study;
+  study.id = StudyId(proto.uid());
   VERNIER_ASSIGN_OR_RETURN(std::string name, ParseStudyName("name", proto.name()));
   VERNIER_ASSIGN_OR_RETURN(study.spec, DecodeSpec(std::move(name), proto.spec()));
   const auto state = Decode(proto.state());

@@ -45,6 +45,18 @@ TEST(AlgorithmCatalogue, HintsAtTheNearestAlgorithm) {
   EXPECT_EQ(GetField(refused.status()), "algorithm");
 }
 
+TEST(AlgorithmCatalogue, SaysThatItCannotCallAClassOfAPythonProgram) {
+  const Choice own = {.name = "python", .options = {{"class", std::string("nearby")}}};
+  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().NewOptimizer(own, AnyProblem()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "algorithm: algorithm 'nearby' is a class of a Python program, which this "
+                       "program cannot call"));
+  EXPECT_THAT(AlgorithmCatalogue::BuiltIn().NewEarlyStopper(own, Goal::kMaximize),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "stopping: stopping rule 'nearby' is a class of a Python program, which "
+                       "this program cannot call"));
+}
+
 TEST(AlgorithmCatalogue, PassesOptionsAndTheSpaceToTheAlgorithm) {
   EXPECT_THAT(AlgorithmCatalogue::BuiltIn().NewOptimizer(
                   {.name = "grid", .options = {{"shufle", true}}}, AnyProblem()),

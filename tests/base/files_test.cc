@@ -176,6 +176,31 @@ TEST_F(Files, WritingThatFailsNamesTheFile) {
                        "cannot write '" + Path("lock") + "': File too large"));
 }
 
+TEST_F(Files, AHolderSeesWhoWaitsUntilTheWaiterDies) {
+  ASSERT_OK_AND_ASSIGN(const std::optional<FileLock> lock, FileLock::TryAcquire(Path("lock")));
+  EXPECT_FALSE(lock->IsAwaited());
+  const int told = ::eventfd(0, EFD_CLOEXEC);
+  std::uint64_t count = 1;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    LockWaiter waiter(Path("lock"));
+    waiter.Tell();
+    // A look ends what was told, and must not be the last word.
+    const bool is_taken = !FileLock::TryAcquire(Path("lock"))->has_value();
+    waiter.Tell();
+    if (is_taken && ::write(told, &count, sizeof count) > 0) ::pause();
+    ::_exit(1);
+  }
+  ASSERT_EQ(::read(told, &count, sizeof count), static_cast<ssize_t>(sizeof count));
+  EXPECT_TRUE(lock->IsAwaited());
+  ::kill(child, SIGSTOP);
+  EXPECT_TRUE(lock->IsAwaited());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(lock->IsAwaited());
+  ::close(told);
+}
+
 TEST_F(Files, LockGoesWithAKilledProcess) {
   int pipe[2];
   ASSERT_EQ(::pipe(pipe), 0);

@@ -122,6 +122,35 @@ TEST_F(ExplainTest, GivesTheReasonOfAStopOnce) {
   }
 }
 
+TEST_F(ExplainTest, SaysWhenATrialWasPaused) {
+  TrialRecord record = MakeTrial(4, 0.5, "a", 0.9);
+  const absl::Time start = absl::UnixEpoch();
+  record.trial.attempts = {{.number = AttemptNumber(1),
+                            .state = AttemptState::kStopped,
+                            .placed = start,
+                            .ended = start + absl::Minutes(1)},
+                           {.number = AttemptNumber(2),
+                            .state = AttemptState::kStopped,
+                            .placed = start + absl::Minutes(4),
+                            .ended = start + absl::Minutes(5)}};
+  const auto texts = [&] {
+    return std::vector{ExplainTrial(study_, record, {}, false),
+                       DescribeTrial(study_, record, "", start, absl::UTCTimeZone())};
+  };
+  // An attempt that ended with its trial paused nothing.
+  for (const std::string& text : texts()) {
+    EXPECT_THAT(text, ContainsRegex("paused +after attempt 1, for 3m"));
+    EXPECT_THAT(text, Not(HasSubstr("after attempt 2")));
+  }
+  record.trial.state = TrialState::kPaused;
+  for (const std::string& text : texts()) {
+    EXPECT_THAT(text,
+                ContainsRegex("paused +after attempt 1, for 3m[^\n]*\n +after attempt 2, still\n"));
+  }
+  record.trial.attempts.clear();
+  for (const std::string& text : texts()) EXPECT_THAT(text, Not(HasSubstr("after attempt")));
+}
+
 TEST_F(ExplainTest, ComparesTheEndOfAWholeTrialWithWhatWasPredicted) {
   TrialRecord record = MakeTrial(4, 0.5, "a", 0.9);
   record.trial.suggestion.predicted_mean = 1.0;

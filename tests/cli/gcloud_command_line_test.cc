@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/cli/temporary_folder.h"
+#include "src/base/temporary_folder.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::cli {
@@ -102,7 +102,7 @@ TEST(CommandLine, NamesTheCommandOfGcloud) {
 
 class FlagsFileTest : public ::testing::Test {
  protected:
-  FlagsFileTest() : folder_(TemporaryFolder::Create().value()) {}
+  FlagsFileTest() : folder_(base::TemporaryFolder::Create().value()) {}
 
   std::string Write(const std::string& name, const std::string& text) {
     const std::string path = folder_.path() + "/" + name;
@@ -110,7 +110,7 @@ class FlagsFileTest : public ::testing::Test {
     return path;
   }
 
-  TemporaryFolder folder_;
+  base::TemporaryFolder folder_;
 };
 
 TEST_F(FlagsFileTest, IsReplacedByItsFlags) {

@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/cli/temporary_folder.h"
+#include "src/base/temporary_folder.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::cli {
@@ -29,7 +29,7 @@ std::string Contents(const std::string& path) {
 class JobPackagesTest : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    auto folder = TemporaryFolder::Create();
+    auto folder = base::TemporaryFolder::Create();
     ASSERT_THAT(folder.status(), IsOk());
     folder_.emplace(*std::move(folder));
   }
@@ -59,7 +59,7 @@ class JobPackagesTest : public ::testing::TestWithParam<bool> {
 
   static constexpr const char* kFiles[] = {"__init__.py", "model.py", "task.py"};
   static constexpr const char* kFilesBackwards[] = {"task.py", "model.py", "__init__.py"};
-  std::optional<TemporaryFolder> folder_;
+  std::optional<base::TemporaryFolder> folder_;
 };
 
 TEST_P(JobPackagesTest, EqualSourcesGiveEqualBytes) {

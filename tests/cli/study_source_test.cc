@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/cli/temporary_folder.h"
+#include "src/base/temporary_folder.h"
 #include "tests/support/status_matchers.h"
 
 namespace vernier::cli {
@@ -27,7 +27,7 @@ class LoadStudyTest : public ::testing::Test {
     return spec.ok() ? spec->job->python->packages : std::vector<std::string>();
   }
 
-  TemporaryFolder folder_ = TemporaryFolder::Create().value();
+  base::TemporaryFolder folder_ = base::TemporaryFolder::Create().value();
 };
 
 // Whatever the working directory: what is written in a file is meant from there.

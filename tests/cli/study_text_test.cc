@@ -118,5 +118,20 @@ TEST(DescribeStudy, HasALineOfEarlyStoppingIfThereIsSomethingToSay) {
               HasSubstr("early stopping  1 of 9 trials stopped\n"));
 }
 
+TEST(DescribeStudy, CountsStoppedAndPausedTrials) {
+  StudyRecord study;
+  study.study.spec.name = "digits";
+  study.study.spec.objectives = {{.metric = "accuracy"}};
+  study.study.trials = 9;
+  const StudyFacts facts = {.stopped = 2, .paused = 3};
+  EXPECT_THAT(DescribeStudy(study, facts, absl::UTCTimeZone()),
+              HasSubstr("9 trials, no bound, 2 stopped early, 3 paused\n"));
+}
+
+TEST(DescribeParallel, HasAWordForNoBound) {
+  EXPECT_EQ(DescribeParallel(4), "4");
+  EXPECT_EQ(DescribeParallel(10000), "any number");
+}
+
 }  // namespace
 }  // namespace vernier::cli

@@ -1,17 +1,21 @@
 #include "src/cli/study_warnings.h"
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/base/temporary_folder.h"
 
 namespace vernier::cli {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 StudySpec SpecOver(const Domain& domain) {
@@ -92,6 +96,53 @@ TEST(Metrics, SaysNothingOfEntriesOfTheirOwn) {
   spec.objectives = {{"val_acc", Goal::kMaximize}};
   spec.metrics = {{"train_acc", {.kind = MetricSourceKind::kAfter, .text = "train_acc="}}};
   EXPECT_THAT(WarningsOf(spec), IsEmpty());
+}
+
+TEST(Stopping, WarnsOfARuleThatSeesOneOfSeveralObjectives) {
+  StudySpec spec = SpecOver(kFinite);
+  spec.stopping.name = "median";
+  EXPECT_THAT(WarningsOf(spec), IsEmpty());
+  spec.objectives.push_back({"latency", Goal::kMinimize});
+  EXPECT_THAT(WarningsOf(spec),
+              ElementsAre(StartsWith("stopping: 'median' judges trials by 'accuracy' alone, the "
+                                     "first of 2 objectives")));
+  spec.job.reset();  // Clients get the verdicts, too.
+  EXPECT_THAT(WarningsOf(spec), SizeIs(1));
+  spec.stopping.name = "none";
+  EXPECT_THAT(WarningsOf(spec), IsEmpty());
+}
+
+TEST(Stopping, WarnsOfARuleThatNobodyAsks) {
+  StudySpec spec = SpecOver(kFinite);
+  spec.stopping.name = "median";
+  spec.judged_when_asked = true;
+  EXPECT_THAT(WarningsOf(spec), ElementsAre(StartsWith("stopping.when: 'asked' judges")));
+  spec.job.reset();
+  EXPECT_THAT(WarningsOf(spec), IsEmpty());
+}
+
+TEST(UsedFolder, WarnsOfFilesOfEarlierTrials) {
+  const base::TemporaryFolder dir = base::TemporaryFolder::Create().value();
+  StudySpec spec = SpecOver(kFinite);
+  EXPECT_EQ(UsedFolderWarning(spec), "");
+  spec.job->working_directory = dir.path();
+  spec.job->job_directory = "runs";
+  EXPECT_EQ(UsedFolderWarning(spec), "");
+  // A trial that wrote nothing, and a folder of another kind.
+  std::filesystem::create_directories(dir.path() + "/runs/1");
+  std::filesystem::create_directories(dir.path() + "/runs/data/2");
+  EXPECT_EQ(UsedFolderWarning(spec), "");
+  std::filesystem::create_directories(dir.path() + "/runs/12/checkpoint");
+  for (const std::string& folder :
+       {std::string("runs"), dir.path() + "/runs", "file://" + dir.path() + "/runs"}) {
+    spec.job->job_directory = folder;
+    EXPECT_THAT(UsedFolderWarning(spec), StartsWith("job.dir: '"));
+    EXPECT_THAT(UsedFolderWarning(spec), HasSubstr("as in '12'"));
+  }
+  spec.job->job_directory = "gs://bucket/runs";
+  EXPECT_EQ(UsedFolderWarning(spec), "");
+  spec.job.reset();
+  EXPECT_EQ(UsedFolderWarning(spec), "");
 }
 
 TEST(Arguments, WarnsOfAnOptionWhoseValueMayBeMissing) {

@@ -92,6 +92,47 @@ TEST_F(ClientTest, RunsAStudyToItsBestTrial) {
   EXPECT_EQ(study.completed, 5);
 }
 
+TEST_F(ClientTest, EndsTheLeaseOfADeadClient) {
+  ASSERT_OK_AND_ASSIGN(const Study created, client_->CreateStudy(Spec("s")));
+  EXPECT_GT(created.id, StudyId(0));
+  ASSERT_OK_AND_ASSIGN(const auto lost, client_->SuggestTrials("s"));
+  const std::unique_ptr<Client> other = client_->WithName("v");
+  ASSERT_THAT(other->EndLease("s", lost[0]), IsOk());
+  ASSERT_OK_AND_ASSIGN(const auto again, other->SuggestTrials("s"));
+  EXPECT_EQ(again[0].number, lost[0].number);
+  EXPECT_EQ(GetReason(other->EndLease("s", lost[0]).status()), Reason::kLeaseLost);
+}
+
+TEST_F(ClientTest, EachNameHoldsTrialsOfItsOwn) {
+  ASSERT_THAT(client_->CreateStudy(Spec("s")), IsOk());
+  const std::unique_ptr<Client> other = client_->WithName("v");
+  ASSERT_OK_AND_ASSIGN(const auto first, client_->SuggestTrials("s"));
+  ASSERT_OK_AND_ASSIGN(const auto second, other->SuggestTrials("s"));
+  ASSERT_OK_AND_ASSIGN(const auto again, client_->SuggestTrials("s"));
+  EXPECT_EQ(again.front().number, first.front().number);
+  EXPECT_NE(second.front().number, first.front().number);
+  EXPECT_EQ(second.front().lease->holder, "v");
+}
+
+TEST_F(ClientTest, PredictsPointsInTheirOrder) {
+  StudySpec spec = Spec("s");
+  spec.algorithm.name = "gp";
+  ASSERT_THAT(client_->CreateStudy(spec), IsOk());
+  EXPECT_THAT(client_->PredictPoints("s", {{{"x", 0.5}}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  for (const double x : {0.1, 0.3, 0.5, 0.7, 0.9, 1.0}) {
+    ASSERT_THAT(client_->AddTrial("s", {{"x", x}}, {{{"accuracy", x}}}), IsOk());
+  }
+  ASSERT_OK_AND_ASSIGN(const auto predicted,
+                       client_->PredictPoints("s", {{{"x", 0.2}}, {{"x", 0.8}}}));
+  ASSERT_EQ(predicted.size(), 2U);
+  EXPECT_NEAR(predicted[0].objective.mean, 0.2, 0.05);
+  EXPECT_NEAR(predicted[1].objective.mean, 0.8, 0.05);
+  EXPECT_GT(predicted[0].objective.deviation, 0);
+  EXPECT_THAT(client_->PredictPoints("s", {{{"x", 7.0}}}),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST_F(ClientTest, GivesErrorsWithReasonAndField) {
   const auto missing = client_->GetStudy("none");
   EXPECT_THAT(missing, StatusIs(absl::StatusCode::kNotFound));

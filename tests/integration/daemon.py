@@ -108,13 +108,14 @@ def kill_program(process, replica, by=signal.SIGKILL):
 
 
 def left_over(folder):
-    """The processes that belong to a replica of a trial whose records are below the folder."""
+    """The processes that belong to a replica of a trial whose store is in the folder."""
+    records = re.compile(re.escape(os.fsencode(folder)) + rb"/[^/\0]*\.db\.runs/")
     found = []
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
         except OSError:
             continue
-        if os.fsencode(f"{folder}/vernier.db.runs/") in words:
+        if records.search(words):
             found.append((process.name, words))  # Its id, its environment and its command line.
     return found

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 
+from daemon import left_over
 from interrupt_test import PATIENCE, TRAINER, Run, ask, starts, wait_until
 
 STUDY = """\
@@ -129,6 +130,8 @@ def main():
             for own in folder.glob("*/trainer.sh"):
                 for trial in (1, 2):
                     (own.parent / f"end-{trial}").touch()
+            # A supervisor whose run was killed writes its last records after the runs have ended.
+            wait_until(lambda: not left_over(folder), "end of every process", lambda: str(left_over(folder)))
     print("a second run takes over from the first, neither runs a third study, and both wait for a server that comes back")
 
 

@@ -87,6 +87,17 @@ TEST_F(RetriedCallTest, AddsOneTrial) {
                                                "key: 'x' value { number: 0.5 } } }"));
 }
 
+TEST_F(RetriedCallTest, AddsTrialsOnce) {
+  CreateStudy("s");
+  ExpectOneEffect(
+      &Stub::AddTrials,
+      Text<v1::AddTrialsRequest>(
+          "parent: 'studies/s' "
+          "trials { parameters { key: 'x' value { number: 0.5 } } "
+          "  completed { metrics { key: 'accuracy' value: 0.7 } } } "
+          "trials { parameters { key: 'x' value { number: 0.25 } } failed { message: 'oom' } }"));
+}
+
 TEST_F(RetriedCallTest, ReportsOnce) {
   CreateStudy("s");
   auto request = About<v1::ReportMeasurementRequest>(Suggest("w"));

@@ -68,6 +68,19 @@ TEST_F(WorkersTest, WithoutTheLeaseAreRefused) {
   EXPECT_EQ(GetReason(Refusal(&Stub::HeartbeatTrial, heartbeat)), Reason::kLeaseLost);
 }
 
+TEST_F(WorkersTest, GetTheTrialOfADeadOneOnce) {
+  CreateStudy("s");
+  const v1::Trial lost = Suggest("w");
+  const auto end = About<v1::EndLeaseRequest>(lost);
+  EXPECT_EQ(Call(&Stub::EndLease, end).state(), v1::REQUESTED);
+  EXPECT_EQ(GetReason(Refusal(&Stub::EndLease, end)), Reason::kLeaseLost);
+  EXPECT_EQ(Suggest("v").number(), lost.number());
+  EXPECT_EQ(GetReason(Refusal(&Stub::EndLease, end)), Reason::kLeaseLost);
+  v1::EndLeaseRequest nobody = end;
+  nobody.clear_client_id();
+  EXPECT_EQ(GetField(Refusal(&Stub::EndLease, nobody)), "client_id");
+}
+
 TEST_F(WorkersTest, NeedNoTokenWhereTrialsStayWithThem) {
   auto creation = Creation("s");
   CreateStudy("other");

@@ -420,12 +420,12 @@ TEST_F(ExtensionTest, RefusesWhatCannotChangeByItsName) {
   EXPECT_THAT(Amend(id, several),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "algorithm: cannot change after the study was created (random → grid); nor "
-                       "can seed. Give the file another `study:` name; `warm_start: [digits]` "
-                       "there takes over the completed trials that fit"));
+                       "can seed. Create a study of another name instead; `warm_start` from "
+                       "digits takes over the completed trials that fit"));
   several.definition->space = SpaceOf({Float("x", 0, 2), Float("y", 0, 3)});
   EXPECT_THAT(Amend(id, several),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("nor can parameters.y.float, algorithm and 1 more. Give")));
+                       HasSubstr("nor can parameters.y.float, algorithm and 1 more. Create")));
 }
 
 TEST_F(ExtensionTest, SaysThatAnObjectiveTurnedRoundNeedsAStudyOfItsOwn) {
@@ -439,7 +439,7 @@ TEST_F(ExtensionTest, SaysThatAnObjectiveTurnedRoundNeedsAStudyOfItsOwn) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "objective: cannot change after the study was created (maximize " + metric +
                            " → minimize " + metric +
-                           "). Give the file another `study:` name; `warm_start: [digits]` there "
+                           "). Create a study of another name instead; `warm_start` from digits "
                            "takes over the completed trials that have its metrics"));
 }
 

@@ -66,6 +66,24 @@ TEST_F(LeasesTest, TheStudyMayHaveThemFailInstead) {
   EXPECT_EQ(GetReason(Complete(strict.id, lost, 0.5).status()), Reason::kTrialFinished);
 }
 
+TEST_F(LeasesTest, ALeaseOfADeadClientIsEndedOnce) {
+  const Trial lost = SuggestOne(study_.id, "w1");
+  const TrialId id{study_.id, lost.number};
+  const Caller caller{.actor = "w2", .request_id = ""};
+  ASSERT_THAT(studies_->EndLease(id, TokenOf(lost), caller), IsOk());
+  const Trial waiting = Get(study_.id, lost.number);
+  EXPECT_EQ(waiting.state, TrialState::kRequested);
+  // Another client that found the same death comes too late, before and after the trial is leased again.
+  EXPECT_EQ(GetReason(studies_->EndLease(id, TokenOf(lost), caller).status()), Reason::kLeaseLost);
+  const Trial again = SuggestOne(study_.id, "w2");
+  EXPECT_EQ(again.number, lost.number);
+  EXPECT_EQ(GetReason(studies_->EndLease(id, TokenOf(lost), caller).status()), Reason::kLeaseLost);
+  EXPECT_EQ(Get(study_.id, lost.number).state, TrialState::kRunning);
+  ASSERT_THAT(Complete(study_.id, again, 0.5), IsOk());
+  EXPECT_EQ(GetReason(studies_->EndLease(id, TokenOf(again), caller).status()),
+            Reason::kTrialFinished);
+}
+
 TEST_F(LeasesTest, HeartbeatsKeepTheLeaseAndTheLogSmall) {
   const Trial trial = SuggestOne(study_.id, "w1");
   const EventSeq before = Get(study_.id).last_event;

@@ -1,9 +1,13 @@
 // What a study keeps of paused trials, whether it is read from its log or from a snapshot.
 #include <array>
 #include <cmath>
+#include <memory>
+#include <span>
+#include <string_view>
 
 #include "src/study/fold_loading.h"
 #include "tests/study/study_fixture.h"
+#include "tests/support/algorithms.h"
 
 namespace vernier::study {
 namespace {
@@ -203,6 +207,46 @@ TEST_F(PausedTrialsTest, AreJudgedAgainWhenOneWithoutAllObjectivesCameDown) {
     Pause(trial);
   }
   EXPECT_EQ(Ask().value(), TrialNumber(1));
+}
+
+// Stops all trials, or none, and expects the same end of each.
+class SwitchedRule final : public EarlyStopper {
+ public:
+  explicit SwitchedRule(const bool& stops) : stops_(stops) {}
+  std::string_view name() const override { return "switched"; }
+  std::string_view version() const override { return "1"; }
+  std::string options() const override { return "{}"; }
+  Verdict Judge(const Curve& /*running*/, std::span<const Curve> /*others*/) const override {
+    return {.stop = stops_,
+            .numbers = {{"expected_end", 0.9}, {"expected_end_deviation", 0.1}, {"best", 0.9}}};
+  }
+
+ private:
+  const bool& stops_;
+};
+
+TEST_F(PausedTrialsTest, GoOnByWhatAnHourOfThemIsExpectedToGain) {
+  bool stops = true;
+  algorithms_ = testing::WithStopper(
+      algorithms_, [&stops](Goal, const Choice&) { return std::make_unique<SwitchedRule>(stops); });
+  Restart();
+  StudySpec spec = PausableSpec();
+  spec.name = "timed";
+  study_ = Create(spec);
+  for (const absl::Duration report : {absl::Minutes(10), absl::Minutes(1), absl::Minutes(5)}) {
+    const TrialNumber trial = Ask().value();
+    Run(trial, 1, 0.5);
+    clock_.Advance(report);
+    Pause(trial);
+    clock_.Advance(absl::Hours(1));  // Paused, which is no time of a report.
+  }
+  stops = false;
+  EXPECT_EQ(Ask().value(), TrialNumber(2));
+  Run(TrialNumber(2), 2, 0.6);
+  ASSERT_THAT(MoveAttempt(TrialNumber(2), AttemptState::kSucceeded), IsOk());
+  ASSERT_THAT(studies_->Complete({study_.id, TrialNumber(2)}, {}, std::nullopt, As("engine")),
+              IsOk());
+  EXPECT_EQ(Ask().value(), TrialNumber(3));
 }
 
 TEST_F(PausedTrialsTest, OneThatDivergedFails) {

@@ -22,6 +22,7 @@ class FakeTrials final : public Trials {
     for (std::thread& thread : threads_) thread.join();
   }
   using Trials::AddTrial;
+  using Trials::AddTrials;
   using Trials::Ask;
   using Trials::End;
   using Trials::Heartbeat;
@@ -44,6 +45,12 @@ class FakeTrials final : public Trials {
   }
   void AddTrial(StudyId, TrialAddition, const Caller&, OnTrial told) override {
     Tell(std::move(told), Trial{.number = TrialNumber(7)});
+  }
+  void AddTrials(StudyId,
+                 std::vector<TrialAddition> additions,
+                 const Caller&,
+                 OnTrials told) override {
+    Tell(std::move(told), std::vector<Trial>(additions.size()));
   }
   void StopTrial(TrialId id, std::string_view, const Caller&, OnTrial told) override {
     Tell(std::move(told), Trial{.number = id.number, .state = TrialState::kStopping});
@@ -91,6 +98,7 @@ TEST(WaitingCalls, ReturnWhatIsTold) {
   EXPECT_EQ(fake.Ask(StudyId(1), 2, {}, {})->size(), 2U);
   EXPECT_EQ(fake.Suggest(StudyId(1), 2, "w", {}, {})->size(), 3U);
   EXPECT_EQ(fake.AddTrial(StudyId(1), {}, {})->number, TrialNumber(7));
+  EXPECT_EQ(fake.AddTrials(StudyId(1), {{}, {}}, {})->size(), 2U);
   EXPECT_EQ(fake.StopTrial(id, "enough", {})->state, TrialState::kStopping);
   EXPECT_THAT(fake.Heartbeat(id, {}), StatusIs(absl::StatusCode::kAborted, "lost"));
   EXPECT_TRUE(fake.Report(id, {}, {}, {})->stop);

@@ -121,7 +121,7 @@ TEST_F(WarmStartTest, AnOlderLogFoldsAndItsSuggestionsAreNotComparedWithThoseOfT
   const ReplayReport report = std::move(replayer).Finish().value();
   ASSERT_THAT(report.problems, SizeIs(1));
   EXPECT_EQ(report.problems[0].result, ReplayReport::Line::Result::kUnverifiable);
-  EXPECT_EQ(report.problems[0].detail, "made by version 13, this is 14");
+  EXPECT_EQ(report.problems[0].detail, "made by version 13, this is 17");
 }
 
 TEST_F(WarmStartTest, TakesWhatFitsTheNewSpaceAndFillsInDefaults) {

@@ -16,6 +16,9 @@ TEST(Names, ReadBackAsWritten) {
   ASSERT_OK_AND_ASSIGN(const TrialName trial,
                        ParseTrialName("name", TrialResource("digits", TrialNumber(42))));
   EXPECT_EQ(trial, (TrialName{.study = "digits", .number = TrialNumber(42)}));
+  ASSERT_OK_AND_ASSIGN(const TrialName of_trials,
+                       ParseTrialName("name", TrialResource("trials", TrialNumber(2))));
+  EXPECT_EQ(of_trials, (TrialName{.study = "trials", .number = TrialNumber(2)}));
 }
 
 TEST(Names, OfNodesAreThoseOfHosts) {

@@ -182,8 +182,9 @@ TEST(RoundTrip, KeepsEveryPartOfADefinition) {
   EXPECT_EQ(decoded, EverySpec());
 }
 
-TEST(RoundTrip, KeepsEveryPartOfAStudyButItsId) {
+TEST(RoundTrip, KeepsEveryPartOfAStudy) {
   Study study;
+  study.id = StudyId(3);
   study.spec = EverySpec();
   study.state = StudyState::kStopping;
   study.reason = "asked to";

@@ -70,7 +70,8 @@ inline constexpr std::size_t kMetrics = 1000;  // Of a trial, and so of a measur
 inline constexpr std::size_t kMeasurements = 1000;
 inline constexpr std::size_t kValues = 10'000;  // In all measurements of a call.
 inline constexpr std::int32_t kSuggestions = 1000;
-inline constexpr std::size_t kAsked = 10'000;  // By the library and by ask-tell.
+inline constexpr std::size_t kAsked = 10'000;         // By the library and by ask-tell.
+inline constexpr std::size_t kAddedValues = 200'000;  // In the curves that a call adds.
 inline constexpr int kPredictedPoints = 1000;
 inline constexpr std::size_t kMessage = 16 * kKiB;
 
@@ -157,7 +158,8 @@ inline constexpr auto kTable = std::to_array<Limit>({
     {"Measurements in a call", kMeasurements, "measurements", "ReportMeasurementRequest.measurements"},
     {"Metric values in all measurements of a call", kValues, "values", "ReportMeasurementRequest.measurements"},
     {"Trials in a call for suggestions", kSuggestions, "trials", "SuggestTrialsRequest.count"},
-    {"Trials in a call of the library or of ask-tell", kAsked, "trials"},
+    {"Trials in a call of the library or of ask-tell", kAsked, "trials", "AddTrialsRequest.trials"},
+    {"Metric values in the curves of all trials that a call adds", kAddedValues, "values", "AddedTrial.measurements"},
     {"Points in a call for predictions", kPredictedPoints, "points", "PredictPointsRequest.points"},
     {"Message or reason", kMessage, "bytes",
      "StopStudyRequest.reason FinishStudyRequest.reason FailTrialRequest.message MarkTrialInfeasibleRequest.message "

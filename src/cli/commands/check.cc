@@ -15,17 +15,17 @@
 
 #include "fmt/format.h"
 #include "src/app/clean_up.h"
+#include "src/base/temporary_folder.h"
 #include "src/cli/arguments.h"
-#include "src/cli/code_snapshot.h"
 #include "src/cli/hint.h"
 #include "src/cli/interrupts.h"
+#include "src/cli/job_packages.h"
 #include "src/cli/job_warnings.h"
 #include "src/cli/log_text.h"
 #include "src/cli/resources.h"
 #include "src/cli/room_hint.h"
 #include "src/cli/study_source.h"
 #include "src/cli/study_warnings.h"
-#include "src/cli/temporary_folder.h"
 #include "src/cli/terminal/figures.h"
 #include "src/core/objectives.h"
 #include "src/core/status.h"
@@ -500,7 +500,7 @@ absl::StatusOr<ExitCode> CheckStudy(Context& context, const CheckArgs& args) {
   VERNIER_RETURN_IF_ERROR(ValidateMetricSources(spec));  // For the original study.
   VERNIER_ASSIGN_OR_RETURN(const absl::Duration timeout,
                            ParseDurationFlag("--timeout", args.timeout));
-  VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
+  VERNIER_ASSIGN_OR_RETURN(const base::TemporaryFolder folder, base::TemporaryFolder::Create());
   VERNIER_ASSIGN_OR_RETURN(app::ServerOptions options,
                            EngineOptionsOf(folder.path() + "/store.db", args.capacity));
   options.listen = {ListenAddress(folder.path() + "/socket")};

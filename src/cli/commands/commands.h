@@ -32,6 +32,7 @@ void AddStudyStop(CLI::App& study, Action& chosen);
 void AddStudyFinish(CLI::App& study, Action& chosen);
 void AddStudyAmend(CLI::App& study, Action& chosen);
 void AddStudyDelete(CLI::App& study, Action& chosen);
+void AddStudyImport(CLI::App& study, Action& chosen);
 void AddStudyExport(CLI::App& study, Action& chosen);
 void AddStudyPredict(CLI::App& study, Action& chosen);
 void AddStudyReplay(CLI::App& study, Action& chosen);

@@ -8,6 +8,7 @@
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "src/base/temporary_folder.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands/commands.h"
 #include "src/cli/gcloud_flags.h"
@@ -23,7 +24,6 @@
 #include "src/cli/replica_choice.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_source.h"
-#include "src/cli/temporary_folder.h"
 #include "src/cli/terminal/figures.h"
 #include "src/codec/document.h"
 #include "src/codec/study_file.h"
@@ -100,7 +100,7 @@ absl::StatusOr<StudySpec> MakeSpec(Connection& connection, Context& context, Sub
   Json& input = job["trainingInput"];
   // Checked before anything is uploaded.
   VERNIER_RETURN_IF_ERROR(codec::StudySpecFromJson(job).status());
-  VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
+  VERNIER_ASSIGN_OR_RETURN(const base::TemporaryFolder folder, base::TemporaryFolder::Create());
   VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> packages,
                            PackagesOf(args.job, input, folder.path()));
   if (!packages.empty()) {

@@ -11,13 +11,13 @@
 #include <system_error>
 
 #include "fmt/format.h"
+#include "src/base/temporary_folder.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands/commands.h"
 #include "src/cli/gcloud_flags.h"
 #include "src/cli/interrupts.h"
 #include "src/cli/job_logs.h"
 #include "src/cli/resources.h"
-#include "src/cli/temporary_folder.h"
 #include "src/core/status.h"
 
 namespace vernier::cli {
@@ -135,7 +135,7 @@ absl::StatusOr<ExitCode> Train(Context& context, const TrainArgs& args) {
   WarnOfUnusedCounts(args, context.console().err);
   WarnOfOtherModule(args, spec.job->working_directory, context.console().err);
   Interrupts interrupts(Interrupts::Heed::kAll);
-  VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
+  VERNIER_ASSIGN_OR_RETURN(const base::TemporaryFolder folder, base::TemporaryFolder::Create());
   app::ServerOptions options;
   options.store = folder.path() + "/store.db";
   options.listen = {fmt::format("unix:{}/socket", folder.path())};

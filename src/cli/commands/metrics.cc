@@ -14,11 +14,11 @@
 
 #include "fmt/format.h"
 #include "src/base/output_line.h"
+#include "src/base/temporary_folder.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands/commands.h"
 #include "src/cli/resources.h"
 #include "src/cli/study_source.h"
-#include "src/cli/temporary_folder.h"
 #include "src/cli/terminal/figures.h"
 #include "src/cli/terminal/text.h"
 #include "src/core/objectives.h"
@@ -88,7 +88,7 @@ std::string EventFolder(const fs::path& folder, const std::string& own) {
 constexpr std::int64_t kMostLog = std::int64_t{256} << 20;
 
 // A gang that left the log and the folder. Every role gets them, so that `from` of a metric finds its role.
-absl::StatusOr<Sample> SampleOfFiles(const TestArgs& args, const TemporaryFolder& temporary) {
+absl::StatusOr<Sample> SampleOfFiles(const TestArgs& args, const base::TemporaryFolder& temporary) {
   Sample sample;
   VERNIER_ASSIGN_OR_RETURN(sample.spec, LoadStudy(args.file));
   const std::string log_file = temporary.path() + "/output.log";
@@ -278,7 +278,7 @@ absl::StatusOr<ExitCode> Test(Context& context, const TestArgs& args) {
   if (reads_files && args.file.empty()) {
     return InvalidArgument("name the study file whose metrics are to be tried");
   }
-  VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder temporary, TemporaryFolder::Create());
+  VERNIER_ASSIGN_OR_RETURN(const base::TemporaryFolder temporary, base::TemporaryFolder::Create());
   VERNIER_ASSIGN_OR_RETURN(
       const Sample sample,
       reads_files ? SampleOfFiles(args, temporary) : SampleOfTrial(context, args));

@@ -6,19 +6,24 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "fmt/format.h"
 #include "src/cli/arguments.h"
+#include "src/cli/assignment.h"
 #include "src/cli/commands/commands.h"
 #include "src/cli/model_source.h"
+#include "src/cli/plot/comparison.h"
 #include "src/cli/plot/contour.h"
 #include "src/cli/plot/curves.h"
 #include "src/cli/plot/history.h"
+#include "src/cli/plot/hypervolume.h"
 #include "src/cli/plot/importance.h"
 #include "src/cli/plot/parallel.h"
 #include "src/cli/plot/pareto.h"
+#include "src/cli/plot/rank.h"
 #include "src/cli/plot/slice.h"
 #include "src/cli/plot/svg_renderer.h"
 #include "src/cli/plot/text_renderer.h"
@@ -45,6 +50,8 @@ struct PlotArgs {
   std::string metric;
   std::string trials;
   std::vector<std::string> parameters;
+  std::vector<std::string> others;
+  std::vector<std::string> reference;
   std::string x;
   std::string y;
 };
@@ -67,6 +74,7 @@ struct Source {
 struct Drawing {
   plot::Figure figure;
   ordered_json rows = ordered_json::array();
+  std::size_t other_trials = 0;  // Of other studies than the first.
 };
 
 ordered_json NumberOrNull(double value) {
@@ -100,6 +108,95 @@ absl::StatusOr<Drawing> DrawHistory(const Source& source) {
     // A column that would always be false says nothing.
     if (study.spec.outcome_constraints.empty()) continue;
     drawing.rows.back()["breaks_constraint"] = trial.fate == plot::Fate::kBreaking;
+  }
+  return drawing;
+}
+
+// The study and those to compare it with, which have the same objective.
+absl::StatusOr<std::vector<plot::StudyData>> LoadCompared(const Source& source,
+                                                          const Objective& objective) {
+  std::vector<plot::StudyData> studies = {source.study};
+  for (const std::string& name : source.args.others) {
+    VERNIER_ASSIGN_OR_RETURN(const StudyRecord record, GetStudy(source.connection, name));
+    const std::vector<Objective>& objectives = record.study.spec.objectives;
+    if (std::find(objectives.begin(), objectives.end(), objective) == objectives.end()) {
+      return InvalidArgument(
+          "OTHERS: must {}, which study '{}' does not", plot::Subscription(objective), name);
+    }
+    VERNIER_ASSIGN_OR_RETURN(plot::StudyData study,
+                             LoadStudyData(source.connection, record, source.context.Now()));
+    studies.push_back(std::move(study));
+  }
+  return studies;
+}
+
+std::size_t TrialsOfOthers(const std::vector<plot::StudyData>& studies) {
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < studies.size(); ++i) count += studies[i].trials.size();
+  return count;
+}
+
+absl::StatusOr<Drawing> DrawCompare(const Source& source) {
+  VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
+  VERNIER_ASSIGN_OR_RETURN(const auto studies, LoadCompared(source, objective));
+  Drawing drawing = {.other_trials = TrialsOfOthers(studies)};
+  VERNIER_ASSIGN_OR_RETURN(drawing.figure, plot::CompareFigure(studies, objective, source.axis()));
+  for (const plot::StudyData& study : studies) {
+    const std::vector<double> best = plot::BestSoFar(study, objective);
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      if (std::isnan(best[i])) continue;
+      drawing.rows.push_back(
+          {{"study", study.name()}, {"trial", study.trials[i].number()}, {"best", best[i]}});
+    }
+  }
+  return drawing;
+}
+
+absl::StatusOr<Drawing> DrawEdf(const Source& source) {
+  VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
+  VERNIER_ASSIGN_OR_RETURN(const auto studies, LoadCompared(source, objective));
+  Drawing drawing = {.other_trials = TrialsOfOthers(studies)};
+  VERNIER_ASSIGN_OR_RETURN(drawing.figure,
+                           plot::DistributionFigure(studies, objective, source.axis()));
+  for (const plot::StudyData& study : studies) {
+    const std::vector<double> values = plot::CountedValues(study, objective);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      drawing.rows.push_back(
+          {{"study", study.name()},
+           {objective.metric, values[i]},
+           {"share", static_cast<double>(i + 1) / static_cast<double>(values.size())}});
+    }
+  }
+  return drawing;
+}
+
+// Parses --reference; without it, the worst values.
+absl::StatusOr<plot::Reference> ChooseReference(const Source& source) {
+  const StudySpec& spec = source.study.spec;
+  if (source.args.reference.empty()) return plot::WorstValues(source.study);
+  VERNIER_ASSIGN_OR_RETURN(plot::Reference reference,
+                           ParseMetrics("--reference", source.args.reference));
+  for (const auto& [metric, value] : reference) {
+    VERNIER_RETURN_IF_ERROR(ChooseObjective(spec, "--reference", metric).status());
+    if (!std::isfinite(value)) {
+      return InvalidArgument("--reference: {} must be finite, got {}", metric, value);
+    }
+  }
+  for (const Objective& objective : spec.objectives) {
+    if (reference.contains(objective.metric)) continue;
+    return InvalidArgument("--reference: must have a value of every objective, {} has none",
+                           objective.metric);
+  }
+  return reference;
+}
+
+absl::StatusOr<Drawing> DrawHypervolume(const Source& source) {
+  // Only for its errors: several objectives are needed.
+  VERNIER_RETURN_IF_ERROR(ChoosePair(source.study.spec, "", "").status());
+  VERNIER_ASSIGN_OR_RETURN(const plot::Reference reference, ChooseReference(source));
+  Drawing drawing = {.figure = plot::HypervolumeFigure(source.study, reference)};
+  for (const plot::HypervolumeStep& step : plot::Hypervolumes(source.study, reference)) {
+    drawing.rows.push_back({{"trial", step.trial}, {"hypervolume", step.volume}});
   }
   return drawing;
 }
@@ -275,14 +372,16 @@ absl::StatusOr<Drawing> DrawParallel(const Source& source) {
 // Two parameters: those named, then the most important remaining ones.
 absl::StatusOr<std::pair<int, int>> ChooseTwo(const Source& source,
                                               const Objective& objective,
-                                              const plot::Model* model) {
+                                              const plot::Model* model,
+                                              std::string_view figure) {
   const Space& space = source.study.spec.space;
   if (space.parameters().size() < 2) {
     return InvalidArgument(
-        "study '{}' has {} parameter{}, a contour needs two; `vernier plot slice {}` draws one",
+        "study '{}' has {} parameter{}, {} needs two; `vernier plot slice {}` draws one",
         source.study.name(),
         space.parameters().size(),
         space.parameters().size() == 1 ? "" : "s",
+        figure,
         source.study.name());
   }
   int x = -1;
@@ -321,7 +420,7 @@ absl::StatusOr<Drawing> DrawContour(const Source& source) {
   const plot::StudyData& study = source.study;
   VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
   const ModelChoice model = ChooseModel(source.connection, study, objective);
-  VERNIER_ASSIGN_OR_RETURN(const auto axes, ChooseTwo(source, objective, model.get()));
+  VERNIER_ASSIGN_OR_RETURN(const auto axes, ChooseTwo(source, objective, model.get(), "a contour"));
   // After the parameters were chosen, so that their errors are told first.
   if (model.get() == nullptr) {
     return FailedPrecondition(
@@ -341,6 +440,28 @@ absl::StatusOr<Drawing> DrawContour(const Source& source) {
           ValueToJson(surface.across[across])},
          {parameters[static_cast<std::size_t>(surface.y)].name, ValueToJson(surface.up[up])},
          {"mean", surface.means[i]}});
+  }
+  return drawing;
+}
+
+absl::StatusOr<Drawing> DrawRank(const Source& source) {
+  const plot::StudyData& study = source.study;
+  VERNIER_ASSIGN_OR_RETURN(const Objective objective, source.objective());
+  const ModelChoice model = ChooseModel(source.connection, study, objective);
+  VERNIER_ASSIGN_OR_RETURN(const auto axes,
+                           ChooseTwo(source, objective, model.get(), "a rank figure"));
+  const auto [x, y] = axes;
+  Drawing drawing = {.figure = plot::RankFigure(study, objective, x, y)};
+  const auto& parameters = study.spec.space.parameters();
+  for (const plot::RankedTrial& each : plot::Ranks(study, objective, x, y)) {
+    ordered_json row = {{"trial", each.trial->number()}};
+    for (const int index : {x, y}) {
+      const std::string& name = parameters[static_cast<std::size_t>(index)].name;
+      row[name] = ValueToJson(each.trial->trial.point.at(name));
+    }
+    row[objective.metric] = *each.trial->ValueOf(objective.metric);
+    row["rank"] = each.rank;
+    drawing.rows.push_back(std::move(row));
   }
   return drawing;
 }
@@ -388,7 +509,9 @@ absl::StatusOr<ExitCode> Plot(Context& context, const PlotArgs& args) {
     // Standard output holds the file; no sentence may follow it.
     if (args.svg == "-") return ExitCode::kOk;
     output.Say(drawing.figure.empty.empty()
-                   ? fmt::format("{} trials drawn to {}", study.trials.size(), args.svg)
+                   ? fmt::format("{} trials drawn to {}",
+                                 study.trials.size() + drawing.other_trials,
+                                 args.svg)
                    : fmt::format("{}; {} says so", drawing.figure.empty, args.svg));
     return ExitCode::kOk;
   }
@@ -415,6 +538,13 @@ void AddAxis(CLI::App& command, PlotArgs& args) {
 
 void AddObjective(CLI::App& command, PlotArgs& args) {
   command.add_option("--objective", args.objective, "Objective to draw; default: the first");
+}
+
+void AddTwoParameters(CLI::App& command, PlotArgs& args) {
+  command.add_option(
+      "--x", args.x, "Parameter on the horizontal axis; default: the most important");
+  command.add_option(
+      "--y", args.y, "Parameter on the vertical axis; default: the next most important");
 }
 
 }  // namespace
@@ -469,10 +599,13 @@ void AddPlot(CLI::App& root, Action& chosen) {
   {
     auto [command, args] =
         add("contour", "Expected objective over two parameters", &Plot<&DrawContour>);
-    command->add_option(
-        "--x", args->x, "Parameter on the horizontal axis; default: the most important");
-    command->add_option(
-        "--y", args->y, "Parameter on the vertical axis; default: the next most important");
+    AddTwoParameters(*command, *args);
+    AddObjective(*command, *args);
+  }
+  {
+    auto [command, args] =
+        add("rank", "Trials over two parameters, coloured by their rank", &Plot<&DrawRank>);
+    AddTwoParameters(*command, *args);
     AddObjective(*command, *args);
   }
   add("timeline",
@@ -485,6 +618,27 @@ void AddPlot(CLI::App& root, Action& chosen) {
             &Plot<&DrawPareto>);
     command->add_option("--x", args->x, "Objective on the horizontal axis; default: the first");
     command->add_option("--y", args->y, "Objective on the vertical axis; default: the next");
+  }
+  {
+    auto [command, args] = add("hypervolume",
+                               "Volume that the Pareto-optimal trials dominate, after each trial",
+                               &Plot<&DrawHypervolume>);
+    command
+        ->add_option("--reference",
+                     args->reference,
+                     "Point up to which it is measured: OBJECTIVE=VALUE, once for each objective; "
+                     "default: the worst values so far")
+        ->allow_extra_args(false);
+  }
+  for (const auto& [kind, help, run] :
+       {std::tuple("compare", "Best value so far of several studies", &Plot<&DrawCompare>),
+        std::tuple("edf",
+                   "Share of trials with at most each value, of one study or several",
+                   &Plot<&DrawEdf>)}) {
+    auto [command, args] = add(kind, help, run);
+    command->add_option("OTHERS", args->others, "Other studies of the same objective");
+    AddObjective(*command, *args);
+    AddAxis(*command, *args);
   }
 }
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "src/cli/arguments.h"
-#include "src/cli/code_snapshot.h"
 #include "src/cli/commands/commands.h"
+#include "src/cli/job_packages.h"
 #include "src/cli/runner.h"
 #include "src/cli/study_source.h"
 #include "src/core/status.h"

@@ -9,11 +9,12 @@
 
 #include "fmt/format.h"
 #include "src/app/job_directory.h"
+#include "src/base/temporary_folder.h"
 #include "src/cli/arguments.h"
-#include "src/cli/code_snapshot.h"
 #include "src/cli/commands/check.h"
 #include "src/cli/commands/commands.h"
 #include "src/cli/hint.h"
+#include "src/cli/job_packages.h"
 #include "src/cli/live_view.h"
 #include "src/cli/resources.h"
 #include "src/cli/room_hint.h"
@@ -21,7 +22,6 @@
 #include "src/cli/study_text.h"
 #include "src/cli/study_update.h"
 #include "src/cli/study_warnings.h"
-#include "src/cli/temporary_folder.h"
 #include "src/cli/terminal/proto_json.h"
 #include "src/wire/study_proto.h"
 #include "vernier/core/error.h"
@@ -61,7 +61,7 @@ absl::StatusOr<std::string> ValidateHere(Context& context,
     return WithHint(FieldError("store", std::string(writable.message())),
                     "choose another place with --store or $VERNIER_STORE");
   }
-  VERNIER_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
+  VERNIER_ASSIGN_OR_RETURN(const base::TemporaryFolder folder, base::TemporaryFolder::Create());
   options.runs_directory = folder.path();
   options.control_group = "none";  // No trial will run.
   VERNIER_ASSIGN_OR_RETURN(Connection connection, Connection::OpenWithEngine(options));
@@ -171,6 +171,8 @@ absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
     if (before.ok()) return Update(context, connection, *before, spec, args);
     if (!absl::IsNotFound(before.status())) return before.status();
   }
+  const std::string used_folder =
+      context.flags().server.empty() ? UsedFolderWarning(given) : std::string();
   VERNIER_ASSIGN_OR_RETURN(const v1::Study study, CreateStudy(connection, spec, args.dry_run));
   if (args.dry_run) {
     context.output().Item(
@@ -179,6 +181,7 @@ absl::StatusOr<ExitCode> Create(Context& context, const CreateArgs& args) {
     return ExitCode::kOk;
   }
   PrintWarnings(context, given);
+  if (!used_folder.empty()) PrintWarning(context, used_folder);
   VERNIER_ASSIGN_OR_RETURN(const Study created, wire::DecodeStudy(study));
   const std::string room = RoomHint(connection, created.spec);
   if (args.watch) {

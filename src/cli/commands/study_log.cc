@@ -1,6 +1,8 @@
 // Commands that read a study's log: watch, wait, export, replay. Watching makes sense only if some process runs the
 // study; otherwise the log is shown and an error says that nothing will follow.
 
+#include <poll.h>
+
 #include <fstream>
 #include <string>
 #include <utility>
@@ -26,11 +28,52 @@ using nlohmann::ordered_json;
 // waiting would never end.
 absl::Status CheckSomebodyRuns(const Connection& connection, const StudyRecord& study) {
   if (!connection.is_embedded() || IsFinished(study.study.state)) return absl::OkStatus();
+  const std::string title =
+      fmt::format("study '{}' is {}", study.name(), StudyStateName(study.study.state));
+  if (!study.study.spec.job.has_value()) {
+    return WithHint(
+        FailedPrecondition("{}, and no program tunes it at present", title),
+        "its trials are those of a program that asks for them, in Python or by a client");
+  }
   return WithHint(
-      FailedPrecondition("study '{}' is {} and nobody runs it: no server owns the store",
-                         study.name(),
-                         StudyStateName(study.study.state)),
+      FailedPrecondition("{} and nobody runs it: no server owns the store", title),
       fmt::format("start `vernier server start`, or run it with `vernier run {}`", study.name()));
+}
+
+// Reads on the log of a study whose clients share the store by turns, without a server: between two looks the store is theirs.
+class Turns {
+ public:
+  Turns(Context& context, std::string study) : context_(context), study_(std::move(study)) {}
+
+  // Whether to read on, as FollowOptions::on_end. False: the study has ended, or nobody works on it.
+  absl::StatusOr<bool> Next(Connection& connection) {
+    {
+      VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, study_));
+      const bool has_moved = study.study.last_event != std::exchange(seen_, study.study.last_event);
+      idle_ = has_moved || study.study.open > 0 ? 0 : idle_ + 1;
+      if (IsFinished(study.study.state) || idle_ > kMostIdle) return false;
+      const Connection given_up = std::move(connection);
+    }
+    poll(nullptr, 0, kPauseMilliseconds);
+    VERNIER_ASSIGN_OR_RETURN(connection, context_.Connect());
+    return true;
+  }
+
+ private:
+  // Choices: as quick as people read, and longer than a program takes from one trial to the next.
+  static constexpr int kPauseMilliseconds = 500;
+  static constexpr int kMostIdle = 4;
+
+  Context& context_;
+  const std::string study_;
+  EventSeq seen_;
+  int idle_ = 0;  // Looks in which nothing had happened.
+};
+
+// Whether clients of the study may work in turns of their own.
+bool MayTakeTurns(const Connection& connection, const StudyRecord& study) {
+  return connection.is_embedded() && !study.study.spec.job.has_value() &&
+         !IsFinished(study.study.state) && study.study.open > 0;
 }
 
 struct WatchArgs {
@@ -43,16 +86,23 @@ absl::StatusOr<ExitCode> Watch(Context& context, const WatchArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
   const absl::Status somebody_runs = CheckSomebodyRuns(connection, study);
+  FollowOptions options = {.after = EventSeq(args.after),
+                           .detail = DetailOf(args.detail),
+                           .follow = somebody_runs.ok(),
+                           .on_tick = {}};
+  Turns turns(context, args.study);
+  if (MayTakeTurns(connection, study)) {
+    options.on_end = [&](Connection& current) { return turns.Next(current); };
+  }
   VERNIER_ASSIGN_OR_RETURN(const StudyBoard board,
-                           Follow(context,
-                                  connection,
-                                  args.study,
-                                  {.after = EventSeq(args.after),
-                                   .detail = DetailOf(args.detail),
-                                   .follow = somebody_runs.ok(),
-                                   .on_tick = {}}));
+                           Follow(context, connection, args.study, options));
   // After the log so far has been shown.
-  if (!somebody_runs.ok()) return somebody_runs;
+  if (!somebody_runs.ok() && !IsFinished(board.state())) {
+    if (study.study.spec.job.has_value()) return somebody_runs;
+    // That is how programs end which tune it themselves: no error.
+    context.console().err << fmt::format("vernier: {}\n", std::string(somebody_runs.message()));
+    return ExitCode::kOk;
+  }
   return ExitCodeOf(board.state());
 }
 
@@ -69,11 +119,18 @@ absl::StatusOr<ExitCode> Wait(Context& context, const WaitArgs& args) {
   }
   VERNIER_ASSIGN_OR_RETURN(Connection connection, context.Connect());
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord study, GetStudy(connection, args.study));
-  if (!IsFinished(study.study.state)) {
+  Turns turns(context, args.study);
+  if (MayTakeTurns(connection, study)) {
+    options.follow = false;
+    options.on_end = [&](Connection& current) { return turns.Next(current); };
+  } else if (!IsFinished(study.study.state)) {
     VERNIER_RETURN_IF_ERROR(CheckSomebodyRuns(connection, study));
+  }
+  if (!IsFinished(study.study.state)) {
     VERNIER_RETURN_IF_ERROR(Follow(context, connection, args.study, options).status());
   }
   VERNIER_ASSIGN_OR_RETURN(const StudyRecord ended, GetStudy(connection, args.study));
+  VERNIER_RETURN_IF_ERROR(CheckSomebodyRuns(connection, ended));
   context.output().Item(fmt::format("study '{}' is {}: {}\n",
                                     args.study,
                                     StudyStateName(ended.study.state),

@@ -140,7 +140,7 @@ ReportSection Overview(const Source& source) {
                     fmt::format("{}; stopping: {}; {} at a time; seed {}",
                                 study.spec.algorithm.name,
                                 study.spec.stopping.name,
-                                study.spec.parallel,
+                                DescribeParallel(study.spec.parallel),
                                 study.spec.seed)}};
   for (const std::string& constraint : study.spec.outcome_constraints) {
     section.facts.emplace_back("outcome constraint", constraint);

@@ -204,7 +204,9 @@ absl::StatusOr<StudyFacts> FactsOf(Context& context,
   if (study.study.spec.stopping.name == "none" && study.study.completed == 0) return facts;
   VERNIER_ASSIGN_OR_RETURN(const auto stopped,
                            ListTrials(connection, study, {.filter = "stopped"}));
-  facts.stopped = static_cast<std::int64_t>(stopped.size());
+  facts.paused = std::ranges::count_if(
+      stopped, [](const TrialRecord& record) { return record.trial.state == TrialState::kPaused; });
+  facts.stopped = static_cast<std::int64_t>(stopped.size()) - facts.paused;
   const auto is_by_rule = [](const TrialRecord& record) { return IsStoppedByRule(record.trial); };
   if (!ActsOnStopping(study.study.spec)) {
     VERNIER_RETURN_IF_ERROR(AddUnactedRule(context, connection, study, facts));
@@ -240,6 +242,7 @@ absl::StatusOr<ExitCode> Show(Context& context, const ShowArgs& args) {
   VERNIER_ASSIGN_OR_RETURN(const auto amendments, ListAmendments(connection, study));
   nlohmann::ordered_json item = ProtoToJson(study.message);
   item["stopped_count"] = facts.stopped;
+  item["paused_count"] = facts.paused;
   item.update(facts.early_stopping_json);
   context.output().Item(DescribeStudy(study, facts, context.zone(), amendments), item);
   return ExitCode::kOk;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 #include "fmt/format.h"
 #include "src/cli/terminal/figures.h"
@@ -18,29 +19,6 @@ namespace {
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 bool IsDrawn(const std::optional<double>& value) { return value && std::isfinite(*value); }
-
-// The best so far as a step function.
-Line BestLine(const StudyData& study, const Objective& objective, const ValueAxis& axis) {
-  Line line = {.points = {}, .paint = {.ink = Ink::kText}, .width = 2, .title = "best so far"};
-  const std::vector<double> best = BestSoFar(study, objective);
-  for (std::size_t i = 0; i < best.size(); ++i) {
-    if (std::isnan(best[i])) continue;
-    const auto x = static_cast<double>(study.trials[i].number());
-    const double y = axis.Place(best[i]);
-    // A step: first to the right, then to the new value.
-    if (!line.points.empty() && line.points.back().y != y) {
-      line.points.push_back({x, line.points.back().y});
-    }
-    line.points.push_back({x, y});
-  }
-  return line;
-}
-
-// Outliers at the bad end of the axis: their number and the worst value.
-struct Outliers {
-  int count = 0;
-  double worst = 0;
-};
 
 Shape OutlierShape(const Objective& objective) {
   return objective.goal == Goal::kMinimize ? Shape::kUp : Shape::kDown;
@@ -61,16 +39,6 @@ Dot DotOf(const PlotTrial& trial, const Objective& objective, const ValueAxis& a
     dot.shape = OutlierShape(objective);
   }
   return dot;
-}
-
-std::string OutlierNote(const Outliers& outliers, const Objective& objective) {
-  const bool is_one = outliers.count == 1;
-  return fmt::format("{} outlier{} beyond the axis {} marked at its border; the worst {} is {}",
-                     outliers.count,
-                     is_one ? "" : "s",
-                     is_one ? "is" : "are",
-                     objective.metric,
-                     cli::FormatFigure(outliers.worst));
 }
 
 // "best 0.97 in trial 12; 20 trials".
@@ -101,6 +69,40 @@ std::vector<double> BestSoFar(const StudyData& study, const Objective& objective
   return bests;
 }
 
+Line BestLine(const StudyData& study, const Objective& objective, const ValueAxis& axis) {
+  Line line = {.points = {}, .paint = {.ink = Ink::kText}, .width = 2, .title = "best so far"};
+  const std::vector<double> best = BestSoFar(study, objective);
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    if (std::isnan(best[i])) continue;
+    const auto x = static_cast<double>(study.trials[i].number());
+    const double y = axis.Place(best[i]);
+    // A step: first to the right, then to the new value.
+    if (!line.points.empty() && line.points.back().y != y) {
+      line.points.push_back({x, line.points.back().y});
+    }
+    line.points.push_back({x, y});
+  }
+  return line;
+}
+
+std::string OutlierNote(const std::vector<double>& values,
+                        const Objective& objective,
+                        const ValueAxis& axis) {
+  int count = 0;
+  double worst = 0;
+  for (const double value : values) {
+    if (!axis.IsOutlier(value)) continue;
+    if (++count == 1 || IsBetter(objective.goal, worst, value)) worst = value;
+  }
+  if (count == 0) return "";
+  return fmt::format("{} outlier{} beyond the axis {} marked at its border; the worst {} is {}",
+                     count,
+                     count == 1 ? "" : "s",
+                     count == 1 ? "is" : "are",
+                     objective.metric,
+                     cli::FormatFigure(worst));
+}
+
 absl::StatusOr<Figure> HistoryFigure(const StudyData& study,
                                      const Objective& objective,
                                      AxisMode mode) {
@@ -123,18 +125,12 @@ absl::StatusOr<Figure> HistoryFigure(const StudyData& study,
                  .y = {.scale = axis.scale(), .label = axis.label()}};
   panel.marks.emplace_back(BestLine(study, objective, axis));
   std::vector<Fate> shown;
-  Outliers outliers;
   int without_value = 0;
   for (const PlotTrial& trial : study.trials) {
     const auto value = trial.ValueOf(objective.metric);
     // It may still get a value.
     if (!IsDrawn(value) && trial.fate == Fate::kOpen) continue;
     if (!IsDrawn(value)) ++without_value;
-    if (IsDrawn(value) && axis.IsOutlier(*value)) {
-      if (++outliers.count == 1 || IsBetter(objective.goal, outliers.worst, *value)) {
-        outliers.worst = *value;
-      }
-    }
     shown.push_back(trial.fate);
     panel.marks.emplace_back(DotOf(trial, objective, axis));
   }
@@ -154,10 +150,10 @@ absl::StatusOr<Figure> HistoryFigure(const StudyData& study,
     figure.legend.push_back({.text = "best so far", .paint = {.ink = Ink::kText}});
     figure.legend.push_back({.text = "best", .paint = {.ink = Ink::kText}, .shape = Shape::kStar});
   }
-  if (outliers.count > 0) {
+  if (std::string note = OutlierNote(values, objective, axis); !note.empty()) {
     figure.legend.push_back(
         {.text = "outlier", .paint = {.ink = Ink::kBlue}, .shape = OutlierShape(objective)});
-    figure.notes.push_back(OutlierNote(outliers, objective));
+    figure.notes.push_back(std::move(note));
   }
   if (without_value > 0) {
     figure.notes.push_back(

@@ -143,6 +143,14 @@ Figure ParetoFigure(const StudyData& study, const Objective& x, const Objective&
           "{} of {} completed trials {} optimal", count, points.size(), count == 1 ? "is" : "are");
     }
   }
+  std::string others;
+  for (const Objective& objective : study.spec.objectives) {
+    if (objective == x || objective == y) continue;
+    others += (others.empty() ? "" : ", ") + objective.metric;
+  }
+  if (!others.empty()) {
+    figure.notes.push_back(fmt::format("not shown: {}; --x and --y choose two objectives", others));
+  }
   figure.panels = {panel};
   figure.panel_height = 340;
   return figure;

@@ -58,18 +58,6 @@ std::string FormatElapsed(absl::Duration elapsed) {
   return fmt::format("{}d{:02}h", whole / 86400, whole % 86400 / 3600);
 }
 
-std::string FormatBytes(std::int64_t bytes) {
-  constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto amount = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (amount >= 1024 && unit + 1 < kUnits.size()) {
-    amount /= 1024;
-    ++unit;
-  }
-  if (unit == 0 || amount >= 100) return fmt::format("{:.0f} {}", amount, kUnits[unit]);
-  return fmt::format("{:.1f} {}", amount, kUnits[unit]);
-}
-
 std::string FormatMoment(absl::Time time, absl::TimeZone zone) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%S%Ez", time, zone);
 }

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "src/base/byte_size.h"
 
 // Numbers, durations and curves, short enough for a table.
 namespace vernier::cli {
+
+using base::FormatBytes;
 
 // Six significant digits: "0.971234", "1e-05", "nan".
 std::string FormatFigure(double value);
@@ -17,8 +20,6 @@ std::string FormatFigure(double value);
 std::string FormatCompact(double value);
 // "45s", "1m02s", "3h07m", "2d04h"; below ten seconds with one decimal: "3.2s".
 std::string FormatElapsed(absl::Duration elapsed);
-// "512 MiB", "4.0 GiB".
-std::string FormatBytes(std::int64_t bytes);
 // "2026-11-21T04:35:13+01:00" in `zone`.
 std::string FormatMoment(absl::Time time, absl::TimeZone zone);
 

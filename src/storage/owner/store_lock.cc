@@ -4,6 +4,7 @@
 
 #include "src/storage/owner/store_lock.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -43,13 +44,14 @@ absl::Status CheckIsFile(const std::string& store) {
 // Refuses files that vernier did not make. A file with an owner file or a log was a store, and may be damaged: reading
 // it will show that.
 absl::Status CheckIsStore(const std::string& store) {
-  // Not for a store in use, perhaps by this process: opening and closing it here would drop SQLite's locks.
-  if (base::IsLocked(OwnerPath(store)) || base::IsLocked(store)) return absl::OkStatus();
   std::error_code error;
+  if (fs::exists(OwnerPath(store), error)) return absl::OkStatus();
+  // Not for a store in use, perhaps by this process: opening and closing it here would drop SQLite's locks.
+  if (base::IsLocked(store)) return absl::OkStatus();
   const bool has_content = fs::exists(store, error) && fs::file_size(store, error) > 0;
   if (!has_content || sqlite::IsStoreFile(store)) return absl::OkStatus();
   const fs::path log = store + "-wal";
-  if (fs::exists(OwnerPath(store), error) || fs::exists(log, error)) return absl::OkStatus();
+  if (fs::exists(log, error)) return absl::OkStatus();
   return FieldError("store",
                     fmt::format("must be a file that vernier made, '{}' is another one", store));
 }
@@ -80,15 +82,43 @@ StoreOwner ReadOwner(const std::string& path) {
 absl::Status Busy(const std::string& store, const StoreOwner& owner) {
   const std::string reach =
       owner.address.empty() ? std::string() : fmt::format(", reachable at {}", owner.address);
-  return WithReason(
-      Unavailable("store '{}' is in use by process {}{}", store, owner.process_id, reach),
-      Reason::kStoreBusy);
+  // Its text may have been read half-written.
+  const std::string who = owner.process_id == 0 ? std::string("another process")
+                                                : fmt::format("process {}", owner.process_id);
+  return WithReason(Unavailable("store '{}' is in use by {}{}", store, who, reach),
+                    Reason::kStoreBusy);
 }
 
 absl::Status BusyUnderAnotherName(const std::string& store) {
   return WithReason(
       Unavailable("store '{}' is in use by another process, under another name", store),
       Reason::kStoreBusy);
+}
+
+// The lock on the owner file; nothing if one process has kept it for `patience`, or has an address. Those who wait look again
+// and again, and chance decides who is next: in a queue, one suspended process would hold up all behind it.
+absl::StatusOr<std::optional<base::FileLock>> AwaitTurn(const std::string& path,
+                                                        absl::Duration patience) {
+  // Time between two looks. A choice: short beside the turn of a process, and cheap.
+  constexpr absl::Duration kPause = absl::Milliseconds(2);
+  // Looks between two readings of the owner file.
+  constexpr std::int64_t kReadEvery = 25;
+  base::LockWaiter waiter(path);
+  const std::int64_t most = patience / kPause;
+  std::int64_t looks = 0;  // Since another process got the store.
+  fs::file_time_type since;
+  for (std::int64_t i = 0;; ++i, ++looks) {
+    auto lock = base::FileLock::TryAcquire(path);
+    if (!lock.ok() || lock->has_value() || looks >= most) return lock;
+    if (i % kReadEvery == 0) {
+      if (!ReadOwner(path).address.empty()) return lock;
+      std::error_code error;
+      const fs::file_time_type written = fs::last_write_time(path, error);
+      if (std::exchange(since, written) != written && i > 0) looks = 0;
+    }
+    waiter.Tell();
+    poll(nullptr, 0, static_cast<int>(absl::ToInt64Milliseconds(kPause)));
+  }
 }
 
 }  // namespace
@@ -99,12 +129,15 @@ absl::Status CheckStoreName(const std::string& store) {
   return is_elsewhere ? BusyUnderAnotherName(store) : absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string& store) {
+absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string& store,
+                                                              absl::Duration patience) {
   // Checked before anything is created beside it.
   VERNIER_RETURN_IF_ERROR(CheckIsFile(store));
   VERNIER_RETURN_IF_ERROR(CheckIsStore(store));
   const std::string path = OwnerPath(store);
-  VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> file, base::FileLock::Acquire(path));
+  VERNIER_ASSIGN_OR_RETURN(
+      std::optional<base::FileLock> file,
+      patience > absl::ZeroDuration() ? AwaitTurn(path, patience) : base::FileLock::Acquire(path));
   if (!file.has_value()) return Busy(store, ReadOwner(path));
   VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> inner, base::FileLock::Acquire(store));
   if (!inner.has_value()) return BusyUnderAnotherName(store);

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "src/base/files.h"
 
 // Who may write a store. Apart from the rest of src/storage, since it needs src/base.
@@ -24,6 +25,9 @@ struct StoreOwner {
 // The living owner of the store, if there is one.
 std::optional<StoreOwner> FindStoreOwner(const std::string& store);
 
+// How long commands and servers wait for their turn at a store. A choice: longer than the turns of many processes.
+constexpr absl::Duration kTurnPatience = absl::Seconds(30);
+
 // The right of one process to write a store: a lock on the file itself, under whatever name, and one on "<file>.owner",
 // whose text says which process owns it and how to reach it. Both end with the process, in whatever way.
 //
@@ -31,10 +35,12 @@ std::optional<StoreOwner> FindStoreOwner(const std::string& store);
 // object must be destroyed after the store is closed.
 class StoreLock {
  public:
-  // Takes both locks. Creates the file, empty, if it is missing.
+  // Takes both locks. Creates the file, empty, if it is missing. Waits for processes that have the store and no
+  // address, up to `patience` for each: they give it up when they find that it IsAwaited, or are done soon.
   // Unavailable (kStoreBusy): a living process has it; the message names it.  InvalidArgument: it is not a regular
   // file, or not one that vernier made; nothing was touched.  Other errors: as base::FileLock.
-  static absl::StatusOr<std::unique_ptr<StoreLock>> Acquire(const std::string& store);
+  static absl::StatusOr<std::unique_ptr<StoreLock>> Acquire(
+      const std::string& store, absl::Duration patience = absl::ZeroDuration());
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
 
@@ -42,6 +48,8 @@ class StoreLock {
   absl::Status Publish(const StoreOwner& owner);
   // Whether the store's path still leads to the locked file.
   bool IsInPlace() const { return store_.IsInPlace(); }
+  // Whether another process waits for the store, in Acquire.
+  bool IsAwaited() const { return owner_.IsAwaited(); }
 
  private:
   StoreLock(base::FileLock owner, base::FileLock store)

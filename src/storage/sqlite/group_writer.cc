@@ -67,6 +67,7 @@ GroupWriter::~GroupWriter() {
   while (!line_->tickets.empty()) Lead();
   // SQLite leaves the log alone of a file that was moved: what it holds belongs there all the same.
   connection_->CheckInPlace().IgnoreError();
+  if (keeps_log_.load()) connection_->KeepLogOnClose();
 }
 
 std::shared_ptr<GroupWriter::Ticket> GroupWriter::Enqueue(std::unique_ptr<Write> write) {

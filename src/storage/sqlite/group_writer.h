@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -56,6 +57,8 @@ class GroupWriter {
   // Returns at once: `told` gets what Wait would return (PendingCommit::Then).
   void Then(Ticket& ticket, std::function<void(const absl::Status&)> told) ABSL_LOCKS_EXCLUDED(mu_);
   Statistics statistics() const ABSL_LOCKS_EXCLUDED(mu_);
+  // As Connection::KeepLogOnClose.
+  void KeepLogOnClose() { keeps_log_.store(true); }
 
  private:
   // Changes that are written together.
@@ -85,7 +88,8 @@ class GroupWriter {
       ABSL_GUARDED_BY(mu_);  // Of each study, if not told.
   Statistics statistics_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<Connection> connection_;  // The leader's.
-  absl::CondVar thread_turn_;               // The writer's own thread has to lead, or to end.
+  std::atomic<bool> keeps_log_ = false;
+  absl::CondVar thread_turn_;  // The writer's own thread has to lead, or to end.
   std::thread thread_ ABSL_GUARDED_BY(mu_);
   bool ending_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -136,6 +136,7 @@ class Store final : public SqliteStorage {
   }
 
   GroupWriter::Statistics statistics() const override { return writer_.statistics(); }
+  void KeepLogOnClose() override { writer_.KeepLogOnClose(); }
 
  private:
   // Reads rows of one study. Errors about damage name the study.
@@ -161,14 +162,26 @@ class Store final : public SqliteStorage {
   Leftovers leftovers_;
 };
 
+// Only if it is not set, since that writes.
+absl::Status SetAutoVacuum(Connection& connection) {
+  constexpr std::int64_t kIncremental = 2;
+  {
+    Statement now(connection, "PRAGMA auto_vacuum");
+    VERNIER_ASSIGN_OR_RETURN(const bool answered, now.Step());
+    if (answered && now.Integer(0) == kIncremental) return absl::OkStatus();
+  }
+  return connection.Execute("PRAGMA auto_vacuum = INCREMENTAL");
+}
+
 // Sets up the connection that writes. The write-ahead log lets readers go on during a write. Each commit is synced,
 // unless a test says otherwise. Foreign keys are off, since they would remove all rows of a deleted study at once.
 // `auto_vacuum` lets a new file give single pages back (ShrinkStore); a file that has tables without it stays as it is.
 absl::Status Configure(Connection& connection, const Tuning& tuning) {
   constexpr const char* kCommon =
       "PRAGMA foreign_keys = OFF; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
-      "PRAGMA journal_size_limit = 16777216; PRAGMA auto_vacuum = INCREMENTAL;";
+      "PRAGMA journal_size_limit = 16777216;";
   VERNIER_RETURN_IF_ERROR(connection.Execute(kCommon));
+  VERNIER_RETURN_IF_ERROR(SetAutoVacuum(connection));
   VERNIER_RETURN_IF_ERROR(connection.Execute(tuning.synchronous ? "PRAGMA synchronous = FULL"
                                                                 : "PRAGMA synchronous = OFF"));
   Statement journal(connection, "PRAGMA journal_mode = WAL");

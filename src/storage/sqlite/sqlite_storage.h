@@ -18,6 +18,8 @@ struct Tuning {
 class SqliteStorage : public Storage {
  public:
   virtual GroupWriter::Statistics statistics() const = 0;
+  // Closing the store leaves the write-ahead log to whoever opens the store next, which is quicker.
+  virtual void KeepLogOnClose() = 0;
 };
 
 // As OpenSqliteStorage.

@@ -7,12 +7,15 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/cli/plot/comparison.h"
 #include "src/cli/plot/contour.h"
 #include "src/cli/plot/history.h"
+#include "src/cli/plot/hypervolume.h"
 #include "src/cli/plot/importance.h"
 #include "src/cli/plot/parallel.h"
 #include "src/cli/plot/parameter_axis.h"
 #include "src/cli/plot/pareto.h"
+#include "src/cli/plot/rank.h"
 #include "src/cli/plot/slice.h"
 #include "src/cli/plot/svg_renderer.h"
 #include "src/cli/plot/text_renderer.h"
@@ -124,6 +127,14 @@ TEST(Staircase, HasACornerThatBothNeighboursDominate) {
   EXPECT_THAT(Corners(Goal::kMaximize, Goal::kMinimize, done), ElementsAre(Pair(3, 1)));
   EXPECT_THAT(Corners(Goal::kMinimize, Goal::kMaximize, done), ElementsAre(Pair(1, 3)));
   EXPECT_THAT(Corners(Goal::kMaximize, Goal::kMaximize, Fate::kBreaking), IsEmpty());
+}
+
+TEST(ParetoFigure, NamesTheObjectivesThatItDoesNotShow) {
+  StudyData study = ExampleStudy({{.metric = "a"}, {.metric = "b"}, {.metric = "c"}});
+  AddTrial(study, {1, 2, 3});
+  const std::vector<Objective>& all = study.spec.objectives;
+  EXPECT_THAT(ParetoFigure(study, all[0], all[2]).notes,
+              ElementsAre("not shown: b; --x and --y choose two objectives"));
 }
 
 TEST(Moved, GivesParametersThatBecomeActiveTheBestKnownValue) {
@@ -268,10 +279,13 @@ TEST_P(EveryFigure, IsShownInBothForms) {
   const Model model = TenTimesLr();
   std::vector<Figure> figures = {TimelineFigure(study, absl::UTCTimeZone()),
                                  ParetoFigure(study, loss, study.spec.objectives[1]),
+                                 HypervolumeFigure(study, WorstValues(study)),
                                  ImportanceFigure(study, loss, RecordedImportance(study))};
   for (const AxisMode mode : {AxisMode::kAuto, AxisMode::kFull, AxisMode::kRegret}) {
     figures.push_back(*HistoryFigure(study, loss, mode));
     figures.push_back(*ParallelFigure(study, loss, 0, mode));
+    figures.push_back(*CompareFigure(std::span(&study, 1), loss, mode));
+    figures.push_back(*DistributionFigure(std::span(&study, 1), loss, mode));
     figures.push_back(*SliceFigure(
         study, loss, *ComputeSlices(study, loss, {0, 1, 2}, &model), model.name, mode));
   }
@@ -280,6 +294,7 @@ TEST_P(EveryFigure, IsShownInBothForms) {
   for (const auto& [x, y] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 2)}) {
     figures.push_back(
         ContourFigure(study, loss, *ComputeSurface(study, loss, x, y, model), model.name));
+    figures.push_back(RankFigure(study, loss, x, y));
   }
   for (const Figure& figure : figures) {
     const std::string svg = RenderSvg(figure);

@@ -1,0 +1,181 @@
+// Tables of trials: our own, and those that other tools export (Optuna's trials_dataframe, Ray's get_dataframe, the runs
+// of a Weights & Biases sweep).
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "src/core/nearest.h"
+#include "src/core/status.h"
+#include "src/import/input.h"
+#include "src/import/tables.h"
+#include "vernier/core/error.h"
+
+namespace vernier::imports {
+namespace {
+
+using End = SourceTrial::End;
+
+// Beginnings of the names of columns that hold parameters.
+constexpr std::string_view kParameterPrefixes[] = {"params_", "config/"};
+// Columns that say what became of a trial, without regard to case.
+constexpr std::string_view kStateColumns[] = {"state", "status"};
+
+// Words for the ends of trials, in lower case: of Optuna, Ray Tune, Weights & Biases, Katib and Vernier.
+const std::map<std::string, End, std::less<>>& StateWords() {
+  static const auto* const kWords = new std::map<std::string, End, std::less<>>{
+      {"complete", End::kCompleted},   {"completed", End::kCompleted},
+      {"finished", End::kCompleted},   {"succeeded", End::kCompleted},
+      {"terminated", End::kCompleted}, {"pruned", End::kStopped},
+      {"earlystopped", End::kStopped}, {"stopped", End::kStopped},
+      {"killed", End::kStopped},       {"fail", End::kFailed},
+      {"failed", End::kFailed},        {"error", End::kFailed},
+      {"crashed", End::kFailed},       {"cancelled", End::kFailed},
+      {"canceled", End::kFailed},      {"infeasible", End::kInfeasible},
+      {"running", End::kWaiting},      {"waiting", End::kWaiting},
+      {"pending", End::kWaiting},      {"paused", End::kWaiting},
+      {"requested", End::kWaiting},
+  };
+  return *kWords;
+}
+
+// The roles of the columns. Others are attributes.
+struct Columns {
+  std::map<std::size_t, std::string> parameters;  // Names, by column.
+  std::set<std::size_t> metrics;
+  std::optional<std::size_t> state;
+};
+
+std::string WithoutPrefix(const std::string& column) {
+  for (const std::string_view prefix : kParameterPrefixes) {
+    if (column.starts_with(prefix) && column.size() > prefix.size()) {
+      return column.substr(prefix.size());
+    }
+  }
+  return column;
+}
+
+// Names of the parameters that are asked for; empty: those with a prefix.
+absl::StatusOr<std::vector<std::string>> WantedParameters(const ImportOptions& options) {
+  if (!options.parameters.empty() || options.space.empty()) return options.parameters;
+  VERNIER_ASSIGN_OR_RETURN(const ImportedStudy space, ReadStudy(options.space, {}));
+  std::vector<std::string> names;
+  for (const Parameter& parameter : space.spec.space.parameters()) names.push_back(parameter.name);
+  return names;
+}
+
+absl::Status FindParameters(const Table& table,
+                            const std::vector<std::string>& wanted,
+                            Columns& columns) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const std::string name = WithoutPrefix(table.columns[i]);
+    const bool is_wanted = std::ranges::find(wanted, name) != wanted.end() ||
+                           std::ranges::find(wanted, table.columns[i]) != wanted.end();
+    if (wanted.empty() ? name != table.columns[i] : is_wanted) columns.parameters[i] = name;
+  }
+  for (const std::string& name : wanted) {
+    const bool is_there = std::ranges::any_of(columns.parameters, [&](const auto& column) {
+      return column.second == name || table.columns[column.first] == name;
+    });
+    if (is_there) continue;
+    return FieldError(
+        "parameters",
+        fmt::format("the table has no column '{}'{}", name, NearestHint(name, table.columns)));
+  }
+  if (!columns.parameters.empty()) return absl::OkStatus();
+  const std::span<const std::string> named(table.columns.data(),
+                                           std::min(table.columns.size(), kListedNames));
+  return FieldError("parameters",
+                    fmt::format("which columns are parameters is not known; give --parameters "
+                                "NAME,NAME or --space FILE; columns: {}",
+                                fmt::join(named, ", ")));
+}
+
+bool IsNumericColumn(const Table& table, std::size_t column) {
+  bool has_number = false;
+  for (const auto& row : table.rows) {
+    if (row[column].empty()) continue;
+    if (!NumberOf(ValueOfText(row[column])).has_value()) return false;
+    has_number = true;
+  }
+  return has_number;
+}
+
+// Metrics are all columns with numbers that are not the number of a trial.
+void FindOthers(const Table& table, Columns& columns) {
+  static const std::set<std::string, std::less<>> kNumbers = {
+      "number", "trial", "trial_id", "id", "index", "", "Unnamed: 0"};
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (columns.parameters.contains(i)) continue;
+    const std::string lower = absl::AsciiStrToLower(table.columns[i]);
+    if (std::ranges::find(kStateColumns, lower) != std::end(kStateColumns)) {
+      columns.state = i;
+    } else if (!kNumbers.contains(lower) && IsNumericColumn(table, i)) {
+      columns.metrics.insert(i);
+    }
+  }
+}
+
+absl::StatusOr<End> StateOf(const std::string& text, const std::string& label) {
+  std::string word = absl::AsciiStrToLower(text);
+  if (word.starts_with("trialstate.")) word = word.substr(std::string_view("trialstate.").size());
+  const auto at = StateWords().find(word);
+  if (at != StateWords().end()) return at->second;
+  return InvalidArgument("{}: unknown state '{}'", label, text);
+}
+
+// Without a column for its state, a trial completed if it has a metric.
+absl::StatusOr<SourceTrial> TrialOf(const Table& table,
+                                    const Columns& columns,
+                                    std::size_t row,
+                                    const std::vector<std::string>& fields) {
+  SourceTrial trial{.label = fmt::format("row {}", row + 1), .end = End::kCompleted};
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].empty()) continue;
+    if (const auto at = columns.parameters.find(i); at != columns.parameters.end()) {
+      trial.point[at->second] = ValueOfText(fields[i]);
+    } else if (columns.metrics.contains(i)) {
+      trial.last.metrics[table.columns[i]] = *NumberOf(ValueOfText(fields[i]));
+    } else if (columns.state == i) {
+      VERNIER_ASSIGN_OR_RETURN(trial.end, StateOf(fields[i], trial.label));
+      if (trial.end != End::kCompleted) trial.message = fmt::format("{} in the table", fields[i]);
+    } else {
+      NoteAttribute(trial, table.columns[i].empty() ? "index" : table.columns[i], fields[i]);
+    }
+  }
+  NoteOrigin(trial, std::to_string(row + 1), "", "");
+  return trial;
+}
+
+}  // namespace
+
+absl::StatusOr<SourceStudy> ReadTrialTable(const std::string& path, const ImportOptions& options) {
+  VERNIER_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  VERNIER_ASSIGN_OR_RETURN(const Table table, ParseCsv(text));
+  VERNIER_ASSIGN_OR_RETURN(const std::vector<std::string> wanted, WantedParameters(options));
+  SourceStudy study;
+  study.name = std::filesystem::path(path).stem().string();
+  study.infers_space = true;
+  study.infers_conditions = true;
+  Columns columns;
+  VERNIER_RETURN_IF_ERROR(FindParameters(table, wanted, columns));
+  FindOthers(table, columns);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    VERNIER_ASSIGN_OR_RETURN(SourceTrial trial, TrialOf(table, columns, i, table.rows[i]));
+    study.trials.push_back(std::move(trial));
+  }
+  std::vector<std::string> metrics;
+  for (const std::size_t column : columns.metrics) metrics.push_back(table.columns[column]);
+  study.Note(fmt::format("metrics: {}",
+                         metrics.empty() ? "none" : fmt::format("{}", fmt::join(metrics, ", "))));
+  return study;
+}
+
+}  // namespace vernier::imports

@@ -11,11 +11,12 @@ namespace nb = nanobind;
 namespace vernier::python {
 
 void Raise(const absl::Status& status) {
-  const nb::object error = nb::module_::import_("vernier._errors")
-                               .attr("from_status")(absl::StatusCodeToString(status.code()),
-                                                    std::string(ReasonName(GetReason(status))),
-                                                    GetField(status).value_or(""),
-                                                    std::string(status.message()));
+  const nb::object error =
+      nb::module_::import_("vernier._errors")
+          .attr(VERNIER_FROM_STATUS)(absl::StatusCodeToString(status.code()),
+                                     std::string(ReasonName(GetReason(status))),
+                                     GetField(status).value_or(""),
+                                     std::string(status.message()));
   PyErr_SetObject(error.type().ptr(), error.ptr());
   throw nb::python_error();
 }

@@ -9,6 +9,8 @@
 #include "nanobind/stl/optional.h"
 #include "nanobind/stl/string.h"
 #include "nanobind/stl/vector.h"
+#include "src/core/outcome_constraint.h"
+#include "src/core/own_code.h"
 
 namespace nb = nanobind;
 
@@ -22,11 +24,15 @@ nb::object ToObject(const ParameterValue& value) {
   return std::visit([](const auto& held) { return nb::cast(held); }, value);
 }
 
+bool HoldsWholeNumbers(const DiscreteDomain& domain) {
+  return std::ranges::all_of(domain.values, [](double value) {
+    return std::trunc(value) == value && std::abs(value) < kMostWhole;
+  });
+}
+
 bool HoldsWholeNumbers(const Domain& domain) {
   const auto* const discrete = std::get_if<DiscreteDomain>(&domain);
-  return discrete != nullptr && std::ranges::all_of(discrete->values, [](double value) {
-           return std::trunc(value) == value && std::abs(value) < kMostWhole;
-         });
+  return discrete != nullptr && HoldsWholeNumbers(*discrete);
 }
 
 ParameterValue ToValue(nb::handle value) {
@@ -46,6 +52,13 @@ std::optional<double> ToSeconds(const std::optional<absl::Time>& time) {
   return absl::ToDoubleSeconds(*time - absl::UnixEpoch());
 }
 
+// The class of the user's that it names; None if it names none.
+nb::object ClassOf(const Choice& choice) {
+  const auto named = choice.options.find("class");
+  const bool is_own = choice.name == kOwnCode && named != choice.options.end();
+  return is_own ? ToObject(named->second) : nb::none();
+}
+
 nb::tuple ToPair(const PredictedValue& value) {
   return nb::make_tuple(value.mean, value.deviation);
 }
@@ -54,6 +67,45 @@ nb::dict ToDict(const std::map<std::string, PredictedValue>& values) {
   nb::dict dict;
   for (const auto& [name, value] : values) dict[name.c_str()] = ToPair(value);
   return dict;
+}
+
+nb::list ToList(const std::vector<ParameterValue>& values) {
+  nb::list list;
+  for (const ParameterValue& value : values) list.append(ToObject(value));
+  return list;
+}
+
+template <typename Range>
+void AddRange(nb::dict& fields, const char* key, const Range& range) {
+  fields[key] = nb::make_tuple(range.lower, range.upper);
+  fields["scale"] = range.scale == Scale::kLinear ? "linear"
+                    : range.scale == Scale::kLog  ? "log"
+                                                  : "reverse-log";
+  if (range.step) fields["step"] = *range.step;
+  if (range.points) fields["points"] = *range.points;
+}
+
+void AddDomain(nb::dict& fields, const FloatDomain& domain) { AddRange(fields, "float", domain); }
+void AddDomain(nb::dict& fields, const IntDomain& domain) { AddRange(fields, "int", domain); }
+void AddDomain(nb::dict& fields, const DiscreteDomain& domain) {
+  nb::list values;
+  const bool is_whole = HoldsWholeNumbers(domain);
+  for (const double value : domain.values) {
+    values.append(is_whole ? nb::cast(static_cast<std::int64_t>(value)) : nb::cast(value));
+  }
+  fields["discrete"] = values;
+}
+void AddDomain(nb::dict& fields, const CategoricalDomain& domain) {
+  fields["categorical"] = ToList(domain.values);
+}
+void AddDomain(nb::dict& fields, const BoolDomain&) { fields["bool"] = nb::dict(); }
+
+// Whether each outcome constraint is satisfied; nothing if the trial has not completed.
+std::optional<bool> IsFeasible(const Trial& trial, const StudySpec& spec) {
+  if (trial.state != TrialState::kCompleted) return std::nullopt;
+  if (spec.outcome_constraints.empty()) return true;
+  const auto constraints = ParseOutcomeConstraints(spec);
+  return constraints.ok() && AreKept(SlacksOf(*constraints, trial.final_metrics));
 }
 
 }  // namespace
@@ -83,11 +135,27 @@ Point ToPoint(const nb::dict& values) {
   return point;
 }
 
-nb::tuple ToRow(const Trial& trial, const Space& space) {
+nb::list ToList(const Space& space) {
+  nb::list list;
+  for (const Parameter& parameter : space.parameters()) {
+    nb::dict fields;
+    std::visit([&](const auto& domain) { AddDomain(fields, domain); }, parameter.domain);
+    if (parameter.default_value) fields["default"] = ToObject(*parameter.default_value);
+    nb::list when;
+    for (const Condition& condition : parameter.when) {
+      when.append(nb::make_tuple(condition.parent, ToList(condition.values)));
+    }
+    if (nb::len(when) > 0) fields["when"] = when;
+    list.append(nb::make_tuple(parameter.name, fields));
+  }
+  return list;
+}
+
+nb::tuple ToRow(const Trial& trial, const StudySpec& spec) {
   const SuggestionRecord& why = trial.suggestion;
   return nb::make_tuple(trial.number.value(),
                         std::string(TrialStateName(trial.state)),
-                        ToDict(trial.point, space),
+                        ToDict(trial.point, spec.space),
                         ToDict(trial.final_metrics),
                         trial.last ? ToDict(trial.last->metrics) : nb::dict(),
                         trial.measurements,
@@ -103,7 +171,9 @@ nb::tuple ToRow(const Trial& trial, const Space& space) {
                         why.predicted_mean,
                         why.predicted_deviation,
                         why.expected_improvement,
-                        why.note);
+                        why.note,
+                        IsFeasible(trial, spec),
+                        ToDict(why.importance));
 }
 
 nb::tuple ToRow(const Study& study) {
@@ -129,7 +199,9 @@ nb::tuple ToRow(const Study& study) {
                         objectives,
                         parameters,
                         study.spec.algorithm.name,
-                        study.spec.job.has_value());
+                        study.spec.job.has_value(),
+                        ClassOf(study.spec.algorithm),
+                        ClassOf(study.spec.stopping));
 }
 
 nb::list ToCurve(const std::vector<Measurement>& measurements) {

@@ -21,8 +21,10 @@ nanobind::dict ToDict(const std::map<std::string, double>& metrics);
 // 64 bits.
 Point ToPoint(const nanobind::dict& values);
 
+// (name, fields as in a study file) of each parameter: ("lr", {"float": [1e-5, 0.1], "scale": "log"}).
+nanobind::list ToList(const Space& space);
 // The fields of vernier.TrialRecord, in their order.
-nanobind::tuple ToRow(const Trial& trial, const Space& space);
+nanobind::tuple ToRow(const Trial& trial, const StudySpec& spec);
 // The fields of vernier._core.StudyRow, in their order.
 nanobind::tuple ToRow(const Study& study);
 // (step, seconds since the start, metrics) of each measurement.

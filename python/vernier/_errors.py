@@ -52,7 +52,19 @@ class StoreError(VernierError):
 
 
 class StoreBusyError(StoreError):
-    """Another process has the store open."""
+    """Another process has kept the store open for 30 s."""
+
+
+class ServerUnavailableError(VernierError, ConnectionError):
+    """The server cannot be reached, or does not answer in time. What was called may have taken effect nevertheless."""
+
+
+class AccessDeniedError(VernierError, PermissionError):
+    """The server wants a token, or another one."""
+
+
+class AlgorithmError(VernierError):
+    """An algorithm of the user's own (``Optimizer``) raised an exception, which is ``__cause__``, or gave no legal points."""
 
 
 class TooManyFailuresError(VernierError):
@@ -61,6 +73,10 @@ class TooManyFailuresError(VernierError):
 
 class TrialStopped(Exception):
     """Raised by ``train`` to end a trial early; the trial completes with the values that it reported last."""
+
+
+class Interrupted(BaseException):
+    """Ends what a user's function or class does in a thread, after an interrupt. Not an Exception, so that it is not caught."""
 
 
 _BY_REASON: dict[str, type[VernierError]] = {
@@ -78,10 +94,22 @@ _BY_CODE: dict[str, type[VernierError]] = {
     "DATA_LOSS": StoreError,
     "UNAVAILABLE": StoreError,
     "RESOURCE_EXHAUSTED": StoreError,
+    "UNAUTHENTICATED": AccessDeniedError,
+    "PERMISSION_DENIED": AccessDeniedError,
 }
+NO_ANSWER = "the server does not answer"
+_SILENCE = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 
 
 def from_status(code: str, reason: str, field: str, message: str) -> VernierError:
-    """Returns the exception for a status of the core. Called by the extension module."""
+    """Returns the exception for a status of the core. Called by the extension module _core."""
     kind = _BY_REASON.get(reason) or _BY_CODE.get(code) or VernierError
     return kind(message, "" if reason == "NONE" else reason, field)
+
+
+def from_server_status(code: str, reason: str, field: str, message: str) -> VernierError:
+    """Returns the exception for a status of a call to a server. Called by the extension module _remote."""
+    if code in _SILENCE and reason == "NONE":
+        # The text of gRPC is a chain of causes, of which the last one says what is the matter.
+        return ServerUnavailableError(f"{NO_ANSWER} ({message.rpartition(': ')[2]})")
+    return from_status(code, reason, field, message)

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any, Callable, ContextManager, Optional, Union
 from vernier import _values
 from vernier._errors import (
     ExhaustedError,
+    Interrupted,
     InvalidValueError,
     LeaseLostError,
     ParallelLimitError,
     StateError,
     TooManyFailuresError,
     TrialStopped,
+    VernierError,
 )
+from vernier._loop import Loop
 from vernier._store import logger
 
 if TYPE_CHECKING:
+    from vernier._progress import Progress
     from vernier._study import Study
     from vernier._trials import AskedTrial, Trial, TrialRecord
 
@@ -31,16 +35,14 @@ _TELLING_FAILURES = 3
 # Pause before another try to get a trial from a study that allows no more at a time.
 _PAUSE = 0.05
 _TRIES_ALONE = 10
-# Time that trials have to notice an interrupt, which they do when they report or ask whether to stop.
-_PATIENCE = 2.0
-
-
-class _Interrupted(BaseException):
-    """Ends ``train`` at its next report after an interrupt. Not an Exception, so that ``train`` does not catch it."""
 
 
 class WorkerDied(Exception):
     """The process that ran the trial has ended."""
+
+
+class WorkerCannotStart(VernierError):
+    """The process that was to run the trial has ended before it could."""
 
 
 def optimize(
@@ -54,23 +56,43 @@ def optimize(
     max_failures: Optional[int],
     catch: Catch,
     callback: Optional[Callable[[Study, TrialRecord], Any]],
+    progress: Progress,
 ) -> None:
-    if not callable(train):
-        raise TypeError(f"train: must be a function of a trial, got {train!r}")
-    run = _Run(study, trials, timeout, max_failures, catch, callback)
+    import inspect
+
+    _values.function(train, "train", "a trial")
+    if inspect.iscoroutinefunction(train):
+        raise TypeError("train: is an async function; use optimize_async")
+    run = Run(study, trials, timeout, max_failures, catch, callback, progress)
     if executor != "threads":
         from vernier._processes import Workers
 
         workers = Workers(train, executor)
         run.work_in_threads(workers, parallel, workers.kill)
     elif parallel > 1:
-        run.work_in_threads(lambda: contextlib.nullcontext(train), parallel, lambda: None)
+        run.work_in_threads(lambda: contextlib.nullcontext(train), parallel)
     else:
         run.work_here(train)
     run.raise_error()
 
 
-class _Run:
+def best_of(study: Study) -> Optional[TrialRecord]:
+    """The best trial. Warns if there is none."""
+    best = study.best
+    if best is None:
+        fates = [_fate_of(record) for record in study.trials]
+        counts = ", ".join(f"{fates.count(fate)} {fate}" for fate in dict.fromkeys(fates))
+        logger().warning("study '%s': no trial is the best: %s", study.name, counts or "there are none")
+    return best
+
+
+def _fate_of(record: TrialRecord) -> str:
+    if record.failure == "DIVERGED":
+        return "with a value that is NaN or infinite"
+    return "violated an outcome constraint or gave no value for it" if record.state == "COMPLETED" else record.state.lower()
+
+
+class Run(Loop):
     """One call of optimize. The fields are guarded by ``lock``."""
 
     def __init__(
@@ -81,117 +103,91 @@ class _Run:
         max_failures: Optional[int],
         catch: Catch,
         callback: Optional[Callable[[Study, TrialRecord], Any]],
+        progress: Progress,
     ) -> None:
+        super().__init__(study.name, trials, timeout)
         self.study = study
-        self.left = trials
-        self.deadline = None if timeout is None else time.monotonic() + timeout
         self.max_failures = max_failures
         self.catch = catch
         self.callback = callback
-        self.lock = threading.Lock()
+        self.progress = progress
         self.telling = threading.Lock()  # Held while `callback` runs.
         self.open: set[Trial] = set()
+        progress.running = self.open
         self.holders: set[str] = set()  # Of the trials that were asked for and not told.
+        self.has_begun = False  # Whether this call has begun a trial.
         self.failures = 0
         self.has_completed: Optional[bool] = None  # Whether a trial of the study has; None: not yet known.
         self.last_failure: Optional[BaseException] = None
-        self.error: Optional[BaseException] = None
-        self.is_over = False
-        self.is_interrupted = False
+        self._kill: Callable[[], None] = lambda: None  # Ends worker processes.
 
     # --- in the caller's thread ---
     def work_here(self, train: Train) -> None:
         try:
-            while self._may_begin():
+            while self.may_begin():
                 self._run_one(train)
         except BaseException:
             # An interrupt may come at any moment, also before the trial is known here.
-            self._cancel_all()
+            self.clean_up()
             raise
 
     def work_in_threads(
-        self, workers: Callable[[], ContextManager[Train]], parallel: int, kill: Callable[[], None]
+        self, workers: Callable[[], ContextManager[Train]], parallel: int, kill: Callable[[], None] = lambda: None
     ) -> None:
-        threads = [
-            threading.Thread(target=self._work, args=(workers,), name=f"vernier-worker-{i}", daemon=True)
-            for i in range(parallel)
-        ]
-        try:
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                # A join without a timeout cannot be interrupted on every platform.
-                while thread.is_alive():
-                    thread.join(0.2)
-        except BaseException:
-            self._interrupt([thread for thread in threads if thread.ident is not None], kill)
-            raise
+        def work() -> None:
+            with workers() as train:
+                while self.may_begin():
+                    self._run_one(train)
 
-    def raise_error(self) -> None:
-        if self.error is not None:
-            raise self.error
+        self._kill = kill
+        self.in_threads(parallel, work)
 
-    def _interrupt(self, threads: list[threading.Thread], kill: Callable[[], None]) -> None:
+    # --- after an interrupt ---
+    def press(self) -> None:
         with self.lock:
-            self.is_over = self.is_interrupted = True
             for trial in self.open:
                 _make_stop(trial)
-        kill()
-        deadline = time.monotonic() + _PATIENCE
-        try:
-            for thread in threads:
-                thread.join(max(0.0, deadline - time.monotonic()))
-        finally:
-            self._cancel_all()
+        self._kill()
+        self.study._handle.classes.interrupt()
 
-    def _cancel_all(self) -> None:
+    def clean_up(self) -> None:
         for leased in self.study._leased_to(self.holders) if self.holders else ():
             self.study._cancel(leased, "interrupted")
 
     # --- in any thread ---
-    def _work(self, workers: Callable[[], ContextManager[Train]]) -> None:
-        try:
-            with workers() as train:
-                while self._may_begin():
-                    self._run_one(train)
-        except BaseException as error:  # The caller's thread raises it.
-            self._end(error)
-
-    def _may_begin(self) -> bool:
-        with self.lock:
-            if self.left == 0 or self._is_over():
-                return False
-            if self.left is not None:
-                self.left -= 1
-            return True
-
-    def _is_over(self) -> bool:
-        return self.is_over or (self.deadline is not None and time.monotonic() >= self.deadline)
-
-    def _end(self, error: Optional[BaseException] = None) -> None:
-        with self.lock:
-            self.is_over = True
-            # An interrupted trial's end is no error of its own.
-            if self.error is None and not self.is_interrupted:
-                self.error = error
-
     def _run_one(self, train: Train) -> None:
+        trial = self.begin()
+        if trial is not None:
+            self.finish(train, trial)
+
+    def begin(self) -> Optional[AskedTrial]:
+        """The next trial; None: there is none, or the run is over."""
         try:
             trial = self._ask()
         except ExhaustedError as error:
             logger().info("study '%s': %s", self.study.name, error)
-            self._end()
-            return
+            self.end()
+            return None
+        except StateError as error:
+            if error.reason != "STUDY_NOT_ACTIVE" or not self.has_begun:
+                raise
+            self._end_with_study(error)
+            return None
         if trial is None:
-            return
+            return None
         with self.lock:
+            self.has_begun = True
             self.open.add(trial)
             if self.is_interrupted:
                 _make_stop(trial)
+        return trial
+
+    def finish(self, train: Train, trial: AskedTrial) -> None:
+        """Trains, and tells what came of it."""
         try:
             record = self._train_and_tell(train, trial)
         except BaseException:
-            self._cancel(trial)
+            self.cancel(trial)
             raise
         finally:
             with self.lock:
@@ -199,11 +195,20 @@ class _Run:
         self.holders.discard(trial.holder)
         if record is not None:
             self._count(record)
+            self.progress.add(record)
             if self.callback is not None:
                 with self.telling:
                     self.callback(self.study, record)
 
-    def _cancel(self, trial: AskedTrial) -> None:
+    def _end_with_study(self, error: StateError) -> None:
+        """Somebody has paused or stopped the study meanwhile."""
+        with self.lock:
+            is_told, self.is_over = self.is_over, True
+        if not is_told:
+            go_on = "; `vernier study resume` lets it go on" if self.study.state == "PAUSED" else ""
+            logger().warning("%s%s", error, go_on)
+
+    def cancel(self, trial: AskedTrial) -> None:
         self.study._cancel(trial.leased, "interrupted")
 
     def _ask(self) -> Optional[AskedTrial]:
@@ -215,7 +220,7 @@ class _Run:
             try:
                 return self.study._ask(self.holders.add)
             except ParallelLimitError:
-                if self._is_over():
+                if self.has_to_end():
                     return None
                 tries_alone = 0 if self.open else tries_alone + 1
                 if tries_alone > _TRIES_ALONE:
@@ -229,9 +234,11 @@ class _Run:
             except TrialStopped:
                 value = None
             return self._tell(trial, value)
-        except _Interrupted:
-            self._cancel(trial)
+        except Interrupted:
+            self.cancel(trial)
             return None
+        except WorkerCannotStart:
+            raise  # No fault of the trial, which is cancelled.
         except WorkerDied as error:
             return self._fail(trial, error, is_lost=True)
         except self.catch as error:
@@ -252,7 +259,7 @@ class _Run:
 
     def _fail(self, trial: AskedTrial, error: BaseException, is_lost: bool = False) -> Optional[TrialRecord]:
         if self.is_interrupted:
-            self._cancel(trial)
+            self.cancel(trial)
             return None
         message = _values.described(error)
         logger().warning(
@@ -288,14 +295,14 @@ class _Run:
     def _give_up(self, why: str, record: TrialRecord) -> None:
         error = TooManyFailuresError(f"{why}; the last one: {record.message}")
         error.__cause__ = self.last_failure
-        self._end(error)
+        self.end(error)
 
 
 def _make_stop(trial: Trial) -> None:
     """Makes the trial's next report end ``train``."""
 
     def send(step: int, metrics: dict[str, float]) -> tuple[bool, str]:
-        raise _Interrupted
+        raise Interrupted
 
     trial._stop, trial.stop_reason = True, "interrupted"
     trial._send = send  # type: ignore[method-assign]

@@ -12,8 +12,8 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional
 
-from vernier._errors import InvalidValueError, TrialStopped
-from vernier._optimize import WorkerDied
+from vernier._errors import InvalidValueError, StateError, TrialStopped
+from vernier._optimize import WorkerCannotStart, WorkerDied
 from vernier._trials import Trial
 from vernier._values import Value, described
 
@@ -53,6 +53,9 @@ class Workers:
     """Starts workers: each call gives a context in which ``train`` runs in a process of its own."""
 
     def __init__(self, train: Train, method: str) -> None:
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            # The main module of the program, which a worker imports: what follows would start workers without end.
+            raise StateError("optimize: was called again by a worker process, which imports this program")
         if method not in multiprocessing.get_all_start_methods():
             known = ", ".join(["threads", *multiprocessing.get_all_start_methods()])
             raise InvalidValueError(f"executor: must be one of {known}, got '{method}'", field="executor")
@@ -148,7 +151,8 @@ class _Worker:
                 target=_serve, args=(self._train, theirs, inherited), name="vernier-worker"
             )
             try:
-                process.start()
+                with self._without_interrupts():
+                    process.start()
             except BaseException:
                 ours.close()
                 raise
@@ -156,6 +160,31 @@ class _Worker:
                 theirs.close()
             _our_ends.add(ours)
             self._process, self._pipe = process, ours
+        try:
+            ours.recv()  # It has read the program, and waits for a trial.
+        except (EOFError, OSError):
+            died = self._died()
+            if self._workers.is_killed:
+                raise WorkerDied(died) from None
+            raise WorkerCannotStart(
+                f"{died} before its first trial, see its output above; the program must start under `if __name__ == \"__main__\":`, so that a worker"
+                " can import it, or use executor='fork'"
+            ) from None
+
+    @contextlib.contextmanager
+    def _without_interrupts(self) -> Iterator[None]:
+        """A process that is started here gets no Ctrl-C, which would end it with a traceback while it imports the program. The
+        server of "forkserver" is left alone, since other code may use it, too."""
+        method = self._context.get_start_method()
+        if method == "spawn":
+            from multiprocessing import resource_tracker
+
+            resource_tracker.ensure_running()  # Otherwise it is started first, and lets interrupts through again.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, () if method == "forkserver" else (signal.SIGINT,))
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _died(self) -> str:
         process = self._process
@@ -191,6 +220,8 @@ def _serve(train: Train, pipe: Connection, inherited: list[Connection]) -> None:
         end.close()
     # Ctrl-C reaches the whole group of processes; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
+    pipe.send("ready")
     while True:
         try:
             number, params, origin = pipe.recv()

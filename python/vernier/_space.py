@@ -131,9 +131,11 @@ class _Listed(Parameter):
         self.values = values
 
     def _domain(self, field: str) -> dict[str, Any]:
-        if isinstance(self.values, (str, bytes)) or not isinstance(self.values, (Sequence, range)):
+        # An array of NumPy is no Sequence.
+        values = self.values.tolist() if hasattr(self.values, "tolist") else self.values
+        if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, range)):
             raise TypeError(f"{field}.{self._key}: must be a list of values, got {self.values!r}")
-        return {self._key: [self._value(value, f"{field}.{self._key}[{i}]") for i, value in enumerate(self.values)]}
+        return {self._key: [self._value(value, f"{field}.{self._key}[{i}]") for i, value in enumerate(values)]}
 
     def _value(self, value: Any, field: str) -> Value:
         return plain(value, field)
@@ -177,6 +179,32 @@ class Bool(Parameter):
 Space = Mapping[str, Union[Parameter, Sequence[Value]]]
 
 
+def space_of(parameters: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, Parameter]:
+    """The parameters of a study file."""
+    return {name: _parameter_of(fields) for name, fields in parameters}
+
+
+def _parameter_of(fields: Mapping[str, Any]) -> Parameter:
+    options: dict[str, Any] = {"default": fields.get("default"), "when": _condition_of(fields.get("when", ()))}
+    for listed in (Discrete, Categorical):
+        if listed._key in fields:
+            return listed(fields[listed._key], **options)
+    if "bool" in fields:
+        return Bool(**options)
+    ranged = Float if Float._key in fields else Int
+    scale = fields["scale"]
+    options.update(log=scale == "log", reverse_log=scale == "reverse-log", step=fields.get("step"), points=fields.get("points"))
+    return ranged(*fields[ranged._key], **options)
+
+
+def _condition_of(conditions: Sequence[tuple[str, list[Value]]]) -> Optional[Condition]:
+    """All of the conditions as one: a parent with several of them must have a value that each of them allows."""
+    when: dict[str, list[Value]] = {}
+    for parent, values in conditions:
+        when[parent] = [value for value in when.get(parent, values) if value in values]
+    return when or None
+
+
 def _conditions(when: Condition, field: str) -> dict[str, list[Value]]:
     if not isinstance(when, Mapping):
         raise TypeError(f"{field}: must be a mapping such as {{'optimizer': 'sgd'}}, got {when!r}")
@@ -196,6 +224,8 @@ def parameters_of(space: Space) -> dict[str, Any]:
     """The parameters as in a study file."""
     if not isinstance(space, Mapping):
         raise TypeError(f"space: must be a mapping of names to parameters, got {space!r}")
+    if not space:
+        raise InvalidValueError("space: must have at least one parameter, got none", field="space")
     parameters: dict[str, Any] = {}
     for name, parameter in space.items():
         field = f"parameters.{text(name, 'name of a parameter')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union, overload
 
 from vernier import _values
 from vernier._errors import InvalidValueError, LeaseLostError, StateError
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 class Trial:
-    """One evaluation of a point: ``params`` has the values to try. Not thread-safe."""
+    """One evaluation of a point. Made by ``Study.ask`` and ``Study.optimize``. Not thread-safe.
+
+    ``number``: from 1. ``params``: the values to try, without inactive parameters; ``trial["lr"]`` is one of them. ``origin``:
+    how the point was found, as in TrialRecord.
+    """
 
     def __init__(self, number: int, params: dict[str, Value], origin: str) -> None:
         self.number = number
@@ -44,8 +48,17 @@ class Trial:
         first. Names that are no Python names go into ``metrics``: ``trial.report(3, {"val/acc": 0.91})``."""
         number = _values.whole(self._last_step + 1 if step is None else step, "step", 0)
         measured = _values.merged(metrics, values)
-        self._stop, self.stop_reason = self._send(number, measured)
+        with _values.naming("measurements[0].metrics", "metrics"):
+            self._stop, self.stop_reason = self._send(number, measured)
         self._last_step = max(self._last_step, number)
+
+    async def report_async(
+        self, step: Optional[int] = None, metrics: Optional[Mapping[str, Any]] = None, **values: Any
+    ) -> None:
+        """As ``report``, for an async ``train``: the event loop does not wait for the store or the server."""
+        from vernier._async import in_thread
+
+        await in_thread(lambda: self.report(step, metrics, **values))
 
     def should_stop(self) -> bool:
         """Whether ``train`` should return now: the stopping rule has judged the last report, or ``optimize`` is being
@@ -65,6 +78,8 @@ class AskedTrial(Trial):
         self.leased = leased
         self.holder = leased.holder
         self.renewed = time.monotonic()
+        # Called when there is no such trial any more, to find it under another number.
+        self.moved: Optional[Callable[[AskedTrial], None]] = None
         handle.lease(self)
 
     def __reduce__(self) -> Any:
@@ -85,20 +100,24 @@ class AskedTrial(Trial):
 
 
 class CurvePoint(NamedTuple):
-    """Metrics that a trial reported at one step. ``elapsed``: seconds since its start, 0 if unknown."""
+    """Metrics that a trial reported at one step."""
 
     step: int
     elapsed: float
+    """Seconds since the start of the trial; 0 if unknown."""
     metrics: dict[str, float]
 
 
 class Prediction(NamedTuple):
-    """What the model expects at a point: mean and standard deviation of the first objective, in its own units.
-    ``others``: (mean, deviation) of the other objectives, by name, and of the slacks of outcome constraints."""
+    """What the model expects at a point, in units of the metrics."""
 
     mean: float
+    """Of the first objective."""
     deviation: float
+    """Standard deviation of the first objective."""
     others: dict[str, tuple[float, float]]
+    """(mean, deviation) of the other objectives by name, and of the slacks of outcome constraints by their text: how far they
+    are from being violated."""
 
 
 def _time(seconds: Optional[float]) -> Optional[datetime.datetime]:
@@ -123,27 +142,61 @@ class TrialRecord(NamedTuple):
     failure: Optional[str]
     """Why it failed: "USER_ERROR" (an exception), "DIVERGED" (NaN or an infinity), "NO_METRIC", "LOST"."""
     message: str
+    """What the failure says: an exception, for instance. Empty without one."""
     stopped: Optional[str]
     """Why it was stopped early; None if it was not."""
     created: float
     started: Optional[float]
+    """When it was first leased, or its job first ran; None: not yet."""
     ended: Optional[float]
+    """None: it has not ended."""
     origin: str
     """How the point was found: "model", "initial design", "random", "user" …"""
     predicted_mean: Optional[float]
-    """What the model expected of the first objective."""
+    """What the model expected of the first objective, in its units; None without a model."""
     predicted_deviation: Optional[float]
+    """Standard deviation of that."""
     expected_improvement: Optional[float]
+    """By how much it was expected to beat the best trial then, in units of the first objective."""
     note: str
+    """A sentence about the suggestion; may be empty."""
+    feasible: Optional[bool]
+    """Whether it satisfies every outcome constraint; None if it has not completed."""
+    importance: dict[str, float]
+    """How much each parameter matters to the model that proposed it, as shares of 1; empty without a model."""
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value:.6g}" for name, value in (self.metrics or self.last).items())
-        return f"<trial {self.number} {self.state}{': ' + values if values else ''} {self.params}>"
+        outcome = ": ".join(part for part in (self.state, values or (self.message if self.failure else "")) if part)
+        return f"<trial {self.number} {outcome} {self.params}>"
+
+    def _repr_html_(self) -> str:
+        from vernier._html import of_trial
+
+        return of_trial(self)
 
     @property
     def duration(self) -> Optional[float]:
         """Seconds from its start to its end; None if it has not ended."""
         return None if self.started is None or self.ended is None else self.ended - self.started
+
+    @property
+    def why(self) -> str:
+        """Why this point was tried, and why the trial was stopped or failed: one line for each reason."""
+        lines = [f"origin: {self.origin or 'unknown'}" + (f" ({self.note})" if self.note else "")]
+        if self.predicted_mean is not None:
+            deviation = "" if self.predicted_deviation is None else f" ± {self.predicted_deviation:.2g}"
+            lines.append(f"predicted: {self.predicted_mean:.5g}{deviation}")
+        if self.expected_improvement is not None:
+            lines.append(f"expected: to improve the best by {self.expected_improvement:.3g}")
+        if self.importance:
+            shares = sorted(self.importance.items(), key=lambda item: -item[1])
+            lines.append("importance: " + ", ".join(f"{name} {share:.0%}" for name, share in shares))
+        if self.stopped:
+            lines.append(f"stopped: {self.stopped}")
+        if self.failure:
+            lines.append(f"failed: {self.failure}" + (f", {self.message}" if self.message else ""))
+        return "\n".join(lines)
 
     @property
     def value(self) -> Optional[float]:
@@ -152,7 +205,8 @@ class TrialRecord(NamedTuple):
 
 
 class TrialList(Sequence[TrialRecord]):
-    """The trials of a study at one moment, in the order of their numbers."""
+    """The trials of a study at one moment, a sequence of TrialRecord in the order of their numbers. Made by ``Study.trials``
+    and ``Study.optimal``."""
 
     def __init__(self, records: Sequence[TrialRecord]) -> None:
         self._records = list(records)
@@ -171,6 +225,11 @@ class TrialList(Sequence[TrialRecord]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} trials>"
+
+    def _repr_html_(self) -> str:
+        from vernier._html import of_trials
+
+        return of_trials(self)
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row for each trial: number, state, metrics, parameters, times, failure, message, stopped. A metric with the
@@ -191,6 +250,11 @@ class TrialList(Sequence[TrialRecord]):
             column = [getattr(r, name) for r in self]
             columns[name] = [_time(value) for value in column] if name in ("started", "ended") else column
         return pandas.DataFrame(columns)
+
+
+def number_of(trial: Union[Trial, TrialRecord, int]) -> int:
+    """The number of a trial that a user gives."""
+    return trial.number if isinstance(trial, (Trial, TrialRecord)) else _values.whole(trial, "trial", 1)
 
 
 def params_of(params: Any, field: str) -> dict[str, Value]:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import math
 import numbers
 import operator
-from typing import Any, Mapping, Optional, Union
+import os
+from typing import Any, Iterator, Mapping, Optional, Union
 
 from vernier._errors import InvalidValueError
 
 Value = Union[bool, int, float, str]
+
+
+@contextlib.contextmanager
+def naming(core: str, argument: str) -> Iterator[None]:
+    """Gives errors of the core about its field the name of the argument that the user gave."""
+    try:
+        yield
+    except InvalidValueError as error:
+        if not str(error).startswith((f"{core}.", f"{core}:")):
+            raise
+        rest = error.field[len(core) :] if error.field.startswith(core) else ""
+        raise type(error)(argument + str(error)[len(core) :], error.reason, argument + rest) from None
 
 
 def plain(value: Any, field: str) -> Value:
@@ -21,14 +36,15 @@ def plain(value: Any, field: str) -> Value:
         return text(value, field)
     if isinstance(value, int):
         return int(value)
-    if isinstance(value, float):
-        return float(value)
     if type(value).__name__ in ("bool_", "bool"):
         return bool(value)
     if isinstance(value, numbers.Integral):
         return operator.index(value)
     if isinstance(value, numbers.Real):
-        return float(value)
+        number = float(value)
+        if not math.isfinite(number):
+            raise InvalidValueError(f"{field}: must be finite, got {number}", field=field)
+        return number
     raise TypeError(f"{field}: must be a number, text or a boolean, got {value!r}")
 
 
@@ -38,17 +54,14 @@ def finite(value: Any, field: str) -> Union[int, float]:
     if isinstance(number, (bool, str)):
         raise TypeError(f"{field}: must be a number, got {value!r}")
     try:
-        is_finite = math.isfinite(number)
+        float(number)
     except OverflowError:  # An int that no float comes near.
-        is_finite = False
-    if not is_finite:
-        shown = number if isinstance(number, float) else "a number of too many digits"
-        raise InvalidValueError(f"{field}: must be finite, got {shown}", field=field)
+        raise InvalidValueError(f"{field}: must be finite, got a number of too many digits", field=field) from None
     return number
 
 
 def flag(value: Any, field: str) -> bool:
-    if not isinstance(plain(value, field), bool):
+    if value is None or not isinstance(plain(value, field), bool):
         raise TypeError(f"{field}: must be True or False, got {value!r}")
     return bool(value)
 
@@ -56,9 +69,10 @@ def flag(value: Any, field: str) -> bool:
 def described(error: BaseException) -> str:
     """The class and the text of an exception, whose own conversion to text may fail."""
     try:
-        return f"{type(error).__name__}: {error}"
+        text = str(error)
     except Exception:
-        return type(error).__name__
+        text = ""
+    return type(error).__name__ + (f": {text}" if text else "")
 
 
 def whole(value: Any, field: str, least: int, most: int = 2**63 - 1) -> int:
@@ -88,6 +102,36 @@ def message(value: Any, field: str, most: int) -> str:
     return value[:most].encode("utf-8", "replace").decode()
 
 
+def document(value: Mapping[str, Any], field: str) -> str:
+    """Returns the content of a study file as JSON."""
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidValueError(f"{field}: cannot be written as JSON: {error}", field=field) from None
+
+
+def function(value: Any, field: str, what: str) -> Any:
+    if not callable(value):
+        raise TypeError(f"{field}: must be a function of {what}, got {value!r}")
+    return value
+
+
+def texts(value: Any, field: str) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{field}: must be a mapping of texts to texts, got {value!r}")
+    return {text(key, f"name of {field}"): text(one, f"{field}.{key}") for key, one in value.items()}
+
+
+def path(value: Any, field: str) -> str:
+    """Returns the path of a file."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{field}: must be the path of a file, got {value!r}")
+    name = os.fsdecode(value)
+    if "\0" in name:
+        raise InvalidValueError(f"{field}: must be the path of a file, without null characters, got {name!r}", field=field)
+    return name
+
+
 def exceptions(value: Any, field: str) -> tuple[type[BaseException], ...]:
     """Returns classes of exceptions as for an except clause."""
     classes = value if isinstance(value, tuple) else (value,)
@@ -109,7 +153,9 @@ def metric(value: Any, name: str) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def metrics(values: Mapping[str, Any]) -> dict[str, float]:
+def metrics(values: Mapping[str, Any], field: str) -> dict[str, float]:
+    if "" in values:
+        raise InvalidValueError(f"{field}: the name of a metric must not be empty", field=field)
     return {text(name, "name of a metric"): metric(value, name) for name, value in values.items()}
 
 
@@ -117,7 +163,10 @@ def merged(given: Optional[Mapping[str, Any]], named: Mapping[str, Any]) -> dict
     """Returns the metrics of a report: those of the mapping and those given by name."""
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"metrics: must be a mapping of names to numbers, got {given!r}")
+    for name in named:
+        if name in (given or ()):
+            raise InvalidValueError(f"metrics: '{name}' is given twice", field="metrics")
     both = {**(given or {}), **named}
     if not both:
         raise InvalidValueError("metrics: a report needs at least one value, such as accuracy=0.93", field="metrics")
-    return metrics(both)
+    return metrics(both, "metrics")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs the Python programs of documents as they stand there: those of a document one after another, in one namespace.
-usage: guide_test.py FILE.md ...
+usage: guide_test.py FILE.md|FILE.ipynb ...
 """
 
+import json
 import os
 import pathlib
 import re
@@ -11,8 +12,11 @@ import tempfile
 
 
 def programs(document):
-    """The programs with the numbers of their first lines, so that a traceback leads there."""
+    """The programs with the numbers of their first lines, so that a traceback leads there; of a notebook, the cells."""
     text = document.read_text()
+    if document.suffix == ".ipynb":
+        cells = json.loads(text)["cells"]
+        yield from ((0, "".join(cell["source"])) for cell in cells if cell["cell_type"] == "code")
     for match in re.finditer(r"^```python\n(.*?)^```$", text, re.M | re.S):
         yield text.count("\n", 0, match.start(1)), match[1]
 

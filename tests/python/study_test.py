@@ -3,6 +3,7 @@
 
 import contextlib
 import math
+import os
 import pickle
 import tempfile
 import unittest
@@ -44,7 +45,9 @@ class Refusals(unittest.TestCase):
         ({"\ud800": [1]}, ValueError, "name of a parameter: must be text without lone surrogates, got '\\ud800'"),
         ({"x": ["\ud800"]}, ValueError, "parameters.x.categorical[0]: must be text without lone surrogates"),
         ({"x\0": [1]}, ValueError, "without control characters"),
-        ({}, ValueError, "parameters: must name at least one parameter"),
+        ({"x": [math.nan]}, ValueError, "parameters.x.categorical[0]: must be finite, got nan"),
+        ({"x": vernier.Float(0, 1, default=math.inf)}, ValueError, "parameters.x.default: must be finite, got inf"),
+        ({}, ValueError, "space: must have at least one parameter, got none"),
         ([], TypeError, "space: must be a mapping"),
     ]
     OPTIONS = [
@@ -63,11 +66,20 @@ class Refusals(unittest.TestCase):
         ({"warm_start": ["nobody"]}, ValueError, "nobody"),
         ({"minimize": "\ud800"}, ValueError, "lone surrogates"),
         ({"minimize": ["a", "a"]}, ValueError, "objective[1]: metric 'a' is an objective twice"),
-        ({"storage": 3}, TypeError, "storage: must be the path of a file, or None, got 3"),
+        ({"storage": 3}, TypeError, "storage: must be the path of a file, got 3"),
+        ({"storage": "a\0b"}, ValueError, "storage: must be the path of a file, without null characters, got 'a\\x00b'"),
+        ({"storage": "/no/such/a.db"}, LookupError, "storage: must be in a folder that exists, and there is no folder /no/such"),
+        ({"storage": f"{__file__}/a.db"}, LookupError, f"there is no folder {os.path.realpath(__file__)}"),
         ({"storage": "sqlite:///a.db"}, ValueError, "storage: must be the path of a file, not a URL, got 'sqlite:///a.db'"),
         ({"resume": True}, ValueError, "resume: needs storage="),
         ({"storage": ""}, ValueError, "storage: must be the path of a file, or None, got ''"),
+        ({"resume": "yes", "storage": "a.db"}, TypeError, "resume: must be True or False, got 'yes'"),
+        ({"job": 3}, TypeError, "job: must be a Job, got 3"),
+        ({"algorithm": {"name": "gp", "initial_points": math.nan}}, ValueError, "algorithm.initial_points: must be finite, got nan"),
+        ({"constraints": 3}, TypeError, "constraints: must be a name or a list of names, got 3"),
         ({"labels": {"A B": "c"}}, ValueError, "labels"),
+        ({"labels": "ab"}, TypeError, "labels: must be a mapping of texts to texts, got 'ab'"),
+        ({"labels": {"a": 1}}, TypeError, "labels.a: must be text, got 1"),
     ]
 
     def check(self, error, message, **options):
@@ -90,6 +102,47 @@ class Refusals(unittest.TestCase):
             with self.subTest(**options):
                 self.check(error, message, **options)
 
+    def test_one_constraint_needs_no_list(self):
+        study = make(constraints="x <= 0.5", outcome_constraints="m <= 1")
+        with self.assertRaisesRegex(ValueError, "x <= 0.5"):
+            study.enqueue({"x": 0.75})
+        self.assertFalse(study.add({"x": 0.25}, {"loss": 1, "m": 2}).feasible)
+
+    def test_points_and_values(self):
+        study = make(space={"x": vernier.Float(0, 1), "n": vernier.Int(1, 5)})
+        point = {"x": 0.5, "n": 2}
+        trial = study.ask()
+        for call, error, message in (
+            (lambda: study.enqueue({**point, "x": math.nan}), ValueError, "params.x: must be finite, got nan"),
+            (lambda: study.enqueue({**point, "x": 2}), ValueError, "params.x: must be at most 1, got 2"),
+            (lambda: study.enqueue({**point, "x": True}), ValueError, "params.x: must be a number, got a boolean (true)"),
+            (lambda: study.enqueue({**point, "n": 2**63}), ValueError, f"params.n: must fit into 64 bits, got {2**63}"),
+            (lambda: study.enqueue({**point, "z": 1}), ValueError, "params.z: no such parameter; known: x, n"),
+            (lambda: study.add({"x": 0.5}, 1), ValueError, "params.n: must have a value"),
+            (lambda: study.add(point, {}), ValueError, "value: must not be empty"),
+            (lambda: study.add(point, {"m": 1}), ValueError, "value: must hold the objective 'loss'"),
+            (lambda: study.add(point, {"loss": 1, "": 1}), ValueError, "value: the name of a metric must not be empty"),
+            (lambda: study.tell(trial, {}), ValueError, "value: must not be empty"),
+            (lambda: study.tell(trial, {"m": 1}), ValueError, "value: has 'm', the study's objective is 'loss'"),
+            (lambda: study.tell(trial, []), ValueError, "value: must be a mapping with loss, or a number, got 0 values"),
+            (lambda: study.tell(1.5, 1), TypeError, "trial: must be a trial or its number, got 1.5"),
+            (lambda: study.tell(0, 1), ValueError, f"trial: must be 1 to {2**63 - 1}, got 0"),
+            (lambda: trial.report(1, {"": 1}), ValueError, "metrics: the name of a metric must not be empty"),
+            (lambda: trial.report(1, {"a": 1}, a=2), ValueError, "metrics: 'a' is given twice"),
+            (lambda: trial.report(1, {"a" * 200: 1}), ValueError, "metrics: a metric's name must have at most 128 bytes, got 200"),
+            (lambda: study.predict(point), TypeError, f"points: must be a list of points, got {point}"),
+            (lambda: study.predict(3), TypeError, "points: must be a list of points, got 3"),
+            (lambda: study.optimize(len, timeout=-1), ValueError, "timeout: must be 0 or more seconds, got -1"),
+            (lambda: study.optimize(len, callback=3), TypeError, "callback: must be a function of the study and a record, got 3"),
+            (lambda: vernier.import_study(3), TypeError, "path: must be the path of a file, got 3"),
+        ):
+            with self.subTest(message), self.assertRaises(error) as caught:
+                call()
+            self.assertEqual(str(caught.exception), message)
+            if getattr(caught.exception, "field", ""):
+                self.assertTrue(message.startswith(caught.exception.field), caught.exception.field)
+        self.assertEqual([record.state for record in study.trials], ["RUNNING"])
+
     def test_an_error_names_its_field(self):
         with self.assertRaises(vernier.InvalidValueError) as caught:
             make(space={"x": vernier.Float(1, 0)})
@@ -98,7 +151,27 @@ class Refusals(unittest.TestCase):
         self.assertEqual((str(copy), copy.field), (str(caught.exception), caught.exception.field))
 
 
+class Reasons(unittest.TestCase):
+    def test_a_trial_says_why(self):
+        study = make(space={"x": vernier.Float(-5, 5), "y": vernier.Float(-5, 5)}, algorithm="gp")
+        study.optimize(lambda trial: trial["x"] ** 2, trials=9)
+        first, last = study.trials[0], study.trials[8]
+        self.assertRegex(first.why, r"^origin: \w+[^\n]*$")
+        self.assertRegex(last.why, r"^origin: model.*\npredicted: \S+ ± \S+\nexpected: to improve the best by \S+\n"
+                                   r"importance: x \d+%, y \d+%$")
+        failed = study.tell(study.ask(), failed="no memory")
+        self.assertTrue(failed.why.endswith("\nfailed: USER_ERROR, no memory"), failed.why)
+
+
 class AskAndTell(unittest.TestCase):
+    def test_an_array_is_a_list_of_values(self):
+        class Array:  # As NumPy's.
+            def tolist(self):
+                return [1, 2, 4]
+
+        study = make(space={"x": vernier.Discrete(Array()), "y": vernier.Categorical(Array())})
+        self.assertLessEqual(set(study.ask().params.values()), {1, 2, 4})
+
     def test_values_have_the_types_of_the_space(self):
         study = make(
             space={
@@ -125,6 +198,28 @@ class AskAndTell(unittest.TestCase):
             study.tell(trial, point["z"])
         self.assertEqual(seen, {str, int, float, bool})
         self.assertTrue(all(record.params["batch"] in (16, 32, 64) for record in study.trials))
+
+    def test_the_space_comes_back_as_it_was_given(self):
+        space = {
+            "lr": vernier.Float(1e-5, 0.1, log=True, default=0.01),
+            "keep": vernier.Float(0.5, 0.999, reverse_log=True),
+            "width": vernier.Int(1, 64, step=3),
+            "grid": vernier.Float(0, 1, points=5),
+            "batch": vernier.Discrete([16, 32]),
+            "half": vernier.Discrete([0.5, 1.0]),
+            "kind": vernier.Categorical(["a", 1, 2.5, True], default=1),
+            "deep": vernier.Bool(when={"kind": ["a"]}),
+            "skip": vernier.Bool(default=False, when={"kind": ["a", 1], "deep": [False]}),
+        }
+        back = make(space=space).space
+        self.assertEqual(list(back), list(space))
+        again = make(space=back).space
+        self.assertEqual(back, again)
+        for name, given in space.items():
+            for field, value in vars(given).items():
+                if value is not None and field != "step":
+                    self.assertEqual(getattr(back[name], field), value, (name, field))
+        self.assertEqual(make(space={"x": ["p", "q"]}).space, {"x": vernier.Categorical(["p", "q"])})
 
     def test_equal_seeds_give_equal_points(self):
         def points(seed):
@@ -231,6 +326,8 @@ class AskAndTell(unittest.TestCase):
             study.tell(study.ask(), {"acc": acc, "latency": latency, "memory": memory})
         self.assertEqual(study.best.number, 2)
         self.assertEqual([record.number for record in study.optimal], [2, 3])
+        self.assertEqual([record.feasible for record in study.trials], [False, True, True, True])
+        self.assertIsNone(study.tell(study.ask(), failed="no memory").feasible)
         with self.assertRaisesRegex(ValueError, "a mapping with acc, latency, or 2 numbers"):
             study.tell(study.ask(), 0.5)
         self.assertEqual(study.tell(study.ask(), (0.5, 7)).metrics, {"acc": 0.5, "latency": 7})
@@ -255,6 +352,8 @@ class AskAndTell(unittest.TestCase):
         self.assertLess(near.mean, 1)
         self.assertGreater(far.mean, 10)
         self.assertEqual(study.predict([]), [])
+        self.assertEqual([len(record.importance) for record in (study.trials[0], study.trials[-1])], [0, 1])
+        self.assertAlmostEqual(sum(study.trials[-1].importance.values()), 1)
         with self.assertRaises(ValueError):
             study.predict([{"x": 9}])
         replay = study.replay()
@@ -336,7 +435,8 @@ class Tables(unittest.TestCase):
         for value in (3, 1, 2):
             study.tell(study.ask(), value)
         axes = study.plot_history()
-        self.assertEqual(list(axes.lines[1].get_ydata()), [3, 1, 1])
+        best = axes.lines[0]
+        self.assertEqual((list(best.get_xdata()), list(best.get_ydata())), ([1, 2, 2, 3], [3, 3, 1, 1]))
         self.assertEqual(axes.get_ylabel(), "loss")
 
 

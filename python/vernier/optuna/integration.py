@@ -1,0 +1,5 @@
+"""Not here."""
+
+from vernier.optuna._absent import refuse
+
+refuse(__name__)

@@ -1,11 +1,13 @@
 """Worker processes of ``Study.optimize``. Each serves one thread of this process, which asks and tells for it: the store
-is used by one process alone, and a worker that is killed costs its trial only."""
+is used by one process alone, and a worker that is killed costs its trial only. A worker ends as soon as this process has ended."""
 
 from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import pickle
+import select
 import signal
 import threading
 import traceback
@@ -221,24 +223,42 @@ def _serve(train: Train, pipe: Connection, inherited: list[Connection]) -> None:
     # Ctrl-C reaches the whole group of processes; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
-    pipe.send("ready")
+    is_training = threading.Event()
+    threading.Thread(target=_end_with_parent, args=(pipe, is_training), name="vernier-parent", daemon=True).start()
+    try:
+        pipe.send("ready")
+    except OSError:
+        return
     while True:
         try:
             number, params, origin = pipe.recv()
         except (EOFError, OSError):
             return
+        is_training.set()
         try:
             answer: tuple[Any, ...] = ("value", train(_RemoteTrial(number, params, origin, pipe)))
         except TrialStopped:
             answer = ("stopped",)
         except Exception as error:
             answer = ("error", _sendable(error), traceback.format_exc())
+        # Once it has the answer, the parent may close the pipe: then this process ends in the ordinary way.
+        is_training.clear()
         try:
             pipe.send(answer)
         except (BrokenPipeError, OSError):
             return
         except Exception as error:
             pipe.send(("error", TypeError(f"what train returned cannot be sent to the parent: {error}"), ""))
+
+
+def _end_with_parent(pipe: Connection, is_training: threading.Event) -> None:
+    """A thread that ends this process in the midst of a trial, once the parent has closed the pipe, which it does by dying. Not
+    by the signal of Linux for a parent's death, since the parent of a worker may be the server of "forkserver"."""
+    poll = select.poll()
+    poll.register(pipe.fileno(), 0)  # Only the end of the connection.
+    poll.poll()
+    is_training.wait()
+    os._exit(1)
 
 
 def _sendable(error: Exception) -> Exception:

@@ -129,29 +129,29 @@ class StoreTest(unittest.TestCase):
         replay = study.replay()
         self.assertEqual((replay.verified, replay.problems), (len(records), []))
 
-    def test_a_worker_of_a_killed_process_ends(self):
-        process = start("""
-            import sys, os, time, vernier
-            def train(trial):
-                while True:
-                    print(os.getpid(), flush=True)
-                    time.sleep(0.1)
-                    trial.report(loss=1)
-            study = vernier.create_study("s", {"x": vernier.Float(-5, 5)}, minimize="loss", storage=sys.argv[1])
-            study.optimize(train, parallel=2, executor="fork")
-        """, self.path)
-        pids = set()
-        while len(pids) < 2:
-            pids.add(int(process.stdout.readline()))
-        process.kill()
-        process.wait()
-        deadline = time.monotonic() + 20
-        while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        for pid in pids:
-            self.assertFalse(os.path.exists(f"/proc/{pid}"))
-        process.communicate()
-        self.assertEqual(len(vernier.open_study("s", self.path).trials), 2)
+    def test_workers_end_with_their_program(self):
+        program = """
+            import sys, vernier, workers
+            if __name__ == "__main__":
+                study = vernier.create_study("s", {"x": vernier.Float(-5, 5)}, minimize="loss", storage=sys.argv[1])
+                study.optimize(workers.waits, parallel=2, executor=sys.argv[2])
+        """
+        for executor in ("fork", "spawn", "forkserver"):
+            for by in (signal.SIGTERM, signal.SIGKILL):
+                with self.subTest(executor=executor, by=by):
+                    path = self.path.with_name(f"{executor}-{by}.db")
+                    process = start(program, path, executor)
+                    pids = {int(process.stdout.readline()) for _ in range(2)}
+                    process.send_signal(by)
+                    try:
+                        # Until each process that has its output has ended. A trial would take 1000 s.
+                        text, _ = process.communicate(timeout=60)
+                    except subprocess.TimeoutExpired:
+                        for pid in pids:
+                            os.kill(pid, signal.SIGKILL)
+                        raise
+                    self.assertEqual((process.returncode, text), (-by, ""))
+                    self.assertEqual(len(vernier.open_study("s", path).trials), 2)
 
     # --- forks ---
     def test_a_child_may_not_use_the_parents_store(self):

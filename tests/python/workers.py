@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 
 def square(trial):
@@ -39,3 +40,9 @@ def stops(trial):
         if step == 6:
             break
     return float(trial.number)
+
+
+def waits(trial):
+    """Writes its process, and never reports."""
+    os.write(1, f"{os.getpid()}\n".encode())
+    time.sleep(1000)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Optional, Sequence, 
 
 from vernier._loop import PATIENCE, ROUND, SILENCE
 from vernier._optimize import Run, Train
+from vernier._values import place
 
 if TYPE_CHECKING:
     from vernier._trials import AskedTrial, Trial
@@ -29,6 +30,7 @@ _IDLE = 1.0
 async def optimize(run: Run, train: AsyncTrain, parallel: int) -> None:
     if not callable(train):
         raise TypeError(f"train: must be an async function of a trial, got {train!r}")
+    run.train = place(train)
     calls = asyncio.Semaphore(_CALLS)
     tasks = [asyncio.ensure_future(_work(run, train, calls)) for _ in range(parallel)]
     try:

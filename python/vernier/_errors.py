@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+# A word that is longer than any name in a definition, or of a file.
+_LONG_WORD = re.compile(r"[^\s'\"/.,:;=<>()\[\]{}]{256,}")
+
+
+def without_long_words(message: str) -> str:
+    """The message, with an ellipsis for most of a name that is much too long."""
+    return _LONG_WORD.sub(lambda word: word[0][:40] + "…", message)
+
 
 class VernierError(Exception):
     """Base class of all errors of this package.
@@ -11,7 +21,7 @@ class VernierError(Exception):
     """
 
     def __init__(self, message: str, reason: str = "", field: str = "") -> None:
-        super().__init__(message)
+        super().__init__(without_long_words(message))
         self.reason = reason
         self.field = field
 

@@ -95,7 +95,12 @@ class FileHandle(StoreHandle):
                     return core
                 if server is not None:
                     if server != told:
-                        logger().warning("%s: waits until the server at %s has closed the file", self, server[0])
+                        logger().warning(
+                            "%s: waits until the server at %s has closed the file; stop the server to go on, as vernier.optuna"
+                            " and algorithms and rules of your own need the file itself",
+                            self,
+                            server[0],
+                        )
                     told = server
                     time.sleep(_SERVED)
                 now = time.monotonic()

@@ -22,15 +22,25 @@ _E = TypeVar("_E", bound=BaseException)
 
 def without_our_frames(error: _E) -> _E:
     """The exception with only the user's frames in its traceback, for ``raise … from None`` in the function that was called."""
-    first = last = None
+    frames = _users_frames(error)
+    if frames:
+        frames[-1].tb_next = None
+    return error.with_traceback(frames[0] if frames else None)
+
+
+def has_users_frames(error: BaseException) -> bool:
+    """Whether its traceback has a line of the user's."""
+    return bool(_users_frames(error))
+
+
+def _users_frames(error: BaseException) -> list[TracebackType]:
+    frames = []
     frame: Optional[TracebackType] = error.__traceback__
     while frame is not None:
         if frame.tb_frame.f_globals.get("__name__", "").partition(".")[0] not in _PLUMBING:
-            first, last = first or frame, frame
+            frames.append(frame)
         frame = frame.tb_next
-    if last is not None:
-        last.tb_next = None
-    return error.with_traceback(first)
+    return frames
 
 
 class Loop:

@@ -19,7 +19,7 @@ from vernier._errors import (
     TrialStopped,
     VernierError,
 )
-from vernier._loop import Loop
+from vernier._loop import Loop, has_users_frames
 from vernier._store import logger
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def optimize(
     if inspect.iscoroutinefunction(train):
         raise TypeError("train: is an async function; use optimize_async")
     run = Run(study, trials, timeout, max_failures, catch, callback, progress)
+    run.train = _values.place(train)
     if executor != "threads":
         from vernier._processes import Workers
 
@@ -111,6 +112,7 @@ class Run(Loop):
         self.catch = catch
         self.callback = callback
         self.progress = progress
+        self.train = ""  # The user's function, for messages.
         self.telling = threading.Lock()  # Held while `callback` runs.
         self.open: set[Trial] = set()
         progress.running = self.open
@@ -205,8 +207,7 @@ class Run(Loop):
         with self.lock:
             is_told, self.is_over = self.is_over, True
         if not is_told:
-            go_on = "; `vernier study resume` lets it go on" if self.study.state == "PAUSED" else ""
-            logger().warning("%s%s", error, go_on)
+            logger().warning("%s", error)
 
     def cancel(self, trial: AskedTrial) -> None:
         self.study._cancel(trial.leased, "interrupted")
@@ -249,9 +250,11 @@ class Run(Loop):
 
     def _tell(self, trial: AskedTrial, value: Any) -> Optional[TrialRecord]:
         if value is None and trial._last_step == 0:
-            raise InvalidValueError("train: gave no value, and the trial reported nothing", field="train")
+            raise InvalidValueError(f"train: {self.train} gave no value, and the trial reported nothing", field="train")
         try:
             return self.study.tell(trial, value)
+        except (InvalidValueError, TypeError) as error:
+            raise type(error)(f"train: the value that {self.train} returned: {error}") from None
         except (LeaseLostError, StateError) as error:
             # Ended from elsewhere meanwhile, or offered to another process: its result is not wanted.
             logger().warning("study '%s': trial %d: %s", self.study.name, trial.number, error)
@@ -262,8 +265,11 @@ class Run(Loop):
             self.cancel(trial)
             return None
         message = _values.described(error)
+        if not has_users_frames(error):  # It is about what train returned, or its process.
+            error.__traceback__ = None
+        has_traceback = error.__traceback__ is not None or error.__cause__ is not None
         logger().warning(
-            "study '%s': trial %d failed: %s", self.study.name, trial.number, message, exc_info=None if is_lost else error
+            "study '%s': trial %d failed: %s", self.study.name, trial.number, message, exc_info=error if has_traceback else None
         )
         self.last_failure = error
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from vernier._errors import InvalidValueError
+from vernier._errors import InvalidValueError, without_long_words
 from vernier._values import Value, finite, flag, plain, text
 
 Condition = Mapping[str, Union[Value, Sequence[Value]]]
@@ -228,7 +228,7 @@ def parameters_of(space: Space) -> dict[str, Any]:
         raise InvalidValueError("space: must have at least one parameter, got none", field="space")
     parameters: dict[str, Any] = {}
     for name, parameter in space.items():
-        field = f"parameters.{text(name, 'name of a parameter')}"
+        field = "parameters." + without_long_words(text(name, "name of a parameter"))
         if isinstance(parameter, type) and issubclass(parameter, Parameter):
             raise TypeError(f"{field}: must be a parameter, got the class {parameter.__name__}; call it")
         if not isinstance(parameter, Parameter):

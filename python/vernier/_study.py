@@ -140,9 +140,12 @@ class Study:
                 self._free_orphans(core)
                 suggested = core.suggest(self._id, 1, holder)
             except StateError as error:
-                if error.reason == "STUDY_NOT_ACTIVE" and core.study(self._id)[1] == "COMPLETED":
+                if error.reason != "STUDY_NOT_ACTIVE":
+                    raise
+                state = core.study(self._id)[1]
+                if state == "COMPLETED":
                     raise ExhaustedError(str(error), error.reason) from None
-                raise
+                raise StateError(str(error) + _how_to_go_on(self.name, state), error.reason) from None
             [(leased, params, origin)] = suggested
             return self._remember(AskedTrial(self._handle, leased, params, origin))
 
@@ -472,6 +475,17 @@ class Study:
         if len(names) > 1:
             raise InvalidValueError(f"value: must be {wanted}, got {value!r}", field="value")
         return {names[0]: _values.metric(value, names[0])}
+
+
+def _how_to_go_on(name: str, state: str) -> str:
+    """The end of a message about a study that takes no new trials."""
+    if state == "PAUSED":
+        return f"; `study.resume()` or `vernier study resume {name}` lets it go on"
+    if state == "FAILED":
+        return f"; once its program is fixed, `vernier study amend {name} --fixed` lets it go on"
+    if state in ("STOPPING", "CANCELLED"):
+        return f"; it stays ended, but create_study with another name and warm_start='{name}' goes on from its trials"
+    return ""
 
 
 def _count(number: int, noun: str) -> str:

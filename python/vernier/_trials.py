@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union, overload
 
 from vernier import _values
-from vernier._errors import InvalidValueError, LeaseLostError, StateError
+from vernier._errors import InvalidValueError, LeaseLostError, StateError, without_long_words
 from vernier._values import Value
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ class Trial:
         try:
             return self.params[name]
         except KeyError:
-            raise KeyError(f"no parameter {name!r}; the trial has {', '.join(self.params) or 'none'}") from None
+            text = f"no parameter {name!r}; the trial has {', '.join(self.params) or 'none'}"
+            raise KeyError(without_long_words(text)) from None
 
     def __repr__(self) -> str:
         return f"Trial({self.number}, {self.params})"

@@ -29,6 +29,14 @@ def naming(core: str, argument: str) -> Iterator[None]:
 
 def plain(value: Any, field: str) -> Value:
     """Returns a parameter's value as bool, int, float or str."""
+    known = _plain(value, field)
+    if known is None:
+        raise TypeError(f"{field}: must be a number, text or a boolean, got {value!r}")
+    return known
+
+
+def _plain(value: Any, field: str) -> Optional[Value]:
+    """As ``plain``; None: it is something else."""
     # Values of subclasses, such as numpy.float64 or an enum of text, lose their class.
     if isinstance(value, bool):
         return value
@@ -45,13 +53,13 @@ def plain(value: Any, field: str) -> Value:
         if not math.isfinite(number):
             raise InvalidValueError(f"{field}: must be finite, got {number}", field=field)
         return number
-    raise TypeError(f"{field}: must be a number, text or a boolean, got {value!r}")
+    return None
 
 
 def finite(value: Any, field: str) -> Union[int, float]:
     """Returns a bound as a finite int or float."""
-    number = plain(value, field)
-    if isinstance(number, (bool, str)):
+    number = _plain(value, field)
+    if number is None or isinstance(number, (bool, str)):
         raise TypeError(f"{field}: must be a number, got {value!r}")
     try:
         float(number)
@@ -61,7 +69,7 @@ def finite(value: Any, field: str) -> Union[int, float]:
 
 
 def flag(value: Any, field: str) -> bool:
-    if value is None or not isinstance(plain(value, field), bool):
+    if not isinstance(_plain(value, field), bool):
         raise TypeError(f"{field}: must be True or False, got {value!r}")
     return bool(value)
 
@@ -114,6 +122,22 @@ def function(value: Any, field: str, what: str) -> Any:
     if not callable(value):
         raise TypeError(f"{field}: must be a function of {what}, got {value!r}")
     return value
+
+
+def place(function: Any) -> str:
+    """The name of a function of the user's, and where it is defined: "train (tune.py, line 7)"."""
+    import functools
+    import inspect
+
+    inner = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    inner = inspect.unwrap(inner)
+    name = getattr(inner, "__name__", type(inner).__name__)
+    if not hasattr(inner, "__code__"):  # A bound method, or an object that can be called.
+        inner = getattr(inner, "__func__", type(inner).__call__)
+    code = getattr(inner, "__code__", None)
+    return name if code is None else f"{name} ({code.co_filename}, line {code.co_firstlineno})"
 
 
 def texts(value: Any, field: str) -> dict[str, str]:

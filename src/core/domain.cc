@@ -63,12 +63,6 @@ std::string NotOneOf(const std::vector<std::string>& texts, const ParameterValue
       "must be one of {}, got {}", fmt::join(texts.begin(), texts.end(), ", "), FormatValue(value));
 }
 
-std::string KindName(const ParameterValue& value) {
-  // In the order of the alternatives of ParameterValue.
-  static constexpr std::string_view kNames[] = {"a boolean", "an integer", "a number", "text"};
-  return fmt::format("{} ({})", kNames[value.index()], FormatValue(value));
-}
-
 std::string WhyIllegalFloat(const FloatDomain& domain, const ParameterValue& value) {
   const auto* const x = std::get_if<double>(&value);
   if (x == nullptr) return fmt::format("must be a number, got {}", KindName(value));
@@ -140,6 +134,12 @@ std::optional<std::int64_t> FindInInt(const IntDomain& domain, const ParameterVa
 }
 
 }  // namespace
+
+std::string KindName(const ParameterValue& value) {
+  // In the order of the alternatives of ParameterValue.
+  static constexpr std::string_view kNames[] = {"a boolean", "an integer", "a number", "text"};
+  return fmt::format("{} ({})", kNames[value.index()], FormatValue(value));
+}
 
 std::optional<Grid> GridOf(const Domain& domain) {
   if (const auto* const x = std::get_if<IntDomain>(&domain)) {

@@ -31,6 +31,9 @@ absl::Status CheckDomain(std::string_view path, const Domain& domain);
 // integer is no legal value of a float domain.
 std::string WhyIllegal(const Domain& domain, const ParameterValue& value);
 
+// Returns the type of the value and the value: "text (sgd)".
+std::string KindName(const ParameterValue& value);
+
 // Converts a whole number to the type of the domain: 1 for a float becomes 1.0, 16.0 for an integer becomes 16, "3"
 // stays text. Returns other values unchanged.
 ParameterValue InKindOf(const Domain& domain, const ParameterValue& value);

@@ -1,6 +1,6 @@
 #include <cmath>
 #include <limits>
-#include <set>
+#include <map>
 
 #include "fmt/format.h"
 #include "src/core/domain.h"
@@ -121,7 +121,7 @@ absl::Status Check(std::string_view path, const DiscreteDomain& domain) {
 absl::Status Check(std::string_view path, const CategoricalDomain& domain) {
   if (domain.values.empty()) return Refuse(path, "categorical", "must have at least one value");
   // Programs get text, so that 1 and '1' are the same to them.
-  std::set<std::string> seen;
+  std::map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < domain.values.size(); ++i) {
     const std::string field = fmt::format("categorical[{}]", i);
     const auto* const number = std::get_if<double>(&domain.values[i]);
@@ -129,7 +129,16 @@ absl::Status Check(std::string_view path, const CategoricalDomain& domain) {
       return Refuse(path, field, "must be finite, got {}", *number);
     }
     const std::string text = FormatValue(domain.values[i]);
-    if (!seen.insert(text).second) return Refuse(path, field, "'{}' is listed twice", text);
+    const auto [other, is_new] = seen.emplace(text, i);
+    if (is_new) continue;
+    const ParameterValue& first = domain.values[other->second];
+    if (first == domain.values[i]) return Refuse(path, field, "'{}' is listed twice", text);
+    return Refuse(path,
+                  field,
+                  "must also differ as text from categorical[{}], {}, got {}",
+                  other->second,
+                  KindName(first),
+                  KindName(domain.values[i]));
   }
   return absl::OkStatus();
 }

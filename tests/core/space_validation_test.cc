@@ -133,7 +133,8 @@ INSTANTIATE_TEST_SUITE_P(
          "categorical[2]: 'a' is listed twice"},
         {"CategoricalSameText",
          CategoricalDomain{{Int(1), Text("1")}},
-         "categorical[1]: '1' is listed twice"},
+         "categorical[1]: must also differ as text from categorical[0], an integer (1), got text "
+         "(1)"},
         {"CategoricalInfinite",
          CategoricalDomain{{0.5, kInf}},
          "categorical[1]: must be finite, got inf"},

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The loop of optimize: counts, failures, interrupts, threads and processes."""
 
+import asyncio
+import functools
 import logging
 import os
 import signal
@@ -221,6 +223,39 @@ class Failures(unittest.TestCase):
             with self.assertRaisesRegex(vernier.TooManyFailuresError, message):
                 study.optimize(lambda trial: value, trials=9)
         self.assertEqual(len(study.trials), 9)
+
+    def test_a_wrong_value_is_told_by_the_function_that_returned_it(self):
+        async def train_async(trial):
+            return "high"
+
+        def train(trial):
+            return "high"
+
+        class Callable:
+            def __call__(self, trial):
+                return "high"
+
+        def optimize_async(study):
+            asyncio.run(study.optimize_async(train_async, trials=1))
+
+        line = train.__code__.co_firstlineno
+        for call, name, first in (
+            (lambda study: study.optimize(train, trials=1), "train", line),
+            (lambda study: study.optimize(functools.partial(train), trials=1), "train", line),
+            (lambda study: study.optimize(train, trials=1, parallel=2, executor="fork"), "train", line),
+            (optimize_async, "train_async", train_async.__code__.co_firstlineno),
+            (lambda study: study.optimize(Callable(), trials=1), "Callable", Callable.__call__.__code__.co_firstlineno),
+        ):
+            with self.subTest(name), self.assertLogs("vernier", "WARNING") as logged:
+                study = make()
+                call(study)
+            text = f"TypeError: train: the value that {name} ({__file__}, line {first}) returned: loss: must be a number, got 'high'"
+            self.assertEqual(study.trials[0].message, text)
+            self.assertEqual(logged.records[0].getMessage(), f"study 's': trial 1 failed: {text}")
+            self.assertIsNone(logged.records[0].exc_info)  # There is no line of the user's to show.
+        with self.assertRaisesRegex(vernier.InvalidValueError, rf"<lambda> \({__file__}, line \d+\) gave no value") as caught:
+            make().optimize(lambda trial: None, catch=())
+        self.assertEqual(caught.exception.field, "train")
 
     def test_nan_is_no_failure_of_the_program(self):
         study = make()

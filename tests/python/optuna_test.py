@@ -793,6 +793,7 @@ class FileTest(unittest.TestCase):
                 while "waits until the server" not in (line := process.stdout.readline()):
                     self.assertTrue(line, "ended while the server had the file")
                     lines.append(line)
+                self.assertIn(f"at unix:{self.path.parent}/d.sock has closed the file; stop the server to go on", line)
             daemon.send_signal(by)
             daemon.wait(timeout=20)
             # So that none has ended when the next server comes.

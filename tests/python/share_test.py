@@ -335,7 +335,8 @@ class ShareTest(unittest.TestCase):
     def test_optimize_ends_when_somebody_pauses_or_stops_its_study(self):
         if BIN is None:
             self.skipTest("needs the folder of the programs")
-        for command, hint in (("pause", "; `vernier study resume` lets it go on"), ("stop", "")):
+        for command, hint in (("pause", "; `study.resume()` or `vernier study resume pause` lets it go on"),
+                              ("stop", "; it stays ended, but create_study with another name and warm_start='stop' goes on from its trials")):
             with self.subTest(command):
                 study = vernier.create_study(command, SPACE, minimize="loss", storage=self.path, algorithm="random")
 
@@ -349,8 +350,11 @@ class ShareTest(unittest.TestCase):
                 self.assertEqual(len(study.trials), 3)
                 [record] = logged.records
                 self.assertTrue(record.getMessage().endswith("it takes no new trials" + hint), record.getMessage())
-                with self.assertRaises(vernier.StateError):  # A call that begins no trial at all.
+                with self.assertRaises(vernier.StateError) as caught:  # A call that begins no trial at all.
                     study.optimize(train, trials=1)
+                self.assertEqual(str(caught.exception), record.getMessage())
+        study = vernier.create_study("again", SPACE, minimize="loss", storage=self.path, algorithm="random", warm_start="stop")
+        self.assertEqual(study.optimize(lambda trial: 1.0, trials=1).number, 1)
 
     def test_a_command_waits_for_its_turn(self):
         if BIN is None:
@@ -467,7 +471,7 @@ class ShareTest(unittest.TestCase):
             print(study.ask().params["x"], flush=True)
         """
         process = self.start(program, self.path)
-        self.assertIn(f"{self.path}: waits until the server at unix:{self.folder}/d.sock has closed the file",
+        self.assertIn(f"{self.path}: waits until the server at unix:{self.folder}/d.sock has closed the file; stop the server",
                       process.stdout.readline())
         self.assertEqual(vernier.study_names(self.path), [])
         self.end(daemon, signal.SIGTERM)

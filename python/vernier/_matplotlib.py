@@ -117,7 +117,7 @@ def _axis(axis: Axis, at: Any, set_scale: Any, set_limits: Any, set_label: Any) 
 
 def _rulers(panel: Panel, ax: Any) -> None:
     last = len(panel.rulers) - 1
-    ax.set(xlim=(-0.35, last + 0.1), ylim=(-0.02, 1.02), yticks=[])
+    ax.set(xlim=(-0.35, last + 0.35), ylim=(-0.02, 1.02), yticks=[])
     ax.xaxis.tick_top()
     ax.set_xticks(range(last + 1), [_plain(ruler.label) for ruler in panel.rulers])
     if last > 6:
@@ -127,10 +127,12 @@ def _rulers(panel: Panel, ax: Any) -> None:
     halo = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6}
     for i, ruler in enumerate(panel.rulers):
         ax.axvline(i, color=MUTED, linewidth=0.8, zorder=1)
+        # On the right of the last ruler there are no lines.
+        at, side = (i + 0.03, "left") if i == last else (i - 0.03, "right")
         for tick in ruler.chosen_ticks(5):
             share = ruler.share(tick.at)
             if -0.01 <= share <= 1.01:
-                ax.text(i - 0.03, share, _plain(tick.text), ha="right", va="center", fontsize="x-small", bbox=halo, zorder=5)
+                ax.text(at, share, _plain(tick.text), ha=side, va="center", fontsize="x-small", bbox=halo, zorder=5)
 
 
 def _draw_mark(mark: Mark, ax: Any, order: float) -> None:

@@ -358,6 +358,17 @@ class Renderers(unittest.TestCase):
         self.assertEqual(sum(len(points.get_offsets()) for points in scatter[:-1]), 15)
         pyplot.close("all")
 
+    def test_labels_of_the_last_axis_are_beside_the_lines(self):
+        figure = plots.parallel(figure_studies.two_objectives())
+        axes = figure.matplotlib()
+        axes.figure.canvas.draw()
+        last = len(figure._panels[0].rulers) - 1
+        end = axes.transData.transform((last, 0))[0]
+        boxes = [text.get_window_extent() for text in axes.texts if text.get_position()[0] > last - 0.5]
+        self.assertGreater(len(boxes), 2)
+        self.assertTrue(all(box.x0 > end and box.x1 < axes.get_window_extent().x1 for box in boxes))
+        pyplot.close("all")
+
     def test_files(self):
         figure = plots.history(figure_studies.narrow())
         with tempfile.TemporaryDirectory() as folder:

@@ -311,7 +311,9 @@ class Job:
     processes by role, or a mapping such as ``{"count": 2, "gpus": 1, "cpus": 4, "memory": "8GiB"}``; by default one chief.
     ``env``: variables. ``limits``: ``{"time": "2h"}``. ``options``: the other keys of a job in a study file
     (docs/formats/study_file.md), such as ``code="."``, ``pausable=True``, ``dir="runs/digits"``, or ``image=`` or ``trainer=``
-    instead of a command. The server checks all of them when the study is created.
+    instead of a command. The server checks the files that it names when the study is created.
+
+    InvalidValueError: a key or a value is wrong.
     """
 
     def __init__(
@@ -332,6 +334,10 @@ class Job:
         folder = None if working_dir is None else os.fspath(working_dir)
         given = {"command": words, "working_dir": folder, "replicas": replicas, "env": env, "limits": limits, **options}
         self.definition: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        from vernier import _core
+
+        # Reads a study file with the job alone, which checks the job.
+        _core.parameters(_values.document({"study": "job", "job": self.definition}, "job"))
 
     def __repr__(self) -> str:
         return f"Job({self.definition})"

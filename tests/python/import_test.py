@@ -4,10 +4,14 @@
 usage: import_test.py SOURCE_DIR
 """
 
+import contextlib
 import json
 import logging
 import os
 import pathlib
+import shutil
+import sqlite3
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -54,6 +58,41 @@ class ImportTest(unittest.TestCase):
         study = vernier.import_study(DATA / "ray", maximize="accuracy")
         said = json.loads((DATA / "ray.json").read_text())["trials"]
         self.assertEqual(study.best.metrics["accuracy"], max(t["metrics"]["accuracy"] for t in said if not t["failed"]))
+
+    def is_locked(self, path):
+        """Whether another process may not write to the database."""
+        program = ("import sqlite3, sys\n"
+                   "sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute('BEGIN IMMEDIATE')")
+        done = subprocess.run([sys.executable, "-c", program, path], stderr=subprocess.PIPE, text=True)
+        return done.returncode == 1 and "database is locked" in done.stderr
+
+    def test_a_database_that_is_open_in_this_program_stays_locked(self):
+        path = os.path.join(self.folder.name, "optuna.db")
+        shutil.copy(DATA / "optuna.db", path)
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+            for begin in ("BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"):
+                database.execute(begin)
+                database.execute("DELETE FROM trials")
+                self.assertTrue(self.is_locked(path))
+                if begin == "BEGIN IMMEDIATE":
+                    study = vernier.import_study(path, study="digits")  # As it was before.
+                    self.assertEqual(len(study.trials), 13)
+                else:
+                    with self.assertRaisesRegex(ValueError, f"path: {path} is open in this program.* database is locked"):
+                        vernier.import_study(path, study="digits")
+                self.assertTrue(self.is_locked(path))
+                database.execute("ROLLBACK")
+
+    def test_a_store_that_is_open_in_this_program_stays_usable(self):
+        study = vernier.create_study("s", {"x": [1, 2]}, minimize="loss", storage=self.store)
+        with study._handle.use():
+            study.add({"x": 1}, 1)
+            with self.assertRaisesRegex(ValueError, f"^{self.store}: is a store of Vernier, which needs no import"):
+                vernier.import_study(self.store)
+            self.is_locked(self.store)  # Would remove the write-ahead log if nobody else had the store open.
+            study.add({"x": 2}, 2)
+        self.assertEqual(len(study.trials), 2)
+        study.close()
 
     def test_refuses_and_stores_nothing(self):
         vernier.import_study(DATA / "optuna.db", study="digits", storage=self.store).close()

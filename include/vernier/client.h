@@ -123,6 +123,9 @@ class Client {
   static std::unique_ptr<Client> Connect(const std::string& address, ClientOptions options = {});
   // Makes a client of the same server, over the same connection, with another name.
   virtual std::unique_ptr<Client> WithName(std::string name) const = 0;
+  // Makes a client of the same server, over the same connection, for one change. The change carries this request id (see
+  // Caller), so that a caller who got no answer can repeat it elsewhere. Empty: an id of its own, as other changes have.
+  virtual std::unique_ptr<Client> WithRequestId(std::string request_id) const = 0;
   virtual ~Client() = default;
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;

@@ -21,13 +21,14 @@
 namespace vernier::python {
 
 // The studies of one place: a store in this process (Store) or a server (Server). The calls, and their errors, are those of
-// StudyAdmin, StudyReader, Trials and StudyLog. `actor` names this process in the log. Thread-safe.
+// StudyAdmin, StudyReader, Trials and StudyLog. `actor` names this process in the log. A call with a `Caller` takes effect once,
+// also if it is repeated in another place that has the same file. Thread-safe.
 class Backend {
  public:
   virtual ~Backend() = default;
 
   // --- studies ---
-  virtual absl::StatusOr<StudyId> CreateStudy(const StudySpec& spec, const std::string& actor) = 0;
+  virtual absl::StatusOr<StudyId> CreateStudy(const StudySpec& spec, const Caller& caller) = 0;
   virtual absl::Status Amend(StudyId id, const Amendment& change, const std::string& actor) = 0;
   virtual absl::StatusOr<StudyId> FindStudy(const std::string& name) = 0;
   virtual absl::StatusOr<Study> GetStudy(StudyId id) = 0;
@@ -51,7 +52,7 @@ class Backend {
                                                               std::vector<Point> points) = 0;
   virtual absl::StatusOr<Trial> AddTrial(StudyId id,
                                          const TrialAddition& addition,
-                                         const std::string& actor) = 0;
+                                         const Caller& caller) = 0;
   virtual absl::StatusOr<Trial> StopTrial(TrialId id,
                                           const std::string& reason,
                                           const std::string& actor) = 0;

@@ -78,10 +78,11 @@ nb::list LeasedOrRaise(Backend& backend,
 // --- studies ---
 std::int64_t CreateStudy(Backend& backend,
                          const std::string& definition,
-                         const std::string& actor) {
+                         const std::string& actor,
+                         const std::string& request_id) {
   return ValueOrRaise(Unlocked([&]() -> absl::StatusOr<StudyId> {
            VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, ParseStudyFile(definition));
-           return backend.CreateStudy(spec, actor);
+           return backend.CreateStudy(spec, {.actor = actor, .request_id = request_id});
          }))
       .value();
 }
@@ -173,12 +174,14 @@ nb::tuple AddTrial(Backend& backend,
                    std::int64_t id,
                    const nb::dict& point,
                    const std::optional<Metrics>& metrics,
-                   const std::string& actor) {
+                   const std::string& actor,
+                   const std::string& request_id) {
   TrialAddition addition;
   addition.point = ToPoint(point);
   if (metrics.has_value()) addition.last = Measurement{.metrics = *metrics};
+  const Caller caller = {.actor = actor, .request_id = request_id};
   return RowOrRaise(
-      backend, id, Unlocked([&] { return backend.AddTrial(StudyId(id), addition, actor); }));
+      backend, id, Unlocked([&] { return backend.AddTrial(StudyId(id), addition, caller); }));
 }
 
 nb::list Predict(Backend& backend, std::int64_t id, const nb::list& points) {

@@ -23,7 +23,7 @@ class StoreTarget final : public imports::Target {
   StoreTarget(Store& store, const std::string& actor) : store_(store), actor_(actor) {}
 
   absl::Status CreateStudy(const StudySpec& spec) override {
-    return store_.CreateStudy(spec, actor_).status();
+    return store_.CreateStudy(spec, {.actor = actor_, .request_id = ""}).status();
   }
   absl::Status AddTrials(const std::string& study,
                          const std::vector<TrialAddition>& trials) override {

@@ -87,7 +87,7 @@ std::int64_t Submit(Server& server,
                     const std::string& actor) {
   return ValueOrRaise(Unlocked([&]() -> absl::StatusOr<StudyId> {
            VERNIER_ASSIGN_OR_RETURN(const StudySpec spec, Read(server, definition, name, folder));
-           return server.CreateStudy(spec, actor);
+           return server.CreateStudy(spec, {.actor = actor, .request_id = ""});
          }))
       .value();
 }

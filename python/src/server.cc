@@ -98,8 +98,9 @@ std::unique_ptr<Stream> Server::Logs(TrialId id, const TrialLogQuery& query) {
   });
 }
 
-absl::StatusOr<StudyId> Server::CreateStudy(const StudySpec& spec, const std::string& /*actor*/) {
-  VERNIER_ASSIGN_OR_RETURN(const Study study, client_->CreateStudy(spec));
+absl::StatusOr<StudyId> Server::CreateStudy(const StudySpec& spec, const Caller& caller) {
+  VERNIER_ASSIGN_OR_RETURN(const Study study,
+                           client_->WithRequestId(caller.request_id)->CreateStudy(spec));
   return Remember(study);
 }
 
@@ -186,11 +187,11 @@ absl::StatusOr<std::vector<PredictedPoint>> Server::Predict(StudyId id, std::vec
 
 absl::StatusOr<Trial> Server::AddTrial(StudyId id,
                                        const TrialAddition& addition,
-                                       const std::string& /*actor*/) {
+                                       const Caller& caller) {
   std::optional<std::map<std::string, double>> metrics;
   if (addition.last.has_value()) metrics = addition.last->metrics;
   VERNIER_ASSIGN_OR_RETURN(const std::string name, NameOf(id));
-  return client_->AddTrial(name, addition.point, metrics);
+  return client_->WithRequestId(caller.request_id)->AddTrial(name, addition.point, metrics);
 }
 
 absl::StatusOr<Trial> Server::StopTrial(TrialId id,

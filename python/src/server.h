@@ -43,7 +43,7 @@ class Server final : public Backend {
   // The lines that the trial's replicas printed, as JSON.
   std::unique_ptr<Stream> Logs(TrialId id, const TrialLogQuery& query);
 
-  absl::StatusOr<StudyId> CreateStudy(const StudySpec& spec, const std::string& actor) override;
+  absl::StatusOr<StudyId> CreateStudy(const StudySpec& spec, const Caller& caller) override;
   absl::Status Amend(StudyId id, const Amendment& change, const std::string& actor) override;
   absl::StatusOr<StudyId> FindStudy(const std::string& name) override;
   absl::StatusOr<Study> GetStudy(StudyId id) override;
@@ -63,7 +63,7 @@ class Server final : public Backend {
                                                       std::vector<Point> points) override;
   absl::StatusOr<Trial> AddTrial(StudyId id,
                                  const TrialAddition& addition,
-                                 const std::string& actor) override;
+                                 const Caller& caller) override;
   absl::StatusOr<Trial> StopTrial(TrialId id,
                                   const std::string& reason,
                                   const std::string& actor) override;

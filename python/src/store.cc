@@ -45,8 +45,8 @@ void Store::Abandon() {
   lock_.reset();
 }
 
-absl::StatusOr<StudyId> Store::CreateStudy(const StudySpec& spec, const std::string& actor) {
-  VERNIER_ASSIGN_OR_RETURN(const Study study, studies_->CreateStudy(spec, By(actor)));
+absl::StatusOr<StudyId> Store::CreateStudy(const StudySpec& spec, const Caller& caller) {
+  VERNIER_ASSIGN_OR_RETURN(const Study study, studies_->CreateStudy(spec, caller));
   return study.id;
 }
 
@@ -118,8 +118,8 @@ absl::StatusOr<std::vector<PredictedPoint>> Store::Predict(StudyId id, std::vect
 
 absl::StatusOr<Trial> Store::AddTrial(StudyId id,
                                       const TrialAddition& addition,
-                                      const std::string& actor) {
-  return studies_->AddTrial(id, addition, By(actor));
+                                      const Caller& caller) {
+  return studies_->AddTrial(id, addition, caller);
 }
 
 absl::Status Store::AddTrials(StudyId id,

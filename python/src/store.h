@@ -45,7 +45,7 @@ class Store final : public Backend {
   // afterwards. The parent keeps its locks.
   void Abandon();
 
-  absl::StatusOr<StudyId> CreateStudy(const StudySpec& spec, const std::string& actor) override;
+  absl::StatusOr<StudyId> CreateStudy(const StudySpec& spec, const Caller& caller) override;
   absl::Status Amend(StudyId id, const Amendment& change, const std::string& actor) override;
   absl::StatusOr<StudyId> FindStudy(const std::string& name) override;
   absl::StatusOr<Study> GetStudy(StudyId id) override;
@@ -65,7 +65,7 @@ class Store final : public Backend {
                                                       std::vector<Point> points) override;
   absl::StatusOr<Trial> AddTrial(StudyId id,
                                  const TrialAddition& addition,
-                                 const std::string& actor) override;
+                                 const Caller& caller) override;
   // Trials::AddTrials.
   absl::Status AddTrials(StudyId id,
                          const std::vector<TrialAddition>& additions,

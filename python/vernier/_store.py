@@ -49,6 +49,11 @@ def new_holder() -> str:
     return f"{actor()}:{next(_numbers)}"
 
 
+def new_request() -> str:
+    """The id of a change. The change takes effect once, also if it is asked for again, in the file or of its server."""
+    return os.urandom(16).hex()
+
+
 def is_orphan(holder: str) -> bool:
     """Whether the lease belongs to a Python process of this host that has ended."""
     parts = holder.rsplit(":", 3)
@@ -177,7 +182,7 @@ class StoreHandle:
 
     def create(self, core: _core.Backend, definition: str) -> int:
         """Creates a study of a study file, and returns its id."""
-        return core.create_study(definition, actor())
+        return core.create_study(definition, actor(), new_request())
 
     def redefine(self, core: _core.Backend, study_id: int, definition: str) -> None:
         """Gives a study another definition, of which only some parts may differ."""

@@ -21,7 +21,7 @@ from vernier._errors import (
 from vernier._file import handle_of
 from vernier._own import Optimizer, StoppingRule, class_of, definition_of
 from vernier._space import Parameter, Space, parameters_of, space_of
-from vernier._store import StoreHandle, actor, is_orphan, new_holder
+from vernier._store import StoreHandle, actor, is_orphan, new_holder, new_request
 from vernier._trials import AskedTrial, CurvePoint, Prediction, Trial, TrialList, TrialRecord, number_of, params_of
 
 if TYPE_CHECKING:
@@ -364,7 +364,7 @@ class Study:
     def _add(self, params: Mapping[str, Any], metrics: Optional[dict[str, float]]) -> TrialRecord:
         point = params_of(params, "params")
         with _values.naming("point", "params"), _values.naming("final_metrics", "value"), self._handle.use() as core:
-            return TrialRecord(*core.add_trial(self._id, point, metrics, actor()))
+            return TrialRecord(*core.add_trial(self._id, point, metrics, actor(), new_request()))
 
     # --- its course ---
     def pause(self) -> None:

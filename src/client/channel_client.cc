@@ -49,8 +49,11 @@ Request AboutStudy(std::string_view study) {
 
 class ChannelClient final : public Client {
  public:
-  ChannelClient(std::shared_ptr<grpc::Channel> channel, ClientOptions options)
+  ChannelClient(std::shared_ptr<grpc::Channel> channel,
+                ClientOptions options,
+                std::string request_id = "")
       : options_(std::move(options)),
+        request_id_(std::move(request_id)),
         channel_(std::move(channel)),
         stub_(v1::StudyService::NewStub(channel_)),
         cluster_stub_(v1::ClusterService::NewStub(channel_)),
@@ -60,6 +63,10 @@ class ChannelClient final : public Client {
     ClientOptions options = options_;
     options.name = std::move(name);
     return std::make_unique<ChannelClient>(channel_, std::move(options));
+  }
+
+  std::unique_ptr<Client> WithRequestId(std::string request_id) const override {
+    return std::make_unique<ChannelClient>(channel_, options_, std::move(request_id));
   }
 
   absl::StatusOr<Study> CreateStudy(const StudySpec& spec) override {
@@ -353,8 +360,8 @@ class ChannelClient final : public Client {
 
   // Once for each call of the interface, and not for each try.
   template <typename Request>
-  static Request WithId(Request request) {
-    request.set_request_id(NewRequestId());
+  Request WithId(Request request) const {
+    request.set_request_id(request_id_.empty() ? NewRequestId() : request_id_);
     return request;
   }
 
@@ -391,7 +398,7 @@ class ChannelClient final : public Client {
     return all;
   }
 
-  static v1::CreateStudyRequest Creation(const StudySpec& spec) {
+  v1::CreateStudyRequest Creation(const StudySpec& spec) const {
     v1::CreateStudyRequest request;
     request.set_study_id(spec.name);
     wire::EncodeSpec(spec, request.mutable_study()->mutable_spec());
@@ -399,6 +406,7 @@ class ChannelClient final : public Client {
   }
 
   const ClientOptions options_;
+  const std::string request_id_;  // Empty: each change gets one.
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<Stub> stub_;
   const std::unique_ptr<v1::ClusterService::Stub> cluster_stub_;

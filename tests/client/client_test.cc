@@ -114,6 +114,18 @@ TEST_F(ClientTest, EachNameHoldsTrialsOfItsOwn) {
   EXPECT_EQ(second.front().lease->holder, "v");
 }
 
+TEST_F(ClientTest, ChangesWithOneRequestIdTakeEffectOnce) {
+  const auto once = [&](std::string id) { return client_->WithRequestId(std::move(id)); };
+  ASSERT_OK_AND_ASSIGN(const Study created, once("a")->CreateStudy(Spec("s")));
+  ASSERT_OK_AND_ASSIGN(const Study again, once("a")->CreateStudy(Spec("s")));
+  EXPECT_EQ(again.id, created.id);
+  ASSERT_OK_AND_ASSIGN(const Trial first, once("b")->AddTrial("s", {{"x", 0.25}}));
+  ASSERT_OK_AND_ASSIGN(const Trial repeated, once("b")->AddTrial("s", {{"x", 0.25}}));
+  EXPECT_EQ(repeated.number, first.number);
+  ASSERT_OK_AND_ASSIGN(const Trial other, once("")->AddTrial("s", {{"x", 0.25}}));
+  EXPECT_NE(other.number, first.number);
+}
+
 TEST_F(ClientTest, PredictsPointsInTheirOrder) {
   StudySpec spec = Spec("s");
   spec.algorithm.name = "gp";

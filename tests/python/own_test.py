@@ -280,7 +280,7 @@ class Definitions(unittest.TestCase):
             study = make(Dice)
             study._handle.classes  # The class is known there.
             with study._handle.use() as core:
-                core.create_study(study.definition.replace("study: s", "study: t").replace("high: 5", "low: 5"), "test")
+                core.create_study(study.definition.replace("study: s", "study: t").replace("high: 5", "low: 5"), "test", "")
 
 
 class Errors(unittest.TestCase):

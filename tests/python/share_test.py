@@ -442,6 +442,41 @@ class ShareTest(unittest.TestCase):
             study.ask()
         self.assertEqual(len(vernier.open_study("first", self.path).trials), 0)
 
+    def test_changes_whose_answer_was_lost_take_effect_once(self):
+        study = make(self.path)
+        study.close()
+
+        def lose_answer(name, call):
+            """Kills the server of the file once it has done the call, before it answers."""
+            daemon = self.serve()
+            vernier.study_names(self.path)
+            served = study._handle._core
+            server = served._connected()
+
+            class Dying:
+                def __getattr__(self, called):
+                    def pass_on(*arguments):
+                        answer = getattr(server, called)(*arguments)
+                        if called != name:
+                            return answer
+                        test.end(daemon, signal.SIGKILL)
+                        raise vernier.ServerUnavailableError("the server does not answer")
+
+                    return pass_on
+
+            test = self
+            served._server = Dying()
+            result = call()
+            self.assertIsNotNone(daemon.poll())
+            return result
+
+        self.assertEqual(lose_answer("add_trial", lambda: study.enqueue({"x": 1, "y": 2})).number, 1)
+        self.assertEqual(lose_answer("add_trial", lambda: study.add({"x": 1, "y": 3}, 4.0)).number, 2)
+        self.assertEqual([record.state for record in study.trials], ["REQUESTED", "COMPLETED"])
+        new = lose_answer("create_study", lambda: vernier.create_study("new", SPACE, minimize="loss", storage=self.path))
+        self.assertEqual((new.name, new.state), ("new", "ACTIVE"))
+        self.assertEqual(vernier.study_names(self.path), ["s", "new"])
+
     def test_trials_of_the_dead_are_taken_once_while_a_server_has_the_file(self):
         daemon = self.serve()
         program = """

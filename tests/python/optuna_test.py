@@ -689,6 +689,8 @@ class FileTest(unittest.TestCase):
             time.sleep(0.005)
             x = trial.suggest_float("x", 0, 1) if kind == "a" else trial.suggest_int("n", 2, 8)
             print(trial.number, x, flush=True)
+            if sys.argv[4:]:
+                sys.stdin.readline()
             return x
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         study = optuna.create_study(study_name="s", storage=sys.argv[1], load_if_exists=True)
@@ -698,7 +700,7 @@ class FileTest(unittest.TestCase):
     def start(self, *arguments):
         program = "import sys, os, signal\nimport vernier.optuna as optuna\n" + textwrap.dedent(self.SHARING)
         process = subprocess.Popen([sys.executable, "-c", program, self.url, *map(str, arguments)], text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         return process
@@ -784,20 +786,25 @@ class FileTest(unittest.TestCase):
         return servers.serve(self, BIN, self.path, self.path.parent)
 
     def test_programs_wait_for_the_end_of_a_server(self):
-        processes = [self.start(-1, 12)]
+        # Each ends a trial when it gets a line, so that none has ended when a server comes.
+        processes = [self.start(-1, 12, "by line")]
         lines = [processes[0].stdout.readline()]
         for by in (signal.SIGKILL, signal.SIGTERM):
             daemon = self.serve()
-            processes.append(self.start(-1, 12))
+            processes.append(self.start(-1, 12, "by line"))
             for process in processes:
+                process.stdin.write("\n")
+                process.stdin.flush()
                 while "waits until the server" not in (line := process.stdout.readline()):
                     self.assertTrue(line, "ended while the server had the file")
                     lines.append(line)
                 self.assertIn(f"at unix:{self.path.parent}/d.sock has closed the file; stop the server to go on", line)
             daemon.send_signal(by)
             daemon.wait(timeout=20)
-            # So that none has ended when the next server comes.
             lines += [process.stdout.readline() for process in processes]
+        for process in processes:
+            process.stdin.write("\n" * 12)
+            process.stdin.flush()
         for process in processes:
             lines += process.stdout.readlines()  # With those that were read ahead.
             self.assertEqual(process.wait(timeout=20), 0, lines)

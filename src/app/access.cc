@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -19,6 +21,7 @@
 #include "grpc/grpc.h"
 #include "grpc/grpc_security.h"
 #include "grpc/slice.h"
+#include "src/app/job_directory.h"
 #include "src/base/keyed_hash.h"
 #include "src/core/status.h"
 #include "vernier/core/error.h"
@@ -28,6 +31,22 @@ namespace {
 
 constexpr std::string_view kKey = "authorization";
 constexpr std::string_view kScheme = "Bearer ";
+
+// gRPC only says that it cannot listen.
+absl::Status CheckSocketFolder(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
+  if (!std::filesystem::exists(folder, error) && !error) {
+    return NotFound(
+        "listen: there is no folder '{}' for the socket '{}'; create it, or name "
+        "another address",
+        folder.string(),
+        path);
+  }
+  const absl::Status writable = CheckWritable(folder.string());
+  if (writable.ok()) return absl::OkStatus();
+  return Unavailable("socket '{}' cannot be made: {}", path, std::string(writable.message()));
+}
 
 struct Rule {
   std::string token;
@@ -130,7 +149,7 @@ std::shared_ptr<grpc::ServerCredentials> RequireToken(std::string token, const s
 absl::Status ClearSocket(const std::string& path) {
   struct stat status = {};
   // lstat: a link is not followed, so that nothing behind it is removed.
-  if (lstat(path.c_str(), &status) != 0) return absl::OkStatus();
+  if (lstat(path.c_str(), &status) != 0) return CheckSocketFolder(path);
   if (!S_ISSOCK(status.st_mode)) {
     return FieldError("listen", fmt::format("'{}' is there and is no socket", path));
   }

@@ -20,7 +20,8 @@ std::shared_ptr<grpc::ServerCredentials> RequireToken(std::string token, const s
 int TryToConnect(const std::string& path);
 
 // Makes room for a socket: removes one on which no program accepts calls.
-// Unavailable: a program does.  InvalidArgument: a FieldError at "listen": the path is not a socket.
+// Unavailable: a program does, or the folder cannot be written.  NotFound: there is no such folder.  InvalidArgument: a
+// FieldError at "listen": the path is not a socket.
 absl::Status ClearSocket(const std::string& path);
 
 // While it exists, this process creates files for its user only. The umask belongs to the whole process, so use it only

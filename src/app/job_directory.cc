@@ -18,6 +18,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Makes a file in the folder and removes it. Returns the reason if that fails, else an empty text. Only a real file shows
+// whether the file system accepts one: permissions do not show quotas, the rules of a network file system or those of
+// /proc.
+std::string TryToWrite(const fs::path& folder) {
+  std::string probe = (folder / ".vernier-XXXXXX").string();
+  const int file = mkstemp(probe.data());
+  if (file < 0) return std::strerror(errno);
+  close(file);
+  unlink(probe.c_str());
+  return "";
+}
+
 }  // namespace
 
 fs::path NearestExisting(const fs::path& folder) {
@@ -36,11 +48,9 @@ absl::Status CheckWritable(const std::string& folder) {
   if (!fs::is_directory(existing, error)) {
     return Unavailable("'{}' cannot be written to: '{}' is no folder", folder, existing.string());
   }
-  // X as well: without it no file in the folder can be reached.
-  if (access(existing.c_str(), W_OK | X_OK) != 0) {
-    return Unavailable("'{}' cannot be written to: {}", folder, std::strerror(errno));
-  }
-  return absl::OkStatus();
+  const std::string refused = TryToWrite(existing);
+  if (refused.empty()) return absl::OkStatus();
+  return Unavailable("'{}' cannot be written to: {}", folder, refused);
 }
 
 std::optional<fs::path> LocalJobDirectory(const TrainingJob& job, const std::string& fallback) {
@@ -78,14 +88,8 @@ absl::Status CheckJobDirectory(const TrainingJob& job,
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return refused(error.message());
-  // Only a real file shows whether the file system accepts one: permissions do not show quotas or the rules of a
-  // network file system.
-  std::string probe = (folder / ".vernier-XXXXXX").string();
-  const int file = mkstemp(probe.data());
-  if (file < 0) return refused(std::strerror(errno));
-  close(file);
-  unlink(probe.c_str());
-  return absl::OkStatus();
+  const std::string reason = TryToWrite(folder);
+  return reason.empty() ? absl::OkStatus() : refused(reason);
 }
 
 }  // namespace vernier::app

@@ -13,7 +13,7 @@ namespace vernier::app {
 // The folder, or its nearest existing ancestor.
 std::filesystem::path NearestExisting(const std::filesystem::path& folder);
 
-// Checks that files can be made in the folder, or, if it is missing, the folder itself. Makes nothing.
+// Checks that files can be made in the folder, or, if it is missing, in its nearest existing ancestor. Leaves nothing.
 // Unavailable: "'PATH' cannot be written to: REASON".
 absl::Status CheckWritable(const std::string& folder);
 
@@ -25,8 +25,8 @@ std::optional<std::filesystem::path> LocalJobDirectory(const TrainingJob& job,
 std::string_view JobDirectoryField(const TrainingJob& job);
 
 // Checks that the job's programs can write to its job directory: makes the folder, and a file in it that is removed
-// again, so that errors show before anything runs. With `only_look`, makes nothing. A URL of no file system is OK.
-// `fallback`: as in LocalJobDirectory.  InvalidArgument: a FieldError.
+// again, so that errors show before anything runs. With `only_look`, the folder is not made, and its nearest existing
+// ancestor is checked. A URL of no file system is OK. `fallback`: as in LocalJobDirectory.  InvalidArgument: a FieldError.
 absl::Status CheckJobDirectory(const TrainingJob& job,
                                const std::string& fallback,
                                bool only_look = false);

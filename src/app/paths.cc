@@ -12,6 +12,7 @@
 #include "src/base/private_folder.h"
 #include "src/base/sha256.h"
 #include "src/core/status.h"
+#include "src/storage/owner/store_lock.h"
 
 namespace vernier::app {
 namespace {
@@ -53,11 +54,7 @@ absl::Status CreateStoreFolder(const std::string& store) {
     if (!error) return absl::OkStatus();
     return Unavailable("folder '{}' cannot be created: {}", folder.string(), error.message());
   }
-  std::error_code ignored;
-  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return absl::OkStatus();
-  return NotFound("store: there is no folder '{}' for '{}'; create it, or name another store",
-                  folder.string(),
-                  store);
+  return storage::CheckStoreFolder(store);
 }
 
 std::string Absolute(const std::string& path) {

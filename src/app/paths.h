@@ -15,7 +15,7 @@ std::string Absolute(const std::string& path);
 
 // Makes sure that the folder of `store` exists. The folder of the user's own store is created with its parents, mode
 // 0700; any other must exist, so that a typing error creates nothing. ":memory:" needs none.
-// NotFound: there is no such folder.  Unavailable: it cannot be created.
+// NotFound: there is no such folder.  Unavailable: it cannot be created, or not be looked into.
 absl::Status CreateStoreFolder(const std::string& store);
 
 // The folder of the store's file; empty for ":memory:".

@@ -94,6 +94,7 @@ struct ServerOptions {
 };
 
 // The lock of the store and the record of its owner: store_lock.h.
+using storage::CheckStoreFolder;
 using storage::CheckStoreName;
 using storage::FindStoreOwner;
 using storage::StoreLock;

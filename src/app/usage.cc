@@ -296,4 +296,12 @@ CLI::Validator OneOf(const std::vector<std::string>& words) {
       "");
 }
 
+CLI::Validator AFile() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        return text.empty() ? std::string("must name a file, got ''") : std::string();
+      },
+      "");
+}
+
 }  // namespace vernier::app

@@ -28,5 +28,6 @@ UsageError ExplainUsage(const CLI::ParseError& error, const CLI::App& root);
 // Validators whose errors are sentences: "--cpus: must be a number above 0, got 'x'".
 CLI::Validator AboveZero();
 CLI::Validator OneOf(const std::vector<std::string>& words);
+CLI::Validator AFile();  // Any name but an empty one.
 
 }  // namespace vernier::app

@@ -145,6 +145,7 @@ void Declare(Flags& flags, CLI::App& app) {
                  said.store,
                  "File that holds the studies, or :memory: (default: $VERNIER_STORE, else "
                  "~/.local/state/vernier/vernier.db)")
+      ->check(AFile())
       ->option_text("FILE");
   app.add_option(
          "--runs", said.runs, "Folder for the logs and records of trials (default: STORE.runs)")

@@ -51,6 +51,9 @@ absl::Status LostConnection(const std::string& target) {
 absl::Status CheckStoreExists(const std::string& store) {
   std::error_code error;
   if (store == kInMemory || std::filesystem::exists(store, error)) return absl::OkStatus();
+  // A store in a folder that cannot be looked into may be there all the same.
+  absl::Status folder = app::CheckStoreFolder(store);
+  if (!folder.ok() && !absl::IsNotFound(folder)) return folder;
   // The lock file still names a live process: the store was taken away from under it.
   if (const std::optional<app::StoreOwner> owner = app::FindStoreOwner(store)) {
     return WithHint(NotFound("{} is gone: it was moved or removed under process {}, which stores "
@@ -88,7 +91,8 @@ absl::StatusOr<Connection> Connection::Open(const ServerChoice& choice) {
   absl::Status exists = CheckStoreExists(choice.store);
   // If the file is gone but a server had it open, the call is sent all the same: the server's error says more.
   if (!exists.ok() && app::FindStoreOwner(choice.store).has_value()) exists = absl::OkStatus();
-  if (!exists.ok() && choice.missing == MissingStore::kRefuse) return exists;
+  const bool is_refused = choice.missing == MissingStore::kRefuse || !absl::IsNotFound(exists);
+  if (!exists.ok() && is_refused) return exists;
   if (!exists.ok() && choice.missing == MissingStore::kDoWithout) options.store = kInMemory;
   return OpenWithEngine(options);
 }

@@ -114,7 +114,7 @@ class Connection {
   std::unique_ptr<ClusterStub> cluster_stub_;
 };
 
-// NotFound, with a hint, if there is no store at that path.
+// NotFound, with a hint: there is no store at that path.  Unavailable: its folder cannot be looked into.
 absl::Status CheckStoreExists(const std::string& store);
 
 }  // namespace vernier::cli

@@ -82,6 +82,7 @@ void AddGlobalOptions(CLI::App& root, GlobalFlags& flags) {
                   flags.store,
                   "File that holds the studies (default: $VERNIER_STORE, else "
                   "~/.local/state/vernier/vernier.db)")
+      ->check(app::AFile())
       ->option_text("FILE");
   root.add_option("--server",
                   flags.server,

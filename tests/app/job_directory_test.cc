@@ -61,6 +61,11 @@ TEST(CheckWritable, LooksAtTheNearestFolderThatIsThere) {
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("file' is no folder")));
   EXPECT_THAT(CheckWritable(folder / "new/deep"), IsOk());
   EXPECT_THAT(CheckWritable(folder / ""), IsOk());
+  EXPECT_TRUE(fs::is_regular_file(folder / "file")) << "and nothing else is left";
+  // Its permissions allow root to write.
+  EXPECT_THAT(
+      CheckWritable("/proc/nope"),
+      StatusIs(absl::StatusCode::kUnavailable, HasSubstr("'/proc/nope' cannot be written")));
 }
 
 TEST(CheckJobDirectory, SaysNothingOfStoresThatItCannotReach) {

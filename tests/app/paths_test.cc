@@ -44,6 +44,8 @@ TEST(DefaultStorePath, FollowsTheEnvironment) {
   EXPECT_EQ(DefaultStorePath(), "/home/ann/.local/state/vernier/vernier.db");
   const Variable state("XDG_STATE_HOME", "/state");
   EXPECT_EQ(DefaultStorePath(), "/state/vernier/vernier.db");
+  const Variable empty("VERNIER_STORE", "");
+  EXPECT_EQ(DefaultStorePath(), "/state/vernier/vernier.db");
   const Variable store("VERNIER_STORE", "/data/my.db");
   EXPECT_EQ(DefaultStorePath(), "/data/my.db");
 }

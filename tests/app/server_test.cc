@@ -217,6 +217,15 @@ TEST(Server, RefusesAnAddressThatIsTaken) {
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr(second.listen.front())));
 }
 
+TEST(Server, NamesTheMissingFolderOfASocket) {
+  const TemporaryFolder folder;
+  ServerOptions options = Options(folder / "a.db");
+  options.listen = {"unix:" + (folder / "none/s")};
+  EXPECT_THAT(Server::Start(options),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("there is no folder '" + (folder / "none") + "'")));
+}
+
 TEST(Server, RefusesAFileThatIsNoStore) {
   const TemporaryFolder folder;
   std::ofstream(folder / "text") << std::string(8192, 'x');

@@ -274,7 +274,7 @@ class ShareTest(unittest.TestCase):
         os.unlink(f"{self.path}.owner")
         os.chmod(self.folder, 0o500)
         self.addCleanup(os.chmod, self.folder, 0o700)
-        with self.assertRaisesRegex(vernier.StoreError, "cannot open"):
+        with self.assertRaisesRegex(vernier.StoreError, "cannot be written"):
             vernier.open_study("s", self.path)
 
     def test_the_end_of_the_interpreter_leaves_one_file(self):

@@ -1,6 +1,7 @@
 #include "src/storage/owner/store_lock.h"
 
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,12 +9,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/core/status.h"
 #include "tests/storage/storage_testing.h"
 #include "tests/support/status_matchers.h"
 #include "vernier/core/error.h"
@@ -79,6 +82,27 @@ void AwaitWaiter(const StoreLock& lock) {
   while (!lock.IsAwaited()) ::usleep(500);
 }
 
+// What Acquire says in a process without the rights of root, which may write everywhere.
+class MessageToUser {
+ public:
+  explicit MessageToUser(const std::string& store) : store_(store) {}
+  // Whether it is this message.
+  bool Is(const std::string& expected) const {
+    constexpr uid_t kNobody = 65534;
+    Child user([&] {
+      if (::geteuid() == 0 && (::setegid(kNobody) != 0 || ::seteuid(kNobody) != 0)) return false;
+      const absl::Status refused = StoreLock::Acquire(store_).status();
+      if (refused == Unavailable("{}", expected)) return true;
+      std::cerr << refused << '\n';
+      return false;
+    });
+    return user.Wait();
+  }
+
+ private:
+  const std::string store_;
+};
+
 class StoreLockTest : public ::testing::Test {
  protected:
   const TempFolder folder_;
@@ -100,6 +124,24 @@ TEST_F(StoreLockTest, AWaiterGetsTheStoreWhenItIsGivenUp) {
   EXPECT_TRUE(waiter.Wait());
   ASSERT_OK_AND_ASSIGN(lock, StoreLock::Acquire(store_));
   EXPECT_FALSE(lock->IsAwaited());
+}
+
+TEST_F(StoreLockTest, RefusalsNameTheStoreAndItsFolder) {
+  const std::string missing = folder_.PathOf("none/s.db");
+  EXPECT_THAT(StoreLock::Acquire(missing),
+              StatusIs(absl::StatusCode::kNotFound,
+                       "store: there is no folder '" + folder_.PathOf("none") + "' for '" +
+                           missing + "'; create it, or name another store"));
+  const std::string folder = folder_.PathOf("");
+  const std::string path = folder.substr(0, folder.size() - 1);
+  const MessageToUser message(store_);
+  ASSERT_EQ(::chmod(path.c_str(), 0555), 0);
+  EXPECT_TRUE(message.Is("store '" + store_ + "': its folder '" + path +
+                         "' cannot be written: Permission denied"));
+  ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+  EXPECT_TRUE(message.Is("store '" + store_ + "': its folder '" + path +
+                         "' cannot be looked into: Permission denied"));
+  ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
 }
 
 TEST_F(StoreLockTest, AWaiterThatDiesWaitsNoLonger) {

@@ -4,10 +4,13 @@
 
 #include "src/storage/owner/store_lock.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -31,6 +34,26 @@ std::string OwnerPath(const std::string& store) {
   std::error_code error;
   const fs::path file = fs::weakly_canonical(store, error);
   return (error ? store : file.string()) + ".owner";
+}
+
+// The folder that a path names, "." for one without.
+fs::path FolderOf(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+// Why the owner file cannot be opened, in terms of the store and its folder, which users know.
+absl::Status ExplainNoOwnerFile(const std::string& store, const absl::Status& status) {
+  VERNIER_RETURN_IF_ERROR(CheckStoreFolder(store));
+  const fs::path folder = FolderOf(OwnerPath(store));
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) != 0 && errno == EACCES) {
+    return Unavailable("store '{}': its folder '{}' cannot be written: {}",
+                       store,
+                       folder.string(),
+                       std::strerror(EACCES));
+  }
+  return absl::Status(status.code(),
+                      fmt::format("store '{}': {}", store, std::string(status.message())));
 }
 
 absl::Status CheckIsFile(const std::string& store) {
@@ -123,6 +146,23 @@ absl::StatusOr<std::optional<base::FileLock>> AwaitTurn(const std::string& path,
 
 }  // namespace
 
+absl::Status CheckStoreFolder(const std::string& store) {
+  const fs::path folder = FolderOf(store);
+  std::error_code error;
+  // The dot asks for the right to look into the folder, which its name alone does not need.
+  const fs::file_status status = fs::status(folder / ".", error);
+  if (fs::exists(status)) return absl::OkStatus();
+  if (!fs::status_known(status)) {
+    return Unavailable("store '{}': its folder '{}' cannot be looked into: {}",
+                       store,
+                       folder.string(),
+                       error.message());
+  }
+  return NotFound("store: there is no folder '{}' for '{}'; create it, or name another store",
+                  folder.string(),
+                  store);
+}
+
 absl::Status CheckStoreName(const std::string& store) {
   // The owner file of this name is free, and the store is locked all the same.
   const bool is_elsewhere = !base::IsLocked(OwnerPath(store)) && base::IsLocked(store);
@@ -135,13 +175,13 @@ absl::StatusOr<std::unique_ptr<StoreLock>> StoreLock::Acquire(const std::string&
   VERNIER_RETURN_IF_ERROR(CheckIsFile(store));
   VERNIER_RETURN_IF_ERROR(CheckIsStore(store));
   const std::string path = OwnerPath(store);
-  VERNIER_ASSIGN_OR_RETURN(
-      std::optional<base::FileLock> file,
-      patience > absl::ZeroDuration() ? AwaitTurn(path, patience) : base::FileLock::Acquire(path));
-  if (!file.has_value()) return Busy(store, ReadOwner(path));
+  absl::StatusOr<std::optional<base::FileLock>> file =
+      patience > absl::ZeroDuration() ? AwaitTurn(path, patience) : base::FileLock::Acquire(path);
+  if (!file.ok()) return ExplainNoOwnerFile(store, file.status());
+  if (!file->has_value()) return Busy(store, ReadOwner(path));
   VERNIER_ASSIGN_OR_RETURN(std::optional<base::FileLock> inner, base::FileLock::Acquire(store));
   if (!inner.has_value()) return BusyUnderAnotherName(store);
-  std::unique_ptr<StoreLock> lock(new StoreLock(*std::move(file), *std::move(inner)));
+  std::unique_ptr<StoreLock> lock(new StoreLock(**std::move(file), *std::move(inner)));
   // At once, so that a process that finds the lock taken can read who has it.
   VERNIER_RETURN_IF_ERROR(lock->Publish({}));
   return lock;

@@ -25,6 +25,11 @@ struct StoreOwner {
 // The living owner of the store, if there is one.
 std::optional<StoreOwner> FindStoreOwner(const std::string& store);
 
+// Checks that the store's folder exists and that this process may look into it. Whether it may write there, only writing
+// shows.
+// NotFound: there is no such folder.  Unavailable: it cannot be looked into.
+absl::Status CheckStoreFolder(const std::string& store);
+
 // How long commands and servers wait for their turn at a store. A choice: longer than the turns of many processes.
 constexpr absl::Duration kTurnPatience = absl::Seconds(30);
 
@@ -38,7 +43,7 @@ class StoreLock {
   // Takes both locks. Creates the file, empty, if it is missing. Waits for processes that have the store and no
   // address, up to `patience` for each: they give it up when they find that it IsAwaited, or are done soon.
   // Unavailable (kStoreBusy): a living process has it; the message names it.  InvalidArgument: it is not a regular
-  // file, or not one that vernier made; nothing was touched.  Other errors: as base::FileLock.
+  // file, or not one that vernier made; nothing was touched.  Other errors: as CheckStoreFolder and base::FileLock.
   static absl::StatusOr<std::unique_ptr<StoreLock>> Acquire(
       const std::string& store, absl::Duration patience = absl::ZeroDuration());
   StoreLock(const StoreLock&) = delete;
